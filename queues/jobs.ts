@@ -1,0 +1,88 @@
+/**
+ * The kinds of jobs, their payloads and results: the glossary of the queue.
+ *
+ * - *run*: one request for work; its id is the announce job's id.
+ * - *transform* (job): maps the inputs of a run to its parts; runs in a worker thread.
+ * - *announce* (job): parent of transform; computes the outcome of the run, once.
+ * - *outcome*: what is said of an ended run; HTTP body, message and run view are this one object.
+ * - *part*: one output file. *manifest*: the list of a run's parts, written last.
+ * - *attempt*: one start of a job; each writes under a name of its own.
+ */
+import type { FaultData } from '../src/fault.ts';
+import type { InputBinding, Progress, RunRequest } from '../src/run/request.ts';
+import type { OutputFormat } from '../src/sinks/sink.ts';
+
+export const SERVICES = {
+  'semi-structured-transformer': { name: 'Semi-Structured-Transformer' },
+  'sql-transformer': { name: 'SQL-Transformer' },
+  'graph-writer': { name: 'Graph-Writer' },
+} as const;
+export type Service = keyof typeof SERVICES;
+
+/** What an HTTP request (later a message) asks for, checked and with its configuration snapshot. */
+export interface TransformRequest {
+  readonly service: Service;
+  readonly inputs: readonly InputBinding[];
+  /** URLs or paths of mapping files (a directory is already listed). */
+  readonly mappings: readonly string[];
+  readonly run: Pick<RunRequest, 'base' | 'onError' | 'maxRejected' | 'distinct' | 'memoryBudgetBytes' | 'maxRecordBytes'>;
+  readonly output: { readonly directory: string; readonly format: OutputFormat };
+}
+
+export interface TransformPayload extends TransformRequest {
+  readonly runId: string;
+  /** ISO 8601 with zone. */
+  readonly submittedAt: string;
+}
+
+/** 200 body of `/process`. @see decisions §2 */
+export interface SuccessReport {
+  readonly input: readonly string[];
+  readonly successfulIterations: number;
+  readonly failedIterations: number;
+  readonly outputFileLocations: readonly string[];
+  readonly mappingFiles: readonly string[];
+  /** Milliseconds, from taken to done. */
+  readonly processingTime: number;
+  readonly runId: string;
+  readonly records: number;
+  readonly quads: number;
+  readonly rejectedRecords: number;
+  readonly warnings: readonly string[];
+}
+
+/** 400 body of `/process` and dead-letter message, to the letter of the specification. */
+export interface FailureMessage {
+  readonly name: string;
+  /** Local date-time, ISO 8601 with milliseconds, no zone. */
+  readonly time: string;
+  readonly type: string;
+  /** `Record '<input-file-url>' could not be processed due to: <reason>.` */
+  readonly error: string;
+  readonly version: string;
+  readonly entity: string;
+  readonly provenance: string;
+  readonly runId: string;
+  readonly code: string;
+  readonly detail: FaultData;
+}
+
+export type Outcome =
+  | { readonly state: 'completed'; readonly report: SuccessReport }
+  | { readonly state: 'failed'; readonly failure: FailureMessage }
+  | { readonly state: 'cancelled'; readonly failure: FailureMessage };
+
+export type RunState = 'queued' | 'running' | 'retrying' | 'completed' | 'failed' | 'cancelled';
+
+export interface RunView {
+  readonly id: string;
+  readonly service: Service;
+  readonly state: RunState;
+  readonly attempts: number;
+  readonly submittedAt: string;
+  readonly startedAt: string | undefined;
+  readonly endedAt: string | undefined;
+  readonly progress: Progress | undefined;
+  readonly input: readonly string[];
+  readonly outcome: Outcome | undefined;
+}

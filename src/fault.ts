@@ -1,0 +1,136 @@
+/**
+ * Every failure that a person or a program may meet, in one table.
+ *
+ * A fault knows its code, the HTTP status of a request that it ends, and whether a retry can get better. Throw `Fault`;
+ * wrap foreign errors once, at the boundary where their meaning is known, with `cause`.
+ */
+
+/** HTTP status, whether trying again can help, and the title of a problem+json answer. One row a fault. */
+export const FAULTS = {
+  'request/malformed': { status: 400, retriable: false, title: 'The request is not well-formed' },
+  'request/invalid': { status: 400, retriable: false, title: 'The request has a wrong or missing field' },
+  'request/unauthorized': { status: 401, retriable: false, title: 'The request carries no valid token' },
+  'request/forbidden': { status: 403, retriable: false, title: 'That is not allowed' },
+  'request/not-found': { status: 404, retriable: false, title: 'There is nothing at this path' },
+  'request/method': { status: 405, retriable: false, title: 'This path does not answer that method' },
+  'request/conflict': { status: 409, retriable: false, title: 'The request contradicts an earlier one' },
+  'request/too-large': { status: 413, retriable: false, title: 'The request body is too large' },
+  'request/media-type': { status: 415, retriable: false, title: 'The media type is not accepted here' },
+  'request/too-many': { status: 429, retriable: true, title: 'Too many requests' },
+  'service/not-yet': { status: 501, retriable: false, title: 'This version does not offer that route' },
+  'service/unavailable': { status: 503, retriable: true, title: 'The service cannot answer just now' },
+  'config/unknown': { status: 400, retriable: false, title: 'There is no such option' },
+  'config/invalid': { status: 400, retriable: false, title: 'The value does not fit the option' },
+  'mapping/syntax': { status: 400, retriable: false, title: 'The mapping is not valid Turtle' },
+  'mapping/invalid': { status: 400, retriable: false, title: 'The mapping says something that cannot be mapped' },
+  'mapping/unreadable': { status: 400, retriable: false, title: 'The mapping cannot be read' },
+  'mapping/reference': { status: 400, retriable: false, title: 'The mapping names something that the input does not have' },
+  'source/missing': { status: 400, retriable: false, title: 'The input is not there' },
+  'source/unreadable': { status: 400, retriable: true, title: 'The input cannot be read' },
+  'source/type': { status: 400, retriable: false, title: 'The input is of a type that is not accepted' },
+  'source/malformed': { status: 400, retriable: false, title: 'The input is not well-formed' },
+  'source/encoding': { status: 400, retriable: false, title: 'The input is not in the encoding that it declares' },
+  'record/term': { status: 400, retriable: false, title: 'A record gives a value that makes no valid RDF term' },
+  'record/limit': { status: 400, retriable: false, title: 'More records were rejected than the run allows' },
+  'limit/exceeded': { status: 400, retriable: false, title: 'The input is larger than a limit of the run allows' },
+  'sink/failed': { status: 500, retriable: true, title: 'The output cannot be written' },
+  'run/cancelled': { status: 409, retriable: false, title: 'The run was cancelled' },
+  'run/lost': { status: 500, retriable: true, title: 'The worker that ran it went away' },
+  'run/killed': { status: 500, retriable: false, title: 'The run ended its worker too often' },
+  'internal/error': { status: 500, retriable: false, title: 'Quadmill failed in a way it should not' },
+} as const satisfies Record<string, FaultRow>;
+
+interface FaultRow {
+  readonly status: number;
+  readonly retriable: boolean;
+  readonly title: string;
+}
+
+export type FaultCode = keyof typeof FAULTS;
+
+/** Where something was found wrong: whatever is known of mapping statement, input, record and value. */
+export interface FaultPlace {
+  /** The statement of the mapping, `document:line:column`. */
+  readonly mapping?: string;
+  /** The input as the user named it, redacted. */
+  readonly input?: string;
+  /** 0-based position of the record within its iteration; a CSV header does not count. */
+  readonly record?: number;
+  /** 1-based line of the input, where the reader knows it. */
+  readonly line?: number;
+  /** 0-based byte offset in the input, where the reader knows it. */
+  readonly byte?: number;
+  readonly expression?: string;
+  /** The offending value, cut and redacted by `excerpt`. */
+  readonly value?: string;
+}
+
+/** An error with a code of `FAULTS`; its message is written for the person who can mend it. */
+export class Fault extends Error {
+  override readonly name = 'Fault';
+  readonly code: FaultCode;
+  readonly place: FaultPlace;
+  readonly hint: string | undefined;
+
+  constructor(code: FaultCode, message: string, options: { place?: FaultPlace; hint?: string; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.place = options.place ?? {};
+    this.hint = options.hint;
+  }
+
+  get status(): number {
+    return FAULTS[this.code].status;
+  }
+
+  get retriable(): boolean {
+    return FAULTS[this.code].retriable;
+  }
+
+  get title(): string {
+    return FAULTS[this.code].title;
+  }
+
+  /** Plain data that survives a thread, a queue or a JSON document; `Fault.from` is its inverse. */
+  toJSON(): FaultData {
+    return { code: this.code, message: this.message, place: this.place, hint: this.hint };
+  }
+
+  static from(data: FaultData): Fault {
+    return new Fault(data.code, data.message, { place: data.place, ...(data.hint === undefined ? {} : { hint: data.hint }) });
+  }
+
+  /** The fault that `error` is, or `internal/error` around it. */
+  static of(error: unknown): Fault {
+    if (error instanceof Fault) return error;
+    return new Fault('internal/error', error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+export interface FaultData {
+  readonly code: FaultCode;
+  readonly message: string;
+  readonly place: FaultPlace;
+  readonly hint?: string | undefined;
+}
+
+/** The whole text of a fault for a person: message, place, hint. */
+export function describeFault(fault: Fault): string {
+  const { mapping, input, record, line, byte, expression, value } = fault.place;
+  const place = [
+    input !== undefined && `input ${input}`,
+    line !== undefined && `line ${line}`,
+    record !== undefined && `record ${record}`,
+    byte !== undefined && `byte ${byte}`,
+    expression !== undefined && `expression ${expression}`,
+    value !== undefined && `value ${value}`,
+    mapping !== undefined && `mapping ${mapping}`,
+  ].filter((part) => part !== false);
+  return `${fault.message}${place.length > 0 ? ` (${place.join(', ')})` : ''}${fault.hint === undefined ? '' : `. ${fault.hint}`}`;
+}
+
+/** A value for a message: quoted, at most `length` characters, control characters shown as escapes. */
+export function excerpt(value: string, length = 80): string {
+  const cut = value.length > length ? `${value.slice(0, length)}… (${value.length} characters)` : value;
+  return JSON.stringify(cut);
+}

@@ -1,0 +1,96 @@
+/** What a run is asked to do and what it says when it has done it. Plain data: it travels to a thread and back. */
+import type { FaultData } from '../fault.ts';
+
+/** Binds a source of the mapping, by the name that the mapping gives it, to the real location. */
+export interface InputBinding {
+  /** `rml:source` text, file path, or IRI of the logical source or source; undefined: the mapping's only file source. */
+  readonly name: string | undefined;
+  /** `file:`, `http(s):`, or a path. */
+  readonly url: string;
+}
+
+export type ErrorPolicy = 'strict' | 'skip' | 'quarantine';
+
+export interface RunRequest {
+  /** Unique for the run; blank node labels of different runs never meet because of it. */
+  readonly runId: string;
+  /** Mapping files, as URLs or paths; at least one. */
+  readonly mappings: readonly string[];
+  readonly inputs: readonly InputBinding[];
+  /** What relative paths and rml:CurrentWorkingDirectory mean. */
+  readonly workingDirectory: string;
+  /** Base IRI for relative IRIs of mapping and data; undefined: `http://example.com/base/`. */
+  readonly base: string | undefined;
+  /** undefined: by dialect (today's RML strict, legacy and R2RML skip). */
+  readonly onError: ErrorPolicy | undefined;
+  /** With `skip` and `quarantine`: the run fails once more records than this were rejected. */
+  readonly maxRejected: number;
+  readonly distinct: boolean;
+  readonly threads: number;
+  /** Bytes that joins and de-duplication may hold in memory before they spill. */
+  readonly memoryBudgetBytes: number;
+  readonly maxRecordBytes: number;
+  /** A directory for spill files; created when first needed, emptied at the end. */
+  readonly spillDirectory: string;
+}
+
+/** Defaults for every field that has one. */
+export const RUN_DEFAULTS = {
+  base: undefined,
+  onError: undefined,
+  maxRejected: Number.POSITIVE_INFINITY,
+  distinct: true,
+  threads: 1,
+  memoryBudgetBytes: 160 * 2 ** 20,
+  maxRecordBytes: 64 * 2 ** 20,
+} as const;
+
+export const DEFAULT_BASE = 'http://example.com/base/';
+
+/** A record that gave no valid term and was left out. */
+export interface Rejection {
+  readonly triplesMap: string;
+  readonly fault: FaultData;
+}
+
+export interface TriplesMapReport {
+  readonly id: string;
+  readonly name: string;
+  /** `document:line:column`. */
+  readonly origin: string;
+  readonly records: number;
+  readonly quads: number;
+  readonly rejected: number;
+  /** Why it gave no statement, in words; undefined where it gave some. */
+  readonly empty: string | undefined;
+}
+
+export interface RunReport {
+  readonly records: number;
+  /** Statements written, after de-duplication where that is on. */
+  readonly quads: number;
+  readonly rejected: number;
+  readonly bytesRead: number;
+  readonly bytesWritten: number;
+  readonly seconds: number;
+  readonly triplesMaps: readonly TriplesMapReport[];
+  readonly warnings: readonly string[];
+  /** Mapping documents that took part and their SHA-256, hexadecimal. */
+  readonly mappings: readonly { readonly url: string; readonly sha256: string }[];
+}
+
+/** How far a run has come. */
+export interface Progress {
+  readonly records: number;
+  readonly quads: number;
+  readonly bytesRead: number;
+}
+
+/** What a run reports while it goes on; each may be left out. */
+export interface RunHooks {
+  readonly signal?: AbortSignal;
+  /** At most about ten times a second. */
+  readonly progress?: (progress: Progress) => void;
+  /** Each rejected record under `skip` and `quarantine`. */
+  readonly reject?: (rejection: Rejection) => void;
+}

@@ -1,0 +1,33 @@
+/** The contract between the engine and what takes statements. */
+
+/**
+ * Takes N-Quads text. Opened and ended by the same caller: exactly one of `commit` and `abort` ends it.
+ *
+ * `write` takes whole lines, as a one-byte string of UTF-8 (see `text.ts`); a promise means: wait before the next write.
+ */
+export interface QuadSink {
+  write(lines: string): void | Promise<void>;
+  /** Nothing is visible under its final name before this. */
+  commit(): Promise<readonly PartFile[]>;
+  /** Leaves nothing behind. May be called at any time, also after a failed `commit`. */
+  abort(): Promise<void>;
+}
+
+/** One finished output file. */
+export interface PartFile {
+  readonly url: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+export const OUTPUT_FORMATS = ['nquads', 'ntriples', 'turtle', 'trig', 'jsonld'] as const;
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+
+/** File name extension by format. */
+export const FORMAT_EXTENSION: Readonly<Record<OutputFormat, string>> = {
+  nquads: 'nq',
+  ntriples: 'nt',
+  turtle: 'ttl',
+  trig: 'trig',
+  jsonld: 'jsonld',
+};

@@ -1,0 +1,83 @@
+/**
+ * The contract between the engine and what yields records.
+ *
+ * A *scan* is one pass over one document. Several triples maps, with different iterators, share the pass: each iterator
+ * is an *iteration* of the scan, with its own records and its own readers. Order of calls: `open` → `reader` for every
+ * reference of every iteration → `batches` once.
+ */
+import type { Reader } from '../value.ts';
+
+/** One iterator over a document and the references that the plan will read from its records. */
+export interface IterationRequest {
+  /** JSONPath or XPath as the mapping writes it; undefined where the format has rows or the whole document is meant. */
+  readonly iterator: string | undefined;
+  /** Every distinct reference expression that `reader` will be asked for. */
+  readonly references: readonly string[];
+  /** `document:line:column` of the iterator, for faults. */
+  readonly origin: string;
+}
+
+/** How a document is to be read, besides its bytes. */
+export interface Reading {
+  /** Input as the user named it, for messages: already redacted. */
+  readonly name: string;
+  /**
+   * `rml`: today's vocabulary (JSON values have natural datatypes, a reference to an object or an array is a fault).
+   * `legacy`: plain strings; references may leave out `$.`; an array stands for its members.
+   */
+  readonly dialect: 'rml' | 'legacy';
+  /** Lexical values that mean null (rml:null). A missing node, a JSON null and, in CSV, what `CsvDialect` says is null anyway. */
+  readonly nulls: readonly string[];
+  /** IANA name as the mapping declares it (`utf-8`, `utf-16`, …); undefined: told by byte order mark, then by the format's own declaration, then UTF-8. */
+  readonly encoding: string | undefined;
+  /** Prefix → namespace IRI for XPath (rml:namespace). */
+  readonly namespaces: Readonly<Record<string, string>>;
+  readonly csv?: CsvDialect;
+  /** A single record, field or text may not exceed this many bytes. */
+  readonly maxRecordBytes: number;
+}
+
+/** The CSVW dialect terms that the CSV reader honours. @see https://www.w3.org/TR/tabular-metadata/#dialect-descriptions */
+export interface CsvDialect {
+  readonly delimiter?: string;
+  readonly quoteChar?: string | null;
+  readonly doubleQuote?: boolean;
+  readonly commentPrefix?: string | null;
+  readonly header?: boolean;
+  readonly skipRows?: number;
+  readonly trim?: boolean;
+}
+
+/** A few hundred neighbouring records of one iteration, in document order. The array is the engine's until the next batch is asked for. */
+export interface Batch {
+  /** Index into the requested iterations. */
+  readonly iteration: number;
+  readonly records: readonly unknown[];
+  /** 0-based position of `records[0]` within its iteration. */
+  readonly first: number;
+  /** Bytes of the document read so far. */
+  readonly bytes: number;
+}
+
+export interface Scan {
+  /**
+   * The reader of one reference of one iteration.
+   *
+   * @throws Fault mapping/reference — the expression is not valid, or (CSV) there is no such column; the message lists near names
+   */
+  reader(iteration: number, reference: string): Reader;
+  /**
+   * All records, in batches. Ends early, with the fault `run/cancelled`, within one batch of `signal`.
+   *
+   * @throws Fault source/malformed, source/encoding, limit/exceeded — with byte offset, line and record where known
+   */
+  batches(signal: AbortSignal): AsyncIterable<Batch>;
+  /**
+   * After `batches` has ended: references of an iteration that no record had a node for (a null counts as a node).
+   * The legacy dialect calls that a fault; today's yields a warning.
+   */
+  unmatched(iteration: number): readonly string[];
+}
+
+/** A format: opens a document's bytes as a scan. The bytes are closed by whoever opened them. */
+export type OpenScan = (bytes: AsyncIterable<Uint8Array>, iterations: readonly IterationRequest[], reading: Reading) => Promise<Scan>;
