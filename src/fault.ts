@@ -27,6 +27,7 @@ export const FAULTS = {
   'mapping/reference': { status: 400, retriable: false, title: 'The mapping names something that the input does not have' },
   'source/missing': { status: 400, retriable: false, title: 'The input is not there' },
   'source/unreadable': { status: 400, retriable: true, title: 'The input cannot be read' },
+  'source/refused': { status: 400, retriable: false, title: 'The input cannot be read, and trying again would not help' },
   'source/type': { status: 400, retriable: false, title: 'The input is of a type that is not accepted' },
   'source/malformed': { status: 400, retriable: false, title: 'The input is not well-formed' },
   'source/encoding': { status: 400, retriable: false, title: 'The input is not in the encoding that it declares' },

@@ -3,6 +3,16 @@
  *
  * Nothing else in the project opens a user's file by its URL.
  */
+import { isUtf8 } from 'node:buffer';
+import { pathToFileURL } from 'node:url';
+import { Fault } from '../fault.ts';
+import { listFiles, openFile, replaceFile } from './file.ts';
+import { gunzipWhenGzip } from './gzip.ts';
+import { fileNameOf, locate, redactUrl } from './url.ts';
+
+export { type InputFormat, inputFormat } from './input-format.ts';
+export { resolveInside } from './safe-path.ts';
+export { redactUrl } from './url.ts';
 
 export interface OpenedInput {
   /** Chunks in order, as fast as they are asked for; ending the iteration closes the input. */
@@ -11,4 +21,117 @@ export interface OpenedInput {
   readonly sizeBytes: number | undefined;
   /** Media type of an HTTP response, without parameters. */
   readonly mediaType: string | undefined;
+  /** For a caller that may never begin to iterate, or wants out in the middle. Does no harm when repeated. */
+  close(): Promise<void>;
 }
+
+/** What a scheme yields, before compression is undone. Ended by the iteration, or by `close` when that never began. */
+export interface RawInput {
+  readonly chunks: AsyncGenerator<Uint8Array, void, undefined>;
+  readonly close: () => Promise<void>;
+  readonly sizeBytes: number | undefined;
+  readonly mediaType: string | undefined;
+}
+
+export interface OpenOptions {
+  /** What a relative path is relative to. */
+  readonly workingDirectory: string;
+  readonly signal?: AbortSignal;
+  /** As the mapping declares it; a name that ends in `.gz` means gzip by itself. */
+  readonly compression?: 'none' | 'gzip';
+}
+
+/**
+ * Opens an input and undoes gzip. Stops with `run/cancelled` within one chunk of `signal`.
+ *
+ * @throws Fault source/missing, source/refused, source/unreadable; while reading also source/malformed (gzip)
+ */
+export async function openInput(url: string, options: OpenOptions): Promise<OpenedInput> {
+  const { signal } = options;
+  const name = redactUrl(url);
+  if (signal?.aborted) throw cancelled(name);
+  const location = locate(url, options.workingDirectory);
+  const raw = await (location.kind === 'file' ? openFile(location.path, name) : openWeb(location.url, name, signal)).catch((error) => {
+    throw signal?.aborted ? cancelled(name, error) : error;
+  });
+  const gzip = options.compression === 'gzip' || /\.gz$/i.test(fileNameOf(url));
+  return {
+    bytes: untilAborted(gzip ? gunzipWhenGzip(raw.chunks, name, options.compression === 'gzip') : raw.chunks, raw.close, signal, name),
+    sizeBytes: gzip ? undefined : raw.sizeBytes,
+    mediaType: raw.mediaType,
+    close: raw.close,
+  };
+}
+
+/** Loaded when first needed: most runs read files only. */
+const openWeb = async (url: URL, name: string, signal: AbortSignal | undefined): Promise<RawInput> =>
+  (await import('./http.ts')).openHttp(url, name, signal);
+
+const cancelled = (name: string, cause?: unknown): Fault =>
+  new Fault('run/cancelled', 'The run was cancelled while it read its input', { place: { input: name }, cause });
+
+/** Generators that never began do not run their `finally`: hence `close`. */
+async function* untilAborted(
+  chunks: AsyncGenerator<Uint8Array, void, undefined>,
+  close: () => Promise<void>,
+  signal: AbortSignal | undefined,
+  name: string,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    for await (const chunk of chunks) {
+      if (signal?.aborted) throw cancelled(name);
+      yield chunk;
+    }
+  } catch (error) {
+    throw signal?.aborted ? cancelled(name, error) : error;
+  } finally {
+    await close();
+  }
+}
+
+/**
+ * The whole text of a small document, UTF-8, without byte order mark.
+ *
+ * @throws Fault as `openInput`; limit/exceeded — more than `limitBytes`; source/encoding — not UTF-8
+ */
+export async function readText(url: string, limitBytes: number, options: OpenOptions): Promise<string> {
+  const input = await openInput(url, options);
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of input.bytes) {
+    bytes += chunk.length;
+    if (bytes > limitBytes) {
+      throw new Fault('limit/exceeded', `${redactUrl(url)} is larger than the ${limitBytes} bytes that are allowed for it`, {
+        place: { input: redactUrl(url) },
+      });
+    }
+    parts.push(chunk);
+  }
+  const whole = Buffer.concat(parts);
+  if (!isUtf8(whole)) throw new Fault('source/encoding', `${redactUrl(url)} is not UTF-8`, { place: { input: redactUrl(url) } });
+  return new TextDecoder().decode(whole);
+}
+
+/**
+ * The files directly in a directory that have one of `extensions` (without dot), by name; `file:` URLs where `url` is one, else absolute paths.
+ *
+ * @throws Fault source/missing, source/refused — no directory, or a scheme that cannot list
+ */
+export async function listDirectory(url: string, extensions: readonly string[], workingDirectory: string): Promise<readonly string[]> {
+  const location = locate(url, workingDirectory);
+  const name = redactUrl(url);
+  if (location.kind !== 'file') {
+    throw new Fault('source/refused', `${name} cannot be listed as a directory`, {
+      hint: 'Name the single files, or a directory of this machine',
+    });
+  }
+  const paths = await listFiles(location.path, name, extensions);
+  return /^file:/i.test(url) ? paths.map((path) => pathToFileURL(path).href) : paths;
+}
+
+/**
+ * Writes `text` as UTF-8 to a path: readers see the old content or the new, never a part. Makes missing directories.
+ *
+ * @throws Fault sink/failed
+ */
+export const writeAtomically = (path: string, text: string): Promise<void> => replaceFile(path, text);

@@ -1,0 +1,146 @@
+/** Files of this machine: read in chunks, listed, written in one piece. */
+import { randomBytes } from 'node:crypto';
+import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, extname, join } from 'node:path';
+import { Fault } from '../fault.ts';
+import { nearNames } from '../near.ts';
+import type { RawInput } from './storage.ts';
+
+const CHUNK_BYTES = 256 * 1024;
+
+/**
+ * Opens the file at `path`; `name` is what the user wrote, for messages. The file is closed when the iteration ends.
+ *
+ * @throws Fault source/missing — names the path and near names of the directory; source/refused — permission, directory; source/unreadable
+ */
+export async function openFile(path: string, name: string): Promise<RawInput> {
+  let handle: FileHandle;
+  try {
+    handle = await open(path, 'r');
+  } catch (error) {
+    throw await openFault(error as NodeJS.ErrnoException, path, name);
+  }
+  const stat = await handle.stat().catch(async (error) => {
+    await handle.close();
+    throw readFault(error as NodeJS.ErrnoException, path, name);
+  });
+  if (stat.isDirectory()) {
+    await handle.close();
+    throw new Fault('source/refused', `${path} is a directory, a file was expected`, { place: { input: name } });
+  }
+  const sizeBytes = stat.isFile() ? stat.size : undefined;
+  return { chunks: chunksOf(handle, path, name), close: () => handle.close(), sizeBytes, mediaType: undefined };
+}
+
+/** One chunk is read ahead, so that the disk works while the reader does. Each chunk is the taker's to keep. */
+async function* chunksOf(handle: FileHandle, path: string, name: string): AsyncGenerator<Uint8Array, void, undefined> {
+  const read = (): Promise<Uint8Array | Error> =>
+    handle.read(Buffer.allocUnsafeSlow(CHUNK_BYTES), 0, CHUNK_BYTES, null).then(
+      ({ bytesRead, buffer }) => buffer.subarray(0, bytesRead),
+      (error: Error) => error,
+    );
+  let next = read();
+  try {
+    for (;;) {
+      const chunk = await next;
+      if (chunk instanceof Error) throw readFault(chunk, path, name);
+      if (chunk.length === 0) return;
+      next = read();
+      yield chunk;
+    }
+  } finally {
+    await next;
+    await handle.close();
+  }
+}
+
+async function openFault(error: NodeJS.ErrnoException, path: string, name: string): Promise<Fault> {
+  const place = { input: name };
+  switch (error.code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return new Fault('source/missing', `There is no file ${path}`, { place, hint: await neighbours(path), cause: error });
+    case 'EACCES':
+    case 'EPERM':
+      return new Fault('source/refused', `No permission to read ${path}`, { place, cause: error });
+    default:
+      return readFault(error, path, name);
+  }
+}
+
+/** Near names of the directory, or the first directory of the path that is not there. */
+async function neighbours(path: string): Promise<string | undefined> {
+  const directory = dirname(path);
+  try {
+    const names = await readdir(directory);
+    const near = nearNames(basename(path), names);
+    const sameStem = names.filter((name) => stemOf(name) === stemOf(path) && !near.includes(name));
+    const shown = [...near, ...sameStem].slice(0, 3);
+    return shown.length > 0 ? `The directory ${directory} has ${shown.join(', ')}` : undefined;
+  } catch {
+    return directory === dirname(directory) ? undefined : `There is no directory ${await missingDirectory(directory)}`;
+  }
+}
+
+const stemOf = (path: string): string => basename(path, extname(path)).toLowerCase();
+
+async function missingDirectory(directory: string): Promise<string> {
+  const parent = dirname(directory);
+  const parentIsThere = await readdir(parent).then(
+    () => true,
+    () => false,
+  );
+  return parentIsThere || parent === directory ? directory : missingDirectory(parent);
+}
+
+const readFault = (error: NodeJS.ErrnoException, path: string, name: string): Fault =>
+  new Fault('source/unreadable', `${path} cannot be read: ${error.message}`, { place: { input: name }, cause: error });
+
+/**
+ * Absolute paths of the files directly in `directory` that have one of `extensions` (without dot), by name.
+ *
+ * @throws Fault source/missing, source/refused, source/unreadable
+ */
+export async function listFiles(directory: string, name: string, extensions: readonly string[]): Promise<readonly string[]> {
+  try {
+    const entries = await readdir(directory, { withFileTypes: true });
+    const wanted = entries.filter((entry) => !entry.isDirectory() && extensions.includes(extname(entry.name).slice(1).toLowerCase()));
+    return wanted.map((entry) => join(directory, entry.name)).sort();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') {
+      throw new Fault('source/refused', `${directory} is not a directory`, { place: { input: name }, cause: error });
+    }
+    throw await openFault(error as NodeJS.ErrnoException, directory, name);
+  }
+}
+
+/**
+ * Writes `text` as UTF-8 to `path`: a reader sees the old content or the new, never a part, even after a power cut.
+ *
+ * Makes missing directories. @throws Fault sink/failed
+ */
+export async function replaceFile(path: string, text: string): Promise<void> {
+  const temporary = join(dirname(path), `.${basename(path)}.${process.pid}-${randomBytes(4).toString('hex')}.part`);
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    const handle = await open(temporary, 'wx');
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, path);
+    await syncDirectory(dirname(path));
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined);
+    throw new Fault('sink/failed', `${path} cannot be written: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** Makes a rename durable. Some file systems do not offer it; the rename itself has happened then all the same. */
+export async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r').catch(() => undefined);
+  await handle?.sync().catch(() => undefined);
+  await handle?.close();
+}

@@ -1,0 +1,48 @@
+/** Undoes gzip on the way. */
+import { Readable } from 'node:stream';
+import { Fault } from '../fault.ts';
+
+type Chunks = AsyncGenerator<Uint8Array, void, undefined>;
+
+/**
+ * The content of gzip `chunks`, several members in a row included. What does not begin as gzip passes through unless `must`:
+ * a server may have undone the compression of a `.gz` file already.
+ *
+ * @throws Fault source/malformed — damaged or cut off
+ */
+export async function* gunzipWhenGzip(chunks: Chunks, name: string, must: boolean): Chunks {
+  const head = await chunks.next();
+  if (head.done) return;
+  const isGzip = head.value[0] === 0x1f && (head.value[1] ?? 0x8b) === 0x8b;
+  if (!isGzip && must) {
+    await chunks.return();
+    throw new Fault('source/malformed', 'The mapping says gzip, the input is not', { place: { input: name } });
+  }
+  yield* isGzip ? gunzip(prepend(head.value, chunks), name) : prepend(head.value, chunks);
+}
+
+async function* prepend(head: Uint8Array, rest: Chunks): Chunks {
+  try {
+    yield head;
+    yield* rest;
+  } finally {
+    await rest.return();
+  }
+}
+
+async function* gunzip(chunks: Chunks, name: string): Chunks {
+  const { createGunzip } = await import('node:zlib');
+  const input = Readable.from(chunks, { objectMode: false, highWaterMark: 1 << 20 });
+  const unpacked = createGunzip({ chunkSize: 256 * 1024 });
+  input.on('error', (error) => unpacked.destroy(error));
+  try {
+    for await (const chunk of input.pipe(unpacked)) yield chunk as Uint8Array;
+  } catch (error) {
+    if (error instanceof Fault) throw error;
+    const reason = (error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR' ? 'it ends too early' : (error as Error).message;
+    throw new Fault('source/malformed', `The gzip input is damaged: ${reason}`, { place: { input: name }, cause: error });
+  } finally {
+    unpacked.destroy();
+    input.destroy();
+  }
+}

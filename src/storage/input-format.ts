@@ -1,0 +1,67 @@
+/** Tells what an input is: by the extension of its name, then by the media type of the response. */
+import { Fault } from '../fault.ts';
+import { fileNameOf, redactUrl } from './url.ts';
+
+/** `tsv` is CSV with tabs, `jsonl` one JSON document per line. */
+export type InputFormat = 'csv' | 'tsv' | 'json' | 'jsonl' | 'xml';
+
+const BY_EXTENSION: Readonly<Record<string, InputFormat>> = {
+  csv: 'csv',
+  tsv: 'tsv',
+  tab: 'tsv',
+  json: 'json',
+  geojson: 'json',
+  jsonl: 'jsonl',
+  ndjson: 'jsonl',
+  xml: 'xml',
+};
+
+/** Accepted by the specification; their reader is still to come. */
+const NOT_YET: ReadonlySet<string> = new Set(['xlsx', 'ods']);
+
+const BY_MEDIA_TYPE: Readonly<Record<string, InputFormat>> = {
+  'text/csv': 'csv',
+  'application/csv': 'csv',
+  'text/tab-separated-values': 'tsv',
+  'application/json': 'json',
+  'text/json': 'json',
+  'application/jsonl': 'jsonl',
+  'application/x-ndjson': 'jsonl',
+  'application/xml': 'xml',
+  'text/xml': 'xml',
+};
+
+const EXPECTED = 'expected is one of XML, JSON, CSV, XLSX, ODS';
+
+/**
+ * The format of the input at `url`; `.gz` on top is left aside, the storage layer has undone it.
+ *
+ * @throws Fault source/type — the text names the extension and the expected types
+ */
+export function inputFormat(url: string, mediaType?: string): InputFormat {
+  const name = fileNameOf(url).replace(/\.gz$/i, '');
+  const dot = name.lastIndexOf('.');
+  const extension = dot > 0 ? name.slice(dot + 1).toLowerCase() : undefined;
+  const known = extension === undefined ? undefined : BY_EXTENSION[extension];
+  if (known !== undefined) return known;
+  if (extension !== undefined && NOT_YET.has(extension)) {
+    throw new Fault(
+      'source/type',
+      `Input type '${extension}' (${extension.toUpperCase()}) is not offered by this version yet; ${EXPECTED}`,
+      {
+        place: { input: redactUrl(url) },
+        hint: 'Save the sheet as CSV',
+      },
+    );
+  }
+  const media = mediaType?.split(';', 1)[0]?.trim().toLowerCase();
+  const told = media === undefined ? undefined : byMediaType(media);
+  if (told !== undefined) return told;
+  const found = extension === undefined ? 'Input has no file extension' : `Input has the file extension '${extension}'`;
+  throw new Fault('source/type', `${found}${media ? ` and the media type ${media}` : ''}; ${EXPECTED}`, {
+    place: { input: redactUrl(url) },
+  });
+}
+
+const byMediaType = (media: string): InputFormat | undefined =>
+  BY_MEDIA_TYPE[media] ?? (media.endsWith('+json') ? 'json' : media.endsWith('+xml') ? 'xml' : undefined);
