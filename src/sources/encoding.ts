@@ -1,0 +1,250 @@
+/**
+ * Bytes in any encoding → UTF-8 bytes, as a stream.
+ *
+ * Every reader of text works on UTF-8. What is UTF-8 already passes through as it is, apart from its byte order mark, and is
+ * checked on the way (`isUtf8` takes a fifteenth of a second for a gigabyte), so that no reader needs to check again.
+ */
+import { isUtf8 } from 'node:buffer';
+import { Fault, type FaultPlace } from '../fault.ts';
+
+/** What a person may write, as far as a message can list it; every label of the WHATWG Encoding Standard is understood. */
+const KNOWN =
+  'utf-8, utf-16, utf-16le, utf-16be, utf-32, utf-32le, utf-32be, us-ascii, iso-8859-1 to -16, windows-1250 to -1258, koi8-r, macintosh';
+
+const MARKS: readonly (readonly [mark: readonly number[], encoding: string])[] = [
+  [[0xef, 0xbb, 0xbf], 'utf-8'],
+  [[0xff, 0xfe, 0, 0], 'utf-32le'],
+  [[0, 0, 0xfe, 0xff], 'utf-32be'],
+  [[0xff, 0xfe], 'utf-16le'],
+  [[0xfe, 0xff], 'utf-16be'],
+];
+
+/** Bytes looked at before the encoding is settled: enough for an XML declaration. */
+const HEAD_BYTES = 256;
+
+type Bytes = AsyncIterable<Uint8Array>;
+
+/**
+ * The text of `bytes` as valid UTF-8 without a byte order mark, in chunks of whatever size.
+ *
+ * The encoding is what `declared` names; without it, what a byte order mark says, then what `sniff` reads from the first bytes
+ * (at most 256), then the pattern of zero bytes that ASCII leaves in UTF-16 and UTF-32, then UTF-8. A declared `utf-16` or
+ * `utf-32` takes its byte order from the mark, or from those zero bytes, or is big-endian. Memory: one chunk.
+ *
+ * @param input the document's name for messages, already redacted
+ * @throws Fault source/encoding — at once for a label nobody knows; while reading for bytes that are not in the encoding, with
+ *   the byte offset in the original document where that is UTF-8 or UTF-32
+ * @see https://www.rfc-editor.org/rfc/rfc2781#section-4.3 and https://encoding.spec.whatwg.org/#names-and-labels
+ */
+export function toUtf8(
+  bytes: Bytes,
+  declared: string | undefined,
+  sniff?: (head: Uint8Array) => string | undefined,
+  input?: string,
+): AsyncIterable<Uint8Array> {
+  const label = declared === undefined ? undefined : canonicalEncoding(declared, input);
+  return transcode(bytes, label, sniff, input);
+}
+
+/**
+ * The name by which this module knows an encoding: lower case, `utf-8` for `UTF8`, `windows-1252` for `latin1`.
+ *
+ * @throws Fault source/encoding — no such encoding
+ */
+export function canonicalEncoding(label: string, input?: string): string {
+  const name = label.trim().toLowerCase().replaceAll('_', '-');
+  const unicode = /^(?:utf|ucs|iso-10646-ucs)-?(8|16|32|2|4)-?([lb]e)?$/.exec(name);
+  if (unicode !== null) {
+    const width = { '8': '8', '16': '16', '2': '16', '32': '32', '4': '32' }[unicode[1] as '8'];
+    return `utf-${width}${width === '8' ? '' : (unicode[2] ?? '')}`;
+  }
+  try {
+    return new TextDecoder(name).encoding;
+  } catch (cause) {
+    throw new Fault('source/encoding', `The encoding ${JSON.stringify(label)} is not known`, {
+      place: place(input),
+      hint: `Known are ${KNOWN}`,
+      cause,
+    });
+  }
+}
+
+async function* transcode(
+  bytes: Bytes,
+  label: string | undefined,
+  sniff: ((head: Uint8Array) => string | undefined) | undefined,
+  input: string | undefined,
+): AsyncGenerator<Uint8Array> {
+  const chunks = bytes[Symbol.asyncIterator]();
+  try {
+    let head: Uint8Array = new Uint8Array(0);
+    let ended = false;
+    while (head.length < HEAD_BYTES && !ended) {
+      const next = await chunks.next();
+      if (next.done === true) ended = true;
+      else head = head.length === 0 ? next.value : Buffer.concat([head, next.value]);
+    }
+    const { encoding, skip } = settle(head, label, sniff, input);
+    const convert = converter(encoding, skip, input);
+    if (head.length > skip) yield* some(convert(head.subarray(skip), false));
+    while (!ended) {
+      const next = await chunks.next();
+      if (next.done === true) ended = true;
+      else yield* some(convert(next.value, false));
+    }
+    yield* some(convert(new Uint8Array(0), true));
+  } finally {
+    await chunks.return?.();
+  }
+}
+
+function* some(chunk: Uint8Array): Generator<Uint8Array> {
+  if (chunk.length > 0) yield chunk;
+}
+
+/** The encoding of a document that begins with `head`, and the length of its byte order mark. */
+function settle(
+  head: Uint8Array,
+  label: string | undefined,
+  sniff: ((head: Uint8Array) => string | undefined) | undefined,
+  input: string | undefined,
+): { readonly encoding: string; readonly skip: number } {
+  const found = MARKS.find(([mark]) => mark.every((byte, i) => head[i] === byte));
+  const marked = found === undefined ? undefined : { encoding: found[1], skip: found[0].length };
+  if (label === undefined) {
+    if (marked !== undefined) return marked;
+    const told = sniff?.(head.subarray(0, HEAD_BYTES));
+    const zeros = zeroPattern(head);
+    // A declaration that could be read byte by byte is not in UTF-16, whatever it says; one in UTF-16 shows its zeros.
+    if (told !== undefined && zeros === undefined) {
+      const name = canonicalEncoding(told, input);
+      return { encoding: name.startsWith('utf-16') || name.startsWith('utf-32') ? 'utf-8' : name, skip: 0 };
+    }
+    return { encoding: zeros ?? 'utf-8', skip: 0 };
+  }
+  // FF FE 00 00 is also UTF-16 that begins with NUL; what is declared decides.
+  if (label === 'utf-16' && head[0] === 0xff && head[1] === 0xfe) return { encoding: 'utf-16le', skip: 2 };
+  if (marked?.encoding.startsWith(label)) return marked;
+  if (label === 'utf-16' || label === 'utf-32') {
+    const zeros = zeroPattern(head);
+    return { encoding: zeros?.startsWith(label) ? zeros : `${label}be`, skip: 0 };
+  }
+  return { encoding: label, skip: 0 };
+}
+
+/** UTF-16 or UTF-32 without a mark, told by the zeros that two ASCII characters (one in UTF-32) leave. */
+function zeroPattern(head: Uint8Array): string | undefined {
+  if (head.length < 4) return undefined;
+  const shape = [0, 1, 2, 3].map((i) => (head[i] === 0 ? '0' : 'x')).join('');
+  return { x000: 'utf-32le', '000x': 'utf-32be', x0x0: 'utf-16le', '0x0x': 'utf-16be' }[shape];
+}
+
+/** Takes chunk after chunk, gives UTF-8; `end` comes with the last (empty) one. `skip`: bytes before the first chunk. */
+type Convert = (chunk: Uint8Array, end: boolean) => Uint8Array;
+
+function converter(encoding: string, skip: number, input: string | undefined): Convert {
+  if (encoding === 'utf-8') return checkUtf8(skip, input);
+  if (encoding.startsWith('utf-32')) return fromUtf32(encoding === 'utf-32le', skip, input);
+  const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
+  let offset = skip;
+  return (chunk, end) => {
+    try {
+      const text = decoder.decode(chunk, { stream: !end });
+      offset += chunk.length;
+      return Buffer.from(text, 'utf8');
+    } catch (cause) {
+      throw new Fault('source/encoding', `The input is not valid ${encoding}`, {
+        place: { ...place(input), byte: offset },
+        hint: `The first wrong bytes are within ${Math.max(chunk.length, 4)} bytes of that offset; name the encoding that the file really has`,
+        cause,
+      });
+    }
+  };
+}
+
+/** Passes chunks on untouched; a character that two chunks share is checked as soon as it is whole. */
+function checkUtf8(skip: number, input: string | undefined): Convert {
+  const split = Buffer.alloc(4);
+  let held = 0;
+  let offset = skip;
+  const fail = (byte: number, value: number | undefined): never => {
+    const found = value === undefined ? 'it ends within a character' : `byte 0x${value.toString(16).padStart(2, '0')} is out of place`;
+    throw new Fault('source/encoding', `The input is not valid UTF-8: ${found}`, {
+      place: { ...place(input), byte },
+      hint: 'If the file has another encoding, for example windows-1252, declare it with rml:encoding, or convert the file',
+    });
+  };
+  return (chunk, end) => {
+    let from = 0;
+    if (held > 0) {
+      const whole = sequenceLength(split[0] as number);
+      while (held < whole && from < chunk.length) split[held++] = chunk[from++] as number;
+      if (held === whole) {
+        if (!isUtf8(split.subarray(0, whole))) fail(offset + from - whole, split[0]);
+        held = 0;
+      } else if (end) fail(offset - held, undefined);
+    }
+    const to = held > 0 ? chunk.length : wholeUntil(chunk, from);
+    if (from < to && !isUtf8(chunk.subarray(from, to))) {
+      const at = findInvalid(chunk, from, to);
+      fail(offset + at, chunk[at]);
+    }
+    for (let i = to; i < chunk.length; i++) split[held++] = chunk[i] as number;
+    offset += chunk.length;
+    return chunk;
+  };
+}
+
+const sequenceLength = (lead: number): number => (lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1);
+
+/** End of the last whole character: at most three bytes before the end of the chunk. */
+function wholeUntil(chunk: Uint8Array, from: number): number {
+  for (let back = 1; back <= 3 && chunk.length - back >= from; back++) {
+    const byte = chunk[chunk.length - back] as number;
+    if (byte >= 0xc0) return sequenceLength(byte) > back ? chunk.length - back : chunk.length;
+    if (byte < 0x80) break;
+  }
+  return chunk.length;
+}
+
+/** Position of the first invalid character of a range that is known to have one. */
+function findInvalid(chunk: Uint8Array, from: number, to: number): number {
+  let at = from;
+  while (at < to) {
+    const lead = chunk[at] as number;
+    const length = sequenceLength(lead);
+    if (lead >= 0x80 && !isUtf8(chunk.subarray(at, Math.min(at + length, to)))) return at;
+    at += length;
+  }
+  return from;
+}
+
+function fromUtf32(little: boolean, skip: number, input: string | undefined): Convert {
+  let rest: Uint8Array = new Uint8Array(0);
+  let offset = skip;
+  return (chunk, end) => {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    const length = bytes.length - (bytes.length % 4);
+    let text = '';
+    for (let i = 0; i < length; i += 4) {
+      const point = view.getUint32(i, little);
+      if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) {
+        throw new Fault('source/encoding', `The input is not valid UTF-32: 0x${point.toString(16)} is no character`, {
+          place: { ...place(input), byte: offset + i },
+        });
+      }
+      text += String.fromCodePoint(point);
+    }
+    offset += length;
+    rest = Uint8Array.prototype.slice.call(bytes, length);
+    if (end && rest.length > 0) {
+      throw new Fault('source/encoding', 'The input is not valid UTF-32: it ends within a character', {
+        place: { ...place(input), byte: offset },
+      });
+    }
+    return Buffer.from(text, 'utf8');
+  };
+}
+
+const place = (input: string | undefined): FaultPlace => (input === undefined ? {} : { input });
