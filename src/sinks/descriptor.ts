@@ -1,0 +1,118 @@
+/** One-byte text into an open file descriptor, through two large buffers: one fills while the other is written. */
+import { createHash, type Hash } from 'node:crypto';
+import { write as writeCallback } from 'node:fs';
+import { promisify } from 'node:util';
+import { Fault } from '../fault.ts';
+
+const writeDescriptor = promisify(writeCallback);
+
+const BUFFER_BYTES = 1 << 20;
+/** A pipe that does not block and is full says EAGAIN; there is nothing to wait on, so we look again. */
+const FULL_PIPE_WAIT_MS = 5;
+
+/** The reader of a pipe went away. Not a failure of ours: who wrote `| head` wanted no more. */
+export class ReaderGone extends Fault {
+  constructor(cause: unknown) {
+    super('run/cancelled', 'The reader of the output went away', { cause });
+  }
+}
+
+/** The caller opens and closes the descriptor. */
+export class DescriptorWriter {
+  readonly #descriptor: number;
+  /** For messages. */
+  readonly #name: string;
+  readonly #hash: Hash | undefined;
+  #filling = Buffer.allocUnsafeSlow(BUFFER_BYTES);
+  #spare = Buffer.allocUnsafeSlow(BUFFER_BYTES);
+  #used = 0;
+  #bytes = 0;
+  #inFlight: Promise<void> | undefined;
+  #failure: Fault | undefined;
+
+  constructor(descriptor: number, name: string, digest: boolean) {
+    this.#descriptor = descriptor;
+    this.#name = name;
+    this.#hash = digest ? createHash('sha256') : undefined;
+  }
+
+  /** @throws Fault sink/failed — disk full and the like, also those of an earlier write; ReaderGone */
+  write(text: string): void | Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (text.length > BUFFER_BYTES - this.#used) return this.#spread(text);
+    this.#used += this.#filling.write(text, this.#used, 'latin1');
+  }
+
+  async #spread(text: string): Promise<void> {
+    for (let from = 0; from < text.length; ) {
+      const length = Math.min(BUFFER_BYTES - this.#used, text.length - from);
+      this.#used += this.#filling.write(text.slice(from, from + length), this.#used, 'latin1');
+      from += length;
+      if (this.#used === BUFFER_BYTES) await this.#swap();
+    }
+  }
+
+  /** Sends the filled buffer off and goes on with the other, once that one has been written. */
+  async #swap(): Promise<void> {
+    await this.#inFlight;
+    if (this.#failure !== undefined) throw this.#failure;
+    const full = this.#filling;
+    const content = full.subarray(0, this.#used);
+    this.#filling = this.#spare;
+    this.#spare = full;
+    this.#used = 0;
+    this.#bytes += content.length;
+    this.#inFlight = this.#send(content);
+    this.#hash?.update(content);
+  }
+
+  /** Keeps its failure for the next call, so that no rejection is ever left alone. */
+  async #send(buffer: Buffer): Promise<void> {
+    try {
+      for (let from = 0; from < buffer.length; ) {
+        from += (await writeDescriptor(this.#descriptor, buffer, from, buffer.length - from, null).catch(retryWhenFull)).bytesWritten;
+      }
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code;
+      this.#failure = code === 'EPIPE' ? new ReaderGone(error) : writeFault(this.#name, error);
+    }
+  }
+
+  /** Everything that was given is with the system when this resolves. `sha256` is empty without digest. */
+  async finish(): Promise<{ readonly bytes: number; readonly sha256: string }> {
+    if (this.#used > 0) await this.#swap();
+    await this.#inFlight;
+    if (this.#failure !== undefined) throw this.#failure;
+    return { bytes: this.#bytes, sha256: this.#hash?.digest('hex') ?? '' };
+  }
+
+  /** Resolves when the descriptor is no longer in use. Drops what is buffered. */
+  async drop(): Promise<void> {
+    this.#used = 0;
+    await this.#inFlight;
+  }
+}
+
+async function retryWhenFull(error: NodeJS.ErrnoException): Promise<{ bytesWritten: number }> {
+  if (error.code !== 'EAGAIN') throw error;
+  await new Promise((resolve) => setTimeout(resolve, FULL_PIPE_WAIT_MS));
+  return { bytesWritten: 0 };
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EACCES: 'no permission',
+  EPERM: 'no permission',
+  EROFS: 'the file system is read-only',
+  ENOENT: 'there is no such directory',
+  ENOTDIR: 'a part of the path is not a directory',
+  EISDIR: 'there is a directory of that name',
+};
+
+/** `sink/failed` with the path and the reason in words. */
+export function writeFault(path: string, error: unknown): Fault {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const reason = code === undefined ? message : (REASONS[code] ?? message);
+  return new Fault('sink/failed', `${path} cannot be written: ${reason}`, { cause: error });
+}

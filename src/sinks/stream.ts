@@ -1,0 +1,28 @@
+/** Output into a descriptor that is open already: standard output, a pipe, a device. */
+import { DescriptorWriter } from './descriptor.ts';
+import type { OutputFormat, QuadSink } from './sink.ts';
+
+export interface StreamSinkOptions {
+  readonly descriptor: number;
+  /** For messages and as the part's `url`. */
+  readonly name: string;
+  readonly format: OutputFormat;
+  readonly prefixes?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Statements reach the descriptor while the run goes on; what was written stays written when it is aborted. The descriptor stays open.
+ *
+ * @throws ReaderGone — the other end of a pipe was closed; Fault sink/failed
+ */
+export async function openStreamSink(options: StreamSinkOptions): Promise<QuadSink> {
+  const writer = new DescriptorWriter(options.descriptor, options.name, false);
+  const sink: QuadSink = {
+    write: (lines) => writer.write(lines),
+    commit: async () => [{ url: options.name, ...(await writer.finish()) }],
+    abort: () => writer.drop(),
+  };
+  if (options.format === 'nquads') return sink;
+  const { formatted } = await import('./format.ts');
+  return formatted(sink, { format: options.format, prefixes: options.prefixes });
+}
