@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { Fault } from '../fault.ts';
-import { nearNames } from '../near.ts';
+import { nearest } from '../nearest.ts';
 import type { RawInput } from './storage.ts';
 
 const CHUNK_BYTES = 256 * 1024;
@@ -73,7 +73,7 @@ async function neighbours(path: string): Promise<string | undefined> {
   const directory = dirname(path);
   try {
     const names = await readdir(directory);
-    const near = nearNames(basename(path), names);
+    const near = nearest(basename(path), names);
     const sameStem = names.filter((name) => stemOf(name) === stemOf(path) && !near.includes(name));
     const shown = [...near, ...sameStem].slice(0, 3);
     return shown.length > 0 ? `The directory ${directory} has ${shown.join(', ')}` : undefined;
