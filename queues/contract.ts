@@ -9,11 +9,12 @@ export interface Submitted {
 
 export interface Runs {
   /**
-   * Enqueues a run. With an idempotency key: the same key and request give the same run.
+   * Enqueues a run. With an idempotency key: the same key and request give the same run. `digest` says which requests
+   * are the same; left out, those with the same service, inputs and mappings.
    *
    * @throws Fault request/conflict — same key, another request; service/unavailable — the queue cannot be reached
    */
-  submit(request: TransformRequest, options: { readonly idempotencyKey?: string }): Promise<Submitted>;
+  submit(request: TransformRequest, options: { readonly idempotencyKey?: string; readonly digest?: string }): Promise<Submitted>;
   /** The outcome, as soon as there is one; undefined when `waitMs` ran out first (0: no limit). */
   outcome(id: string, waitMs: number): Promise<Outcome | undefined>;
   get(id: string): Promise<RunView | undefined>;
@@ -25,11 +26,4 @@ export interface Runs {
   counts(): Promise<Readonly<Record<string, number>>>;
 }
 
-/** A small shared map with change notice: configuration that is one for the whole fleet. */
-export interface SharedSettings {
-  get(key: string): Promise<string | undefined>;
-  /** Sets `key` when its present value is `expected` (undefined: absent); false when another was faster. */
-  compareAndSet(key: string, expected: string | undefined, value: string): Promise<boolean>;
-  /** Calls back within a second of a change by any process. Returns the function that ends it. */
-  watch(key: string, changed: (value: string | undefined) => void): () => void;
-}
+export type { SharedSettings } from '../src/config/store.ts';

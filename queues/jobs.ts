@@ -9,8 +9,8 @@
  * - *attempt*: one start of a job; each writes under a name of its own.
  */
 import type { FaultData } from '../src/fault.ts';
-import type { InputBinding, Progress, RunRequest } from '../src/run/request.ts';
-import type { OutputFormat } from '../src/sinks/sink.ts';
+import type { InputBinding, Progress, RunReport, RunRequest } from '../src/run/request.ts';
+import type { OutputFormat, PartFile } from '../src/sinks/sink.ts';
 
 export const SERVICES = {
   'semi-structured-transformer': { name: 'Semi-Structured-Transformer' },
@@ -33,6 +33,28 @@ export interface TransformPayload extends TransformRequest {
   readonly runId: string;
   /** ISO 8601 with zone. */
   readonly submittedAt: string;
+  /** Tells requests with the same idempotency key apart: SHA-256 of what was asked. */
+  readonly digest?: string;
+  /** Unique for each submission: whoever reads back its own ticket made the run. */
+  readonly ticket?: string;
+  /** Set on a run that is to stop; its worker looks at it. */
+  readonly cancelled?: boolean;
+}
+
+/** Names of the queues; a run's jobs have the run's id in both. */
+export const TRANSFORM_QUEUE = 'transform';
+export const ANNOUNCE_QUEUE = 'announce';
+
+/** What a transform job hands to announce. */
+export interface TransformResult {
+  readonly report: RunReport;
+  readonly parts: readonly PartFile[];
+  /** URL of the manifest. */
+  readonly manifest: string;
+  /** URL of the file of rejected records, where there is one. */
+  readonly rejections: string | undefined;
+  /** Milliseconds, from taken to done. */
+  readonly milliseconds: number;
 }
 
 /** 200 body of `/process`. @see decisions §2 */

@@ -1,0 +1,83 @@
+/** The `/config` document: options by their paths, secrets hidden, whole or restricted to some entries. */
+import { DEFAULTS, OPTION_NAMES, type OptionName, type OptionScope, optionRow, ROOT_PATHS, type Snapshot } from './options.ts';
+import { findOption } from './parse.ts';
+import { VERSION } from './version.ts';
+
+/** A service as the document sees it. */
+export interface DocumentService {
+  /** As in messages, such as `SQL-Transformer`. */
+  readonly name: string;
+  readonly scope: OptionScope;
+}
+
+export type ConfigDocument = Readonly<Record<string, unknown>>;
+
+const HIDDEN = '******';
+const SERVICE_KEY: Readonly<Record<OptionScope, string>> = { transformer: 'serviceTransformerConfig', writer: 'serviceWriterConfig' };
+
+/**
+ * The document for one service. With `paths`, only those entries: option names, their paths, or a path above several
+ * (`provenance`, `provenance.kafka`), each with or without the service's key; `version` and `applicationName` too.
+ *
+ * @throws Fault config/unknown — an entry that is none of these
+ */
+export function configDocument(snapshot: Snapshot, service: DocumentService, paths?: readonly string[]): ConfigDocument {
+  const wanted = paths === undefined ? undefined : new Set(paths.flatMap((entry) => entriesOf(entry, service)));
+  const document: Record<string, unknown> = {};
+  const put = (path: string, value: unknown): void => {
+    if (wanted !== undefined && !wanted.has(path)) return;
+    place(document, ROOT_PATHS.has(path) || path in ROOT_VALUES ? path : `${SERVICE_KEY[service.scope]}.${path}`, value);
+  };
+  for (const [path, value] of Object.entries(ROOT_VALUES)) put(path, value(service));
+  for (const name of optionsOf(service)) put(optionRow(name).path, shownValue(name, snapshot, service));
+  return document;
+}
+
+const ROOT_VALUES: Readonly<Record<string, (service: DocumentService) => string>> = {
+  version: () => VERSION,
+  applicationName: (service) => service.name,
+};
+
+function optionsOf(service: DocumentService): readonly OptionName[] {
+  return OPTION_NAMES.filter((name) => (optionRow(name).scope ?? service.scope) === service.scope);
+}
+
+/** The paths that one entry of the request stands for. */
+function entriesOf(entry: string, service: DocumentService): readonly string[] {
+  const path = entry.trim();
+  if (path in ROOT_VALUES || path === '') return [path];
+  if (!Object.hasOwn(DEFAULTS, path)) {
+    const key = SERVICE_KEY[service.scope];
+    const all = optionsOf(service).map((name) => optionRow(name).path);
+    if (path === key) return all.filter((one) => !ROOT_PATHS.has(one));
+    const above = `${path.startsWith(`${key}.`) ? path.slice(key.length + 1) : path}.`;
+    const below = all.filter((one) => one.startsWith(above));
+    if (below.length > 0) return below;
+  }
+  return [optionRow(findOption(path)).path];
+}
+
+/** The value as a reader may see it: secrets and passwords inside URLs are hidden, lists are comma-separated text. */
+export function shownValue(name: OptionName, snapshot: Snapshot, service?: DocumentService): string | boolean | number | null {
+  const value = snapshot[name];
+  if (name === 'FRIENDLY_NAME' && value === undefined && service !== undefined) return service.name;
+  if (value === undefined) return null;
+  const text = typeof value === 'object' ? value.join(',') : value;
+  if (optionRow(name).secret) return text === '' ? '' : HIDDEN;
+  return typeof text === 'string' ? hidePasswords(text) : text;
+}
+
+/** A URL without the password that it may carry, in its authority or as a parameter. */
+export function hidePasswords(url: string): string {
+  return url
+    .replace(/(\/\/[^/?#@:]*:)[^/?#]*(?=@)/g, `$1${HIDDEN}`)
+    .replace(/((?:password|passwd|pwd|secret|token)=)[^&;#\s]*/gi, `$1${HIDDEN}`);
+}
+
+function place(document: Record<string, unknown>, path: string, value: unknown): void {
+  const steps = path.split('.');
+  const last = steps.pop() as string;
+  let at = document;
+  for (const step of steps) at = (at[step] ??= {}) as Record<string, unknown>;
+  at[last] = value;
+}

@@ -1,0 +1,566 @@
+/**
+ * THE table of options: environment variables, `configEntry` names, paths of the `/config` document and their documents
+ * are read from here, and nowhere else does a default stand.
+ */
+import { OUTPUT_FORMATS } from '../sinks/sink.ts';
+
+export type OptionType = 'string' | 'boolean' | 'integer' | 'enum' | 'url' | 'list';
+/** Which service's document shows the option; undefined: all of them. */
+export type OptionScope = 'transformer' | 'writer';
+
+export interface OptionRow {
+  /** Place in the `/config` JSON below `serviceTransformerConfig` or `serviceWriterConfig`; see `ROOT_PATHS` for the exceptions. */
+  readonly path: string;
+  readonly type: OptionType;
+  /** undefined: the option may be absent, and `summary` says what that means. */
+  readonly default: string | boolean | number | readonly string[] | undefined;
+  readonly summary: string;
+  /** Reads back as `******`. */
+  readonly secret?: true;
+  /** May be changed on a running instance. The others are read once, at start. */
+  readonly live?: true;
+  readonly scope?: OptionScope;
+  readonly values?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  /** What the text must look like, and how to say it. */
+  readonly pattern?: { readonly test: RegExp; readonly says: string };
+}
+
+const none = undefined as string | undefined;
+const noNumber = undefined as number | undefined;
+const noList: readonly string[] = [];
+
+export const OPTIONS = {
+  // The process
+  SERVICE: {
+    path: 'process.service',
+    type: 'enum',
+    values: ['all', 'semi-structured-transformer', 'sql-transformer', 'graph-writer'],
+    default: 'all',
+    summary: 'Which service this process is; `all` serves each under its own prefix.',
+  },
+  HOST: { path: 'process.host', type: 'string', default: '127.0.0.1', summary: 'Address to listen on.' },
+  PORT: {
+    path: 'process.port',
+    type: 'integer',
+    default: 8080,
+    minimum: 0,
+    maximum: 65535,
+    summary: 'Port to listen on; 0 takes a free one.',
+  },
+  DATA_DIR: {
+    path: 'process.dataDir',
+    type: 'string',
+    default: './data',
+    summary: 'Directory of queue files, embedded store and configuration; output, mappings and backup lie here unless they say otherwise.',
+  },
+  LOG_LEVEL: {
+    path: 'process.logLevel',
+    type: 'enum',
+    values: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+    default: 'info',
+    live: true,
+    summary: 'Least severe log line that is written.',
+  },
+  DRAIN_SECONDS: {
+    path: 'process.drainSeconds',
+    type: 'integer',
+    default: 25,
+    minimum: 0,
+    summary: 'How long a stopping process lets its runs end before they go back to the queue.',
+  },
+  API_TOKENS: {
+    path: 'process.apiTokens',
+    type: 'list',
+    default: noList,
+    secret: true,
+    pattern: {
+      test: /^([^\s:]+:)?(viewer|operator|admin):\S+$/,
+      says: '`NAME:ROLE:TOKEN` or `ROLE:TOKEN`, with a role of viewer, operator, admin',
+    },
+    summary:
+      'Accepted bearer tokens, each as `name:role:token` (viewer, operator, admin). Empty: no authentication, on a loopback address only.',
+  },
+  ALLOW_ANONYMOUS: {
+    path: 'process.allowAnonymous',
+    type: 'boolean',
+    default: false,
+    summary: 'Listen on other than loopback addresses without tokens.',
+  },
+  MAX_BODY_BYTES: {
+    path: 'process.maxBodyBytes',
+    type: 'integer',
+    default: 10 * 2 ** 20,
+    minimum: 1024,
+    live: true,
+    summary: 'Largest request body that is taken.',
+  },
+  REQUEST_TIMEOUT_SECONDS: {
+    path: 'process.requestTimeoutSeconds',
+    type: 'integer',
+    default: 60,
+    minimum: 1,
+    summary: 'How long a client may take to send its request.',
+  },
+  PROCESS_WAIT_SECONDS: {
+    path: 'process.waitSeconds',
+    type: 'integer',
+    default: 0,
+    minimum: 0,
+    live: true,
+    summary: 'How long `/process` waits for the outcome before it answers 202; 0: as long as it takes.',
+  },
+
+  // The queue and its workers
+  QUEUE_URL: {
+    path: 'queue.url',
+    type: 'url',
+    default: none,
+    pattern: { test: /^(rediss?|postgres|postgresql):\/\/|^embedded:$/, says: '`redis://…`, `rediss://…`, `postgres://…` or `embedded:`' },
+    summary: 'The queue. Absent: a private redis-server when there is one on the PATH, else the embedded one.',
+  },
+  QUEUE_PREFIX: {
+    path: 'queue.prefix',
+    type: 'string',
+    default: 'quadmill',
+    pattern: { test: /^[a-z_][a-z0-9_]{0,39}$/, says: 'at most 40 lower-case letters, digits and underscores, not starting with a digit' },
+    summary: 'Key prefix (Redis) or schema (PostgreSQL) of everything that Quadmill keeps in the queue.',
+  },
+  WORKER_CONCURRENCY: {
+    path: 'worker.concurrency',
+    type: 'integer',
+    default: 2,
+    minimum: 1,
+    maximum: 256,
+    summary: 'Runs that one worker process maps at the same time, each in a thread of its own.',
+  },
+  THREAD_MEMORY_MB: {
+    path: 'worker.threadMemoryMb',
+    type: 'integer',
+    default: 1024,
+    minimum: 64,
+    summary: 'JavaScript memory of one thread; a run that needs more fails, its neighbours go on.',
+  },
+  MEMORY_BUDGET_MB: {
+    path: 'worker.memoryBudgetMb',
+    type: 'integer',
+    default: 160,
+    minimum: 1,
+    live: true,
+    summary: 'Memory that joins and de-duplication of one run may hold before they spill to disk.',
+  },
+  RUN_ATTEMPTS: {
+    path: 'worker.attempts',
+    type: 'integer',
+    default: 3,
+    minimum: 1,
+    maximum: 20,
+    live: true,
+    summary: 'How often a run is tried whose fault can get better, such as an unreachable input.',
+  },
+  RETRY_SECONDS: {
+    path: 'worker.retrySeconds',
+    type: 'integer',
+    default: 1,
+    minimum: 0,
+    maximum: 3600,
+    live: true,
+    summary: 'Wait before the second attempt; each further one waits twice as long.',
+  },
+  MAX_STARTS: {
+    path: 'worker.maxStarts',
+    type: 'integer',
+    default: 3,
+    minimum: 1,
+    maximum: 20,
+    summary: 'How many workers a run may take down with it before it fails.',
+  },
+  LOCK_SECONDS: {
+    path: 'worker.lockSeconds',
+    type: 'integer',
+    default: 8,
+    minimum: 2,
+    maximum: 600,
+    summary: 'A worker that gives no sign of life for so long has lost its run.',
+  },
+  STALLED_SECONDS: {
+    path: 'worker.stalledSeconds',
+    type: 'integer',
+    default: 3,
+    minimum: 1,
+    maximum: 600,
+    summary: 'How often workers look for runs whose worker was lost.',
+  },
+  KEEP_RUNS_SECONDS: {
+    path: 'queue.keepRunsSeconds',
+    type: 'integer',
+    default: 7 * 24 * 3600,
+    minimum: 60,
+    live: true,
+    summary: 'How long an ended run can be looked at, and its idempotency key is known.',
+  },
+  KEEP_RUNS_COUNT: {
+    path: 'queue.keepRunsCount',
+    type: 'integer',
+    default: 10_000,
+    minimum: 1,
+    live: true,
+    summary: 'How many ended runs are kept at most.',
+  },
+
+  // Mapping
+  ON_ERROR: {
+    path: 'mapping.onError',
+    type: 'enum',
+    values: ['auto', 'strict', 'skip', 'quarantine'],
+    default: 'auto',
+    live: true,
+    scope: 'transformer',
+    summary: 'What a record that gives no valid term does: ends the run, is skipped, or goes to a file. `auto`: as the vocabulary says.',
+  },
+  MAX_REJECTED: {
+    path: 'mapping.maxRejected',
+    type: 'integer',
+    default: noNumber,
+    minimum: 0,
+    live: true,
+    scope: 'transformer',
+    summary: 'A run that skips more records than this fails. Absent: no limit.',
+  },
+  DISTINCT: {
+    path: 'mapping.distinct',
+    type: 'boolean',
+    default: true,
+    live: true,
+    scope: 'transformer',
+    summary: 'Write each statement of a run once.',
+  },
+  BASE_IRI: {
+    path: 'mapping.baseIri',
+    type: 'url',
+    default: none,
+    live: true,
+    scope: 'transformer',
+    summary: 'Base of relative IRIs. Absent: the base of the mapping, else `http://example.com/base/`.',
+  },
+  MAX_RECORD_BYTES: {
+    path: 'mapping.maxRecordBytes',
+    type: 'integer',
+    default: 64 * 2 ** 20,
+    minimum: 1024,
+    live: true,
+    scope: 'transformer',
+    summary: 'Largest single record that is read.',
+  },
+  MAPPINGS_DIR_URL: {
+    path: 'mappingsDirUrl',
+    type: 'url',
+    default: none,
+    live: true,
+    scope: 'transformer',
+    summary: 'Directory of the mapping files. Absent: `mappings` under DATA_DIR.',
+  },
+  MASTER_MAPPING_FILE: {
+    path: 'masterMappingFile',
+    type: 'string',
+    default: 'mapping.ttl',
+    live: true,
+    scope: 'transformer',
+    summary: 'The mapping of the SQL transformer, in MAPPINGS_DIR_URL.',
+  },
+  OUTPUT_DIR_URL: {
+    path: 'outputDirUrl',
+    type: 'url',
+    default: none,
+    live: true,
+    scope: 'transformer',
+    summary: 'Directory of the output files. Absent: `output` under DATA_DIR.',
+  },
+  OUTPUT_FILE_FORMAT: {
+    path: 'outputFileFormat',
+    type: 'enum',
+    values: OUTPUT_FORMATS,
+    default: 'nquads',
+    live: true,
+    scope: 'transformer',
+    summary: 'Format of the output files; the graph writer takes `nquads`.',
+  },
+  DELETE_SOURCE: {
+    path: 'deleteSource',
+    type: 'boolean',
+    default: false,
+    live: true,
+    summary: 'Delete an input file after its run completed.',
+  },
+  CUSTOM_FUNCTION_JAR_URL: {
+    path: 'customFunctionJarUrl',
+    type: 'url',
+    default: none,
+    live: true,
+    scope: 'transformer',
+    summary: 'Where the code of custom functions is downloaded from.',
+  },
+  CUSTOM_FUNCTION_TTL_URL: {
+    path: 'customFunctionTtlUrl',
+    type: 'url',
+    default: none,
+    live: true,
+    scope: 'transformer',
+    summary: 'Where the description of custom functions is downloaded from.',
+  },
+
+  // SQL
+  JDBC_URL: {
+    path: 'sql.jdbcUrl',
+    type: 'url',
+    default: none,
+    live: true,
+    scope: 'transformer',
+    summary: 'The database, where the mapping names none.',
+  },
+  DB_USER: { path: 'sql.user', type: 'string', default: none, live: true, scope: 'transformer', summary: 'User of the database.' },
+  DB_PASSWORD: {
+    path: 'sql.password',
+    type: 'string',
+    default: none,
+    secret: true,
+    live: true,
+    scope: 'transformer',
+    summary: 'Password of the database user.',
+  },
+  SQL_ITERATION_ROWS: {
+    path: 'sql.iterationRows',
+    type: 'integer',
+    default: noNumber,
+    minimum: 1,
+    live: true,
+    scope: 'transformer',
+    summary: 'Rows of a query that go into one output file. Absent: all into one.',
+  },
+  QUERY_MAX_ROWS: {
+    path: 'sql.queryMaxRows',
+    type: 'integer',
+    default: 10_000,
+    minimum: 1,
+    live: true,
+    scope: 'transformer',
+    summary: 'Rows that `/queryDatabase` answers at most.',
+  },
+  QUERY_TIMEOUT_SECONDS: {
+    path: 'sql.queryTimeoutSeconds',
+    type: 'integer',
+    default: 30,
+    minimum: 1,
+    live: true,
+    scope: 'transformer',
+    summary: 'Time that a query of `/queryDatabase` may take.',
+  },
+
+  // Message queue
+  KAFKA_BROKERS: {
+    path: 'kafka.kafkaBrokers',
+    type: 'list',
+    default: noList,
+    summary: 'Brokers, `host:port` each. Empty: no message queue.',
+  },
+  KAFKA_TOPIC_NAME_SOURCE: {
+    path: 'kafka.topicNameSource',
+    type: 'string',
+    default: 'source_urls',
+    summary: 'Topic that carries source URLs.',
+  },
+  KAFKA_TOPIC_NAME_SUCCESS: {
+    path: 'kafka.topicNameSuccess',
+    type: 'string',
+    default: 'success_queue',
+    summary: 'Topic of success messages.',
+  },
+  KAFKA_TOPIC_NAME_DLQ: { path: 'kafka.topicNameDLQ', type: 'string', default: 'dead_letter_queue', summary: 'Topic of failure messages.' },
+  KAFKA_GROUP_ID: { path: 'kafka.groupId', type: 'string', default: none, summary: 'Consumer group. Absent: the name of the service.' },
+  KAFKA_SSL: { path: 'kafka.ssl', type: 'boolean', default: false, summary: 'Speak TLS with the brokers.' },
+  KAFKA_SASL_MECHANISM: {
+    path: 'kafka.saslMechanism',
+    type: 'enum',
+    values: ['none', 'plain', 'scram-sha-256', 'scram-sha-512'],
+    default: 'none',
+    summary: 'How to log in at the brokers.',
+  },
+  KAFKA_USERNAME: { path: 'kafka.username', type: 'string', default: none, summary: 'User at the brokers.' },
+  KAFKA_PASSWORD: { path: 'kafka.password', type: 'string', default: none, secret: true, summary: 'Password of that user.' },
+  KAFKA_SUCCESS_FORMAT: {
+    path: 'kafka.successFormat',
+    type: 'enum',
+    values: ['json', 'url'],
+    default: 'json',
+    live: true,
+    summary: 'One JSON success message for a run, or one plain URL for each file.',
+  },
+  TRANSFORMER_RUN_STANDALONE: {
+    path: 'runStandalone',
+    type: 'boolean',
+    default: undefined as boolean | undefined,
+    scope: 'transformer',
+    summary: 'Connect to no message queue. Absent: true exactly when KAFKA_BROKERS is empty.',
+  },
+
+  // Provenance
+  RECORD_PROVO: { path: 'provenance.recordProvo', type: 'boolean', default: false, live: true, summary: 'Record provenance (PROV-O).' },
+  PROV_OUTPUT_DIR_URL: {
+    path: 'provenance.outputDirUrl',
+    type: 'url',
+    default: none,
+    live: true,
+    summary: 'Directory of provenance files. Absent: beside the output.',
+  },
+  SWITCHED_OFF_ACTIVITIES: {
+    path: 'provenance.switchedOffActivities',
+    type: 'list',
+    default: noList,
+    live: true,
+    pattern: { test: /^(main|execution|message)$/, says: '`main`, `execution` or `message`' },
+    summary: 'Activities that are left out of the provenance: main, execution, message.',
+  },
+  PROV_KAFKA_BROKERS: {
+    path: 'provenance.kafka.kafkaBrokers',
+    type: 'list',
+    default: noList,
+    summary: 'Brokers of the provenance topics. Empty: KAFKA_BROKERS.',
+  },
+  PROV_KAFKA_TOPIC_NAME_SUCCESS: {
+    path: 'provenance.kafka.topicNameSuccess',
+    type: 'string',
+    default: 'prov_success_queue',
+    summary: 'Topic that announces provenance files.',
+  },
+  PROV_KAFKA_TOPIC_NAME_DLQ: {
+    path: 'provenance.kafka.topicNameDLQ',
+    type: 'string',
+    default: 'prov_dead_letter_queue',
+    summary: 'Topic of failures to record provenance.',
+  },
+
+  // Names, licence, backup
+  FRIENDLY_NAME: {
+    path: 'friendlyName',
+    type: 'string',
+    default: none,
+    live: true,
+    summary: 'Display name. Absent: the name of the service.',
+  },
+  LICENSE: {
+    path: 'license',
+    type: 'string',
+    default: none,
+    secret: true,
+    live: true,
+    summary: 'Signed licence text. Absent: the community licence.',
+  },
+  CONFIG_BACKUP: {
+    path: 'configBackup',
+    type: 'url',
+    default: none,
+    live: true,
+    summary: 'Where a configuration backup is written to and restored from.',
+  },
+
+  // Object storage
+  AWS_ACCESS_KEY: {
+    path: 's3.accessKey',
+    type: 'string',
+    default: none,
+    secret: true,
+    live: true,
+    summary: 'Access key of the object storage.',
+  },
+  AWS_SECRET_KEY: {
+    path: 's3.secretKey',
+    type: 'string',
+    default: none,
+    secret: true,
+    live: true,
+    summary: 'Secret key of the object storage.',
+  },
+  S3_REGION: { path: 's3.region', type: 'string', default: none, live: true, summary: 'Region of the object storage.' },
+
+  // Property graphs and the graph writer
+  PROPERTY_GRAPH_MODE: {
+    path: 'propertyGraphMode',
+    type: 'boolean',
+    default: false,
+    live: true,
+    scope: 'transformer',
+    summary: 'Write nodes and edges as CSV beside the statements.',
+  },
+  PG_GRAPH: {
+    path: 'pgGraph',
+    type: 'enum',
+    values: ['default', 'neo4j', 'neptune', 'tigergraph'],
+    default: 'default',
+    live: true,
+    summary: 'Whose header lines property graph files carry.',
+  },
+  TRIPLESTORE_ENDPOINT: {
+    path: 'triplestore.endpoint',
+    type: 'url',
+    default: none,
+    live: true,
+    scope: 'writer',
+    summary: 'The target graph database.',
+  },
+  TRIPLESTORE_TYPE: {
+    path: 'triplestore.type',
+    type: 'enum',
+    values: ['embedded', 'sparql', 'fuseki', 'graphdb', 'rdf4j', 'stardog', 'blazegraph', 'neptune', 'virtuoso', 'neo4j'],
+    default: 'embedded',
+    live: true,
+    scope: 'writer',
+    summary: 'Product of the target graph database.',
+  },
+  TRIPLESTORE_USERNAME: {
+    path: 'triplestore.username',
+    type: 'string',
+    default: none,
+    live: true,
+    scope: 'writer',
+    summary: 'User of the target.',
+  },
+  TRIPLESTORE_PASSWORD: {
+    path: 'triplestore.password',
+    type: 'string',
+    default: none,
+    secret: true,
+    live: true,
+    scope: 'writer',
+    summary: 'Password of that user.',
+  },
+} as const satisfies Readonly<Record<string, OptionRow>>;
+
+export type OptionName = keyof typeof OPTIONS;
+export const OPTION_NAMES = Object.keys(OPTIONS) as readonly OptionName[];
+
+/** Paths that stand at the root of the document instead of below the service's key. */
+export const ROOT_PATHS: ReadonlySet<string> = new Set(['friendlyName']);
+
+type ValueOf<R> = R extends { type: 'enum'; values: readonly (infer V)[] }
+  ? V
+  : R extends { type: 'boolean'; default: infer D }
+    ? boolean | Extract<D, undefined>
+    : R extends { type: 'integer'; default: infer D }
+      ? number | Extract<D, undefined>
+      : R extends { type: 'list' }
+        ? readonly string[]
+        : R extends { default: infer D }
+          ? string | Extract<D, undefined>
+          : never;
+
+/** Every option with its value, as one frozen object; a run keeps the one that it started with. */
+export type Snapshot = { readonly [N in OptionName]: ValueOf<(typeof OPTIONS)[N]> };
+/** Some options, with values that fit. */
+export type OptionValues = { [N in OptionName]?: Snapshot[N] };
+
+export function optionRow(name: OptionName): OptionRow {
+  return OPTIONS[name];
+}
+
+export const DEFAULTS: Snapshot = Object.freeze(Object.fromEntries(OPTION_NAMES.map((name) => [name, OPTIONS[name].default]))) as Snapshot;

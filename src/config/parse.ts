@@ -1,0 +1,110 @@
+/** Text → option values: by name or path, from the environment, with faults that name the option and what it takes. */
+import { excerpt, Fault } from '../fault.ts';
+import { didYouMean, editDistance } from '../near.ts';
+import { DEFAULTS, OPTION_NAMES, type OptionName, type OptionValues, optionRow, type Snapshot } from './options.ts';
+
+const SERVICE_KEYS = /^service(Transformer|Writer)Config\./;
+const byPath: ReadonlyMap<string, OptionName> = new Map(OPTION_NAMES.map((name) => [optionRow(name).path, name]));
+
+/**
+ * The option that `entry` names: its name, or its path in the document, with or without the service's key before it.
+ *
+ * @throws Fault config/unknown — with the nearest names
+ */
+export function findOption(entry: string): OptionName {
+  if (Object.hasOwn(DEFAULTS, entry)) return entry as OptionName;
+  const found = byPath.get(entry.replace(SERVICE_KEYS, ''));
+  if (found !== undefined) return found;
+  const hint = didYouMean(entry, [...OPTION_NAMES, ...byPath.keys()]);
+  throw new Fault('config/unknown', `There is no option ${excerpt(entry)}`, { hint: hint && capital(hint) });
+}
+
+/**
+ * The value that `text` is for the option; white space around it does not count. Lists are comma-separated.
+ *
+ * @throws Fault config/invalid — names the option, the text (unless secret) and what is expected; config/unknown
+ */
+export function parseOption<N extends OptionName>(name: N, text: string): Snapshot[N] {
+  const row = optionRow(findOption(name));
+  const given = text.trim();
+  const refuse = (expected: string): never => {
+    const said = row.secret ? '' : ` ${excerpt(given)}`;
+    throw new Fault('config/invalid', `The option ${name} does not take the value${said}: expected ${expected}`);
+  };
+  const check = (one: string): string => {
+    if (row.pattern !== undefined && !row.pattern.test.test(one)) refuse(row.pattern.says);
+    return one;
+  };
+  switch (row.type) {
+    case 'boolean': {
+      const word = given.toLowerCase();
+      if (word === 'true' || word === '1' || word === 'yes' || word === 'on') return true as Snapshot[N];
+      if (word === 'false' || word === '0' || word === 'no' || word === 'off') return false as Snapshot[N];
+      return refuse('true or false');
+    }
+    case 'integer': {
+      const { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = row;
+      const value = /^[+-]?\d+$/.test(given) ? Number(given) : Number.NaN;
+      if (!Number.isSafeInteger(value) || value < minimum || value > maximum) {
+        return refuse(row.maximum === undefined ? `an integer, at least ${minimum}` : `an integer from ${minimum} to ${maximum}`);
+      }
+      return value as Snapshot[N];
+    }
+    case 'enum': {
+      const values = row.values ?? [];
+      const value = values.find((one) => one.toLowerCase() === given.toLowerCase());
+      return (value ?? refuse(`one of ${values.join(', ')}`)) as Snapshot[N];
+    }
+    case 'list':
+      return Object.freeze(
+        given
+          .split(',')
+          .map((one) => one.trim())
+          .filter((one) => one !== '')
+          .map(check),
+      ) as Snapshot[N];
+    case 'url':
+      if (/[\s<>"]/.test(given)) return refuse('a URL or a path, without spaces and quotes');
+      return absentWhenEmpty(name, given, check);
+    case 'string':
+      return absentWhenEmpty(name, given, check);
+  }
+}
+
+/** An empty text takes an option back to being absent, where it can be. */
+function absentWhenEmpty<N extends OptionName>(name: N, given: string, check: (text: string) => string): Snapshot[N] {
+  if (given === '') return DEFAULTS[name];
+  return check(given) as Snapshot[N];
+}
+
+export interface EnvironmentReading {
+  readonly values: OptionValues;
+  /** Variables that look like misspelt options: worth a log line, no reason to refuse the start (they may be another program's). */
+  readonly suspects: readonly { readonly name: string; readonly hint: string }[];
+}
+
+/**
+ * The options that environment variables set. An empty variable counts as absent; variables that are no options are left alone.
+ *
+ * @throws Fault config/invalid
+ */
+export function readEnvironment(environment: Readonly<Record<string, string | undefined>>): EnvironmentReading {
+  const values: Record<string, unknown> = {};
+  const suspects: { name: string; hint: string }[] = [];
+  for (const [name, text] of Object.entries(environment)) {
+    if (text === undefined || text.trim() === '') continue;
+    if (Object.hasOwn(DEFAULTS, name)) values[name] = parseOption(name as OptionName, text);
+    else if (name.length >= 7 && OPTION_NAMES.some((option) => option.length >= 7 && nearly(name, option))) {
+      suspects.push({ name, hint: didYouMean(name, OPTION_NAMES) ?? '' });
+    }
+  }
+  return { values: values as OptionValues, suspects };
+}
+
+function nearly(name: string, option: string): boolean {
+  return Math.abs(name.length - option.length) <= 2 && editDistance(name, option) <= 2;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

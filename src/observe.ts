@@ -1,0 +1,118 @@
+/** What a running process says of itself: log lines and metrics. Labels are bounded: never a run id, a path or a URL. */
+import { type DestinationStream, type Logger, pino } from 'pino';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { hidePasswords } from './config/document.ts';
+
+export type { Logger };
+
+const SECRET_FIELDS = ['password', 'secret', 'token', 'authorization', 'cookie', 'apiTokens', 'DB_PASSWORD', 'KAFKA_PASSWORD'];
+
+/**
+ * One JSON line per event, to standard output or to `destination`. Fields that carry secrets are left out at any of the
+ * first three levels, and passwords inside URLs of `url`, `source`, `input`, `queue` and of error messages are hidden.
+ */
+export function createLogger(options: { readonly level?: string; readonly name?: string } = {}, destination?: DestinationStream): Logger {
+  const hide = (value: unknown): unknown => (typeof value === 'string' ? hidePasswords(value) : value);
+  const settings = {
+    level: options.level ?? 'info',
+    base: options.name === undefined ? null : { name: options.name },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    redact: { paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]), censor: '******' },
+    serializers: {
+      url: hide,
+      source: hide,
+      input: hide,
+      queue: hide,
+      error: (error: unknown) =>
+        error instanceof Error
+          ? {
+              type: error.name,
+              message: hidePasswords(error.message),
+              stack: error.stack === undefined ? undefined : hidePasswords(error.stack),
+            }
+          : hide(String(error)),
+    },
+  };
+  return destination === undefined ? pino(settings) : pino(settings, destination);
+}
+
+/** A logger that says nothing. */
+export function quietLogger(): Logger {
+  return pino({ level: 'silent' });
+}
+
+export const registry = new Registry();
+
+/** Metrics of the Node process itself (memory, event loop, garbage collection), once. */
+export function observeProcess(): void {
+  if (registry.getSingleMetric('process_cpu_seconds_total') === undefined) collectDefaultMetrics({ register: registry });
+}
+
+const on = { registers: [registry] };
+
+/** Every metric, in one table; what is counted, where, and in which unit. */
+export const METRICS = {
+  /** Ended runs. Counted by the worker that announces the outcome. */
+  runs: new Counter({ name: 'rml_runs_total', help: 'Ended runs, by service and state', labelNames: ['service', 'state'], ...on }),
+  faults: new Counter({ name: 'rml_run_faults_total', help: 'Runs that failed, by the code of their fault', labelNames: ['code'], ...on }),
+  /** From taken to done, of completed and failed attempts. */
+  runSeconds: new Histogram({
+    name: 'rml_run_duration_seconds',
+    help: 'Duration of runs, from taken to done',
+    labelNames: ['service', 'state'],
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200],
+    ...on,
+  }),
+  records: new Counter({ name: 'rml_records_read_total', help: 'Records read by completed runs', ...on }),
+  rejected: new Counter({ name: 'rml_records_rejected_total', help: 'Records that gave no valid term, of completed runs', ...on }),
+  quads: new Counter({ name: 'rml_quads_written_total', help: 'Statements written by completed runs', ...on }),
+  bytesRead: new Counter({ name: 'rml_input_bytes_total', help: 'Bytes read by completed runs', ...on }),
+  bytesWritten: new Counter({ name: 'rml_output_bytes_total', help: 'Bytes written by completed runs', ...on }),
+  attempts: new Counter({ name: 'rml_run_attempts_total', help: 'Starts of runs', ...on }),
+  retries: new Counter({
+    name: 'rml_run_retries_total',
+    help: 'Attempts that ended in a fault that can get better',
+    labelNames: ['code'],
+    ...on,
+  }),
+  stalls: new Counter({ name: 'rml_run_stalls_total', help: 'Runs that were taken from a worker that gave no sign of life', ...on }),
+  threadDeaths: new Counter({ name: 'rml_thread_deaths_total', help: 'Threads that ended unasked', labelNames: ['reason'], ...on }),
+  /** Set when the metrics are read. */
+  queueDepth: new Gauge({ name: 'rml_queue_runs', help: 'Runs in the queue, by state', labelNames: ['state'], ...on }),
+  activeRuns: new Gauge({ name: 'rml_active_runs', help: 'Runs that this process is mapping', ...on }),
+  requests: new Counter({ name: 'rml_http_requests_total', help: 'Answered requests', labelNames: ['route', 'method', 'status'], ...on }),
+  requestSeconds: new Histogram({
+    name: 'rml_http_request_duration_seconds',
+    help: 'Time to answer a request; that of /process is the time of the run',
+    labelNames: ['route'],
+    buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 60, 600],
+    ...on,
+  }),
+  queueErrors: new Counter({ name: 'rml_queue_errors_total', help: 'Errors of the connection to the queue', labelNames: ['kind'], ...on }),
+} as const;
+
+/** Counts one answered request. `route` is the pattern of the route, never the path that was asked for. */
+export function observeRequest(request: {
+  readonly route: string;
+  readonly method: string;
+  readonly status: number;
+  readonly seconds: number;
+}): void {
+  const { route, method, status, seconds } = request;
+  METRICS.requests.inc({ route, method, status: String(status) });
+  METRICS.requestSeconds.observe({ route }, seconds);
+}
+
+/** The text of `/metrics`. `counts` is asked for the queue depth; when the queue is away, the depth is left out. */
+export async function metricsText(counts?: () => Promise<Readonly<Record<string, number>>>): Promise<string> {
+  METRICS.queueDepth.reset();
+  if (counts !== undefined) {
+    try {
+      for (const [state, count] of Object.entries(await counts())) METRICS.queueDepth.set({ state }, count);
+    } catch {
+      METRICS.queueErrors.inc({ kind: 'depth' });
+    }
+  }
+  return registry.metrics();
+}
