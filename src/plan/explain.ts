@@ -1,0 +1,53 @@
+/** A plan as text for people: what is read, in which order, what each record feeds, and how duplicates and joins are handled. */
+import type { Mapping, TermMap } from '../mapping/model.ts';
+import { expressionText, formatOrigin } from '../mapping/model.ts';
+import { type JoinPlan, type ObjectPlan, type Plan, planMapping, type RulePlan } from './plan.ts';
+
+export function explainPlan(mapping: Mapping, base = 'http://example.com/base/'): string {
+  const plan = planMapping(mapping, base);
+  const lines: string[] = [];
+  for (const [number, scan] of plan.scans.entries()) {
+    const { source } = scan;
+    lines.push(`scan ${number + 1}: ${source.path} (${source.formulation}, ${scan.dialect} dialect), read once`);
+    for (const iteration of scan.iterations) {
+      lines.push(`  each ${iteration.iterator ?? 'record'} gives ${iteration.references.join(', ') || 'nothing but its presence'}`);
+      for (const join of iteration.fills) lines.push(`    fills ${describeJoin(plan, join)}`);
+      for (const map of iteration.maps) {
+        lines.push(`    ${map.triplesMap.name} (${formatOrigin(map.triplesMap.origin)}): subject ${describeTerm(map.triplesMap.subject)}`);
+        for (const rule of map.rules) lines.push(`      ${describeRule(rule, plan)}`);
+      }
+    }
+  }
+  if (lines.length === 0) lines.push('nothing to do: the mapping has no triples map');
+  return `${lines.join('\n')}\n`;
+}
+
+function describeRule(rule: RulePlan, plan: Plan): string {
+  const graph = rule.graph === undefined ? '' : ` in graph ${describeTerm(rule.graph)}`;
+  const distinct = rule.distinct === 'subject' ? 'repeats only with its subject' : 'may repeat a statement of another rule';
+  return `${describeTerm(rule.predicate)} ${describeObject(rule.object, plan)}${graph}  [${distinct}]`;
+}
+
+function describeObject(object: ObjectPlan, plan: Plan): string {
+  switch (object.kind) {
+    case 'term':
+      return describeTerm(object.term);
+    case 'parent-subject':
+      return `the subject of ${object.parent.name}`;
+    case 'join':
+      return `${object.deferred ? 'paired at the end with' : 'looked up in'} ${describeJoin(plan, object.join)} by ${object.keys.map(expressionText).join(' and ')}`;
+  }
+}
+
+function describeJoin(plan: Plan, index: number): string {
+  const join = plan.joins[index] as JoinPlan;
+  return `join ${index + 1} (subjects of ${join.parent.name} by ${join.keys.map(expressionText).join(' and ')})`;
+}
+
+function describeTerm(term: TermMap): string {
+  const { expression } = term;
+  const text = expression.kind === 'constant' ? expression.term.value : expressionText(expression);
+  const language = term.language === undefined ? '' : `@${expressionText(term.language)}`;
+  const datatype = term.datatype === undefined ? '' : `^^${expressionText(term.datatype.expression)}`;
+  return term.termType === 'literal' ? `"${text}"${language}${datatype}` : term.termType === 'blank' ? `_:(${text})` : `<${text}>`;
+}

@@ -1,0 +1,254 @@
+/** Carries out the scans of a plan, one after the other: batches of records through programs into the sink. */
+import { describeFault, Fault } from '../fault.ts';
+import type { Plan, ScanPlan } from '../plan/plan.ts';
+import type { QuadSink } from '../sinks/sink.ts';
+import { openCsv } from '../sources/csv.ts';
+import type { Batch, CsvDialect, OpenScan, Reading, Scan } from '../sources/source.ts';
+import { inputFormat, openInput, redactUrl } from '../storage/storage.ts';
+import type { Reader } from '../value.ts';
+import { type DeferredJoin, JoinFill, MapProgram, type RunState } from './program.ts';
+import type { RunHooks, RunRequest } from './request.ts';
+import type { LineSpill } from './spill.ts';
+
+/** Text is handed to the sink once there is this much of it. */
+const WRITE_CHARACTERS = 1 << 18;
+/** The event loop gets a turn this often: timers, aborts and messages starve under loops over data in memory. */
+const TURN_MS = 25;
+const PROGRESS_MS = 100;
+
+export class Execution {
+  records = 0;
+  rejected = 0;
+  bytesRead = 0;
+  bytesWritten = 0;
+  readonly programs: MapProgram[] = [];
+  readonly warnings: string[] = [];
+
+  readonly #request: RunRequest;
+  readonly #plan: Plan;
+  readonly #state: RunState;
+  readonly #spill: LineSpill;
+  readonly #sink: QuadSink;
+  readonly #hooks: RunHooks;
+  readonly #signal: AbortSignal;
+  #text = '';
+  #drained = 0;
+  #turnAt = 0;
+  #progressAt = 0;
+  #bytesBefore = 0;
+
+  constructor(request: RunRequest, plan: Plan, state: RunState, spill: LineSpill, sink: QuadSink, hooks: RunHooks) {
+    this.#request = request;
+    this.#plan = plan;
+    this.#state = state;
+    this.#spill = spill;
+    this.#sink = sink;
+    this.#hooks = hooks;
+    this.#signal = hooks.signal ?? new AbortController().signal;
+  }
+
+  get quads(): number {
+    return this.programs.reduce((sum, program) => sum + program.quads, this.#drained);
+  }
+
+  /** Reads one document once, for all triples maps and joins that want its records. */
+  async scan(plan: ScanPlan, url: string): Promise<void> {
+    const { source } = plan;
+    const name = redactUrl(url);
+    const open = await formatOf(source.formulation);
+    const input = await openInput(url, {
+      workingDirectory: this.#request.workingDirectory,
+      signal: this.#signal,
+      compression: source.compression,
+    });
+    try {
+      const scan = await open(input.bytes, plan.iterations, this.#reading(plan, url, name));
+      const typed = plan.dialect === 'rml' && source.formulation === 'json';
+      const consumers = plan.iterations.map((iteration, index) => {
+        const readers = new Map<string, Reader>();
+        const readerOf = (reference: string): Reader => {
+          const reader = readers.get(reference) ?? scan.reader(index, reference);
+          readers.set(reference, reader);
+          return reader;
+        };
+        const programs = iteration.maps.map((map) => new MapProgram(map, this.#plan.joins, readerOf, typed, this.#state));
+        const fills = iteration.fills.map(
+          (join) => new JoinFill(this.#plan.joins[join] as Plan['joins'][number], readerOf, typed, this.#state),
+        );
+        this.programs.push(...programs);
+        return { programs, fills };
+      });
+      for await (const batch of scan.batches(this.#signal)) {
+        const consumer = consumers[batch.iteration];
+        if (consumer === undefined) continue;
+        if (batch.iteration === 0) this.records += batch.records.length;
+        this.#map(batch, consumer.programs, consumer.fills, name);
+        this.bytesRead = this.#bytesBefore + batch.bytes;
+        await this.#breathe();
+      }
+      for (const { programs } of consumers) for (const program of programs) program.finish();
+      this.#bytesBefore = this.bytesRead;
+      this.#checkReferences(plan, scan, consumers, name);
+    } finally {
+      await input.close();
+    }
+  }
+
+  /** Joins that waited for both sides, then what went to the spill. */
+  async finish(): Promise<void> {
+    for (const join of this.#state.deferred) await this.#pair(join);
+    this.#state.shared.drop();
+    for await (const lines of this.#spill.drain(this.#state.budget)) {
+      this.#text += lines;
+      this.#drained += countLines(lines);
+      await this.#breathe();
+    }
+    await this.#write();
+    this.#progress(true);
+  }
+
+  #map(batch: Batch, programs: readonly MapProgram[], fills: readonly JoinFill[], input: string): void {
+    const { records, first } = batch;
+    for (const fill of fills) {
+      for (let i = 0; i < records.length; i++) {
+        try {
+          fill.add(records[i], first + i);
+        } catch (error) {
+          // The triples map itself meets the same record and reports it.
+          if (!(error instanceof Fault)) throw error;
+        }
+      }
+    }
+    for (const program of programs) {
+      let text = '';
+      for (let i = 0; i < records.length; i++) {
+        try {
+          text += program.map(records[i], first + i);
+        } catch (error) {
+          this.#reject(program, error, first + i, input);
+        }
+      }
+      this.#text += text;
+    }
+  }
+
+  /** @throws Fault the record's own under the strict policy; record/limit */
+  #reject(program: MapProgram, error: unknown, record: number, input: string): void {
+    if (!(error instanceof Fault) || error.code !== 'record/term') throw error;
+    const fault = new Fault(error.code, error.message, {
+      place: { input, record, ...error.place },
+      cause: error,
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+    });
+    const policy = this.#request.onError ?? (program.triplesMap.dialect === 'rml' ? 'strict' : 'skip');
+    if (policy === 'strict') throw fault;
+    program.rejected++;
+    this.rejected++;
+    this.#hooks.reject?.({ triplesMap: program.triplesMap.id, fault: fault.toJSON() });
+    if (this.rejected > this.#request.maxRejected) {
+      throw new Fault('record/limit', `More than ${this.#request.maxRejected} records were rejected; the last: ${describeFault(fault)}`, {
+        place: fault.place,
+      });
+    }
+  }
+
+  async #pair(join: DeferredJoin): Promise<void> {
+    const parents = this.#state.parents[join.join];
+    for (const [key, children] of join.children.entries()) {
+      const found = parents?.get(key) ?? null;
+      if (found === null) continue;
+      for (const child of children) {
+        if (typeof found === 'string') this.#text += join.program.once(child + found + join.tail);
+        else for (const parent of found) this.#text += join.program.once(child + parent + join.tail);
+        if (this.#text.length >= WRITE_CHARACTERS) await this.#breathe();
+      }
+    }
+    join.children.clear();
+    await this.#breathe();
+  }
+
+  #reading(plan: ScanPlan, url: string, name: string): Reading {
+    const { source, dialect } = plan;
+    const csv: CsvDialect | undefined = source.formulation === 'csv' && formatByName(url) === 'tsv' ? { delimiter: '\t' } : undefined;
+    return {
+      name,
+      dialect,
+      nulls: source.nulls,
+      encoding: source.encoding,
+      namespaces: source.namespaces,
+      maxRecordBytes: this.#request.maxRecordBytes,
+      ...(csv === undefined ? {} : { csv }),
+      ...(source.formulation === 'json' && formatByName(url) === 'jsonl' ? { jsonLines: true } : {}),
+    };
+  }
+
+  /** A reference that no record has is a fault of a legacy mapping (it says so itself), a warning for today's. */
+  #checkReferences(plan: ScanPlan, scan: Scan, consumers: readonly { readonly programs: readonly MapProgram[] }[], input: string): void {
+    for (const [index, iteration] of plan.iterations.entries()) {
+      if ((consumers[index]?.programs[0]?.records ?? 0) === 0) continue;
+      for (const reference of scan.unmatched(index)) {
+        const fault = new Fault('mapping/reference', `No record has anything at ${reference}`, {
+          place: { input, expression: reference, mapping: iteration.origin },
+          hint: 'Check the spelling of the reference and the iterator.',
+        });
+        if (plan.dialect === 'legacy') throw fault;
+        this.warnings.push(describeFault(fault));
+      }
+    }
+  }
+
+  async #breathe(): Promise<void> {
+    if (this.#text.length >= WRITE_CHARACTERS) await this.#write();
+    await this.#spill.flush();
+    const now = performance.now();
+    if (now - this.#turnAt < TURN_MS) return;
+    this.#turnAt = now;
+    this.#progress(false);
+    await new Promise((resolve) => setImmediate(resolve));
+    if (this.#signal.aborted) throw new Fault('run/cancelled', 'The run was cancelled');
+  }
+
+  async #write(): Promise<void> {
+    if (this.#text === '') return;
+    const text = this.#text;
+    this.#text = '';
+    this.bytesWritten += text.length;
+    await this.#sink.write(text);
+  }
+
+  #progress(now: boolean): void {
+    if (this.#hooks.progress === undefined) return;
+    const at = performance.now();
+    if (!now && at - this.#progressAt < PROGRESS_MS) return;
+    this.#progressAt = at;
+    this.#hooks.progress({ records: this.records, quads: this.quads, bytesRead: this.bytesRead });
+  }
+}
+
+/** JSON and XML are loaded when a mapping first reads them. */
+async function formatOf(formulation: 'csv' | 'json' | 'xml'): Promise<OpenScan> {
+  switch (formulation) {
+    case 'csv':
+      return openCsv;
+    case 'json':
+      return (await import('../sources/json.ts')).openJson;
+    case 'xml':
+      return (await import('../sources/xml.ts')).openXml;
+  }
+}
+
+/** What the name says, where it says anything. */
+function formatByName(url: string): string | undefined {
+  try {
+    return inputFormat(url);
+  } catch {
+    // Without a known extension the mapping's formulation alone decides.
+    return undefined;
+  }
+}
+
+function countLines(lines: string): number {
+  let count = 0;
+  for (let at = lines.indexOf('\n'); at >= 0; at = lines.indexOf('\n', at + 1)) count++;
+  return count;
+}

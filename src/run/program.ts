@@ -1,0 +1,383 @@
+/**
+ * Plan → program: a triples map as closures over the readers of its scan. The record only flows.
+ *
+ * For each record all terms are made first, and only then statements: a record that gives no valid term leaves nothing behind.
+ */
+import { Fault } from '../fault.ts';
+import type { Expression, TermMap, TriplesMap } from '../mapping/model.ts';
+import { formatOrigin } from '../mapping/model.ts';
+import type { JoinPlan, MapPlan, RulePlan } from '../plan/plan.ts';
+import { type CompiledTerm, compileExpression, compileTerm, same, type TermContext, type Text, type TextOf } from '../terms/generate.ts';
+import { blankLabel, toBytes } from '../text.ts';
+import type { Reader } from '../value.ts';
+import { HashSet, KNOWN, type MemoryBudget, NEW, SubjectTable, UNDECIDED, type Verdict } from './distinct.ts';
+import { joinKey, KeyedTexts } from './join.ts';
+
+/** What the programs of a run share. */
+export interface RunState {
+  readonly base: string;
+  readonly distinct: boolean;
+  readonly seed: number;
+  readonly budget: MemoryBudget;
+  /** Statements of rules that others can meet. */
+  readonly shared: HashSet;
+  /** By join: the parent's subjects. */
+  readonly parents: readonly KeyedTexts[];
+  /** Joins that wait for the end of both sides. */
+  readonly deferred: DeferredJoin[];
+  /** Takes a line that no table could decide. */
+  readonly undecided: (line: string) => void;
+}
+
+/** The child side of a join whose pairs are made at the end: what stands before the parent's subject, by key. */
+export interface DeferredJoin {
+  readonly join: number;
+  readonly children: KeyedTexts;
+  /** What follows the parent's subject. */
+  readonly tail: string;
+  /** Where statements are counted. */
+  readonly program: MapProgram;
+}
+
+interface CompiledRule {
+  /** Constant text between the subject and the rule's own text, and after that. */
+  readonly lead: string;
+  readonly tail: string;
+  readonly text: TextOf;
+  /** Position among the remembered objects of the subject table; -1 for a constant object or a shared rule. */
+  readonly slot: number;
+  readonly shared: boolean;
+  readonly constant: boolean;
+}
+
+export class MapProgram {
+  readonly triplesMap: TriplesMap;
+  records = 0;
+  quads = 0;
+  rejected = 0;
+  /** Records for which the subject had no value. */
+  withoutSubject = 0;
+  /** Whether a statement was left out because it had been made before. */
+  repeated = false;
+
+  readonly #state: RunState;
+  readonly #subject: CompiledTerm;
+  readonly #rules: readonly CompiledRule[];
+  readonly #deferred: readonly { readonly rule: DeferredJoin; readonly lead: string; readonly keys: TextOf }[];
+  readonly #texts: Text[];
+  readonly #table: SubjectTable | undefined;
+  readonly #statements: HashSet;
+
+  constructor(plan: MapPlan, joins: readonly JoinPlan[], readerOf: (reference: string) => Reader, typed: boolean, state: RunState) {
+    const { triplesMap } = plan;
+    const context = termContext(triplesMap, readerOf, typed, state.base);
+    this.triplesMap = triplesMap;
+    this.#state = state;
+    this.#subject = compileTerm(triplesMap.subject, context);
+    const rules: CompiledRule[] = [];
+    const deferred: { rule: DeferredJoin; lead: string; keys: TextOf }[] = [];
+    let slots = 0;
+    for (const rule of plan.rules) {
+      const { object } = rule;
+      if (object.kind === 'join' && object.deferred && isPlain(rule)) {
+        const predicate = compileTerm(rule.predicate, context).constant as string;
+        const waiting: DeferredJoin = { join: object.join, children: new KeyedTexts(), tail: endOf(rule, context), program: this };
+        state.deferred.push(waiting);
+        deferred.push({ rule: waiting, lead: ` ${predicate} `, keys: compileKeys(object.keys, context) });
+        continue;
+      }
+      const parents = object.kind === 'join' ? state.parents[object.join] : undefined;
+      const compiled = compileRule(rule, context, parents, joins);
+      const remembered = rule.distinct === 'subject' && !compiled.constant;
+      rules.push({ ...compiled, slot: remembered ? slots++ : -1, shared: rule.distinct === 'shared' });
+    }
+    this.#rules = rules;
+    this.#deferred = deferred;
+    this.#texts = new Array(rules.length).fill(null);
+    this.#statements = new HashSet(state.budget, state.seed);
+    const watched = rules.some((rule) => !rule.shared);
+    this.#table = state.distinct && watched ? new SubjectTable(state.budget, state.seed, slots) : undefined;
+  }
+
+  /**
+   * The statements of a record, as lines.
+   *
+   * @throws Fault record/term — and then nothing of the record is kept
+   */
+  map(record: unknown, position: number): string {
+    this.records++;
+    const rules = this.#rules;
+    const texts = this.#texts;
+    const subject = this.#subject.text(record, position);
+    if (subject === null) {
+      this.withoutSubject++;
+      return '';
+    }
+    for (let i = 0; i < rules.length; i++) texts[i] = (rules[i] as CompiledRule).text(record, position);
+    const keys = this.#deferred.map(({ keys }) => keys(record, position));
+    let lines = '';
+    if (typeof subject === 'string') lines = this.#emit(subject, keys);
+    else for (const one of subject) lines += this.#emit(one, keys);
+    return lines;
+  }
+
+  /** A line that the run may hold already; empty when it does. */
+  once(line: string): string {
+    if (!this.#state.distinct) {
+      this.quads++;
+      return line;
+    }
+    const verdict = this.#state.shared.add(line);
+    return this.#decided(verdict, line);
+  }
+
+  get ruleCount(): number {
+    return this.#rules.length + this.#deferred.length;
+  }
+
+  /** Gives back the memory of what only this triples map can repeat; after the last of its records. */
+  finish(): void {
+    this.#table?.drop();
+    this.#statements.drop();
+  }
+
+  #decided(verdict: Verdict, line: string): string {
+    if (verdict === NEW) {
+      this.quads++;
+      return line;
+    }
+    this.repeated = true;
+    if (verdict === UNDECIDED) this.#state.undecided(line);
+    return '';
+  }
+
+  #emit(subject: string, keys: readonly Text[]): string {
+    const token = this.#subject.before + subject + this.#subject.after;
+    for (let i = 0; i < keys.length; i++) {
+      const { rule, lead } = this.#deferred[i] as { rule: DeferredJoin; lead: string };
+      const key = keys[i] as Text;
+      if (key === null) continue;
+      if (typeof key === 'string') rule.children.add(key, token + lead);
+      else for (const one of key) rule.children.add(one, token + lead);
+    }
+    if (this.#table === undefined) return this.#emitAll(token);
+    const verdict = this.#table.enter(subject);
+    if (verdict === NEW) return this.#emitFirst(token, this.#table);
+    if (verdict === KNOWN) return this.#emitAgain(token, this.#table);
+    return this.#emitUndecided(token);
+  }
+
+  /** Without a subject table: duplicates allowed, or only shared rules. */
+  #emitAll(token: string): string {
+    const rules = this.#rules;
+    let lines = '';
+    for (let i = 0; i < rules.length; i++) {
+      const rule = rules[i] as CompiledRule;
+      const text = this.#texts[i] as Text;
+      if (text === null) continue;
+      if (typeof text === 'string') lines += this.#line(rule, token + rule.lead + text + rule.tail);
+      else for (const one of text) lines += this.#line(rule, token + rule.lead + one + rule.tail);
+    }
+    return lines;
+  }
+
+  #line(rule: CompiledRule, line: string): string {
+    if (rule.shared) return this.once(line);
+    this.quads++;
+    return line;
+  }
+
+  /** The subject is new: every object is, but for repetitions within the record. */
+  #emitFirst(token: string, table: SubjectTable): string {
+    const rules = this.#rules;
+    let lines = '';
+    for (let i = 0; i < rules.length; i++) {
+      const rule = rules[i] as CompiledRule;
+      const text = this.#texts[i] as Text;
+      if (text === null) continue;
+      if (rule.shared) lines += this.#sharedLines(rule, token, text);
+      else if (typeof text === 'string') {
+        if (rule.slot >= 0) table.remember(rule.slot, text);
+        lines += token + rule.lead + text + rule.tail;
+        this.quads++;
+      } else {
+        table.remember(rule.slot, text[0] as string);
+        lines += token + rule.lead + (text[0] as string) + rule.tail;
+        this.quads++;
+        for (let k = 1; k < text.length; k++) lines += this.#further(rule, token, text[k] as string, table);
+      }
+    }
+    return lines;
+  }
+
+  #emitAgain(token: string, table: SubjectTable): string {
+    const rules = this.#rules;
+    let lines = '';
+    for (let i = 0; i < rules.length; i++) {
+      const rule = rules[i] as CompiledRule;
+      const text = this.#texts[i] as Text;
+      if (text === null) continue;
+      if (rule.shared) lines += this.#sharedLines(rule, token, text);
+      else if (rule.slot < 0) continue;
+      else if (typeof text === 'string') lines += this.#further(rule, token, text, table);
+      else for (const one of text) lines += this.#further(rule, token, one, table);
+    }
+    return lines;
+  }
+
+  /** An object that the subject's first record may have had, or a later one. */
+  #further(rule: CompiledRule, token: string, text: string, table: SubjectTable): string {
+    if (table.firstHad(rule.slot, text)) return '';
+    const verdict = table.addStatement(rule.slot, this.#statements);
+    return verdict === KNOWN ? '' : this.#decided(verdict, token + rule.lead + text + rule.tail);
+  }
+
+  #sharedLines(rule: CompiledRule, token: string, text: string | readonly string[]): string {
+    if (typeof text === 'string') return this.once(token + rule.lead + text + rule.tail);
+    let lines = '';
+    for (const one of text) lines += this.once(token + rule.lead + one + rule.tail);
+    return lines;
+  }
+
+  /** The subject table is full and does not know the subject. */
+  #emitUndecided(token: string): string {
+    const rules = this.#rules;
+    let lines = '';
+    for (let i = 0; i < rules.length; i++) {
+      const rule = rules[i] as CompiledRule;
+      const text = this.#texts[i] as Text;
+      if (text === null) continue;
+      if (rule.shared) lines += this.#sharedLines(rule, token, text);
+      else if (typeof text === 'string') this.#state.undecided(token + rule.lead + text + rule.tail);
+      else for (const one of text) this.#state.undecided(token + rule.lead + one + rule.tail);
+    }
+    return lines;
+  }
+}
+
+/** Fills the parent side of a join from the parent's records. */
+export class JoinFill {
+  readonly #index: KeyedTexts;
+  readonly #subject: CompiledTerm;
+  readonly #keys: TextOf;
+
+  constructor(join: JoinPlan, readerOf: (reference: string) => Reader, typed: boolean, state: RunState) {
+    const context = termContext(join.parent, readerOf, typed, state.base);
+    this.#index = state.parents[join.index] as KeyedTexts;
+    this.#subject = compileTerm(join.parent.subject, context);
+    this.#keys = compileKeys(join.keys, context);
+  }
+
+  add(record: unknown, position: number): void {
+    const keys = this.#keys(record, position);
+    if (keys === null) return;
+    const subjects = this.#subject.text(record, position);
+    if (subjects === null) return;
+    const { before, after } = this.#subject;
+    for (const subject of typeof subjects === 'string' ? [subjects] : subjects) {
+      for (const key of typeof keys === 'string' ? [keys] : keys) this.#index.add(key, before + subject + after);
+    }
+  }
+}
+
+// ---------------------------------------------------------------- compiling
+
+function termContext(map: TriplesMap, readerOf: (reference: string) => Reader, typed: boolean, base: string): TermContext {
+  return {
+    reader: readerOf,
+    typed,
+    base: map.baseIri === undefined ? base : toBytes(map.baseIri),
+    freshPrefix: `f${blankLabel(toBytes(map.id))}_r`,
+  };
+}
+
+const isConstantTerm = (term: TermMap): boolean => term.expression.kind === 'constant';
+
+/** Constant predicate and graph: the common case. */
+const isPlain = (rule: RulePlan): boolean => isConstantTerm(rule.predicate) && (rule.graph === undefined || isConstantTerm(rule.graph));
+
+function endOf(rule: RulePlan, context: TermContext): string {
+  return rule.graph === undefined ? ' .\n' : ` ${compileTerm(rule.graph, context).constant} .\n`;
+}
+
+function compileRule(
+  rule: RulePlan,
+  context: TermContext,
+  parents: KeyedTexts | undefined,
+  joins: readonly JoinPlan[],
+): Pick<CompiledRule, 'lead' | 'tail' | 'text' | 'constant'> {
+  const object = compileObject(rule, context, parents, joins);
+  if (isPlain(rule)) {
+    const predicate = compileTerm(rule.predicate, context).constant as string;
+    return {
+      lead: ` ${predicate} ${object.before}`,
+      tail: object.after + endOf(rule, context),
+      text: object.text,
+      constant: object.constant !== undefined,
+    };
+  }
+  const terms = [compileTerm(rule.predicate, context), object, ...(rule.graph === undefined ? [] : [compileTerm(rule.graph, context)])];
+  return { lead: ' ', tail: ' .\n', text: joinTexts(terms, ' '), constant: false };
+}
+
+function compileObject(rule: RulePlan, context: TermContext, parents: KeyedTexts | undefined, joins: readonly JoinPlan[]): CompiledTerm {
+  const { object } = rule;
+  switch (object.kind) {
+    case 'term':
+      return compileTerm(object.term, context);
+    case 'parent-subject':
+      return compileTerm(object.parent.subject, termContext(object.parent, context.reader, context.typed, context.base));
+    case 'join': {
+      if (object.deferred) {
+        throw new Fault('mapping/invalid', 'A join that goes back to its own scan needs a constant predicate and a constant graph', {
+          place: { mapping: formatOrigin(joins[object.join]?.parent.origin ?? rule.predicate.origin) },
+        });
+      }
+      const keys = compileKeys(object.keys, context);
+      const index = parents as KeyedTexts;
+      return { before: '', after: '', constant: undefined, text: (record, position) => probe(index, keys(record, position)) };
+    }
+  }
+}
+
+function probe(index: KeyedTexts, keys: Text): Text {
+  if (keys === null) return null;
+  if (typeof keys === 'string') return index.get(keys);
+  const found = new Set<string>();
+  for (const key of keys) {
+    const texts = index.get(key);
+    if (typeof texts === 'string') found.add(texts);
+    else if (texts !== null) for (const text of texts) found.add(text);
+  }
+  return found.size === 0 ? null : [...found];
+}
+
+function compileKeys(expressions: readonly Expression[], context: TermContext): TextOf {
+  const terms = expressions.map((expression): CompiledTerm => ({ ...compileExpression(expression, context, same), constant: undefined }));
+  const [only] = terms;
+  if (terms.length === 1 && only !== undefined && only.before === '' && only.after === '') return only.text;
+  return (record, position) => {
+    let keys: readonly (readonly string[])[] = [[]];
+    for (const term of terms) {
+      const text = term.text(record, position);
+      if (text === null) return null;
+      const parts = (typeof text === 'string' ? [text] : text).map((inner) => term.before + inner + term.after);
+      keys = keys.flatMap((key) => parts.map((part) => [...key, part]));
+    }
+    return keys.length === 1 ? joinKey(keys[0] as readonly string[]) : keys.map(joinKey);
+  };
+}
+
+/** Every combination of the terms' whole tokens, joined. */
+function joinTexts(terms: readonly CompiledTerm[], separator: string): TextOf {
+  return (record, position) => {
+    let tokens: readonly string[] | undefined;
+    for (const term of terms) {
+      const text = term.text(record, position);
+      if (text === null) return null;
+      const own = (typeof text === 'string' ? [text] : text).map((inner) => term.before + inner + term.after);
+      tokens = tokens === undefined ? own : tokens.flatMap((left) => own.map((right) => left + separator + right));
+    }
+    return tokens?.length === 1 ? (tokens[0] as string) : (tokens ?? null);
+  };
+}

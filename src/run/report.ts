@@ -1,0 +1,33 @@
+/** What is said of a triples map after a run, and why it gave nothing. */
+import { expressionText, formatOrigin } from '../mapping/model.ts';
+import type { MapProgram } from './program.ts';
+import type { TriplesMapReport } from './request.ts';
+
+export function explainEmpty(program: MapProgram): TriplesMapReport {
+  const { triplesMap, records, quads, rejected } = program;
+  return {
+    id: triplesMap.id,
+    name: triplesMap.name,
+    origin: formatOrigin(triplesMap.origin),
+    records,
+    quads,
+    rejected,
+    empty: quads > 0 ? undefined : reason(program),
+  };
+}
+
+function reason(program: MapProgram): string {
+  const { triplesMap, records, rejected, withoutSubject } = program;
+  const { source, subject } = triplesMap;
+  if (records === 0) {
+    return source.iterator === undefined
+      ? `${source.path} has no records`
+      : `the iterator ${source.iterator} found nothing in ${source.path}`;
+  }
+  if (rejected === records) return `all ${records} records were rejected`;
+  if (withoutSubject + rejected === records)
+    return `the subject ${expressionText(subject.expression)} had no value in any of ${records} records`;
+  if (program.repeated) return 'every statement was made already, by this triples map or another one';
+  if (program.ruleCount === 0) return 'it has neither a class nor a predicate-object map';
+  return `no object map had a value in any of ${records} records`;
+}

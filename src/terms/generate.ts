@@ -1,0 +1,297 @@
+/**
+ * Term map → closure: everything that a term map says is decided here, once; the closure only reads values and joins text.
+ *
+ * A term is N-Quads text in three pieces: `before` and `after` are the same for every record, `text` is what the record adds.
+ * So a rule can join its own constant text with theirs, and a hash need look at the middle only.
+ */
+import { excerpt, Fault } from '../fault.ts';
+import type { Expression, RdfTerm, TermMap, TermType, TriplesMap } from '../mapping/model.ts';
+import { expressionText, formatOrigin } from '../mapping/model.ts';
+import {
+  blankLabel,
+  encodeIriPart,
+  encodeUriPart,
+  escapeLiteral,
+  findNotInIri,
+  fromBytes,
+  guardUnsafeIri,
+  hasScheme,
+  iriToUri,
+  toBytes,
+} from '../text.ts';
+import { type Reader, type Value, type Values, XSD } from '../value.ts';
+
+/** One-byte text a record gives: none, one, or several. */
+export type Text = null | string | readonly string[];
+
+/** `position` is the record's 0-based position in its iteration. Throws Fault record/term. */
+export type TextOf = (record: unknown, position: number) => Text;
+
+export interface CompiledTerm {
+  readonly before: string;
+  readonly after: string;
+  readonly text: TextOf;
+  /** The whole token where it is the same for every record; then `before` and `after` are empty. */
+  readonly constant: string | undefined;
+}
+
+/** What compiling the terms of one triples map needs to know. */
+export interface TermContext {
+  /** The reader of a reference in the triples map's iteration. */
+  readonly reader: (reference: string) => Reader;
+  /** Whether readers may give values with a natural datatype. */
+  readonly typed: boolean;
+  /** Base IRI for relative IRIs. */
+  readonly base: string;
+  /** Distinguishes the blank nodes that records of this triples map get of their own. */
+  readonly freshPrefix: string;
+}
+
+export const contextBase = (map: TriplesMap, runBase: string): string => map.baseIri ?? runBase;
+
+/** @throws Fault mapping/invalid, mapping/reference */
+export function compileTerm(map: TermMap, context: TermContext): CompiledTerm {
+  const { expression } = map;
+  if (expression.kind === 'constant') return constant(constantToken(map, expression.term, context));
+  switch (map.termType) {
+    case 'literal':
+      return compileLiteral(map, context);
+    case 'blank':
+      return compileBlank(expression, context);
+    default:
+      return compileIri(map.termType, expression, context);
+  }
+}
+
+const constant = (token: string): CompiledTerm => ({ before: '', after: '', text: () => token, constant: token });
+
+/** The N-Quads text of a constant. A relative IRI is resolved by putting the base in front, as for data. */
+function constantToken(map: TermMap, term: RdfTerm, context: TermContext): string {
+  if (map.termType === 'blank') return `_:c${blankLabel(toBytes(term.value))}`;
+  if (map.termType === 'literal') {
+    const text = `"${escapeLiteral(toBytes(term.value))}"`;
+    const language = map.language?.kind === 'constant' ? map.language.term.value : term.kind === 'literal' ? term.language : undefined;
+    if (language !== undefined) return `${text}@${language}`;
+    const declared = map.datatype?.expression;
+    const datatype = declared?.kind === 'constant' ? declared.term.value : term.kind === 'literal' ? term.datatype : `${XSD}string`;
+    return text + datatypeSuffix(toBytes(datatype));
+  }
+  const value = toBytes(term.value);
+  const iri = hasScheme(value) ? value : context.base + value;
+  checkIri(iri, map.expression);
+  return `<${iri}>`;
+}
+
+const datatypeSuffix = (iri: string): string => (iri === `${XSD}string` ? '' : `^^<${iri}>`);
+
+// ---------------------------------------------------------------- text of an expression
+
+/** The lexical form of each value, each changed by `encode`. */
+function textOf(read: Reader, encode: (text: string) => string): TextOf {
+  const one = (value: Value): string => encode(typeof value === 'string' ? value : value.text);
+  return (record) => {
+    const values = read(record);
+    if (values === null) return null;
+    if (typeof values === 'string') return encode(values);
+    return Array.isArray(values) ? several(values as readonly Value[], one) : one(values as Value);
+  };
+}
+
+function several(values: readonly Value[], one: (value: Value) => string): Text {
+  if (values.length === 0) return null;
+  return values.length === 1 ? one(values[0] as Value) : values.map(one);
+}
+
+export const same = (text: string): string => text;
+
+/** Applies `change` to each text. */
+function mapText(text: Text, change: (text: string) => string): Text {
+  if (text === null) return null;
+  return typeof text === 'string' ? change(text) : text.map(change);
+}
+
+/** Every pairing of the texts of two expressions. */
+function pairTexts(left: Text, right: Text, join: (left: string, right: string) => string): Text {
+  if (left === null || right === null) return null;
+  if (typeof left === 'string') return mapText(right, (r) => join(left, r));
+  if (typeof right === 'string') return left.map((l) => join(l, right));
+  return left.flatMap((l) => right.map((r) => join(l, r)));
+}
+
+interface Pieces {
+  readonly before: string;
+  readonly after: string;
+  readonly text: TextOf;
+}
+
+/** An expression as text: a template's outer constant parts stand in `before` and `after`. Values pass through `encode`, constant parts do not. */
+export function compileExpression(expression: Expression, context: TermContext, encode: (text: string) => string): Pieces {
+  switch (expression.kind) {
+    case 'constant': {
+      const text = toBytes(expression.term.value);
+      return { before: '', after: '', text: () => text };
+    }
+    case 'reference':
+      return { before: '', after: '', text: textOf(context.reader(expression.reference), encode) };
+    case 'fresh':
+      return { before: '', after: '', text: (_, position) => `${context.freshPrefix}${position}` };
+    case 'template':
+      return compileTemplate(expression, context, encode);
+  }
+}
+
+function compileTemplate(
+  expression: Extract<Expression, { kind: 'template' }>,
+  context: TermContext,
+  encode: (text: string) => string,
+): Pieces {
+  // Alternates constant text and references: texts[0] ref[0] texts[1] ref[1] … texts[n].
+  const texts: string[] = [''];
+  const references: TextOf[] = [];
+  for (const part of expression.parts) {
+    if (part.kind === 'text') texts[texts.length - 1] += toBytes(part.text);
+    else {
+      references.push(textOf(context.reader(part.reference), encode));
+      texts.push('');
+    }
+  }
+  const before = texts[0] as string;
+  const [first, ...others] = references;
+  if (first === undefined) return { before: '', after: '', text: () => before };
+  const after = texts[texts.length - 1] as string;
+  if (others.length === 0) return { before, after, text: first };
+  if (others.length === 1) {
+    const second = others[0] as TextOf;
+    const middle = texts[1] as string;
+    return {
+      before,
+      after,
+      text: (record, position) => {
+        const left = first(record, position);
+        if (left === null) return null;
+        const right = second(record, position);
+        if (typeof left === 'string' && typeof right === 'string') return left + middle + right;
+        return pairTexts(left, right, (l, r) => l + middle + r);
+      },
+    };
+  }
+  return {
+    before,
+    after,
+    text: (record, position) => {
+      let text = first(record, position);
+      for (let i = 0; i < others.length && text !== null; i++) {
+        const middle = texts[i + 1] as string;
+        text = pairTexts(text, (others[i] as TextOf)(record, position), (l, r) => l + middle + r);
+      }
+      return text;
+    },
+  };
+}
+
+// ---------------------------------------------------------------- IRIs
+
+function compileIri(termType: TermType, expression: Expression, context: TermContext): CompiledTerm {
+  const unsafe = termType === 'unsafe-iri' || termType === 'unsafe-uri';
+  const uri = termType === 'uri' || termType === 'unsafe-uri';
+  const safe = expression.kind === 'template' && !unsafe;
+  const encode = safe ? (uri ? encodeUriPart : encodeIriPart) : same;
+  const pieces = compileExpression(expression, context, encode);
+  const finish = (text: string): string => {
+    const iri = uri ? iriToUri(text) : text;
+    if (unsafe) return guardUnsafeIri(iri);
+    checkIri(iri, expression);
+    return iri;
+  };
+  if (safe) {
+    // Values are encoded and hold no colon, so the constant parts alone decide: relative or not, valid or not.
+    const before = finish(hasScheme(pieces.before) ? pieces.before : context.base + pieces.before);
+    for (const part of expression.parts) if (part.kind === 'text') checkIri(toBytes(part.text), expression);
+    return { before: `<${before}`, after: `${uri ? iriToUri(pieces.after) : pieces.after}>`, text: pieces.text, constant: undefined };
+  }
+  const { before, after, text } = pieces;
+  const resolve = (inner: string): string => {
+    const whole = before + inner + after;
+    return finish(hasScheme(whole) ? whole : context.base + whole);
+  };
+  return { before: '<', after: '>', text: (record, position) => mapText(text(record, position), resolve), constant: undefined };
+}
+
+function checkIri(iri: string, expression: Expression): void {
+  const at = findNotInIri(iri);
+  if (at < 0) return;
+  const character = iri[at] as string;
+  throw new Fault('record/term', `An IRI may not hold the character ${JSON.stringify(character)}`, {
+    place: { mapping: formatOrigin(expression.origin), expression: expressionText(expression), value: excerpt(fromBytes(iri)) },
+    hint: 'Use a template, which percent-encodes values, or clean the data.',
+  });
+}
+
+// ---------------------------------------------------------------- blank nodes
+
+function compileBlank(expression: Expression, context: TermContext): CompiledTerm {
+  if (expression.kind === 'fresh')
+    return { before: '_:', after: '', text: compileExpression(expression, context, same).text, constant: undefined };
+  const { before, after, text } = compileExpression(expression, context, same);
+  const label = (inner: string): string => blankLabel(before + inner + after);
+  return { before: '_:b', after: '', text: (record, position) => mapText(text(record, position), label), constant: undefined };
+}
+
+// ---------------------------------------------------------------- literals
+
+function compileLiteral(map: TermMap, context: TermContext): CompiledTerm {
+  const { expression, language, datatype } = map;
+  if (language !== undefined) {
+    if (language.kind === 'constant') return literal(expression, context, `"@${language.term.value}`);
+    const tag = compileExpression(language, context, same);
+    return tagged(expression, context, (record, position) =>
+      mapText(tag.text(record, position), (inner) => {
+        const text = tag.before + inner + tag.after;
+        if (!/^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$/.test(text)) throw invalidLanguage(text, language);
+        return `"@${text}`;
+      }),
+    );
+  }
+  if (datatype !== undefined) {
+    const type = compileTerm(datatype, context);
+    if (type.constant !== undefined) return literal(expression, context, `"${datatypeSuffix(type.constant.slice(1, -1))}`);
+    return tagged(expression, context, (record, position) =>
+      mapText(type.text(record, position), (inner) => `"${datatypeSuffix((type.before + inner + type.after).slice(1, -1))}`),
+    );
+  }
+  if (expression.kind !== 'reference' || !context.typed) return literal(expression, context, '"');
+  const read = context.reader(expression.reference);
+  return { before: '"', after: '', text: (record) => naturalText(read(record)), constant: undefined };
+}
+
+/** A literal whose end, from the closing quote, is the same for every record. */
+function literal(expression: Expression, context: TermContext, end: string): CompiledTerm {
+  const { before, after, text } = compileExpression(expression, context, escapeLiteral);
+  return { before: `"${escapeLiteral(before)}`, after: escapeLiteral(after) + end, text, constant: undefined };
+}
+
+/** A literal whose end, from the closing quote, depends on the record. */
+function tagged(expression: Expression, context: TermContext, end: TextOf): CompiledTerm {
+  const { before, after, text } = compileExpression(expression, context, escapeLiteral);
+  return {
+    before: `"${escapeLiteral(before)}`,
+    after: '',
+    text: (record, position) => pairTexts(text(record, position), end(record, position), (l, r) => l + escapeLiteral(after) + r),
+    constant: undefined,
+  };
+}
+
+const naturalOne = (value: Value): string =>
+  typeof value === 'string' ? `${escapeLiteral(value)}"` : `${escapeLiteral(value.text)}"${datatypeSuffix(value.datatype)}`;
+
+function naturalText(values: Values): Text {
+  if (values === null) return null;
+  return Array.isArray(values) ? several(values as readonly Value[], naturalOne) : naturalOne(values as Value);
+}
+
+function invalidLanguage(tag: string, expression: Expression): Fault {
+  return new Fault('record/term', 'A language tag is not well-formed', {
+    place: { mapping: formatOrigin(expression.origin), expression: expressionText(expression), value: excerpt(fromBytes(tag)) },
+    hint: 'Expected a BCP 47 tag such as "en" or "pt-BR".',
+  });
+}

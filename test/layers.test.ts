@@ -1,0 +1,96 @@
+/** Imports point one way: a room may use only what stands below it. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+
+const ROOT = resolve(import.meta.dirname, '..');
+
+/** Room → rooms that it may import from, besides itself. Files directly in `src` are the ground that everything stands on. */
+const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  'src/ground': [],
+  'src/mapping': ['src/ground'],
+  'src/plan': ['src/ground', 'src/mapping'],
+  'src/terms': ['src/ground', 'src/mapping'],
+  'src/sources': ['src/ground'],
+  'src/sinks': ['src/ground', 'src/storage'],
+  'src/storage': ['src/ground'],
+  'src/config': ['src/ground', 'src/storage', 'src/sinks/sink.ts'],
+  'src/run': ['src/ground', 'src/mapping', 'src/plan', 'src/terms', 'src/sources', 'src/sinks', 'src/storage'],
+  queues: ['src/ground', 'src/config', 'src/run/request.ts', 'src/sinks/sink.ts', 'src/storage'],
+  workers: ['queues', 'src/ground', 'src/config', 'src/run', 'src/sinks', 'src/storage'],
+  api: ['queues', 'src/ground', 'src/config', 'src/mapping', 'src/storage', 'src/run/request.ts', 'src/sinks/sink.ts'],
+  bin: ['api', 'workers', 'queues', 'src/ground', 'src/config', 'src/run', 'src/mapping', 'src/plan', 'src/sinks', 'src/storage'],
+};
+
+/** Rooms that also run where there is no Node: in the studio's browser. */
+const WITHOUT_NODE = ['src/mapping', 'src/plan', 'src/terms'];
+
+/** Outside libraries that may be replaced one day, and the one place that knows each. */
+const BEHIND: Readonly<Record<string, readonly string[]>> = {
+  bullmq: ['queues'],
+  ioredis: ['queues/'],
+  pg: ['queues/'],
+  '@electric-sql/pglite': ['queues/'],
+  koa: ['api/'],
+  '@koa/router': ['api/'],
+  saxes: ['src/sources/'],
+  n3: ['src/mapping/', 'src/sinks/'],
+};
+
+const room = (path: string): string =>
+  path.startsWith('src/')
+    ? path.split('/').length === 2
+      ? 'src/ground'
+      : path.split('/').slice(0, 2).join('/')
+    : (path.split('/')[0] as string);
+
+function* sources(directory: string): Generator<string> {
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) yield* sources(path);
+    else if (entry.name.endsWith('.ts')) yield path;
+  }
+}
+
+const imports = ['src', 'queues', 'workers', 'api', 'bin'].flatMap((top) =>
+  [...sources(join(ROOT, top))].flatMap((path) => {
+    const text = readFileSync(path, 'utf8');
+    const from = relative(ROOT, path);
+    return [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(([, specifier]) => {
+      const name = specifier as string;
+      return { from, to: name.startsWith('.') ? relative(ROOT, resolve(dirname(path), name)) : name, inside: name.startsWith('.') };
+    });
+  }),
+);
+
+describe('imports point one way', () => {
+  test('there are imports to check', () => expect(imports.length).toBeGreaterThan(50));
+
+  test.each(Object.keys(ALLOWED))('%s uses only what stands below it', (name) => {
+    const allowed = [name, ...(ALLOWED[name] as readonly string[])];
+    const wrong = imports.filter(
+      ({ from, to, inside }) =>
+        inside && room(from) === name && !to.endsWith('package.json') && !allowed.some((place) => room(to) === place || to === place),
+    );
+    expect(wrong.map(({ from, to }) => `${from} → ${to}`)).toEqual([]);
+  });
+
+  test('every room is in the table', () => {
+    expect([...new Set(imports.map(({ from }) => room(from)))].filter((name) => !(name in ALLOWED))).toEqual([]);
+  });
+
+  test.each(WITHOUT_NODE)('%s runs without Node', (name) => {
+    expect(
+      imports.filter(({ from, to }) => room(from) === name && to.startsWith('node:')).map(({ from, to }) => `${from} → ${to}`),
+    ).toEqual([]);
+  });
+
+  test.each(Object.keys(BEHIND))('%s stays behind its room', (library) => {
+    const places = BEHIND[library] as readonly string[];
+    expect(
+      imports
+        .filter(({ from, to }) => (to === library || to.startsWith(`${library}/`)) && !places.some((place) => from.startsWith(place)))
+        .map(({ from }) => from),
+    ).toEqual([]);
+  });
+});
