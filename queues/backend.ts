@@ -1,0 +1,172 @@
+/**
+ * Opens the queue that the options name, and makes BullMQ's objects on it. Nothing outside `queues/backend` knows which
+ * kind of queue it is, or touches its client library.
+ */
+import { join } from 'node:path';
+import { FlowProducer, type Processor, Queue, QueueEvents, Worker, type WorkerOptions } from 'bullmq';
+import type { SharedSettings } from '../src/config/store.ts';
+import { Fault } from '../src/fault.ts';
+import { type Logger, METRICS } from '../src/observe.ts';
+import type { BackendKind, Driver } from './backend/driver.ts';
+import { openEmbedded, openPostgres } from './backend/postgres.ts';
+import { describeRedis, openRedis } from './backend/redis.ts';
+import { findRedisServer, startRedisServer } from './backend/redis-server.ts';
+import { watchSettings } from './backend/settings.ts';
+
+export type { BackendKind } from './backend/driver.ts';
+
+export interface BackendOptions {
+  /** `redis://…`, `postgres://…`, `embedded:`; undefined: a private redis-server when there is one, else embedded. */
+  readonly url: string | undefined;
+  /** Absolute path; queue files of a private or embedded queue lie here. */
+  readonly directory: string;
+  readonly prefix: string;
+}
+
+export type WorkerSettings = Partial<Omit<WorkerOptions, 'connection' | 'prefix'>>;
+
+/** Everything made here is closed by `close`, in the order: workers, listeners, producers, connections, private server. */
+export interface QueueBackend {
+  readonly kind: BackendKind;
+  /** For a person, without passwords. */
+  describe(): string;
+  /** The same object for the same name. */
+  queue<D = unknown, R = unknown>(name: string): Queue<D, R>;
+  /** Does not start by itself unless `settings.autorun` says so. */
+  worker<D = unknown, R = unknown>(name: string, process: Processor<D, R>, settings: WorkerSettings): Worker<D, R>;
+  /** Events from now on, without the gap that BullMQ leaves before the first one. */
+  queueEvents(name: string): Promise<QueueEvents>;
+  flowProducer(): FlowProducer;
+  readonly settings: SharedSettings;
+  /** @throws Fault service/unavailable — no answer within `waitMs` */
+  ping(waitMs?: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @throws Fault service/unavailable — it cannot be reached or is another process's; config/invalid — no such kind */
+export async function openBackend(options: BackendOptions, logger: Logger): Promise<QueueBackend> {
+  return makeBackend(await openDriver(options, logger), options.prefix, logger);
+}
+
+async function openDriver({ url, directory, prefix }: BackendOptions, logger: Logger): Promise<Driver> {
+  if (url === undefined) {
+    const version = await findRedisServer();
+    if (version === undefined) return openEmbedded(join(directory, 'embedded'), prefix);
+    const server = await startRedisServer(join(directory, 'redis'), version);
+    if (server.adopted) logger.warn({ pid: server.pid }, 'took over the redis-server of an earlier process');
+    const description = `private redis-server ${version}, files in ${join(directory, 'redis')}`;
+    try {
+      return await openRedis({ socket: server.socket }, prefix, description, () => server.stop());
+    } catch (error) {
+      await server.stop();
+      throw error;
+    }
+  }
+  if (/^rediss?:/.test(url)) return openRedis({ url }, prefix, describeRedis(url));
+  if (/^postgres(ql)?:/.test(url)) return openPostgres(url, prefix);
+  if (url === 'embedded:') return openEmbedded(join(directory, 'embedded'), prefix);
+  throw new Fault('config/invalid', 'QUEUE_URL is of no kind that is known', {
+    hint: 'Use redis://…, rediss://…, postgres://… or embedded:',
+  });
+}
+
+interface Closable {
+  close(): Promise<void>;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+}
+
+function makeBackend(driver: Driver, prefix: string, logger: Logger): QueueBackend {
+  const settings = watchSettings(driver.settings);
+  const queues = new Map<string, Queue>();
+  const opened: { workers: Closable[]; listeners: Closable[]; producers: Closable[] } = { workers: [], listeners: [], producers: [] };
+  const report = quietly(logger);
+  let closing: Promise<void> | undefined;
+
+  const keep = <T extends Closable>(list: Closable[], made: T, what: string): T => {
+    made.on('error', (error) => report(error, what));
+    list.push(made);
+    return made;
+  };
+  // BullMQ's types tie each class to its Redis backend; the factory is what makes it another one.
+  const common = (role: 'producer' | 'consumer') => ({ connection: driver.connection(role) as never, prefix });
+  const factory = driver.factory as undefined;
+
+  return {
+    kind: driver.kind,
+    describe: () => driver.description,
+
+    queue<D, R>(name: string): Queue<D, R> {
+      let queue = queues.get(name);
+      if (queue === undefined) {
+        queue = keep(opened.producers, new Queue(name, common('producer'), factory), `queue ${name}`) as Queue;
+        queues.set(name, queue);
+      }
+      return queue as unknown as Queue<D, R>;
+    },
+
+    worker<D, R>(name: string, process: Processor<D, R>, rest: WorkerSettings): Worker<D, R> {
+      const options = { autorun: false, ...rest, ...common('consumer') };
+      return keep(opened.workers, new Worker<D, R>(name, process, options, factory), `worker ${name}`);
+    },
+
+    async queueEvents(name) {
+      const opening = await this.queue(name).getBackend().publishEvent({ event: 'listener' }, 10_000);
+      return keep(opened.listeners, new QueueEvents(name, { ...common('consumer'), lastEventId: opening }, factory), `events of ${name}`);
+    },
+
+    flowProducer: () => keep(opened.producers, new FlowProducer(common('producer'), factory), 'flow producer'),
+
+    settings,
+
+    async ping(waitMs = 2_000) {
+      await within(waitMs, driver.ping(), `The queue (${driver.description}) does not answer`);
+    },
+
+    close() {
+      closing ??= (async () => {
+        settings.close();
+        for (const list of [opened.workers, opened.listeners, opened.producers]) {
+          await Promise.allSettled(list.map((one) => one.close()));
+        }
+        await driver.close();
+      })();
+      return closing;
+    },
+  };
+}
+
+/**
+ * Waits at most `waitMs` for an answer of the queue.
+ *
+ * @throws Fault service/unavailable — it took longer, or failed; `message` and the reason
+ */
+export async function within<T>(waitMs: number, answer: Promise<T>, message: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Fault('service/unavailable', `${message}: no answer within ${waitMs / 1000} s`)), waitMs);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } catch (error) {
+    if (error instanceof Fault) throw error;
+    throw new Fault('service/unavailable', `${message}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const REPEAT_MS = 10_000;
+
+/** Counts every error; logs the same one at most every ten seconds: a lost connection is one event, not hundreds. */
+function quietly(logger: Logger): (error: Error, what: string) => void {
+  const last = new Map<string, number>();
+  return (error, what) => {
+    METRICS.queueErrors.inc({ kind: 'connection' });
+    const key = `${what} ${error.message}`;
+    const now = Date.now();
+    if (now - (last.get(key) ?? 0) < REPEAT_MS) return;
+    if (last.size > 100) last.clear();
+    last.set(key, now);
+    logger.warn({ error, what }, 'queue error');
+  };
+}

@@ -1,0 +1,21 @@
+/** What each kind of queue offers to `queues/backend.ts`. */
+import type { BackendFactory } from 'bullmq';
+import type { SettingsStore } from './settings.ts';
+
+export type BackendKind = 'redis' | 'postgres' | 'embedded';
+
+/** Producers fail at once while the queue is away; workers and listeners wait until it is back. */
+export type ConnectionRole = 'producer' | 'consumer';
+
+export interface Driver {
+  readonly kind: BackendKind;
+  /** For a person, without passwords. */
+  readonly description: string;
+  /** Makes BullMQ's own backend; undefined: BullMQ's default, Redis. */
+  readonly factory: BackendFactory<never, never> | undefined;
+  /** BullMQ's `connection` option. */
+  connection(role: ConnectionRole): unknown;
+  readonly settings: SettingsStore;
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,111 @@
+/**
+ * PGlite (PostgreSQL compiled to WebAssembly, in this process) in the shape of a `pg` pool.
+ *
+ * There is one session. A client that says BEGIN keeps it until COMMIT or ROLLBACK; everything else waits its turn.
+ * Notifications go to every client that listens, as `notification` events.
+ */
+import { EventEmitter } from 'node:events';
+import type { PGlite, Results } from '@electric-sql/pglite';
+
+interface QueryResult {
+  readonly rows: unknown[];
+  readonly rowCount: number;
+}
+
+/** Hands the session out, first come, first served. */
+class Turns {
+  private last: Promise<void> = Promise.resolve();
+
+  /** Resolves to the function that gives the turn back. */
+  async take(): Promise<() => void> {
+    let giveBack: () => void = () => undefined;
+    const before = this.last;
+    this.last = new Promise((resolve) => {
+      giveBack = resolve;
+    });
+    await before;
+    return giveBack;
+  }
+}
+
+/** A checked-out client. Its `release` rolls back what it left open. */
+class Client extends EventEmitter {
+  private readonly pool: PglitePool;
+  private giveBack: (() => void) | undefined;
+
+  constructor(pool: PglitePool) {
+    super();
+    this.setMaxListeners(0);
+    this.pool = pool;
+  }
+
+  async query(text: string, parameters?: readonly unknown[]): Promise<QueryResult> {
+    const giveBack = this.giveBack ?? (await this.pool.turns.take());
+    let keeps = this.giveBack !== undefined || /^\s*BEGIN\b/i.test(text);
+    try {
+      const result = await this.pool.run(text, parameters);
+      if (/^\s*(COMMIT|ROLLBACK)\s*;?\s*$/i.test(text)) keeps = false;
+      return result;
+    } catch (error) {
+      if (this.giveBack === undefined || /^\s*(COMMIT|ROLLBACK)\b/i.test(text)) keeps = false;
+      throw error;
+    } finally {
+      this.giveBack = keeps ? giveBack : undefined;
+      if (!keeps) giveBack();
+    }
+  }
+
+  release(): void {
+    this.pool.clients.delete(this);
+    if (this.giveBack === undefined) return;
+    void this.query('ROLLBACK').catch((error: unknown) => this.pool.emit('error', error));
+  }
+}
+
+/** What BullMQ uses of a `pg.Pool`. `end` leaves the database open: its opener closes it. */
+export class PglitePool extends EventEmitter {
+  readonly turns = new Turns();
+  readonly clients = new Set<Client>();
+  /** There is no socket that could be lost without notice, so workers may wait for notifications as long as they like. */
+  readonly options = { keepAlive: true };
+  private readonly database: PGlite;
+  private readonly unlisten: () => void;
+
+  constructor(database: PGlite) {
+    super();
+    this.setMaxListeners(0);
+    this.database = database;
+    this.unlisten = database.onNotification((channel, payload) => {
+      for (const client of this.clients) client.emit('notification', { channel, payload });
+    });
+  }
+
+  async connect(): Promise<Client> {
+    const client = new Client(this);
+    this.clients.add(client);
+    return client;
+  }
+
+  async query(text: string, parameters?: readonly unknown[]): Promise<QueryResult> {
+    const giveBack = await this.turns.take();
+    try {
+      return await this.run(text, parameters);
+    } finally {
+      giveBack();
+    }
+  }
+
+  /** Only for the holder of the turn. Text without parameters may be several statements; the last one's result counts. */
+  async run(text: string, parameters?: readonly unknown[]): Promise<QueryResult> {
+    let result: Results | undefined;
+    if (parameters === undefined || parameters.length === 0) result = (await this.database.exec(text)).at(-1);
+    else result = await this.database.query(text, [...parameters]);
+    const rows = (result?.rows ?? []) as unknown[];
+    return { rows, rowCount: rows.length > 0 ? rows.length : (result?.affectedRows ?? 0) };
+  }
+
+  async end(): Promise<void> {
+    this.unlisten();
+    this.clients.clear();
+  }
+}

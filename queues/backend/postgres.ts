@@ -1,0 +1,140 @@
+/** The queue in PostgreSQL: a server's, or the embedded one. Everything lies in one schema. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type PgPool, PostgresConnection, PostgresQueueBackend, quoteSchemaName, runMigrations } from 'bullmq';
+import pg from 'pg';
+import { hidePasswords } from '../../src/config/document.ts';
+import { Fault } from '../../src/fault.ts';
+import { claimDirectory } from './claim.ts';
+import type { Driver } from './driver.ts';
+import { PglitePool } from './pglite.ts';
+import type { SettingsStore } from './settings.ts';
+
+/** Workers and listeners keep one connection each for notifications; the rest is for queries. */
+const POOL_SIZE = 16;
+const CONNECT_MS = 2_000;
+
+/** BullMQ takes a schema only where it makes the pool itself; ours is shared by everything of one process. */
+class SchemaConnection extends PostgresConnection {
+  override readonly schema: string;
+
+  constructor(pool: PgPool, schema: string) {
+    super(pool);
+    this.schema = schema;
+  }
+}
+
+/** @throws Fault service/unavailable — the server cannot be reached */
+export async function openPostgres(url: string, schema: string): Promise<Driver> {
+  const shown = hidePasswords(url);
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: POOL_SIZE,
+    options: `-c search_path=${quoteSchemaName(schema)}`,
+    connectionTimeoutMillis: CONNECT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    application_name: 'quadmill',
+  });
+  pool.setMaxListeners(0);
+  // A lost idle connection: the next query takes another one, or fails and says so.
+  pool.on('error', () => undefined);
+  try {
+    await prepare(pool as unknown as PgPool, schema);
+  } catch (error) {
+    await pool.end();
+    throw new Fault('service/unavailable', `The queue at ${shown} cannot be used: ${(error as Error).message}`, { cause: error });
+  }
+  return driver(pool as unknown as PgPool, schema, {
+    kind: 'postgres',
+    description: `PostgreSQL at ${shown}, schema ${schema}`,
+    close: () => pool.end(),
+  });
+}
+
+/** PGlite in this process, its files in `directory`. @throws Fault service/unavailable — another process has it open */
+export async function openEmbedded(directory: string, schema: string): Promise<Driver> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const claim = await claimDirectory(directory);
+  try {
+    const { PGlite } = await import('@electric-sql/pglite');
+    const database = await PGlite.create(join(directory, 'database'));
+    const pool = new PglitePool(database);
+    await pool.query(`SET search_path TO ${quoteSchemaName(schema)}`);
+    await prepare(pool as unknown as PgPool, schema);
+    return driver(pool as unknown as PgPool, schema, {
+      kind: 'embedded',
+      description: `embedded PostgreSQL (PGlite) in this process, files in ${directory}`,
+      async close() {
+        await pool.end();
+        await database.close();
+        await claim.release();
+      },
+    });
+  } catch (error) {
+    await claim.release();
+    if (error instanceof Fault) throw error;
+    throw new Fault('service/unavailable', `The embedded queue in ${directory} cannot be opened: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Creates what is missing; several processes may do so at the same time. */
+async function prepare(pool: PgPool, schema: string): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await runMigrations(client, schema);
+    await client.query('BEGIN');
+    await client.query('SELECT pg_advisory_xact_lock(hashtext($1))', [`quadmill setting ${schema}`]);
+    await client.query(
+      `CREATE TABLE IF NOT EXISTS ${quoteSchemaName(schema)}.quadmill_setting (key text PRIMARY KEY, value text NOT NULL)`,
+    );
+    await client.query('COMMIT');
+  } finally {
+    client.release();
+  }
+}
+
+function driver(pool: PgPool, schema: string, rest: Pick<Driver, 'kind' | 'description' | 'close'>): Driver {
+  const factory = (
+    name: string,
+    options: ConstructorParameters<typeof PostgresQueueBackend>[2] & { name?: string },
+    roles: { blocking?: boolean; withBlockingConnection?: boolean } = {},
+  ): PostgresQueueBackend => {
+    let listener: string | undefined;
+    if (roles.withBlockingConnection) listener = options.name === undefined ? name : `${name}:w:${options.name}`;
+    else if (roles.blocking) listener = `${name}:qe`;
+    return new PostgresQueueBackend(new SchemaConnection(pool, schema), name, options, true, listener);
+  };
+  return {
+    ...rest,
+    factory: factory as unknown as Driver['factory'],
+    connection: () => pool,
+    settings: settingsTable(pool, schema),
+    async ping() {
+      await pool.query('SELECT 1');
+    },
+  };
+}
+
+function settingsTable(pool: PgPool, schema: string): SettingsStore {
+  const table = `${quoteSchemaName(schema)}.quadmill_setting`;
+  return {
+    async read(keys) {
+      const { rows } = await pool.query<{ key: string; value: string }>(`SELECT key, value FROM ${table} WHERE key = ANY($1::text[])`, [
+        keys,
+      ]);
+      const values = new Map(rows.map((row) => [row.key, row.value]));
+      return keys.map((key) => values.get(key));
+    },
+    async compareAndSet(key, expected, value) {
+      const text =
+        expected === undefined
+          ? `INSERT INTO ${table} (key, value) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING RETURNING key`
+          : `UPDATE ${table} SET value = $2 WHERE key = $1 AND value = $3 RETURNING key`;
+      const { rows } = await pool.query(text, expected === undefined ? [key, value] : [key, value, expected]);
+      return rows.length === 1;
+    },
+  };
+}

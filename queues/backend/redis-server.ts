@@ -1,0 +1,164 @@
+/**
+ * A redis-server of our own: for one process that has no QUEUE_URL, on a socket that only its user can open.
+ *
+ * It writes an append-only file under the data directory and ends with us. When we are killed it is left behind; the
+ * next start on the same directory finds it by its socket and takes it over, with everything that it holds.
+ */
+import { execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Fault } from '../../src/fault.ts';
+import { claimDirectory, processExists } from './claim.ts';
+import { connect } from './redis.ts';
+
+export interface PrivateServer {
+  readonly socket: string;
+  readonly version: string;
+  readonly pid: number;
+  /** Whether an earlier process had left it behind. */
+  readonly adopted: boolean;
+  stop(): Promise<void>;
+}
+
+/** BullMQ needs 5.0 and wants 6.2; below that the embedded queue serves better. */
+const MINIMUM = [6, 2] as const;
+const START_MS = 20_000;
+const STOP_MS = 10_000;
+
+/** The version of `redis-server` on the PATH; undefined: there is none, or it is too old. */
+export async function findRedisServer(): Promise<string | undefined> {
+  try {
+    const { stdout } = await promisify(execFile)('redis-server', ['--version'], { timeout: 5_000 });
+    const found = /v=(\d+)\.(\d+)(\.\d+)?/.exec(stdout);
+    if (found === null) return undefined;
+    const major = Number(found[1]);
+    const recent = major > MINIMUM[0] || (major === MINIMUM[0] && Number(found[2]) >= MINIMUM[1]);
+    return recent ? found[0].slice(2) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws Fault service/unavailable — another process owns the directory, or the server does not come up */
+export async function startRedisServer(directory: string, version: string): Promise<PrivateServer> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const claim = await claimDirectory(directory);
+  try {
+    const socket = await socketOf(directory);
+    const left = await answering(socket);
+    if (left === undefined) await endSilent(directory);
+    const pid = left ?? (await launch(directory, socket));
+    const endNow = (): void => {
+      if (processExists(pid)) process.kill(pid, 'SIGTERM');
+    };
+    process.once('exit', endNow);
+    return {
+      socket,
+      version,
+      pid,
+      adopted: left !== undefined,
+      async stop() {
+        process.off('exit', endNow);
+        await end(pid);
+        await claim.release();
+      },
+    };
+  } catch (error) {
+    await claim.release();
+    throw error;
+  }
+}
+
+/** Socket paths are short (108 bytes on Linux), data directories may not be: the socket gets a directory of its own. */
+async function socketOf(directory: string): Promise<string> {
+  const beside = join(directory, 'redis.sock');
+  if (Buffer.byteLength(beside) < 100) return beside;
+  const key = createHash('sha256').update(directory).digest('hex').slice(0, 16);
+  const own = join(tmpdir(), `quadmill-${userInfo().uid}-${key}`);
+  await mkdir(own, { recursive: true, mode: 0o700 });
+  return join(own, 'redis.sock');
+}
+
+/** The process id of the server that answers at `socket`, once it has loaded its data; undefined: none does. One attempt. */
+async function answering(socket: string): Promise<number | undefined> {
+  const client = connect({ socket }, { maxRetriesPerRequest: null, connectTimeout: 1_000, retryStrategy: () => null });
+  try {
+    const information = await client.info('server');
+    return Number(/process_id:(\d+)/.exec(information)?.[1]);
+  } catch {
+    return undefined;
+  } finally {
+    client.disconnect();
+  }
+}
+
+/** Ends a server of this directory that runs but does not answer, so that two never write the same file. */
+async function endSilent(directory: string): Promise<void> {
+  let pid: number;
+  try {
+    pid = Number((await readFile(join(directory, 'redis.pid'), 'utf8')).trim());
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  if (!Number.isInteger(pid) || !processExists(pid)) return;
+  const title = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  if (title.includes('redis')) await end(pid);
+}
+
+async function launch(directory: string, socket: string): Promise<number> {
+  await rm(socket, { force: true });
+  const log = join(directory, 'redis.log');
+  const settings = {
+    port: '0',
+    unixsocket: socket,
+    unixsocketperm: '700',
+    dir: directory,
+    pidfile: join(directory, 'redis.pid'),
+    logfile: log,
+    loglevel: 'warning',
+    appendonly: 'yes',
+    appendfsync: 'everysec',
+    save: '',
+    'maxmemory-policy': 'noeviction',
+    daemonize: 'no',
+  };
+  // A process group of its own: Ctrl+C in a terminal must reach us alone, so that runs can end before the queue does.
+  const child = spawn(
+    'redis-server',
+    Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]),
+    { detached: true, stdio: 'ignore' },
+  );
+  child.unref();
+  let ended: string | undefined;
+  child.on('error', (error) => {
+    ended = error.message;
+  });
+  child.on('exit', (code, signal) => {
+    ended = `it ended with ${signal ?? `code ${code}`}`;
+  });
+  const deadline = Date.now() + START_MS;
+  while (ended === undefined && Date.now() < deadline) {
+    const pid = await answering(socket);
+    if (pid !== undefined) return pid;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  if (child.pid !== undefined && ended === undefined) process.kill(child.pid, 'SIGKILL');
+  throw new Fault('service/unavailable', `The private redis-server does not start: ${ended ?? `no answer within ${START_MS / 1000} s`}`, {
+    hint: `See ${log}, or set QUEUE_URL`,
+  });
+}
+
+async function end(pid: number): Promise<void> {
+  const deadline = Date.now() + STOP_MS;
+  try {
+    process.kill(pid, 'SIGTERM');
+    while (processExists(pid) && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20));
+    if (processExists(pid)) process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

@@ -1,0 +1,97 @@
+/** The queue in Redis (or what speaks like it). */
+import { Redis, type RedisOptions } from 'ioredis';
+import { hidePasswords } from '../../src/config/document.ts';
+import { Fault } from '../../src/fault.ts';
+import type { Driver } from './driver.ts';
+import type { SettingsStore } from './settings.ts';
+
+const CONNECT_MS = 2_000;
+
+/** Where a server is: a URL, or a socket of this machine. */
+export type RedisAddress = { readonly url: string } | { readonly socket: string };
+
+/** @throws Fault service/unavailable — the server cannot be reached */
+export async function openRedis(
+  address: RedisAddress,
+  prefix: string,
+  description: string,
+  afterClose?: () => Promise<void>,
+): Promise<Driver> {
+  const retryStrategy = (times: number): number => Math.min(50 * 2 ** Math.min(times, 6), 1_000);
+  // Commands of producers fail while the connection is away; those of consumers wait for it.
+  const producer = connect(address, { enableOfflineQueue: false, maxRetriesPerRequest: 0, connectTimeout: CONNECT_MS, retryStrategy });
+  try {
+    await ready(producer, description);
+  } catch (error) {
+    producer.disconnect();
+    throw error;
+  }
+  const consumer = connect(address, { maxRetriesPerRequest: null, connectTimeout: CONNECT_MS, retryStrategy });
+  return {
+    kind: 'redis',
+    description,
+    factory: undefined,
+    connection: (role) => (role === 'producer' ? producer : consumer),
+    settings: settingsHash(producer, `${prefix}:quadmill:settings`),
+    async ping() {
+      await producer.ping();
+    },
+    async close() {
+      producer.disconnect();
+      consumer.disconnect();
+      await afterClose?.();
+    },
+  };
+}
+
+export function describeRedis(url: string): string {
+  return `Redis at ${hidePasswords(url)}`;
+}
+
+export function connect(address: RedisAddress, options: RedisOptions): Redis {
+  const client = 'url' in address ? new Redis(address.url, options) : new Redis({ ...options, path: address.socket });
+  // BullMQ's objects report what happens on a connection; without any listener an error would end the process.
+  client.on('error', () => undefined);
+  client.setMaxListeners(0);
+  return client;
+}
+
+function ready(client: Redis, description: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let last: Error | undefined;
+    const fail = (): void => {
+      const why = last === undefined ? `no answer within ${CONNECT_MS / 1000} s` : last.message;
+      reject(new Fault('service/unavailable', `The queue (${description}) cannot be reached: ${why}`, { cause: last }));
+    };
+    const timer = setTimeout(fail, CONNECT_MS);
+    client.on('error', (error) => {
+      last = error;
+    });
+    client.once('ready', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+const COMPARE_AND_SET = `
+local present = redis.call('HGET', KEYS[1], ARGV[1])
+if ARGV[2] == '0' then
+  if present then return 0 end
+elseif present ~= ARGV[3] then
+  return 0
+end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[4])
+return 1`;
+
+function settingsHash(client: Redis, hash: string): SettingsStore {
+  return {
+    async read(keys) {
+      const values = await client.hmget(hash, ...keys);
+      return values.map((value) => value ?? undefined);
+    },
+    async compareAndSet(key, expected, value) {
+      return (await client.eval(COMPARE_AND_SET, 1, hash, key, expected === undefined ? '0' : '1', expected ?? '', value)) === 1;
+    },
+  };
+}

@@ -1,0 +1,84 @@
+/** Shared settings over any store that can read some keys and compare-and-set one: changes are noticed by asking. */
+import type { SharedSettings } from '../../src/config/store.ts';
+
+export interface SettingsStore {
+  /** Values in the order of `keys`; undefined: absent. */
+  read(keys: readonly string[]): Promise<readonly (string | undefined)[]>;
+  compareAndSet(key: string, expected: string | undefined, value: string): Promise<boolean>;
+}
+
+export interface WatchedSettings extends SharedSettings {
+  close(): void;
+}
+
+/** Well under the second that the contract gives; one small read, whatever the number of watched keys. */
+const INTERVAL_MS = 400;
+
+/**
+ * Asks for all watched keys together. Asking was preferred to the stores' notifications: it is one mechanism for all of
+ * them, and nothing is missed while a connection is away.
+ */
+export function watchSettings(store: SettingsStore): WatchedSettings {
+  const watched = new Map<
+    string,
+    { value: string | undefined; known: boolean; readonly listeners: Set<(value: string | undefined) => void> }
+  >();
+  let timer: NodeJS.Timeout | undefined;
+  let asking = false;
+
+  const tell = (key: string, value: string | undefined): void => {
+    const entry = watched.get(key);
+    if (entry === undefined || (entry.known && entry.value === value)) return;
+    const first = !entry.known;
+    entry.known = true;
+    entry.value = value;
+    if (!first || value !== undefined) for (const listener of [...entry.listeners]) listener(value);
+  };
+
+  const ask = async (): Promise<void> => {
+    if (asking || watched.size === 0) return;
+    asking = true;
+    const keys = [...watched.keys()];
+    try {
+      const values = await store.read(keys);
+      keys.forEach((key, i) => {
+        tell(key, values[i]);
+      });
+    } catch {
+      // The queue is away: its connection reports that itself, and the next round asks again.
+    } finally {
+      asking = false;
+    }
+  };
+
+  return {
+    get: async (key) => (await store.read([key]))[0],
+
+    async compareAndSet(key, expected, value) {
+      const done = await store.compareAndSet(key, expected, value);
+      if (done) tell(key, value);
+      return done;
+    },
+
+    watch(key, changed) {
+      const entry = watched.get(key) ?? { value: undefined, known: false, listeners: new Set() };
+      watched.set(key, entry);
+      entry.listeners.add(changed);
+      timer ??= setInterval(() => void ask(), INTERVAL_MS).unref();
+      return () => {
+        entry.listeners.delete(changed);
+        if (entry.listeners.size === 0) watched.delete(key);
+        if (watched.size === 0 && timer !== undefined) {
+          clearInterval(timer);
+          timer = undefined;
+        }
+      };
+    },
+
+    close() {
+      if (timer !== undefined) clearInterval(timer);
+      timer = undefined;
+      watched.clear();
+    },
+  };
+}

@@ -1,0 +1,118 @@
+/** The outcome of a run, in the words and fields of the specification. Pure: the clock comes in as an argument. */
+import { VERSION } from '../src/config/version.ts';
+import { describeFault, Fault, type FaultData } from '../src/fault.ts';
+import { type FailureMessage, type Outcome, SERVICES, type Service, type TransformPayload, type TransformResult } from './jobs.ts';
+
+type Subject = Pick<TransformPayload, 'runId' | 'service' | 'inputs'>;
+
+/** How each service words a failure; `{input}` and `{reason}` are filled in. */
+const FAILURE_TEXT: Readonly<Record<Service, string>> = {
+  'semi-structured-transformer': "Record '{input}' could not be processed due to: {reason}.",
+  'sql-transformer': 'Record could not be processed due to: {reason}.',
+  'graph-writer': "Record '{input}' could not be processed due to: {reason}",
+};
+
+const EXPECTED_TYPES = 'XML, JSON, CSV, XLSX, ODS';
+
+export function completedOutcome(payload: TransformPayload, result: TransformResult): Outcome {
+  const { report, parts } = result;
+  return {
+    state: 'completed',
+    report: {
+      input: payload.inputs.map((input) => input.url),
+      successfulIterations: Math.max(1, payload.inputs.length),
+      failedIterations: 0,
+      outputFileLocations: parts.map((part) => part.url),
+      mappingFiles: report.mappings.map((mapping) => mapping.url),
+      processingTime: result.milliseconds,
+      runId: payload.runId,
+      records: report.records,
+      quads: report.quads,
+      rejectedRecords: report.rejected,
+      warnings: report.warnings,
+    },
+  };
+}
+
+/** A cancelled run is one whose fault says so. */
+export function failedOutcome(subject: Subject, fault: Fault, now: Date): Outcome {
+  return { state: fault.code === 'run/cancelled' ? 'cancelled' : 'failed', failure: failureMessage(subject, fault, now) };
+}
+
+export function failureMessage(subject: Subject, fault: Fault, now: Date): FailureMessage {
+  const { name } = SERVICES[subject.service];
+  const entity = failingInput(subject, fault);
+  const words: Readonly<Record<string, string>> = { input: entity, reason: reasonOf(fault, entity) };
+  return {
+    name,
+    time: localTime(now),
+    type: name,
+    error: FAILURE_TEXT[subject.service].replace(/\{(input|reason)\}/g, (_, word: string) => words[word] ?? ''),
+    version: VERSION,
+    entity,
+    provenance: '',
+    runId: subject.runId,
+    code: fault.code,
+    detail: fault.toJSON(),
+  };
+}
+
+/** The input that the fault names, as the request gave it; else the first. */
+function failingInput({ inputs }: Subject, fault: Fault): string {
+  const named = fault.place.input;
+  const found = named === undefined ? undefined : inputs.find(({ url }) => url === named || samePath(url, named));
+  return (found ?? inputs[0])?.url ?? named ?? '';
+}
+
+function samePath(url: string, named: string): boolean {
+  const bare = (text: string): string => text.replace(/^file:\/\//, '');
+  return bare(url) === bare(named);
+}
+
+/** One sentence without its full stop: the text form puts its own. */
+function reasonOf(fault: Fault, entity: string): string {
+  const text = fault.code === 'source/type' ? typeReason(entity) : describeFault(fault);
+  return text.replace(/\s*\.\s*$/, '');
+}
+
+function typeReason(entity: string): string {
+  const name = (entity.split(/[?#]/)[0] ?? '').split('/').pop() ?? '';
+  const extension = /\.([^.]+?)(\.gz)?$/i.exec(name)?.[1];
+  const what = extension === undefined ? 'The input file has no file extension' : `The file extension '${extension}' is not supported`;
+  return `${what}, expected one of the types ${EXPECTED_TYPES}`;
+}
+
+/** Local date-time, ISO 8601 with milliseconds, no zone. */
+export function localTime(now: Date): string {
+  return new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString().slice(0, -1);
+}
+
+/** The text that a failed job keeps: for a person first, then the fault as data in its last line. */
+export function encodeFault(fault: Fault): string {
+  return `${describeFault(fault)}\n${JSON.stringify(fault)}`;
+}
+
+/** What `encodeFault` kept; a text of the queue itself is put into words. */
+export function decodeFault(reason: string | undefined): Fault {
+  const data = reason?.slice(reason.lastIndexOf('\n') + 1);
+  if (data?.startsWith('{')) {
+    try {
+      return Fault.from(JSON.parse(data) as FaultData);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+    }
+  }
+  if (reason !== undefined && /stalled more than|started more than/.test(reason)) return killedFault(undefined);
+  return new Fault('run/lost', reason === undefined || reason === '' ? 'The run ended without a word' : reason);
+}
+
+export function killedFault(starts: number | undefined): Fault {
+  const often = starts === undefined ? 'too often' : `${starts} times`;
+  return new Fault('run/killed', `The run was started ${often}, and each time the worker process that ran it died`, {
+    hint: 'Look at the logs and the memory of the workers; the input may need more than they have',
+  });
+}
+
+export function cancelledFault(): Fault {
+  return new Fault('run/cancelled', 'The run was cancelled');
+}

@@ -1,0 +1,253 @@
+/**
+ * Runs as flows of the queue: `announce`, which waits for its child `transform`. State lives in the queue alone.
+ *
+ * A run is submitted in one step, so there is never half of it. Who waits for outcomes hears of them by one listener for
+ * the whole process; a slow round asks for those that a lost event would leave waiting.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Job, JobType } from 'bullmq';
+import { Fault } from '../src/fault.ts';
+import type { Progress } from '../src/run/request.ts';
+import { type QueueBackend, within } from './backend.ts';
+import type { Runs } from './contract.ts';
+import {
+  ANNOUNCE_QUEUE,
+  type Outcome,
+  type RunState,
+  type RunView,
+  TRANSFORM_QUEUE,
+  type TransformPayload,
+  type TransformRequest,
+} from './jobs.ts';
+import { cancelledFault, decodeFault, failedOutcome } from './outcome.ts';
+import { openWaiters } from './waiters.ts';
+
+export interface RunPolicy {
+  /** How long and how many ended runs are kept. */
+  readonly keepSeconds: number;
+  readonly keepCount: number;
+  /** Attempts of a run whose fault can get better, and the wait before the second one; each further wait is doubled. */
+  readonly attempts: number;
+  readonly retryMs: number;
+}
+
+export const RUN_POLICY: RunPolicy = { keepSeconds: 7 * 24 * 3600, keepCount: 10_000, attempts: 3, retryMs: 1_000 };
+
+/** A request must not hang on a queue that is away. */
+const SUBMIT_MS = 2_000;
+/** Announcing fails only when the queue or the disk does; then it is tried for about a quarter of an hour. */
+const ANNOUNCE_RETRY = { attempts: 10, backoff: { type: 'exponential', delay: 1_000 } };
+const PAGE = 100;
+
+type RunJob = Job<TransformPayload, Outcome>;
+
+/** @throws Fault service/unavailable */
+export async function openRuns(
+  backend: QueueBackend,
+  policy: Partial<RunPolicy> | (() => RunPolicy) = {},
+): Promise<Runs & { close(): Promise<void> }> {
+  const present = typeof policy === 'function' ? policy : () => ({ ...RUN_POLICY, ...policy });
+  const announces = backend.queue<TransformPayload, Outcome>(ANNOUNCE_QUEUE);
+  const transforms = backend.queue<TransformPayload>(TRANSFORM_QUEUE);
+  const flows = backend.flowProducer();
+  const waiters = openWaiters(await backend.queueEvents(ANNOUNCE_QUEUE), async (id) => {
+    const job = await announces.getJob(id);
+    return job === undefined ? 'unknown' : outcomeOf(job);
+  });
+
+  async function add(payload: TransformPayload): Promise<void> {
+    const { keepSeconds, keepCount, attempts, retryMs } = present();
+    const keep = { age: keepSeconds, count: keepCount };
+    const common = { jobId: payload.runId, removeOnComplete: keep, removeOnFail: keep };
+    await flows.add({
+      name: ANNOUNCE_QUEUE,
+      queueName: ANNOUNCE_QUEUE,
+      data: payload,
+      opts: { ...common, ...ANNOUNCE_RETRY },
+      children: [
+        {
+          name: TRANSFORM_QUEUE,
+          queueName: TRANSFORM_QUEUE,
+          data: payload,
+          opts: { ...common, attempts, backoff: { type: 'exponential', delay: retryMs }, ignoreDependencyOnFailure: true },
+        },
+      ],
+    });
+  }
+
+  async function submitOnce(request: TransformRequest, key: string | undefined, digest: string) {
+    await backend.ping(SUBMIT_MS);
+    const id = key === undefined ? `r${randomBytes(16).toString('hex')}` : idOfKey(request.service, key);
+    const ticket = randomBytes(12).toString('hex');
+    const payload: TransformPayload = { ...request, runId: id, submittedAt: new Date().toISOString(), digest, ticket };
+    if (key === undefined) {
+      await add(payload);
+      return { id, existing: false };
+    }
+    let found = await announces.getJob(id);
+    if (found === undefined) {
+      // A transform job that outlived its run must not answer for the new one.
+      const stale = await transforms.getJob(id);
+      if (stale?.finishedOn !== undefined) await stale.remove();
+      await add(payload);
+      found = await announces.getJob(id);
+    }
+    if (found !== undefined && found.data.digest !== digest) {
+      throw new Fault('request/conflict', 'This idempotency key was used for another request', {
+        hint: `The earlier request made the run ${id}; use a new key`,
+      });
+    }
+    return { id, existing: found !== undefined && found.data.ticket !== ticket };
+  }
+
+  async function view(job: RunJob): Promise<RunView> {
+    const outcome = outcomeOf(job);
+    const transform = await transforms.getJob(job.data.runId);
+    const progress = typeof transform?.progress === 'object' ? (transform.progress as unknown as Progress) : undefined;
+    return {
+      id: job.data.runId,
+      service: job.data.service,
+      state: outcome?.state ?? (await liveState(transform)),
+      attempts: transform?.attemptsStarted ?? 0,
+      submittedAt: job.data.submittedAt,
+      startedAt: isoTime(transform?.processedOn),
+      endedAt: outcome === undefined ? undefined : isoTime(job.finishedOn),
+      progress,
+      input: job.data.inputs.map((input) => input.url),
+      outcome,
+    };
+  }
+
+  async function* views(types: JobType[], wanted: (job: RunJob) => boolean): AsyncGenerator<RunView> {
+    for (let start = 0; ; start += PAGE) {
+      const jobs = await announces.getJobs(types, start, start + PAGE - 1, false);
+      // A job that was removed between the list and its reading is left out by the queue as an empty place.
+      for (const job of jobs) if (job?.data !== undefined && wanted(job)) yield view(job);
+      if (jobs.length < PAGE) return;
+      await nextTurn();
+    }
+  }
+
+  const get = async (id: string): Promise<RunView | undefined> => {
+    const job = await announces.getJob(id);
+    return job === undefined ? undefined : view(job);
+  };
+
+  return {
+    get,
+
+    async submit(request, { idempotencyKey, digest = digestOf(request) }) {
+      return within(SUBMIT_MS, submitOnce(request, idempotencyKey, digest), 'The run may not have been queued');
+    },
+
+    outcome: (id, waitMs) => waiters.wait(id, waitMs),
+
+    async list({ service, state, limit }) {
+      const found: RunView[] = [];
+      for (const types of LIST_TYPES) {
+        if (state !== undefined && state in ENDED !== (types === ENDED_TYPES)) continue;
+        let count = 0;
+        for await (const one of views([...types], (job) => service === undefined || job.data.service === service)) {
+          if (state !== undefined && one.state !== state) continue;
+          found.push(one);
+          if (++count >= limit) break;
+        }
+      }
+      return found.sort((a, b) => (a.submittedAt < b.submittedAt ? 1 : -1)).slice(0, limit);
+    },
+
+    async cancel(id) {
+      const announce = await announces.getJob(id);
+      if (announce === undefined) return undefined;
+      if (outcomeOf(announce) === undefined) {
+        // The mark comes first: whatever happens to the job from here on, its worker and announce will see it.
+        await announce.updateData({ ...announce.data, cancelled: true });
+        const transform = await transforms.getJob(id);
+        if (transform !== undefined && transform.finishedOn === undefined) {
+          await transform.updateData({ ...transform.data, cancelled: true });
+          if (transform.processedOn === undefined || (await transform.getState()) !== 'active') await removeUnlessTaken(transform);
+        }
+        await waiters.wait(id, CANCEL_WAIT_MS);
+      }
+      return get(id);
+    },
+
+    async counts() {
+      return within(
+        SUBMIT_MS,
+        (async () => {
+          const [work, announcing] = await Promise.all([
+            transforms.getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'completed', 'failed'),
+            announces.getJobCounts('waiting', 'active', 'delayed'),
+          ]);
+          const sum = (counts: Record<string, number>, ...names: string[]) => names.reduce((total, name) => total + (counts[name] ?? 0), 0);
+          return {
+            queued: sum(work, 'waiting', 'prioritized'),
+            running: sum(work, 'active') + sum(announcing, 'waiting', 'active', 'delayed'),
+            retrying: sum(work, 'delayed'),
+            completed: sum(work, 'completed'),
+            failed: sum(work, 'failed'),
+          };
+        })(),
+        'The queue cannot be counted',
+      );
+    },
+
+    async close() {
+      await waiters.close();
+    },
+  };
+}
+
+/** A worker needs up to half a second to notice, and its thread some time to stop. */
+const CANCEL_WAIT_MS = 1_500;
+
+const ENDED: Readonly<Partial<Record<RunState, true>>> = { completed: true, failed: true, cancelled: true };
+const ENDED_TYPES: readonly JobType[] = ['completed', 'failed'];
+const LIST_TYPES: readonly (readonly JobType[])[] = [['waiting-children'], ['waiting', 'active', 'delayed', 'prioritized'], ENDED_TYPES];
+
+/** The outcome that announce left; for an announce that failed for good, the one that it could not give. */
+function outcomeOf(job: RunJob): Outcome | undefined {
+  if (job.finishedOn === undefined) return undefined;
+  if (job.returnvalue !== null && typeof job.returnvalue === 'object') return job.returnvalue;
+  const fault = job.data.cancelled === true ? cancelledFault() : decodeFault(job.failedReason);
+  return failedOutcome(job.data, fault, new Date(job.finishedOn));
+}
+
+async function liveState(transform: Job | undefined): Promise<RunState> {
+  if (transform === undefined) return 'running';
+  switch (await transform.getState()) {
+    case 'waiting':
+    case 'prioritized':
+      return transform.attemptsStarted > 0 ? 'retrying' : 'queued';
+    case 'delayed':
+      return 'retrying';
+    default:
+      return 'running';
+  }
+}
+
+/** Takes a waiting job out of the queue, which lets announce run; a job that was just taken is left to its worker. */
+async function removeUnlessTaken(job: Job): Promise<void> {
+  try {
+    await job.remove();
+  } catch (error) {
+    if ((await job.getState()) === 'active') return;
+    throw error;
+  }
+}
+
+function idOfKey(service: string, key: string): string {
+  return `k${createHash('sha256').update(`${service}\n${key}`).digest('hex').slice(0, 40)}`;
+}
+
+/** Of what the client asked, not of the configuration that came with it. */
+function digestOf({ service, inputs, mappings }: TransformRequest): string {
+  const asked = [service, inputs.map(({ name, url }) => [name ?? null, url]), mappings];
+  return createHash('sha256').update(JSON.stringify(asked)).digest('hex');
+}
+
+function isoTime(milliseconds: number | undefined): string | undefined {
+  return milliseconds === undefined ? undefined : new Date(milliseconds).toISOString();
+}

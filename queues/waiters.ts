@@ -1,0 +1,90 @@
+/** Who waits for the outcome of which run: one listener for all of them, and a slow round against lost events. */
+import type { QueueEvents } from 'bullmq';
+import type { Outcome } from './jobs.ts';
+
+export interface Waiters {
+  /** The outcome; undefined when `waitMs` ran out (0: no limit), there is no such run, or the waiters were closed. */
+  wait(id: string, waitMs: number): Promise<Outcome | undefined>;
+  close(): Promise<void>;
+}
+
+const ROUND_MS = 1_000;
+/** Runs asked for in one round; each waits its turn, so that many waiters cost no more than a few. */
+const ROUND_SIZE = 25;
+
+/** `ask` reads the outcome of a run from the queue: undefined while there is none. */
+export function openWaiters(events: QueueEvents, ask: (id: string) => Promise<Outcome | undefined | 'unknown'>): Waiters {
+  /** In the order in which they are asked for; asking moves a run to the end. */
+  const waiting = new Map<string, Set<(outcome: Outcome | undefined) => void>>();
+  let asking = false;
+
+  const settle = (id: string, outcome: Outcome | undefined): void => {
+    const all = waiting.get(id);
+    if (all === undefined) return;
+    waiting.delete(id);
+    for (const resolve of all) resolve(outcome);
+  };
+
+  const look = async (id: string): Promise<void> => {
+    const outcome = await ask(id);
+    if (outcome === 'unknown') settle(id, undefined);
+    else if (outcome !== undefined) settle(id, outcome);
+  };
+
+  const round = async (): Promise<void> => {
+    if (asking) return;
+    asking = true;
+    try {
+      for (const id of [...waiting.keys()].slice(0, ROUND_SIZE)) {
+        const all = waiting.get(id);
+        if (all === undefined) continue;
+        waiting.delete(id);
+        waiting.set(id, all);
+        await look(id);
+      }
+    } catch {
+      // The queue is away; its connection reports that itself, and the next round asks again.
+    } finally {
+      asking = false;
+    }
+  };
+  const timer = setInterval(() => void round(), ROUND_MS).unref();
+
+  events.on('completed', ({ jobId, returnvalue }) => {
+    if (waiting.has(jobId)) settle(jobId, returnvalue as unknown as Outcome);
+  });
+  events.on('failed', ({ jobId }) => {
+    if (waiting.has(jobId)) void look(jobId).catch(() => undefined);
+  });
+
+  return {
+    async wait(id, waitMs) {
+      let timeout: NodeJS.Timeout | undefined;
+      const all = waiting.get(id) ?? new Set();
+      waiting.set(id, all);
+      const outcome = new Promise<Outcome | undefined>((resolve) => {
+        all.add(resolve);
+        if (waitMs > 0) {
+          timeout = setTimeout(() => {
+            all.delete(resolve);
+            if (all.size === 0 && waiting.get(id) === all) waiting.delete(id);
+            resolve(undefined);
+          }, waitMs);
+        }
+      });
+      try {
+        // It may have ended before anybody listened.
+        await look(id);
+        return await outcome;
+      } finally {
+        clearTimeout(timeout);
+      }
+    },
+
+    async close() {
+      clearInterval(timer);
+      for (const id of [...waiting.keys()]) settle(id, undefined);
+      await events.close();
+    },
+  };
+}
