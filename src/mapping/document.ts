@@ -1,0 +1,175 @@
+/**
+ * Turtle documents → one graph whose every statement knows where it stands.
+ *
+ * n3 creates a term while it consumes the term's token, so a data factory that looks at the current token gives each term its
+ * position; a statement stands where its object stands (for `[ … ]`, at the bracket).
+ */
+import { Parser } from 'n3';
+import { XSD } from '../value.ts';
+import type { Origin, RdfTerm } from './model.ts';
+import { syntaxFinding, type Token } from './syntax.ts';
+
+export interface Document {
+  /** As the user named it. */
+  readonly name: string;
+  /** Turtle; a byte order mark is ignored. */
+  readonly text: string;
+}
+
+export interface Statement {
+  readonly property: string;
+  readonly object: RdfTerm;
+  /** Of the object; of the property where the object has no token of its own (an empty list). */
+  readonly origin: Origin;
+  readonly propertyOrigin: Origin;
+}
+
+export interface GraphNode {
+  /** IRI, or `_:label` that is unique over all documents of the graph and the same in every reading. */
+  readonly id: string;
+  /** Where the node is first described. */
+  readonly origin: Origin;
+  /** In document order, without repetitions. */
+  readonly statements: readonly Statement[];
+}
+
+/** Every node that some statement is about, by id, in document order. */
+export type Graph = ReadonlyMap<string, GraphNode>;
+
+/** Why a document is not Turtle. */
+export interface SyntaxFinding {
+  readonly origin: Origin;
+  readonly message: string;
+  readonly hint: string | undefined;
+}
+
+/**
+ * Reads documents into one graph; nodes that several documents describe become one, blank nodes stay apart.
+ *
+ * A relative IRI is resolved against the document's `@base`, else `baseIri`. A document that is not Turtle adds nothing but its
+ * finding: the parser stops at the first error.
+ */
+export function parseDocuments(documents: readonly Document[], baseIri: string): { graph: Graph; findings: SyntaxFinding[] } {
+  const graph = new Map<string, GrowingNode>();
+  const findings: SyntaxFinding[] = [];
+  documents.forEach((document, index) => {
+    const text = document.text.replace(/^\ufeff/, '');
+    try {
+      for (const triple of parseTurtle(text, document.name, `d${index}`, baseIri)) add(graph, triple);
+    } catch (error) {
+      findings.push(syntaxFinding(error, document.name, text));
+    }
+  });
+  return { graph, findings };
+}
+
+/** The key under which a term is a subject. */
+export const nodeId = (term: RdfTerm): string | undefined =>
+  term.kind === 'literal' ? undefined : term.kind === 'blank' ? `_:${term.value}` : term.value;
+
+interface GrowingNode extends GraphNode {
+  readonly statements: Statement[];
+  readonly seen: Set<string>;
+}
+
+interface Triple {
+  readonly subject: PlacedTerm;
+  readonly predicate: PlacedTerm;
+  readonly object: PlacedTerm;
+}
+
+function add(graph: Map<string, GrowingNode>, { subject, predicate, object }: Triple): void {
+  const id = nodeId(subject.term);
+  const subjectOrigin = subject.origin ?? predicate.origin;
+  const origin = object.origin ?? predicate.origin ?? subjectOrigin;
+  if (id === undefined || origin === undefined || subjectOrigin === undefined) return;
+  let node = graph.get(id);
+  if (node === undefined) {
+    node = { id, origin: subjectOrigin, statements: [], seen: new Set() };
+    graph.set(id, node);
+  }
+  const key = `${predicate.term.value} ${JSON.stringify(object.term)}`;
+  if (node.seen.has(key)) return;
+  node.seen.add(key);
+  node.statements.push({
+    property: predicate.term.value,
+    object: object.term,
+    origin,
+    propertyOrigin: predicate.origin ?? origin,
+  });
+}
+
+/** What the data factory below makes of a token; n3 looks at `termType`, `value` and `id` only. */
+interface PlacedTerm {
+  readonly termType: string;
+  readonly value: string;
+  readonly id: string;
+  readonly term: RdfTerm;
+  readonly origin: Origin | undefined;
+}
+
+/**
+ * The triples of one Turtle document; all of them are parsed before the first is given.
+ *
+ * @throws Error of n3, with its `context`; `syntaxFinding` reads it
+ */
+function parseTurtle(text: string, document: string, scope: string, baseIri: string): Triple[] {
+  let token: Token | undefined;
+  let literalToken: Token | undefined;
+  const labels = new Map<string, string>();
+  let anonymous = 0;
+
+  const at = (where: Token | undefined): Origin | undefined =>
+    where === undefined ? undefined : { document, line: where.line, column: where.start + 1 };
+  const place = (termType: string, term: RdfTerm, origin: Origin | undefined): PlacedTerm => ({
+    termType,
+    value: term.value,
+    id: term.value,
+    term,
+    origin,
+  });
+
+  const factory = {
+    namedNode: (value: string) => place('NamedNode', { kind: 'iri', value }, at(token)),
+    blankNode(name?: string) {
+      let label = name === undefined ? undefined : labels.get(name);
+      if (label === undefined) {
+        label = `${scope}b${anonymous++}`;
+        if (name !== undefined) labels.set(name, label);
+      }
+      return place('BlankNode', { kind: 'blank', value: label }, at(token));
+    },
+    /** A literal is complete only when the token after it has been read, so its place was remembered. */
+    literal(value: string, tag?: string | { language: string } | PlacedTerm) {
+      const language = typeof tag === 'string' ? tag : tag !== undefined && 'language' in tag ? tag.language : undefined;
+      const datatype = tag !== undefined && typeof tag !== 'string' && 'value' in tag ? tag.value : undefined;
+      const term: RdfTerm = {
+        kind: 'literal',
+        value,
+        datatype: language !== undefined ? RDF_LANG_STRING : (datatype ?? `${XSD}string`),
+        language,
+      };
+      return place('Literal', term, at(literalToken));
+    },
+    variable: (value: string) => place('Variable', { kind: 'blank', value }, at(token)),
+    defaultGraph: () => place('DefaultGraph', { kind: 'iri', value: '' }, undefined),
+    quad: (subject: PlacedTerm, predicate: PlacedTerm, object: PlacedTerm): Triple & { id: string } => ({
+      subject,
+      predicate,
+      object,
+      id: '',
+    }),
+  };
+
+  // The published types know neither a factory of other terms nor the `onToken` callback, both of which n3 documents.
+  const parser = new Parser({ format: 'text/turtle', baseIRI: baseIri, blankNodePrefix: 'b', factory: factory as never });
+  const parse = parser.parse.bind(parser) as unknown as (input: string, callbacks: { onToken(next: Token): void }) => Triple[];
+  return parse(text, {
+    onToken(next) {
+      token = next;
+      if (next.type === 'literal') literalToken = next;
+    },
+  });
+}
+
+const RDF_LANG_STRING = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#langString';

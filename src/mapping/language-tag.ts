@@ -1,0 +1,39 @@
+/**
+ * Language tags: well-formed or not, by the grammar.
+ *
+ * `Intl.getCanonicalLocales` follows Unicode's own syntax, which refuses some well-formed tags and says nothing of the grammar.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc5646#section-2.1
+ */
+
+const LANGUAGE = '(?:[a-z]{2,3}(?:-[a-z]{3}){0,3}|[a-z]{4,8})';
+const SCRIPT = '(?:-[a-z]{4})?';
+const REGION = '(?:-(?:[a-z]{2}|[0-9]{3}))?';
+const VARIANTS = '(?:-(?:[a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*';
+const EXTENSIONS = '(?:-[0-9a-wy-z](?:-[a-z0-9]{2,8})+)*';
+const PRIVATE = 'x(?:-[a-z0-9]{1,8})+';
+
+const TAG = new RegExp(`^(?:${LANGUAGE}${SCRIPT}${REGION}${VARIANTS}${EXTENSIONS}(?:-${PRIVATE})?|${PRIVATE})$`, 'i');
+
+/** Registered before the grammar was; the grammar alone would refuse them. */
+const IRREGULAR: ReadonlySet<string> = new Set([
+  'en-gb-oed',
+  'i-ami',
+  'i-bnn',
+  'i-default',
+  'i-enochian',
+  'i-hak',
+  'i-klingon',
+  'i-lux',
+  'i-mingo',
+  'i-navajo',
+  'i-pwn',
+  'i-tao',
+  'i-tay',
+  'i-tsu',
+  'sgn-be-fr',
+  'sgn-be-nl',
+  'sgn-ch-de',
+]);
+
+export const isLanguageTag = (tag: string): boolean => TAG.test(tag) || IRREGULAR.has(tag.toLowerCase());

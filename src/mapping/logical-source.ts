@@ -1,0 +1,301 @@
+/** Logical sources: which document is read, in which format, and what its records are. */
+import { nodeId, type Statement } from './document.ts';
+import type { Dialect, FileSource, LogicalSource } from './model.ts';
+import {
+  type Context,
+  describeTerm,
+  type MappingNode,
+  nodeOf,
+  only,
+  orList,
+  RDF_TYPE,
+  readNode,
+  reportLater,
+  reportUnknown,
+  textOf,
+} from './node.ts';
+import { lookUp, shorten } from './vocabulary.ts';
+
+type Formulation = FileSource['formulation'];
+
+/** Reference formulations that are read here, by their names in both vocabularies. */
+const FORMULATIONS: Readonly<Record<string, Formulation>> = { CSV: 'csv', JSONPath: 'json', XPath: 'xml' };
+
+/** File name extensions that tell the format where the mapping does not. */
+const EXTENSIONS: Readonly<Record<string, Formulation>> = {
+  csv: 'csv',
+  tsv: 'csv',
+  json: 'json',
+  jsonl: 'json',
+  ndjson: 'json',
+  geojson: 'json',
+  xml: 'xml',
+};
+
+const ENCODINGS: Readonly<Record<string, string>> = { 'UTF-8': 'utf-8', 'UTF-16': 'utf-16' };
+const COMPRESSIONS: Readonly<Record<string, FileSource['compression'] | 'later'>> = {
+  none: 'none',
+  gzip: 'gzip',
+  zip: 'later',
+  targz: 'later',
+  tarxz: 'later',
+};
+
+/** Descriptions of sources that are no files, by namespace, and their names for people. */
+const FOREIGN_SOURCES: readonly (readonly [string, string])[] = [
+  ['http://www.wiwiss.fu-berlin.de/suhl/bizer/D2RQ/', 'a database'],
+  ['http://www.w3.org/ns/csvw#', 'a CSVW table'],
+  ['http://www.w3.org/ns/sparql-service-description#', 'a SPARQL service'],
+  ['http://www.w3.org/ns/dcat#', 'a DCAT distribution'],
+  ['https://www.w3.org/2019/wot/td#', 'a web of things source'],
+  ['http://www.w3.org/ns/hydra/core#', 'a Hydra web API'],
+];
+
+/** The logical source that a statement of a triples map leads to; undefined, with diagnostics, where it cannot be read here. */
+export function readLogicalSource(context: Context, statement: Statement, dialect: Dialect): LogicalSource | undefined {
+  const { report } = context;
+  const before = report.errors;
+  const node = nodeOf(context, statement, 'logical source');
+  if (node === undefined) return undefined;
+  const source = only(context, node, 'source');
+  if (source === undefined) {
+    if (node.sound) report.error('missing-source', node.origin, 'a logical source without rml:source', undefined);
+    return undefined;
+  }
+  const access = readAccess(context, source, dialect);
+  const formulation = readFormulation(context, node, access?.path);
+  const iteratorStatement = only(context, node, 'iterator');
+  const iterator = iteratorStatement === undefined ? undefined : textOf(context, iteratorStatement, 'an iterator in quotes');
+  if (!node.sound || report.errors > before || access === undefined || formulation === undefined) return undefined;
+  const hasRows = formulation.kind === 'csv';
+  if (hasRows && iteratorStatement !== undefined && iterator !== '') {
+    report.warning('unused-iterator', iteratorStatement.origin, 'rml:iterator has no effect on CSV, whose records are its rows');
+  }
+  return {
+    kind: 'file',
+    origin: node.origin,
+    ids: [node.id, ...(access.id === undefined ? [] : [access.id])],
+    path: access.path,
+    root: access.root,
+    formulation: formulation.kind,
+    iterator: hasRows ? undefined : iterator,
+    iteratorOrigin: hasRows ? undefined : iteratorStatement?.origin,
+    nulls: access.nulls,
+    encoding: access.encoding,
+    compression: access.compression,
+    namespaces: formulation.namespaces,
+  };
+}
+
+interface Access extends Pick<FileSource, 'path' | 'root' | 'nulls' | 'encoding' | 'compression'> {
+  readonly id: string | undefined;
+}
+
+/** What an rml:source says about where the bytes are and how they are packed. */
+function readAccess(context: Context, statement: Statement, dialect: Dialect): Access | undefined {
+  const { graph, report } = context;
+  const plain = { nulls: [], encoding: undefined, compression: 'none' } as const;
+  const { object } = statement;
+  if (object.kind === 'literal') {
+    if (dialect === 'rml') {
+      report.warning(
+        'legacy-source',
+        statement.origin,
+        `rml:source takes a node, found ${describeTerm(object)}: read as a path relative to the mapping`,
+        'write [ a rml:FilePath ; rml:root rml:MappingDirectory ; rml:path "…" ]',
+      );
+    }
+    return { ...plain, id: undefined, path: object.value, root: { kind: 'mapping' } };
+  }
+  const id = nodeId(object) as string;
+  if (object.kind === 'iri' && !graph.has(id) && !id.includes('#')) {
+    // The address of a document, or a name that the request binds to one.
+    return { ...plain, id, path: id, root: { kind: 'mapping' } };
+  }
+  const foreign = describeForeign(context, id);
+  if (foreign !== undefined) {
+    context.visited.add(id);
+    report.error('not-supported', statement.origin, `${foreign} as a source is not supported yet by this version`, foreignHint(foreign));
+    return undefined;
+  }
+  const node = nodeOf(context, statement, 'source');
+  return node === undefined ? undefined : readFilePath(context, node);
+}
+
+const foreignHint = (found: string): string =>
+  found.startsWith('a database') ? 'SQL sources come with the SQL transformer' : 'use a file: [ a rml:FilePath ; rml:path "…" ]';
+
+/** `a database (d2rq:Database)` for a source that another vocabulary describes; undefined for one with a path. */
+function describeForeign({ graph }: Context, id: string): string | undefined {
+  const statements = graph.get(id)?.statements ?? [];
+  if (statements.some(({ property }) => lookUp('properties', property)?.name === 'path')) return undefined;
+  const types = statements
+    .filter(({ property, object }) => property === RDF_TYPE && object.kind === 'iri')
+    .map(({ object }) => object.value);
+  const others = statements.map(({ property }) => property).filter((property) => property !== RDF_TYPE);
+  const found = [...types, ...others].find((iri) => lookUp('classes', iri) === undefined);
+  if (found === undefined) return undefined;
+  const name = FOREIGN_SOURCES.find(([namespace]) => found.startsWith(namespace))?.[1] ?? 'a source of another vocabulary';
+  return `${name} (${shorten(found)})`;
+}
+
+function readFilePath(context: Context, node: MappingNode): Access | undefined {
+  const { report } = context;
+  const before = report.errors;
+  const pathStatement = only(context, node, 'path');
+  if (pathStatement === undefined) {
+    if (node.sound) report.error('missing-path', node.origin, 'a source without rml:path', 'write [ a rml:FilePath ; rml:path "…" ]');
+    return undefined;
+  }
+  const path = textOf(context, pathStatement, 'a path in quotes');
+  const root = readRoot(context, node);
+  const nulls = node.all('null').map((statement) => textOf(context, statement, 'a text that stands for null'));
+  const encoding = readEncoding(context, node);
+  const compression = readCompression(context, node);
+  if (!node.sound || report.errors > before || path === undefined) return undefined;
+  return { id: node.id, path, root, nulls: nulls.filter((text) => text !== undefined), encoding, compression };
+}
+
+/** What the path is relative to; the working directory, as RML-IO has it, where nothing is said. */
+function readRoot(context: Context, node: MappingNode): FileSource['root'] {
+  const statement = only(context, node, 'root');
+  if (statement === undefined) return { kind: 'working-directory' };
+  const { object, origin } = statement;
+  const term = object.kind === 'iri' ? lookUp('individuals', object.value) : undefined;
+  if (term?.name === 'MappingDirectory') return { kind: 'mapping' };
+  if (term?.name === 'CurrentWorkingDirectory') return { kind: 'working-directory' };
+  if (term !== undefined) reportValue(context, statement, term.name, term.short, ['rml:MappingDirectory', 'rml:CurrentWorkingDirectory']);
+  if (object.kind === 'blank') {
+    context.report.error('wrong-value', origin, `rml:root takes a directory, found ${describeTerm(object)}`);
+  }
+  return { kind: 'directory', path: object.value };
+}
+
+function readEncoding(context: Context, node: MappingNode): string | undefined {
+  const statement = only(context, node, 'encoding');
+  if (statement === undefined) return undefined;
+  const { object } = statement;
+  // RML-IO leaves its list of encodings open; a name in quotes is taken as the IANA name that it most likely is.
+  if (object.kind === 'literal') return object.value.toLowerCase();
+  const term = lookUp('individuals', object.value);
+  const encoding = term?.name === undefined ? undefined : ENCODINGS[term.name];
+  if (encoding !== undefined) return encoding;
+  reportValue(context, statement, term?.name, term?.short, ['rml:UTF-8', 'rml:UTF-16']);
+  return undefined;
+}
+
+function readCompression(context: Context, node: MappingNode): FileSource['compression'] {
+  const statement = only(context, node, 'compression');
+  if (statement === undefined) return 'none';
+  const { object, origin } = statement;
+  const term = object.kind === 'iri' ? lookUp('individuals', object.value) : undefined;
+  const compression = term?.name === undefined ? undefined : COMPRESSIONS[term.name];
+  if (compression === 'later') {
+    context.report.error(
+      'not-supported',
+      origin,
+      `${term?.short} is not supported yet by this version`,
+      'unpack the file, or use rml:gzip',
+    );
+    return 'none';
+  }
+  if (compression !== undefined) return compression;
+  reportValue(context, statement, term?.name, term?.short, ['rml:none', 'rml:gzip']);
+  return 'none';
+}
+
+/** A value that its property does not take: a term that does not exist, or something else. */
+function reportValue(
+  context: Context,
+  statement: Statement,
+  name: string | undefined,
+  short: string | undefined,
+  expected: readonly string[],
+): void {
+  if (short !== undefined && name === undefined) {
+    reportUnknown(context.report, 'term', short, statement.origin, expected);
+    return;
+  }
+  const message = `${shorten(statement.property)} takes ${orList(expected)}, found ${describeTerm(statement.object)}`;
+  context.report.error('wrong-value', statement.origin, message);
+}
+
+interface ReadFormulation {
+  readonly kind: Formulation;
+  readonly namespaces: Readonly<Record<string, string>>;
+}
+
+/** The format that a logical source names, else the one that the extension of `path` tells. */
+function readFormulation(context: Context, node: MappingNode, path: string | undefined): ReadFormulation | undefined {
+  const { graph, report } = context;
+  const statement = only(context, node, 'referenceFormulation');
+  if (statement === undefined) {
+    // Without a path the source has been reported already, and the format is the lesser worry.
+    if (path === undefined) return undefined;
+    const kind = EXTENSIONS[extensionOf(path)];
+    if (kind !== undefined) return { kind, namespaces: {} };
+    report.error(
+      'missing-reference-formulation',
+      node.origin,
+      `a logical source without rml:referenceFormulation, and ${JSON.stringify(path)} does not tell its format`,
+      'add rml:referenceFormulation rml:CSV, rml:JSONPath or rml:XPath',
+    );
+    return undefined;
+  }
+  const { object, origin } = statement;
+  const term = object.kind === 'iri' ? lookUp('individuals', object.value) : undefined;
+  const kind = term?.name === undefined ? undefined : FORMULATIONS[term.name];
+  if (kind !== undefined) return { kind, namespaces: {} };
+  if (term?.name === 'SQL2008Table' || term?.name === 'SQL2008Query') {
+    reportLater(report, term.short, origin, 'sql');
+    return undefined;
+  }
+  const id = nodeId(object);
+  if (id !== undefined && graph.has(id)) return readXPathFormulation(context, statement, id);
+  if (term !== undefined && term.name === undefined) {
+    const names = term.others.filter((other) => (other.split(':')[1] as string) in FORMULATIONS);
+    reportUnknown(report, 'reference formulation', term.short, origin, names);
+  } else if (object.kind === 'iri') {
+    const hint = 'rml:CSV, rml:JSONPath and rml:XPath are';
+    report.error('not-supported', origin, `the reference formulation ${shorten(object.value)} is not supported yet by this version`, hint);
+  } else {
+    report.error('wrong-value', origin, `rml:referenceFormulation takes rml:CSV, rml:JSONPath or rml:XPath, found ${describeTerm(object)}`);
+  }
+  return undefined;
+}
+
+function readXPathFormulation(context: Context, statement: Statement, id: string): ReadFormulation | undefined {
+  const { report } = context;
+  const before = report.errors;
+  const node = readNode(context, id, 'reference formulation', statement.origin);
+  if (!node.classes.has('XPathReferenceFormulation')) {
+    const hint = 'with a node of its own, only rml:XPathReferenceFormulation is';
+    report.error('not-supported', statement.origin, 'this reference formulation is not supported yet by this version', hint);
+    return undefined;
+  }
+  const namespaces: Record<string, string> = {};
+  for (const pointer of node.all('namespace')) {
+    const namespace = nodeOf(context, pointer, 'namespace');
+    if (namespace === undefined) continue;
+    const prefix = only(context, namespace, 'namespacePrefix');
+    const url = only(context, namespace, 'namespaceURL');
+    if (prefix === undefined || url === undefined) {
+      if (namespace.sound)
+        report.error('missing-namespace', namespace.origin, 'a namespace takes rml:namespacePrefix and rml:namespaceURL');
+      continue;
+    }
+    const name = textOf(context, prefix, 'a prefix in quotes');
+    if (name !== undefined) namespaces[name] = url.object.value;
+  }
+  return report.errors > before ? undefined : { kind: 'xml', namespaces };
+}
+
+/** `csv` for `data/people.csv.gz?version=2`; empty where there is no extension. */
+function extensionOf(path: string): string {
+  const name = path
+    .replace(/[?#].*$/, '')
+    .replace(/\.gz$/i, '')
+    .split(/[/\\]/)
+    .at(-1) as string;
+  return name.includes('.') ? (name.split('.').at(-1) as string).toLowerCase() : '';
+}

@@ -1,0 +1,191 @@
+/**
+ * A node of the mapping, seen as what the property that leads to it says it is.
+ *
+ * Every statement of a node in an RML namespace is checked here, once for each place where it is used: unknown terms, terms at the
+ * wrong place, and terms of parts of the language that come later.
+ */
+import { didYouMean } from '../nearest.ts';
+import type { Report } from './diagnostics.ts';
+import { type Graph, nodeId, type Statement } from './document.ts';
+import type { Origin, RdfTerm } from './model.ts';
+import { CLASSES, type Class, LATER, type Later, lookUp, type Place, PROPERTIES, type Property, shorten } from './vocabulary.ts';
+
+export const RDF_TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
+
+/** What reading a mapping shares. */
+export interface Context {
+  readonly graph: Graph;
+  readonly report: Report;
+  /** Ids of the nodes that were read as something; the others are checked for unknown terms at the end. */
+  readonly visited: Set<string>;
+}
+
+export interface MappingNode {
+  readonly id: string;
+  readonly place: Place;
+  /** Where the node is described; where it is named if nothing is said about it. */
+  readonly origin: Origin;
+  /** False when one of its statements was reported: what is missing may then be what was reported. */
+  readonly sound: boolean;
+  readonly classes: ReadonlySet<Class>;
+  /** The statements of a property, in document order. */
+  all(property: Property): readonly Statement[];
+}
+
+/** `a triples map`, `an object map`. */
+export const withArticle = (place: Place): string => `${/^[aeiou]/.test(place) ? 'an' : 'a'} ${place}`;
+
+/** The node that a statement points at; undefined, with a diagnostic, for a literal and for an IRI that nothing is said about. */
+export function nodeOf(context: Context, statement: Statement, place: Place): MappingNode | undefined {
+  const { graph, report } = context;
+  const id = nodeId(statement.object);
+  if (id === undefined) {
+    const found = describeTerm(statement.object);
+    report.error(
+      'wrong-value',
+      statement.origin,
+      `${shorten(statement.property)} leads to ${withArticle(place)}, found ${found}`,
+      undefined,
+    );
+    return undefined;
+  }
+  if (!graph.has(id) && statement.object.kind === 'iri') {
+    const near = didYouMean(shorten(id), [...graph.keys()].filter((other) => !other.startsWith('_:')).map(shorten));
+    report.error('undefined-node', statement.origin, `nothing is said about ${shorten(id)}, which should be ${withArticle(place)}`, near);
+    return undefined;
+  }
+  return readNode(context, id, place, statement.origin);
+}
+
+/** A node by its id, checked as `place`. */
+export function readNode(context: Context, id: string, place: Place, named: Origin): MappingNode {
+  const { graph, report, visited } = context;
+  visited.add(id);
+  const node = graph.get(id);
+  const before = report.errors;
+  const properties = new Map<Property, Statement[]>();
+  const classes = new Set<Class>();
+  for (const statement of node?.statements ?? []) {
+    if (statement.property === RDF_TYPE) {
+      const name = checkClass(report, statement, place);
+      if (name !== undefined) classes.add(name);
+      continue;
+    }
+    const property = checkProperty(report, statement, place);
+    if (property === undefined) continue;
+    const statements = properties.get(property);
+    if (statements === undefined) properties.set(property, [statement]);
+    else statements.push(statement);
+  }
+  return {
+    id,
+    place,
+    origin: node?.origin ?? named,
+    sound: report.errors === before,
+    classes,
+    all: (property) => properties.get(property) ?? [],
+  };
+}
+
+/** The property that a statement uses, if it is ours and may stand here. */
+function checkProperty(report: Report, statement: Statement, place: Place): Property | undefined {
+  const term = lookUp('properties', statement.property);
+  if (term === undefined) return undefined;
+  if (term.name === undefined) {
+    reportUnknown(report, 'property', term.short, statement.propertyOrigin, term.others);
+    return undefined;
+  }
+  const places: readonly Place[] | Later = PROPERTIES[term.name];
+  if (typeof places === 'string') {
+    reportLater(report, term.short, statement.propertyOrigin, places);
+    return undefined;
+  }
+  if (!places.includes(place)) {
+    const message = `${term.short} does not belong on ${withArticle(place)}`;
+    report.error('misplaced-term', statement.propertyOrigin, message, `it belongs on ${orList(places.map(withArticle))}`);
+    return undefined;
+  }
+  return term.name;
+}
+
+function checkClass(report: Report, statement: Statement, place: Place): Class | undefined {
+  if (statement.object.kind !== 'iri') return undefined;
+  const term = lookUp('classes', statement.object.value);
+  if (term === undefined) return undefined;
+  if (term.name === undefined) {
+    reportUnknown(report, 'class', term.short, statement.origin, term.others);
+    return undefined;
+  }
+  const places: readonly Place[] | Later = CLASSES[term.name];
+  if (typeof places === 'string') reportLater(report, term.short, statement.origin, places);
+  else if (places.length > 0 && !places.includes(place)) {
+    // A class changes nothing in what is mapped, so a wrong one is worth a word but not the run.
+    report.warning('misplaced-term', statement.origin, `${term.short} is not ${withArticle(place)}, as which this node is used`);
+  }
+  return term.name;
+}
+
+/** Unknown terms on nodes that no property of ours leads to, for example because that property is the misspelt one. */
+export function checkUnvisited({ graph, report, visited }: Context): void {
+  for (const node of graph.values()) {
+    if (visited.has(node.id)) continue;
+    for (const statement of node.statements) {
+      const isClass = statement.property === RDF_TYPE && statement.object.kind === 'iri';
+      const term = isClass ? lookUp('classes', statement.object.value) : lookUp('properties', statement.property);
+      if (term === undefined || term.name !== undefined) continue;
+      // An individual such as rml:CSV is named, not described; a vocabulary file that describes it is no mistake.
+      if (isClass && lookUp('individuals', statement.object.value)?.name !== undefined) continue;
+      reportUnknown(report, isClass ? 'class' : 'property', term.short, isClass ? statement.origin : statement.propertyOrigin, term.others);
+    }
+  }
+}
+
+export function reportUnknown(report: Report, kind: string, short: string, origin: Origin, others: readonly string[]): void {
+  report.error('unknown-term', origin, `there is no ${kind} ${short}`, didYouMean(short, others));
+}
+
+export function reportLater(report: Report, what: string, origin: Origin, later: Later): void {
+  const { name, hint } = LATER[later];
+  report.error('not-supported', origin, `${what}: ${name} are not supported yet by this version`, hint);
+}
+
+/** The only statement among those of `properties`; a further one is reported. */
+export function only(context: Context, node: MappingNode, ...properties: readonly Property[]): Statement | undefined {
+  const found = properties.flatMap((property) => node.all(property));
+  found.sort((a, b) => a.origin.line - b.origin.line || a.origin.column - b.origin.column);
+  const [first, second] = found;
+  if (first !== undefined && second !== undefined) {
+    const names = [...new Set([shorten(first.property), shorten(second.property)])];
+    const message = names.length === 1 ? `a second ${names[0]}` : `${names[1]} beside ${names[0]}`;
+    context.report.error(
+      'too-many',
+      second.origin,
+      `${message} on one ${node.place}, which may have one of them`,
+      `the other is on line ${first.origin.line}`,
+    );
+  }
+  return first;
+}
+
+/** The text of a literal; undefined, with a diagnostic, for anything else. */
+export function textOf(context: Context, statement: Statement, expected: string): string | undefined {
+  if (statement.object.kind === 'literal') return statement.object.value;
+  const message = `${shorten(statement.property)} takes ${expected}, found ${describeTerm(statement.object)}`;
+  context.report.error('wrong-value', statement.origin, message, 'write it in quotes');
+  return undefined;
+}
+
+export function describeTerm(term: RdfTerm): string {
+  switch (term.kind) {
+    case 'iri':
+      return shorten(term.value);
+    case 'blank':
+      return 'a blank node';
+    case 'literal':
+      return `the text ${JSON.stringify(term.value.length > 60 ? `${term.value.slice(0, 60)}…` : term.value)}`;
+  }
+}
+
+/** `a, b or c`. */
+export const orList = (items: readonly string[]): string =>
+  items.length < 2 ? (items[0] ?? '') : `${items.slice(0, -1).join(', ')} or ${items.at(-1)}`;

@@ -1,0 +1,125 @@
+/**
+ * Text → mapping: Turtle documents in any RML dialect become one model, and everything that is wrong with them is said at once.
+ *
+ * Dialects are normalised by the tables of `vocabulary.ts`; what a node is follows from the property that leads to it.
+ */
+import { didYouMean, nearest } from '../nearest.ts';
+import { Report } from './diagnostics.ts';
+import { type Document, type Graph, type GraphNode, parseDocuments } from './document.ts';
+import type { Diagnostic, FileSource, Mapping, ReferencingObjectMap, TriplesMap } from './model.ts';
+import { type Context, checkUnvisited, RDF_TYPE } from './node.ts';
+import { readTriplesMap } from './triples-map.ts';
+import { CLASSES, lookUp, type Property, RML_NAMESPACES, shorten } from './vocabulary.ts';
+
+/**
+ * Reads documents as one mapping. Never throws for what they say.
+ *
+ * `mapping` holds the triples maps without an error, in document order, and frozen; a mapping with any error should not be run.
+ * Diagnostics come in the order of the documents, then by position. Where a document is not Turtle, only that is reported: what
+ * the others say about nodes of the broken one would be reported wrongly.
+ */
+export function readMapping(
+  documents: readonly Document[],
+  options: { readonly baseIri: string },
+): { mapping: Mapping; diagnostics: Diagnostic[] } {
+  const report = new Report();
+  const names = documents.map(({ name }) => name);
+  const { graph, findings } = parseDocuments(documents, options.baseIri);
+  if (findings.length > 0) {
+    for (const { origin, message, hint } of findings) report.error('syntax', origin, message, hint);
+    return { mapping: { triplesMaps: [] }, diagnostics: report.sorted(names) };
+  }
+
+  const context: Context = { graph, report, visited: new Set() };
+  const ids = [...graph.values()].filter(isTriplesMap).map(({ id }) => id);
+  const read = ids.map((id) => readTriplesMap(context, id)).filter((map) => map !== undefined);
+  checkUnvisited(context);
+  if (ids.length === 0 && report.errors === 0) reportNothing(report, graph, documents);
+  const triplesMaps = checkParents(report, read, ids);
+  return { mapping: deepFreeze({ triplesMaps }), diagnostics: report.sorted(names) };
+}
+
+/** The properties that only a triples map has. */
+const SIGNS: ReadonlySet<Property> = new Set<Property>(['logicalSource', 'logicalTable', 'subjectMap', 'subject', 'predicateObjectMap']);
+
+/** A node with the class, or with a property, that only triples maps have. */
+function isTriplesMap(node: GraphNode): boolean {
+  return node.statements.some(({ property, object }) => {
+    if (property === RDF_TYPE) {
+      const name = object.kind === 'iri' ? lookUp('classes', object.value)?.name : undefined;
+      if (name === undefined) return false;
+      const places: readonly string[] | string = CLASSES[name];
+      return name === 'NonAssertedTriplesMap' || places.includes('triples map');
+    }
+    const name = lookUp('properties', property)?.name;
+    return name !== undefined && SIGNS.has(name);
+  });
+}
+
+/** Nothing to map at all: most likely the vocabulary's namespace is misspelt. */
+function reportNothing(report: Report, graph: Graph, documents: readonly Document[]): void {
+  const origin = { document: documents[0]?.name ?? '', line: 1, column: 1 };
+  const namespaces = new Set<string>();
+  for (const { statements } of graph.values()) for (const { property } of statements) namespaces.add(property.replace(/[^/#]*$/, ''));
+  for (const namespace of namespaces) {
+    const [meant] = nearest(namespace, RML_NAMESPACES);
+    if (meant === undefined || meant === namespace) continue;
+    report.error(
+      'no-triples-map',
+      origin,
+      `no triples map is described: <${namespace}> is not a vocabulary of RML`,
+      `did you mean <${meant}>?`,
+    );
+    return;
+  }
+  report.error('no-triples-map', origin, 'no triples map is described', 'a triples map has rml:logicalSource and rml:subjectMap');
+}
+
+/**
+ * Looks up every parent. Triples maps whose parent is missing, or was left out for its own errors, are left out as well, and so
+ * on until every parent that is named is there.
+ */
+function checkParents(report: Report, triplesMaps: readonly TriplesMap[], ids: readonly string[]): TriplesMap[] {
+  const known = new Set(ids);
+  const joinless = new Set<string>();
+  let sound = new Map(triplesMaps.map((map) => [map.id, map]));
+  for (const child of triplesMaps) {
+    for (const reference of references(child)) {
+      if (!known.has(reference.parent)) {
+        const named = ids.filter((id) => !id.startsWith('_:')).map(shorten);
+        const hint = didYouMean(shorten(reference.parent), named);
+        const message = `there is no triples map ${shorten(reference.parent)} to be the parent`;
+        report.error('unknown-parent', reference.origin, message, hint);
+      } else if (!hasSameRecords(child, reference, sound.get(reference.parent))) {
+        reportJoin(report, child, reference);
+        joinless.add(child.id);
+      }
+    }
+  }
+  for (const id of joinless) sound.delete(id);
+  for (let before = -1; before !== sound.size; ) {
+    before = sound.size;
+    const kept = sound;
+    sound = new Map([...kept].filter(([, child]) => references(child).every(({ parent }) => kept.has(parent))));
+  }
+  return [...sound.values()];
+}
+
+const references = (map: TriplesMap): ReferencingObjectMap[] =>
+  map.predicateObjects.flatMap(({ objects }) => objects.filter((object) => object.kind === 'referencing'));
+
+/** Without a join condition, child and parent are of the same record, so they must have the same records. */
+const hasSameRecords = (child: TriplesMap, { conditions }: ReferencingObjectMap, parent: TriplesMap | undefined): boolean =>
+  conditions.length > 0 || parent === undefined || recordsOf(child.source) === recordsOf(parent.source);
+
+function reportJoin(report: Report, child: TriplesMap, reference: ReferencingObjectMap): void {
+  const message = `${child.name} and its parent ${shorten(reference.parent)} read different records, and no join condition says which belong together`;
+  report.error('missing-join-condition', reference.origin, message, 'add rml:joinCondition [ rml:child "…" ; rml:parent "…" ]');
+}
+
+const recordsOf = ({ path, root, formulation, iterator }: FileSource): string => JSON.stringify([path, root, formulation, iterator]);
+
+function deepFreeze<T extends object>(value: T): T {
+  for (const part of Object.values(value)) if (typeof part === 'object' && part !== null) deepFreeze(part);
+  return Object.freeze(value);
+}

@@ -1,0 +1,135 @@
+/** What the Turtle parser's errors mean, in words that say what was found, what was expected and where. */
+import { didYouMean } from '../nearest.ts';
+import type { Origin } from './model.ts';
+import { USUAL_PREFIXES } from './vocabulary.ts';
+
+/** A token of n3: `line` is 1-based, `start` and `end` are 0-based columns, `end` of a text over several lines is on `endLine`. */
+export interface Token {
+  readonly type: string;
+  readonly value: string;
+  readonly prefix: string;
+  readonly line: number;
+  readonly start: number;
+  readonly end: number;
+  readonly endLine?: number;
+}
+
+interface Finding {
+  readonly message: string;
+  readonly hint: string | undefined;
+}
+
+/** Pattern of the parser's message → what the document should have held there, and what to do. */
+const EXPECTATIONS: readonly (readonly [RegExp, string, string?])[] = [
+  [/^Expected punctuation to follow/, '`;`, `,`, `.` or `]`', 'the statement before it may lack its `;`'],
+  [/^Expected dot to follow/, '`.`'],
+  [/^Expected declaration to end with a dot/, '`.` after the declaration'],
+  [/^Expected prefix to follow/, 'a prefix such as `rml:` after @prefix'],
+  [/^Expected IRI to follow prefix/, 'an IRI such as <http://w3id.org/rml/>'],
+  [/^Expected valid IRI to follow base/, 'an IRI after @base'],
+  [/^Expected predicate but got/, 'a property'],
+  [/^(Expected entity but got|Unexpected literal|Unexpected [.;\]})]|Unexpected eof)/, 'an IRI, a prefixed name or a blank node'],
+  [/^Disallowed blank node as predicate/, 'a property, which is never a blank node'],
+  [/^Invalid IRI/, 'an IRI that can be resolved'],
+  [/^Unexpected graph/, 'a statement; Turtle has no graphs in braces'],
+];
+
+/** What `error`, thrown by n3 for `text`, says to the author of the document. Errors that n3 did not make are thrown on. */
+export function syntaxFinding(error: unknown, document: string, text: string): Finding & { readonly origin: Origin } {
+  const context =
+    error instanceof Error ? (error as { context?: { token?: Token; line: number; previousToken?: Token } }).context : undefined;
+  if (!(error instanceof Error) || context === undefined) throw error;
+  const message = error.message.replace(/ on line \d+\.$/, '');
+  if (context.token !== undefined) {
+    const { line, start, type } = context.token;
+    const found = type === 'eof' ? 'the end of the document' : excerptAt(text, line, start, context.token);
+    return { origin: { document, line, column: start + 1 }, ...grammarFinding(message, found, context.token, text) };
+  }
+  const { line, column } = afterToken(text, context.previousToken);
+  return { origin: { document, line, column: column + 1 }, ...lexicalFinding(text, line, column) };
+}
+
+function grammarFinding(message: string, found: string, token: Token, text: string): Finding {
+  const undeclared = /^Undefined prefix "(.*):"/.exec(message);
+  if (undeclared !== null) {
+    const prefix = undeclared[1] as string;
+    const usual = USUAL_PREFIXES[prefix];
+    const declared = [...text.matchAll(/^[ \t]*@?prefix[ \t]+([^\s:]*):/gim)].map((match) => `${match[1]}:`);
+    return {
+      message: `the prefix ${prefix}: is not declared`,
+      hint: didYouMean(`${prefix}:`, declared) ?? (usual === undefined ? undefined : `add @prefix ${prefix}: <${usual}> .`),
+    };
+  }
+  const known = EXPECTATIONS.find(([pattern]) => pattern.test(message));
+  if (known === undefined) return { message: `found ${found}: ${message}`, hint: undefined };
+  const ends = token.type === 'eof' || token.type === '.';
+  const bracket = ends ? unclosed(textBefore(text, token)) : undefined;
+  const usual = token.type === 'eof' ? 'the last statement lacks its `.`' : known[2];
+  return { message: `found ${found}, expected ${known[1]}`, hint: bracket ?? usual };
+}
+
+function lexicalFinding(text: string, line: number, column: number): Finding {
+  const rest = (lineOf(text, line) ?? '').slice(column);
+  const quote = rest[0];
+  if (quote === '"' || quote === "'") {
+    const badEscape = /\\(?!["'\\nrtfbuU])./.exec(rest);
+    if (badEscape !== null) {
+      return {
+        message: `a text holds ${badEscape[0]}, which is no escape of Turtle`,
+        hint: 'write a backslash itself as \\\\',
+      };
+    }
+    return { message: 'a text does not end on its line', hint: `close it with ${quote}, or use ${quote.repeat(3)} for several lines` };
+  }
+  if (quote === '<') {
+    return { message: `found ${JSON.stringify(firstWord(rest))}, which is not an IRI`, hint: 'an IRI has no spaces and ends with >' };
+  }
+  if (rest === '') return { message: 'the document ends in the middle of a statement', hint: undefined };
+  return { message: `found ${JSON.stringify(firstWord(rest))}, which is not Turtle`, hint: undefined };
+}
+
+const firstWord = (rest: string): string => (/^\S{1,40}/.exec(rest) ?? [''])[0];
+
+/** When a statement or the document ends too early: which bracket is open, as far as brackets outside of texts and comments tell. */
+function unclosed(text: string): string | undefined {
+  const bare = text.replace(/"""[^]*?"""|'''[^]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|<[^<>"{}|^`\\\s]*>|#.*/g, (hit) =>
+    hit.replace(/\S/g, ' '),
+  );
+  const open: { bracket: string; line: number }[] = [];
+  bare.split('\n').forEach((content, i) => {
+    for (const character of content) {
+      if (character === '[' || character === '(') open.push({ bracket: character, line: i + 1 });
+      else if (character === ']' || character === ')') open.pop();
+    }
+  });
+  const last = open.at(-1);
+  return last === undefined ? undefined : `the \`${last.bracket}\` of line ${last.line} is not closed`;
+}
+
+function excerptAt(text: string, line: number, start: number, token: Token): string {
+  const source = lineOf(text, line) ?? '';
+  const end = token.endLine === undefined ? token.end : source.length;
+  const found = source.slice(start, Math.max(end, start + 1));
+  return `\`${found.length > 40 ? `${found.slice(0, 40)}…` : found}\``;
+}
+
+const textBefore = (text: string, token: Token): string => {
+  const lines = text.split(/\r\n|\r|\n/).slice(0, token.line);
+  lines[token.line - 1] = (lines[token.line - 1] ?? '').slice(0, token.start);
+  return lines.join('\n');
+};
+
+const lineOf = (text: string, line: number): string | undefined => text.split(/\r\n|\r|\n/)[line - 1];
+
+/** Where the first thing after `token` begins, past blanks and comments: there the lexer stopped. */
+function afterToken(text: string, token: Token | undefined): { line: number; column: number } {
+  const lines = text.split(/\r\n|\r|\n/);
+  let line = token === undefined ? 1 : (token.endLine ?? token.line);
+  let column = token === undefined ? 0 : token.end;
+  for (; line <= lines.length; line++, column = 0) {
+    const rest = (lines[line - 1] as string).slice(column);
+    const blank = /^\s*(?:#.*)?/.exec(rest) as RegExpExecArray;
+    if (blank[0].length < rest.length) return { line, column: column + blank[0].length };
+  }
+  return { line: lines.length, column: (lines.at(-1) as string).length };
+}

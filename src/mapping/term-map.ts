@@ -1,0 +1,264 @@
+/** Term maps and what they are made of: expressions, term types, languages, datatypes. */
+import { XSD } from '../value.ts';
+import type { Statement } from './document.ts';
+import { isLanguageTag } from './language-tag.ts';
+import type { Expression, Origin, RdfTerm, TermMap, TermType } from './model.ts';
+import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, reportUnknown, textOf, withArticle } from './node.ts';
+import { parseTemplate } from './template.ts';
+import { type Individual, lookUp, type Place, type Property, shorten } from './vocabulary.ts';
+
+type TermPlace = Extract<Place, 'subject map' | 'predicate map' | 'object map' | 'graph map' | 'datatype map'>;
+type TermKind = RdfTerm['kind'];
+
+/** What may come out of a term map. A blank node as a graph's name is RDF, though RML-Core asks for an IRI. */
+const KINDS: Readonly<Record<TermPlace, readonly TermKind[]>> = {
+  'subject map': ['iri', 'blank'],
+  'predicate map': ['iri'],
+  'object map': ['iri', 'blank', 'literal'],
+  'graph map': ['iri', 'blank'],
+  'datatype map': ['iri'],
+};
+
+const TERM_TYPES: Partial<Record<Individual, TermType>> = {
+  IRI: 'iri',
+  URI: 'uri',
+  UnsafeIRI: 'unsafe-iri',
+  UnsafeURI: 'unsafe-uri',
+  BlankNode: 'blank',
+  Literal: 'literal',
+};
+
+const KIND_NAMES: Readonly<Record<TermKind, string>> = { iri: 'IRI', blank: 'blank node', literal: 'literal' };
+
+const kindOf = (termType: TermType): TermKind => (termType === 'blank' || termType === 'literal' ? termType : 'iri');
+
+/** The term maps of a property and of its constant shortcut, in document order; those that are not sound are left out. */
+export function readTermMaps(context: Context, node: MappingNode, property: Property, shortcut: Property, place: TermPlace): TermMap[] {
+  return [
+    ...node.all(property).map((statement) => readTermMap(context, statement, place)),
+    ...node.all(shortcut).map((statement) => readConstant(context, statement, place)),
+  ].filter((map) => map !== undefined);
+}
+
+/** The term map that a statement such as `rml:subjectMap […]` leads to. */
+export function readTermMap(context: Context, statement: Statement, place: TermPlace): TermMap | undefined {
+  const node = nodeOf(context, statement, place);
+  return node === undefined ? undefined : termMapOf(context, node, place);
+}
+
+/** The term map that a shortcut such as `rml:subject <…>` stands for. */
+export function readConstant(context: Context, statement: Statement, place: TermPlace): TermMap | undefined {
+  const expression = constantOf(context, statement, `${shorten(statement.property)}Map`);
+  if (expression === undefined || !checkConstant(context, expression, place)) return undefined;
+  const termType = termTypeOfConstant(expression.term);
+  return { kind: 'term', origin: statement.origin, termType, expression, language: undefined, datatype: undefined };
+}
+
+export function termMapOf(context: Context, node: MappingNode, place: TermPlace): TermMap | undefined {
+  const { report } = context;
+  const before = report.errors;
+  const named = readTermType(context, node);
+  const languageStatement = only(context, node, 'language', 'languageMap');
+  const datatypeStatement = only(context, node, 'datatype', 'datatypeMap');
+  let expression = readExpression(context, node);
+  if (expression === undefined) {
+    if (!node.sound || report.errors > before) return undefined;
+    if (named !== 'blank') {
+      report.error(
+        'missing-expression',
+        node.origin,
+        `${withArticle(place)} without rml:template, rml:reference or rml:constant`,
+        'only a term map of term type rml:BlankNode may have none of them',
+      );
+      return undefined;
+    }
+    expression = { kind: 'fresh', origin: node.origin };
+  }
+
+  const hasLiteralProperty = languageStatement !== undefined || datatypeStatement !== undefined;
+  const termType = settleTermType(context, node, place, expression, named, hasLiteralProperty);
+  if (languageStatement !== undefined && datatypeStatement !== undefined) {
+    report.error(
+      'contradiction',
+      datatypeStatement.origin,
+      'a literal has a language or a datatype, not both',
+      `the language is on line ${languageStatement.origin.line}`,
+    );
+  }
+  if (termType !== 'literal') {
+    for (const statement of [languageStatement, datatypeStatement]) {
+      if (statement === undefined) continue;
+      const message = `${shorten(statement.property)} on a map that makes ${expression.kind === 'constant' ? 'a constant ' : ''}${KIND_NAMES[kindOf(termType)]}${expression.kind === 'constant' ? '' : 's'}`;
+      report.error('contradiction', statement.origin, message, 'only literals have a language or a datatype');
+    }
+  }
+  const language = languageStatement === undefined ? undefined : readLanguage(context, languageStatement);
+  const datatype =
+    datatypeStatement === undefined
+      ? undefined
+      : isShortcut(datatypeStatement)
+        ? readConstant(context, datatypeStatement, 'datatype map')
+        : readTermMap(context, datatypeStatement, 'datatype map');
+  if (!node.sound || report.errors > before) return undefined;
+  const map: TermMap = { kind: 'term', origin: node.origin, termType, expression, language, datatype };
+  return foldLiteral(context, map);
+}
+
+/** The one expression of a node; undefined when there is none or, with a diagnostic, when it is not sound. */
+export function readExpression(context: Context, node: MappingNode): Expression | undefined {
+  const statement = only(context, node, 'constant', 'reference', 'template');
+  if (statement === undefined) return undefined;
+  const { origin } = statement;
+  switch (lookUp('properties', statement.property)?.name) {
+    case 'reference': {
+      const reference = textOf(context, statement, 'a reference in quotes');
+      return reference === undefined ? undefined : { kind: 'reference', origin, reference };
+    }
+    case 'template':
+      return templateOf(context, statement);
+    default:
+      return constantOf(context, statement, undefined);
+  }
+}
+
+/** An expression map (rml:childMap and its like) that a statement leads to. */
+export function readExpressionMap(context: Context, statement: Statement, place: Place): Expression | undefined {
+  const before = context.report.errors;
+  const node = nodeOf(context, statement, place);
+  if (node === undefined) return undefined;
+  const expression = readExpression(context, node);
+  if (expression === undefined && node.sound && context.report.errors === before) {
+    context.report.error('missing-expression', node.origin, `${withArticle(place)} without rml:reference, rml:template or rml:constant`);
+  }
+  return expression;
+}
+
+function templateOf(context: Context, statement: Statement): Expression | undefined {
+  const template = textOf(context, statement, 'a template in quotes');
+  if (template === undefined) return undefined;
+  const parsed = parseTemplate(template);
+  if (parsed.kind === 'parts') return { kind: 'template', origin: statement.origin, parts: parsed.parts };
+  const message = `the template ${JSON.stringify(template)} has ${parsed.message}, at its character ${parsed.at}`;
+  context.report.error('malformed-template', statement.origin, message, parsed.hint);
+  return undefined;
+}
+
+/** `map` is the property that would take a node, for whoever wrote one where a constant is meant. */
+function constantOf(context: Context, statement: Statement, map: string | undefined): (Expression & { kind: 'constant' }) | undefined {
+  if (statement.object.kind !== 'blank') return { kind: 'constant', origin: statement.origin, term: statement.object };
+  const hint = map === undefined ? undefined : `for a map, write ${map}`;
+  context.report.error(
+    'wrong-value',
+    statement.origin,
+    `${shorten(statement.property)} takes an IRI or a literal, found a blank node`,
+    hint,
+  );
+  return undefined;
+}
+
+function checkConstant(context: Context, constant: Expression & { kind: 'constant' }, place: TermPlace): boolean {
+  const kinds = KINDS[place];
+  if (kinds.includes(constant.term.kind)) return true;
+  const message = `the constant of ${withArticle(place)} must be ${orList(kinds.filter((kind) => kind !== 'blank').map((kind) => (kind === 'iri' ? 'an IRI' : 'a literal')))}, found ${describeTerm(constant.term)}`;
+  context.report.error('wrong-value', constant.origin, message, constant.term.kind === 'literal' ? 'write an IRI in <…>' : undefined);
+  return false;
+}
+
+const termTypeOfConstant = (term: RdfTerm): TermType => term.kind;
+
+/** The term type that a map names, if it does. */
+function readTermType(context: Context, node: MappingNode): TermType | undefined {
+  const statement = only(context, node, 'termType');
+  if (statement === undefined) return undefined;
+  const iri = statement.object.kind === 'iri' ? statement.object.value : undefined;
+  const term = iri === undefined ? undefined : lookUp('individuals', iri);
+  const termType = term?.name === undefined ? undefined : TERM_TYPES[term.name];
+  if (termType !== undefined) return termType;
+  if (term !== undefined && term.name === undefined) {
+    const names = term.others.filter((other) => (other.split(':')[1] as string) in TERM_TYPES);
+    reportUnknown(context.report, 'term type', term.short, statement.origin, names);
+  } else {
+    const expected = 'rml:IRI, rml:BlankNode, rml:Literal, rml:URI, rml:UnsafeIRI or rml:UnsafeURI';
+    context.report.error('wrong-value', statement.origin, `rml:termType takes ${expected}, found ${describeTerm(statement.object)}`);
+  }
+  return undefined;
+}
+
+/**
+ * The term type of a map: the constant's own, else the one that is named, else the default of place and expression.
+ *
+ * @see https://kg-construct.github.io/rml-core/spec/docs/#iris-literal-blank-nodes-rml-termtype
+ */
+function settleTermType(
+  context: Context,
+  node: MappingNode,
+  place: TermPlace,
+  expression: Expression,
+  named: TermType | undefined,
+  hasLiteralProperty: boolean,
+): TermType {
+  const { report } = context;
+  const statement = node.all('termType')[0];
+  if (expression.kind === 'constant') {
+    checkConstant(context, expression, place);
+    const own = termTypeOfConstant(expression.term);
+    if (named === undefined || statement === undefined) return own;
+    if (kindOf(named) === own) return named;
+    const message = `the term type ${describeTerm(statement.object)} has no effect on a constant, which is ${describeTerm(expression.term)}`;
+    report.warning('ignored-term-type', statement.origin, message);
+    return own;
+  }
+  if (named !== undefined && statement !== undefined) {
+    if (!KINDS[place].includes(kindOf(named))) {
+      const kinds = KINDS[place].map((kind) => `${KIND_NAMES[kind]}s`);
+      report.error('wrong-term-type', statement.origin, `${withArticle(place)} makes ${orList(kinds)}, not ${KIND_NAMES[kindOf(named)]}s`);
+    }
+    return named;
+  }
+  return place === 'object map' && (expression.kind === 'reference' || hasLiteralProperty) ? 'literal' : 'iri';
+}
+
+/** Whether a statement is a constant shortcut (`rml:datatype`), not the map (`rml:datatypeMap`). */
+const isShortcut = (statement: Statement): boolean => !statement.property.endsWith('Map');
+
+function readLanguage(context: Context, statement: Statement): Expression | undefined {
+  const expression: Expression | undefined = isShortcut(statement)
+    ? constantOf(context, statement, 'rml:languageMap')
+    : readExpressionMap(context, statement, 'language map');
+  if (expression?.kind !== 'constant') return expression;
+  const { term, origin } = expression;
+  if (term.kind === 'literal' && isLanguageTag(term.value)) return expression;
+  const found = term.kind === 'literal' ? JSON.stringify(term.value) : describeTerm(term);
+  context.report.error(
+    'malformed-language',
+    origin,
+    `${found} is not a language tag`,
+    'a language tag is for example "en" or "de-CH" (BCP 47)',
+  );
+  return undefined;
+}
+
+/** A constant literal takes its constant language or datatype into itself: nothing is left to do for a record. */
+function foldLiteral(context: Context, map: TermMap): TermMap | undefined {
+  const { expression, language, datatype } = map;
+  if (expression.kind !== 'constant' || expression.term.kind !== 'literal' || (language === undefined && datatype === undefined))
+    return map;
+  const { term } = expression;
+  if (term.language !== undefined || term.datatype !== `${XSD}string`) {
+    const has = term.language !== undefined ? `language ${JSON.stringify(term.language)}` : `datatype ${shorten(term.datatype)}`;
+    const origin: Origin = (language ?? datatype)?.origin ?? map.origin;
+    context.report.error('contradiction', origin, `the constant has the ${has} already`, 'remove one of the two');
+    return undefined;
+  }
+  if (language?.kind === 'constant') {
+    const tagged: RdfTerm = { ...term, datatype: RDF_LANG_STRING, language: language.term.value };
+    return { ...map, expression: { ...expression, term: tagged }, language: undefined };
+  }
+  if (datatype?.expression.kind === 'constant') {
+    const typed: RdfTerm = { ...term, datatype: datatype.expression.term.value };
+    return { ...map, expression: { ...expression, term: typed }, datatype: undefined };
+  }
+  return map;
+}
+
+const RDF_LANG_STRING = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#langString';

@@ -1,0 +1,164 @@
+/** Triples maps: subject, predicate object maps, and the object maps that refer to other triples maps. */
+import type { Statement } from './document.ts';
+import { readLogicalSource } from './logical-source.ts';
+import type { Expression, JoinCondition, PredicateObjectMap, ReferencingObjectMap, SubjectMap, TermMap, TriplesMap } from './model.ts';
+import { type Context, describeTerm, type MappingNode, nodeOf, only, readNode, textOf } from './node.ts';
+import { readConstant, readExpressionMap, readTermMaps, termMapOf } from './term-map.ts';
+import { lookUp, type Place, type Property, shorten } from './vocabulary.ts';
+
+/** The triples map that a node is; undefined, with diagnostics, where it cannot be mapped. Parents are not looked up here. */
+export function readTriplesMap(context: Context, id: string): TriplesMap | undefined {
+  const { graph, report } = context;
+  const before = report.errors;
+  const origin = graph.get(id)?.origin;
+  if (origin === undefined) return undefined;
+  const node = readNode(context, id, 'triples map', origin);
+  const logicalSource = only(context, node, 'logicalSource');
+  if (logicalSource === undefined && node.sound) {
+    const hint = 'add rml:logicalSource [ rml:source […] ; rml:referenceFormulation … ]';
+    report.error('missing-logical-source', node.origin, `the triples map ${nameOf(node)} has no logical source`, hint);
+  }
+  const dialect = logicalSource === undefined ? 'rml' : (lookUp('properties', logicalSource.property)?.dialect ?? 'rml');
+  const source = logicalSource === undefined ? undefined : readLogicalSource(context, logicalSource, dialect);
+  const subject = readSubject(context, node);
+  const baseIri = readBaseIri(context, node);
+  const predicateObjects = node.all('predicateObjectMap').map((statement) => readPredicateObjectMap(context, statement));
+  if (!node.sound || report.errors > before || source === undefined || subject === undefined) return undefined;
+  return {
+    id,
+    name: nameOf(node),
+    origin: node.origin,
+    dialect,
+    source,
+    baseIri,
+    subject,
+    predicateObjects: predicateObjects.filter((map) => map !== undefined),
+  };
+}
+
+function nameOf(node: MappingNode): string {
+  const segment = node.id.startsWith('_:') ? undefined : /[^/#]+(?=[/#]*$)/.exec(node.id)?.[0];
+  return segment ?? `${node.origin.document.split(/[/\\]/).at(-1)}:${node.origin.line}`;
+}
+
+function readSubject(context: Context, node: MappingNode): SubjectMap | undefined {
+  const { report } = context;
+  const statement = only(context, node, 'subjectMap', 'subject');
+  if (statement === undefined) {
+    if (node.sound) {
+      const message = `the triples map ${nameOf(node)} has no subject map`;
+      report.error('missing-subject-map', node.origin, message, 'add rml:subjectMap […] or rml:subject <…>');
+    }
+    return undefined;
+  }
+  if (lookUp('properties', statement.property)?.name === 'subject') {
+    const map = readConstant(context, statement, 'subject map');
+    return map === undefined ? undefined : { ...map, classes: [], graphs: [] };
+  }
+  const before = report.errors;
+  const subjectNode = nodeOf(context, statement, 'subject map');
+  if (subjectNode === undefined) return undefined;
+  const map = termMapOf(context, subjectNode, 'subject map');
+  const classes = subjectNode.all('class').map((type) => readClass(context, type));
+  const graphs = readTermMaps(context, subjectNode, 'graphMap', 'graph', 'graph map');
+  if (map === undefined || report.errors > before) return undefined;
+  return { ...map, classes: classes.filter((type) => type !== undefined), graphs };
+}
+
+function readClass(context: Context, statement: Statement): TermMap | undefined {
+  const { object, origin } = statement;
+  if (object.kind === 'iri') {
+    const expression: Expression = { kind: 'constant', origin, term: object };
+    return { kind: 'term', origin, termType: 'iri', expression, language: undefined, datatype: undefined };
+  }
+  const message = `${shorten(statement.property)} takes an IRI, found ${describeTerm(object)}`;
+  context.report.error('wrong-value', origin, message, 'for classes from the data, map rdf:type in a predicate object map');
+  return undefined;
+}
+
+function readBaseIri(context: Context, node: MappingNode): string | undefined {
+  const statement = only(context, node, 'baseIRI');
+  if (statement === undefined) return undefined;
+  const { object, origin } = statement;
+  if (object.kind !== 'blank' && /^[a-z][a-z0-9+.-]*:/i.test(object.value)) return object.value;
+  context.report.error('wrong-value', origin, `rml:baseIRI takes an absolute IRI, found ${describeTerm(object)}`);
+  return undefined;
+}
+
+function readPredicateObjectMap(context: Context, statement: Statement): PredicateObjectMap | undefined {
+  const { report } = context;
+  const before = report.errors;
+  const node = nodeOf(context, statement, 'predicate object map');
+  if (node === undefined) return undefined;
+  for (const part of ['predicate', 'object'] as const) {
+    if (node.sound && node.all(part).length + node.all(`${part}Map`).length === 0) {
+      const message = `a predicate object map has no ${part} map`;
+      report.error(`missing-${part}`, node.origin, message, `add rml:${part} or rml:${part}Map`);
+    }
+  }
+  const predicates = readTermMaps(context, node, 'predicateMap', 'predicate', 'predicate map');
+  const objects = [
+    ...node.all('objectMap').map((object) => readObjectMap(context, object)),
+    ...node.all('object').map((object) => readConstant(context, object, 'object map')),
+  ];
+  const graphs = readTermMaps(context, node, 'graphMap', 'graph', 'graph map');
+  if (!node.sound || report.errors > before) return undefined;
+  return { origin: node.origin, predicates, objects: objects.filter((map) => map !== undefined), graphs };
+}
+
+function readObjectMap(context: Context, statement: Statement): TermMap | ReferencingObjectMap | undefined {
+  const place = refersToParent(context, statement) ? 'referencing object map' : 'object map';
+  const node = nodeOf(context, statement, place);
+  if (node === undefined) return undefined;
+  return place === 'object map' ? termMapOf(context, node, place) : readReferencing(context, node);
+}
+
+function refersToParent({ graph }: Context, statement: Statement): boolean {
+  const { object } = statement;
+  const id = object.kind === 'blank' ? `_:${object.value}` : object.value;
+  return graph.get(id)?.statements.some(({ property }) => lookUp('properties', property)?.name === 'parentTriplesMap') ?? false;
+}
+
+function readReferencing(context: Context, node: MappingNode): ReferencingObjectMap | undefined {
+  const { report } = context;
+  const before = report.errors;
+  const parent = only(context, node, 'parentTriplesMap');
+  const conditions = node.all('joinCondition').map((statement) => readCondition(context, statement));
+  if (!node.sound || report.errors > before || parent === undefined) return undefined;
+  if (parent.object.kind === 'literal') {
+    const message = `${shorten(parent.property)} leads to a triples map, found ${describeTerm(parent.object)}`;
+    report.error('wrong-value', parent.origin, message, 'write an IRI in <…>');
+    return undefined;
+  }
+  return {
+    kind: 'referencing',
+    origin: parent.origin,
+    parent: parent.object.kind === 'blank' ? `_:${parent.object.value}` : parent.object.value,
+    conditions: conditions.filter((condition) => condition !== undefined),
+  };
+}
+
+function readCondition(context: Context, statement: Statement): JoinCondition | undefined {
+  const before = context.report.errors;
+  const node = nodeOf(context, statement, 'join condition');
+  if (node === undefined) return undefined;
+  const child = readSide(context, node, 'child', 'childMap', 'child map');
+  const parent = readSide(context, node, 'parent', 'parentMap', 'parent map');
+  if (context.report.errors > before || child === undefined || parent === undefined) return undefined;
+  return { origin: node.origin, child, parent };
+}
+
+/** One side of a join condition: a reference (`rml:child "id"`) or a map of its own (`rml:childMap […]`). */
+function readSide(context: Context, node: MappingNode, shortcut: Property, map: Property, place: Place): Expression | undefined {
+  const statement = only(context, node, shortcut, map);
+  if (statement === undefined) {
+    if (node.sound) {
+      const message = `a join condition has no ${place}`;
+      context.report.error('incomplete-join', node.origin, message, `add rml:${shortcut} "…" or rml:${map} […]`);
+    }
+    return undefined;
+  }
+  if (lookUp('properties', statement.property)?.name === map) return readExpressionMap(context, statement, place);
+  const reference = textOf(context, statement, 'a reference in quotes');
+  return reference === undefined ? undefined : { kind: 'reference', origin: statement.origin, reference };
+}
