@@ -1,0 +1,40 @@
+/** `quadmill check`: everything that is wrong with mappings, at once, without reading any input. */
+import { formatDiagnostic } from '../src/mapping/diagnostics.ts';
+import { readMapping } from '../src/mapping/read.ts';
+import { DEFAULT_BASE } from '../src/run/request.ts';
+import { type Command, helpOf, parseCommandLine, UsageError } from './command-line.ts';
+import { EXIT } from './exit.ts';
+import { readMappings } from './mappings.ts';
+
+const CHECK: Command = {
+  name: 'check',
+  usage: 'check MAPPING… [options]',
+  summary: 'Prints every error and warning of mappings, which together make one mapping. No input is read.',
+  options: {
+    base: { value: 'IRI', summary: `base of relative IRIs, default ${DEFAULT_BASE}` },
+  },
+  notes: 'Exit codes: 0 no errors, 2 errors.',
+};
+
+export async function check(argv: readonly string[]): Promise<number> {
+  const parsed = parseCommandLine(CHECK, argv);
+  if (parsed.has('help')) {
+    process.stdout.write(helpOf(CHECK));
+    return EXIT.done;
+  }
+  if (parsed.positionals.length === 0) throw new UsageError('check needs at least one mapping');
+  const documents = await readMappings(parsed.positionals, process.cwd());
+  const { mapping, diagnostics } = readMapping(documents, { baseIri: parsed.value('base') ?? DEFAULT_BASE });
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
+  const lines = [...diagnostics.map(formatDiagnostic), summaryOf(errors, diagnostics.length - errors, mapping.triplesMaps.length)];
+  process.stdout.write(`${lines.join('\n')}\n`);
+  return errors > 0 ? EXIT.usage : EXIT.done;
+}
+
+function summaryOf(errors: number, warnings: number, triplesMaps: number): string {
+  const maps = `${plural(triplesMaps, 'triples map')}`;
+  if (errors + warnings === 0) return `${maps}, nothing wrong`;
+  return `${plural(errors, 'error')}, ${plural(warnings, 'warning')}, ${maps} without error`;
+}
+
+const plural = (number: number, thing: string): string => `${number} ${thing}${number === 1 ? '' : 's'}`;

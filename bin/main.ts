@@ -1,0 +1,62 @@
+/** The command line: finds the command, loads no more than that command needs. */
+
+import { didYouMean } from '../src/nearest.ts';
+import { UsageError } from './command-line.ts';
+import { EXIT, failed } from './exit.ts';
+import { complain } from './terminal.ts';
+
+interface Entry {
+  readonly summary: string;
+  /** Resolves to the exit code; undefined is 0. */
+  readonly start: (argv: readonly string[]) => Promise<number | undefined>;
+}
+
+const COMMANDS: Readonly<Record<string, Entry>> = {
+  run: { summary: 'map files to RDF by mappings', start: async (argv) => (await import('./run.ts')).run(argv) },
+  check: { summary: 'say everything that is wrong with mappings', start: async (argv) => (await import('./check.ts')).check(argv) },
+  explain: { summary: 'show how a mapping would be carried out', start: async (argv) => (await import('./explain.ts')).explain(argv) },
+  serve: {
+    summary: 'start the service',
+    start: async (argv) => ((await (await import('./serve.ts')).serve([...argv])) as number | undefined) ?? undefined,
+  },
+};
+
+/** Returns the exit code; has said on standard error why, when it is not 0. */
+export async function main(argv: readonly string[]): Promise<number> {
+  const [name, ...rest] = argv;
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+    process.stdout.write(help());
+    return name === undefined ? EXIT.usage : EXIT.done;
+  }
+  if (name === '--version' || name === '-V' || name === 'version') {
+    process.stdout.write(`${(await import('../src/config/version.ts')).VERSION}\n`);
+    return EXIT.done;
+  }
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (command === undefined) {
+    const hint = didYouMean(name, [...Object.keys(COMMANDS), '--help', '--version']);
+    complain(`there is no command '${name}'; ${hint ?? 'see quadmill --help'}`);
+    return EXIT.usage;
+  }
+  try {
+    return (await command.start(rest)) ?? EXIT.done;
+  } catch (error) {
+    if (error instanceof UsageError) {
+      complain(`${error.message} (see quadmill ${name} --help)`);
+      return EXIT.usage;
+    }
+    return failed(error);
+  }
+}
+
+const help = (): string => `usage: quadmill COMMAND [options]
+
+Turns CSV, JSON and XML files into knowledge graphs, by declarative RDF mappings (RML, R2RML).
+
+${Object.entries(COMMANDS)
+  .map(([name, { summary }]) => `  ${name.padEnd(8)} ${summary}`)
+  .join('\n')}
+
+  --help     show this text; quadmill COMMAND --help that of a command
+  --version  show the version
+`;

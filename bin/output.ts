@@ -1,0 +1,51 @@
+/** Where `-o` leads: a file, standard output, or a device or pipe that has a name. */
+import { closeSync, openSync } from 'node:fs';
+import { realpath, stat } from 'node:fs/promises';
+import { basename, dirname, extname, join, resolve } from 'node:path';
+import { writeFault } from '../src/sinks/descriptor.ts';
+import { openFileSink } from '../src/sinks/file.ts';
+import { FORMAT_EXTENSION, OUTPUT_FORMATS, type OutputFormat, type QuadSink } from '../src/sinks/sink.ts';
+import { openStreamSink } from '../src/sinks/stream.ts';
+
+export interface Output {
+  readonly sink: QuadSink;
+  /** Where rejected records go under quarantine. */
+  readonly rejectedPath: string;
+  /** After commit or abort. */
+  close(): void;
+}
+
+const STANDARD_OUTPUT = 1;
+const REJECTED_BESIDE_STDOUT = 'rejected.ndjson';
+
+/** The format asked for; else the one that the extension of the file stands for; else N-Quads. */
+export function formatFor(target: string, asked: string | undefined): OutputFormat {
+  if (asked !== undefined) return asked as OutputFormat;
+  const extension = extname(target).slice(1).toLowerCase();
+  return OUTPUT_FORMATS.find((format) => FORMAT_EXTENSION[format] === extension) ?? 'nquads';
+}
+
+/** @throws Fault sink/failed */
+export async function openOutput(
+  target: string,
+  format: OutputFormat,
+  prefixes: Readonly<Record<string, string>> | undefined,
+): Promise<Output> {
+  if (target === '-') {
+    const sink = await openStreamSink({ descriptor: STANDARD_OUTPUT, name: 'standard output', format, prefixes });
+    return { sink, rejectedPath: resolve(REJECTED_BESIDE_STDOUT), close: () => undefined };
+  }
+  const existing = await stat(target).catch(() => undefined);
+  if (existing?.isDirectory()) throw writeFault(target, Object.assign(new Error(), { code: 'EISDIR' }));
+  if (existing !== undefined && !existing.isFile()) {
+    const descriptor = openSync(target, 'w');
+    const sink = await openStreamSink({ descriptor, name: target, format, prefixes });
+    return { sink, rejectedPath: resolve(REJECTED_BESIDE_STDOUT), close: () => closeSync(descriptor) };
+  }
+  // a link stays a link: what it points to is replaced
+  const path = existing === undefined ? resolve(target) : await realpath(target);
+  const directory = dirname(path);
+  const name = basename(path);
+  const sink = await openFileSink({ directory, name, attempt: process.pid, format, prefixes, digest: false, durable: false });
+  return { sink, rejectedPath: join(directory, `${name}.rejected.ndjson`), close: () => undefined };
+}

@@ -1,0 +1,80 @@
+/** Rejected records: counted, the first ones shown, all of them in a file under quarantine. */
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
+import { describeFault, Fault } from '../src/fault.ts';
+import type { Rejection } from '../src/run/request.ts';
+import { writeFault } from '../src/sinks/descriptor.ts';
+
+const SHOWN = 3;
+const BUFFER_LENGTH = 64 * 1024;
+
+export class Rejections {
+  readonly #log: RejectionLog | undefined;
+  readonly #first: string[] = [];
+
+  constructor(log: RejectionLog | undefined) {
+    this.#log = log;
+  }
+
+  add(rejection: Rejection): void {
+    if (this.#first.length < SHOWN) this.#first.push(describeFault(Fault.from(rejection.fault)));
+    this.#log?.add(rejection);
+  }
+
+  /** undefined when there are none. */
+  summary(rejected: number): string | undefined {
+    if (rejected === 0) return undefined;
+    const place = this.#log === undefined ? '' : `, see ${this.#log.path}`;
+    const more = rejected > this.#first.length ? '\n  …' : '';
+    return `${rejected} ${rejected === 1 ? 'record was' : 'records were'} rejected${place}\n  ${this.#first.join('\n  ')}${more}`;
+  }
+}
+
+/**
+ * One JSON object a line: triples map, code, message, place. Opened at the first rejection, so that a clean run leaves no file; one of an earlier run goes.
+ *
+ * @throws Fault sink/failed
+ */
+export class RejectionLog {
+  readonly path: string;
+  #descriptor: number | undefined;
+  #buffered = '';
+
+  constructor(path: string) {
+    this.path = path;
+    this.#attempt(() => rmSync(path, { force: true }));
+  }
+
+  add({ triplesMap, fault }: Rejection): void {
+    this.#buffered += `${JSON.stringify({ triplesMap, ...fault })}\n`;
+    if (this.#buffered.length > BUFFER_LENGTH) this.#flush();
+  }
+
+  close(): void {
+    if (this.#buffered !== '') this.#flush();
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    this.#descriptor = undefined;
+  }
+
+  discard(): void {
+    this.#buffered = '';
+    this.close();
+    rmSync(this.path, { force: true });
+  }
+
+  #flush(): void {
+    this.#attempt(() => {
+      this.#descriptor ??= openSync(this.path, 'w');
+      const bytes = Buffer.from(this.#buffered);
+      for (let from = 0; from < bytes.length; ) from += writeSync(this.#descriptor, bytes, from);
+      this.#buffered = '';
+    });
+  }
+
+  #attempt(action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      throw writeFault(this.path, error);
+    }
+  }
+}

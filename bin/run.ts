@@ -1,0 +1,169 @@
+/** `quadmill run`: one run in this process. */
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { Fault } from '../src/fault.ts';
+import { type ErrorPolicy, type InputBinding, RUN_DEFAULTS, type RunReport, type RunRequest } from '../src/run/request.ts';
+import { ReaderGone } from '../src/sinks/descriptor.ts';
+import { OUTPUT_FORMATS } from '../src/sinks/sink.ts';
+import { type Command, helpOf, type Parsed, parseCommandLine, UsageError } from './command-line.ts';
+import { EXIT, failed } from './exit.ts';
+import { formatFor, openOutput } from './output.ts';
+import { RejectionLog, Rejections } from './rejections.ts';
+import { complain, count, progressLine, say } from './terminal.ts';
+
+const RUN: Command = {
+  name: 'run',
+  usage: 'run MAPPING… [options]',
+  summary: 'Maps files to RDF. MAPPING is the path or URL of a mapping in Turtle; several make one mapping.',
+  options: {
+    input: {
+      short: 'i',
+      value: '[NAME=]URL',
+      multiple: true,
+      summary: 'read the source that the mapping calls NAME from URL; without NAME the only source',
+    },
+    output: { short: 'o', value: 'FILE', summary: 'write to FILE, which appears when it is complete; - is standard output, the default' },
+    format: { short: 'f', value: 'FORMAT', choices: OUTPUT_FORMATS, summary: 'default by the extension of FILE, else nquads' },
+    base: { value: 'IRI', summary: 'base of relative IRIs, default http://example.com/base/' },
+    'on-error': {
+      value: 'POLICY',
+      choices: ['strict', 'skip', 'quarantine'],
+      summary: "what a record's bad value does; default strict for today's RML, skip for the older languages",
+    },
+    'max-rejected': { value: 'N', summary: 'with skip and quarantine: give up after more than N rejected records' },
+    'no-distinct': { summary: 'write a statement as often as it is made' },
+    threads: { value: 'N', summary: 'threads to use, default 1' },
+    stats: { summary: 'a line of JSON on standard error at the end: records, quads, seconds, memory' },
+  },
+  notes: `Rejected records go to FILE.rejected.ndjson under quarantine (rejected.ndjson when writing to standard output).
+
+Exit codes: 0 done, 1 the run failed, 2 the command line or the mapping is wrong, 130 interrupted.
+
+  quadmill run mapping.ttl -o graph.nq
+  quadmill run mapping.ttl --input people.csv=https://example.com/people-2026.csv.gz --format turtle`,
+};
+
+export async function run(argv: readonly string[]): Promise<number> {
+  const parsed = parseCommandLine(RUN, argv);
+  if (parsed.has('help')) {
+    process.stdout.write(helpOf(RUN));
+    return EXIT.done;
+  }
+  const request = requestOf(parsed);
+  const interruption = interruptible();
+  try {
+    return await carryOut(request, parsed, interruption.signal);
+  } catch (error) {
+    if (error instanceof ReaderGone) return EXIT.readerGone;
+    if (!interruption.signal.aborted) return failed(error);
+    complain('interrupted; nothing was written');
+    return EXIT.interrupted;
+  } finally {
+    interruption.end();
+  }
+}
+
+async function carryOut(request: RunRequest, parsed: Parsed, signal: AbortSignal): Promise<number> {
+  const { executeRun } = await import('../src/run/run.ts');
+  const target = parsed.value('output') ?? '-';
+  const format = formatFor(target, parsed.value('format'));
+  const prefixes = format === 'turtle' || format === 'trig' ? await (await import('./prefixes.ts')).prefixesOf(request) : undefined;
+  const output = await openOutput(target, format, prefixes);
+  const log = request.onError === 'quarantine' ? new RejectionLog(output.rejectedPath) : undefined;
+  const rejections = new Rejections(log);
+  const line = progressLine();
+  let report: RunReport;
+  try {
+    const hooks = { signal, progress: line.update, reject: (rejection: Parameters<Rejections['add']>[0]) => rejections.add(rejection) };
+    report = await executeRun(request, output.sink, hooks);
+    if (signal.aborted) throw new Fault('run/cancelled', 'The run was cancelled');
+    await output.sink.commit();
+    log?.close();
+  } catch (error) {
+    line.clear();
+    await output.sink.abort();
+    if (signal.aborted) log?.discard();
+    else log?.close();
+    throw error;
+  } finally {
+    output.close();
+  }
+  line.clear();
+  tell(report, rejections);
+  if (parsed.has('stats')) say(JSON.stringify(statsOf(report)));
+  return EXIT.done;
+}
+
+function requestOf(parsed: Parsed): RunRequest {
+  if (parsed.positionals.length === 0) throw new UsageError('run needs at least one mapping');
+  return {
+    ...RUN_DEFAULTS,
+    runId: randomBytes(6).toString('hex'),
+    mappings: parsed.positionals,
+    inputs: parsed.values('input').map(bindingOf),
+    workingDirectory: process.cwd(),
+    base: baseOf(parsed.value('base')),
+    onError: parsed.value('on-error') as ErrorPolicy | undefined,
+    maxRejected: numberOf(parsed, 'max-rejected', 0) ?? RUN_DEFAULTS.maxRejected,
+    distinct: !parsed.has('no-distinct'),
+    threads: numberOf(parsed, 'threads', 1) ?? RUN_DEFAULTS.threads,
+    spillDirectory: tmpdir(),
+  };
+}
+
+/** The first `=` ends the name, unless it belongs to the query of a URL without a name. */
+function bindingOf(text: string): InputBinding {
+  const equals = text.indexOf('=');
+  if (equals === -1 || text.slice(0, equals).includes('?')) return { name: undefined, url: text };
+  const [name, url] = [text.slice(0, equals), text.slice(equals + 1)];
+  if (name === '' || url === '') throw new UsageError(`--input is '${text}', expected is NAME=URL`);
+  return { name, url };
+}
+
+function baseOf(base: string | undefined): string | undefined {
+  if (base !== undefined && !URL.canParse(base)) throw new UsageError(`--base is '${base}', expected is an absolute IRI`);
+  return base;
+}
+
+function numberOf(parsed: Parsed, name: string, least: number): number | undefined {
+  const text = parsed.value(name);
+  if (text === undefined) return undefined;
+  const number = Number(text);
+  if (!/^\d+$/.test(text) || number < least)
+    throw new UsageError(`--${name} is '${text}', expected is a whole number of at least ${least}`);
+  return number;
+}
+
+/** The first signal asks the run to end; a second one does not wait for it. */
+function interruptible(): { readonly signal: AbortSignal; end(): void } {
+  const controller = new AbortController();
+  const interrupt = (): void => {
+    if (controller.signal.aborted) process.exit(EXIT.interrupted);
+    controller.abort();
+  };
+  process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
+  return { signal: controller.signal, end: () => void process.off('SIGINT', interrupt).off('SIGTERM', interrupt) };
+}
+
+function tell(report: RunReport, rejections: Rejections): void {
+  for (const warning of report.warnings) say(warning);
+  for (const { name, origin, empty } of report.triplesMaps) {
+    if (empty !== undefined) say(`${origin}: ${name} gave no statement: ${empty}`);
+  }
+  const summary = rejections.summary(report.rejected);
+  if (summary !== undefined) say(summary);
+  if (process.stderr.isTTY) {
+    say(`${count(report.quads)} statements from ${count(report.records)} records in ${report.seconds.toFixed(2)} s`);
+  }
+}
+
+const statsOf = (report: RunReport): Readonly<Record<string, number>> => ({
+  records: report.records,
+  quads: report.quads,
+  rejected: report.rejected,
+  bytesRead: report.bytesRead,
+  bytesWritten: report.bytesWritten,
+  /** Since the process began. */
+  seconds: performance.now() / 1000,
+  peakMemoryBytes: process.resourceUsage().maxRSS * 1024,
+});

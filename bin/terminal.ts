@@ -1,0 +1,54 @@
+/** What the command line says to the person: on standard error, so that standard output stays data. */
+import { describeFault, type Fault } from '../src/fault.ts';
+import type { Progress } from '../src/run/request.ts';
+
+let quiet = false;
+
+/** A line, or several. A reader of standard error that went away is no reason to fail. */
+export function say(text: string): void {
+  if (quiet) return;
+  if (process.stderr.listenerCount('error') === 0) {
+    process.stderr.on('error', () => {
+      quiet = true;
+    });
+  }
+  process.stderr.write(`${text}\n`);
+}
+
+/** `quadmill: …`, as programs do. */
+export const complain = (text: string): void => say(`quadmill: ${text}`);
+
+export const complainOf = (fault: Fault): void => complain(describeFault(fault));
+
+const REWRITE_MS = 200;
+const CLEAR_LINE = '\r\u001b[K';
+
+export interface ProgressLine {
+  update(progress: Progress): void;
+  /** Takes the line away; anything else may be printed then. */
+  clear(): void;
+}
+
+/** One line that is rewritten about five times a second; nothing at all where standard error is no terminal. */
+export function progressLine(): ProgressLine {
+  if (!process.stderr.isTTY) return { update: () => undefined, clear: () => undefined };
+  const started = performance.now();
+  let shown = Number.NEGATIVE_INFINITY;
+  return {
+    update({ records, quads, bytesRead }) {
+      const now = performance.now();
+      if (now - shown < REWRITE_MS) return;
+      shown = now;
+      const megabytesPerSecond = bytesRead / 1e6 / ((now - started) / 1000);
+      process.stderr.write(
+        `${CLEAR_LINE}${count(records)} records, ${count(quads)} statements, ${count(Math.round(bytesRead / 1e6))} MB read, ${megabytesPerSecond.toFixed(1)} MB/s`,
+      );
+    },
+    clear() {
+      if (shown > 0) process.stderr.write(CLEAR_LINE);
+    },
+  };
+}
+
+/** 1234567 → `1,234,567`. */
+export const count = (number: number): string => String(number).replace(/\B(?=(\d{3})+$)/g, ',');
