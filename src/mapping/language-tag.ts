@@ -37,3 +37,9 @@ const IRREGULAR: ReadonlySet<string> = new Set([
 ]);
 
 export const isLanguageTag = (tag: string): boolean => TAG.test(tag) || IRREGULAR.has(tag.toLowerCase());
+
+/**
+ * Whether a well-formed tag names a language at all: the grammar allows four to eight letters for one, but no such name is
+ * registered, so `english` is well-formed and means nothing.
+ */
+export const namesLanguage = (tag: string): boolean => !/^[a-z]{4,8}(?:-|$)/i.test(tag);

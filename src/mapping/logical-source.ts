@@ -1,6 +1,7 @@
 /** Logical sources: which document is read, in which format, and what its records are. */
 import { nodeId, type Statement } from './document.ts';
 import type { Dialect, FileSource, LogicalSource } from './model.ts';
+import { lookUp, shorten } from './namespaces.ts';
 import {
   type Context,
   describeTerm,
@@ -14,7 +15,6 @@ import {
   reportUnknown,
   textOf,
 } from './node.ts';
-import { lookUp, shorten } from './vocabulary.ts';
 
 type Formulation = FileSource['formulation'];
 
@@ -63,6 +63,7 @@ export function readLogicalSource(context: Context, statement: Statement, dialec
     return undefined;
   }
   const access = readAccess(context, source, dialect);
+  if (access === 'later') return undefined;
   const formulation = readFormulation(context, node, access?.path);
   const iteratorStatement = only(context, node, 'iterator');
   const iterator = iteratorStatement === undefined ? undefined : textOf(context, iteratorStatement, 'an iterator in quotes');
@@ -91,8 +92,8 @@ interface Access extends Pick<FileSource, 'path' | 'root' | 'nulls' | 'encoding'
   readonly id: string | undefined;
 }
 
-/** What an rml:source says about where the bytes are and how they are packed. */
-function readAccess(context: Context, statement: Statement, dialect: Dialect): Access | undefined {
+/** What an rml:source says about where the bytes are and how they are packed; `later` for a source that is no file. */
+function readAccess(context: Context, statement: Statement, dialect: Dialect): Access | 'later' | undefined {
   const { graph, report } = context;
   const plain = { nulls: [], encoding: undefined, compression: 'none' } as const;
   const { object } = statement;
@@ -116,7 +117,7 @@ function readAccess(context: Context, statement: Statement, dialect: Dialect): A
   if (foreign !== undefined) {
     context.visited.add(id);
     report.error('not-supported', statement.origin, `${foreign} as a source is not supported yet by this version`, foreignHint(foreign));
-    return undefined;
+    return 'later';
   }
   const node = nodeOf(context, statement, 'source');
   return node === undefined ? undefined : readFilePath(context, node);

@@ -8,7 +8,8 @@ import { didYouMean } from '../nearest.ts';
 import type { Report } from './diagnostics.ts';
 import { type Graph, nodeId, type Statement } from './document.ts';
 import type { Origin, RdfTerm } from './model.ts';
-import { CLASSES, type Class, LATER, type Later, lookUp, type Place, PROPERTIES, type Property, shorten } from './vocabulary.ts';
+import { lookUp, shorten } from './namespaces.ts';
+import { CLASSES, type Class, LATER, type Later, type Place, PROPERTIES, type Property } from './vocabulary.ts';
 
 export const RDF_TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
 
@@ -65,13 +66,14 @@ export function readNode(context: Context, id: string, place: Place, named: Orig
   const before = report.errors;
   const properties = new Map<Property, Statement[]>();
   const classes = new Set<Class>();
+  const later = reportLaterTerms(report, node?.statements ?? []);
   for (const statement of node?.statements ?? []) {
     if (statement.property === RDF_TYPE) {
       const name = checkClass(report, statement, place);
       if (name !== undefined) classes.add(name);
       continue;
     }
-    const property = checkProperty(report, statement, place);
+    const property = checkProperty(report, statement, place, later);
     if (property === undefined) continue;
     const statements = properties.get(property);
     if (statements === undefined) properties.set(property, [statement]);
@@ -87,8 +89,23 @@ export function readNode(context: Context, id: string, place: Place, named: Orig
   };
 }
 
-/** The property that a statement uses, if it is ours and may stand here. */
-function checkProperty(report: Report, statement: Statement, place: Place): Property | undefined {
+/** Reports each part of the language that a node uses and that comes later, once; whether there was any. */
+function reportLaterTerms(report: Report, statements: readonly Statement[]): boolean {
+  const reported = new Set<Later>();
+  for (const { property, propertyOrigin, object, origin } of statements) {
+    const isClass = property === RDF_TYPE && object.kind === 'iri';
+    const term = isClass ? lookUp('classes', object.value) : lookUp('properties', property);
+    if (term?.name === undefined) continue;
+    const later: readonly Place[] | Later = isClass ? CLASSES[term.name as Class] : PROPERTIES[term.name as Property];
+    if (typeof later !== 'string' || reported.has(later)) continue;
+    reported.add(later);
+    reportLater(report, term.short, isClass ? origin : propertyOrigin, later);
+  }
+  return reported.size > 0;
+}
+
+/** The property that a statement uses, if it is ours and may stand here; beside terms that come later, anything may. */
+function checkProperty(report: Report, statement: Statement, place: Place, later: boolean): Property | undefined {
   const term = lookUp('properties', statement.property);
   if (term === undefined) return undefined;
   if (term.name === undefined) {
@@ -96,11 +113,9 @@ function checkProperty(report: Report, statement: Statement, place: Place): Prop
     return undefined;
   }
   const places: readonly Place[] | Later = PROPERTIES[term.name];
-  if (typeof places === 'string') {
-    reportLater(report, term.short, statement.propertyOrigin, places);
-    return undefined;
-  }
+  if (typeof places === 'string') return undefined;
   if (!places.includes(place)) {
+    if (later) return undefined;
     const message = `${term.short} does not belong on ${withArticle(place)}`;
     report.error('misplaced-term', statement.propertyOrigin, message, `it belongs on ${orList(places.map(withArticle))}`);
     return undefined;
@@ -117,8 +132,7 @@ function checkClass(report: Report, statement: Statement, place: Place): Class |
     return undefined;
   }
   const places: readonly Place[] | Later = CLASSES[term.name];
-  if (typeof places === 'string') reportLater(report, term.short, statement.origin, places);
-  else if (places.length > 0 && !places.includes(place)) {
+  if (typeof places !== 'string' && places.length > 0 && !places.includes(place)) {
     // A class changes nothing in what is mapped, so a wrong one is worth a word but not the run.
     report.warning('misplaced-term', statement.origin, `${term.short} is not ${withArticle(place)}, as which this node is used`);
   }

@@ -5,11 +5,12 @@
  */
 import { didYouMean, nearest } from '../nearest.ts';
 import { Report } from './diagnostics.ts';
-import { type Document, type Graph, type GraphNode, parseDocuments } from './document.ts';
+import { type Document, type Graph, type GraphNode, nodeId, parseDocuments } from './document.ts';
 import type { Diagnostic, FileSource, Mapping, ReferencingObjectMap, TriplesMap } from './model.ts';
+import { lookUp, RML_NAMESPACES, shorten } from './namespaces.ts';
 import { type Context, checkUnvisited, RDF_TYPE } from './node.ts';
 import { readTriplesMap } from './triples-map.ts';
-import { CLASSES, lookUp, type Property, RML_NAMESPACES, shorten } from './vocabulary.ts';
+import { CLASSES, type Property } from './vocabulary.ts';
 
 /**
  * Reads documents as one mapping. Never throws for what they say.
@@ -31,7 +32,8 @@ export function readMapping(
   }
 
   const context: Context = { graph, report, visited: new Set() };
-  const ids = [...graph.values()].filter(isTriplesMap).map(({ id }) => id);
+  const functions = functionNodes(graph);
+  const ids = [...graph.values()].filter((node) => isTriplesMap(node) && !functions.has(node.id)).map(({ id }) => id);
   const read = ids.map((id) => readTriplesMap(context, id)).filter((map) => map !== undefined);
   checkUnvisited(context);
   if (ids.length === 0 && report.errors === 0) reportNothing(report, graph, documents);
@@ -54,6 +56,14 @@ function isTriplesMap(node: GraphNode): boolean {
     const name = lookUp('properties', property)?.name;
     return name !== undefined && SIGNS.has(name);
   });
+}
+
+/** What a function term map of the older kind points at: it has predicate object maps for its parameters, and maps nothing itself. */
+function functionNodes(graph: Graph): Set<string | undefined> {
+  const statements = [...graph.values()].flatMap((node) => node.statements);
+  return new Set(
+    statements.filter(({ property }) => lookUp('properties', property)?.name === 'functionValue').map(({ object }) => nodeId(object)),
+  );
 }
 
 /** Nothing to map at all: most likely the vocabulary's namespace is misspelt. */

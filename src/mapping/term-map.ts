@@ -1,11 +1,12 @@
 /** Term maps and what they are made of: expressions, term types, languages, datatypes. */
 import { XSD } from '../value.ts';
 import type { Statement } from './document.ts';
-import { isLanguageTag } from './language-tag.ts';
+import { isLanguageTag, namesLanguage } from './language-tag.ts';
 import type { Expression, Origin, RdfTerm, TermMap, TermType } from './model.ts';
+import { lookUp, shorten } from './namespaces.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, reportUnknown, textOf, withArticle } from './node.ts';
 import { parseTemplate } from './template.ts';
-import { type Individual, lookUp, type Place, type Property, shorten } from './vocabulary.ts';
+import type { Individual, Place, Property } from './vocabulary.ts';
 
 type TermPlace = Extract<Place, 'subject map' | 'predicate map' | 'object map' | 'graph map' | 'datatype map'>;
 type TermKind = RdfTerm['kind'];
@@ -227,16 +228,20 @@ function readLanguage(context: Context, statement: Statement): Expression | unde
     : readExpressionMap(context, statement, 'language map');
   if (expression?.kind !== 'constant') return expression;
   const { term, origin } = expression;
-  if (term.kind === 'literal' && isLanguageTag(term.value)) return expression;
   const found = term.kind === 'literal' ? JSON.stringify(term.value) : describeTerm(term);
-  context.report.error(
-    'malformed-language',
-    origin,
-    `${found} is not a language tag`,
-    'a language tag is for example "en" or "de-CH" (BCP 47)',
-  );
+  if (term.kind === 'literal' && isLanguageTag(term.value)) {
+    if (namesLanguage(term.value)) return expression;
+    // Today's RML asks for a well-formed tag, R2RML and what is built on it for a valid one.
+    if (lookUp('properties', statement.property)?.dialect === 'rml') {
+      context.report.warning('unknown-language', origin, `${found} names no registered language`, LANGUAGE_HINT);
+      return expression;
+    }
+  }
+  context.report.error('malformed-language', origin, `${found} is not a language tag`, LANGUAGE_HINT);
   return undefined;
 }
+
+const LANGUAGE_HINT = 'a language tag is for example "en" or "de-CH" (BCP 47)';
 
 /** A constant literal takes its constant language or datatype into itself: nothing is left to do for a record. */
 function foldLiteral(context: Context, map: TermMap): TermMap | undefined {
@@ -244,6 +249,7 @@ function foldLiteral(context: Context, map: TermMap): TermMap | undefined {
   if (expression.kind !== 'constant' || expression.term.kind !== 'literal' || (language === undefined && datatype === undefined))
     return map;
   const { term } = expression;
+  if (datatype?.expression.kind === 'constant' && datatype.expression.term.value === term.datatype) return { ...map, datatype: undefined };
   if (term.language !== undefined || term.datatype !== `${XSD}string`) {
     const has = term.language !== undefined ? `language ${JSON.stringify(term.language)}` : `datatype ${shorten(term.datatype)}`;
     const origin: Origin = (language ?? datatype)?.origin ?? map.origin;

@@ -2,9 +2,10 @@
 import type { Statement } from './document.ts';
 import { readLogicalSource } from './logical-source.ts';
 import type { Expression, JoinCondition, PredicateObjectMap, ReferencingObjectMap, SubjectMap, TermMap, TriplesMap } from './model.ts';
+import { lookUp, shorten } from './namespaces.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, readNode, textOf } from './node.ts';
 import { readConstant, readExpressionMap, readTermMaps, termMapOf } from './term-map.ts';
-import { lookUp, type Place, type Property, shorten } from './vocabulary.ts';
+import type { Place, Property } from './vocabulary.ts';
 
 /** The triples map that a node is; undefined, with diagnostics, where it cannot be mapped. Parents are not looked up here. */
 export function readTriplesMap(context: Context, id: string): TriplesMap | undefined {

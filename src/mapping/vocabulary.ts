@@ -1,12 +1,10 @@
 /**
- * The terms of every dialect, in tables, and the one vocabulary that they are normalised to (the local names of today's RML).
+ * The one vocabulary that every dialect is normalised to: the local names of today's RML, and what may stand where.
  *
- * `rr:template`, the legacy and today's `rml:template` are one property here; whatever reads a mapping sees that name only.
+ * `namespaces.ts` says which IRIs are these names: `rr:template` and `rml:template` are one property here.
  *
  * @see https://kg-construct.github.io/rml-core/spec/docs/ (and rml-io, rml-fnml, rml-cc, rml-lv, rml-star beside it)
- * @see https://rml.io/specs/rml/ and https://www.w3.org/TR/r2rml/
  */
-import type { Dialect } from './model.ts';
 
 /** What a node of a mapping is, by the property that leads to it; the words appear in messages. */
 export type Place =
@@ -101,6 +99,8 @@ export const PROPERTIES = {
   return: 'functions',
   returnMap: 'functions',
   condition: 'functions',
+  parentTermMap: 'functions',
+  childTermMap: 'functions',
   gather: 'collections',
   gatherAs: 'collections',
   allowEmptyListAndContainer: 'collections',
@@ -119,7 +119,6 @@ export const PROPERTIES = {
   targetFields: 'views',
   quotedTriplesMap: 'quoted',
   starMap: 'quoted',
-  parentTermMap: 'quoted',
   logicalTarget: 'targets',
   target: 'targets',
   serialization: 'targets',
@@ -188,7 +187,7 @@ export const CLASSES = {
 export type Class = keyof typeof CLASSES;
 
 /** Named values that a mapping can point at. */
-const INDIVIDUALS = [
+export const INDIVIDUALS = [
   'IRI',
   'URI',
   'UnsafeIRI',
@@ -215,183 +214,3 @@ const INDIVIDUALS = [
 ] as const;
 
 export type Individual = (typeof INDIVIDUALS)[number] | 'SQL2008' | 'CSS3' | 'SPARQL';
-
-/** A namespace: its customary prefix, what a triples map that is made of it speaks, and its local names → ours. */
-interface Namespace {
-  readonly iri: string;
-  readonly prefix: string;
-  readonly dialect: Dialect;
-  readonly properties: ReadonlyMap<string, Property>;
-  readonly classes: ReadonlyMap<string, Class>;
-  readonly individuals: ReadonlyMap<string, Individual>;
-}
-
-const same = <T extends string>(...names: readonly T[]): ReadonlyMap<string, T> => new Map(names.map((name) => [name, name]));
-const also = <T extends string>(known: ReadonlyMap<string, T>, renamed: Readonly<Record<string, T>>): ReadonlyMap<string, T> =>
-  new Map([...known, ...Object.entries(renamed)]);
-const none: ReadonlyMap<string, never> = new Map<string, never>();
-const namesOf = <T extends string>(table: Record<T, unknown>, without: readonly T[] = []): T[] =>
-  (Object.keys(table) as T[]).filter((name) => !without.includes(name));
-
-const R2RML_ONLY = ['logicalTable', 'tableName', 'sqlQuery', 'sqlVersion', 'inverseExpression', 'starMap'] as const;
-
-const NAMESPACES: readonly Namespace[] = [
-  {
-    iri: 'http://w3id.org/rml/',
-    prefix: 'rml',
-    dialect: 'rml',
-    properties: same(...namesOf(PROPERTIES, [...R2RML_ONLY])),
-    classes: same(...namesOf(CLASSES, ['LogicalTable', 'BaseTableOrView', 'R2RMLView', 'FunctionTermMap'])),
-    individuals: same(...INDIVIDUALS),
-  },
-  {
-    iri: 'http://semweb.mmlab.be/ns/rml#',
-    prefix: 'rml',
-    dialect: 'legacy',
-    properties: same(
-      'logicalSource',
-      'source',
-      'reference',
-      'referenceFormulation',
-      'iterator',
-      'query',
-      'languageMap',
-      'logicalTarget',
-      'starMap',
-      'quotedTriplesMap',
-    ),
-    classes: also(same('LogicalSource', 'LanguageMap', 'StarMap', 'NonAssertedTriplesMap'), { BaseSource: 'LogicalSource' }),
-    individuals: none,
-  },
-  {
-    iri: 'http://semweb.mmlab.be/ns/ql#',
-    prefix: 'ql',
-    dialect: 'legacy',
-    properties: none,
-    classes: none,
-    individuals: same('CSV', 'JSONPath', 'XPath', 'CSS3', 'SPARQL'),
-  },
-  {
-    iri: 'http://semweb.mmlab.be/ns/fnml#',
-    prefix: 'fnml',
-    dialect: 'legacy',
-    properties: same('functionValue'),
-    classes: same('FunctionTermMap'),
-    individuals: none,
-  },
-  {
-    iri: 'http://www.w3.org/ns/r2rml#',
-    prefix: 'rr',
-    dialect: 'r2rml',
-    properties: also(
-      same(
-        'logicalTable',
-        'tableName',
-        'sqlQuery',
-        'sqlVersion',
-        'inverseExpression',
-        'subjectMap',
-        'subject',
-        'predicateObjectMap',
-        'class',
-        'graph',
-        'graphMap',
-        'predicate',
-        'predicateMap',
-        'object',
-        'objectMap',
-        'constant',
-        'template',
-        'termType',
-        'language',
-        'datatype',
-        'parentTriplesMap',
-        'joinCondition',
-        'child',
-        'parent',
-      ),
-      { column: 'reference' },
-    ),
-    classes: same(
-      'TriplesMap',
-      'SubjectMap',
-      'PredicateMap',
-      'ObjectMap',
-      'RefObjectMap',
-      'GraphMap',
-      'TermMap',
-      'PredicateObjectMap',
-      'Join',
-      'LogicalTable',
-      'BaseTableOrView',
-      'R2RMLView',
-    ),
-    individuals: same('IRI', 'BlankNode', 'Literal', 'defaultGraph', 'SQL2008'),
-  },
-];
-
-export type TermKind = 'properties' | 'classes' | 'individuals';
-
-/** An IRI of an RML namespace. `name` is undefined where the namespace has no such term of that kind. */
-export interface KnownTerm<T> {
-  /** `rml:template`, for messages. */
-  readonly short: string;
-  readonly dialect: Dialect;
-  readonly name: T | undefined;
-  /** Prefixed names of the same kind that go with this namespace, its own first: for did-you-mean. */
-  readonly others: readonly string[];
-}
-
-interface NameOf {
-  properties: Property;
-  classes: Class;
-  individuals: Individual;
-}
-
-/** The term that `iri` is, or undefined for an IRI outside of every RML namespace. */
-export function lookUp<K extends TermKind>(kind: K, iri: string): KnownTerm<NameOf[K]> | undefined {
-  const namespace = NAMESPACES.find(({ iri: start }) => iri.startsWith(start));
-  if (namespace === undefined) return undefined;
-  const local = iri.slice(namespace.iri.length);
-  const table = namespace[kind] as ReadonlyMap<string, NameOf[K]>;
-  return {
-    short: `${namespace.prefix}:${local}`,
-    dialect: namespace.dialect,
-    name: table.get(local),
-    others: [namespace, ...companions(namespace)].flatMap(({ prefix, [kind]: names }) =>
-      [...names.keys()].map((name) => `${prefix}:${name}`),
-    ),
-  };
-}
-
-/** Today's RML stands alone; everything older is used together. */
-const companions = (namespace: Namespace): Namespace[] =>
-  NAMESPACES.filter((other) => other !== namespace && other.dialect !== 'rml' && namespace.dialect !== 'rml');
-
-/** Well-known prefixes → namespaces: what a document that forgot `@prefix` most likely means. */
-export const USUAL_PREFIXES: Readonly<Record<string, string>> = {
-  rml: 'http://w3id.org/rml/',
-  rr: 'http://www.w3.org/ns/r2rml#',
-  ql: 'http://semweb.mmlab.be/ns/ql#',
-  fnml: 'http://semweb.mmlab.be/ns/fnml#',
-  rdf: 'http://www.w3.org/1999/02/22-rdf-syntax-ns#',
-  rdfs: 'http://www.w3.org/2000/01/rdf-schema#',
-  xsd: 'http://www.w3.org/2001/XMLSchema#',
-  foaf: 'http://xmlns.com/foaf/0.1/',
-  schema: 'http://schema.org/',
-  d2rq: 'http://www.wiwiss.fu-berlin.de/suhl/bizer/D2RQ/0.1#',
-  csvw: 'http://www.w3.org/ns/csvw#',
-};
-
-/** Every namespace of an RML vocabulary. */
-export const RML_NAMESPACES: readonly string[] = NAMESPACES.map(({ iri }) => iri);
-
-/** How a message writes an IRI: `rml:template` for ours and the usual prefixes, else in angle brackets. */
-export function shorten(iri: string): string {
-  const known = lookUp('properties', iri);
-  if (known !== undefined) return known.short;
-  for (const [prefix, namespace] of Object.entries(USUAL_PREFIXES)) {
-    if (iri.startsWith(namespace) && /^[\w-]*$/.test(iri.slice(namespace.length))) return `${prefix}:${iri.slice(namespace.length)}`;
-  }
-  return `<${iri}>`;
-}
