@@ -1,0 +1,162 @@
+/** The HTTP application: routes from their table, refusals, problem answers, request metrics. */
+import { randomUUID } from 'node:crypto';
+import Router from '@koa/router';
+import Koa, { type Context } from 'koa';
+import { SERVICES, type Service } from '../queues/jobs.ts';
+import { Fault } from '../src/fault.ts';
+import { nearest } from '../src/nearest.ts';
+import { observeRequest } from '../src/observe.ts';
+import { type Guard, makeGuard, parseTokens } from './auth.ts';
+import { configRoutes } from './config.ts';
+import { laterRoutes } from './later.ts';
+import { openApiRoute } from './openapi.ts';
+import { operatorRoutes } from './operators.ts';
+import { faultOf, PROBLEM_TYPE, problemAnswer, RequestFault } from './problem.ts';
+import { processRoutes } from './process.ts';
+import { rmlRoutes } from './rml.ts';
+import type { Api, Reply, Route } from './route.ts';
+import { runRoutes } from './runs.ts';
+
+/** A route at its full path. */
+export interface MountedRoute {
+  readonly route: Route;
+  /** undefined: the process's own, at the root. */
+  readonly service: Service | undefined;
+  /** `` or `/semi-structured-transformer`. */
+  readonly prefix: string;
+}
+
+const ALL_SERVICES = Object.keys(SERVICES) as readonly Service[];
+
+/** Every route that a process with the option SERVICE answers. */
+export function mountRoutes(api: Api, served: Service | 'all'): readonly MountedRoute[] {
+  const mounted: MountedRoute[] = [];
+  for (const service of served === 'all' ? ALL_SERVICES : [served]) {
+    const prefix = served === 'all' ? `/${service}` : '';
+    for (const route of serviceRoutes(api, service)) mounted.push({ route, service, prefix });
+  }
+  for (const route of operatorRoutes(api)) mounted.push({ route, service: undefined, prefix: '' });
+  mounted.push({ route: openApiRoute(() => mounted), service: undefined, prefix: '' });
+  return mounted;
+}
+
+function serviceRoutes(api: Api, service: Service): readonly Route[] {
+  if (service !== 'semi-structured-transformer') return laterRoutes(service);
+  return [...processRoutes(api), ...runRoutes(api), ...configRoutes(api), ...rmlRoutes(api), ...laterRoutes(service)];
+}
+
+/**
+ * The application. Reads SERVICE, HOST, API_TOKENS and ALLOW_ANONYMOUS from the present configuration.
+ *
+ * @throws Fault config/invalid — it may not listen on HOST without tokens
+ */
+export function makeApp(api: Api): Koa {
+  const { SERVICE, HOST, API_TOKENS, ALLOW_ANONYMOUS } = api.config.snapshot();
+  const guard = makeGuard(parseTokens(API_TOKENS), HOST, ALLOW_ANONYMOUS);
+  const mounted = mountRoutes(api, SERVICE);
+  const router = new Router({ sensitive: true });
+  for (const one of mounted) {
+    router.register(one.prefix + one.route.path.replace(/\{(\w+)\}/g, ':$1'), [one.route.method], (context) => serve(context, one, guard));
+  }
+  const app = new Koa();
+  app.on('error', (error: unknown) => api.logger.error({ err: error }, 'answer failed'));
+  app.use((context, next) => answerAndMeasure(context, next, api));
+  app.use(router.routes());
+  app.use((context) => refuse(context, mounted, SERVICE));
+  return app;
+}
+
+async function serve(context: Context, { route, service, prefix }: MountedRoute, guard: Guard): Promise<void> {
+  context.state.route = prefix + route.path;
+  if (context.method === 'HEAD' && route.acts) throw methodFault(context, [route.method]);
+  const actor = route.role === undefined ? 'anonymous' : guard.admit(context.headers, route.role);
+  const reply = await route.handle({
+    service: service ?? 'semi-structured-transformer',
+    baseUrl: originOf(context) + prefix,
+    query: new URLSearchParams(context.querystring),
+    params: context.params as Record<string, string>,
+    request: context.req,
+    actor,
+  });
+  send(context, reply);
+}
+
+function send(context: Context, { status, body, type, headers }: Reply): void {
+  context.status = status;
+  for (const [name, value] of Object.entries(headers ?? {})) context.set(name, value);
+  if (type !== undefined) context.set('Content-Type', type);
+  if (body !== undefined) context.body = body;
+  else {
+    context.body = '';
+    context.remove('Content-Type');
+  }
+}
+
+/** As the client sees it: a proxy in front that speaks TLS says so. */
+function originOf(context: Context): string {
+  if (context.host === '') return '';
+  const proto = context.get('X-Forwarded-Proto').split(',')[0]?.trim();
+  return `${proto === 'https' || proto === 'http' ? proto : context.protocol}://${context.host}`;
+}
+
+/** Outermost: gives the request its id, turns what is thrown into a problem answer, counts. */
+async function answerAndMeasure(context: Context, next: () => Promise<unknown>, api: Api): Promise<void> {
+  const started = performance.now();
+  const given = context.get('X-Request-Id');
+  const id = /^[\w.-]{1,64}$/.test(given) ? given : randomUUID();
+  context.set('X-Request-Id', id);
+  context.set('X-Content-Type-Options', 'nosniff');
+  context.set('Cache-Control', 'no-store');
+  try {
+    await next();
+  } catch (error) {
+    const fault = faultOf(error);
+    const answer = problemAnswer(fault, { path: context.path, id });
+    send(context, { status: answer.status, type: PROBLEM_TYPE, body: JSON.stringify(answer.body), headers: answer.headers });
+    if (fault.status >= 500 && fault.code !== 'service/not-yet') {
+      const reason = fault.code === 'internal/error' ? { err: error } : { detail: fault.message };
+      api.logger.error({ request: id, method: context.method, path: context.path, code: fault.code, ...reason }, 'request failed');
+    }
+  }
+  const left = context.req.socket.destroyed;
+  observeRequest({
+    route: (context.state.route as string | undefined) ?? 'none',
+    method: KNOWN_METHODS.has(context.method) ? context.method : 'other',
+    status: left ? CLIENT_LEFT : context.status,
+    seconds: (performance.now() - started) / 1000,
+  });
+}
+
+const KNOWN_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']);
+/** What metrics say of a request whose client had gone before the answer. */
+const CLIENT_LEFT = 499;
+
+/** Reached when no route took the request: another method of a known path, or nothing at all. */
+function refuse(context: Context, mounted: readonly MountedRoute[], served: Service | 'all'): void {
+  const layers = (context.matched ?? []) as readonly { readonly methods: readonly string[]; readonly path: string | RegExp }[];
+  if (layers.length > 0) {
+    context.state.route = String(layers[0]?.path).replace(/:(\w+)/g, '{$1}');
+    const allowed = [...new Set(layers.flatMap((layer) => layer.methods))];
+    if (context.method !== 'OPTIONS') throw methodFault(context, allowed);
+    send(context, { status: 204, headers: { Allow: allowed.join(', ') } });
+    return;
+  }
+  throw notFound(context.path, mounted, served);
+}
+
+function methodFault(context: Context, allowed: readonly string[]): Fault {
+  const allow = [...allowed].sort().join(', ');
+  return new RequestFault('request/method', `${context.path} does not answer ${context.method}; it answers ${allow}`, {
+    headers: { Allow: allow },
+  });
+}
+
+function notFound(path: string, mounted: readonly MountedRoute[], served: Service | 'all'): Fault {
+  const paths = [...new Set(mounted.map(({ route, prefix }) => prefix + route.path))];
+  const below = paths.filter((one) => one.endsWith(path) && path.length > 1);
+  const near = below.length > 0 ? below : nearest(path, paths);
+  const where = served === 'all' ? `; the services stand at ${ALL_SERVICES.map((service) => `/${service}`).join(', ')}` : '';
+  return new Fault('request/not-found', `There is nothing at ${path}${where}`, {
+    hint: near.length > 0 ? `Did you mean ${near.join(' or ')}?` : 'GET /openapi.json lists every path',
+  });
+}

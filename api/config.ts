@@ -1,0 +1,84 @@
+/** `/config` and `/updateConfig`: view and change the configuration of the fleet while it runs. */
+import { SERVICES, type Service } from '../queues/jobs.ts';
+import { type ConfigDocument, configDocument, shownValue } from '../src/config/document.ts';
+import { Fault } from '../src/fault.ts';
+import { readJsonBody } from './body.ts';
+import { type Api, type Call, optionalParameter, type Route, withinQueueWait } from './route.ts';
+
+export function configRoutes(api: Api): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/config',
+      role: 'viewer',
+      summary: 'Shows the configuration, whole or some entries; secrets read as ******',
+      parameters: [
+        {
+          name: 'paths',
+          in: 'query',
+          description: 'Comma-separated options: their names, or their paths in the document; all of them when left out',
+          schema: { type: 'string' },
+        },
+      ],
+      replies: { 200: { description: 'The configuration', schema: { type: 'object' } } },
+      handle: async ({ query, service }) => ({
+        status: 200,
+        body: documentOf(api, service, pathsOf(query)),
+      }),
+    },
+    {
+      method: 'PUT',
+      path: '/updateConfig',
+      role: 'admin',
+      summary: 'Changes an option for the whole fleet, without a restart',
+      parameters: [
+        { name: 'configEntry', in: 'query', description: 'The option: its name, or its path in the document', schema: { type: 'string' } },
+        { name: 'configValue', in: 'query', description: 'The new value', schema: { type: 'string' } },
+      ],
+      body: { type: 'application/json', schema: 'ConfigChange', required: false },
+      replies: { 200: { description: 'The option and its new value; a secret reads as ******', schema: 'ConfigChange' } },
+      handle: async (call) => {
+        const { entry, value } = await changeOf(call, api.config.snapshot().MAX_BODY_BYTES);
+        const { name, snapshot } = await withinQueueWait(api.config.update(entry, value));
+        api.logger.info({ option: name, by: call.actor }, 'option changed');
+        const service = { name: SERVICES[call.service].name, scope: 'transformer' } as const;
+        return { status: 200, body: { configEntry: entry, configValue: shownValue(name, snapshot, service) } };
+      },
+    },
+  ];
+}
+
+function documentOf(api: Api, service: Service, paths: readonly string[] | undefined): ConfigDocument {
+  return configDocument(api.config.snapshot(), { name: SERVICES[service].name, scope: 'transformer' }, paths);
+}
+
+/** `paths` may be repeated as well as comma-separated; an empty one is no restriction. */
+function pathsOf(query: URLSearchParams): readonly string[] | undefined {
+  const paths = query
+    .getAll('paths')
+    .flatMap((one) => one.split(','))
+    .map((one) => one.trim())
+    .filter((one) => one !== '');
+  return paths.length > 0 ? paths : undefined;
+}
+
+/** The entry and the value, from the query or from a JSON body with the same names. */
+async function changeOf(call: Call, limitBytes: number): Promise<{ readonly entry: string; readonly value: string }> {
+  const body = call.query.has('configEntry') ? undefined : await readJsonBody(call.request, limitBytes);
+  if (body !== undefined && (typeof body !== 'object' || body === null || Array.isArray(body))) {
+    throw new Fault('request/invalid', 'The request body is not a JSON object with configEntry and configValue');
+  }
+  const field = (name: string): string | undefined => {
+    if (body === undefined) return optionalParameter(call.query, name);
+    const value: unknown = Object.hasOwn(body, name) ? (body as Record<string, unknown>)[name] : undefined;
+    if (value === undefined || typeof value === 'string') return value;
+    if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+    if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value.join(',');
+    throw new Fault('request/invalid', `The field ${name} is neither text, number, boolean nor a list of texts`);
+  };
+  const entry = field('configEntry')?.trim();
+  const value = field('configValue');
+  if (entry === undefined || entry === '') throw new Fault('request/invalid', 'configEntry is missing: the name or path of the option');
+  if (value === undefined) throw new Fault('request/invalid', `configValue is missing: the new value of ${entry}`);
+  return { entry, value };
+}

@@ -1,0 +1,64 @@
+/** `/health/live`, `/health/ready` and `/metrics`: what whoever runs the service asks. */
+import { VERSION } from '../src/config/version.ts';
+import { Fault } from '../src/fault.ts';
+import { metricsText, registry } from '../src/observe.ts';
+import { RequestFault } from './problem.ts';
+import { type Api, type Route, withinQueueWait } from './route.ts';
+
+export function operatorRoutes(api: Api): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/health/live',
+      role: undefined,
+      summary: 'Says that the process is alive',
+      replies: { 200: { description: 'It is', schema: 'Health' } },
+      handle: async () => ({ status: 200, body: { status: 'up', version: VERSION } }),
+    },
+    {
+      method: 'GET',
+      path: '/health/ready',
+      role: undefined,
+      summary: 'Says whether runs can be taken: the queue answers and, where this process has workers, they run',
+      replies: { 200: { description: 'They can', schema: 'Health' } },
+      handle: async () => {
+        const checks = await checkReadiness(api);
+        const down = Object.entries(checks).filter(([, state]) => state !== 'up');
+        if (down.length === 0) return { status: 200, body: { status: 'up', version: VERSION, checks } };
+        throw new RequestFault('service/unavailable', `Not ready: ${down.map(([name, state]) => `${name} is ${state}`).join(', ')}`, {
+          members: { checks },
+        });
+      },
+    },
+    {
+      method: 'GET',
+      path: '/metrics',
+      role: 'viewer',
+      summary: 'Metrics in the text format of Prometheus',
+      replies: { 200: { description: 'The metrics', type: 'text/plain', schema: { type: 'string' } } },
+      handle: async () => ({
+        status: 200,
+        type: registry.contentType,
+        body: await metricsText(() => withinQueueWait(api.runs.counts())),
+      }),
+    },
+  ];
+}
+
+type State = 'up' | 'down' | 'ending';
+
+async function checkReadiness(api: Api): Promise<Readonly<Record<string, State>>> {
+  const queue = await withinQueueWait(api.runs.counts()).then(
+    () => 'up' as const,
+    (error) => {
+      if (error instanceof Fault && error.code === 'service/unavailable') return 'down' as const;
+      throw error;
+    },
+  );
+  const workers = api.workers?.();
+  return {
+    queue,
+    ...(workers === undefined ? {} : { workers: workers.running ? 'up' : 'down' }),
+    ...(api.ending.aborted ? { process: 'ending' } : {}),
+  };
+}

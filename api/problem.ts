@@ -1,0 +1,86 @@
+/** Problem answers (RFC 9457): every wrong request, and every failure of the service itself, in one shape. */
+import { FAULTS, Fault, type FaultCode, type FaultPlace } from '../src/fault.ts';
+
+export const PROBLEM_TYPE = 'application/problem+json';
+
+/** @see https://www.rfc-editor.org/rfc/rfc9457#name-members-of-a-problem-detail */
+export interface Problem {
+  /** Names the kind of problem: the code of the fault as a URN. */
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  /** Path of the request, without its query (which may carry secrets). */
+  readonly instance: string;
+  readonly code: FaultCode;
+  /** The id under which the log has this request. */
+  readonly requestId: string;
+  readonly place?: FaultPlace;
+  /** What to do. */
+  readonly hint?: string;
+  /** Further members, such as `diagnostics` or `names`. */
+  readonly [member: string]: unknown;
+}
+
+/** A fault that carries further members for the problem answer, and headers such as `Allow`. */
+export class RequestFault extends Fault {
+  readonly members: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    code: FaultCode,
+    message: string,
+    options: ConstructorParameters<typeof Fault>[2] & {
+      readonly members?: Readonly<Record<string, unknown>>;
+      readonly headers?: Readonly<Record<string, string>>;
+    } = {},
+  ) {
+    super(code, message, options);
+    this.members = options.members ?? {};
+    this.headers = options.headers ?? {};
+  }
+}
+
+export interface ProblemAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Problem;
+}
+
+/** Seconds after which a client may try again what the service could not do just now. */
+const RETRY_AFTER_SECONDS = '2';
+
+/** The answer to `fault`. What is inside an unexpected error stays inside: the log has it under the same request id. */
+export function problemAnswer(fault: Fault, request: { readonly path: string; readonly id: string }): ProblemAnswer {
+  const unexpected = fault.code === 'internal/error';
+  const { title, status } = FAULTS[fault.code];
+  const extended = fault instanceof RequestFault ? fault : undefined;
+  const waits = fault.code === 'service/unavailable' || fault.code === 'request/too-many';
+  return {
+    status,
+    headers: { ...(waits ? { 'Retry-After': RETRY_AFTER_SECONDS } : {}), ...extended?.headers },
+    body: {
+      type: `urn:quadmill:fault:${fault.code.replace('/', ':')}`,
+      title,
+      status,
+      detail: unexpected ? `Something unexpected happened. The log of the service has it under request ${request.id}` : fault.message,
+      instance: request.path,
+      code: fault.code,
+      requestId: request.id,
+      ...(Object.keys(fault.place).length > 0 && !unexpected ? { place: fault.place } : {}),
+      ...(fault.hint !== undefined && !unexpected ? { hint: fault.hint } : {}),
+      ...extended?.members,
+    },
+  };
+}
+
+/** The fault that any thrown thing is: a Fault as it stands, an HTTP error of the framework by its status, else `internal/error`. */
+export function faultOf(error: unknown): Fault {
+  if (error instanceof Fault) return error;
+  const { status, expose, message } = error as { status?: unknown; expose?: unknown; message?: string };
+  if (expose === true && status === 413) return new Fault('request/too-large', message ?? 'The request is too large', { cause: error });
+  if (expose === true && typeof status === 'number' && status >= 400 && status < 500) {
+    return new Fault('request/malformed', message ?? 'The request is not well-formed', { cause: error });
+  }
+  return Fault.of(error);
+}

@@ -1,0 +1,141 @@
+/** `/rml`: read and replace the files of the mapping directory. */
+import { mkdir, realpath, stat } from 'node:fs/promises';
+import { directories } from '../src/config/directories.ts';
+import { Fault } from '../src/fault.ts';
+import type { Diagnostic } from '../src/mapping/model.ts';
+import { readMapping } from '../src/mapping/read.ts';
+import { DEFAULT_BASE } from '../src/run/request.ts';
+import { readText, resolveInside, writeAtomically } from '../src/storage/storage.ts';
+import { locate } from '../src/storage/url.ts';
+import { readTextBody } from './body.ts';
+import { RequestFault } from './problem.ts';
+import { type Api, type Parameter, type Route, requiredParameter } from './route.ts';
+
+const TURTLE = 'text/turtle';
+const FILE_NAME: Parameter = {
+  name: 'fileName',
+  in: 'query',
+  required: true,
+  description: 'Location of the mapping file: a path below MAPPINGS_DIR_URL, or an absolute path or file: URL inside it',
+};
+
+export function rmlRoutes(api: Api): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/rml',
+      role: 'viewer',
+      summary: 'Shows a mapping file',
+      parameters: [FILE_NAME],
+      replies: { 200: { description: 'The file', type: TURTLE, schema: { type: 'string' } } },
+      handle: async ({ query }) => {
+        const fileName = requiredParameter(query, 'fileName', 'the location of the mapping file');
+        const path = await insideMappings(mappingDirectory(api), fileName);
+        return { status: 200, type: TURTLE, body: await readMappingFile(path, fileName, api.workingDirectory) };
+      },
+    },
+    {
+      method: 'PUT',
+      path: '/rml',
+      role: 'admin',
+      summary: 'Writes a mapping file, in effect for every run that starts from now on',
+      parameters: [FILE_NAME],
+      body: { type: TURTLE, schema: { type: 'string' }, required: true },
+      replies: { 200: { description: 'The file is written; the body is empty' } },
+      handle: async ({ query, request, actor }) => {
+        const fileName = requiredParameter(query, 'fileName', 'the location of the mapping file');
+        const directory = mappingDirectory(api);
+        await mkdir(directory, { recursive: true });
+        const path = await insideMappings(directory, fileName);
+        const text = await readTextBody(request, TURTLE, api.config.snapshot().MAX_BODY_BYTES);
+        checkMapping(fileName, text);
+        await refuseDirectory(path, fileName);
+        await writeAtomically(path, text);
+        api.logger.info({ file: path, by: actor }, 'mapping written');
+        return { status: 200 };
+      },
+    },
+  ];
+}
+
+/** @throws Fault request/conflict — the mappings do not lie on this machine */
+function mappingDirectory(api: Api): string {
+  const { mappings } = directories(api.config.snapshot(), api.workingDirectory);
+  const location = locate(mappings, api.workingDirectory);
+  if (location.kind === 'file') return location.path;
+  throw new Fault('request/conflict', 'MAPPINGS_DIR_URL is not a directory of this machine, so its files cannot be read or written here');
+}
+
+/**
+ * The real path of `fileName` inside the mapping directory, where it may be missing.
+ *
+ * @throws Fault request/forbidden — outside; request/not-found — there is no mapping directory
+ */
+async function insideMappings(directory: string, fileName: string): Promise<string> {
+  await realpath(directory).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOENT'
+      ? new Fault('request/not-found', `There is no mapping ${fileName}: the mapping directory is still empty`)
+      : error;
+  });
+  return resolveInside(directory, pathOf(fileName));
+}
+
+function pathOf(fileName: string): string {
+  if (!/^[a-z][a-z0-9+.-]+:/i.test(fileName)) return fileName;
+  try {
+    const location = locate(fileName, '/');
+    if (location.kind === 'file') return location.path;
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+  }
+  throw new Fault('request/forbidden', `The location ${fileName} is outside the mapping directory`);
+}
+
+/** No mapping that is worked with is larger than this by far. */
+const LARGEST_BYTES = 64 * 2 ** 20;
+
+async function readMappingFile(path: string, fileName: string, workingDirectory: string): Promise<string> {
+  await refuseDirectory(path, fileName);
+  try {
+    return await readText(path, LARGEST_BYTES, { workingDirectory });
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'source/missing') throw error;
+    throw new Fault('request/not-found', `There is no mapping ${fileName}`, { hint: error.hint, cause: error });
+  }
+}
+
+async function refuseDirectory(path: string, fileName: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isDirectory()) throw new Fault('request/invalid', `${fileName} is a directory, the location of a file was expected`);
+}
+
+/** @throws RequestFault mapping/syntax, mapping/invalid — with every diagnostic */
+function checkMapping(fileName: string, text: string): void {
+  const { mapping, diagnostics } = readMapping([{ name: fileName, text }], { baseIri: DEFAULT_BASE });
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  const [first] = errors;
+  if (first === undefined && mapping.triplesMaps.length > 0) return;
+  if (first === undefined) throw new Fault('mapping/invalid', `${fileName} is Turtle, but has no triples map`);
+  const more = errors.length > 1 ? `, and ${errors.length - 1} more` : '';
+  const { line, column } = first.origin;
+  throw new RequestFault(
+    isSyntax(first) ? 'mapping/syntax' : 'mapping/invalid',
+    `line ${line}, column ${column}: ${first.message}${more}`,
+    {
+      place: { mapping: `${fileName}:${line}:${column}` },
+      hint: first.hint,
+      members: { diagnostics: diagnostics.map(shownDiagnostic) },
+    },
+  );
+}
+
+const isSyntax = ({ code }: Diagnostic): boolean => code === 'syntax';
+
+const shownDiagnostic = ({ severity, code, origin, message, hint }: Diagnostic): Readonly<Record<string, unknown>> => ({
+  severity,
+  code,
+  line: origin.line,
+  column: origin.column,
+  message,
+  hint,
+});

@@ -1,0 +1,113 @@
+/** What a route is: one row with everything that serving it, refusing it and describing it needs. */
+import type { IncomingMessage } from 'node:http';
+import type { Logger } from 'pino';
+import type { Runs } from '../queues/contract.ts';
+import type { Service } from '../queues/jobs.ts';
+import type { ConfigStore } from '../src/config/store.ts';
+import { Fault } from '../src/fault.ts';
+import type { Role } from './auth.ts';
+
+/** What the routes need of the rest of the process. */
+export interface Api {
+  readonly runs: Runs;
+  readonly config: ConfigStore;
+  readonly logger: Logger;
+  /** What relative paths of requests and options start from. */
+  readonly workingDirectory: string;
+  /** The queue in words, such as `embedded`. */
+  readonly queueName: string;
+  /** Workers of this process; undefined where it has none. */
+  readonly workers?: () => { readonly running: boolean };
+  /** Aborted when the process ends: whoever still waits for an outcome is told where to find it. */
+  readonly ending: AbortSignal;
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** One request, as far as a handler needs to know it. */
+export interface Call {
+  readonly service: Service;
+  /** Absolute URL before the route's own path, without a slash at its end. */
+  readonly baseUrl: string;
+  readonly query: URLSearchParams;
+  readonly params: Readonly<Record<string, string>>;
+  readonly request: IncomingMessage;
+  /** Name of the token, or `anonymous`. */
+  readonly actor: string;
+}
+
+export interface Reply {
+  readonly status: number;
+  /** Text goes out as it stands (with `type`), anything else as JSON; undefined: an empty body. */
+  readonly body?: unknown;
+  readonly type?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A JSON schema, or the name of one in `SCHEMAS`. */
+export type SchemaLike = string | Readonly<Record<string, unknown>>;
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'query' | 'path' | 'header';
+  readonly required?: true;
+  readonly description: string;
+  readonly schema?: SchemaLike;
+}
+
+export interface Route {
+  readonly method: Method;
+  /** Below the service's base URL; parameters in braces: `/runs/{id}`. */
+  readonly path: string;
+  /** The least role that may call it; undefined: open to everybody. */
+  readonly role: Role | undefined;
+  readonly summary: string;
+  readonly parameters?: readonly Parameter[];
+  readonly body?: { readonly type: string; readonly schema: SchemaLike; readonly required: boolean };
+  /** Answers by status; problem answers stand in the description as a whole. */
+  readonly replies: Readonly<Record<number, { readonly description: string; readonly type?: string; readonly schema?: SchemaLike }>>;
+  /** A GET that sets something going: HEAD must not. */
+  readonly acts?: true;
+  handle(call: Call): Promise<Reply>;
+}
+
+/** How long a request may wait for the queue to answer before it is told that the queue is away. */
+const QUEUE_WAIT_MS = 1_800;
+
+/**
+ * `work`, or a fault when the queue does not answer in time.
+ *
+ * @throws Fault service/unavailable
+ */
+export async function withinQueueWait<T>(work: Promise<T>, waitMs = QUEUE_WAIT_MS): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Fault('service/unavailable', 'The queue does not answer', { hint: 'Try again in a moment' })),
+      waitMs,
+    );
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * The value of a parameter that must be there once.
+ *
+ * @throws Fault request/invalid
+ */
+export function requiredParameter(query: URLSearchParams, name: string, meaning: string): string {
+  const value = optionalParameter(query, name);
+  if (value === undefined || value === '') throw new Fault('request/invalid', `The parameter ${name} is missing: ${meaning}`);
+  return value;
+}
+
+/** @throws Fault request/invalid — given more than once */
+export function optionalParameter(query: URLSearchParams, name: string): string | undefined {
+  const values = query.getAll(name);
+  if (values.length > 1) throw new Fault('request/invalid', `The parameter ${name} is given ${values.length} times, once was expected`);
+  return values[0];
+}

@@ -1,0 +1,97 @@
+/** `/runs`: look at runs, and cancel them. */
+import type { RunState } from '../queues/jobs.ts';
+import { Fault } from '../src/fault.ts';
+import { type Api, type Call, optionalParameter, type Route, withinQueueWait } from './route.ts';
+
+/** Every state of a run, in the order in which it may pass them. */
+export const RUN_STATES = ['queued', 'running', 'retrying', 'completed', 'failed', 'cancelled'] as const satisfies readonly RunState[];
+
+const DEFAULT_LIMIT = 50;
+const MOST = 1_000;
+/** A worker is given a moment to let go of a run before the answer says how far that is. */
+const CANCEL_MS = 5_000;
+
+export function runRoutes(api: Api): readonly Route[] {
+  const idParameter = { name: 'id', in: 'path', required: true, description: 'Id of the run' } as const;
+  const found = { description: 'The run', schema: 'RunView' } as const;
+  return [
+    {
+      method: 'GET',
+      path: '/runs',
+      role: 'viewer',
+      summary: 'Lists runs, the newest first',
+      parameters: [
+        { name: 'state', in: 'query', description: 'Only runs in this state', schema: { type: 'string', enum: RUN_STATES } },
+        {
+          name: 'limit',
+          in: 'query',
+          description: `How many at most; ${DEFAULT_LIMIT} when left out`,
+          schema: { type: 'integer', minimum: 1, maximum: MOST },
+        },
+      ],
+      replies: { 200: { description: 'The runs', schema: { type: 'object', properties: { runs: { type: 'array', items: 'RunView' } } } } },
+      handle: async ({ query, service }) => {
+        const runs = await withinQueueWait(api.runs.list({ service, state: stateOf(query), limit: limitOf(query) }));
+        return { status: 200, body: { runs } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/runs/{id}',
+      role: 'viewer',
+      summary: 'Shows the state of a run, its progress and, once there is one, its outcome',
+      parameters: [idParameter],
+      replies: { 200: found },
+      handle: async (call) => {
+        const run = await withinQueueWait(api.runs.get(idOf(call)));
+        if (run === undefined || run.service !== call.service) throw noRun(call);
+        return { status: 200, body: run };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/runs/{id}',
+      role: 'operator',
+      summary: 'Cancels a run that waits or is under way',
+      parameters: [idParameter],
+      replies: {
+        200: { ...found, description: 'The run is cancelled' },
+        202: { ...found, description: 'The run is about to be cancelled' },
+      },
+      handle: async (call) => {
+        const before = await withinQueueWait(api.runs.get(idOf(call)));
+        if (before === undefined || before.service !== call.service) throw noRun(call);
+        const run = (await withinQueueWait(api.runs.cancel(before.id), CANCEL_MS)) ?? before;
+        if (run.state === 'completed' || run.state === 'failed') {
+          throw new Fault('request/conflict', `The run ${run.id} has ${run.state} already and cannot be cancelled`);
+        }
+        return { status: run.state === 'cancelled' ? 200 : 202, body: run };
+      },
+    },
+  ];
+}
+
+const idOf = ({ params }: Call): string => params.id ?? '';
+
+const noRun = (call: Call): Fault =>
+  new Fault('request/not-found', `There is no run ${idOf(call)}`, {
+    hint: 'Ended runs are kept for KEEP_RUNS_SECONDS, KEEP_RUNS_COUNT of them at most',
+  });
+
+function stateOf(query: URLSearchParams): RunState | undefined {
+  const given = optionalParameter(query, 'state');
+  const state = RUN_STATES.find((one) => one === given);
+  if (given !== undefined && state === undefined) {
+    throw new Fault('request/invalid', `There is no run state '${given}'; the states are ${RUN_STATES.join(', ')}`);
+  }
+  return state;
+}
+
+function limitOf(query: URLSearchParams): number {
+  const given = optionalParameter(query, 'limit');
+  if (given === undefined) return DEFAULT_LIMIT;
+  const limit = /^\d{1,6}$/.test(given) ? Number(given) : 0;
+  if (limit < 1 || limit > MOST)
+    throw new Fault('request/invalid', `The parameter limit is '${given}', expected is an integer from 1 to ${MOST}`);
+  return limit;
+}

@@ -1,0 +1,87 @@
+/** JSON schemas of what goes in and out, by the names under which routes refer to them. */
+import { FAULTS } from '../src/fault.ts';
+import { RUN_STATES } from './runs.ts';
+
+const text = { type: 'string' } as const;
+const count = { type: 'integer', minimum: 0 } as const;
+const texts = { type: 'array', items: text } as const;
+const time = { type: 'string', format: 'date-time' } as const;
+
+/** A record of `required` and `optional` fields. */
+const record = (required: Readonly<Record<string, unknown>>, optional: Readonly<Record<string, unknown>> = {}) => ({
+  type: 'object',
+  properties: { ...required, ...optional },
+  required: Object.keys(required),
+});
+
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+export const SCHEMAS = {
+  TextList: { oneOf: [text, { ...texts, minItems: 1 }] },
+  ProcessRequest: record(
+    { inputFileURL: ref('TextList') },
+    {
+      logicalSource: { ...ref('TextList'), description: 'The n-th belongs to the n-th input file' },
+      mappingURL: { ...text, description: 'A mapping file or a directory of them' },
+    },
+  ),
+  SuccessReport: record({
+    input: texts,
+    successfulIterations: count,
+    failedIterations: count,
+    outputFileLocations: texts,
+    mappingFiles: texts,
+    processingTime: { ...count, description: 'Milliseconds' },
+    runId: text,
+    records: count,
+    quads: count,
+    rejectedRecords: count,
+    warnings: texts,
+  }),
+  FailureMessage: record({
+    name: text,
+    time: { ...text, description: 'Local date-time, ISO 8601 with milliseconds, no zone' },
+    type: text,
+    error: text,
+    version: text,
+    entity: { ...text, description: 'URL of the failed input file' },
+    provenance: text,
+    runId: text,
+    code: { type: 'string', enum: Object.keys(FAULTS) },
+    detail: ref('Fault'),
+  }),
+  Fault: record({ code: { type: 'string', enum: Object.keys(FAULTS) }, message: text, place: ref('Place') }, { hint: text }),
+  Place: record({}, { mapping: text, input: text, record: count, line: count, byte: count, expression: text, value: text }),
+  Problem: record(
+    {
+      type: text,
+      title: text,
+      status: count,
+      detail: text,
+      instance: text,
+      code: { type: 'string', enum: Object.keys(FAULTS) },
+      requestId: text,
+    },
+    { place: ref('Place'), hint: text, diagnostics: { type: 'array', items: ref('Diagnostic') }, names: texts },
+  ),
+  Diagnostic: record(
+    { severity: { type: 'string', enum: ['error', 'warning'] }, code: text, line: count, column: count, message: text },
+    { hint: text },
+  ),
+  RunView: record(
+    { id: text, service: text, state: { type: 'string', enum: RUN_STATES }, attempts: count, submittedAt: time, input: texts },
+    {
+      startedAt: time,
+      endedAt: time,
+      progress: record({ records: count, quads: count, bytesRead: count }),
+      outcome: {
+        oneOf: [
+          record({ state: { const: 'completed' }, report: ref('SuccessReport') }),
+          record({ state: { enum: ['failed', 'cancelled'] }, failure: ref('FailureMessage') }),
+        ],
+      },
+    },
+  ),
+  ConfigChange: record({ configEntry: text, configValue: { type: ['string', 'number', 'boolean', 'null'] } }),
+  Health: record({ status: { type: 'string', enum: ['up'] }, version: text }, { checks: { type: 'object', additionalProperties: text } }),
+} as const;

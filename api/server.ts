@@ -1,0 +1,59 @@
+/** The HTTP server: listens, and ends without cutting answers off. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type Koa from 'koa';
+import { Fault } from '../src/fault.ts';
+
+export interface HttpServer {
+  /** `http://127.0.0.1:8080`. */
+  readonly url: string;
+  readonly port: number;
+  /** Takes no new connections; ends when the last answer is out, at `deadlineMs` at the latest. */
+  close(deadlineMs: number): Promise<void>;
+}
+
+export interface Listening {
+  readonly host: string;
+  /** 0: a free one. */
+  readonly port: number;
+  /** How long a client may take to send its request. */
+  readonly requestTimeoutMs: number;
+}
+
+/** @throws Fault config/invalid — the port is taken, the address is not this machine's, or the port needs more rights */
+export async function listen(app: Koa, { host, port, requestTimeoutMs }: Listening): Promise<HttpServer> {
+  const server = createServer({ requestTimeout: requestTimeoutMs, headersTimeout: Math.min(requestTimeoutMs, 20_000) }, app.callback());
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(listenFault(error, host, port)));
+    server.listen(port, host, resolve);
+  });
+  const address = server.address() as AddressInfo;
+  return {
+    url: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`,
+    port: address.port,
+    close: (deadlineMs) => closeServer(server, deadlineMs),
+  };
+}
+
+function closeServer(server: Server, deadlineMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => server.closeAllConnections(), deadlineMs);
+    server.close(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
+
+const REASONS: Readonly<Record<string, readonly [what: string, hint: string]>> = {
+  EADDRINUSE: ['another program listens there already', 'Stop it, or choose another port with --port or PORT; 0 takes a free one'],
+  EACCES: ['this user may not listen on that port', 'Choose a port from 1024 up with --port or PORT'],
+  EADDRNOTAVAIL: ['that is no address of this machine', 'Choose one with --host or HOST, such as 127.0.0.1'],
+  ENOTFOUND: ['there is no such host', 'Choose an address of this machine with --host or HOST, such as 127.0.0.1'],
+};
+
+function listenFault(error: NodeJS.ErrnoException, host: string, port: number): Fault {
+  const [what, hint] = REASONS[error.code ?? ''] ?? [error.message, undefined];
+  return new Fault('config/invalid', `Cannot listen on ${host}, port ${port}: ${what}`, { hint, cause: error });
+}
