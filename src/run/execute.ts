@@ -6,9 +6,10 @@ import { openCsv } from '../sources/csv.ts';
 import type { Batch, CsvDialect, OpenScan, Reading, Scan } from '../sources/source.ts';
 import { inputFormat, openInput, redactUrl } from '../storage/storage.ts';
 import type { Reader } from '../value.ts';
+import { type KeyedTexts, pairTexts } from './join.ts';
 import { type DeferredJoin, JoinFill, MapProgram, type RunState } from './program.ts';
 import type { RunHooks, RunRequest } from './request.ts';
-import type { LineSpill } from './spill.ts';
+import type { LineSpill, SpillSpace } from './spill.ts';
 
 /** Text is handed to the sink once there is this much of it. */
 const WRITE_CHARACTERS = 1 << 18;
@@ -27,6 +28,7 @@ export class Execution {
   readonly #request: RunRequest;
   readonly #plan: Plan;
   readonly #state: RunState;
+  readonly #space: SpillSpace;
   readonly #spill: LineSpill;
   readonly #sink: QuadSink;
   readonly #hooks: RunHooks;
@@ -37,10 +39,11 @@ export class Execution {
   #progressAt = 0;
   #bytesBefore = 0;
 
-  constructor(request: RunRequest, plan: Plan, state: RunState, spill: LineSpill, sink: QuadSink, hooks: RunHooks) {
+  constructor(request: RunRequest, plan: Plan, state: RunState, space: SpillSpace, spill: LineSpill, sink: QuadSink, hooks: RunHooks) {
     this.#request = request;
     this.#plan = plan;
     this.#state = state;
+    this.#space = space;
     this.#spill = spill;
     this.#sink = sink;
     this.#hooks = hooks;
@@ -99,8 +102,8 @@ export class Execution {
     for (const join of this.#state.deferred) await this.#pair(join);
     this.#state.shared.drop();
     for await (const lines of this.#spill.drain(this.#state.budget)) {
-      this.#text += lines;
-      this.#drained += countLines(lines);
+      for (const line of lines) this.#text += line;
+      this.#drained += lines.length;
       await this.#breathe();
     }
     await this.#write();
@@ -152,18 +155,12 @@ export class Execution {
     }
   }
 
-  async #pair(join: DeferredJoin): Promise<void> {
-    const parents = this.#state.parents[join.join];
-    for (const [key, children] of join.children.entries()) {
-      const found = parents?.get(key) ?? null;
-      if (found === null) continue;
-      for (const child of children) {
-        if (typeof found === 'string') this.#text += join.program.once(child + found + join.tail);
-        else for (const parent of found) this.#text += join.program.once(child + parent + join.tail);
-        if (this.#text.length >= WRITE_CHARACTERS) await this.#breathe();
-      }
+  async #pair({ join, children, tail, program }: DeferredJoin): Promise<void> {
+    for await (const [child, found] of pairTexts(children, this.#state.parents[join] as KeyedTexts)) {
+      for (const parent of found) this.#text += program.once(child + parent + tail);
+      if (this.#text.length >= WRITE_CHARACTERS) await this.#breathe();
     }
-    join.children.clear();
+    children.clear();
     await this.#breathe();
   }
 
@@ -199,7 +196,7 @@ export class Execution {
 
   async #breathe(): Promise<void> {
     if (this.#text.length >= WRITE_CHARACTERS) await this.#write();
-    await this.#spill.flush();
+    await this.#space.flush();
     const now = performance.now();
     if (now - this.#turnAt < TURN_MS) return;
     this.#turnAt = now;
@@ -245,10 +242,4 @@ function formatByName(url: string): string | undefined {
     // Without a known extension the mapping's formulation alone decides.
     return undefined;
   }
-}
-
-function countLines(lines: string): number {
-  let count = 0;
-  for (let at = lines.indexOf('\n'); at >= 0; at = lines.indexOf('\n', at + 1)) count++;
-  return count;
 }

@@ -1,55 +1,136 @@
 /**
  * A join is an index filled by a scan: subjects of the parent by key, distinct. A child that is read after its parent asks the
  * index record by record; one that is read before or with it (or in a cycle) leaves its distinct subjects by key, and the pairs
- * are made when both sides are complete. Never a nested loop.
+ * are made when both sides are complete. Never a nested loop. Beyond the budget both sides go to partitioned files.
  */
-
 import type { Text } from '../terms/generate.ts';
 import { detach } from '../text.ts';
+import { MemoryBudget } from './distinct.ts';
+import { PairSpill, type SpillSpace } from './spill.ts';
+
+/** What an entry of a map and a string cost beside their characters, roughly. */
+const KEY_BYTES = 120;
+const TEXT_BYTES = 40;
+/** Memory is taken from the budget in steps of this size. */
+const STEP_BYTES = 1 << 20;
+/** Longer lists become sets, so that adding stays cheap. */
+const LIST_LENGTH = 8;
 
 /** Texts by key, distinct: a single text stands alone, a few in an array, many in a set. */
 export class KeyedTexts {
   readonly #texts = new Map<string, string | string[] | Set<string>>();
-  /** Rough size of what is held, in bytes. */
-  bytes = 0;
+  readonly #budget: MemoryBudget;
+  readonly #space: SpillSpace;
+  readonly #seed: number;
+  #usedBytes = 0;
+  #takenBytes = 0;
+  #spill: PairSpill | undefined;
+
+  constructor(budget: MemoryBudget, space: SpillSpace, seed: number) {
+    this.#budget = budget;
+    this.#space = space;
+    this.#seed = seed;
+  }
+
+  /** True once the texts are in files: then only `pairTexts` can find them. */
+  get spilled(): boolean {
+    return this.#spill !== undefined;
+  }
 
   /** Both strings may be slices of a batch: what is kept is detached. */
   add(key: string, text: string): void {
-    const held = this.#texts.get(key);
-    if (held === undefined) {
-      this.#texts.set(detach(key), this.#keep(text));
-      this.bytes += key.length + 64;
-    } else if (typeof held === 'string') {
-      if (held !== text) this.#texts.set(key, [held, this.#keep(text)]);
-    } else if (Array.isArray(held)) {
-      if (held.includes(text)) return;
-      held.push(this.#keep(text));
-      if (held.length > 8) this.#texts.set(key, new Set(held));
-    } else if (!held.has(text)) held.add(this.#keep(text));
+    if (this.#spill !== undefined) {
+      this.#spill.add(key, text);
+      return;
+    }
+    this.#put(key, text);
+    if (this.#usedBytes <= this.#takenBytes) return;
+    if (this.#budget.take(STEP_BYTES)) this.#takenBytes += STEP_BYTES;
+    else this.spillOver();
   }
 
   get(key: string): Text {
     const held = this.#texts.get(key);
     if (held === undefined) return null;
     if (!(held instanceof Set)) return held;
-    // Asked for: keep the array, later asks are free. Adding goes on with a set only while the index is filled.
+    // Asked for, so complete: as an array, later asks are free.
     const list = [...held];
     this.#texts.set(key, list);
     return list;
+  }
+
+  /** Moves all texts to files; more may be added. */
+  spillOver(): PairSpill {
+    if (this.#spill !== undefined) return this.#spill;
+    const spill = new PairSpill(this.#space, this.#seed);
+    for (const [key, texts] of this.entries()) for (const text of texts) spill.add(key, text);
+    this.clear();
+    this.#spill = spill;
+    return spill;
+  }
+
+  /** Like this one, and without a limit: for one partition of what was spilled. */
+  empty(): KeyedTexts {
+    return new KeyedTexts(new MemoryBudget(Number.POSITIVE_INFINITY), this.#space, this.#seed);
   }
 
   *entries(): Iterable<readonly [key: string, texts: Iterable<string>]> {
     for (const [key, held] of this.#texts) yield [key, typeof held === 'string' ? [held] : held];
   }
 
+  /** Forgets what is in memory and gives that back. */
   clear(): void {
     this.#texts.clear();
-    this.bytes = 0;
+    this.#budget.give(this.#takenBytes);
+    this.#takenBytes = 0;
+    this.#usedBytes = 0;
+  }
+
+  #put(key: string, text: string): void {
+    const held = this.#texts.get(key);
+    if (held === undefined) {
+      this.#texts.set(detach(key), this.#keep(text));
+      this.#usedBytes += key.length + KEY_BYTES;
+    } else if (typeof held === 'string') {
+      if (held !== text) this.#texts.set(key, [held, this.#keep(text)]);
+    } else if (Array.isArray(held)) {
+      if (held.includes(text)) return;
+      held.push(this.#keep(text));
+      if (held.length > LIST_LENGTH) this.#texts.set(key, new Set(held));
+    } else if (!held.has(text)) held.add(this.#keep(text));
   }
 
   #keep(text: string): string {
-    this.bytes += text.length + 32;
+    this.#usedBytes += text.length + TEXT_BYTES;
     return detach(text);
+  }
+}
+
+/** Each text of `children` with the texts of `parents` that have its key. A child may come twice when the sides were spilled. */
+export async function* pairTexts(
+  children: KeyedTexts,
+  parents: KeyedTexts,
+  makeIndex: () => KeyedTexts,
+): AsyncIterable<readonly [child: string, parents: readonly string[]]> {
+  if (!children.spilled && !parents.spilled) {
+    for (const [key, texts] of children.entries()) {
+      const found = parents.get(key);
+      if (found === null) continue;
+      const list = typeof found === 'string' ? [found] : found;
+      for (const child of texts) yield [child, list];
+    }
+    return;
+  }
+  const childSpill = children.spillOver();
+  const parentSpill = parents.spillOver();
+  for (let partition = 0; partition < PairSpill.partitions; partition++) {
+    const index = parents.empty();
+    for await (const [key, text] of parentSpill.read(partition)) index.add(key, text);
+    for await (const [key, child] of childSpill.read(partition)) {
+      const found = index.get(key);
+      if (found !== null) yield [child, typeof found === 'string' ? [found] : found];
+    }
+    index.clear();
   }
 }
 

@@ -11,7 +11,7 @@ import { type CompiledTerm, compileExpression, compileTerm, same, type TermConte
 import { blankLabel, toBytes } from '../text.ts';
 import type { Reader } from '../value.ts';
 import { HashSet, KNOWN, type MemoryBudget, NEW, SubjectTable, UNDECIDED, type Verdict } from './distinct.ts';
-import { joinKey, KeyedTexts } from './join.ts';
+import { joinKey, type KeyedTexts } from './join.ts';
 
 /** What the programs of a run share. */
 export interface RunState {
@@ -23,6 +23,7 @@ export interface RunState {
   readonly shared: HashSet;
   /** By join: the parent's subjects. */
   readonly parents: readonly KeyedTexts[];
+  readonly keyedTexts: () => KeyedTexts;
   /** Joins that wait for the end of both sides. */
   readonly deferred: DeferredJoin[];
   /** Takes a line that no table could decide. */
@@ -79,9 +80,9 @@ export class MapProgram {
     let slots = 0;
     for (const rule of plan.rules) {
       const { object } = rule;
-      if (object.kind === 'join' && object.deferred && isPlain(rule)) {
+      if (object.kind === 'join' && (object.deferred || state.parents[object.join]?.spilled === true) && isPlain(rule)) {
         const predicate = compileTerm(rule.predicate, context).constant as string;
-        const waiting: DeferredJoin = { join: object.join, children: new KeyedTexts(), tail: endOf(rule, context), program: this };
+        const waiting: DeferredJoin = { join: object.join, children: state.keyedTexts(), tail: endOf(rule, context), program: this };
         state.deferred.push(waiting);
         deferred.push({ rule: waiting, lead: ` ${predicate} `, keys: compileKeys(object.keys, context) });
         continue;
@@ -328,10 +329,14 @@ function compileObject(rule: RulePlan, context: TermContext, parents: KeyedTexts
     case 'parent-subject':
       return compileTerm(object.parent.subject, termContext(object.parent, context.reader, context.typed, context.base));
     case 'join': {
-      if (object.deferred) {
-        throw new Fault('mapping/invalid', 'A join that goes back to its own scan needs a constant predicate and a constant graph', {
-          place: { mapping: formatOrigin(joins[object.join]?.parent.origin ?? rule.predicate.origin) },
-        });
+      if (object.deferred || parents?.spilled === true) {
+        throw new Fault(
+          'mapping/invalid',
+          'A join that goes back to its own source, or is too large for memory, needs a constant predicate and a constant graph',
+          {
+            place: { mapping: formatOrigin(joins[object.join]?.parent.origin ?? rule.predicate.origin) },
+          },
+        );
       }
       const keys = compileKeys(object.keys, context);
       const index = parents as KeyedTexts;

@@ -14,7 +14,7 @@ import { KeyedTexts } from './join.ts';
 import { loadMapping } from './load.ts';
 import { explainEmpty } from './report.ts';
 import { DEFAULT_BASE, type RunHooks, type RunReport, type RunRequest } from './request.ts';
-import { LineSpill } from './spill.ts';
+import { LineSpill, SpillSpace } from './spill.ts';
 
 /**
  * Carries out a run. Writes to `sink`, and leaves it to the caller to commit it when this returns or to abort it when this throws.
@@ -31,7 +31,9 @@ export async function executeRun(request: RunRequest, sink: QuadSink, hooks: Run
   const urls = locateInputs(plan.scans, request.inputs, request.workingDirectory);
   const budget = new MemoryBudget(request.memoryBudgetBytes);
   const seed = randomInt(2 ** 31);
-  const spill = new LineSpill(join(request.spillDirectory, `quadmill-${request.runId}`), seed ^ 0x3c6ef372);
+  const space = new SpillSpace(join(request.spillDirectory, `quadmill-${request.runId}`));
+  const spill = new LineSpill(space, seed ^ 0x3c6ef372);
+  const keyedTexts = () => new KeyedTexts(budget, space, seed ^ 0x1b873593);
   const execution = new Execution(
     request,
     plan,
@@ -41,10 +43,12 @@ export async function executeRun(request: RunRequest, sink: QuadSink, hooks: Run
       seed,
       budget,
       shared: new HashSet(budget, seed),
-      parents: plan.joins.map(() => new KeyedTexts()),
+      parents: plan.joins.map(keyedTexts),
+      keyedTexts,
       deferred: [],
       undecided: (line) => spill.add(line),
     },
+    space,
     spill,
     sink,
     hooks,
@@ -53,7 +57,7 @@ export async function executeRun(request: RunRequest, sink: QuadSink, hooks: Run
     for (const [index, scan] of plan.scans.entries()) await execution.scan(scan, urls[index] as string);
     await execution.finish();
   } finally {
-    await spill.remove();
+    await space.remove();
   }
   const programs = execution.programs;
   return {

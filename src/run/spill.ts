@@ -1,7 +1,8 @@
 /**
- * What does not fit in memory: lines, partitioned by hash into files, de-duplicated one partition at a time at the end.
+ * What does not fit in memory goes to files, partitioned by hash, and is worked off one partition at a time.
  *
- * A partition that does not fit either is partitioned again, by other bits. Files are private to the run and removed with it.
+ * All files of a run live in one private directory that is removed with it. Adding is synchronous and buffers; `SpillSpace.flush`
+ * writes what is full, once a batch.
  */
 import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
@@ -12,70 +13,71 @@ import { HashSet, type MemoryBudget, NEW, partitionOf, UNDECIDED } from './disti
 const PARTITIONS = 32;
 const BUFFER_CHARACTERS = 1 << 16;
 
-export class LineSpill {
-  lines = 0;
-  bytes = 0;
+/** The spill files of one run. */
+export class SpillSpace {
   readonly #directory: string;
-  readonly #seed: number;
+  readonly #files: PartitionedFile[] = [];
+  bytes = 0;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  partitioned(): PartitionedFile {
+    const file = new PartitionedFile(join(this.#directory, String(this.#files.length)), (bytes) => {
+      this.bytes += bytes;
+    });
+    this.#files.push(file);
+    return file;
+  }
+
+  /** Writes the buffers that are full. @throws Fault sink/failed */
+  async flush(): Promise<void> {
+    for (const file of this.#files) if (file.full) await file.flush();
+  }
+
+  async remove(): Promise<void> {
+    for (const file of this.#files) await file.close();
+    await rm(this.#directory, { recursive: true, force: true });
+  }
+}
+
+/** Appends one-byte text to one of a few files, and reads each back. */
+export class PartitionedFile {
+  full = false;
+  readonly #directory: string;
+  readonly #count: (bytes: number) => void;
   readonly #buffers: string[] = new Array(PARTITIONS).fill('');
   readonly #files: (FileHandle | undefined)[] = new Array(PARTITIONS).fill(undefined);
-  #full: number[] = [];
 
-  constructor(directory: string, seed: number) {
+  constructor(directory: string, count: (bytes: number) => void) {
     this.#directory = directory;
-    this.#seed = seed;
+    this.#count = count;
   }
 
-  /** Takes a line (with its line feed) into a buffer; `flush` must follow before much more comes. */
-  add(line: string): void {
-    const partition = partitionOf(line, this.#seed, PARTITIONS);
-    const buffer = (this.#buffers[partition] as string) + line;
+  add(partition: number, text: string): void {
+    const buffer = (this.#buffers[partition] as string) + text;
     this.#buffers[partition] = buffer;
-    if (buffer.length - line.length < BUFFER_CHARACTERS && buffer.length >= BUFFER_CHARACTERS) this.#full.push(partition);
-    this.lines++;
-    this.bytes += line.length;
+    if (buffer.length >= BUFFER_CHARACTERS) this.full = true;
   }
 
-  /** Writes the buffers that are full. Once a batch. @throws Fault sink/failed */
   async flush(): Promise<void> {
-    const full = this.#full;
-    if (full.length === 0) return;
-    this.#full = [];
-    for (const partition of full) await this.#write(partition);
-  }
-
-  /** Every distinct line, a batch of lines at a time. The memory of a partition's table comes from `budget`. */
-  async *drain(budget: MemoryBudget): AsyncIterable<string> {
-    if (this.lines === 0) return;
+    this.full = false;
     for (let partition = 0; partition < PARTITIONS; partition++) {
-      if (this.#buffers[partition] !== '') await this.#write(partition);
-      const file = this.#files[partition];
-      if (file === undefined) continue;
-      await file.close();
-      this.#files[partition] = undefined;
-      const seen = new HashSet(budget, this.#seed ^ 0x5bd1e995);
-      const overflow = new LineSpill(join(this.#directory, `${partition}.d`), (this.#seed * 31 + 7) | 0);
-      for await (const lines of readLines(this.#path(partition))) {
-        let fresh = '';
-        for (const line of lines) {
-          const verdict = seen.add(line);
-          if (verdict === NEW) fresh += line;
-          else if (verdict === UNDECIDED) overflow.add(line);
-        }
-        await overflow.flush();
-        if (fresh !== '') yield fresh;
-      }
-      seen.drop();
-      await rm(this.#path(partition), { force: true });
-      yield* overflow.drain(budget);
+      if ((this.#buffers[partition] as string).length >= BUFFER_CHARACTERS) await this.#write(partition);
     }
   }
 
-  /** Closes and removes every file. */
-  async remove(): Promise<void> {
+  /** All that was added to a partition, in pieces of any size. */
+  async *read(partition: number): AsyncIterable<string> {
+    if (this.#buffers[partition] !== '') await this.#write(partition);
+    if (this.#files[partition] === undefined) return;
+    yield* createReadStream(this.#path(partition), { encoding: 'latin1', highWaterMark: 1 << 18 });
+  }
+
+  async close(): Promise<void> {
     for (const file of this.#files) await file?.close();
     this.#files.fill(undefined);
-    await rm(this.#directory, { recursive: true, force: true });
   }
 
   #path(partition: number): string {
@@ -83,30 +85,105 @@ export class LineSpill {
   }
 
   async #write(partition: number): Promise<void> {
+    const text = this.#buffers[partition] as string;
     try {
       let file = this.#files[partition];
       if (file === undefined) {
-        await mkdir(this.#directory, { recursive: true });
+        await mkdir(this.#directory, { recursive: true, mode: 0o700 });
         file = await open(this.#path(partition), 'w', 0o600);
         this.#files[partition] = file;
       }
-      await file.appendFile(this.#buffers[partition] as string, 'latin1');
-      this.#buffers[partition] = '';
+      await file.appendFile(text, 'latin1');
     } catch (cause) {
       throw new Fault('sink/failed', `The spill directory ${this.#directory} cannot be written: ${(cause as Error).message}`, {
         cause,
         hint: 'Free some disk space, or give the run more memory.',
       });
     }
+    this.#buffers[partition] = '';
+    this.#count(text.length);
   }
 }
 
-/** The lines of a file, each with its line feed, in batches. */
-async function* readLines(path: string): AsyncIterable<readonly string[]> {
-  let rest = '';
-  for await (const chunk of createReadStream(path, { encoding: 'latin1', highWaterMark: 1 << 18 })) {
-    const lines = (rest + chunk).split('\n');
-    rest = lines.pop() as string;
-    yield lines.map((line) => `${line}\n`);
+// ---------------------------------------------------------------- lines
+
+/** Statements that no table could decide: de-duplicated at the end. */
+export class LineSpill {
+  readonly #space: SpillSpace;
+  readonly #seed: number;
+  #file: PartitionedFile | undefined;
+
+  constructor(space: SpillSpace, seed: number) {
+    this.#space = space;
+    this.#seed = seed;
+  }
+
+  /** Takes a line with its line feed. */
+  add(line: string): void {
+    this.#file ??= this.#space.partitioned();
+    this.#file.add(partitionOf(line, this.#seed, PARTITIONS), line);
+  }
+
+  /** Every distinct line, in batches. A partition that does not fit into `budget` is partitioned again, by other bits. */
+  async *drain(budget: MemoryBudget): AsyncIterable<readonly string[]> {
+    if (this.#file === undefined) return;
+    for (let partition = 0; partition < PARTITIONS; partition++) {
+      const seen = new HashSet(budget, this.#seed ^ 0x5bd1e995);
+      const overflow = new LineSpill(this.#space, (Math.imul(this.#seed, 31) + 7) | 0);
+      let rest = '';
+      for await (const piece of this.#file.read(partition)) {
+        const lines = (rest + piece).split('\n');
+        rest = lines.pop() as string;
+        const fresh: string[] = [];
+        for (const text of lines) {
+          const line = `${text}\n`;
+          const verdict = seen.add(line);
+          if (verdict === NEW) fresh.push(line);
+          else if (verdict === UNDECIDED) overflow.add(line);
+        }
+        await this.#space.flush();
+        yield fresh;
+      }
+      seen.drop();
+      yield* overflow.drain(budget);
+    }
+  }
+}
+
+// ---------------------------------------------------------------- pairs
+
+/** Texts with a key: one side of a join. Equal keys share a partition, whichever side they are on. */
+export class PairSpill {
+  readonly #file: PartitionedFile;
+  readonly #seed: number;
+
+  constructor(space: SpillSpace, seed: number) {
+    this.#file = space.partitioned();
+    this.#seed = seed;
+  }
+
+  static readonly partitions = PARTITIONS;
+
+  add(key: string, text: string): void {
+    this.#file.add(partitionOf(key, this.#seed, PARTITIONS), `${key.length}:${text.length}:${key}${text}`);
+  }
+
+  async *read(partition: number): AsyncIterable<readonly [key: string, text: string]> {
+    let rest = '';
+    for await (const piece of this.#file.read(partition)) {
+      rest += piece;
+      let at = 0;
+      while (true) {
+        const first = rest.indexOf(':', at);
+        const second = first < 0 ? -1 : rest.indexOf(':', first + 1);
+        if (second < 0) break;
+        const keyEnd = second + 1 + Number(rest.slice(at, first));
+        const end = keyEnd + Number(rest.slice(first + 1, second));
+        if (end > rest.length) break;
+        yield [rest.slice(second + 1, keyEnd), rest.slice(keyEnd, end)];
+        at = end;
+      }
+      rest = rest.slice(at);
+    }
   }
 }
