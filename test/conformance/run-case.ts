@@ -1,0 +1,121 @@
+/** Runs one case in this process and judges it. */
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describeFault, Fault } from '../../src/fault.ts';
+import { readMapping } from '../../src/mapping/read.ts';
+import { RUN_DEFAULTS } from '../../src/run/request.ts';
+import { executeRun } from '../../src/run/run.ts';
+import type { QuadSink } from '../../src/sinks/sink.ts';
+import { fromBytes } from '../../src/text.ts';
+import { COMPARABLE, difference } from './compare.ts';
+import type { Case, ExpectedOutput } from './manifest.ts';
+
+export interface Verdict {
+  readonly status: 'passed' | 'failed' | 'skipped';
+  readonly reason: string;
+}
+
+const TIME_LIMIT_MS = 30_000;
+
+/** Formats that are not run, by the reason. */
+const NOT_RUN: Readonly<Record<string, readonly string[]>> = {
+  'databases are not offered by this version yet': ['MySQL', 'PostgreSQL', 'SQL'],
+  'spreadsheets are not offered by this version yet': ['XLSX', 'ODS'],
+  'the harness starts no such server': ['SQLServer', 'SPARQL', 'Kafka', 'MQTT', 'HTTP-JSON', 'DCAT-JSON'],
+};
+
+export async function runCase(test: Case, casesDirectory: string): Promise<Verdict> {
+  const folder = join(casesDirectory, test.dir);
+  const skip = await reasonToSkip(test, folder);
+  if (skip !== undefined) return { status: 'skipped', reason: skip };
+  const targets = test.expectedOutputs.filter(({ role }) => role === 'target');
+  if (targets.length === 0) return judge(test, folder, folder);
+  const scratch = await mkdtemp(join(tmpdir(), 'quadmill-case-'));
+  try {
+    await cp(folder, scratch, { recursive: true });
+    for (const { file } of targets) await rm(join(scratch, file), { force: true });
+    return await judge(test, folder, scratch);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+/** What this version does not do is told by the mapping's own diagnostics. */
+async function reasonToSkip(test: Case, folder: string): Promise<string | undefined> {
+  for (const [reason, formats] of Object.entries(NOT_RUN)) if (formats.includes(test.format)) return `${reason} (${test.format})`;
+  if (test.mapping === null) return 'the Direct Mapping is not offered by this version yet';
+  const text = await readFile(join(folder, test.mapping), 'utf8');
+  const { diagnostics } = readMapping([{ name: test.mapping, text }], { baseIri: test.baseIRI });
+  const unsupported = diagnostics.find(({ code, severity }) => code === 'not-supported' && severity === 'error');
+  if (unsupported !== undefined) return unsupported.message;
+  const odd = test.expectedOutputs.find((output) => !isComparable(output));
+  return odd === undefined
+    ? undefined
+    : `the harness does not read ${[odd.mediaType, odd.compression, odd.encoding].filter(Boolean).join(', ')}`;
+}
+
+const isComparable = ({ mediaType, compression, encoding }: ExpectedOutput): boolean =>
+  COMPARABLE.has(mediaType) && compression === undefined && (encoding === undefined || /^utf-?8$/i.test(encoding));
+
+async function judge(test: Case, folder: string, workingDirectory: string): Promise<Verdict> {
+  const output = await outputOf(test, workingDirectory);
+  if (output instanceof Fault) {
+    if (output.code === 'internal/error')
+      return failed(`crashed: ${(output.cause as Error | undefined)?.stack?.split('\n')[0] ?? output.message}`);
+    if (output.code === 'run/cancelled') return failed(`took longer than ${TIME_LIMIT_MS / 1000} s`);
+    return test.expectsError ? PASSED : failed(`${output.code}: ${describeFault(output)}`);
+  }
+  if (test.expectsError) return failed(`an error was expected, ${output.split('\n').length - 1} statements came`);
+  for (const expected of test.expectedOutputs) {
+    const actual =
+      expected.role === 'default' ? output : await readFile(join(workingDirectory, expected.file), 'utf8').catch(() => undefined);
+    if (actual === undefined) return failed(`the target ${expected.file} was not written`);
+    const reason = difference(
+      { text: actual, mediaType: expected.role === 'default' ? 'application/n-quads' : expected.mediaType, baseIri: test.baseIRI },
+      { text: await readFile(join(folder, expected.file), 'utf8'), mediaType: expected.mediaType, baseIri: test.baseIRI },
+    );
+    if (reason !== undefined) return failed(expected.role === 'default' ? reason : `target ${expected.file}: ${reason}`);
+  }
+  return PASSED;
+}
+
+const PASSED: Verdict = { status: 'passed', reason: '' };
+const failed = (reason: string): Verdict => ({ status: 'failed', reason: reason.replace(/\s*\n\s*/g, ' | ') });
+
+/** The N-Quads that the run wrote, or the fault that ended it. */
+async function outputOf(test: Case, workingDirectory: string): Promise<string | Fault> {
+  let lines = '';
+  const sink: QuadSink = {
+    write(text) {
+      lines += text;
+    },
+    commit: async () => [],
+    abort: async () => undefined,
+  };
+  const inputs = Object.entries(test.sourceOverrides ?? {}).map(([name, file]) => ({ name, url: join(workingDirectory, file) }));
+  const signal = AbortSignal.timeout(TIME_LIMIT_MS);
+  const request = {
+    ...RUN_DEFAULTS,
+    runId: 'conformance',
+    mappings: [join(workingDirectory, test.mapping as string)],
+    inputs,
+    workingDirectory,
+    base: test.baseIRI,
+    spillDirectory: tmpdir(),
+  };
+  try {
+    await Promise.race([executeRun(request, sink, { signal }), rejectionOf(signal)]);
+    return fromBytes(lines);
+  } catch (error) {
+    return Fault.of(error);
+  }
+}
+
+/** For a run that would not look at its signal. */
+const rejectionOf = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    signal.addEventListener('abort', () => setTimeout(() => reject(new Fault('run/cancelled', 'The time limit ran out')), 1000).unref(), {
+      once: true,
+    });
+  });

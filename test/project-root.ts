@@ -1,0 +1,13 @@
+/** The folder that holds package.json, whether this runs from the sources or from `dist`. */
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+function find(directory: string): string {
+  if (existsSync(join(directory, 'package.json'))) return directory;
+  const parent = dirname(directory);
+  if (parent === directory) throw new Error('package.json of quadmill is missing');
+  return find(parent);
+}
+
+export const PROJECT_ROOT = find(dirname(fileURLToPath(import.meta.url)));
