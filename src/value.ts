@@ -11,10 +11,13 @@ export class TypedValue {
   readonly text: string;
   /** IRI of the natural datatype, for example `http://www.w3.org/2001/XMLSchema#integer`. */
   readonly datatype: string;
+  /** As the source writes it (`655.50`, where `text` is `6.555E2`): for a term map that names a datatype of its own. */
+  readonly written: string;
 
-  constructor(text: string, datatype: string) {
+  constructor(text: string, datatype: string, written: string = text) {
     this.text = text;
     this.datatype = datatype;
+    this.written = written;
   }
 }
 

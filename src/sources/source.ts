@@ -33,6 +33,8 @@ export interface Reading {
   /** Prefix → namespace IRI for XPath (rml:namespace). */
   readonly namespaces: Readonly<Record<string, string>>;
   readonly csv?: CsvDialect;
+  /** JSON: the document is a sequence of values (JSON Lines), which are the elements of an array `$` that is not written. */
+  readonly jsonLines?: boolean;
   /** A single record, field or text may not exceed this many bytes. */
   readonly maxRecordBytes: number;
 }

@@ -1,0 +1,203 @@
+/**
+ * Filter expressions of JSONPath → closures.
+ *
+ * Text is compared as UTF-8 bytes, which has the order of code points that RFC 9535 asks for; functions that count or match
+ * characters decode first.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9535#section-2.3.5 and https://www.rfc-editor.org/rfc/rfc9485 (I-Regexp)
+ */
+import { fromBytes } from '../text.ts';
+import { type Call, isSingular, type Operand, type Operator, type Query, type Test } from './json-path.ts';
+import { compileSegments, compileSingular } from './json-query.ts';
+import { isObject, Numeral, writtenNumber } from './json-text.ts';
+
+type Decide = (node: unknown, root: unknown) => boolean;
+/** A value, or undefined for Nothing. */
+type Evaluate = (node: unknown, root: unknown) => unknown;
+
+export function compileTest(test: Test): Decide {
+  switch (test.kind) {
+    case 'or': {
+      const tests = test.tests.map(compileTest);
+      return (node, root) => tests.some((decide) => decide(node, root));
+    }
+    case 'and': {
+      const tests = test.tests.map(compileTest);
+      return (node, root) => tests.every((decide) => decide(node, root));
+    }
+    case 'not': {
+      const decide = compileTest(test.test);
+      return (node, root) => !decide(node, root);
+    }
+    case 'exists': {
+      if (isSingular(test.query)) {
+        const find = compileSingular(test.query);
+        return (node, root) => find(node, root) !== undefined;
+      }
+      const nodes = compileNodes(test.query);
+      return (node, root) => nodes(node, root).length > 0;
+    }
+    case 'call': {
+      const evaluate = compileCall(test.call);
+      return (node, root) => evaluate(node, root) === true;
+    }
+    case 'compare': {
+      const left = compileOperand(test.left);
+      const right = compileOperand(test.right);
+      const compare = COMPARE[test.operator];
+      return (node, root) => compare(left(node, root), right(node, root));
+    }
+  }
+}
+
+/** True when the test looks at the root of the document, so that it cannot be decided from an element alone. */
+export function usesRoot(test: Test): boolean {
+  switch (test.kind) {
+    case 'or':
+    case 'and':
+      return test.tests.some(usesRoot);
+    case 'not':
+      return usesRoot(test.test);
+    case 'exists':
+      return queryUsesRoot(test.query);
+    case 'call':
+      return test.call.operands.some(operandUsesRoot);
+    case 'compare':
+      return operandUsesRoot(test.left) || operandUsesRoot(test.right);
+  }
+}
+
+const operandUsesRoot = (operand: Operand): boolean =>
+  operand.kind === 'query' ? queryUsesRoot(operand.query) : operand.kind === 'call' && operand.call.operands.some(operandUsesRoot);
+
+const queryUsesRoot = (query: Query): boolean =>
+  query.absolute ||
+  query.segments.some(({ selectors }) => selectors.some((selector) => selector.kind === 'filter' && usesRoot(selector.test)));
+
+function compileNodes(query: Query): (node: unknown, root: unknown) => unknown[] {
+  const find = compileSegments(query.segments);
+  return (node, root) => {
+    const found: unknown[] = [];
+    find(query.absolute ? root : node, root, found);
+    return found;
+  };
+}
+
+function compileOperand(operand: Operand): Evaluate {
+  switch (operand.kind) {
+    case 'literal': {
+      const { value } = operand;
+      return () => value;
+    }
+    case 'number': {
+      const value = writtenNumber(Number(operand.text)) === operand.text ? Number(operand.text) : new Numeral(operand.text);
+      return () => value;
+    }
+    case 'query':
+      return compileSingular(operand.query);
+    case 'call':
+      return compileCall(operand.call);
+  }
+}
+
+function compileCall({ name, operands }: Call): Evaluate {
+  const [first, second] = operands as [Operand, Operand];
+  switch (name) {
+    case 'length': {
+      const of = compileOperand(first);
+      return (node, root) => {
+        const value = of(node, root);
+        if (typeof value === 'string') return [...fromBytes(value)].length;
+        if (Array.isArray(value)) return value.length;
+        return isObject(value) ? Object.keys(value).length : undefined;
+      };
+    }
+    case 'count':
+    case 'value': {
+      const nodes = compileNodes((first as Operand & { kind: 'query' }).query);
+      if (name === 'count') return (node, root) => nodes(node, root).length;
+      return (node, root) => {
+        const found = nodes(node, root);
+        return found.length === 1 ? found[0] : undefined;
+      };
+    }
+    case 'match':
+    case 'search': {
+      const text = compileOperand(first);
+      const pattern = compileOperand(second);
+      const compiled = new Map<string, RegExp | undefined>();
+      return (node, root) => {
+        const subject = text(node, root);
+        const source = pattern(node, root);
+        if (typeof subject !== 'string' || typeof source !== 'string') return false;
+        if (!compiled.has(source)) {
+          // Patterns may come from the data; a handful is worth keeping.
+          if (compiled.size >= 64) compiled.clear();
+          compiled.set(source, toRegExp(fromBytes(source), name === 'match'));
+        }
+        return compiled.get(source)?.test(fromBytes(subject)) ?? false;
+      };
+    }
+  }
+}
+
+/** An I-Regexp as JavaScript's: a point is anything but a line end, and anchors are ordinary characters' business only. Undefined: it is none. */
+function toRegExp(source: string, whole: boolean): RegExp | undefined {
+  let pattern = '';
+  let inClass = false;
+  for (let i = 0; i < source.length; i++) {
+    const c = source[i] as string;
+    if (c === '\\') {
+      pattern += c + (source[++i] ?? '');
+      continue;
+    }
+    if (c === '[') inClass = true;
+    else if (c === ']') inClass = false;
+    pattern += c === '.' && !inClass ? '[^\\n\\r]' : c;
+  }
+  try {
+    return new RegExp(whole ? `^(?:${pattern})$` : pattern, 'u');
+  } catch {
+    // RFC 9535 2.4.6: a pattern that is no I-Regexp matches nothing.
+    return undefined;
+  }
+}
+
+const COMPARE: Readonly<Record<Operator, (left: unknown, right: unknown) => boolean>> = {
+  '==': equal,
+  '!=': (left, right) => !equal(left, right),
+  '<': less,
+  '>': (left, right) => less(right, left),
+  '<=': (left, right) => less(left, right) || equal(left, right),
+  '>=': (left, right) => less(right, left) || equal(left, right),
+};
+
+const isNumber = (value: unknown): value is number | Numeral => typeof value === 'number' || value instanceof Numeral;
+
+function equal(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  if (isNumber(left) && isNumber(right)) return compareNumbers(left, right) === 0;
+  if (Array.isArray(left)) {
+    return Array.isArray(right) && left.length === right.length && left.every((value, i) => equal(value, right[i]));
+  }
+  if (!isObject(left) || !isObject(right)) return false;
+  const names = Object.keys(left);
+  return names.length === Object.keys(right).length && names.every((name) => Object.hasOwn(right, name) && equal(left[name], right[name]));
+}
+
+function less(left: unknown, right: unknown): boolean {
+  if (typeof left === 'string') return typeof right === 'string' && left < right;
+  return isNumber(left) && isNumber(right) && compareNumbers(left, right) < 0;
+}
+
+const INTEGER = /^-?[0-9]+$/;
+
+/** Long integers are compared to the last digit, everything else as doubles. */
+function compareNumbers(left: number | Numeral, right: number | Numeral): number {
+  if (typeof left === 'number' && typeof right === 'number') return left - right;
+  const a = writtenNumber(left);
+  const b = writtenNumber(right);
+  if (INTEGER.test(a) && INTEGER.test(b)) return BigInt(a) < BigInt(b) ? -1 : BigInt(a) > BigInt(b) ? 1 : 0;
+  const difference = Number(a) - Number(b);
+  return Number.isNaN(difference) ? 0 : difference;
+}

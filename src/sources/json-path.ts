@@ -1,0 +1,416 @@
+/**
+ * JSONPath text → segments: the whole of RFC 9535, and the shorter forms that mappings use.
+ *
+ * Names and literals are turned to bytes here, since documents are read as bytes.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9535#section-2
+ */
+import { toBytes } from '../text.ts';
+
+export interface Query {
+  /** From `$`, the root; otherwise from `@`, the current node of a filter. */
+  readonly absolute: boolean;
+  readonly segments: readonly Segment[];
+}
+
+export interface Segment {
+  readonly descendant: boolean;
+  readonly selectors: readonly Selector[];
+}
+
+export type Selector =
+  | { readonly kind: 'name'; readonly name: string }
+  | { readonly kind: 'wildcard' }
+  | { readonly kind: 'index'; readonly index: number }
+  | { readonly kind: 'slice'; readonly start: number | undefined; readonly end: number | undefined; readonly step: number }
+  | { readonly kind: 'filter'; readonly test: Test };
+
+export type Test =
+  | { readonly kind: 'or' | 'and'; readonly tests: readonly Test[] }
+  | { readonly kind: 'not'; readonly test: Test }
+  | { readonly kind: 'exists'; readonly query: Query }
+  | { readonly kind: 'call'; readonly call: Call }
+  | { readonly kind: 'compare'; readonly operator: Operator; readonly left: Operand; readonly right: Operand };
+
+export type Operator = '==' | '!=' | '<' | '<=' | '>' | '>=';
+
+export type Operand =
+  /** A number stands as it is written. */
+  | { readonly kind: 'number'; readonly text: string }
+  | { readonly kind: 'literal'; readonly value: string | boolean | null }
+  | { readonly kind: 'query'; readonly query: Query }
+  | { readonly kind: 'call'; readonly call: Call };
+
+export interface Call {
+  readonly name: FunctionName;
+  readonly operands: readonly Operand[];
+}
+
+/** What each parameter takes (`value`: one value or nothing, `nodes`: a query) and what comes out. */
+const FUNCTIONS = {
+  length: { parameters: ['value'], result: 'value' },
+  count: { parameters: ['nodes'], result: 'value' },
+  value: { parameters: ['nodes'], result: 'value' },
+  match: { parameters: ['value', 'value'], result: 'logical' },
+  search: { parameters: ['value', 'value'], result: 'logical' },
+} as const satisfies Record<string, { parameters: readonly ('value' | 'nodes')[]; result: 'value' | 'logical' }>;
+
+export type FunctionName = keyof typeof FUNCTIONS;
+
+/** What is wrong with an expression, and at which character (0-based). */
+export class JsonPathError extends Error {
+  readonly position: number;
+  readonly hint: string | undefined;
+
+  constructor(message: string, position: number, hint?: string) {
+    super(message);
+    this.position = position;
+    this.hint = hint;
+  }
+}
+
+/** `strict`: RFC 9535 and nothing else. `short`: `$.` may be missing. `loose`: also any character in a name. */
+export type Leniency = 'strict' | 'short' | 'loose';
+
+/**
+ * The segments of an expression.
+ *
+ * A short expression (`name`, `customer.name`, `tags[*]`, `Country Code`) means the same with `$.` before it; its names may have
+ * spaces and `-@:#/` in them, and in the loose form everything but `.[]`.
+ *
+ * @throws JsonPathError
+ */
+export function parseJsonPath(expression: string, leniency: Leniency): Query {
+  return new PathParser(expression, leniency).parse();
+}
+
+export const isSingular = (query: Query): boolean =>
+  query.segments.every(
+    ({ descendant, selectors }) =>
+      !descendant && selectors.length === 1 && (selectors[0]?.kind === 'name' || selectors[0]?.kind === 'index'),
+  );
+
+const SPACE = /[ \t\n\r]*/y;
+const SHORTHAND = /[A-Za-z_\u0080-\u{10ffff}][A-Za-z0-9_\u0080-\u{10ffff}]*/uy;
+const SHORT_NAME = /[A-Za-z0-9_@#\u0080-\u{10ffff}](?:[A-Za-z0-9_@#:/\- \u0080-\u{10ffff}]*[A-Za-z0-9_@#:/\-\u0080-\u{10ffff}])?/uy;
+const LOOSE_NAME = /[^.[\]]+/y;
+const INTEGER = /-?(?:0|[1-9][0-9]*)/y;
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+const CALL = /[a-z][a-z0-9_]*(?=\()/y;
+const WORD = /(?:true|false|null)(?![A-Za-z0-9_(])/y;
+const OPERATOR = /==|!=|<=|>=|<|>/y;
+
+/** A filter nested deeper than this is a mistake or an attack. */
+const MAX_NESTING = 100;
+
+class PathParser {
+  private readonly text: string;
+  private readonly leniency: Leniency;
+  private at = 0;
+  private nesting = 0;
+
+  constructor(text: string, leniency: Leniency) {
+    this.text = text;
+    this.leniency = leniency;
+  }
+
+  parse(): Query {
+    const { text } = this;
+    if (text === '') this.fail('The expression is empty', 0, 'The record itself is $');
+    if (this.leniency !== 'strict' && text[0] !== '$') return this.short();
+    if (text[0] !== '$') this.fail('A JSONPath begins with $', 0, `Write $.${text}`);
+    this.at = 1;
+    const segments = this.segments();
+    this.end();
+    return { absolute: true, segments };
+  }
+
+  /** An expression without `$`: `.` or `[` may follow at once, or a name. */
+  private short(): Query {
+    const first: Segment[] = [];
+    if (this.text[0] !== '.' && this.text[0] !== '[') first.push({ descendant: false, selectors: [this.dotted()] });
+    const segments = [...first, ...this.segments()];
+    this.end();
+    return { absolute: true, segments };
+  }
+
+  private end(): void {
+    if (this.at === this.text.length) return;
+    const rest = this.text.slice(this.at);
+    if (rest[0] === ']') this.fail('There is a "]" without its "["', this.at, 'Remove it');
+    const name = /^[^.[]*/.exec(this.text.slice(this.text.lastIndexOf('.', this.at) + 1))?.[0] ?? rest;
+    this.fail(
+      `JSONPath does not understand ${JSON.stringify(rest.slice(0, 40))}`,
+      this.at,
+      `A name with such characters is written $['${name}']`,
+    );
+  }
+
+  private segments(): Segment[] {
+    const segments: Segment[] = [];
+    for (;;) {
+      const before = this.at;
+      this.space();
+      if (this.take('..')) {
+        const selectors = this.text[this.at] === '[' ? this.bracketed() : [this.dotted()];
+        segments.push({ descendant: true, selectors });
+      } else if (this.take('.')) segments.push({ descendant: false, selectors: [this.dotted()] });
+      else if (this.text[this.at] === '[') segments.push({ descendant: false, selectors: this.bracketed() });
+      else {
+        this.at = before;
+        return segments;
+      }
+    }
+  }
+
+  /** What follows a dot. */
+  private dotted(): Selector {
+    if (this.take('*')) return { kind: 'wildcard' };
+    const lenient = this.nesting === 0 && (this.leniency === 'loose' || (this.leniency === 'short' && this.text[0] !== '$'));
+    const name = this.match(lenient ? (this.leniency === 'loose' ? LOOSE_NAME : SHORT_NAME) : SHORTHAND);
+    if (name === undefined) this.fail('There is no name here', this.at, "A name with special characters is written ['name']");
+    return { kind: 'name', name: toBytes(lenient ? name.trim() : name) };
+  }
+
+  private bracketed(): Selector[] {
+    const open = this.at++;
+    const selectors: Selector[] = [];
+    do {
+      this.space();
+      selectors.push(this.selector(open));
+      this.space();
+    } while (this.take(','));
+    if (!this.take(']')) this.fail('The "[" has no "]"', this.at < this.text.length ? this.at : open, undefined);
+    return selectors;
+  }
+
+  private selector(open: number): Selector {
+    const c = this.text[this.at];
+    if (c === undefined) this.fail('The "[" has no "]"', open, undefined);
+    if (c === "'" || c === '"') return { kind: 'name', name: this.string() };
+    if (this.take('*')) return { kind: 'wildcard' };
+    if (this.take('?')) {
+      this.space();
+      return { kind: 'filter', test: this.or() };
+    }
+    const start = this.integer();
+    const afterStart = this.at;
+    this.space();
+    if (!this.take(':')) {
+      this.at = afterStart;
+      if (start === undefined) this.fail('There is no selector here', this.at, `A name stands in quotes: ['name']; all elements are [*]`);
+      return { kind: 'index', index: start };
+    }
+    this.space();
+    const end = this.integer();
+    const afterEnd = this.at;
+    this.space();
+    let step = 1;
+    if (this.take(':')) {
+      this.space();
+      step = this.integer() ?? 1;
+    } else this.at = afterEnd;
+    return { kind: 'slice', start, end, step };
+  }
+
+  private integer(): number | undefined {
+    const at = this.at;
+    const text = this.match(INTEGER);
+    if (text === undefined) return undefined;
+    const value = Number(text);
+    if (text === '-0' || !Number.isSafeInteger(value)) this.fail(`${text} is no index`, at, undefined);
+    return value;
+  }
+
+  private or(): Test {
+    if (++this.nesting > MAX_NESTING) this.fail('The filter is nested too deeply', this.at, undefined);
+    const tests = [this.and()];
+    while (this.operator('||')) tests.push(this.and());
+    this.nesting--;
+    return tests.length === 1 ? (tests[0] as Test) : { kind: 'or', tests };
+  }
+
+  private and(): Test {
+    const tests = [this.basic()];
+    while (this.operator('&&')) tests.push(this.basic());
+    return tests.length === 1 ? (tests[0] as Test) : { kind: 'and', tests };
+  }
+
+  private operator(text: string): boolean {
+    const before = this.at;
+    this.space();
+    if (!this.take(text)) {
+      this.at = before;
+      return false;
+    }
+    this.space();
+    return true;
+  }
+
+  private basic(): Test {
+    if (this.text[this.at] === '!' && this.text[this.at + 1] !== '=') {
+      this.at++;
+      this.space();
+      const at = this.at;
+      const test = this.text[at] === '(' ? this.parenthesised() : this.testOrComparison();
+      if (test.kind === 'compare')
+        this.fail('"!" stands before a comparison', at, 'Put the comparison in parentheses, or turn its operator round');
+      return { kind: 'not', test };
+    }
+    return this.text[this.at] === '(' ? this.parenthesised() : this.testOrComparison();
+  }
+
+  private parenthesised(): Test {
+    const open = this.at++;
+    this.space();
+    const test = this.or();
+    this.space();
+    if (!this.take(')')) this.fail('The "(" has no ")"', open, undefined);
+    // Parentheses make a comparison something that "!" may stand before.
+    return test.kind === 'compare' ? { kind: 'and', tests: [test] } : test;
+  }
+
+  private testOrComparison(): Test {
+    const at = this.at;
+    const left = this.operand();
+    const afterLeft = this.at;
+    this.space();
+    const operator = this.match(OPERATOR) as Operator | undefined;
+    if (operator === undefined) {
+      this.at = afterLeft;
+      if (left.kind === 'query') return { kind: 'exists', query: left.query };
+      if (left.kind === 'call' && FUNCTIONS[left.call.name].result === 'logical') return { kind: 'call', call: left.call };
+      return this.fail('A value alone is no test', at, 'Compare it with something');
+    }
+    this.space();
+    const rightAt = this.at;
+    const right = this.operand();
+    this.comparable(left, at);
+    this.comparable(right, rightAt);
+    return { kind: 'compare', operator, left, right };
+  }
+
+  private comparable(operand: Operand, at: number): void {
+    if (operand.kind === 'query' && !isSingular(operand.query)) {
+      this.fail('A query that may find several nodes cannot be compared', at, 'Name one node, or use count() or value()');
+    }
+    if (operand.kind === 'call' && FUNCTIONS[operand.call.name].result === 'logical') {
+      this.fail(`${operand.call.name}() is true or false already and cannot be compared`, at, undefined);
+    }
+  }
+
+  private operand(): Operand {
+    const c = this.text[this.at];
+    if (c === '@' || c === '$') {
+      this.at++;
+      this.nesting++;
+      const segments = this.segments();
+      this.nesting--;
+      return { kind: 'query', query: { absolute: c === '$', segments } };
+    }
+    if (c === "'" || c === '"') return { kind: 'literal', value: this.string() };
+    const word = this.match(WORD);
+    if (word !== undefined) return { kind: 'literal', value: word === 'null' ? null : word === 'true' };
+    const number = this.match(NUMBER);
+    if (number !== undefined) return { kind: 'number', text: number };
+    return this.call();
+  }
+
+  private call(): Operand {
+    const at = this.at;
+    const name = this.match(CALL);
+    if (name === undefined)
+      this.fail('There is no value, query or function here', at, 'A filter compares for example @.age with 18: [?@.age > 18]');
+    if (!Object.hasOwn(FUNCTIONS, name)) {
+      this.fail(
+        `There is no function ${name}()`,
+        at,
+        `JSONPath has ${Object.keys(FUNCTIONS)
+          .map((known) => `${known}()`)
+          .join(', ')}`,
+      );
+    }
+    const { parameters } = FUNCTIONS[name as FunctionName];
+    this.at++;
+    const operands: Operand[] = [];
+    this.space();
+    if (this.text[this.at] !== ')') {
+      do {
+        this.space();
+        const operandAt = this.at;
+        const operand = this.operand();
+        this.argument(name, parameters[operands.length], operand, operandAt);
+        operands.push(operand);
+        this.space();
+      } while (this.take(','));
+    }
+    if (operands.length !== parameters.length)
+      this.fail(`${name}() takes ${parameters.length} arguments, not ${operands.length}`, at, undefined);
+    if (!this.take(')')) this.fail(`${name}( has no ")"`, this.at, undefined);
+    return { kind: 'call', call: { name: name as FunctionName, operands } };
+  }
+
+  private argument(name: string, parameter: 'value' | 'nodes' | undefined, operand: Operand, at: number): void {
+    if (parameter === 'nodes' && operand.kind !== 'query') this.fail(`${name}() takes a query`, at, undefined);
+    if (parameter === 'value') this.comparable(operand, at);
+  }
+
+  /** A quoted text, as bytes. */
+  private string(): string {
+    const { text } = this;
+    const open = this.at;
+    const quote = text[this.at++] as string;
+    let value = '';
+    for (;;) {
+      const c = text[this.at];
+      if (c === undefined) this.fail(`The text that begins with ${quote} has no end`, open, undefined);
+      if (c < ' ') this.fail('A quoted text may not have control characters in it', this.at, 'Write an escape, for example \\n');
+      this.at++;
+      if (c === quote) return toBytes(value);
+      value += c === '\\' ? this.escape(quote) : c;
+    }
+  }
+
+  private escape(quote: string): string {
+    const at = this.at - 1;
+    const c = this.text[this.at++];
+    const simple = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', '/': '/', '\\': '\\' }[c ?? ''];
+    if (simple !== undefined) return simple;
+    if (c === quote) return c;
+    if (c === 'u') {
+      const [escape, high, single] =
+        /^(?:([dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|([0-9a-fA-F]{4}))/.exec(this.text.slice(this.at, this.at + 10)) ??
+        [];
+      const code = Number.parseInt(single ?? '0', 16);
+      if (escape !== undefined && (code < 0xd800 || code > 0xdfff)) {
+        this.at += escape.length;
+        return high === undefined
+          ? String.fromCharCode(code)
+          : String.fromCharCode(Number.parseInt(high.slice(0, 4), 16), Number.parseInt(high.slice(6), 16));
+      }
+    }
+    return this.fail('There is no such escape', at, undefined);
+  }
+
+  private match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.at;
+    const found = pattern.exec(this.text)?.[0];
+    if (found === undefined || found === '') return undefined;
+    this.at += found.length;
+    return found;
+  }
+
+  private take(text: string): boolean {
+    if (!this.text.startsWith(text, this.at)) return false;
+    this.at += text.length;
+    return true;
+  }
+
+  private space(): void {
+    this.match(SPACE);
+  }
+
+  private fail(message: string, position: number, hint: string | undefined): never {
+    throw new JsonPathError(message, position, hint);
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * Segments of a JSONPath → closures over parsed values, in the node order of RFC 9535 (members in the order of the object).
+ *
+ * A closure pushes the nodes it finds; nothing about the expression is decided while records flow.
+ */
+import { compileTest } from './json-filter.ts';
+import type { Query, Segment, Selector } from './json-path.ts';
+import { isObject, type JsonObject } from './json-text.ts';
+
+/** Pushes the nodes found from `node`; `root` is what `$` means in filters. */
+export type Find = (node: unknown, root: unknown, found: unknown[]) => void;
+
+/** The node that a singular query finds; undefined for nothing. */
+export type FindOne = (node: unknown, root: unknown) => unknown;
+
+export function compileSegments(segments: readonly Segment[]): Find {
+  let next: Find = (node, _root, found) => {
+    found.push(node);
+  };
+  for (const segment of segments.toReversed()) next = compileSegment(segment, next);
+  return next;
+}
+
+/** Names every object has without being asked: they need a closer look. */
+const INHERITED = new Set(Object.getOwnPropertyNames(Object.prototype));
+
+/** The member of that name; undefined when there is none, or `node` is no object. */
+export function compileMember(name: string): (node: unknown) => unknown {
+  if (INHERITED.has(name)) return (node) => (isObject(node) && Object.hasOwn(node, name) ? node[name] : undefined);
+  // A Numeral has no names, so it needs no check of its own here.
+  return (node) => (typeof node === 'object' && node !== null && !Array.isArray(node) ? (node as JsonObject)[name] : undefined);
+}
+
+export const elementAt = (node: unknown, index: number): unknown => (Array.isArray(node) ? node.at(index) : undefined);
+
+/** @param query a singular one: names and indexes only */
+export function compileSingular(query: Query): FindOne {
+  const steps = query.segments.map(({ selectors: [selector] }) => {
+    if (selector?.kind === 'name') return compileMember(selector.name);
+    const index = selector?.kind === 'index' ? selector.index : 0;
+    return (node: unknown) => elementAt(node, index);
+  });
+  const [a, b, c] = steps as readonly FindOne[] as readonly [FindOne, FindOne, FindOne];
+  if (query.absolute) {
+    return (_node, root) => steps.reduce((at, step) => step(at), root);
+  }
+  switch (steps.length) {
+    case 0:
+      return (node) => node;
+    case 1:
+      return a;
+    case 2:
+      return (node, root) => b(a(node, root), root);
+    case 3:
+      return (node, root) => c(b(a(node, root), root), root);
+    default:
+      return (node) => steps.reduce((at, step) => step(at), node);
+  }
+}
+
+function compileSegment({ descendant, selectors }: Segment, next: Find): Find {
+  const finds = selectors.map((selector) => compileSelector(selector, next));
+  const [only] = finds as [Find];
+  const here: Find =
+    finds.length === 1
+      ? only
+      : (node, root, found) => {
+          for (const find of finds) find(node, root, found);
+        };
+  if (!descendant) return here;
+  const everywhere: Find = (node, root, found) => {
+    here(node, root, found);
+    if (Array.isArray(node)) for (const element of node) everywhere(element, root, found);
+    else if (isObject(node)) for (const name of Object.keys(node)) everywhere(node[name], root, found);
+  };
+  return everywhere;
+}
+
+function compileSelector(selector: Selector, next: Find): Find {
+  switch (selector.kind) {
+    case 'name': {
+      const member = compileMember(selector.name);
+      return (node, root, found) => {
+        const value = member(node);
+        if (value !== undefined) next(value, root, found);
+      };
+    }
+    case 'index': {
+      const { index } = selector;
+      return (node, root, found) => {
+        const value = elementAt(node, index);
+        if (value !== undefined) next(value, root, found);
+      };
+    }
+    case 'wildcard':
+      return (node, root, found) => {
+        if (Array.isArray(node)) for (let i = 0; i < node.length; i++) next(node[i], root, found);
+        else if (isObject(node)) for (const name of Object.keys(node)) next(node[name], root, found);
+      };
+    case 'slice':
+      return compileSlice(selector.start, selector.end, selector.step, next);
+    case 'filter': {
+      const test = compileTest(selector.test);
+      return (node, root, found) => {
+        if (Array.isArray(node)) {
+          for (const element of node) if (test(element, root)) next(element, root, found);
+        } else if (isObject(node)) {
+          for (const name of Object.keys(node)) if (test(node[name], root)) next(node[name], root, found);
+        }
+      };
+    }
+  }
+}
+
+/** @see https://www.rfc-editor.org/rfc/rfc9535#section-2.3.4.2.2 */
+function compileSlice(start: number | undefined, end: number | undefined, step: number, next: Find): Find {
+  return (node, root, found) => {
+    if (!Array.isArray(node) || step === 0) return;
+    const { length } = node;
+    const from = (position: number) => (position < 0 ? length + position : position);
+    if (step > 0) {
+      const first = Math.max(from(start ?? 0), 0);
+      const last = Math.min(from(end ?? length), length);
+      for (let i = first; i < last; i += step) next(node[i], root, found);
+    } else {
+      const first = start === undefined ? length - 1 : Math.min(from(start), length - 1);
+      const last = end === undefined ? -1 : Math.max(from(end), -1);
+      for (let i = first; i > last; i += step) next(node[i], root, found);
+    }
+  };
+}

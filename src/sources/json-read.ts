@@ -1,0 +1,131 @@
+/**
+ * References into JSON records → readers, and what a JSON value is as a value of RDF.
+ *
+ * @see https://www.w3.org/TR/r2rml/#natural-mapping for the natural datatypes, which RML-Core takes over for JSON
+ */
+import { Fault, type FaultPlace } from '../fault.ts';
+import { toBytes } from '../text.ts';
+import { type Reader, TypedValue, type Value, type Values, XSD } from '../value.ts';
+import { isSingular, type Query } from './json-path.ts';
+import { compileSegments, compileSingular } from './json-query.ts';
+import { Numeral, writtenNumber } from './json-text.ts';
+
+const INTEGER = `${XSD}integer`;
+const DOUBLE = `${XSD}double`;
+const BOOLEAN = `${XSD}boolean`;
+const TRUE = new TypedValue('true', BOOLEAN);
+const FALSE = new TypedValue('false', BOOLEAN);
+
+/** A reader that remembers whether any record had a node for it. */
+export interface TrackedReader {
+  readonly read: Reader;
+  readonly matched: () => boolean;
+}
+
+/** What a reader needs to know besides the query. */
+export interface ReadingRules {
+  readonly dialect: 'rml' | 'legacy';
+  /** Lexical values that mean null, as ordinary text. */
+  readonly nulls: readonly string[];
+  /** Input and expression, for faults. */
+  readonly place: FaultPlace;
+}
+
+/**
+ * A text as it is; today's dialect: a number as xsd:integer or xsd:double, a boolean as xsd:boolean; the legacy dialect: both as
+ * written. JSON null is no value. The legacy dialect takes an array for its members.
+ *
+ * The reader throws Fault record/term for an object, and in today's dialect for an array.
+ */
+export function compileReference(query: Query, rules: ReadingRules): TrackedReader {
+  const convert = compileConvert(rules);
+  let matched = false;
+  if (isSingular(query)) {
+    const find = compileSingular({ absolute: false, segments: query.segments });
+    const read: Reader = (record) => {
+      const node = find(record, record);
+      if (node === undefined) return null;
+      matched = true;
+      return convert(node);
+    };
+    return { read, matched: () => matched };
+  }
+  const find = compileSegments(query.segments);
+  const read: Reader = (record) => {
+    const nodes: unknown[] = [];
+    find(record, record, nodes);
+    if (nodes.length === 0) return null;
+    matched = true;
+    if (nodes.length === 1) return convert(nodes[0]);
+    const values: Value[] = [];
+    for (const node of nodes) append(values, convert(node));
+    return values;
+  };
+  return { read, matched: () => matched };
+}
+
+function append(values: Value[], more: Values): void {
+  if (more === null) return;
+  if (typeof more === 'string' || more instanceof TypedValue) values.push(more);
+  else values.push(...more);
+}
+
+type Convert = (node: unknown) => Values;
+
+function compileConvert(rules: ReadingRules): Convert {
+  const number = rules.dialect === 'rml' ? naturalNumber : writtenNumber;
+  const scalar: Convert = (node) => {
+    if (typeof node === 'string') return node;
+    if (typeof node === 'number' || node instanceof Numeral) return number(node);
+    if (typeof node === 'boolean') return rules.dialect === 'legacy' ? String(node) : node ? TRUE : FALSE;
+    if (node === null) return null;
+    if (!Array.isArray(node)) throw notScalar('an object', `Name a member of it: ${rules.place.expression}.name`, rules.place);
+    if (rules.dialect === 'rml') throw notScalar('an array', `Its elements are ${rules.place.expression}[*]`, rules.place);
+    const values: Value[] = [];
+    for (const member of node) append(values, scalar(member));
+    return values;
+  };
+  if (rules.nulls.length === 0) return scalar;
+  const nulls = new Set(rules.nulls.map(toBytes));
+  const present = (value: Value): boolean =>
+    typeof value === 'string' ? !nulls.has(value) : !nulls.has(value.text) && !nulls.has(value.written);
+  return (node) => {
+    const values = scalar(node);
+    if (values === null) return null;
+    if (typeof values === 'string' || values instanceof TypedValue) return present(values) ? values : null;
+    return values.filter(present);
+  };
+}
+
+const notScalar = (what: string, hint: string, place: FaultPlace): Fault =>
+  new Fault('record/term', `The reference points at ${what}, which has no text`, { place, hint });
+
+/** An integer keeps all its digits; every other number is a double in canonical form, and also says how it was written. */
+function naturalNumber(value: number | Numeral): TypedValue {
+  if (typeof value === 'number') {
+    if (Number.isInteger(value)) return new TypedValue(String(value), INTEGER);
+    return new TypedValue(canonicalDouble(value), DOUBLE, String(value));
+  }
+  const written = writtenNumber(value);
+  if (/^-?[0-9]+$/.test(written)) return new TypedValue(written === '-0' ? '0' : written, INTEGER, written);
+  return new TypedValue(canonicalDouble(Number(written)), DOUBLE, written);
+}
+
+/**
+ * One digit, a point, at least one digit, `E`, the exponent: `30.5` is `3.05E1`.
+ *
+ * @see https://www.w3.org/TR/xmlschema-2/#double-canonical-representation
+ */
+export function canonicalDouble(value: number): string {
+  if (!Number.isFinite(value)) return value > 0 ? 'INF' : value < 0 ? '-INF' : 'NaN';
+  const decimal = String(value);
+  const point = decimal.indexOf('.');
+  // Moving the point of what `String` writes is four times faster than `toExponential`, for what most numbers look like.
+  const c = decimal.charCodeAt(0);
+  if (c >= 49 && c <= 57 && point > 0 && !decimal.includes('e')) {
+    return `${decimal[0]}.${decimal.slice(1, point)}${decimal.slice(point + 1)}E${point - 1}`;
+  }
+  if (value === 0) return Object.is(value, -0) ? '-0.0E0' : '0.0E0';
+  const [mantissa, exponent] = value.toExponential().split('e') as [string, string];
+  return `${mantissa.includes('.') ? mantissa : `${mantissa}.0`}E${exponent.startsWith('+') ? exponent.slice(1) : exponent}`;
+}

@@ -1,0 +1,186 @@
+/**
+ * The iterators of a scan → routes through the document, for the splitter to follow.
+ *
+ * An iterator is followed from the root as far as each step can be decided from a name or a position alone: names, `[*]`, indexes
+ * and slices from the front, and a last filter that looks at its own element only. Where it ends, or where the first iterator ends
+ * that others run through, the value is cut out; what is left of each iterator is evaluated on the parsed value.
+ */
+import { compileTest, usesRoot } from './json-filter.ts';
+import type { Query, Segment, Selector } from './json-path.ts';
+import { compileSegments, type Find } from './json-query.ts';
+
+/** The largest value that is parsed in one piece because its iterator cannot be followed further; V8 makes no longer string. */
+export const MAX_WHOLE_BYTES = 512_000_000;
+
+/** An iterator that has arrived at a piece. `find` pushes its records; undefined: the piece is the record. */
+export interface Taker {
+  readonly iteration: number;
+  readonly find: Find | undefined;
+}
+
+export interface Route {
+  /** The value here is cut out, for `takers`. */
+  readonly cuts: boolean;
+  readonly takers: readonly Taker[];
+  /** Some member is asked for by name. */
+  readonly named: boolean;
+  readonly limitBytes: number;
+  /** What to do when a piece is larger than that. */
+  readonly advice: string;
+  /** @param name as bytes */
+  member(name: string): Route | undefined;
+  element(position: number): Route | undefined;
+}
+
+type Step =
+  | { readonly kind: 'any' }
+  | { readonly kind: 'name'; readonly name: string }
+  /** Elements from `start` to before `end`. */
+  | { readonly kind: 'range'; readonly start: number; readonly end: number };
+
+interface Way {
+  readonly iteration: number;
+  readonly steps: readonly Step[];
+  readonly find: Find | undefined;
+  readonly iterator: string;
+}
+
+/** @param iterators in the order of the scan's iterations, with the text they were parsed from */
+export function planRoutes(iterators: readonly { readonly query: Query; readonly text: string }[], maxRecordBytes: number): Route {
+  const ways = iterators.map(({ query, text }, iteration) => wayOf(query, iteration, text));
+  return new Node(ways, false, maxRecordBytes);
+}
+
+function wayOf(query: Query, iteration: number, iterator: string): Way {
+  const { segments } = query;
+  if (segments.some(({ selectors }) => selectors.some((selector) => selector.kind === 'filter' && usesRoot(selector.test)))) {
+    return { iteration, steps: [], find: compileSegments(segments), iterator };
+  }
+  const steps: Step[] = [];
+  for (const [i, segment] of segments.entries()) {
+    const step = stepOf(segment);
+    if (step !== undefined) {
+      steps.push(step);
+      continue;
+    }
+    const selector = onlySelector(segment);
+    if (selector?.kind !== 'filter') return { iteration, steps, find: compileSegments(segments.slice(i)), iterator };
+    const test = compileTest(selector.test);
+    const rest = compileSegments(segments.slice(i + 1));
+    const find: Find = (node, root, found) => {
+      if (test(node, root)) rest(node, root, found);
+    };
+    return { iteration, steps: [...steps, { kind: 'any' }], find, iterator };
+  }
+  return { iteration, steps, find: undefined, iterator };
+}
+
+const onlySelector = ({ descendant, selectors }: Segment): Selector | undefined =>
+  descendant || selectors.length !== 1 ? undefined : selectors[0];
+
+function stepOf(segment: Segment): Step | undefined {
+  const selector = onlySelector(segment);
+  if (selector?.kind === 'wildcard') return { kind: 'any' };
+  if (selector?.kind === 'name') return selector;
+  if (selector?.kind === 'index' && selector.index >= 0) return { kind: 'range', start: selector.index, end: selector.index + 1 };
+  if (selector?.kind !== 'slice' || selector.step !== 1) return undefined;
+  const { start = 0, end = Number.POSITIVE_INFINITY } = selector;
+  return start >= 0 && end >= 0 ? { kind: 'range', start, end } : undefined;
+}
+
+class Node implements Route {
+  readonly cuts: boolean;
+  readonly takers: readonly Taker[];
+  readonly named: boolean;
+  readonly limitBytes: number;
+  readonly advice: string;
+  private readonly names: ReadonlyMap<string, Route>;
+  private readonly otherName: Route | undefined;
+  private readonly ways: readonly Way[];
+  /** From this position on every element has the same route. */
+  private readonly settledFrom: number;
+  private readonly settled: Route | undefined;
+  private readonly elements = new Map<string, Route>();
+  private readonly repeats: boolean;
+  private readonly maxRecordBytes: number;
+
+  /** @param repeats there may be several values here */
+  constructor(ways: readonly Way[], repeats: boolean, maxRecordBytes: number) {
+    this.ways = ways;
+    this.repeats = repeats;
+    this.maxRecordBytes = maxRecordBytes;
+    this.cuts = ways.some((way) => way.steps.length === 0);
+    const whole =
+      this.cuts && !repeats ? ways.find((way) => way.steps.length > 0 || way.find !== undefined || way.iterator === '$') : undefined;
+    this.limitBytes = whole === undefined ? maxRecordBytes : MAX_WHOLE_BYTES;
+    this.advice =
+      whole === undefined
+        ? 'Raise the limit for records, or take an iterator that reaches further down'
+        : `The iterator ${whole.iterator} needs this value as a whole; one that begins with names and [*], for example $.items[*], is read record by record`;
+    this.named = !this.cuts && ways.some((way) => way.steps[0]?.kind === 'name');
+    this.takers = this.cuts
+      ? ways.map((way) => ({ iteration: way.iteration, find: way.steps.length === 0 ? way.find : findSteps(way.steps, way.find) }))
+      : [];
+    const names = new Map<string, Route>();
+    if (!this.cuts) {
+      for (const { steps } of ways) {
+        const step = steps[0];
+        if (step?.kind !== 'name' || names.has(step.name)) continue;
+        const next = this.next(
+          (other) => other.kind === 'any' || (other.kind === 'name' && other.name === step.name),
+          !ways.every((way) => way.steps[0]?.kind === 'name'),
+        );
+        if (next !== undefined) names.set(step.name, next);
+      }
+    }
+    this.names = names;
+    this.otherName = this.cuts ? undefined : this.next((step) => step.kind === 'any', true);
+    const bounds = ways.flatMap(({ steps: [step] }) => (step?.kind === 'range' ? [step.start, step.end] : [])).filter(Number.isFinite);
+    this.settledFrom = Math.max(0, ...bounds);
+    this.settled = this.cuts
+      ? undefined
+      : this.next((step) => step.kind === 'any' || (step.kind === 'range' && step.end === Number.POSITIVE_INFINITY), true);
+  }
+
+  member(name: string): Route | undefined {
+    return this.names.get(name) ?? this.otherName;
+  }
+
+  element(position: number): Route | undefined {
+    if (position >= this.settledFrom) return this.settled;
+    const takes = (step: Step): boolean => step.kind === 'any' || (step.kind === 'range' && step.start <= position && position < step.end);
+    const key = this.ways.map(({ steps: [step] }) => (step !== undefined && takes(step) ? 1 : 0)).join('');
+    let route = this.elements.get(key);
+    if (route === undefined && key.includes('1')) {
+      route = this.next(takes, true) as Route;
+      this.elements.set(key, route);
+    }
+    return route;
+  }
+
+  private next(takes: (step: Step) => boolean, repeats: boolean): Route | undefined {
+    const ways = this.ways
+      .filter(({ steps: [step] }) => step !== undefined && takes(step))
+      .map((way) => ({ ...way, steps: way.steps.slice(1) }));
+    return ways.length === 0 ? undefined : new Node(ways, this.repeats || repeats, this.maxRecordBytes);
+  }
+}
+
+/** The steps that are left when another iterator has cut before. */
+function findSteps(steps: readonly Step[], find: Find | undefined): Find {
+  const segments = steps.map((step): Segment => {
+    if (step.kind === 'range')
+      return {
+        descendant: false,
+        selectors: [{ kind: 'slice', start: step.start, end: Number.isFinite(step.end) ? step.end : undefined, step: 1 }],
+      };
+    return { descendant: false, selectors: [step.kind === 'any' ? { kind: 'wildcard' } : step] };
+  });
+  const walk = compileSegments(segments);
+  if (find === undefined) return walk;
+  return (node, root, found) => {
+    const reached: unknown[] = [];
+    walk(node, root, reached);
+    for (const each of reached) find(each, root, found);
+  };
+}

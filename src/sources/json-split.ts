@@ -1,0 +1,564 @@
+/**
+ * Cuts a JSON document into pieces by walking its bytes.
+ *
+ * The walk follows routes (see `json-route.ts`) down from the root. A value where a route cuts becomes a piece: its bytes are only
+ * searched for their end here, and checked by whoever parses them. Everything else is checked against the grammar as it passes
+ * and never becomes a string, apart from the names of members on a route.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc8259#section-2
+ */
+import { Fault, type FaultCode, type FaultPlace } from '../fault.ts';
+import type { Route } from './json-route.ts';
+import { JsonSyntaxError, parseJson } from './json-text.ts';
+
+/** Deeper nesting is refused, so that no later step can run out of stack. */
+export const MAX_DEPTH = 1000;
+
+const WINDOW_BYTES = 128 * 1024;
+
+// What the grammar allows next.
+const VALUE = 0;
+const VALUE_OR_CLOSE = 1;
+const KEY_OR_CLOSE = 2;
+const KEY = 3;
+const COLON = 4;
+const COMMA_OR_CLOSE = 5;
+const END = 6;
+
+const EXPECTED = [
+  'a value',
+  'a value or "]"',
+  'a name in double quotes or "}"',
+  'a name in double quotes',
+  '":"',
+  '"," or the closing bracket',
+  'nothing',
+];
+
+// What the walk is in the middle of.
+const BETWEEN = 0;
+const STRING = 1;
+const NAME = 2;
+const SCALAR = 3;
+const PIECE = 4;
+const PIECE_STRING = 5;
+const PIECE_SCALAR = 6;
+
+const table = (...rows: readonly (readonly [bytes: string, code: number])[]): Uint8Array => {
+  const codes = new Uint8Array(256);
+  for (const [bytes, code] of rows) for (const byte of bytes) codes[byte.charCodeAt(0)] = code;
+  return codes;
+};
+
+const QUOTE = 1;
+const OPEN = 2;
+const CLOSE = 3;
+const LINE_FEED = 4;
+const POINT = 5;
+const EXPONENT = 6;
+/** The bytes that matter while the end of a piece is looked for. */
+const IN_PIECE = table(['"', QUOTE], ['{[', OPEN], ['}]', CLOSE], ['\n', LINE_FEED], ['.', POINT], ['eE', EXPONENT]);
+
+const BACKSLASH = 2;
+const CONTROL = 3;
+const IN_STRING = table(['"', QUOTE], ['\\', BACKSLASH], [Array.from({ length: 32 }, (_, i) => String.fromCharCode(i)).join(''), CONTROL]);
+
+const HEX = 2;
+/** After a backslash: 1 is a whole escape, 2 the `u` before four hexadecimal digits. */
+const ESCAPE = table(['"\\/bfnrt', 1], ['u', HEX]);
+const HEX_DIGIT = table(['0123456789abcdefABCDEF', 1]);
+
+/** Bytes that end a number or a literal. */
+const DELIMITER = table([',]} \t\r\n"[{:', 1]);
+
+const LITERAL = /^(?:true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)$/;
+
+/** At least so many bytes without quote, bracket, line or point may hold a number that a double cannot. */
+const LONG_DIGITS = 16;
+const LONG_NUMBER = /[0-9]{16}/;
+
+/**
+ * `feed` bytes, then call `next` until it is false, and so on; after the last `feed`, set `ended` and do it once more.
+ *
+ * While `next` has answered true, `route` and `value()` describe one piece, until the next call of either method. Memory: one window of 128 KiB, or as
+ * much as the longest piece needs, rounded up to a doubling.
+ *
+ * @throws Fault source/malformed, limit/exceeded — from `next`
+ */
+export class JsonSplitter {
+  /** The route that cuts the current piece. */
+  route: Route | undefined;
+  /** 1-based line on which the current piece begins. */
+  pieceLine = 1;
+  ended = false;
+  /** Bytes of the document before the first that was fed. */
+  skippedBytes = 0;
+
+  /** A `\u` escape stands in the piece. */
+  private escaped = false;
+  /** A number may stand in the piece that a double would not give back as it is written; `long`: if it has that many digits. */
+  private exact = false;
+  private long = false;
+
+  private readonly root: Route;
+  private readonly lines: boolean;
+  private readonly limitBytes: number;
+  private readonly place: (route: Route | undefined) => FaultPlace;
+
+  private window = Buffer.allocUnsafeSlow(WINDOW_BYTES);
+  private pos = 0;
+  private end = 0;
+  /** Byte offset in the document of the window's first byte. */
+  private base = 0;
+  private line = 1;
+  private mode = BETWEEN;
+  private expect = VALUE;
+  /** Where the piece, name or scalar in hand begins and (once whole) ends, in the window. */
+  private first = 0;
+  private last = 0;
+  private pieceDepth = 0;
+  private lastMark = 0;
+
+  private depth = 0;
+  private readonly objects = new Uint8Array(MAX_DEPTH + 1);
+  private readonly routes: (Route | undefined)[] = [];
+  private readonly positions: number[] = [];
+  /** Route of the value that comes next. */
+  private child: Route | undefined;
+  private lineValues = 0;
+
+  /**
+   * @param lines the document is a sequence of values, which are the elements of an array that is not written
+   * @param limitBytes of a single name, number or literal; pieces have the limit of their route
+   * @param place what else is known about where a fault happens, given the route in hand
+   */
+  constructor(root: Route, lines: boolean, limitBytes: number, place: (route: Route | undefined) => FaultPlace) {
+    this.root = root;
+    this.lines = lines;
+    this.limitBytes = limitBytes;
+    this.place = place;
+    this.child = lines ? root.element(0) : root;
+  }
+
+  get pieceBytes(): number {
+    return this.last - this.first;
+  }
+
+  /**
+   * The current piece, parsed: see `parseJson` for what it is made of.
+   *
+   * @throws Fault source/malformed — with the byte offset and line in the document
+   */
+  value(): unknown {
+    const text = this.text();
+    try {
+      return parseJson(text, this.escaped, this.exact || (this.long && LONG_NUMBER.test(text)));
+    } catch (error) {
+      if (!(error instanceof JsonSyntaxError)) throw error;
+      this.line = this.pieceLine;
+      for (let i = 0; i < error.offset; i++) if (text.charCodeAt(i) === 10) this.line++;
+      this.mode = PIECE;
+      return this.fail(error.message, this.first + error.offset, undefined);
+    }
+  }
+
+  private text(): string {
+    return this.window.toString('latin1', this.first, this.last);
+  }
+
+  /** Copies `bytes` behind what is still needed of the earlier ones. Large chunks are better fed in slices. */
+  feed(bytes: Uint8Array): void {
+    const keep = this.mode === BETWEEN || this.mode === STRING ? this.pos : this.first;
+    const kept = this.end - keep;
+    let target = this.window;
+    if (kept + bytes.length > target.length) target = Buffer.allocUnsafeSlow(Math.max(target.length * 2, kept + bytes.length));
+    if (target !== this.window || keep > 0) this.window.copy(target, 0, keep, this.end);
+    target.set(bytes, kept);
+    this.window = target;
+    this.base += keep;
+    this.pos -= keep;
+    this.first -= keep;
+    this.lastMark -= keep;
+    this.end = kept + bytes.length;
+  }
+
+  /** Walks to the end of the next piece; false when the window is used up. */
+  next(): boolean {
+    for (;;) {
+      switch (this.mode) {
+        case BETWEEN:
+          if (!this.walk()) return this.finish();
+          break;
+        case STRING: {
+          const after = this.passString(this.pos);
+          if (after < 0) return this.suspend(~after, Number.POSITIVE_INFINITY);
+          this.pos = after;
+          this.closeValue();
+          break;
+        }
+        case NAME:
+          if (!this.passName()) return this.suspend(this.pos, this.limitBytes);
+          break;
+        case SCALAR:
+          if (!this.passScalar()) return this.suspend(this.pos, this.limitBytes);
+          this.checkScalar();
+          this.closeValue();
+          break;
+        default: {
+          const route = this.route as Route;
+          if (!(this.mode === PIECE_SCALAR ? this.passScalar() : this.passPiece())) return this.suspend(this.pos, route.limitBytes);
+          if (this.mode === PIECE_SCALAR) this.markScalar();
+          if (this.last - this.first > route.limitBytes) this.refuse(route.limitBytes);
+          this.closeValue();
+          return true;
+        }
+      }
+    }
+  }
+
+  /** Ends the document: whatever is still open is missing. */
+  private finish(): false {
+    if (!this.ended) return false;
+    if (this.depth === 0 && this.expect === END) return false;
+    if (this.depth === 0 && this.lines) return false;
+    if (this.depth === 0) this.fail('The JSON document is empty', this.end, 'A JSON document is at least one value, for example []');
+    return this.truncated();
+  }
+
+  private suspend(pos: number, limitBytes: number): false {
+    this.pos = pos;
+    if (this.ended) this.truncated();
+    if (this.end - this.first > limitBytes) this.refuse(limitBytes);
+    return false;
+  }
+
+  private truncated(): never {
+    const open = this.depth + (this.mode === PIECE || this.mode === PIECE_STRING ? this.pieceDepth : 0);
+    const what =
+      this.mode === STRING || this.mode === NAME || this.mode === PIECE_STRING
+        ? 'within a text'
+        : `with ${open} ${open === 1 ? 'bracket' : 'brackets'} open`;
+    this.fail(`The JSON document ends too early, ${what}`, this.end, 'The file is probably cut off; fetch or write it again');
+  }
+
+  /** Follows the grammar; true when the mode has changed, false when the window is used up. */
+  private walk(): boolean {
+    const { window, end } = this;
+    let pos = this.pos;
+    while (pos < end) {
+      const byte = window[pos] as number;
+      if (byte <= 32) {
+        if (byte === 10) this.line++;
+        else if (byte !== 32 && byte !== 13 && byte !== 9) this.unexpected(pos);
+        pos++;
+        continue;
+      }
+      switch (this.expect) {
+        case VALUE_OR_CLOSE:
+        case VALUE: {
+          if (byte === 93 && this.expect === VALUE_OR_CLOSE) {
+            pos++;
+            this.depth--;
+            this.expect = this.afterValue();
+            break;
+          }
+          const route = this.child;
+          if (route?.cuts) {
+            this.begin(pos, route, byte);
+            return true;
+          }
+          if (byte === 123 || byte === 91) {
+            this.open(byte === 123, route, pos);
+            pos++;
+          } else if (byte === 34) {
+            const after = this.passString(pos + 1);
+            if (after < 0) {
+              this.mode = STRING;
+              this.pos = pos = ~after;
+              return true;
+            }
+            pos = after;
+            this.expect = this.afterValue();
+          } else {
+            this.first = this.pos = pos;
+            if (!this.passScalar()) {
+              this.mode = SCALAR;
+              return true;
+            }
+            this.checkScalar();
+            pos = this.pos;
+            this.expect = this.afterValue();
+          }
+          break;
+        }
+        case KEY_OR_CLOSE:
+        case KEY: {
+          if (byte === 125 && this.expect === KEY_OR_CLOSE) {
+            pos++;
+            this.depth--;
+            this.expect = this.afterValue();
+            break;
+          }
+          if (byte !== 34) this.unexpected(pos);
+          this.first = pos;
+          this.pos = pos + 1;
+          if (!this.passName()) {
+            this.mode = NAME;
+            return true;
+          }
+          pos = this.pos;
+          break;
+        }
+        case COLON:
+          if (byte !== 58) this.unexpected(pos);
+          pos++;
+          this.expect = VALUE;
+          break;
+        case COMMA_OR_CLOSE: {
+          const object = this.objects[this.depth] === 1;
+          if (byte === 44) {
+            if (object) this.expect = KEY;
+            else {
+              this.expect = VALUE;
+              const route = this.routes[this.depth];
+              if (route !== undefined) {
+                const position = (this.positions[this.depth] as number) + 1;
+                this.positions[this.depth] = position;
+                this.child = route.element(position);
+              }
+            }
+          } else if (byte === (object ? 125 : 93)) {
+            this.depth--;
+            this.expect = this.afterValue();
+          } else this.unexpected(pos);
+          pos++;
+          break;
+        }
+        default:
+          this.unexpected(pos);
+      }
+    }
+    this.pos = pos;
+    return false;
+  }
+
+  private open(object: boolean, route: Route | undefined, pos: number): void {
+    if (this.depth === MAX_DEPTH) this.tooDeep(pos);
+    this.depth++;
+    this.objects[this.depth] = object ? 1 : 0;
+    this.routes[this.depth] = route;
+    this.positions[this.depth] = 0;
+    this.child = object ? undefined : route?.element(0);
+    this.expect = object ? KEY_OR_CLOSE : VALUE_OR_CLOSE;
+  }
+
+  private afterValue(): number {
+    if (this.depth > 0) return COMMA_OR_CLOSE;
+    if (!this.lines) return END;
+    this.child = this.root.element(++this.lineValues);
+    return VALUE;
+  }
+
+  private closeValue(): void {
+    this.mode = BETWEEN;
+    this.expect = this.afterValue();
+  }
+
+  private begin(pos: number, route: Route, byte: number): void {
+    this.route = route;
+    this.first = this.lastMark = pos;
+    this.pieceLine = this.line;
+    this.pieceDepth = 0;
+    this.escaped = this.exact = this.long = false;
+    this.pos = pos;
+    this.mode = byte === 123 || byte === 91 || byte === 34 ? PIECE : PIECE_SCALAR;
+  }
+
+  /**
+   * Looks for the end of a piece that is an object, an array or a text. Brackets are counted, not matched; the parser matches them.
+   *
+   * Numbers that a double may not give back as written are noticed by their looks: many bytes without a mark, a fraction that
+   * ends in zero or is long or very small, an exponent. To be mistaken is harmless and costs the slower parser.
+   */
+  private passPiece(): boolean {
+    const { window, end } = this;
+    let pos = this.pos;
+    let mark = this.lastMark;
+    let depth = this.pieceDepth;
+    let inString = this.mode === PIECE_STRING;
+    for (;;) {
+      if (inString) {
+        pos = this.passString(pos);
+        if (pos < 0) {
+          pos = ~pos;
+          break;
+        }
+        inString = false;
+        mark = pos;
+        if (depth === 0) return this.endPiece(pos);
+      }
+      let kind = 0;
+      while (pos < end && (kind = IN_PIECE[window[pos] as number] as number) === 0) pos++;
+      if (pos >= end) break;
+      if (pos - mark >= LONG_DIGITS) this.long = true;
+      mark = pos++;
+      switch (kind) {
+        case QUOTE:
+          inString = true;
+          break;
+        case OPEN:
+          if (++depth + this.depth > MAX_DEPTH) this.tooDeep(mark);
+          break;
+        case CLOSE:
+          if (--depth === 0) return this.endPiece(pos);
+          break;
+        case LINE_FEED:
+          this.line++;
+          // An indented line is not a long number.
+          while (pos < end && window[pos] === 32) pos++;
+          mark = pos;
+          break;
+        case POINT:
+          if (!this.exact) this.exact = lossyFraction(window, mark, this.first, end);
+          break;
+        default: {
+          const before = window[mark - 1] as number;
+          if (before >= 48 && before <= 57) this.exact = true;
+        }
+      }
+    }
+    this.mode = inString ? PIECE_STRING : PIECE;
+    this.pos = pos;
+    this.lastMark = mark;
+    this.pieceDepth = depth;
+    return false;
+  }
+
+  private endPiece(pos: number): true {
+    this.pos = this.last = pos;
+    return true;
+  }
+
+  /** From inside a text to behind its closing quote, or the complement of where to go on once there is more. */
+  private passString(from: number): number {
+    const { window, end } = this;
+    let pos = from;
+    while (pos < end) {
+      const kind = IN_STRING[window[pos] as number] as number;
+      if (kind === 0) pos++;
+      else if (kind === QUOTE) return pos + 1;
+      else if (kind === BACKSLASH) {
+        if (pos + 1 >= end) return ~pos;
+        const escape = ESCAPE[window[pos + 1] as number] as number;
+        if (escape === HEX) {
+          if (pos + 5 >= end) return ~pos;
+          for (let i = 2; i < 6; i++) if (HEX_DIGIT[window[pos + i] as number] === 0) this.badEscape(pos);
+          this.escaped = true;
+          pos += 6;
+        } else if (escape === 1) pos += 2;
+        else this.badEscape(pos);
+      } else {
+        const code = (window[pos] as number).toString(16).padStart(2, '0');
+        this.fail(
+          `A text has the control character 0x${code} in it`,
+          pos,
+          `JSON wants it written as \\u00${code}, or the closing quote is missing`,
+        );
+      }
+    }
+    return ~pos;
+  }
+
+  /** The name of a member; becomes a string only where a route asks for names. */
+  private passName(): boolean {
+    const after = this.passString(this.pos);
+    if (after < 0) {
+      this.pos = ~after;
+      return false;
+    }
+    this.pos = after;
+    this.mode = BETWEEN;
+    this.expect = COLON;
+    const route = this.routes[this.depth];
+    if (route === undefined) this.child = undefined;
+    else if (!route.named) this.child = route.member('');
+    else {
+      const name = this.window.toString('latin1', this.first + 1, after - 1);
+      this.child = route.member(name.includes('\\') ? (parseJson(`"${name}"`, true, false) as string) : name);
+    }
+    return true;
+  }
+
+  /** To the end of a number or literal; at the end of the document that is its end. */
+  private passScalar(): boolean {
+    const { window, end } = this;
+    let pos = this.pos;
+    while (pos < end && DELIMITER[window[pos] as number] === 0) pos++;
+    this.pos = pos;
+    if (pos === end && !(this.ended && this.depth === 0)) return false;
+    this.last = pos;
+    return true;
+  }
+
+  private checkScalar(): void {
+    if (this.last === this.first) this.unexpected(this.first);
+    if (LITERAL.test(this.text())) return;
+    this.fail(`${JSON.stringify(this.text().slice(0, 40))} is no JSON value`, this.first, undefined);
+  }
+
+  private markScalar(): void {
+    if (this.last === this.first) this.unexpected(this.first);
+    if (this.last - this.first >= LONG_DIGITS || /[.eE]/.test(this.text())) this.exact = true;
+  }
+
+  private unexpected(pos: number): never {
+    const byte = this.window[pos] as number;
+    const found = byte > 32 && byte < 127 ? JSON.stringify(String.fromCharCode(byte)) : `byte 0x${byte.toString(16).padStart(2, '0')}`;
+    const expected = this.expect === COMMA_OR_CLOSE ? `"," or "${this.objects[this.depth] === 1 ? '}' : ']'}"` : EXPECTED[this.expect];
+    if (this.expect === END) {
+      const hint =
+        'One document holds one value. A file of one value a line (JSON Lines) is read as such when its name ends in .jsonl or .ndjson';
+      this.fail(`Something follows the end of the JSON document: ${found}`, pos, hint);
+    }
+    this.fail(`The JSON document has ${found} where ${expected} should stand`, pos, undefined);
+  }
+
+  private badEscape(pos: number): never {
+    this.fail('A text has a backslash that begins no escape of JSON', pos, 'A backslash itself is written as \\\\');
+  }
+
+  private tooDeep(pos: number): never {
+    this.fail(`The JSON document is nested more than ${MAX_DEPTH} levels deep`, pos, undefined, 'limit/exceeded');
+  }
+
+  private refuse(limitBytes: number): never {
+    const hint = this.mode >= PIECE ? this.route?.advice : undefined;
+    this.fail(`A record or value of the JSON document is larger than ${limitBytes} bytes`, this.first, hint, 'limit/exceeded');
+  }
+
+  private fail(message: string, pos: number, hint: string | undefined, code: FaultCode = 'source/malformed'): never {
+    const inPiece = this.mode >= PIECE ? this.route : this.child;
+    throw new Fault(code, message, {
+      place: { ...this.place(inPiece), line: this.line, byte: this.skippedBytes + this.base + pos },
+      ...(hint === undefined ? {} : { hint }),
+    });
+  }
+}
+
+/**
+ * Whether a double might not give the number back as it is written, told from around its point: the fraction ends in zero,
+ * begins with six zeros (`String` would write an exponent), or there are more digits than a double keeps.
+ */
+function lossyFraction(bytes: Uint8Array, point: number, first: number, end: number): boolean {
+  let digits = 0;
+  for (let i = point - 1; i >= first && isDigit(bytes[i] as number); i--) digits++;
+  if (digits === 0) return false;
+  let i = point + 1;
+  while (i < end && isDigit(bytes[i] as number)) i++;
+  if (i === end) return true;
+  const fraction = i - point - 1;
+  if (fraction === 0 || bytes[i - 1] === 48 || digits + fraction >= LONG_DIGITS) return true;
+  return fraction >= 6 && bytes.subarray(point + 1, point + 7).every((byte) => byte === 48);
+}
+
+const isDigit = (byte: number): boolean => byte >= 48 && byte <= 57;

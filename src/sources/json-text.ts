@@ -1,0 +1,204 @@
+/**
+ * JSON text → values, with all text as UTF-8 in one-byte strings (see `text.ts`).
+ *
+ * JSON syntax is ASCII, so `JSON.parse` reads the bytes of a document as if they were Latin-1 and every text, also the names
+ * of members, comes out as the bytes it is. Only `\u` escapes name characters; they are rewritten to bytes beforehand.
+ */
+import { toBytes } from '../text.ts';
+
+const TEXT: unique symbol = Symbol('text');
+
+/** A number that a double would not give back as it is written. Its text has a symbol for a key, so that no name of a member finds it. */
+export class Numeral {
+  readonly [TEXT]: string;
+
+  constructor(text: string) {
+    this[TEXT] = text;
+  }
+}
+
+/** The number as the document writes it. */
+export const writtenNumber = (value: number | Numeral): string => {
+  if (typeof value !== 'number') return value[TEXT];
+  return value === 0 && Object.is(value, -0) ? '-0' : String(value);
+};
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Numeral);
+
+/** What is wrong with a text that is not JSON. `offset` counts bytes from its beginning. */
+export class JsonSyntaxError extends Error {
+  readonly offset: number;
+
+  constructor(message: string, offset: number) {
+    super(message);
+    this.offset = offset;
+  }
+}
+
+/**
+ * One JSON text as plain values: objects, arrays, one-byte strings, numbers, booleans, null; and `Numeral` for those numbers
+ * (when `exact`) that have more than 15 digits, an exponent, or a fraction that ends in zero. Of members with the same name the last counts.
+ *
+ * @param escaped the text may have `\u` escapes
+ * @param exact keep numbers as they are written; several times slower
+ * @throws JsonSyntaxError
+ */
+export function parseJson(text: string, escaped: boolean, exact: boolean): unknown {
+  if (exact) return new ExactParser(text).parse();
+  try {
+    return JSON.parse(escaped ? escapesToBytes(text) : text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    // Engines word the place of the error differently; the strict parser below knows it exactly.
+    new ExactParser(text).parse();
+    throw new JsonSyntaxError('The JSON document is not well-formed', 0);
+  }
+}
+
+const UNICODE_ESCAPE = /\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|\\u([0-9a-fA-F]{4})|\\[^u]/g;
+
+/** Writes the characters beyond ASCII that `\u` escapes name as bytes. A lone surrogate becomes U+FFFD. */
+function escapesToBytes(text: string): string {
+  return text.replace(UNICODE_ESCAPE, (escape, high?: string, low?: string, single?: string) => {
+    if (high !== undefined) return toBytes(String.fromCharCode(Number.parseInt(high, 16), Number.parseInt(low as string, 16)));
+    if (single === undefined) return escape;
+    const code = Number.parseInt(single, 16);
+    return code < 0x80 ? escape : toBytes(String.fromCharCode(code));
+  });
+}
+
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+
+/** Strict RFC 8259 by recursive descent. Its caller has bounded the depth. */
+class ExactParser {
+  private readonly text: string;
+  private at = 0;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  parse(): unknown {
+    const value = this.value();
+    this.space();
+    if (this.at < this.text.length) this.unexpected('nothing');
+    return value;
+  }
+
+  private value(): unknown {
+    this.space();
+    const c = this.text.charCodeAt(this.at);
+    if (c === 34) return this.string();
+    if (c === 123) return this.object();
+    if (c === 91) return this.array();
+    if (c === 45 || (c >= 48 && c <= 57)) return this.number();
+    if (c === 116) return this.literal('true', true);
+    if (c === 102) return this.literal('false', false);
+    if (c === 110) return this.literal('null', null);
+    return this.unexpected('a value');
+  }
+
+  private object(): JsonObject {
+    const object: Record<string, unknown> = {};
+    this.at++;
+    this.space();
+    if (this.text.charCodeAt(this.at) === 125) {
+      this.at++;
+      return object;
+    }
+    for (;;) {
+      this.space();
+      if (this.text.charCodeAt(this.at) !== 34) this.unexpected('a name in double quotes');
+      const name = this.string();
+      this.space();
+      if (this.text.charCodeAt(this.at) !== 58) this.unexpected('":"');
+      this.at++;
+      const value = this.value();
+      if (name === '__proto__') Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+      else object[name] = value;
+      this.space();
+      const c = this.text.charCodeAt(this.at);
+      if (c !== 44 && c !== 125) this.unexpected('"," or "}"');
+      this.at++;
+      if (c === 125) return object;
+    }
+  }
+
+  private array(): unknown[] {
+    const array: unknown[] = [];
+    this.at++;
+    this.space();
+    if (this.text.charCodeAt(this.at) === 93) {
+      this.at++;
+      return array;
+    }
+    for (;;) {
+      array.push(this.value());
+      this.space();
+      const c = this.text.charCodeAt(this.at);
+      if (c !== 44 && c !== 93) this.unexpected('"," or "]"');
+      this.at++;
+      if (c === 93) return array;
+    }
+  }
+
+  private string(): string {
+    const { text } = this;
+    const from = this.at;
+    let plain = true;
+    let i = from + 1;
+    for (; ; i++) {
+      const c = text.charCodeAt(i);
+      if (c === 34) break;
+      if (c === 92) {
+        plain = false;
+        i++;
+      } else if (c < 32) this.fail('A text has a control character in it', i);
+      if (i >= text.length) this.fail('A text has no closing quote', from);
+    }
+    this.at = i + 1;
+    if (plain) return text.slice(from + 1, i);
+    try {
+      return JSON.parse(escapesToBytes(text.slice(from, i + 1)));
+    } catch {
+      return this.fail('A text has a backslash that begins no escape of JSON', from);
+    }
+  }
+
+  private number(): number | Numeral {
+    NUMBER.lastIndex = this.at;
+    const written = NUMBER.exec(this.text)?.[0];
+    if (written === undefined) return this.unexpected('a number');
+    this.at += written.length;
+    const next = this.text.charCodeAt(this.at);
+    if ((next >= 48 && next <= 57) || next === 46) this.fail('A number is not as JSON writes numbers', this.at);
+    const value = Number(written);
+    return writtenNumber(value) === written ? value : new Numeral(written);
+  }
+
+  private literal<T>(word: string, value: T): T {
+    if (!this.text.startsWith(word, this.at)) this.unexpected('a value');
+    this.at += word.length;
+    return value;
+  }
+
+  private space(): void {
+    for (;;) {
+      const c = this.text.charCodeAt(this.at);
+      if (c !== 32 && c !== 10 && c !== 13 && c !== 9) return;
+      this.at++;
+    }
+  }
+
+  private unexpected(expected: string): never {
+    if (this.at >= this.text.length) this.fail(`The JSON document ends where ${expected} should stand`, this.at);
+    this.fail(`The JSON document has ${JSON.stringify(this.text[this.at])} where ${expected} should stand`, this.at);
+  }
+
+  private fail(message: string, offset: number): never {
+    throw new JsonSyntaxError(message, offset);
+  }
+}

@@ -1,0 +1,221 @@
+/**
+ * JSON documents as records.
+ *
+ * One pass serves every iterator. The splitter cuts the document where the iterators' routes say, each piece is parsed by itself, and
+ * what is left of the iterators is evaluated on it. An iterator that cannot be followed on bytes (`$..x`, unions, positions from the
+ * end, filters that look at the root) needs the value it stands on as a whole: up to 512 MB.
+ *
+ * An object's member that occurs twice: on the way to the records, each occurrence counts; within a record, the last.
+ */
+import { Fault, type FaultPlace } from '../fault.ts';
+import type { Reader } from '../value.ts';
+import { toUtf8 } from './encoding.ts';
+import { JsonPathError, type Leniency, parseJsonPath, type Query } from './json-path.ts';
+import { compileReference, type TrackedReader } from './json-read.ts';
+import { MAX_WHOLE_BYTES, planRoutes, type Route, type Taker } from './json-route.ts';
+import { JsonSplitter } from './json-split.ts';
+import type { Batch, IterationRequest, OpenScan, Reading, Scan } from './source.ts';
+
+/** Records of all iterations together that are handed over at once, and bytes of document that they may come from. */
+const BATCH_RECORDS = 512;
+const BATCH_BYTES = 1024 * 1024;
+
+/** Chunks are given to the splitter in slices, so that its window stays small. */
+const SLICE_BYTES = 64 * 1024;
+
+/**
+ * Reads a JSON document (RFC 8259; any nesting up to 1000 levels), or JSON Lines with `reading.jsonLines`. A record is a parsed value.
+ *
+ * Memory: a batch, and the longest piece twice. An iteration without iterator has the whole document as its record; in JSON Lines,
+ * each line. Byte offsets in faults count the UTF-8 text where the document is in another encoding.
+ *
+ * @throws Fault mapping/reference — an iterator is no JSONPath
+ */
+export const openJson: OpenScan = async (bytes, iterations, reading) => {
+  const queries = iterations.map(({ iterator, origin }) => {
+    const text = iterator ?? (reading.jsonLines ? '$[*]' : '$');
+    return { text, query: parse(text, reading, { mapping: origin }) };
+  });
+  return new JsonScan(bytes, iterations, reading, planRoutes(queries, reading.maxRecordBytes));
+};
+
+function parse(text: string, reading: Reading, place: FaultPlace): Query {
+  const leniency: Leniency = reading.dialect === 'legacy' ? 'loose' : 'short';
+  try {
+    return parseJsonPath(text, leniency);
+  } catch (error) {
+    if (!(error instanceof JsonPathError)) throw error;
+    throw new Fault(
+      'mapping/reference',
+      `${JSON.stringify(text)} is not a JSONPath: ${error.message}, at character ${error.position + 1}`,
+      {
+        place: { input: reading.name, expression: text, ...place },
+        ...(error.hint === undefined ? {} : { hint: error.hint }),
+        cause: error,
+      },
+    );
+  }
+}
+
+class JsonScan implements Scan {
+  private readonly bytes: AsyncIterable<Uint8Array>;
+  private readonly reading: Reading;
+  private readonly root: Route;
+  private readonly readers: readonly Map<string, TrackedReader>[];
+
+  /** By iteration: records found, and those of them that wait for their batch. */
+  private readonly counts: number[];
+  private readonly pending: unknown[][];
+  private pendingRecords = 0;
+  private pendingBytes = 0;
+  private readBytes = 0;
+
+  constructor(bytes: AsyncIterable<Uint8Array>, iterations: readonly IterationRequest[], reading: Reading, root: Route) {
+    this.bytes = bytes;
+    this.reading = reading;
+    this.root = root;
+    this.readers = iterations.map(() => new Map());
+    this.counts = iterations.map(() => 0);
+    this.pending = iterations.map(() => []);
+  }
+
+  reader(iteration: number, reference: string): Reader {
+    const readers = this.readers[iteration] as Map<string, TrackedReader>;
+    let reader = readers.get(reference);
+    if (reader === undefined) {
+      const { dialect, nulls, name } = this.reading;
+      const query = parse(reference, this.reading, {});
+      reader = compileReference(query, { dialect, nulls, place: { input: name, expression: reference } });
+      readers.set(reference, reader);
+    }
+    return reader.read;
+  }
+
+  unmatched(iteration: number): readonly string[] {
+    if (this.counts[iteration] === 0) return [];
+    return [...(this.readers[iteration] ?? [])].filter(([, reader]) => !reader.matched()).map(([reference]) => reference);
+  }
+
+  async *batches(signal: AbortSignal): AsyncGenerator<Batch> {
+    const { reading } = this;
+    const lines = reading.jsonLines === true;
+    const gathered = lines && this.root.cuts ? new Gathered(this.root) : undefined;
+    const splitter = new JsonSplitter(gathered ?? this.root, lines, reading.maxRecordBytes, (route) => this.place(route));
+    for await (const chunk of toUtf8(this.counted(splitter), reading.encoding, undefined, reading.name)) {
+      for (let at = 0; at < chunk.length; at += SLICE_BYTES) {
+        stopIf(signal);
+        splitter.feed(chunk.subarray(at, at + SLICE_BYTES));
+        yield* this.drain(splitter, gathered, signal);
+      }
+    }
+    stopIf(signal);
+    splitter.ended = true;
+    yield* this.drain(splitter, gathered, signal);
+    if (gathered !== undefined) this.take(this.root.takers, gathered.values);
+    yield* this.flush(signal);
+  }
+
+  /** Takes the pieces that the splitter has, and hands over batches as they fill. */
+  private *drain(splitter: JsonSplitter, gathered: Gathered | undefined, signal: AbortSignal): Generator<Batch> {
+    while (splitter.next()) {
+      const value = splitter.value();
+      if (gathered !== undefined) {
+        gathered.add(value, splitter.pieceBytes, this.reading.name);
+        continue;
+      }
+      this.take((splitter.route as Route).takers, value);
+      this.pendingBytes += splitter.pieceBytes;
+      if (this.pendingRecords >= BATCH_RECORDS || this.pendingBytes >= BATCH_BYTES) yield* this.flush(signal);
+    }
+  }
+
+  private take(takers: readonly Taker[], value: unknown): void {
+    for (const { iteration, find } of takers) {
+      const records = this.pending[iteration] as unknown[];
+      const before = records.length;
+      if (find === undefined) records.push(value);
+      else find(value, value, records);
+      const found = records.length - before;
+      this.counts[iteration] = (this.counts[iteration] as number) + found;
+      this.pendingRecords += found;
+    }
+  }
+
+  private *flush(signal: AbortSignal): Generator<Batch> {
+    for (const [iteration, all] of this.pending.entries()) {
+      if (all.length === 0) continue;
+      this.pending[iteration] = [];
+      const first = (this.counts[iteration] as number) - all.length;
+      for (let at = 0; at < all.length; at += BATCH_RECORDS) {
+        stopIf(signal);
+        const records = all.length <= BATCH_RECORDS ? all : all.slice(at, at + BATCH_RECORDS);
+        yield { iteration, records, first: first + at, bytes: this.readBytes };
+      }
+    }
+    this.pendingRecords = 0;
+    this.pendingBytes = 0;
+  }
+
+  /** The document's bytes, counted; tells the splitter of a UTF-8 byte order mark, which it will not see. */
+  private async *counted(splitter: JsonSplitter): AsyncGenerator<Uint8Array> {
+    let head: number[] | undefined = [];
+    for await (const chunk of this.bytes) {
+      this.readBytes += chunk.length;
+      if (head !== undefined) {
+        head = [...head, ...chunk.subarray(0, 3 - head.length)];
+        if (head.length === 3) {
+          if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) splitter.skippedBytes = 3;
+          head = undefined;
+        }
+      }
+      yield chunk;
+    }
+  }
+
+  private place(route: Route | undefined): FaultPlace {
+    const iteration = route?.takers[0]?.iteration ?? 0;
+    return { input: this.reading.name, record: this.counts[iteration] ?? 0 };
+  }
+}
+
+function stopIf(signal: AbortSignal): void {
+  if (signal.aborted) throw new Fault('run/cancelled', 'The run was cancelled while its JSON input was read', { cause: signal.reason });
+}
+
+/** JSON Lines for iterators that need all lines at once: every line is a piece, and together they are the root. */
+class Gathered implements Route {
+  readonly cuts = false;
+  readonly takers: readonly Taker[] = [];
+  readonly named = false;
+  readonly limitBytes: number;
+  readonly advice: string;
+  readonly values: unknown[] = [];
+  private readonly line: Route;
+  private sizeBytes = 0;
+
+  constructor(root: Route) {
+    this.limitBytes = root.limitBytes;
+    this.advice = root.advice;
+    const { limitBytes, advice, takers } = root;
+    this.line = { cuts: true, takers, named: false, limitBytes, advice, member: () => undefined, element: () => undefined };
+  }
+
+  member(): undefined {
+    return undefined;
+  }
+
+  element(): Route {
+    return this.line;
+  }
+
+  add(value: unknown, sizeBytes: number, input: string): void {
+    this.sizeBytes += sizeBytes;
+    if (this.sizeBytes > MAX_WHOLE_BYTES) {
+      throw new Fault('limit/exceeded', `The JSON Lines are larger than ${MAX_WHOLE_BYTES} bytes together`, {
+        place: { input },
+        hint: this.advice,
+      });
+    }
+    this.values.push(value);
+  }
+}
