@@ -16,6 +16,7 @@ const WRITE_CHARACTERS = 1 << 18;
 /** The event loop gets a turn this often: timers, aborts and messages starve under loops over data in memory. */
 const TURN_MS = 25;
 const PROGRESS_MS = 100;
+const BATCH_PAIRS = 4096;
 
 export class Execution {
   records = 0;
@@ -156,9 +157,13 @@ export class Execution {
   }
 
   async #pair({ join, children, tail, program }: DeferredJoin): Promise<void> {
+    let pairs = 0;
     for await (const [child, found] of pairTexts(children, this.#state.parents[join] as KeyedTexts)) {
       for (const parent of found) this.#text += program.once(child + parent + tail);
-      if (this.#text.length >= WRITE_CHARACTERS) await this.#breathe();
+      pairs += found.length;
+      if (pairs < BATCH_PAIRS) continue;
+      pairs = 0;
+      await this.#breathe();
     }
     children.clear();
     await this.#breathe();

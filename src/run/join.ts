@@ -5,7 +5,7 @@
  */
 import type { Text } from '../terms/generate.ts';
 import { detach } from '../text.ts';
-import { MemoryBudget } from './distinct.ts';
+import { HashSet, MemoryBudget, NEW } from './distinct.ts';
 import { PairSpill, type SpillSpace } from './spill.ts';
 
 /** What an entry of a map and a string cost beside their characters, roughly. */
@@ -106,7 +106,7 @@ export class KeyedTexts {
   }
 }
 
-/** Each text of `children` with the texts of `parents` that have its key. A child may come twice when the sides were spilled. */
+/** Each text of `children` with the texts of `parents` that have its key. */
 export async function* pairTexts(
   children: KeyedTexts,
   parents: KeyedTexts,
@@ -126,9 +126,11 @@ export async function* pairTexts(
   for (let partition = 0; partition < PairSpill.partitions; partition++) {
     const index = parents.empty();
     for await (const [key, text] of parentSpill.read(partition)) index.add(key, text);
+    const seen = new HashSet(new MemoryBudget(Number.POSITIVE_INFINITY), 0);
     for await (const [key, child] of childSpill.read(partition)) {
       const found = index.get(key);
-      if (found !== null) yield [child, typeof found === 'string' ? [found] : found];
+      // A child that comes again would make all its pairs again.
+      if (found !== null && seen.add(joinKey([key, child])) === NEW) yield [child, typeof found === 'string' ? [found] : found];
     }
     index.clear();
   }
