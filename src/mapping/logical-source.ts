@@ -22,15 +22,15 @@ type Formulation = FileSource['formulation'];
 const FORMULATIONS: Readonly<Record<string, Formulation>> = { CSV: 'csv', JSONPath: 'json', XPath: 'xml' };
 
 /** File name extensions that tell the format where the mapping does not. */
-const EXTENSIONS: Readonly<Record<string, Formulation>> = {
-  csv: 'csv',
-  tsv: 'csv',
-  json: 'json',
-  jsonl: 'json',
-  ndjson: 'json',
-  geojson: 'json',
-  xml: 'xml',
-};
+const EXTENSIONS: ReadonlyMap<string, Formulation> = new Map([
+  ['csv', 'csv'],
+  ['tsv', 'csv'],
+  ['json', 'json'],
+  ['jsonl', 'json'],
+  ['ndjson', 'json'],
+  ['geojson', 'json'],
+  ['xml', 'xml'],
+]);
 
 const ENCODINGS: Readonly<Record<string, string>> = { 'UTF-8': 'utf-8', 'UTF-16': 'utf-16' };
 const COMPRESSIONS: Readonly<Record<string, FileSource['compression'] | 'later'>> = {
@@ -214,7 +214,7 @@ function reportValue(
   expected: readonly string[],
 ): void {
   if (short !== undefined && name === undefined) {
-    reportUnknown(context.report, 'term', short, statement.origin, expected);
+    reportUnknown(context.report, 'term', short, statement.origin, expected, `${shorten(statement.property)} takes ${orList(expected)}`);
     return;
   }
   const message = `${shorten(statement.property)} takes ${orList(expected)}, found ${describeTerm(statement.object)}`;
@@ -233,7 +233,7 @@ function readFormulation(context: Context, node: MappingNode, path: string | und
   if (statement === undefined) {
     // Without a path the source has been reported already, and the format is the lesser worry.
     if (path === undefined) return undefined;
-    const kind = EXTENSIONS[extensionOf(path)];
+    const kind = EXTENSIONS.get(extensionOf(path));
     if (kind !== undefined) return { kind, namespaces: {} };
     report.error(
       'missing-reference-formulation',
@@ -254,7 +254,7 @@ function readFormulation(context: Context, node: MappingNode, path: string | und
   const id = nodeId(object);
   if (id !== undefined && graph.has(id)) return readXPathFormulation(context, statement, id);
   if (term !== undefined && term.name === undefined) {
-    const names = term.others.filter((other) => (other.split(':')[1] as string) in FORMULATIONS);
+    const names = term.others().filter((other) => (other.split(':')[1] as string) in FORMULATIONS);
     reportUnknown(report, 'reference formulation', term.short, origin, names);
   } else if (object.kind === 'iri') {
     const hint = 'rml:CSV, rml:JSONPath and rml:XPath are';
@@ -274,7 +274,7 @@ function readXPathFormulation(context: Context, statement: Statement, id: string
     report.error('not-supported', statement.origin, 'this reference formulation is not supported yet by this version', hint);
     return undefined;
   }
-  const namespaces: Record<string, string> = {};
+  const namespaces: [prefix: string, iri: string][] = [];
   for (const pointer of node.all('namespace')) {
     const namespace = nodeOf(context, pointer, 'namespace');
     if (namespace === undefined) continue;
@@ -286,9 +286,9 @@ function readXPathFormulation(context: Context, statement: Statement, id: string
       continue;
     }
     const name = textOf(context, prefix, 'a prefix in quotes');
-    if (name !== undefined) namespaces[name] = url.object.value;
+    if (name !== undefined) namespaces.push([name, url.object.value]);
   }
-  return report.errors > before ? undefined : { kind: 'xml', namespaces };
+  return report.errors > before ? undefined : { kind: 'xml', namespaces: Object.fromEntries(namespaces) };
 }
 
 /** `csv` for `data/people.csv.gz?version=2`; empty where there is no extension. */

@@ -140,7 +140,7 @@ export interface KnownTerm<T> {
   readonly dialect: Dialect;
   readonly name: T | undefined;
   /** Prefixed names of the same kind that go with this namespace, its own first: for did-you-mean. */
-  readonly others: readonly string[];
+  others(): readonly string[];
 }
 
 interface NameOf {
@@ -159,9 +159,8 @@ export function lookUp<K extends TermKind>(kind: K, iri: string): KnownTerm<Name
     short: `${namespace.prefix}:${local}`,
     dialect: namespace.dialect,
     name: table.get(local),
-    others: [namespace, ...companions(namespace)].flatMap(({ prefix, [kind]: names }) =>
-      [...names.keys()].map((name) => `${prefix}:${name}`),
-    ),
+    others: () =>
+      [namespace, ...companions(namespace)].flatMap(({ prefix, [kind]: names }) => [...names.keys()].map((name) => `${prefix}:${name}`)),
   };
 }
 

@@ -109,7 +109,7 @@ function checkProperty(report: Report, statement: Statement, place: Place, later
   const term = lookUp('properties', statement.property);
   if (term === undefined) return undefined;
   if (term.name === undefined) {
-    reportUnknown(report, 'property', term.short, statement.propertyOrigin, term.others);
+    reportUnknown(report, 'property', term.short, statement.propertyOrigin, term.others());
     return undefined;
   }
   const places: readonly Place[] | Later = PROPERTIES[term.name];
@@ -128,7 +128,7 @@ function checkClass(report: Report, statement: Statement, place: Place): Class |
   const term = lookUp('classes', statement.object.value);
   if (term === undefined) return undefined;
   if (term.name === undefined) {
-    reportUnknown(report, 'class', term.short, statement.origin, term.others);
+    reportUnknown(report, 'class', term.short, statement.origin, term.others());
     return undefined;
   }
   const places: readonly Place[] | Later = CLASSES[term.name];
@@ -149,13 +149,27 @@ export function checkUnvisited({ graph, report, visited }: Context): void {
       if (term === undefined || term.name !== undefined) continue;
       // An individual such as rml:CSV is named, not described; a vocabulary file that describes it is no mistake.
       if (isClass && lookUp('individuals', statement.object.value)?.name !== undefined) continue;
-      reportUnknown(report, isClass ? 'class' : 'property', term.short, isClass ? statement.origin : statement.propertyOrigin, term.others);
+      reportUnknown(
+        report,
+        isClass ? 'class' : 'property',
+        term.short,
+        isClass ? statement.origin : statement.propertyOrigin,
+        term.others(),
+      );
     }
   }
 }
 
-export function reportUnknown(report: Report, kind: string, short: string, origin: Origin, others: readonly string[]): void {
-  report.error('unknown-term', origin, `there is no ${kind} ${short}`, didYouMean(short, others));
+/** An IRI in one of our namespaces that is no term; `otherwise` is the hint where nothing is near. */
+export function reportUnknown(
+  report: Report,
+  kind: string,
+  short: string,
+  origin: Origin,
+  others: readonly string[],
+  otherwise?: string,
+): void {
+  report.error('unknown-term', origin, `there is no ${kind} ${short}`, didYouMean(short, others) ?? otherwise);
 }
 
 export function reportLater(report: Report, what: string, origin: Origin, later: Later): void {

@@ -53,7 +53,7 @@ function grammarFinding(message: string, found: string, token: Token, text: stri
   const undeclared = /^Undefined prefix "(.*):"/.exec(message);
   if (undeclared !== null) {
     const prefix = undeclared[1] as string;
-    const usual = USUAL_PREFIXES[prefix];
+    const usual = Object.hasOwn(USUAL_PREFIXES, prefix) ? USUAL_PREFIXES[prefix] : undefined;
     const declared = [...text.matchAll(/^[ \t]*@?prefix[ \t]+([^\s:]*):/gim)].map((match) => `${match[1]}:`);
     return {
       message: `the prefix ${prefix}: is not declared`,

@@ -33,7 +33,7 @@ const KIND_NAMES: Readonly<Record<TermKind, string>> = { iri: 'IRI', blank: 'bla
 
 const kindOf = (termType: TermType): TermKind => (termType === 'blank' || termType === 'literal' ? termType : 'iri');
 
-/** The term maps of a property and of its constant shortcut, in document order; those that are not sound are left out. */
+/** The term maps of a property, then those of its constant shortcut; what is not sound is left out. */
 export function readTermMaps(context: Context, node: MappingNode, property: Property, shortcut: Property, place: TermPlace): TermMap[] {
   return [
     ...node.all(property).map((statement) => readTermMap(context, statement, place)),
@@ -176,7 +176,7 @@ function readTermType(context: Context, node: MappingNode): TermType | undefined
   const termType = term?.name === undefined ? undefined : TERM_TYPES[term.name];
   if (termType !== undefined) return termType;
   if (term !== undefined && term.name === undefined) {
-    const names = term.others.filter((other) => (other.split(':')[1] as string) in TERM_TYPES);
+    const names = term.others().filter((other) => (other.split(':')[1] as string) in TERM_TYPES);
     reportUnknown(context.report, 'term type', term.short, statement.origin, names);
   } else {
     const expected = 'rml:IRI, rml:BlankNode, rml:Literal, rml:URI, rml:UnsafeIRI or rml:UnsafeURI';
