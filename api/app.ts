@@ -28,10 +28,15 @@ export interface MountedRoute {
 
 const ALL_SERVICES = Object.keys(SERVICES) as readonly Service[];
 
+/** What a process answers for: one service at the root, all under their prefixes, or (a worker) none. */
+export type Served = Service | 'all' | 'none';
+
+const servicesOf = (served: Served): readonly Service[] => (served === 'all' ? ALL_SERVICES : served === 'none' ? [] : [served]);
+
 /** Every route that a process with the option SERVICE answers. */
-export function mountRoutes(api: Api, served: Service | 'all'): readonly MountedRoute[] {
+export function mountRoutes(api: Api, served: Served): readonly MountedRoute[] {
   const mounted: MountedRoute[] = [];
-  for (const service of served === 'all' ? ALL_SERVICES : [served]) {
+  for (const service of servicesOf(served)) {
     const prefix = served === 'all' ? `/${service}` : '';
     for (const route of serviceRoutes(api, service)) mounted.push({ route, service, prefix });
   }
@@ -46,23 +51,23 @@ function serviceRoutes(api: Api, service: Service): readonly Route[] {
 }
 
 /**
- * The application. Reads SERVICE, HOST, API_TOKENS and ALLOW_ANONYMOUS from the present configuration.
+ * The application. Reads HOST, API_TOKENS and ALLOW_ANONYMOUS from the present configuration, and SERVICE unless `served` is given.
  *
  * @throws Fault config/invalid — it may not listen on HOST without tokens
  */
-export function makeApp(api: Api): Koa {
-  const { SERVICE, HOST, API_TOKENS, ALLOW_ANONYMOUS } = api.config.snapshot();
+export function makeApp(api: Api, served: Served = api.config.snapshot().SERVICE): Koa {
+  const { HOST, API_TOKENS, ALLOW_ANONYMOUS } = api.config.snapshot();
   const guard = makeGuard(parseTokens(API_TOKENS), HOST, ALLOW_ANONYMOUS);
-  const mounted = mountRoutes(api, SERVICE);
+  const mounted = mountRoutes(api, served);
   const router = new Router({ sensitive: true });
   for (const one of mounted) {
     router.register(one.prefix + one.route.path.replace(/\{(\w+)\}/g, ':$1'), [one.route.method], (context) => serve(context, one, guard));
   }
   const app = new Koa();
-  app.on('error', (error: unknown) => api.logger.error({ err: error }, 'answer failed'));
+  app.on('error', (error: unknown) => api.logger.error({ error }, 'answer failed'));
   app.use((context, next) => answerAndMeasure(context, next, api));
   app.use(router.routes());
-  app.use((context) => refuse(context, mounted, SERVICE));
+  app.use((context) => refuse(context, mounted, served));
   return app;
 }
 
@@ -114,7 +119,7 @@ async function answerAndMeasure(context: Context, next: () => Promise<unknown>, 
     const answer = problemAnswer(fault, { path: context.path, id });
     send(context, { status: answer.status, type: PROBLEM_TYPE, body: JSON.stringify(answer.body), headers: answer.headers });
     if (fault.status >= 500 && fault.code !== 'service/not-yet') {
-      const reason = fault.code === 'internal/error' ? { err: error } : { detail: fault.message };
+      const reason = fault.code === 'internal/error' ? { error } : { detail: fault.message };
       api.logger.error({ request: id, method: context.method, path: context.path, code: fault.code, ...reason }, 'request failed');
     }
   }
@@ -132,7 +137,7 @@ const KNOWN_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT'
 const CLIENT_LEFT = 499;
 
 /** Reached when no route took the request: another method of a known path, or nothing at all. */
-function refuse(context: Context, mounted: readonly MountedRoute[], served: Service | 'all'): void {
+function refuse(context: Context, mounted: readonly MountedRoute[], served: Served): void {
   const layers = (context.matched ?? []) as readonly { readonly methods: readonly string[]; readonly path: string | RegExp }[];
   if (layers.length > 0) {
     context.state.route = String(layers[0]?.path).replace(/:(\w+)/g, '{$1}');
@@ -151,7 +156,7 @@ function methodFault(context: Context, allowed: readonly string[]): Fault {
   });
 }
 
-function notFound(path: string, mounted: readonly MountedRoute[], served: Service | 'all'): Fault {
+function notFound(path: string, mounted: readonly MountedRoute[], served: Served): Fault {
   const paths = [...new Set(mounted.map(({ route, prefix }) => prefix + route.path))];
   const below = paths.filter((one) => one.endsWith(path) && path.length > 1);
   const near = below.length > 0 ? below : nearest(path, paths);

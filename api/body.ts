@@ -65,7 +65,7 @@ function checkMediaType(request: IncomingMessage, expected: string): void {
   }
 }
 
-/** The request stream is left open when it is too long: the answer must still get through. */
+/** What is too long is read to its end and dropped, so that the answer gets through and the connection can be used again. */
 async function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const tooLarge = (): Fault =>
     new Fault('request/too-large', `The request body is larger than ${limitBytes} bytes`, {
@@ -81,6 +81,7 @@ async function readBytes(request: IncomingMessage, limitBytes: number): Promise<
       parts.push(part);
     }
   } catch (error) {
+    request.resume();
     if (error instanceof Fault) throw error;
     throw new Fault('request/malformed', 'The request body ended too early', { cause: error });
   }

@@ -59,6 +59,6 @@ async function checkReadiness(api: Api): Promise<Readonly<Record<string, State>>
   return {
     queue,
     ...(workers === undefined ? {} : { workers: workers.running ? 'up' : 'down' }),
-    ...(api.ending.aborted ? { process: 'ending' } : {}),
+    ...(api.draining.aborted ? { process: 'ending' } : {}),
   };
 }

@@ -61,6 +61,7 @@ export function processRoutes(api: Api): readonly Route[] {
 }
 
 async function processInputs(api: Api, call: Call, fields: FieldValues): Promise<Reply> {
+  if (api.draining.aborted) throw new Fault('service/unavailable', 'This process is about to end and takes no more runs');
   const preference = readPreference(call);
   const idempotencyKey = readIdempotencyKey(call);
   const snapshot = api.config.snapshot();

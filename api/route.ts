@@ -18,6 +18,8 @@ export interface Api {
   readonly queueName: string;
   /** Workers of this process; undefined where it has none. */
   readonly workers?: () => { readonly running: boolean };
+  /** Aborted when the process begins to end: it takes no more runs. */
+  readonly draining: AbortSignal;
   /** Aborted when the process ends: whoever still waits for an outcome is told where to find it. */
   readonly ending: AbortSignal;
 }

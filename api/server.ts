@@ -8,8 +8,10 @@ export interface HttpServer {
   /** `http://127.0.0.1:8080`. */
   readonly url: string;
   readonly port: number;
-  /** Takes no new connections; ends when the last answer is out, at `deadlineMs` at the latest. */
-  close(deadlineMs: number): Promise<void>;
+  /** Takes no new connections; resolves when the last answer is out. */
+  close(): Promise<void>;
+  /** Ends what is still open. */
+  cut(): void;
 }
 
 export interface Listening {
@@ -20,7 +22,7 @@ export interface Listening {
   readonly requestTimeoutMs: number;
 }
 
-/** @throws Fault config/invalid — the port is taken, the address is not this machine's, or the port needs more rights */
+/** @throws Fault service/unavailable — the port is taken, the address is not this machine's, or the port needs more rights */
 export async function listen(app: Koa, { host, port, requestTimeoutMs }: Listening): Promise<HttpServer> {
   const server = createServer({ requestTimeout: requestTimeoutMs, headersTimeout: Math.min(requestTimeoutMs, 20_000) }, app.callback());
   await new Promise<void>((resolve, reject) => {
@@ -31,15 +33,19 @@ export async function listen(app: Koa, { host, port, requestTimeoutMs }: Listeni
   return {
     url: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`,
     port: address.port,
-    close: (deadlineMs) => closeServer(server, deadlineMs),
+    close: () => closeServer(server),
+    cut: () => server.closeAllConnections(),
   };
 }
 
-function closeServer(server: Server, deadlineMs: number): Promise<void> {
+const IDLE_ROUND_MS = 50;
+
+/** A connection is idle only after its answer: so idle ones are looked for again and again. */
+function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => server.closeAllConnections(), deadlineMs);
+    const round = setInterval(() => server.closeIdleConnections(), IDLE_ROUND_MS);
     server.close(() => {
-      clearTimeout(timer);
+      clearInterval(round);
       resolve();
     });
     server.closeIdleConnections();
@@ -55,5 +61,5 @@ const REASONS: Readonly<Record<string, readonly [what: string, hint: string]>> =
 
 function listenFault(error: NodeJS.ErrnoException, host: string, port: number): Fault {
   const [what, hint] = REASONS[error.code ?? ''] ?? [error.message, undefined];
-  return new Fault('config/invalid', `Cannot listen on ${host}, port ${port}: ${what}`, { hint, cause: error });
+  return new Fault('service/unavailable', `Cannot listen on ${host}, port ${port}: ${what}`, { hint, cause: error });
 }

@@ -21,7 +21,12 @@ afterEach(() => api.close());
 const base = (): string => `${api.url}/semi-structured-transformer`;
 const get = async (url: string): Promise<{ status: number; type: string | null; headers: Headers; body: Record<string, unknown> }> => {
   const response = await fetch(url);
-  return { status: response.status, type: response.headers.get('content-type'), headers: response.headers, body: await response.json() };
+  return {
+    status: response.status,
+    type: response.headers.get('content-type'),
+    headers: response.headers,
+    body: (await response.json()) as Record<string, unknown>,
+  };
 };
 
 describe('paths and methods', () => {
@@ -315,6 +320,13 @@ describe('operators', () => {
     expect(status).toBe(503);
     expect(headers.has('retry-after')).toBe(true);
     expect(body).toMatchObject({ code: 'service/unavailable', checks: { queue: 'down' } });
+  });
+
+  test('a process that is about to end is not ready, and takes no more runs', async () => {
+    api.drain();
+    expect((await get(`${api.url}/health/ready`)).body).toMatchObject({ status: 503, checks: { process: 'ending' } });
+    expect((await get(`${base()}/process?inputFileURL=a.csv`)).status).toBe(503);
+    expect(api.runs.submitted).toEqual([]);
   });
 
   test('metrics count requests by route pattern, never by path', async () => {

@@ -152,13 +152,16 @@ function memorySettings(): SharedSettings {
 export interface FakeApi {
   readonly runs: FakeRuns;
   readonly url: string;
-  /** Ends waiting requests, as a stopping process does. */
+  /** Takes no more runs, as a stopping process does. */
+  drain(): void;
+  /** Ends waiting requests, as a stopping process does last. */
   end(): void;
   close(): Promise<void>;
 }
 
 export async function startFakeApi(options: OptionValues, more: Partial<Api> = {}): Promise<FakeApi> {
   const runs = fakeRuns();
+  const draining = new AbortController();
   const ending = new AbortController();
   const app = makeApp({
     runs,
@@ -166,6 +169,7 @@ export async function startFakeApi(options: OptionValues, more: Partial<Api> = {
     logger: quietLogger(),
     workingDirectory: process.cwd(),
     queueName: 'memory',
+    draining: draining.signal,
     ending: ending.signal,
     ...more,
   });
@@ -174,6 +178,7 @@ export async function startFakeApi(options: OptionValues, more: Partial<Api> = {
   return {
     runs,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    drain: () => draining.abort(),
     end: () => ending.abort(),
     close: () =>
       new Promise((resolve) => {

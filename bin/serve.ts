@@ -1,0 +1,218 @@
+/** `quadmill serve`: a process of the fleet; it answers HTTP, carries out runs, or both. */
+import { makeApp } from '../api/app.ts';
+import { type HttpServer, listen } from '../api/server.ts';
+import { openBackend, type QueueBackend } from '../queues/backend.ts';
+import { openRuns } from '../queues/runs.ts';
+import { directories } from '../src/config/directories.ts';
+import { DEFAULTS, type OptionName, type OptionValues, type Snapshot } from '../src/config/options.ts';
+import { parseOption, readEnvironment } from '../src/config/parse.ts';
+import { type ConfigStore, openConfig } from '../src/config/store.ts';
+import { VERSION } from '../src/config/version.ts';
+import { Fault } from '../src/fault.ts';
+import { createLogger, type Logger, observeProcess } from '../src/observe.ts';
+import { startWorkers, type Workers } from '../workers/host.ts';
+import { type Command, helpOf, type Parsed, parseCommandLine, UsageError } from './command-line.ts';
+
+const ROLES = ['all', 'api', 'worker'] as const;
+type Role = (typeof ROLES)[number];
+
+const SERVE: Command = {
+  name: 'serve',
+  usage: 'serve [options]',
+  summary: 'Starts the service: the HTTP interface, the workers that carry out runs, or both.',
+  options: {
+    role: { value: 'ROLE', choices: ROLES, summary: 'what this process does, default all' },
+    port: {
+      short: 'p',
+      value: 'PORT',
+      summary: `port to listen on, default ${DEFAULTS.PORT}; 0 takes a free one. A worker listens only when it is given`,
+    },
+    host: { value: 'HOST', summary: `address to listen on, default ${DEFAULTS.HOST}` },
+    'data-dir': { value: 'DIRECTORY', summary: `queue files, mappings and output, default ${DEFAULTS.DATA_DIR}` },
+  },
+  notes: `Every option of the service is an environment variable, such as QUEUE_URL or API_TOKENS; an option given here wins.
+Several processes need one queue that all of them reach: set QUEUE_URL=redis://… or postgres://…
+
+  quadmill serve
+  QUEUE_URL=redis://queue:6379 quadmill serve --role worker`,
+};
+
+/** Command line options that stand for options of the service. */
+const FLAGS: readonly (readonly [flag: string, option: OptionName])[] = [
+  ['port', 'PORT'],
+  ['host', 'HOST'],
+  ['data-dir', 'DATA_DIR'],
+];
+
+/** What outcomes of runs that ended in the last moment need to reach those who wait for them. */
+const LAST_ANSWERS_MS = 500;
+/** What answers need to go out when nobody waits for a run any more. */
+const CLOSING_MS = 2_000;
+
+/** Serves until a signal ends it. Resolves to the exit code. @throws UsageError, Fault — it could not start */
+export async function serve(argv: string[]): Promise<number> {
+  const parsed = parseCommandLine(SERVE, argv);
+  if (parsed.has('help')) {
+    process.stdout.write(helpOf(SERVE));
+    return 0;
+  }
+  if (parsed.positionals.length > 0) throw new UsageError(`serve takes no ${parsed.positionals[0]}`);
+  const role = (parsed.value('role') ?? 'all') as Role;
+  const { values, suspects } = readEnvironment(process.env);
+  const options: OptionValues = { ...values, ...flagValues(parsed) };
+  const listens = role !== 'worker' || options.PORT !== undefined;
+  const snapshot: Snapshot = { ...DEFAULTS, ...options };
+  refuseLonelyProcess(role, snapshot);
+
+  const logger = createLogger({ level: snapshot.LOG_LEVEL });
+  const signal = untilSignal(logger);
+  const fleet = await start(role, listens, options, logger, suspects).catch((error) => {
+    leaveSoon();
+    throw error;
+  });
+  const name = await signal;
+  const seconds = fleet.config.snapshot().DRAIN_SECONDS;
+  logger.info({ signal: name, seconds }, 'draining');
+  await stop(fleet, seconds * 1_000);
+  logger.info('stopped');
+  leaveSoon();
+  return 0;
+}
+
+interface Process {
+  readonly backend: QueueBackend;
+  readonly config: ConfigStore;
+  readonly runs: Awaited<ReturnType<typeof openRuns>>;
+  readonly draining: AbortController;
+  readonly ending: AbortController;
+  readonly server: HttpServer | undefined;
+  readonly workers: Workers | undefined;
+}
+
+async function start(
+  role: Role,
+  listens: boolean,
+  options: OptionValues,
+  logger: Logger,
+  suspects: readonly { readonly name: string; readonly hint: string }[],
+): Promise<Process> {
+  const settings: Snapshot = { ...DEFAULTS, ...options };
+  const workingDirectory = process.cwd();
+  const where = { url: settings.QUEUE_URL, directory: directories(settings, workingDirectory).queue, prefix: settings.QUEUE_PREFIX };
+  const backend = await openBackend(where, logger);
+  let server: HttpServer | undefined;
+  try {
+    logger.info({ queue: backend.describe(), kind: backend.kind, role, version: VERSION }, 'queue opened');
+    for (const { name, hint } of suspects) logger.warn({ variable: name, hint }, 'unknown variable that looks like an option');
+    observeProcess();
+    const config = await openConfig(options, backend.settings);
+    logger.level = config.snapshot().LOG_LEVEL;
+    config.onChange(({ LOG_LEVEL }) => {
+      logger.level = LOG_LEVEL;
+    });
+    const runs = await openRuns(backend, () => policyOf(config.snapshot()));
+    const draining = new AbortController();
+    const ending = new AbortController();
+    let workers: Workers | undefined;
+    if (listens) {
+      const api = {
+        runs,
+        config,
+        logger,
+        workingDirectory,
+        queueName: backend.describe(),
+        draining: draining.signal,
+        ending: ending.signal,
+        ...(role === 'api' ? {} : { workers: () => ({ running: workers?.state().running ?? false }) }),
+      };
+      const app = makeApp(api, role === 'worker' ? 'none' : settings.SERVICE);
+      const requestTimeoutMs = settings.REQUEST_TIMEOUT_SECONDS * 1_000;
+      server = await listen(app, { host: settings.HOST, port: settings.PORT, requestTimeoutMs });
+    }
+    if (role !== 'api') workers = await startWorkers(backend, config, logger, { workingDirectory });
+    if (server !== undefined) logger.info({ url: server.url, queue: backend.describe(), role, service: settings.SERVICE }, 'listening');
+    return { backend, config, runs, draining, ending, server, workers };
+  } catch (error) {
+    server?.cut();
+    await server?.close();
+    await backend.close();
+    throw error;
+  }
+}
+
+/**
+ * No new connections; runs of this process end or go back to the queue; whoever still waits for another's run is told where
+ * to find it; then everything is closed.
+ */
+async function stop({ server, workers, runs, config, backend, draining, ending }: Process, drainMs: number): Promise<void> {
+  draining.abort();
+  const answered = server?.close() ?? Promise.resolve();
+  if (workers !== undefined) await workers.drain(drainMs);
+  await firstOf(answered, workers === undefined ? drainMs : LAST_ANSWERS_MS);
+  ending.abort();
+  await firstOf(answered, CLOSING_MS);
+  server?.cut();
+  await runs.close();
+  config.close();
+  await backend.close();
+}
+
+async function firstOf(done: Promise<void>, waitMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, waitMs);
+  });
+  await Promise.race([done, late]);
+  clearTimeout(timer);
+}
+
+function flagValues(parsed: Parsed): OptionValues {
+  const values: Record<string, unknown> = {};
+  for (const [flag, option] of FLAGS) {
+    const text = parsed.value(flag);
+    if (text !== undefined) values[option] = parseOption(option, text);
+  }
+  return values as OptionValues;
+}
+
+/** @throws Fault config/invalid — an API or a worker alone, on a queue that no other process can reach */
+function refuseLonelyProcess(role: Role, { QUEUE_URL }: Snapshot): void {
+  if (role === 'all' || (QUEUE_URL !== undefined && QUEUE_URL !== 'embedded:')) return;
+  const other = role === 'api' ? 'workers' : 'API processes';
+  throw new Fault(
+    'config/invalid',
+    `serve --role ${role} needs a queue that ${other} can reach, and the queue here would be this process's own`,
+    {
+      hint: 'Set QUEUE_URL to redis://… or postgres://…, or leave --role out',
+    },
+  );
+}
+
+const policyOf = (snapshot: Snapshot) => ({
+  keepSeconds: snapshot.KEEP_RUNS_SECONDS,
+  keepCount: snapshot.KEEP_RUNS_COUNT,
+  attempts: snapshot.RUN_ATTEMPTS,
+  retryMs: snapshot.RETRY_SECONDS * 1_000,
+});
+
+/** Resolves to the first signal that asks the process to end; the second one ends it at once. */
+function untilSignal(logger: Logger): Promise<string> {
+  return new Promise((resolve) => {
+    let asked = false;
+    const take = (name: string): void => {
+      if (asked) {
+        logger.warn({ signal: name }, 'ended at once');
+        process.exit(1);
+      }
+      asked = true;
+      resolve(name);
+    };
+    process.on('SIGTERM', take);
+    process.on('SIGINT', take);
+  });
+}
+
+/** Ends the process soon, with the exit code that it has then, also when a library has left something open. */
+function leaveSoon(): void {
+  setTimeout(() => process.exit(), 1_000).unref();
+}
