@@ -1,6 +1,7 @@
 /** The outcome of a run, in the words and fields of the specification. Pure: the clock comes in as an argument. */
 import { VERSION } from '../src/config/version.ts';
 import { describeFault, Fault, type FaultData } from '../src/fault.ts';
+import { redactUrl } from '../src/storage/url.ts';
 import { type FailureMessage, type Outcome, SERVICES, type Service, type TransformPayload, type TransformResult } from './jobs.ts';
 
 type Subject = Pick<TransformPayload, 'runId' | 'service' | 'inputs'>;
@@ -19,7 +20,7 @@ export function completedOutcome(payload: TransformPayload, result: TransformRes
   return {
     state: 'completed',
     report: {
-      input: payload.inputs.map((input) => input.url),
+      input: payload.inputs.map((input) => redactUrl(input.url)),
       successfulIterations: Math.max(1, payload.inputs.length),
       failedIterations: 0,
       outputFileLocations: parts.map((part) => part.url),
@@ -57,29 +58,27 @@ export function failureMessage(subject: Subject, fault: Fault, now: Date): Failu
   };
 }
 
-/** The input that the fault names, as the request gave it; else the first. */
+/** The input that the fault names, as the request gave it (without passwords); else the first. */
 function failingInput({ inputs }: Subject, fault: Fault): string {
   const named = fault.place.input;
-  const found = named === undefined ? undefined : inputs.find(({ url }) => url === named || samePath(url, named));
-  return (found ?? inputs[0])?.url ?? named ?? '';
-}
-
-function samePath(url: string, named: string): boolean {
+  const urls = inputs.map((input) => redactUrl(input.url));
   const bare = (text: string): string => text.replace(/^file:\/\//, '');
-  return bare(url) === bare(named);
+  return (named === undefined ? undefined : urls.find((url) => bare(url) === bare(named))) ?? urls[0] ?? named ?? '';
 }
 
 /** One sentence without its full stop: the text form puts its own. */
 function reasonOf(fault: Fault, entity: string): string {
-  const text = fault.code === 'source/type' ? typeReason(entity) : describeFault(fault);
+  const text = fault.code === 'source/type' ? typeReason(fault, entity) : describeFault(fault);
   return text.replace(/\s*\.\s*$/, '');
 }
 
-function typeReason(entity: string): string {
+/** Names the file extension and lists the expected types. */
+function typeReason({ message }: Fault, entity: string): string {
+  if (message.includes(EXPECTED_TYPES)) return message;
   const name = (entity.split(/[?#]/)[0] ?? '').split('/').pop() ?? '';
   const extension = /\.([^.]+?)(\.gz)?$/i.exec(name)?.[1];
-  const what = extension === undefined ? 'The input file has no file extension' : `The file extension '${extension}' is not supported`;
-  return `${what}, expected one of the types ${EXPECTED_TYPES}`;
+  const what = extension === undefined ? 'Input has no file extension' : `Input has the file extension '${extension}'`;
+  return `${what}; expected is one of ${EXPECTED_TYPES}`;
 }
 
 /** Local date-time, ISO 8601 with milliseconds, no zone. */

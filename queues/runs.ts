@@ -9,6 +9,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Job, JobType } from 'bullmq';
 import { Fault } from '../src/fault.ts';
 import type { Progress } from '../src/run/request.ts';
+import { redactUrl } from '../src/storage/url.ts';
 import { type QueueBackend, within } from './backend.ts';
 import type { Runs } from './contract.ts';
 import {
@@ -114,7 +115,7 @@ export async function openRuns(
       startedAt: isoTime(transform?.processedOn),
       endedAt: outcome === undefined ? undefined : isoTime(job.finishedOn),
       progress,
-      input: job.data.inputs.map((input) => input.url),
+      input: job.data.inputs.map((input) => redactUrl(input.url)),
       outcome,
     };
   }

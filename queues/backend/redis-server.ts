@@ -91,7 +91,8 @@ async function answering(socket: string): Promise<number | undefined> {
   } catch {
     return undefined;
   } finally {
-    client.disconnect();
+    // On a client that has ended already, this would only start a timer.
+    if (client.status !== 'end') client.disconnect();
   }
 }
 

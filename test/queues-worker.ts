@@ -1,0 +1,18 @@
+/** A worker process for tests: `node queues-worker.js QUEUE_URL PREFIX DATA_DIR`. Says `ready`, works until SIGTERM. */
+import { openBackend } from '../queues/backend.ts';
+import { openConfig } from '../src/config/store.ts';
+import { createLogger } from '../src/observe.ts';
+import { startWorkers } from '../workers/host.ts';
+
+const [url, prefix = '', directory = ''] = process.argv.slice(2);
+const logger = createLogger({ level: 'silent' });
+const backend = await openBackend({ url, prefix, directory }, logger);
+const config = await openConfig({ DATA_DIR: directory, LOCK_SECONDS: 2, STALLED_SECONDS: 1, WORKER_CONCURRENCY: 2, MAX_STARTS: 2 });
+const workers = await startWorkers(backend, config, logger, { engine: new URL('queues-engine.js', import.meta.url).href });
+
+process.once('SIGTERM', async () => {
+  await workers.drain(500);
+  await backend.close();
+  process.exit(0);
+});
+console.log('ready');

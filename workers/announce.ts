@@ -1,0 +1,40 @@
+/** The announce job: computes the outcome of a run, once, from what its transform job left. */
+import type { Job } from 'bullmq';
+import type { Outcome, TransformPayload, TransformResult } from '../queues/jobs.ts';
+import { cancelledFault, completedOutcome, decodeFault, failedOutcome } from '../queues/outcome.ts';
+import { type Logger, METRICS } from '../src/observe.ts';
+
+/** @throws whatever the queue throws when it is away; the job is tried again */
+export async function announce(job: Job<TransformPayload, Outcome>, logger: Logger): Promise<Outcome> {
+  const outcome = await findOutcome(job);
+  observe(job.data, outcome, logger);
+  return outcome;
+}
+
+async function findOutcome(job: Job<TransformPayload, Outcome>): Promise<Outcome> {
+  const [result] = Object.values(await job.getChildrenValues<TransformResult>());
+  if (result !== undefined) return completedOutcome(job.data, result);
+  const [reason] = Object.values(await job.getIgnoredChildrenFailures());
+  // Without either, the transform job was taken out of the queue before it began.
+  const fault = reason === undefined && job.data.cancelled === true ? cancelledFault() : decodeFault(reason);
+  return failedOutcome(job.data, fault, new Date());
+}
+
+function observe({ runId, service, submittedAt }: TransformPayload, outcome: Outcome, logger: Logger): void {
+  METRICS.runs.inc({ service, state: outcome.state });
+  if (outcome.state === 'completed') {
+    const { records, quads, rejectedRecords, processingTime } = outcome.report;
+    METRICS.records.inc(records);
+    METRICS.quads.inc(quads);
+    METRICS.rejected.inc(rejectedRecords);
+    METRICS.runSeconds.observe({ service, state: outcome.state }, processingTime / 1000);
+    logger.info({ run: runId, service, records, quads, rejected: rejectedRecords, seconds: processingTime / 1000 }, 'run completed');
+    return;
+  }
+  const { code, detail } = outcome.failure;
+  const seconds = (Date.now() - Date.parse(submittedAt)) / 1000;
+  METRICS.faults.inc({ code });
+  METRICS.runSeconds.observe({ service, state: outcome.state }, seconds);
+  if (outcome.state === 'cancelled') logger.info({ run: runId, service }, 'run cancelled');
+  else logger.warn({ run: runId, service, code, reason: detail.message, seconds }, 'run failed');
+}

@@ -1,0 +1,175 @@
+/** Files of a run in its output directory: their names, the manifest, the rejected records, and what dead attempts left. */
+import { createHash } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { SERVICES, type TransformPayload } from '../queues/jobs.ts';
+import { VERSION } from '../src/config/version.ts';
+import { Fault } from '../src/fault.ts';
+import type { Rejection, RunReport } from '../src/run/request.ts';
+import { writeFault } from '../src/sinks/descriptor.ts';
+import type { PartFile } from '../src/sinks/sink.ts';
+import { syncDirectory } from '../src/storage/file.ts';
+import type { Task } from './messages.ts';
+
+/** `<Service-Name>-<runId>`, the start of every file name of a run. */
+export function outputName({ service, runId }: Pick<TransformPayload, 'service' | 'runId'>): string {
+  return `${SERVICES[service].name}-${runId}`;
+}
+
+/**
+ * The path of an output directory.
+ *
+ * @throws Fault config/invalid — it is no directory of this machine
+ */
+export function outputDirectory(url: string): string {
+  if (/^file:/i.test(url)) return fileURLToPath(url);
+  if (isAbsolute(url)) return url;
+  throw new Fault('config/invalid', 'OUTPUT_DIR_URL is neither an absolute path nor a file: URL, and this version writes to no other', {
+    place: { value: url },
+  });
+}
+
+const temporaryName = (name: string, attempt: string): string => `.${name}.${attempt}.part`;
+
+/**
+ * Removes what earlier attempts of the run left under temporary names; with `published`, also files that they had given
+ * their final name before they died. An attempt that still lives somewhere cannot publish after that.
+ */
+export async function removeLeftovers(directory: string, name: string, published = false): Promise<void> {
+  let files: string[];
+  try {
+    files = await readdir(directory);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw writeFault(directory, error);
+  }
+  const left = files.filter((file) => isOf(file, `.${name}`) && file.endsWith('.part'));
+  if (published) left.push(...files.filter((file) => isOf(file, name)));
+  for (const file of left) await rm(join(directory, file), { force: true });
+}
+
+/** `Service-r1.nq` is of `Service-r1`, `Service-r12.nq` is not; further parts are `Service-r1-2.nq`. */
+function isOf(file: string, name: string): boolean {
+  return file.startsWith(`${name}.`) || (file.startsWith(`${name}-`) && /^-\d+\./.test(file.slice(name.length)));
+}
+
+/**
+ * Writes the manifest: a reader that finds it finds every part complete.
+ *
+ * @throws Fault sink/failed
+ */
+export async function writeManifest(
+  task: Task,
+  report: RunReport,
+  parts: readonly PartFile[],
+  rejections: string | undefined,
+): Promise<string> {
+  const { directory, name, attempt, service, format } = task.output;
+  const manifest = {
+    runId: task.request.runId,
+    service,
+    version: VERSION,
+    createdAt: new Date().toISOString(),
+    format,
+    parts,
+    bytes: parts.reduce((sum, part) => sum + part.bytes, 0),
+    quads: report.quads,
+    records: report.records,
+    rejectedRecords: report.rejected,
+    rejections: rejections ?? null,
+    inputs: task.request.inputs.map((input) => input.name ?? null),
+    mappings: report.mappings,
+    mappingDigest: mappingDigest(report),
+  };
+  const path = join(directory, `${name}.manifest.json`);
+  const temporary = join(directory, temporaryName(`${name}.manifest.json`, attempt));
+  try {
+    await mkdir(directory, { recursive: true });
+    const file = await open(temporary, 'w');
+    try {
+      await file.writeFile(`${JSON.stringify(manifest, undefined, 2)}\n`);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+    await syncDirectory(directory);
+  } catch (error) {
+    throw writeFault(path, error);
+  }
+  return pathToFileURL(path).href;
+}
+
+/** One digest for all mapping documents of the run, whatever their order. */
+function mappingDigest({ mappings }: RunReport): string {
+  return createHash('sha256')
+    .update(
+      mappings
+        .map((mapping) => mapping.sha256)
+        .sort()
+        .join('\n'),
+    )
+    .digest('hex');
+}
+
+const BUFFER_LENGTH = 64 * 1024;
+
+/**
+ * The rejected records of a run, one JSON object a line: `triplesMap` and the fault. There is a file only when there is a
+ * record; it gets its final name with the run's output.
+ */
+export class RejectionFile {
+  private readonly path: string;
+  private readonly temporary: string;
+  private descriptor: number | undefined;
+  private buffered = '';
+
+  constructor({ directory, name, attempt }: Task['output']) {
+    this.path = join(directory, `${name}.rejected.ndjson`);
+    this.temporary = join(directory, temporaryName(`${name}.rejected.ndjson`, attempt));
+  }
+
+  /** @throws Fault sink/failed */
+  add({ triplesMap, fault }: Rejection): void {
+    this.buffered += `${JSON.stringify({ triplesMap, ...fault })}\n`;
+    if (this.buffered.length > BUFFER_LENGTH) this.flush();
+  }
+
+  /** The URL of the file; undefined when nothing was rejected. @throws Fault sink/failed */
+  async commit(): Promise<string | undefined> {
+    if (this.buffered !== '') this.flush();
+    if (this.descriptor === undefined) return undefined;
+    try {
+      fsyncSync(this.descriptor);
+      this.close();
+      await rename(this.temporary, this.path);
+    } catch (error) {
+      throw writeFault(this.path, error);
+    }
+    return pathToFileURL(this.path).href;
+  }
+
+  async abort(): Promise<void> {
+    this.buffered = '';
+    this.close();
+    await rm(this.temporary, { force: true });
+  }
+
+  private flush(): void {
+    try {
+      this.descriptor ??= openSync(this.temporary, 'w');
+      const bytes = Buffer.from(this.buffered);
+      for (let from = 0; from < bytes.length; ) from += writeSync(this.descriptor, bytes, from);
+      this.buffered = '';
+    } catch (error) {
+      throw writeFault(this.path, error);
+    }
+  }
+
+  private close(): void {
+    if (this.descriptor !== undefined) closeSync(this.descriptor);
+    this.descriptor = undefined;
+  }
+}

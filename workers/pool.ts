@@ -1,0 +1,166 @@
+/**
+ * Threads that map runs, reused, each with a memory limit of its own: a run that needs more ends with its thread, and
+ * neither its neighbours nor the process that holds the jobs' locks notice.
+ */
+import { Worker } from 'node:worker_threads';
+import { Fault } from '../src/fault.ts';
+import { type Logger, METRICS } from '../src/observe.ts';
+import type { Progress } from '../src/run/request.ts';
+import type { FromThread, Task, ThreadData, ToThread } from './messages.ts';
+
+export interface PoolOptions {
+  readonly memoryMb: number;
+  /** URL of the module that exports `executeRun`; undefined: the engine of this program. */
+  readonly engine?: string;
+}
+
+export interface TaskHooks {
+  /** Its reason is the fault that the run ends with. */
+  readonly signal: AbortSignal;
+  readonly progress: (progress: Progress) => void;
+  /** Asked before the output appears; throws when it must not. */
+  readonly mayCommit: () => Promise<void>;
+}
+
+export type TaskResult = Extract<FromThread, { kind: 'done' }>['result'];
+
+/** A thread that was told to stop and has not after so long is ended. */
+const STOP_MS = 3_000;
+
+/** Threads need compiled code: from the sources (in tests) they are started out of `dist`. */
+const COMPILED = import.meta.url.endsWith('.ts') ? new URL('../dist/workers/', import.meta.url) : new URL('./', import.meta.url);
+const SCRIPT = new URL('thread.js', COMPILED);
+const ENGINE = new URL('../src/run/run.js', COMPILED).href;
+
+export class ThreadPool {
+  private readonly options: PoolOptions;
+  private readonly logger: Logger;
+  private readonly idle: Worker[] = [];
+  private readonly all = new Set<Worker>();
+  private closed = false;
+
+  constructor(options: PoolOptions, logger: Logger) {
+    this.options = options;
+    this.logger = logger;
+  }
+
+  /** Starts a thread ahead of the first run, so that the first caller does not wait for it. */
+  warm(): void {
+    if (this.all.size === 0) this.idle.push(this.start());
+  }
+
+  /**
+   * Maps one attempt of a run, in a thread of its own for as long as it takes.
+   *
+   * @throws Fault — that of the run; the reason of `signal`; limit/exceeded when it needed too much memory; run/lost when
+   * its thread ended otherwise
+   */
+  async run(task: Task, hooks: TaskHooks): Promise<TaskResult> {
+    if (this.closed) throw new Fault('run/lost', 'This worker is stopping');
+    const thread = this.idle.pop() ?? this.start();
+    thread.ref();
+    try {
+      return await this.converse(thread, task, hooks);
+    } finally {
+      if (this.all.has(thread) && !this.closed) {
+        thread.unref();
+        this.idle.push(thread);
+      }
+    }
+  }
+
+  /** Ends all threads, whatever they do. */
+  async close(): Promise<void> {
+    this.closed = true;
+    this.idle.length = 0;
+    await Promise.all([...this.all].map((thread) => thread.terminate()));
+  }
+
+  private start(): Worker {
+    const data: ThreadData = { engine: this.options.engine ?? ENGINE };
+    const thread = new Worker(SCRIPT, { workerData: data, resourceLimits: { maxOldGenerationSizeMb: this.options.memoryMb } });
+    this.all.add(thread);
+    const leave = (): void => {
+      this.all.delete(thread);
+      const place = this.idle.indexOf(thread);
+      if (place >= 0) this.idle.splice(place, 1);
+    };
+    // Also while no run listens: an unheard error would end the process.
+    thread.on('error', (error) => {
+      leave();
+      METRICS.threadDeaths.inc({ reason: isOutOfMemory(error) ? 'memory' : 'error' });
+      this.logger.error({ error }, 'thread died');
+    });
+    thread.on('exit', leave);
+    thread.unref();
+    return thread;
+  }
+
+  private converse(thread: Worker, task: Task, hooks: TaskHooks): Promise<TaskResult> {
+    const { signal } = hooks;
+    const say = (message: ToThread): void => thread.postMessage(message);
+    return new Promise((resolve, reject) => {
+      let last: NodeJS.Timeout | undefined;
+
+      const settle = (act: () => void): void => {
+        clearTimeout(last);
+        signal.removeEventListener('abort', abort);
+        thread.off('message', hear);
+        thread.off('error', fail);
+        thread.off('exit', exit);
+        act();
+      };
+      const stop = (fault: Fault): void => {
+        say({ kind: 'abort', fault: fault.toJSON() });
+        last ??= setTimeout(() => {
+          this.all.delete(thread);
+          settle(() => {
+            void thread.terminate().then(() => reject(fault));
+          });
+        }, STOP_MS);
+      };
+      const abort = (): void => stop(Fault.of(signal.reason));
+      const fail = (error: Error): void =>
+        settle(() => reject(isOutOfMemory(error) ? memoryFault(this.options.memoryMb, error) : Fault.of(error)));
+      const exit = (code: number): void =>
+        settle(() => reject(new Fault('run/lost', `The thread that mapped the run ended with code ${code}`)));
+      const hear = (message: FromThread): void => {
+        switch (message.kind) {
+          case 'progress':
+            hooks.progress(message.progress);
+            return;
+          case 'mapped':
+            hooks.mayCommit().then(
+              () => say({ kind: 'commit' }),
+              (error: unknown) => stop(Fault.of(error)),
+            );
+            return;
+          case 'done':
+            settle(() => resolve(message.result));
+            return;
+          case 'failed':
+            settle(() => reject(Fault.from(message.fault)));
+            return;
+        }
+      };
+
+      thread.on('message', hear);
+      thread.on('error', fail);
+      thread.on('exit', exit);
+      say({ kind: 'run', task });
+      if (signal.aborted) abort();
+      else signal.addEventListener('abort', abort);
+    });
+  }
+}
+
+function isOutOfMemory(error: Error): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
+}
+
+function memoryFault(memoryMb: number, cause: Error): Fault {
+  return new Fault('limit/exceeded', `The run needed more than the ${memoryMb} MB of memory that a thread may use`, {
+    hint: 'Raise THREAD_MEMORY_MB, lower MEMORY_BUDGET_MB, or split the input',
+    cause,
+  });
+}
