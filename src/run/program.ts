@@ -58,6 +58,8 @@ export class MapProgram {
   rejected = 0;
   /** Records for which the subject had no value. */
   withoutSubject = 0;
+  /** Statements that wait in the spill: some may turn out to be new. */
+  undecided = 0;
   /** Whether a statement was left out because it had been made before. */
   repeated = false;
 
@@ -147,9 +149,14 @@ export class MapProgram {
       this.quads++;
       return line;
     }
-    this.repeated = true;
-    if (verdict === UNDECIDED) this.#state.undecided(line);
+    if (verdict === UNDECIDED) this.#leave(line);
+    else this.repeated = true;
     return '';
+  }
+
+  #leave(line: string): void {
+    this.undecided++;
+    this.#state.undecided(line);
   }
 
   #emit(subject: string, keys: readonly Text[]): string {
@@ -249,8 +256,8 @@ export class MapProgram {
       const text = this.#texts[i] as Text;
       if (text === null) continue;
       if (rule.shared) lines += this.#sharedLines(rule, token, text);
-      else if (typeof text === 'string') this.#state.undecided(token + rule.lead + text + rule.tail);
-      else for (const one of text) this.#state.undecided(token + rule.lead + one + rule.tail);
+      else if (typeof text === 'string') this.#leave(token + rule.lead + text + rule.tail);
+      else for (const one of text) this.#leave(token + rule.lead + one + rule.tail);
     }
     return lines;
   }

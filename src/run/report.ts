@@ -12,7 +12,7 @@ export function explainEmpty(program: MapProgram): TriplesMapReport {
     records,
     quads,
     rejected,
-    empty: quads > 0 ? undefined : reason(program),
+    empty: quads + program.undecided > 0 ? undefined : reason(program),
   };
 }
 

@@ -1,0 +1,162 @@
+import { describe, expect, test } from '@jest/globals';
+import { Fault } from '../src/fault.ts';
+import { openCsv } from '../src/sources/csv.ts';
+import type { CsvDialect, Reading } from '../src/sources/source.ts';
+import { fromBytes } from '../src/text.ts';
+
+const READING: Reading = { name: 'people.csv', dialect: 'rml', nulls: [], encoding: undefined, namespaces: {}, maxRecordBytes: 2 ** 20 };
+
+async function* chunks(bytes: Buffer, size: number) {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+/** All rows, the columns named; text decoded. */
+async function read(text: string | Buffer, columns: readonly string[], reading: Partial<Reading> = {}, size = 2 ** 16) {
+  const bytes = typeof text === 'string' ? Buffer.from(text) : text;
+  const scan = await openCsv(chunks(bytes, size), [{ iterator: undefined, references: columns, origin: 'm.ttl:1:1' }], {
+    ...READING,
+    ...reading,
+  });
+  const readers = columns.map((column) => scan.reader(0, column));
+  const rows: (string | null)[][] = [];
+  for await (const batch of scan.batches(new AbortController().signal)) {
+    expect(batch.first).toBe(rows.length);
+    for (const record of batch.records)
+      rows.push(readers.map((reader) => reader(record) as string | null).map((cell) => (cell === null ? null : fromBytes(cell))));
+  }
+  return rows;
+}
+
+const fault = async (reading: Promise<unknown>): Promise<Fault> => {
+  try {
+    await reading;
+  } catch (error) {
+    if (error instanceof Fault) return error;
+    throw error;
+  }
+  throw new Error('expected a fault');
+};
+
+describe('CSV', () => {
+  test.each<[name: string, text: string, rows: (string | null)[][]]>([
+    [
+      'plain rows',
+      'a,b\n1,2\n3,4\n',
+      [
+        ['1', '2'],
+        ['3', '4'],
+      ],
+    ],
+    ['no line feed at the end', 'a,b\n1,2', [['1', '2']]],
+    ['CRLF', 'a,b\r\n1,2\r\n', [['1', '2']]],
+    ['CR alone', 'a,b\r1,2\r', [['1', '2']]],
+    ['quoted cells', 'a,b\n"1,x","2\ny"\n', [['1,x', '2\ny']]],
+    ['doubled quotes', 'a,b\n"say ""hi""",""\n', [['say "hi"', '']]],
+    ['a quote inside an unquoted cell is text', 'a,b\n5" nail,2\n', [['5" nail', '2']]],
+    ['empty cells are values', 'a,b\n,\n', [['', '']]],
+    ['a short row lacks its last cells', 'a,b\n1\n', [['1', null]]],
+    ['a long row keeps what the header names', 'a,b\n1,2,3\n', [['1', '2']]],
+    [
+      'blank lines are no rows',
+      'a,b\n\n1,2\n\n\n3,4\n',
+      [
+        ['1', '2'],
+        ['3', '4'],
+      ],
+    ],
+    ['a byte order mark is no part of the header', '\ufeffa,b\n1,2\n', [['1', '2']]],
+    ['letters beyond ASCII', 'a,b\nZoë,東京\n', [['Zoë', '東京']]],
+    ['a header alone', 'a,b\n', []],
+    ['a quoted header', '"a","b"\n1,2\n', [['1', '2']]],
+    ['a delimiter at the end of the file', 'a,b\n1,', [['1', '']]],
+  ])('%s', async (_, text, rows) => {
+    expect(await read(text, ['a', 'b'])).toEqual(rows);
+    // Wherever the bytes are cut, the rows are the same.
+    for (let size = 1; size < 9; size++) expect(await read(text, ['a', 'b'], {}, size)).toEqual(rows);
+  });
+
+  test.each<[name: string, dialect: CsvDialect, text: string, rows: (string | null)[][]]>([
+    ['another delimiter', { delimiter: ';' }, 'a;b\n1,5;2\n', [['1,5', '2']]],
+    ['another quote', { quoteChar: "'" }, "a,b\n'1,5',2\n", [['1,5', '2']]],
+    ['no quote', { quoteChar: null }, 'a,b\n"1,2"\n', [['"1', '2"']]],
+    ['comments', { commentPrefix: '#' }, '# hello\na,b\n#x\n1,2\n', [['1', '2']]],
+    ['skipped rows', { skipRows: 1 }, 'title\na,b\n1,2\n', [['1', '2']]],
+    ['trimmed cells', { trim: true }, 'a,b\n 1 ," 2 "\n', [['1', '2']]],
+  ])('dialect: %s', async (_, csv, text, rows) => expect(await read(text, ['a', 'b'], { csv })).toEqual(rows));
+
+  test('without a header, columns are numbered', async () => {
+    expect(await read('x,y\nz,w\n', ['1', '2'], { csv: { header: false } })).toEqual([
+      ['x', 'y'],
+      ['z', 'w'],
+    ]);
+  });
+
+  test('the legacy dialect takes an empty cell for null, and a quoted empty cell for text', async () => {
+    expect(await read('a,b\n,""\n', ['a', 'b'], { dialect: 'legacy' })).toEqual([[null, '']]);
+  });
+
+  test('declared nulls', async () => {
+    expect(await read('a,b\nNULL,\n', ['a', 'b'], { nulls: ['NULL', ''] })).toEqual([[null, null]]);
+  });
+
+  test('UTF-16, by byte order mark and declared', async () => {
+    const text = 'a,b\nZoë,2\n';
+    expect(await read(Buffer.from(`\ufeff${text}`, 'utf16le'), ['a', 'b'])).toEqual([['Zoë', '2']]);
+    expect(await read(Buffer.from(text, 'utf16le'), ['a', 'b'], { encoding: 'utf-16le' })).toEqual([['Zoë', '2']]);
+  });
+
+  test('a cell of 16 MB', async () => {
+    const cell = 'x,"\n'.repeat(4 * 2 ** 20).slice(0, 16 * 2 ** 20);
+    const text = `a,b\n"${cell.replaceAll('"', '""')}",2\n`;
+    const rows = await read(text, ['a', 'b'], { maxRecordBytes: 64 * 2 ** 20 });
+    expect(rows[0]?.[0] === cell).toBe(true);
+  });
+
+  test.each<[name: string, text: string | Buffer, code: string, words: string[], place: object]>([
+    ['an empty file', '', 'source/malformed', ['empty', 'header'], { input: 'people.csv' }],
+    ['a quote that is never closed', 'a,b\n1,2\n3,"4\n5,6\n', 'source/malformed', ['never closed'], { line: 3, record: 1 }],
+    ['text after a closing quote', 'a,b\n1,2\n"3"x,4\n', 'source/malformed', ['followed by'], { line: 3, record: 1, expression: 'a' }],
+    ['bytes that are not UTF-8', Buffer.from([0x61, 0x2c, 0x62, 0x0a, 0xff, 0x2c, 0x32, 0x0a]), 'source/encoding', ['UTF-8'], {}],
+  ])('fault: %s', async (_, text, code, words, place) => {
+    const found = await fault(read(text, ['a', 'b']));
+    expect(found.code).toBe(code);
+    for (const word of words) expect(found.message).toContain(word);
+    expect(found.place).toMatchObject(place);
+  });
+
+  test('fault: a column that is not there names the near ones', async () => {
+    const found = await fault(read('Name,age\nx,1\n', ['Nme']));
+    expect(found.code).toBe('mapping/reference');
+    expect(found.hint).toContain('"Name"');
+    expect(found.place.mapping).toBe('m.ttl:1:1');
+  });
+
+  test('fault: a column that is there twice', async () => {
+    expect((await fault(read('a,a\n1,2\n', ['a']))).message).toContain('twice');
+  });
+
+  test('fault: a row beyond the limit', async () => {
+    const found = await fault(read(`a,b\n"${'x'.repeat(100_000)}`, ['a', 'b'], { maxRecordBytes: 50_000 }, 1000));
+    expect(found.code).toBe('limit/exceeded');
+  });
+
+  test('stops soon after a signal', async () => {
+    const scan = await openCsv(
+      chunks(Buffer.from(`a\n${'1\n'.repeat(10_000)}`), 1000),
+      [{ iterator: undefined, references: ['a'], origin: 'm' }],
+      READING,
+    );
+    const controller = new AbortController();
+    let batches = 0;
+    const found = await fault(
+      (async () => {
+        for await (const _ of scan.batches(controller.signal)) {
+          batches++;
+          controller.abort();
+        }
+      })(),
+    );
+    expect(found.code).toBe('run/cancelled');
+    expect(batches).toBe(1);
+  });
+});
