@@ -1,0 +1,98 @@
+/** `npm run bench`: medians of time and memory over fresh processes, with the number of statements checked. */
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { didYouMean } from '../../src/nearest.ts';
+import { table } from '../conformance/summary.ts';
+import { PROJECT_ROOT } from '../project-root.ts';
+import { type Measurement, measure, node } from './measure.ts';
+import { USUAL, WORKLOADS, type Workload } from './workloads.ts';
+
+const USAGE = `usage: npm run bench -- [--data DIR] [--runs N] [WORKLOAD…]
+workloads: ${Object.keys(WORKLOADS).join(' ')}`;
+
+async function main(argv: readonly string[]): Promise<number> {
+  let parsed: { values: { data?: string; runs?: string }; positionals: string[] };
+  try {
+    parsed = parseArgs({ args: [...argv], options: { data: { type: 'string' }, runs: { type: 'string' } }, allowPositionals: true });
+  } catch (error) {
+    console.error(`${(error as Error).message}\n${USAGE}`);
+    return 2;
+  }
+  const { values, positionals } = parsed;
+  const runs = Number(values.runs ?? 3);
+  const unknown = positionals.find((name) => !Object.hasOwn(WORKLOADS, name));
+  if (unknown !== undefined || !Number.isInteger(runs) || runs < 1) {
+    const hint =
+      unknown === undefined
+        ? '--runs takes a whole number'
+        : `no workload ${unknown}; ${didYouMean(unknown, Object.keys(WORKLOADS)) ?? ''}`;
+    console.error(`${hint}\n${USAGE}`);
+    return 2;
+  }
+  const data = values.data === undefined ? join(PROJECT_ROOT, 'bench-data') : resolve(values.data);
+  console.log(machine());
+  const rows: string[][] = [];
+  let wrong = 0;
+  for (const name of positionals.length > 0 ? positionals : USUAL) {
+    const workload = WORKLOADS[name] as Workload;
+    await generateMissing(workload, data);
+    const measurements: Measurement[] = [];
+    for (let run = 0; run < runs; run++) measurements.push(await measure(workload, data));
+    const faults = measurements.map((measurement) => measurement.wrong).filter((fault) => fault !== undefined);
+    if (faults.length > 0) wrong++;
+    rows.push(rowOf(name, measurements, faults[0]));
+    console.error(`${name}: ${measurements.map(({ wallSeconds }) => wallSeconds.toFixed(2)).join(' ')} s`);
+  }
+  console.log(`\n${table([COLUMNS, ...rows])}`);
+  return wrong > 0 ? 1 : 0;
+}
+
+const COLUMNS = ['workload', 'wall s', 'CPU s', 'peak MB', 'statements', 'M/s', 'output MB', 'check'];
+
+function rowOf(name: string, measurements: readonly Measurement[], fault: string | undefined): string[] {
+  const wall = median(measurements.map(({ wallSeconds }) => wallSeconds));
+  const { statements, outputBytes } = measurements[0] as Measurement;
+  return [
+    name,
+    wall.toFixed(2),
+    median(measurements.map(({ cpuSeconds }) => cpuSeconds)).toFixed(2),
+    (median(measurements.map(({ peakMemoryBytes }) => peakMemoryBytes)) / 2 ** 20).toFixed(0),
+    String(statements),
+    (statements / 1e6 / wall).toFixed(2),
+    (outputBytes / 1e6).toFixed(0),
+    fault === undefined ? 'ok' : `WRONG: ${fault}`,
+  ];
+}
+
+function median(numbers: readonly number[]): number {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? (sorted[middle] as number) : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
+}
+
+async function generateMissing({ folder }: Workload, data: string): Promise<void> {
+  if (existsSync(join(data, folder, 'expected.json'))) return;
+  console.error(`making ${join(data, folder)}`);
+  const { code, err } = await node([join(PROJECT_ROOT, 'test', 'bench', 'generate.mjs'), data, folder], PROJECT_ROOT);
+  if (code !== 0) throw new Error(`generate.mjs ended with code ${code}: ${err}`);
+}
+
+function machine(): string {
+  const [first] = cpus();
+  return `${cpus().length} × ${first?.model.trim() ?? 'unknown processor'}, Node ${process.version}, commit ${commit()}`;
+}
+
+function commit(): string {
+  try {
+    const git = (...args: string[]): string =>
+      execFileSync('git', args, { cwd: PROJECT_ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    return `${git('rev-parse', '--short', 'HEAD').trim()}${git('status', '--porcelain', '--untracked-files=no') === '' ? '' : ' with changes'}`;
+  } catch {
+    return 'unknown';
+  }
+}
+
+process.exitCode = await main(process.argv.slice(2));
