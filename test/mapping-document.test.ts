@@ -42,6 +42,13 @@ describe('a statement stands where its object stands', () => {
   });
 });
 
+test('a statement about a triple term is left out, whatever stands beside it is read', () => {
+  expect(statements('<< <a> <b> <c> >> <d> <e> . <s> <p> <<( <a> <b> <c> )>>, <o> .')).toEqual([
+    expect.stringMatching(/^_:d0b0 http:\/\/base\/dir\/d /),
+    'http://base/dir/s http://base/dir/p http://base/dir/o @1:58',
+  ]);
+});
+
 test('a repeated statement counts once', () => {
   expect(statements('<s> <p> "o", "o" . <s> <p> "o" .')).toHaveLength(1);
 });

@@ -212,6 +212,19 @@ describe('documents', () => {
     expect(mapping.triplesMaps).toEqual([]);
   });
 
+  test('a clash between two documents names the other one', () => {
+    const { diagnostics } = readMapping(
+      [
+        { name: 'a.ttl', text: `${PREFIXES}<map> ${SOURCE} ; rml:subject ex:s .` },
+        { name: 'b.ttl', text: `${PREFIXES}<map> rml:subject ex:t .` },
+      ],
+      { baseIri: 'http://b/' },
+    );
+    expect(diagnostics).toEqual([
+      expect.objectContaining({ code: 'too-many', origin: { document: 'b.ttl', line: 3, column: 19 }, hint: 'the other is a.ttl:3:75' }),
+    ]);
+  });
+
   test('a document that is not Turtle is all that is reported', () => {
     const { diagnostics } = readMapping(
       [

@@ -73,12 +73,14 @@ interface GrowingNode extends GraphNode {
 }
 
 interface Triple {
-  readonly subject: PlacedTerm;
+  readonly subject: PlacedTerm | Triple;
   readonly predicate: PlacedTerm;
-  readonly object: PlacedTerm;
+  readonly object: PlacedTerm | Triple;
 }
 
 function add(graph: Map<string, GrowingNode>, { subject, predicate, object }: Triple): void {
+  // A triple term of Turtle 1.2 is no node: no mapping language uses it, so what it says is none of ours.
+  if (!('term' in subject) || !('term' in object)) return;
   const id = nodeId(subject.term);
   const subjectOrigin = subject.origin ?? predicate.origin;
   const origin = object.origin ?? predicate.origin ?? subjectOrigin;
@@ -153,7 +155,7 @@ function parseTurtle(text: string, document: string, scope: string, baseIri: str
     },
     variable: (value: string) => place('Variable', { kind: 'blank', value }, at(token)),
     defaultGraph: () => place('DefaultGraph', { kind: 'iri', value: '' }, undefined),
-    quad: (subject: PlacedTerm, predicate: PlacedTerm, object: PlacedTerm): Triple & { id: string } => ({
+    quad: (subject: PlacedTerm | Triple, predicate: PlacedTerm, object: PlacedTerm | Triple): Triple & { id: string } => ({
       subject,
       predicate,
       object,

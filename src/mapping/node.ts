@@ -7,7 +7,7 @@
 import { didYouMean } from '../nearest.ts';
 import type { Report } from './diagnostics.ts';
 import { type Graph, nodeId, type Statement } from './document.ts';
-import type { Origin, RdfTerm } from './model.ts';
+import { formatOrigin, type Origin, type RdfTerm } from './model.ts';
 import { lookUp, shorten } from './namespaces.ts';
 import { CLASSES, type Class, LATER, type Later, type Place, PROPERTIES, type Property } from './vocabulary.ts';
 
@@ -180,8 +180,9 @@ export function reportLater(report: Report, what: string, origin: Origin, later:
 /** The only statement among those of `properties`; a further one is reported. */
 export function only(context: Context, node: MappingNode, ...properties: readonly Property[]): Statement | undefined {
   const found = properties.flatMap((property) => node.all(property));
-  found.sort((a, b) => a.origin.line - b.origin.line || a.origin.column - b.origin.column);
-  const [first, second] = found;
+  // Of several properties, the first is the one that comes first in the documents.
+  const inOrder = found.length > 1 ? context.graph.get(node.id)?.statements.filter((statement) => found.includes(statement)) : found;
+  const [first, second] = inOrder ?? found;
   if (first !== undefined && second !== undefined) {
     const names = [...new Set([shorten(first.property), shorten(second.property)])];
     const message = names.length === 1 ? `a second ${names[0]}` : `${names[1]} beside ${names[0]}`;
@@ -189,7 +190,9 @@ export function only(context: Context, node: MappingNode, ...properties: readonl
       'too-many',
       second.origin,
       `${message} on one ${node.place}, which may have one of them`,
-      `the other is on line ${first.origin.line}`,
+      first.origin.document === second.origin.document
+        ? `the other is on line ${first.origin.line}`
+        : `the other is ${formatOrigin(first.origin)}`,
     );
   }
   return first;
