@@ -1,0 +1,129 @@
+/** Golden runs: a folder holds `mapping.ttl`, its inputs, and `expected.nq` (compared as a graph) or `fault.json`. */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { Fault } from '../src/fault.ts';
+import { RUN_DEFAULTS, type RunReport, type RunRequest } from '../src/run/request.ts';
+import { executeRun } from '../src/run/run.ts';
+import { difference } from './conformance/compare.ts';
+
+const CASES = join(import.meta.dirname, 'cases/run');
+
+interface Result {
+  readonly text: string;
+  readonly report: RunReport | undefined;
+  readonly error: unknown;
+}
+
+async function run(directory: string, options: Partial<RunRequest> = {}): Promise<Result> {
+  const parts: Buffer[] = [];
+  const sink = { write: (lines: string) => void parts.push(Buffer.from(lines, 'latin1')), commit: async () => [], abort: async () => {} };
+  const spillDirectory = mkdtempSync(join(tmpdir(), 'quadmill-golden-'));
+  const request = {
+    ...RUN_DEFAULTS,
+    runId: 'golden',
+    mappings: [join(directory, 'mapping.ttl')],
+    inputs: [],
+    workingDirectory: directory,
+    spillDirectory,
+    ...options,
+  };
+  try {
+    const report = await executeRun(request, sink, {});
+    expect(readdirSync(spillDirectory)).toEqual([]);
+    return { text: Buffer.concat(parts).toString(), report, error: undefined };
+  } catch (error) {
+    return { text: Buffer.concat(parts).toString(), report: undefined, error };
+  } finally {
+    rmSync(spillDirectory, { recursive: true });
+  }
+}
+
+const nquads = (text: string) => ({ text, mediaType: 'application/n-quads' });
+
+describe('golden runs', () => {
+  const names = readdirSync(CASES);
+  const good = names.filter((name) => !existsSync(join(CASES, name, 'fault.json')));
+  const bad = names.filter((name) => !good.includes(name));
+
+  test.each(good)('%s', async (name) => {
+    const directory = join(CASES, name);
+    const { text, report, error } = await run(directory);
+    expect(error).toBeUndefined();
+    const file = join(directory, 'expected.nq');
+    if (process.env.UPDATE_GOLDEN === '1') writeFileSync(file, text);
+    expect(difference(nquads(text), nquads(readFileSync(file, 'utf8')))).toBeUndefined();
+    const lines = text.split('\n').slice(0, -1);
+    expect(new Set(lines).size).toBe(lines.length);
+    expect(report?.quads).toBe(lines.length);
+    const options = existsSync(join(directory, 'options.json')) ? JSON.parse(readFileSync(join(directory, 'options.json'), 'utf8')) : {};
+    expect(report?.rejected).toBe(options.rejected ?? 0);
+  });
+
+  test.each(good)('%s, when nothing fits in memory', async (name) => {
+    const directory = join(CASES, name);
+    const { text, error } = await run(directory, { memoryBudgetBytes: 0 });
+    if (error instanceof Fault) expect(error.message).toContain('constant predicate');
+    else {
+      const lines = text.split('\n').slice(0, -1);
+      expect(new Set(lines).size).toBe(lines.length);
+      expect(difference(nquads(text), nquads(readFileSync(join(directory, 'expected.nq'), 'utf8')))).toBeUndefined();
+    }
+  });
+
+  test.each(good)('%s, duplicates allowed, is the same graph', async (name) => {
+    const { text } = await run(join(CASES, name), { distinct: false });
+    expect(difference(nquads(text), nquads(readFileSync(join(CASES, name, 'expected.nq'), 'utf8')))).toBeUndefined();
+  });
+
+  test.each(bad)('%s', async (name) => {
+    const { error } = await run(join(CASES, name));
+    const expected = JSON.parse(readFileSync(join(CASES, name, 'fault.json'), 'utf8'));
+    expect(error).toBeInstanceOf(Fault);
+    const fault = error as Fault;
+    expect(fault.code).toBe(expected.code);
+    for (const word of expected.words) expect(fault.message).toContain(word);
+    if (expected.hint !== undefined) expect(fault.hint).toContain(expected.hint);
+    for (const [key, value] of Object.entries(expected.place))
+      expect(String(fault.place[key as keyof Fault['place']])).toContain(String(value));
+  });
+});
+
+describe('a run', () => {
+  const JOIN = join(CASES, 'join-two-conditions');
+
+  test('binds a source by its name to another file', async () => {
+    const { text } = await run(JOIN, { inputs: [{ name: 'orders.csv', url: join(CASES, 'rows/none.csv') }] });
+    expect(text).toBe('');
+    const { report } = await run(JOIN, { inputs: [{ name: 'orders.csv', url: join(JOIN, 'orders.csv') }] });
+    expect(report?.quads).toBe(3);
+  });
+
+  test.each<[name: string, inputs: RunRequest['inputs'], code: string, words: string]>([
+    ['a name that the mapping has not', [{ name: 'order.csv', url: 'x.csv' }], 'request/invalid', 'order.csv'],
+    ['no name and two sources', [{ name: undefined, url: 'x.csv' }], 'request/invalid', '2 sources'],
+    ['an extension that nobody reads', [{ name: 'orders.csv', url: 'x.pdf' }], 'source/type', 'pdf'],
+    ['a format that the mapping does not read', [{ name: 'orders.csv', url: 'x.json' }], 'source/type', 'JSON'],
+  ])('refuses %s', async (_, inputs, code, words) => {
+    const { error } = await run(JOIN, { inputs });
+    expect(error).toBeInstanceOf(Fault);
+    expect((error as Fault).code).toBe(code);
+    expect((error as Fault).message).toContain(words);
+  });
+
+  test('says why a triples map gave nothing', async () => {
+    const { report } = await run(JOIN);
+    expect(report?.triplesMaps.find(({ name }) => name === 'Stock')?.empty).toBe('it has neither a class nor a predicate-object map');
+  });
+
+  test('ends when more records are rejected than allowed', async () => {
+    const { error } = await run(join(CASES, 'legacy-skips-a-bad-record'), { maxRejected: 0 });
+    expect((error as Fault).code).toBe('record/limit');
+  });
+
+  test('the policy of the request goes before that of the dialect', async () => {
+    expect(((await run(join(CASES, 'legacy-skips-a-bad-record'), { onError: 'strict' })).error as Fault).code).toBe('record/term');
+    expect((await run(join(CASES, 'strict-ends-at-a-bad-record'), { onError: 'skip' })).report?.rejected).toBe(1);
+  });
+});
