@@ -40,7 +40,7 @@ async function run(directory: string, options: Partial<RunRequest> = {}): Promis
   }
 }
 
-const nquads = (text: string) => ({ text, mediaType: 'application/n-quads' });
+const nquads = (text: string) => ({ text, mediaType: 'application/n-quads', baseIri: 'http://example.com/' });
 
 describe('golden runs', () => {
   const names = readdirSync(CASES);

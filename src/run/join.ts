@@ -110,7 +110,6 @@ export class KeyedTexts {
 export async function* pairTexts(
   children: KeyedTexts,
   parents: KeyedTexts,
-  makeIndex: () => KeyedTexts,
 ): AsyncIterable<readonly [child: string, parents: readonly string[]]> {
   if (!children.spilled && !parents.spilled) {
     for (const [key, texts] of children.entries()) {
