@@ -1,0 +1,139 @@
+/**
+ * Follows many paths down a document at once: which iterators match an element, and what of it their records need.
+ *
+ * Each path is a bit set of the steps it waits for; all paths together are a state; a state remembers where each name leads.
+ * So an element costs one look-up, however many paths there are. Predicates are looked at only where a name could satisfy one.
+ */
+import { Fault } from '../fault.ts';
+import type { Name } from './xml-names.ts';
+import type { NameTest, Path } from './xml-path.ts';
+import type { Attributes } from './xml-tree.ts';
+import { type Bind, type BoundPredicate, bindPredicates, passes } from './xml-walk.ts';
+
+/** What of an element is kept: nothing but that it is there (and its attributes), its own text, or all of it. */
+export const STRUCTURE = 1;
+export const TEXT = 2;
+export const WHOLE = 3;
+export type Keep = typeof STRUCTURE | typeof TEXT | typeof WHOLE;
+
+/** A path from the root, and what its elements mean. */
+export interface TrackedPath {
+  readonly steps: Path['steps'];
+  /** The iteration whose records these are, or undefined: only what to keep. */
+  readonly iteration: number | undefined;
+  readonly keep: Keep;
+}
+
+/** Steps of a path that fit into the bits of a number. */
+export const MAX_STEPS = 30;
+/** States that are remembered; more only arise from strange documents, and are worked out again each time. */
+const MAX_STATES = 4096;
+
+interface TrackedStep {
+  readonly descendant: boolean;
+  readonly test: NameTest;
+  readonly predicates: readonly BoundPredicate[];
+}
+
+interface BoundPath {
+  readonly steps: readonly TrackedStep[];
+  readonly iteration: number | undefined;
+  readonly keep: Keep;
+}
+
+export interface State {
+  readonly masks: readonly number[];
+  /** Some path goes on, or ends here: the element matters. */
+  readonly alive: boolean;
+  /** Iterations of which this element is a record. */
+  readonly records: readonly number[];
+  readonly keep: 0 | Keep;
+  /** By `Name.serial`; `null`: depends on attributes and position. */
+  readonly next: (State | null | undefined)[];
+}
+
+/** Positions counted among the children of one element: by path and step, one count for each predicate. */
+export type Counts = Map<number, number[]>;
+
+export class Matcher {
+  readonly root: State;
+  readonly #paths: readonly BoundPath[];
+  readonly #states = new Map<string, State>();
+
+  constructor(paths: readonly TrackedPath[], bind: Bind) {
+    this.#paths = paths.map((path) => {
+      if (path.steps.length > MAX_STEPS) throw new Fault('internal/error', `A path has more than ${MAX_STEPS} steps`);
+      const steps = path.steps.map((step) => ({
+        descendant: step.descendant,
+        test: bind(step.name),
+        predicates: bindPredicates(step, bind),
+      }));
+      return { steps, iteration: path.iteration, keep: path.keep };
+    });
+    this.root = this.#state(this.#paths.map(() => 1));
+  }
+
+  /** The state below `state` for a child element. `counts` belongs to the parent element, and is asked for only where positions matter. */
+  next(state: State, name: Name, attributes: Attributes, counts: () => Counts): State {
+    const known = state.next[name.serial];
+    if (known !== undefined && known !== null) return known;
+    if (known === undefined) {
+      const fixed = this.#follow(state, name, undefined, undefined);
+      if (fixed !== null) {
+        const next = this.#state(fixed);
+        if (this.#states.size < MAX_STATES) state.next[name.serial] = next;
+        return next;
+      }
+      state.next[name.serial] = null;
+    }
+    return this.#state(this.#follow(state, name, attributes, counts) as number[]);
+  }
+
+  /** Masks of a child; null where no attributes are given and a predicate has to be looked at. */
+  #follow(state: State, name: Name, attributes: Attributes | undefined, counts: (() => Counts) | undefined): number[] | null {
+    const masks: number[] = [];
+    for (let p = 0; p < this.#paths.length; p++) {
+      const { steps } = this.#paths[p] as BoundPath;
+      let waiting = state.masks[p] as number;
+      let mask = 0;
+      for (let s = 0; waiting !== 0 && s < steps.length; s++, waiting >>>= 1) {
+        if ((waiting & 1) === 0) continue;
+        const step = steps[s] as TrackedStep;
+        if (step.descendant) mask |= 1 << s;
+        if (!step.test(name)) continue;
+        if (step.predicates.length > 0) {
+          if (attributes === undefined || counts === undefined) return null;
+          if (!passes(attributes, step.predicates, countsOf(counts(), p * (MAX_STEPS + 1) + s, step.predicates.length))) continue;
+        }
+        mask |= 1 << (s + 1);
+      }
+      masks.push(mask);
+    }
+    return masks;
+  }
+
+  #state(masks: readonly number[]): State {
+    const key = masks.join();
+    const known = this.#states.get(key);
+    if (known !== undefined) return known;
+    const records: number[] = [];
+    let keep: 0 | Keep = 0;
+    this.#paths.forEach((path, p) => {
+      if (((masks[p] as number) & (1 << path.steps.length)) === 0) return;
+      if (path.iteration !== undefined) records.push(path.iteration);
+      if (path.keep > keep) keep = path.keep;
+    });
+    const state: State = { masks, alive: masks.some((mask) => mask !== 0), records, keep, next: [] };
+    if (this.#states.size < MAX_STATES) this.#states.set(key, state);
+    return state;
+  }
+}
+
+function countsOf(counts: Counts, key: number, length: number): number[] {
+  let known = counts.get(key);
+  if (known === undefined) {
+    known = new Array<number>(length).fill(0);
+    counts.set(key, known);
+  }
+  return known;
+}

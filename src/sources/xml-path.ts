@@ -1,0 +1,196 @@
+// The part of XPath that is read without a library: paths of child steps, with a few predicates.
+//
+//     /orders/order   //line   /a/*/p:b[@c='d'][2]   customer/name   @id   tag/text()   .   ../../@id
+//
+// `parsePath` gives undefined for everything else, right or wrong: that is for the XPath engine (`xml-xpath.ts`).
+// Names stay as written here; `nameTest` binds them to what a document has.
+import { toBytes } from '../text.ts';
+import type { Name, NameTable } from './xml-names.ts';
+
+export interface Path {
+  readonly absolute: boolean;
+  /** Leading `..` steps. */
+  readonly ups: number;
+  readonly steps: readonly Step[];
+  readonly target: Target;
+}
+
+export interface Step {
+  /** `//` stands before it. */
+  readonly descendant: boolean;
+  readonly name: NamePattern;
+  readonly predicates: readonly Predicate[];
+}
+
+export type Target = { readonly kind: 'element' } | { readonly kind: 'text' } | { readonly kind: 'attribute'; readonly name: NamePattern };
+
+/** `undefined` stands for any: `*` has neither, `p:*` has a prefix, `name` has the empty prefix. */
+export interface NamePattern {
+  readonly prefix: string | undefined;
+  readonly local: string | undefined;
+}
+
+export type Predicate =
+  | { readonly kind: 'position'; readonly position: number }
+  | { readonly kind: 'attribute'; readonly name: NamePattern; readonly value: string | undefined };
+
+const NC_NAME = '[\\p{L}_][\\p{L}\\p{M}\\p{N}_.\\-·]*';
+const TOKEN = new RegExp(
+  `[ \\t\\r\\n]*(?:(//|/|::|\\.\\.|\\.|@|\\[|\\]|=|\\*|\\(|\\))|("[^"]*"|'[^']*')|([0-9]+)(?![\\p{L}_.0-9])|((?:${NC_NAME}:)?(?:${NC_NAME}|\\*(?<=:\\*))))`,
+  'uy',
+);
+
+/** The expression as a path, or undefined where it is anything else. */
+export function parsePath(expression: string): Path | undefined {
+  const tokens = tokenize(expression);
+  if (tokens === undefined || tokens.length === 0) return undefined;
+  const parser = new PathParser(tokens);
+  return parser.path();
+}
+
+interface Token {
+  readonly kind: 'sign' | 'string' | 'number' | 'name';
+  readonly text: string;
+}
+
+function tokenize(expression: string): Token[] | undefined {
+  const text = expression.replace(/[ \t\r\n]+$/, '');
+  const tokens: Token[] = [];
+  TOKEN.lastIndex = 0;
+  while (TOKEN.lastIndex < text.length) {
+    const found = TOKEN.exec(text);
+    if (found === null) return undefined;
+    if (found[1] !== undefined) tokens.push({ kind: 'sign', text: found[1] });
+    else if (found[2] !== undefined) tokens.push({ kind: 'string', text: found[2].slice(1, -1) });
+    else if (found[3] !== undefined) tokens.push({ kind: 'number', text: found[3] });
+    else tokens.push({ kind: 'name', text: found[4] as string });
+  }
+  return tokens;
+}
+
+class PathParser {
+  readonly #tokens: readonly Token[];
+  #at = 0;
+
+  constructor(tokens: readonly Token[]) {
+    this.#tokens = tokens;
+  }
+
+  path(): Path | undefined {
+    let absolute = false;
+    let descendant = false;
+    if (this.#sign('//')) absolute = descendant = true;
+    else if (this.#sign('/')) {
+      absolute = true;
+      if (this.#at === this.#tokens.length) return { absolute, ups: 0, steps: [], target: { kind: 'element' } };
+    }
+    const steps: Step[] = [];
+    let ups = 0;
+    let target: Target = { kind: 'element' };
+    let ended = false;
+    while (!ended) {
+      if (this.#sign('..')) {
+        if (absolute || descendant || steps.length > 0) return undefined;
+        ups++;
+      } else if (this.#sign('.')) {
+        // `.//name` is a path; `//.` is not one of ours.
+        if (descendant) return undefined;
+      } else {
+        const attribute = this.#sign('@') || this.#axis('attribute');
+        if (!attribute) this.#axis('child');
+        const name = this.#name();
+        if (name === undefined) return undefined;
+        if (this.#sign('(')) {
+          if (name.prefix !== '' || name.local !== 'text' || attribute || descendant || !this.#sign(')')) return undefined;
+          target = { kind: 'text' };
+          ended = true;
+        } else if (attribute) {
+          if (descendant) return undefined;
+          target = { kind: 'attribute', name };
+          ended = true;
+        } else {
+          const predicates = this.#predicates();
+          if (predicates === undefined) return undefined;
+          steps.push({ descendant, name, predicates });
+        }
+      }
+      if (this.#at === this.#tokens.length) return { absolute, ups, steps, target };
+      if (this.#sign('//')) descendant = true;
+      else if (this.#sign('/')) descendant = false;
+      else return undefined;
+    }
+    return undefined;
+  }
+
+  #predicates(): Predicate[] | undefined {
+    const predicates: Predicate[] = [];
+    while (this.#sign('[')) {
+      const token = this.#tokens[this.#at];
+      if (token?.kind === 'number') {
+        this.#at++;
+        predicates.push({ kind: 'position', position: Number(token.text) });
+      } else {
+        if (!this.#sign('@')) return undefined;
+        const name = this.#name();
+        if (name === undefined) return undefined;
+        let value: string | undefined;
+        if (this.#sign('=')) {
+          const literal = this.#tokens[this.#at++];
+          if (literal?.kind !== 'string') return undefined;
+          value = toBytes(literal.text);
+        }
+        predicates.push({ kind: 'attribute', name, value });
+      }
+      if (!this.#sign(']')) return undefined;
+    }
+    return predicates;
+  }
+
+  #name(): NamePattern | undefined {
+    if (this.#sign('*')) return { prefix: undefined, local: undefined };
+    const token = this.#tokens[this.#at];
+    if (token?.kind !== 'name') return undefined;
+    this.#at++;
+    const colon = token.text.indexOf(':');
+    if (colon < 0) return { prefix: '', local: token.text };
+    const local = token.text.slice(colon + 1);
+    return { prefix: token.text.slice(0, colon), local: local === '*' ? undefined : local };
+  }
+
+  #sign(text: string): boolean {
+    const token = this.#tokens[this.#at];
+    if (token?.kind !== 'sign' || token.text !== text) return false;
+    this.#at++;
+    return true;
+  }
+
+  #axis(name: string): boolean {
+    const [first, second] = [this.#tokens[this.#at], this.#tokens[this.#at + 1]];
+    if (first?.kind !== 'name' || first.text !== name || second?.text !== '::') return false;
+    this.#at += 2;
+    return true;
+  }
+}
+
+/** True for the names that a pattern means in one document. */
+export type NameTest = (name: Name) => boolean;
+
+/**
+ * Binds a pattern to namespaces. `resolve` gives the IRI of a prefix; undefined: compare with the prefix as the document writes it.
+ */
+export function nameTest(pattern: NamePattern, names: NameTable, resolve: (prefix: string) => string | undefined): NameTest {
+  const { prefix, local } = pattern;
+  if (prefix === undefined) return () => true;
+  const uri = prefix === '' ? '' : resolve(prefix);
+  if (uri === undefined) {
+    const wanted = toBytes(prefix);
+    const name = local === undefined ? undefined : toBytes(local);
+    return (found) => found.prefix === wanted && (name === undefined || found.local === name);
+  }
+  if (local === undefined) {
+    const wanted = toBytes(uri);
+    return (found) => found.uri === wanted;
+  }
+  const id = names.id(toBytes(uri), toBytes(local));
+  return (found) => found.id === id;
+}

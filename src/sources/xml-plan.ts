@@ -1,0 +1,215 @@
+/** Iterators and references of a document → what to track, how to read each reference, and which iterations need the whole document. */
+import { Fault, type FaultPlace } from '../fault.ts';
+import { fromBytes } from '../text.ts';
+import type { IterationRequest, Reading } from './source.ts';
+import { type Keep, MAX_STEPS, Matcher, STRUCTURE, TEXT, type TrackedPath, WHOLE } from './xml-matcher.ts';
+import type { Name, NameTable, Scope } from './xml-names.ts';
+import { type NamePattern, nameTest, type Path, parsePath, type Step } from './xml-path.ts';
+import { reachOf } from './xml-reach.ts';
+import { Element } from './xml-tree.ts';
+import { type Bind, compileWalk, isWalkable } from './xml-walk.ts';
+
+type Engine = typeof import('./xml-xpath.ts');
+type View = import('./xml-xpath.ts').View;
+
+/** A record is an Element, or a view of the XPath engine where the whole document is kept. Null: no node. */
+export type ReadReference = (record: unknown) => null | string | string[];
+
+export interface XmlPlan {
+  readonly matcher: Matcher;
+  /** By iteration: how to read each announced reference, or what is wrong with it. */
+  readonly references: readonly ReadonlyMap<string, ReadReference | Fault>[];
+  /** Iterations whose records are only known when the whole document is there. */
+  readonly late: readonly number[];
+  /** The records of the iterations in `late`, in their order, given the root element of the whole document. */
+  lateRecords(root: Element): readonly (readonly View[])[];
+}
+
+/** The root's start tag: what prefixes and paths from the root are bound to. */
+export interface Root {
+  readonly name: Name;
+  readonly scope: Scope;
+}
+
+/**
+ * What a record is: an element that matches, the root element (no iterator) or the document node (`/`; the root element stands for
+ * it), or a node that the XPath engine finds when the document is there.
+ */
+type Kind = 'element' | 'root' | 'document' | 'late';
+
+interface Way {
+  readonly kind: Kind;
+  readonly steps: readonly Step[];
+  readonly usesEngine: boolean;
+}
+
+const ROOT_STEPS: readonly Step[] = [{ descendant: false, name: { prefix: undefined, local: undefined }, predicates: [] }];
+
+/**
+ * What is wrong with a reference is kept for the reader of that reference; an iterator is needed in any case.
+ *
+ * @throws Fault mapping/reference — an iterator that is not XPath, or has a prefix that is not declared
+ */
+export async function planIterations(
+  iterations: readonly IterationRequest[],
+  reading: Reading,
+  names: NameTable,
+  root: Root,
+): Promise<XmlPlan> {
+  const planner = new Planner(reading, names, root);
+  const ways = iterations.map((iteration) => planner.way(iteration));
+  const engine = ways.some((way) => way.usesEngine) ? await import('./xml-xpath.ts') : undefined;
+  const tracked: TrackedPath[] = [];
+  const references = iterations.map((iteration, i) => planner.references(iteration, i, ways[i] as Way, engine, tracked));
+  const late = ways.flatMap((way, i) => (way.kind === 'late' ? [i] : []));
+  return {
+    matcher: new Matcher(tracked, planner.bind({ input: reading.name })),
+    references,
+    late,
+    lateRecords: (element) => {
+      if (engine === undefined) return [];
+      const document = new engine.DocumentView(new engine.ElementView(element));
+      return late.map((i) => {
+        const { iterator = '/', origin } = iterations[i] as IterationRequest;
+        return engine.selectNodes(iterator, document, planner.resolve, { input: reading.name, mapping: origin, expression: iterator });
+      });
+    },
+  };
+}
+
+class Planner {
+  readonly #reading: Reading;
+  readonly #names: NameTable;
+  readonly #root: Root;
+
+  constructor(reading: Reading, names: NameTable, root: Root) {
+    this.#reading = reading;
+    this.#names = names;
+    this.#root = root;
+  }
+
+  /** The IRI of a prefix: the mapping's declaration, else the root element's. */
+  readonly resolve = (prefix: string): string | undefined => {
+    const own = this.#reading.namespaces[prefix];
+    if (own !== undefined) return own;
+    const declared = this.#root.scope.prefixes.get(prefix);
+    return declared === undefined ? undefined : fromBytes(declared);
+  };
+
+  /** Binds names of an expression at `place`. The legacy dialect takes an undeclared prefix as the document writes it. */
+  bind(place: FaultPlace): Bind {
+    return (pattern: NamePattern) =>
+      nameTest(pattern, this.#names, (prefix) => {
+        const iri = this.resolve(prefix);
+        if (iri !== undefined || this.#reading.dialect === 'legacy') return iri;
+        throw new Fault('mapping/reference', `The prefix ${JSON.stringify(prefix)} is not declared`, {
+          place,
+          hint: `Declare it in the mapping (rml:namespace), or on the document's root element <${fromBytes(this.#root.name.raw)}>.`,
+        });
+      });
+  }
+
+  way(iteration: IterationRequest): Way {
+    const { iterator, origin } = iteration;
+    const path = iterator === undefined || iterator.trim() === '/' ? undefined : parsePath(iterator);
+    const place = { input: this.#reading.name, mapping: origin, ...(iterator === undefined ? {} : { expression: iterator }) };
+    if (iterator === undefined || iterator.trim() === '/') {
+      const kind = iterator === undefined ? 'root' : 'document';
+      return { kind, steps: ROOT_STEPS, usesEngine: iteration.references.some((r) => this.#plain(r, kind) === undefined) };
+    }
+    const streams = path !== undefined && path.target.kind === 'element' && path.ups === 0 && path.steps.length > 0;
+    if (!streams || path.steps.length > MAX_STEPS) return { kind: 'late', steps: ROOT_STEPS, usesEngine: true };
+    const bind = this.bind(place);
+    for (const step of path.steps) {
+      bind(step.name);
+      for (const predicate of step.predicates) if (predicate.kind === 'attribute') bind(predicate.name);
+    }
+    const others = iteration.references.filter((r) => this.#plain(r, 'element') === undefined);
+    if (others.some((r) => reachOf(r) === 'document')) return { kind: 'late', steps: ROOT_STEPS, usesEngine: true };
+    return { kind: 'element', steps: path.steps, usesEngine: others.length > 0 };
+  }
+
+  /** The reference as a path from a record's element that needs no engine. */
+  #plain(reference: string, kind: Kind): Path | undefined {
+    const path = parsePath(reference);
+    if (path === undefined) return undefined;
+    const fromElement = kind === 'root' || kind === 'document' ? this.#fromRoot(path) : path.absolute ? undefined : path;
+    return fromElement !== undefined && isWalkable(fromElement) ? fromElement : undefined;
+  }
+
+  /**
+   * A path from the document node as one from the root element. Of a relative path the first step may name the root element or a
+   * child of it: one is XPath, the other is what people write.
+   */
+  #fromRoot(path: Path): Path | undefined {
+    const [first, ...rest] = path.steps;
+    if (path.ups > 0 || first === undefined) return path.absolute ? undefined : path;
+    const isRoot = nameTest(first.name, this.#names, this.resolve)(this.#root.name);
+    if (isRoot) return first.descendant || first.predicates.length > 0 ? undefined : { ...path, absolute: false, steps: rest };
+    return path.absolute && !first.descendant ? undefined : { ...path, absolute: false };
+  }
+
+  /** Readers by reference; adds to `tracked` what they and the iterator need of the document. */
+  references(
+    iteration: IterationRequest,
+    index: number,
+    way: Way,
+    engine: Engine | undefined,
+    tracked: TrackedPath[],
+  ): ReadonlyMap<string, ReadReference | Fault> {
+    const late = way.kind === 'late';
+    tracked.push({ steps: way.steps, iteration: late ? undefined : index, keep: late ? WHOLE : STRUCTURE });
+    const readers = new Map<string, ReadReference | Fault>();
+    for (const reference of iteration.references) {
+      const place = { input: this.#reading.name, mapping: iteration.origin, expression: reference };
+      try {
+        const path = this.#plain(reference, way.kind);
+        if (path !== undefined) {
+          const walk = compileWalk(path, this.bind(place));
+          if (!late) track(path, way.steps, tracked);
+          readers.set(
+            reference,
+            late ? orElse(walk, engine as Engine, reference, this.resolve, place) : (record) => walk(record as Element),
+          );
+        } else if (engine !== undefined) {
+          const evaluate = engine.compileXPath(reference, this.resolve, place);
+          if (!late) tracked.push({ steps: way.steps, iteration: undefined, keep: WHOLE });
+          readers.set(reference, late ? (record) => evaluate(record as View) : viewed(evaluate, engine, way.kind));
+        }
+      } catch (error) {
+        if (!(error instanceof Fault)) throw error;
+        readers.set(reference, error);
+      }
+    }
+    return readers;
+  }
+}
+
+/** Marks the elements that a reference reads, as if it had no predicates. */
+function track(path: Path, from: readonly Step[], tracked: TrackedPath[]): void {
+  if (path.ups > 0) return;
+  const steps = [...from, ...path.steps].map((step) => ({ ...step, predicates: [] }));
+  const keep: Keep = path.target.kind === 'element' ? WHOLE : path.target.kind === 'text' ? TEXT : STRUCTURE;
+  if (steps.length > MAX_STEPS) tracked.push({ steps: from, iteration: undefined, keep: WHOLE });
+  else tracked.push({ steps, iteration: undefined, keep });
+}
+
+/** Of a late record: the walk where it is an element, XPath where it is another node. */
+function orElse(
+  walk: (record: Element) => null | string | string[],
+  engine: Engine,
+  reference: string,
+  resolve: (prefix: string) => string | undefined,
+  place: FaultPlace,
+): ReadReference {
+  const evaluate = engine.compileXPath(reference, resolve, place);
+  return (record) => (record instanceof engine.ElementView ? walk(record.element) : evaluate(record as View));
+}
+
+/** XPath for records of a stream; the references of one record share its view. */
+function viewed(evaluate: (node: View) => null | string | string[], engine: Engine, kind: Kind): ReadReference {
+  return (record) => {
+    const view = engine.viewOf(record as Element);
+    return evaluate(kind === 'document' ? (view.parentNode as View) : view);
+  };
+}

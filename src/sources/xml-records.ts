@@ -1,0 +1,237 @@
+/**
+ * Builds the records of all iterations while the scanner goes through the document.
+ *
+ * An element becomes part of a tree only below a record, and only where some reference needs it; a record within a record is a
+ * part of the outer one's tree. Open elements outside of records are kept without content, for references to ancestors' attributes.
+ */
+import { Fault } from '../fault.ts';
+import { type Counts, type Matcher, type State, TEXT, WHOLE } from './xml-matcher.ts';
+import type { Name, Scope } from './xml-names.ts';
+import type { XmlSink } from './xml-scanner.ts';
+import { type Attributes, Element, Remark } from './xml-tree.ts';
+
+/** The record of an iteration that is still open has number `first + records.length - 1` or before. */
+interface Waiting {
+  records: Element[];
+  /** Position of `records[0]` within the iteration. */
+  first: number;
+  /** Records that are still open, and the index of the outermost of them. */
+  open: number;
+  firstOpen: number;
+}
+
+/** In the place of an element that is not kept: it parts the text nodes around it. */
+const GAP = new Remark(undefined, '');
+
+export interface BuilderLimits {
+  readonly maxRecordBytes: number;
+  readonly maxDocumentBytes: number;
+  /** The document as the user named it. */
+  readonly input: string;
+}
+
+export class RecordBuilder implements XmlSink {
+  wantsText = false;
+  /** The document element, where it is kept as a whole. */
+  root: Element | undefined;
+
+  readonly #matcher: Matcher;
+  readonly #waiting: readonly Waiting[];
+  readonly #states: State[];
+  readonly #counts: (Counts | undefined)[] = [undefined];
+  readonly #wholes: boolean[] = [false];
+  #element: Element | null = null;
+  /** Open records of all iterations. */
+  #records = 0;
+  /** Open elements below the last one that matters. */
+  #skipped = 0;
+
+  readonly #limits: BuilderLimits;
+  /** Bytes kept for the open records; for the whole document, where it is kept. */
+  #kept = 0;
+  #keptOfRoot = 0;
+
+  constructor(matcher: Matcher, iterations: number, limits: BuilderLimits) {
+    this.#matcher = matcher;
+    this.#limits = limits;
+    this.#states = [matcher.root];
+    this.#waiting = Array.from({ length: iterations }, () => ({ records: [], first: 0, open: 0, firstOpen: 0 }));
+  }
+
+  /** True while a record is open. */
+  get inRecord(): boolean {
+    return this.#records > 0;
+  }
+
+  open(name: Name, attributes: Attributes): void {
+    if (this.#skipped > 0) {
+      this.#skipped++;
+      return;
+    }
+    const depth = this.#states.length - 1;
+    const state = this.#matcher.next(this.#states[depth] as State, name, attributes, () => (this.#counts[depth] ??= new Map()));
+    const whole = (this.#wholes[depth] as boolean) || state.keep === WHOLE;
+    if (!whole && !state.alive) {
+      if (this.wantsText) (this.#element as Element).addNode(GAP);
+      this.#skipped = 1;
+      this.wantsText = false;
+      return;
+    }
+    const element = new Element(name, attributes, this.#element);
+    this.#grow(tagBytes(name, attributes));
+    if (this.#element === null) this.root = whole ? element : undefined;
+    else if (this.#records > 0 || this.#wholes[depth]) this.#element.addNode(element);
+    for (const iteration of state.records) {
+      const waiting = this.#waiting[iteration] as Waiting;
+      if (waiting.open++ === 0) waiting.firstOpen = waiting.records.length;
+      waiting.records.push(element);
+      this.#records++;
+    }
+    this.#element = element;
+    this.#states.push(state);
+    this.#counts.push(undefined);
+    this.#wholes.push(whole);
+    this.wantsText = whole || state.keep === TEXT;
+  }
+
+  text(text: string): void {
+    (this.#element as Element).addText(text);
+    this.#grow(text.length);
+  }
+
+  remark(target: string | undefined, text: string): void {
+    (this.#element as Element).addNode(new Remark(target, text));
+    this.#grow(text.length + 7);
+  }
+
+  #grow(bytes: number): void {
+    if (this.#wholes[1] === true && this.#states.length > 1) {
+      this.#keptOfRoot += bytes;
+      if (this.#keptOfRoot > this.#limits.maxDocumentBytes) throw documentTooLarge(this.#limits);
+    }
+    if (this.#records === 0) return;
+    this.#kept += bytes;
+    if (this.#kept > this.#limits.maxRecordBytes) throw recordTooLarge(this.#limits, this.recordAt());
+  }
+
+  close(): void {
+    if (this.#skipped > 0) {
+      if (--this.#skipped > 0) return;
+    } else {
+      const state = this.#states.pop() as State;
+      this.#counts.pop();
+      this.#wholes.pop();
+      this.#element = (this.#element as Element).parent;
+      for (const iteration of state.records) {
+        (this.#waiting[iteration] as Waiting).open--;
+        this.#records--;
+        if (this.#records === 0) this.#kept = 0;
+      }
+    }
+    const depth = this.#states.length - 1;
+    this.wantsText = (this.#wholes[depth] as boolean) || (this.#states[depth] as State).keep === TEXT;
+  }
+
+  /** Complete records of an iteration, in document order, if there are at least `least`. They are the caller's from now on. */
+  take(iteration: number, least: number): { readonly records: Element[]; readonly first: number } | undefined {
+    const waiting = this.#waiting[iteration] as Waiting;
+    const complete = waiting.open > 0 ? waiting.firstOpen : waiting.records.length;
+    if (complete === 0 || complete < least) return undefined;
+    const { first } = waiting;
+    const records = waiting.records.splice(0, complete);
+    waiting.first += complete;
+    waiting.firstOpen -= complete;
+    return { records, first };
+  }
+
+  /** Number of the innermost iteration's record that is being read; without an open record, of the one that would come next. */
+  recordAt(): number | undefined {
+    for (let depth = this.#states.length - 1; depth > 0; depth--) {
+      const iteration = (this.#states[depth] as State).records[0];
+      if (iteration === undefined) continue;
+      const waiting = this.#waiting[iteration] as Waiting;
+      return waiting.first + waiting.records.lastIndexOf(this.#elementAt(depth));
+    }
+    return undefined;
+  }
+
+  #elementAt(depth: number): Element {
+    let element = this.#element as Element;
+    for (let d = this.#states.length - 1; d > depth; d--) element = element.parent as Element;
+    return element;
+  }
+}
+
+/** Keeps the root's start tag until the mapping's names can be bound to its namespaces; then passes everything on. */
+export class RootWaiter implements XmlSink {
+  name: Name | undefined;
+  scope: Scope | undefined;
+
+  #attributes: Attributes = [];
+  #closed = false;
+  #builder: RecordBuilder | undefined;
+
+  readonly #pause: () => Scope;
+
+  /** @param pause stops the scanner after this token, and gives the scope of the element that was opened */
+  constructor(pause: () => Scope) {
+    this.#pause = pause;
+  }
+
+  get wantsText(): boolean {
+    return this.#builder?.wantsText ?? false;
+  }
+
+  /** From now on everything goes to `builder`, the root's start tag first. */
+  begin(builder: RecordBuilder): void {
+    this.#builder = builder;
+    builder.open(this.name as Name, this.#attributes);
+    if (this.#closed) builder.close();
+  }
+
+  open(name: Name, attributes: Attributes): void {
+    if (this.#builder !== undefined) return this.#builder.open(name, attributes);
+    if (this.name !== undefined) throw new Fault('internal/error', 'The XML scanner went on before the records were planned');
+    this.name = name;
+    this.#attributes = attributes;
+    this.scope = this.#pause();
+  }
+
+  close(): void {
+    if (this.#builder === undefined) this.#closed = true;
+    else this.#builder.close();
+  }
+
+  text(text: string): void {
+    this.#builder?.text(text);
+  }
+
+  remark(target: string | undefined, text: string): void {
+    this.#builder?.remark(target, text);
+  }
+
+  recordAt(): number | undefined {
+    return this.#builder?.recordAt();
+  }
+}
+
+/** About the length of an element's tags in the document. */
+function tagBytes(name: Name, attributes: Attributes): number {
+  let bytes = 2 * name.raw.length + 5;
+  for (let i = 0; i < attributes.length; i += 2) bytes += (attributes[i] as Name).raw.length + (attributes[i + 1] as string).length + 4;
+  return bytes;
+}
+
+const recordTooLarge = (limits: BuilderLimits, record: number | undefined): Fault =>
+  new Fault('limit/exceeded', `A record keeps more than the ${limits.maxRecordBytes} bytes that are allowed`, {
+    place: { input: limits.input, ...(record === undefined ? {} : { record }) },
+    hint: 'Let the iterator select smaller elements, or refer to less than the whole element',
+  });
+
+const documentTooLarge = (limits: BuilderLimits): Fault =>
+  new Fault('limit/exceeded', `The mapping needs the whole document in memory, and it has more than ${limits.maxDocumentBytes} bytes`, {
+    place: { input: limits.input },
+    hint:
+      'Write the iterator as a path of names such as /orders/order, and references that stay within the record (of its ancestors ' +
+      'only attributes, ../@id): then it is read as a stream, whatever its size',
+  });

@@ -1,0 +1,152 @@
+/** References that are plain paths → functions over the light tree. Nothing is parsed or looked up when a record is read. */
+
+import type { Name } from './xml-names.ts';
+import type { NamePattern, NameTest, Path, Predicate, Step } from './xml-path.ts';
+import { type Attributes, type Child, Element, stringValue } from './xml-tree.ts';
+
+/** The string values of the nodes that a path selects, in document order: null for none, a string for one. */
+export type Walk = (record: Element) => null | string | string[];
+
+/** Binds a name pattern to the document. */
+export type Bind = (pattern: NamePattern) => NameTest;
+
+interface BoundStep {
+  readonly descendant: boolean;
+  readonly test: NameTest;
+  readonly predicates: readonly BoundPredicate[];
+}
+
+export type BoundPredicate =
+  | { readonly kind: 'position'; readonly position: number }
+  | { readonly kind: 'attribute'; readonly test: NameTest; readonly value: string | undefined };
+
+/**
+ * False where only an XPath engine keeps document order and counts right (`//` anywhere but before the last element, or with a
+ * position), or where the path leads to what a record does not have: an ancestor's text, or its other children.
+ */
+export function isWalkable(path: Path): boolean {
+  const last = path.steps.length - 1;
+  if (path.steps.some((step, i) => step.descendant && (i < last || step.predicates.some((p) => p.kind === 'position')))) return false;
+  return path.ups === 0 || (path.steps.length === 0 && path.target.kind === 'attribute');
+}
+
+/** A relative path that `isWalkable` as a function. */
+export function compileWalk(path: Path, bind: Bind): Walk {
+  const steps = path.steps.map(
+    (step): BoundStep => ({ descendant: step.descendant, test: bind(step.name), predicates: bindPredicates(step, bind) }),
+  );
+  const take = compileTarget(path, bind);
+  const { ups } = path;
+  if (ups > 0) {
+    return (record) => {
+      let element: Element | null = record;
+      for (let i = 0; i < ups && element !== null; i++) element = element.parent;
+      return element === null ? null : collected([], element, take);
+    };
+  }
+  if (steps.length === 0) return (record) => collected([], record, take);
+  return (record) => {
+    const found: string[] = [];
+    select(record, steps, 0, take, found);
+    return found.length === 0 ? null : found.length === 1 ? (found[0] as string) : found;
+  };
+}
+
+export const bindPredicates = (step: Step, bind: Bind): readonly BoundPredicate[] =>
+  step.predicates.map((p: Predicate) => (p.kind === 'position' ? p : { kind: 'attribute', test: bind(p.name), value: p.value }));
+
+/** True where the element has an attribute that the predicate asks for. */
+export function hasAttribute(attributes: Attributes, predicate: Extract<BoundPredicate, { kind: 'attribute' }>): boolean {
+  for (let i = 0; i < attributes.length; i += 2) {
+    if (predicate.test(attributes[i] as Name) && (predicate.value === undefined || attributes[i + 1] === predicate.value)) return true;
+  }
+  return false;
+}
+
+/** Adds the values that a selected element stands for. */
+type Take = (element: Element, found: string[]) => void;
+
+function collected(found: string[], element: Element, take: Take): null | string | string[] {
+  take(element, found);
+  return found.length === 0 ? null : found.length === 1 ? (found[0] as string) : found;
+}
+
+function compileTarget(path: Path, bind: Bind): Take {
+  const { target } = path;
+  switch (target.kind) {
+    case 'element':
+      return (element, found) => {
+        found.push(typeof element.content === 'string' ? element.content : stringValue(element));
+      };
+    case 'text':
+      return (element, found) => {
+        const content = element.content;
+        if (typeof content !== 'string') {
+          for (const child of content) if (typeof child === 'string') found.push(child);
+        } else if (content !== '') found.push(content);
+      };
+    case 'attribute': {
+      const test = bind(target.name);
+      return ({ attributes }, found) => {
+        for (let i = 0; i < attributes.length; i += 2) if (test(attributes[i] as Name)) found.push(attributes[i + 1] as string);
+      };
+    }
+  }
+}
+
+function select(element: Element, steps: readonly BoundStep[], at: number, take: Take, found: string[]): void {
+  const content = element.content;
+  if (typeof content === 'string') return;
+  const step = steps[at] as BoundStep;
+  if (step.descendant) {
+    selectBelow(content, step, take, found);
+    return;
+  }
+  const last = at === steps.length - 1;
+  const counts = step.predicates.length === 0 ? undefined : new Array<number>(step.predicates.length).fill(0);
+  for (let i = 0; i < content.length; i++) {
+    const child = content[i] as Child;
+    if (!(child instanceof Element) || !step.test(child.name)) continue;
+    if (counts !== undefined && !passes(child.attributes, step.predicates, counts)) continue;
+    if (last) take(child, found);
+    else select(child, steps, at + 1, take, found);
+  }
+}
+
+/** Predicates one after the other; `counts` holds, for each, how many of this parent's children came before it. */
+export function passes(attributes: Attributes, predicates: readonly BoundPredicate[], counts: number[]): boolean {
+  for (let i = 0; i < predicates.length; i++) {
+    const predicate = predicates[i] as BoundPredicate;
+    if (predicate.kind === 'attribute') {
+      if (!hasAttribute(attributes, predicate)) return false;
+    } else {
+      counts[i] = (counts[i] as number) + 1;
+      if (counts[i] !== predicate.position) return false;
+    }
+  }
+  return true;
+}
+
+/** The last step, at any depth, in document order. Depth costs no call stack. */
+function selectBelow(content: Child[], step: BoundStep, take: Take, found: string[]): void {
+  let nodes = content;
+  let at = 0;
+  const outer: { readonly nodes: Child[]; readonly at: number }[] = [];
+  while (true) {
+    if (at === nodes.length) {
+      const up = outer.pop();
+      if (up === undefined) return;
+      nodes = up.nodes;
+      at = up.at;
+      continue;
+    }
+    const child = nodes[at++] as Child;
+    if (!(child instanceof Element)) continue;
+    if (step.test(child.name) && passes(child.attributes, step.predicates, [])) take(child, found);
+    if (typeof child.content !== 'string') {
+      outer.push({ nodes, at });
+      nodes = child.content;
+      at = 0;
+    }
+  }
+}

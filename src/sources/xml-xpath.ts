@@ -1,0 +1,304 @@
+/**
+ * The whole of XPath 3.1, for what `xml-path.ts` does not read: the one place that knows the library (fontoxpath).
+ *
+ * The library walks over views of the light tree that are made when it comes to them, so a record costs what the expression
+ * looks at. Views hold characters, results are bytes again.
+ */
+import fontoxpath from 'fontoxpath';
+import { Fault, type FaultPlace } from '../fault.ts';
+import { fromBytes, toBytes } from '../text.ts';
+import type { Name } from './xml-names.ts';
+import { type Child, Element, Remark } from './xml-tree.ts';
+
+/** What an expression needs to know about prefixes; undefined: not declared. */
+export type ResolvePrefix = (prefix: string) => string | undefined;
+
+/** The string values of the items that an expression gives for a node: null for none. */
+export type Evaluate = (node: View) => null | string | string[];
+
+const { evaluateXPath, ReturnType } = fontoxpath;
+
+/**
+ * An expression whose items are wanted as strings.
+ *
+ * @throws Fault mapping/reference — it is not XPath, or has a prefix or function that is not known. The function itself throws
+ *   Fault record/term where a record makes the expression fail
+ */
+export function compileXPath(expression: string, resolve: ResolvePrefix, place: FaultPlace): Evaluate {
+  check(expression, resolve, place);
+  const selector = `(${expression}\n) ! string(.)`;
+  const options = { namespaceResolver: resolver(resolve) };
+  return (node) => {
+    let values: string[];
+    try {
+      values = evaluateXPath(selector, node, null, null, ReturnType.STRINGS, options) as string[];
+    } catch (error) {
+      throw failed(error, place);
+    }
+    if (values.length === 0) return null;
+    return values.length === 1 ? toBytes(values[0] as string) : values.map(toBytes);
+  };
+}
+
+/**
+ * The nodes that an iterator gives, in the order in which it gives them.
+ *
+ * @throws Fault mapping/reference — not XPath, or its items are not nodes
+ */
+export function selectNodes(expression: string, document: View, resolve: ResolvePrefix, place: FaultPlace): View[] {
+  check(expression, resolve, place);
+  try {
+    return evaluateXPath(expression, document, null, null, ReturnType.NODES, { namespaceResolver: resolver(resolve) }) as unknown as View[];
+  } catch (error) {
+    if (error instanceof RangeError) throw failed(error, place);
+    throw new Fault('mapping/reference', `The iterator does not give nodes: ${messageOf(error)}`, { place, cause: error });
+  }
+}
+
+/** Finds what is wrong with an expression before there is a record, by trying it on an empty document. */
+function check(expression: string, resolve: ResolvePrefix, place: FaultPlace): void {
+  try {
+    evaluateXPath(expression, new DocumentView(null), null, null, ReturnType.ALL_RESULTS, { namespaceResolver: resolver(resolve) });
+  } catch (error) {
+    const message = messageOf(error);
+    // Other faults depend on the record: the empty document may have caused them.
+    if (!/\bXP(ST|TY0004)|^XQST/.test(message) || /XPTY/.test(message)) return;
+    const prefix = /prefix (\S+)/i.exec(message)?.[1];
+    throw new Fault('mapping/reference', `The XPath expression is not valid: ${message}`, {
+      place,
+      cause: error,
+      ...(/XPST0081/.test(message)
+        ? {
+            hint: `Declare the prefix ${prefix ?? ''} in the mapping (rml:namespace), or on the document's root element`.replace('  ', ' '),
+          }
+        : {}),
+    });
+  }
+}
+
+const resolver = (resolve: ResolvePrefix) => (prefix: string) => (prefix === '' ? '' : (resolve(prefix) ?? null));
+
+/** The library's messages show the expression over several lines; the first says what is wrong. */
+const messageOf = (error: unknown): string =>
+  String(error instanceof Error ? error.message : error)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => /XP|FO|XQ|Error:/.test(line))
+    .join(' ')
+    .slice(0, 300) || String(error).slice(0, 300);
+
+function failed(error: unknown, place: FaultPlace): Fault {
+  if (error instanceof RangeError) {
+    return new Fault('limit/exceeded', 'The record is nested too deeply for this XPath expression', { place, cause: error });
+  }
+  return new Fault('record/term', `The XPath expression fails for a record: ${messageOf(error)}`, { place, cause: error });
+}
+
+// ---- views: the part of the DOM that the library asks for
+
+export type View = DocumentView | ElementView | AttributeView | CharacterView;
+
+/** The view made last: the references of one record come one after the other. */
+let latest: ElementView | undefined;
+
+/** A record of a streaming iteration as a node: its subtree, and its ancestors with their attributes but without their other content. */
+export function viewOf(record: Element): ElementView {
+  if (latest?.element === record) return latest;
+  const view = new ElementView(record);
+  latest = view;
+  let child = view;
+  for (let up = record.parent; up !== null; up = up.parent) {
+    const parent = new ElementView(up, [child]);
+    child.parentNode = parent;
+    child = parent;
+  }
+  child.parentNode = new DocumentView(child);
+  return view;
+}
+
+abstract class ParentView {
+  abstract readonly childNodes: readonly (ElementView | CharacterView)[];
+
+  get firstChild(): ElementView | CharacterView | null {
+    return this.childNodes[0] ?? null;
+  }
+
+  get lastChild(): ElementView | CharacterView | null {
+    return this.childNodes[this.childNodes.length - 1] ?? null;
+  }
+}
+
+export class DocumentView extends ParentView {
+  readonly nodeType = 9;
+  readonly nodeName = '#document';
+  readonly parentNode = null;
+  readonly nextSibling = null;
+  readonly previousSibling = null;
+  readonly childNodes: readonly ElementView[];
+
+  constructor(root: ElementView | null) {
+    super();
+    this.childNodes = root === null ? [] : [root];
+    if (root !== null) root.parentNode = this;
+  }
+
+  get documentElement(): ElementView | null {
+    return this.childNodes[0] ?? null;
+  }
+}
+
+export class ElementView extends ParentView {
+  readonly nodeType = 1;
+  readonly element: Element;
+  parentNode: ElementView | DocumentView | null = null;
+  /** Position among the parent's children. */
+  index = 0;
+  #names: CharacterName;
+  #attributes: readonly AttributeView[] | undefined;
+  #children: readonly (ElementView | CharacterView)[] | undefined;
+
+  constructor(element: Element, children?: readonly ElementView[]) {
+    super();
+    this.element = element;
+    this.#names = characterName(element.name);
+    this.#children = children;
+  }
+
+  get nodeName(): string {
+    return this.#names.raw;
+  }
+  get localName(): string {
+    return this.#names.local;
+  }
+  get prefix(): string | null {
+    return this.#names.prefix;
+  }
+  get namespaceURI(): string | null {
+    return this.#names.uri;
+  }
+
+  get attributes(): readonly AttributeView[] {
+    if (this.#attributes !== undefined) return this.#attributes;
+    const views: AttributeView[] = [];
+    const { attributes } = this.element;
+    for (let i = 0; i < attributes.length; i += 2) views.push(new AttributeView(this, attributes[i] as Name, attributes[i + 1] as string));
+    this.#attributes = views;
+    return views;
+  }
+
+  getAttribute(name: string): string | null {
+    return this.attributes.find((attribute) => attribute.name === name)?.value ?? null;
+  }
+
+  get childNodes(): readonly (ElementView | CharacterView)[] {
+    if (this.#children !== undefined) return this.#children;
+    const content = this.element.content;
+    const children = typeof content === 'string' ? (content === '' ? [] : [content]) : content;
+    this.#children = children.map((child, index) => childView(this, child, index));
+    return this.#children;
+  }
+
+  get nextSibling(): ElementView | CharacterView | null {
+    return this.parentNode?.childNodes[this.index + 1] ?? null;
+  }
+  get previousSibling(): ElementView | CharacterView | null {
+    return this.parentNode?.childNodes[this.index - 1] ?? null;
+  }
+}
+
+function childView(parent: ElementView, child: Child, index: number): ElementView | CharacterView {
+  if (child instanceof Element) {
+    const view = new ElementView(child);
+    view.parentNode = parent;
+    view.index = index;
+    return view;
+  }
+  if (child instanceof Remark)
+    return new CharacterView(child.target === undefined ? 8 : 7, parent, index, child.text, child.target ?? '#comment');
+  return new CharacterView(3, parent, index, child, '#text');
+}
+
+export class AttributeView {
+  readonly nodeType = 2;
+  readonly ownerElement: ElementView;
+  readonly parentNode = null;
+  readonly nextSibling = null;
+  readonly previousSibling = null;
+  readonly childNodes = [];
+  readonly value: string;
+  #names: CharacterName;
+
+  constructor(owner: ElementView, name: Name, value: string) {
+    this.ownerElement = owner;
+    this.value = fromBytes(value);
+    this.#names = characterName(name);
+  }
+
+  get name(): string {
+    return this.#names.raw;
+  }
+  get nodeName(): string {
+    return this.#names.raw;
+  }
+  get localName(): string {
+    return this.#names.local;
+  }
+  get prefix(): string | null {
+    return this.#names.prefix;
+  }
+  get namespaceURI(): string | null {
+    return this.#names.uri;
+  }
+}
+
+/** Text, comment or processing instruction. */
+export class CharacterView {
+  readonly nodeType: 3 | 7 | 8;
+  readonly nodeName: string;
+  readonly parentNode: ElementView;
+  readonly childNodes = [];
+  readonly firstChild = null;
+  readonly lastChild = null;
+  readonly #index: number;
+  readonly #bytes: string;
+
+  constructor(nodeType: 3 | 7 | 8, parent: ElementView, index: number, bytes: string, nodeName: string) {
+    this.nodeType = nodeType;
+    this.nodeName = nodeName;
+    this.parentNode = parent;
+    this.#index = index;
+    this.#bytes = bytes;
+  }
+
+  get data(): string {
+    return fromBytes(this.#bytes);
+  }
+  get target(): string {
+    return fromBytes(this.nodeName);
+  }
+  get nextSibling(): ElementView | CharacterView | null {
+    return this.parentNode.childNodes[this.#index + 1] ?? null;
+  }
+  get previousSibling(): ElementView | CharacterView | null {
+    return this.parentNode.childNodes[this.#index - 1] ?? null;
+  }
+}
+
+interface CharacterName {
+  readonly raw: string;
+  readonly local: string;
+  readonly prefix: string | null;
+  readonly uri: string | null;
+}
+
+const characterNames = new WeakMap<Name, CharacterName>();
+
+function characterName(name: Name): CharacterName {
+  let known = characterNames.get(name);
+  if (known === undefined) {
+    const prefix = name.prefix === '' ? null : fromBytes(name.prefix);
+    known = { raw: fromBytes(name.raw), local: fromBytes(name.local), prefix, uri: name.uri === '' ? null : fromBytes(name.uri) };
+    characterNames.set(name, known);
+  }
+  return known;
+}

@@ -1,0 +1,243 @@
+/**
+ * Reads XML as records: elements that an iterator selects, in document order, for all iterators of a document in one pass.
+ *
+ * A record is the light tree of its element, as far as the references need it; nothing else is kept. Plain paths are read by
+ * functions compiled beforehand; other references go to an XPath engine, record by record. Iterators and references that a
+ * stream cannot answer make their iteration wait for the whole document, which is limited to `MAX_DOCUMENT_BYTES`.
+ * Memory: one window of text, a batch of records for each iteration, and the records that are still open.
+ *
+ * What is read how: `docs/xpath.md`.
+ *
+ * @see https://www.w3.org/TR/xpath-31/ and https://www.w3.org/TR/xml/
+ */
+import { Fault, type FaultPlace } from '../fault.ts';
+import { fromBytes, toBytes } from '../text.ts';
+import type { Reader } from '../value.ts';
+import { toUtf8 } from './encoding.ts';
+import type { Batch, IterationRequest, OpenScan, Reading, Scan } from './source.ts';
+import { type Name, NameTable, type Scope } from './xml-names.ts';
+import { planIterations, type XmlPlan } from './xml-plan.ts';
+import { RecordBuilder, RootWaiter } from './xml-records.ts';
+import { XmlScanner } from './xml-scanner.ts';
+import type { Element } from './xml-tree.ts';
+
+/** Largest document of which everything is kept, because an iterator or a reference needs it. */
+const MAX_DOCUMENT_BYTES = 256 * 2 ** 20;
+const BATCH_RECORDS = 256;
+/** Records that are fewer than a batch do not wait longer than this many bytes. */
+const BATCH_BYTES = 2 ** 20;
+/** Bytes that are cut into tokens at a time. */
+const WINDOW_BYTES = 2 ** 16;
+
+export const openXml: OpenScan = async (bytes, iterations, reading) => {
+  const text = new XmlText(bytes, reading);
+  try {
+    return await text.open(iterations);
+  } catch (error) {
+    await text.close();
+    throw error;
+  }
+};
+
+/** The encoding that an XML declaration names, where it can be read byte by byte. */
+export function declaredEncoding(head: Uint8Array): string | undefined {
+  const text = Buffer.from(head).toString('latin1');
+  return /^<\?xml\s[^>]*?\sencoding\s*=\s*["']([A-Za-z][\w.-]*)["']/.exec(text)?.[1];
+}
+
+/** The document as windows of text for the scanner. */
+class XmlText {
+  bytesRead = 0;
+  readonly #reading: Reading;
+  readonly #chunks: AsyncIterator<Uint8Array>;
+  #chunk: Uint8Array = new Uint8Array(0);
+  #ended = false;
+
+  constructor(bytes: AsyncIterable<Uint8Array>, reading: Reading) {
+    this.#reading = reading;
+    const utf8 = toUtf8(this.#counted(bytes), reading.encoding, declaredEncoding, reading.name);
+    this.#chunks = utf8[Symbol.asyncIterator]();
+  }
+
+  /** Reads the root's start tag and plans the iterations by it. */
+  async open(iterations: readonly IterationRequest[]): Promise<Scan> {
+    const reading = this.#reading;
+    const names = new NameTable();
+    const waiter = new RootWaiter(() => {
+      scanner.paused = true;
+      return scanner.scope;
+    });
+    const scanner: XmlScanner = new XmlScanner(waiter, names, reading.name, reading.maxRecordBytes);
+    while (!scanner.scan() && (await this.fill(scanner)));
+    // Without a root the scanner has thrown.
+    const root = { name: waiter.name as Name, scope: waiter.scope as Scope };
+    const plan = await planIterations(iterations, reading, names, root);
+    const limits = { input: reading.name, maxRecordBytes: reading.maxRecordBytes, maxDocumentBytes: MAX_DOCUMENT_BYTES };
+    const builder = new RecordBuilder(plan.matcher, iterations.length, limits);
+    waiter.begin(builder);
+    return new XmlScan(this, scanner, builder, plan, iterations, reading, names);
+  }
+
+  /** Gives the scanner at least as much as waits there already. False: the document had ended before. */
+  async fill(scanner: XmlScanner): Promise<boolean> {
+    if (this.#ended) return false;
+    const wanted = Math.max(WINDOW_BYTES, scanner.waiting);
+    const parts: string[] = [];
+    let bytes = 0;
+    while (bytes < wanted) {
+      if (this.#chunk.length === 0) {
+        const next = await this.#chunks.next();
+        if (next.done === true) {
+          this.#ended = true;
+          break;
+        }
+        this.#chunk = next.value;
+      }
+      const length = Math.min(this.#chunk.length, wanted - bytes);
+      parts.push(Buffer.from(this.#chunk.buffer, this.#chunk.byteOffset, length).toString('latin1'));
+      this.#chunk = this.#chunk.subarray(length);
+      bytes += length;
+      if (bytes >= scanner.waiting) break;
+    }
+    if (bytes > 0) scanner.push(parts.length === 1 ? (parts[0] as string) : parts.join(''));
+    if (this.#ended) scanner.end();
+    return true;
+  }
+
+  async close(): Promise<void> {
+    await this.#chunks.return?.();
+  }
+
+  async *#counted(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of bytes) {
+      this.bytesRead += chunk.length;
+      yield chunk;
+    }
+  }
+}
+
+class XmlScan implements Scan {
+  readonly #text: XmlText;
+  readonly #scanner: XmlScanner;
+  readonly #builder: RecordBuilder;
+  readonly #plan: XmlPlan;
+  readonly #iterations: readonly IterationRequest[];
+  readonly #reading: Reading;
+  readonly #names: NameTable;
+  readonly #nulls: ReadonlySet<string>;
+  /** By iteration: references that were read, and whether one of the records had a node. */
+  readonly #found: readonly Map<string, boolean>[];
+  readonly #records: number[];
+
+  constructor(
+    text: XmlText,
+    scanner: XmlScanner,
+    builder: RecordBuilder,
+    plan: XmlPlan,
+    iterations: readonly IterationRequest[],
+    reading: Reading,
+    names: NameTable,
+  ) {
+    this.#text = text;
+    this.#scanner = scanner;
+    this.#builder = builder;
+    this.#plan = plan;
+    this.#iterations = iterations;
+    this.#reading = reading;
+    this.#names = names;
+    this.#nulls = new Set(reading.nulls.map(toBytes));
+    this.#found = iterations.map(() => new Map());
+    this.#records = iterations.map(() => 0);
+  }
+
+  reader(iteration: number, reference: string): Reader {
+    const read = this.#plan.references[iteration]?.get(reference);
+    if (read === undefined) throw new Fault('internal/error', `The reference ${JSON.stringify(reference)} was not announced`);
+    if (read instanceof Fault) throw read;
+    const found = this.#found[iteration] as Map<string, boolean>;
+    const nulls = this.#nulls;
+    let seen = false;
+    return (record) => {
+      const value = read(record as Element);
+      if (!seen) {
+        seen = value !== null;
+        found.set(reference, seen);
+      }
+      if (nulls.size === 0 || value === null) return value;
+      if (typeof value === 'string') return nulls.has(value) ? null : value;
+      return value.filter((text) => !nulls.has(text));
+    };
+  }
+
+  async *batches(signal: AbortSignal): AsyncGenerator<Batch> {
+    const text = this.#text;
+    let flushedAt = 0;
+    try {
+      while (true) {
+        if (signal.aborted) throw cancelled(this.#reading.name);
+        this.#scanner.scan();
+        const flush = this.#scanner.position - flushedAt > BATCH_BYTES;
+        if (flush) flushedAt = this.#scanner.position;
+        yield* this.#ready(flush ? 1 : BATCH_RECORDS);
+        if (!(await text.fill(this.#scanner))) break;
+      }
+      yield* this.#ready(1);
+      yield* this.#fromDocument(signal);
+    } finally {
+      await text.close();
+    }
+  }
+
+  *#ready(least: number): Generator<Batch> {
+    for (let iteration = 0; iteration < this.#iterations.length; iteration++) {
+      const ready = this.#builder.take(iteration, least);
+      if (ready !== undefined) yield* this.#cut(iteration, ready.records, ready.first);
+    }
+  }
+
+  *#cut(iteration: number, records: readonly unknown[], first: number): Generator<Batch> {
+    this.#records[iteration] = first + records.length;
+    for (let at = 0; at < records.length; at += BATCH_RECORDS * 2) {
+      const some = records.length <= BATCH_RECORDS * 2 ? records : records.slice(at, at + BATCH_RECORDS * 2);
+      yield { iteration, records: some, first: first + at, bytes: this.#text.bytesRead };
+    }
+  }
+
+  /** Records of iterations that had to wait for the whole document. */
+  *#fromDocument(signal: AbortSignal): Generator<Batch> {
+    const { root } = this.#builder;
+    if (root === undefined || this.#plan.late.length === 0) return;
+    const { late } = this.#plan;
+    const records = this.#plan.lateRecords(root);
+    for (let i = 0; i < late.length; i++) {
+      for (const batch of this.#cut(late[i] as number, records[i] as readonly unknown[], 0)) {
+        if (signal.aborted) throw cancelled(this.#reading.name);
+        yield batch;
+      }
+    }
+  }
+
+  unmatched(iteration: number): readonly string[] {
+    return [...(this.#found[iteration] as Map<string, boolean>)].filter(([, found]) => !found).map(([reference]) => reference);
+  }
+
+  /** What may help where an iteration had no record (`reference` undefined) or a reference no node: a namespace that the expression leaves out. */
+  hint(iteration: number, reference: string | undefined): string | undefined {
+    if (reference === undefined && (this.#records[iteration] as number) > 0) return undefined;
+    const expression = reference ?? this.#iterations[iteration]?.iterator ?? '';
+    const words = new Set(expression.match(/(?<![:@\p{L}\p{N}_.-])[\p{L}_][\p{L}\p{M}\p{N}_.\-]*(?!\s*[(:\p{L}])/gu) ?? []);
+    const found = this.#names.seen.find((name) => name.uri !== '' && words.has(fromBytes(name.local)));
+    if (found === undefined) return undefined;
+    const local = fromBytes(found.local);
+    const uri = fromBytes(found.uri);
+    const declared = Object.entries(this.#reading.namespaces).find(([, iri]) => iri === uri)?.[0];
+    const prefix = declared ?? (found.prefix === '' ? 'ns' : fromBytes(found.prefix));
+    const declare = declared === undefined && found.prefix === '' ? ` and declare the prefix ${prefix} (rml:namespace)` : '';
+    return `The document has ${JSON.stringify(local)} in the namespace ${uri}, and a name without prefix means no namespace: write ${prefix}:${local}${declare}`;
+  }
+}
+
+const cancelled = (name: string): Fault => {
+  const place: FaultPlace = { input: name };
+  return new Fault('run/cancelled', 'The run was cancelled while it read its input', { place });
+};
