@@ -7,8 +7,8 @@ import { complain } from './terminal.ts';
 
 interface Entry {
   readonly summary: string;
-  /** Resolves to the exit code; undefined is 0. */
-  readonly start: (argv: readonly string[]) => Promise<number | undefined>;
+  /** Resolves to the exit code. */
+  readonly start: (argv: readonly string[]) => Promise<number>;
 }
 
 const COMMANDS: Readonly<Record<string, Entry>> = {
@@ -17,7 +17,7 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   explain: { summary: 'show how a mapping would be carried out', start: async (argv) => (await import('./explain.ts')).explain(argv) },
   serve: {
     summary: 'start the service',
-    start: async (argv) => ((await (await import('./serve.ts')).serve([...argv])) as number | undefined) ?? undefined,
+    start: async (argv) => (await import('./serve.ts')).serve([...argv]),
   },
 };
 
@@ -39,7 +39,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     return EXIT.usage;
   }
   try {
-    return (await command.start(rest)) ?? EXIT.done;
+    return await command.start(rest);
   } catch (error) {
     if (error instanceof UsageError) {
       complain(`${error.message} (see quadmill ${name} --help)`);
