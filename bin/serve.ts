@@ -1,5 +1,6 @@
 /** `quadmill serve`: a process of the fleet; it answers HTTP, carries out runs, or both. */
 import { makeApp } from '../api/app.ts';
+import { makeGuard, parseTokens } from '../api/auth.ts';
 import { type HttpServer, listen } from '../api/server.ts';
 import { openBackend, type QueueBackend } from '../queues/backend.ts';
 import { openRuns } from '../queues/runs.ts';
@@ -63,6 +64,8 @@ export async function serve(argv: string[]): Promise<number> {
   const listens = role !== 'worker' || options.PORT !== undefined;
   const snapshot: Snapshot = { ...DEFAULTS, ...options };
   refuseLonelyProcess(role, snapshot);
+  // Before anything is opened; the application makes its own.
+  if (listens) makeGuard(parseTokens(snapshot.API_TOKENS), snapshot.HOST, snapshot.ALLOW_ANONYMOUS);
 
   const logger = createLogger({ level: snapshot.LOG_LEVEL });
   const signal = untilSignal(logger);

@@ -1,0 +1,142 @@
+/** Real processes of the service, started from `dist` on free ports and directories of their own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PROJECT_ROOT } from '../project-root.ts';
+
+export type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string };
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface ServiceProcess {
+  readonly pid: number;
+  /** Of the root; empty for a process that does not listen. */
+  readonly url: string;
+  /** Lines of standard output so far. */
+  readonly log: readonly LogLine[];
+  /** Standard error so far. */
+  complaints(): string;
+  kill(signal: NodeJS.Signals): void;
+  readonly exited: Promise<Exit>;
+  /** Ends it in order, or by force after ten seconds. */
+  stop(): Promise<Exit>;
+  /** The first log line, now or later, that says `message`. @throws after twenty seconds, with the whole log */
+  said(message: string, where?: (line: LogLine) => boolean): Promise<LogLine>;
+}
+
+export interface ServiceOptions {
+  readonly args?: readonly string[];
+  /** Options of the service; of this process's own environment only PATH is passed on. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+}
+
+/** Starts `quadmill serve` without waiting for anything. */
+export function spawnService({ args = [], env, cwd }: ServiceOptions): ServiceProcess {
+  const child: ChildProcess = spawn(process.execPath, [join(PROJECT_ROOT, 'bin', 'quadmill.js'), 'serve', ...args], {
+    cwd,
+    env: { PATH: process.env.PATH, HOME: cwd, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const log: LogLine[] = [];
+  const listeners = new Set<() => void>();
+  let complaints = '';
+  let url = '';
+  createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (text) => {
+    const line = text.startsWith('{') ? (JSON.parse(text) as LogLine) : { msg: text };
+    log.push(line);
+    if (line.msg === 'listening') url = String(line.url);
+    for (const listener of listeners) listener();
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    complaints += text;
+  });
+  const exited = new Promise<Exit>((resolve) => child.once('close', (code, signal) => resolve({ code, signal })));
+  const whole = (): string => `${log.map((line) => JSON.stringify(line)).join('\n')}\n${complaints}`;
+
+  return {
+    pid: child.pid as number,
+    get url() {
+      return url;
+    },
+    log,
+    complaints: () => complaints,
+    kill: (signal) => void child.kill(signal),
+    exited,
+    async stop() {
+      child.kill('SIGTERM');
+      const late = setTimeout(() => child.kill('SIGKILL'), 10_000);
+      const exit = await exited;
+      clearTimeout(late);
+      return exit;
+    },
+    said(message, where = () => true) {
+      const find = () => log.find((line) => line.msg === message && where(line));
+      return new Promise((resolve, reject) => {
+        const end = (): void => {
+          clearTimeout(late);
+          listeners.delete(look);
+        };
+        const look = (): void => {
+          const found = find();
+          if (found === undefined) return;
+          end();
+          resolve(found);
+        };
+        const fail = (why: string): void => {
+          end();
+          reject(new Error(`${why} before it said '${message}':\n${whole()}`));
+        };
+        const late = setTimeout(() => fail('twenty seconds went by'), 20_000);
+        void exited.then(({ code }) => (find() === undefined ? fail(`the process ended with ${code}`) : undefined));
+        listeners.add(look);
+        look();
+      });
+    },
+  };
+}
+
+/** Starts `quadmill serve` and waits until it takes requests or, where it does not listen, runs. */
+export async function startService(options: ServiceOptions): Promise<ServiceProcess> {
+  const { args = [], env } = options;
+  const isWorker = args.includes('worker') && env.PORT === undefined;
+  const started = spawnService({ ...options, env: isWorker ? env : { PORT: '0', ...env } });
+  try {
+    await started.said(isWorker ? 'workers started' : 'listening');
+  } catch (error) {
+    started.kill('SIGKILL');
+    throw error;
+  }
+  return started;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: any;
+}
+
+export async function ask(url: string, init: RequestInit = {}): Promise<Answer> {
+  const response = await fetch(url, init);
+  const text = await response.text();
+  const isJson = /json/.test(response.headers.get('content-type') ?? '');
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+}
+
+export const postJson = (url: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
+  ask(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) });
+
+/** Asks again every fifty milliseconds. @throws when `until` is still false after `waitMs` */
+export async function poll(url: string, until: (answer: Answer) => boolean, waitMs = 15_000): Promise<Answer> {
+  const deadline = Date.now() + waitMs;
+  for (;;) {
+    const answer = await ask(url);
+    if (until(answer)) return answer;
+    if (Date.now() > deadline) throw new Error(`${url} still answers ${answer.status} ${JSON.stringify(answer.body)}`);
+    await sleep(50);
+  }
+}
