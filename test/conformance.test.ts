@@ -126,7 +126,7 @@ describe('a case', () => {
     ['with the right output', {}, 'passed', ''],
     ['with another output', expecting('wrong.nq'), 'failed', '1 missing'],
     ['whose source is another file', { ...expecting('other.nq'), sourceOverrides: { 'in.csv': 'other.csv' } }, 'passed', ''],
-    ['that should fail and does', { expectsError: true, mapping: 'reference.ttl' }, 'passed', ''],
+    ['that should fail and does', { expectsError: true, mapping: 'reference.ttl' }, 'passed', 'mapping/reference'],
     ['that should fail and does not', { expectsError: true }, 'failed', 'an error was expected'],
     ['that should not fail and does', { mapping: 'absent.ttl' }, 'failed', 'source/missing'],
     ['with a wrong mapping', { mapping: 'bad.ttl' }, 'failed', 'mapping/invalid'],

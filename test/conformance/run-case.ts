@@ -13,6 +13,7 @@ import type { Case, ExpectedOutput } from './manifest.ts';
 
 export interface Verdict {
   readonly status: 'passed' | 'failed' | 'skipped';
+  /** Of a case that was to fail and did: how it failed. */
   readonly reason: string;
 }
 
@@ -64,7 +65,7 @@ async function judge(test: Case, folder: string, workingDirectory: string): Prom
     if (output.code === 'internal/error')
       return failed(`crashed: ${(output.cause as Error | undefined)?.stack?.split('\n')[0] ?? output.message}`);
     if (output.code === 'run/cancelled') return failed(`took longer than ${TIME_LIMIT_MS / 1000} s`);
-    return test.expectsError ? PASSED : failed(`${output.code}: ${describeFault(output)}`);
+    return { status: test.expectsError ? 'passed' : 'failed', reason: inOneLine(`${output.code}: ${describeFault(output)}`) };
   }
   if (test.expectsError) return failed(`an error was expected, ${output.split('\n').length - 1} statements came`);
   for (const expected of test.expectedOutputs) {
@@ -81,7 +82,8 @@ async function judge(test: Case, folder: string, workingDirectory: string): Prom
 }
 
 const PASSED: Verdict = { status: 'passed', reason: '' };
-const failed = (reason: string): Verdict => ({ status: 'failed', reason: reason.replace(/\s*\n\s*/g, ' | ') });
+const failed = (reason: string): Verdict => ({ status: 'failed', reason: inOneLine(reason) });
+const inOneLine = (text: string): string => text.replace(/\s*\n\s*/g, ' | ');
 
 /** The N-Quads that the run wrote, or the fault that ended it. */
 async function outputOf(test: Case, workingDirectory: string): Promise<string | Fault> {
