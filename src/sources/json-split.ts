@@ -15,6 +15,8 @@ import { JsonSyntaxError, parseJson } from './json-text.ts';
 export const MAX_DEPTH = 1000;
 
 const WINDOW_BYTES = 128 * 1024;
+/** A window doubles up to this size and then grows by it; one that is larger is given back when it is no longer needed. */
+const GROWTH_BYTES = 32 * 1024 * 1024;
 
 // What the grammar allows next.
 const VALUE = 0;
@@ -80,8 +82,8 @@ const LONG_NUMBER = /[0-9]{16}/;
 /**
  * `feed` bytes, then call `next` until it is false, and so on; after the last `feed`, set `ended` and do it once more.
  *
- * While `next` has answered true, `route` and `value()` describe one piece, until the next call of either method. Memory: one window of 128 KiB, or as
- * much as the longest piece needs, rounded up to a doubling.
+ * While `next` has answered true, `route` and `value()` describe one piece, until the next call of either method. Memory: one window of 128 KiB, or
+ * what the longest piece needs; twice that for a moment while the window grows.
  *
  * @throws Fault source/malformed, limit/exceeded — from `next`
  */
@@ -170,8 +172,10 @@ export class JsonSplitter {
   feed(bytes: Uint8Array): void {
     const keep = this.mode === BETWEEN || this.mode === STRING ? this.pos : this.first;
     const kept = this.end - keep;
+    const needed = kept + bytes.length;
     let target = this.window;
-    if (kept + bytes.length > target.length) target = Buffer.allocUnsafeSlow(Math.max(target.length * 2, kept + bytes.length));
+    if (needed > target.length) target = Buffer.allocUnsafeSlow(Math.max(needed, target.length + Math.min(target.length, GROWTH_BYTES)));
+    else if (target.length > GROWTH_BYTES && needed <= WINDOW_BYTES) target = Buffer.allocUnsafeSlow(WINDOW_BYTES);
     if (target !== this.window || keep > 0) this.window.copy(target, 0, keep, this.end);
     target.set(bytes, kept);
     this.window = target;
@@ -179,7 +183,7 @@ export class JsonSplitter {
     this.pos -= keep;
     this.first -= keep;
     this.lastMark -= keep;
-    this.end = kept + bytes.length;
+    this.end = needed;
   }
 
   /** Walks to the end of the next piece; false when the window is used up. */
