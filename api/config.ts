@@ -39,7 +39,7 @@ export function configRoutes(api: Api): readonly Route[] {
       replies: { 200: { description: 'The option and its new value; a secret reads as ******', schema: 'ConfigChange' } },
       handle: async (call) => {
         const { entry, value } = await changeOf(call, api.config.snapshot().MAX_BODY_BYTES);
-        const { name, snapshot } = await withinQueueWait(api.config.update(entry, value));
+        const { name, snapshot } = await withinQueueWait(api, api.config.update(entry, value));
         api.logger.info({ option: name, by: call.actor }, 'option changed');
         const service = { name: SERVICES[call.service].name, scope: 'transformer' } as const;
         return { status: 200, body: { configEntry: entry, configValue: shownValue(name, snapshot, service) } };

@@ -39,7 +39,7 @@ export function operatorRoutes(api: Api): readonly Route[] {
       handle: async () => ({
         status: 200,
         type: registry.contentType,
-        body: await metricsText(() => withinQueueWait(api.runs.counts())),
+        body: await metricsText(() => withinQueueWait(api, api.runs.counts())),
       }),
     },
   ];
@@ -48,7 +48,7 @@ export function operatorRoutes(api: Api): readonly Route[] {
 type State = 'up' | 'down' | 'ending';
 
 async function checkReadiness(api: Api): Promise<Readonly<Record<string, State>>> {
-  const queue = await withinQueueWait(api.runs.counts()).then(
+  const queue = await withinQueueWait(api, api.runs.counts()).then(
     () => 'up' as const,
     (error) => {
       if (error instanceof Fault && error.code === 'service/unavailable') return 'down' as const;

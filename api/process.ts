@@ -8,7 +8,7 @@ import { listDirectory, redactUrl } from '../src/storage/storage.ts';
 import { readJsonBody } from './body.ts';
 import { bindInputs, readMappingSources } from './mapping-sources.ts';
 import { type FieldValues, fieldsOfBody, fieldsOfQuery, readProcessRequest } from './process-request.ts';
-import { type Api, type Call, type Parameter, type Reply, type Route, withinQueueWait } from './route.ts';
+import { type Api, type Call, explainQueueError, type Parameter, type Reply, type Route, withinQueueWait } from './route.ts';
 
 const REPLIES: Route['replies'] = {
   200: { description: 'The run completed', schema: 'SuccessReport' },
@@ -69,7 +69,7 @@ async function processInputs(api: Api, call: Call, fields: FieldValues): Promise
   const mappings = await findMappings(request.mapping, snapshot, api.workingDirectory);
   const inputs = bindInputs(request, await readMappingSources(mappings, api.workingDirectory));
   const transform: TransformRequest = { service: call.service, inputs, mappings, ...settingsOf(snapshot, api.workingDirectory) };
-  const { id } = await withinQueueWait(api.runs.submit(transform, { idempotencyKey }));
+  const { id } = await withinQueueWait(api, api.runs.submit(transform, { idempotencyKey }));
 
   const waitMs = shortest(snapshot.PROCESS_WAIT_SECONDS * 1_000, preference.waitMs);
   const outcome = preference.async && preference.waitMs === 0 ? undefined : await waitForOutcome(api, call, id, waitMs);
@@ -90,7 +90,7 @@ async function waitForOutcome(api: Api, call: Call, id: string, waitMs: number):
   const { signal } = over;
   const { socket } = call.request;
   const ends: Promise<Outcome | undefined>[] = [
-    api.runs.outcome(id, waitMs).catch((error) => {
+    explainQueueError(api, api.runs.outcome(id, waitMs)).catch((error) => {
       if (error instanceof Fault && error.code === 'service/unavailable') return undefined;
       throw error;
     }),
@@ -116,7 +116,7 @@ function untilAborted(ending: AbortSignal, over: AbortSignal): Promise<undefined
 }
 
 async function accepted(api: Api, call: Call, id: string, request: TransformRequest, applied: string): Promise<Reply> {
-  const view = await withinQueueWait(api.runs.get(id)).catch((error) => {
+  const view = await withinQueueWait(api, api.runs.get(id)).catch((error) => {
     if (error instanceof Fault && error.code === 'service/unavailable') return undefined;
     throw error;
   });

@@ -77,22 +77,35 @@ export interface Route {
 const QUEUE_WAIT_MS = 1_800;
 
 /**
- * `work`, or a fault when the queue does not answer in time.
+ * The answer of the queue that `work` asks for.
  *
- * @throws Fault service/unavailable
+ * @throws Fault service/unavailable — the queue does not answer in time, or is away
  */
-export async function withinQueueWait<T>(work: Promise<T>, waitMs = QUEUE_WAIT_MS): Promise<T> {
+export async function withinQueueWait<T>(api: Pick<Api, 'runs'>, work: Promise<T>, waitMs = QUEUE_WAIT_MS): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Fault('service/unavailable', 'The queue does not answer', { hint: 'Try again in a moment' })),
-      waitMs,
-    );
+    timer = setTimeout(() => reject(new Fault('service/unavailable', 'The queue does not answer', { hint: TRY_AGAIN })), waitMs);
   });
   try {
-    return await Promise.race([work, late]);
+    return await Promise.race([explainQueueError(api, work), late]);
   } finally {
     clearTimeout(timer);
+  }
+}
+
+const TRY_AGAIN = 'Try again in a moment';
+
+/** An error while the queue is away is the queue's, whatever its client library calls it; any other stays what it is. */
+export async function explainQueueError<T>({ runs }: Pick<Api, 'runs'>, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof Fault) throw error;
+    const away = await runs.counts().then(
+      () => false,
+      (reason) => reason instanceof Fault && reason.code === 'service/unavailable',
+    );
+    throw away ? new Fault('service/unavailable', 'The queue cannot be reached', { hint: TRY_AGAIN, cause: error }) : error;
   }
 }
 

@@ -31,7 +31,7 @@ export function runRoutes(api: Api): readonly Route[] {
       ],
       replies: { 200: { description: 'The runs', schema: { type: 'object', properties: { runs: { type: 'array', items: 'RunView' } } } } },
       handle: async ({ query, service }) => {
-        const runs = await withinQueueWait(api.runs.list({ service, state: stateOf(query), limit: limitOf(query) }));
+        const runs = await withinQueueWait(api, api.runs.list({ service, state: stateOf(query), limit: limitOf(query) }));
         return { status: 200, body: { runs } };
       },
     },
@@ -43,7 +43,7 @@ export function runRoutes(api: Api): readonly Route[] {
       parameters: [idParameter],
       replies: { 200: found },
       handle: async (call) => {
-        const run = await withinQueueWait(api.runs.get(idOf(call)));
+        const run = await withinQueueWait(api, api.runs.get(idOf(call)));
         if (run === undefined || run.service !== call.service) throw noRun(call);
         return { status: 200, body: run };
       },
@@ -59,9 +59,9 @@ export function runRoutes(api: Api): readonly Route[] {
         202: { ...found, description: 'The run is about to be cancelled' },
       },
       handle: async (call) => {
-        const before = await withinQueueWait(api.runs.get(idOf(call)));
+        const before = await withinQueueWait(api, api.runs.get(idOf(call)));
         if (before === undefined || before.service !== call.service) throw noRun(call);
-        const run = (await withinQueueWait(api.runs.cancel(before.id), CANCEL_MS)) ?? before;
+        const run = (await withinQueueWait(api, api.runs.cancel(before.id), CANCEL_MS)) ?? before;
         if (run.state === 'completed' || run.state === 'failed') {
           throw new Fault('request/conflict', `The run ${run.id} has ${run.state} already and cannot be cancelled`);
         }
