@@ -7,9 +7,16 @@
 import type { Expression, TermMap, TriplesMap } from '../mapping/model.ts';
 import type { JoinPlan, MapDraft, RuleDraft } from './plan.ts';
 
-/** The rules (of all drafts) that are not apart from every other one, or whose predicate or graph is not constant. */
-export function assignPartitions(drafts: readonly MapDraft[], joins: readonly JoinPlan[], runBase: string): ReadonlySet<RuleDraft> {
+export interface Partitions {
+  /** The rules (of all drafts) that are not apart from every other one, or whose predicate or graph is not constant. */
+  readonly shared: ReadonlySet<RuleDraft>;
+  /** Pairs of triples maps that could make the same statement. */
+  readonly meetings: readonly (readonly [TriplesMap, TriplesMap])[];
+}
+
+export function findPartitions(drafts: readonly MapDraft[], joins: readonly JoinPlan[], runBase: string): Partitions {
   const shared = new Set<RuleDraft>();
+  const meetings: [TriplesMap, TriplesMap][] = [];
   const rules = drafts.flatMap(({ triplesMap, rules }) => rules.map((rule) => patternsOf(rule, triplesMap, joins, runBase)));
   for (const { rule } of rules) if (!isConstant(rule.predicate) || (rule.graph !== undefined && !isConstant(rule.graph))) shared.add(rule);
   // Subjects repeat from rule to rule: remember what was found for a pair of patterns.
@@ -27,20 +34,22 @@ export function assignPartitions(drafts: readonly MapDraft[], joins: readonly Jo
     const a = rules[i] as RulePatterns;
     for (let j = i + 1; j < rules.length; j++) {
       const b = rules[j] as RulePatterns;
-      if (shared.has(a.rule) && shared.has(b.rule)) continue;
+      if (shared.has(a.rule) && shared.has(b.rule) && a.map === b.map) continue;
       if (meets(a.predicate, b.predicate) && meets(a.graph, b.graph) && meets(a.subject, b.subject) && meets(a.object, b.object)) {
         shared.add(a.rule);
         shared.add(b.rule);
+        if (a.map !== b.map) meetings.push([a.map, b.map]);
       }
     }
   }
-  return shared;
+  return { shared, meetings };
 }
 
 const isConstant = (term: TermMap): boolean => term.expression.kind === 'constant';
 
 interface RulePatterns {
   readonly rule: RuleDraft;
+  readonly map: TriplesMap;
   readonly subject: Pattern;
   readonly predicate: Pattern;
   readonly object: Pattern;
@@ -53,6 +62,7 @@ function patternsOf(rule: RuleDraft, map: TriplesMap, joins: readonly JoinPlan[]
   const subjectOf = (parent: TriplesMap): Pattern => patternOf(parent.subject, parent.baseIri ?? runBase);
   return {
     rule,
+    map,
     subject: subjectOf(map),
     predicate: patternOf(rule.predicate, base),
     graph: rule.graph === undefined ? pattern('default-graph', []) : patternOf(rule.graph, base),

@@ -4,12 +4,14 @@
  */
 import type { Expression, FileSource, Mapping, PredicateObjectMap, ReferencingObjectMap, TermMap, TriplesMap } from '../mapping/model.ts';
 import { DEFAULT_GRAPH_IRIS, formatOrigin } from '../mapping/model.ts';
-import { assignPartitions } from './partitions.ts';
+import { findPartitions } from './partitions.ts';
 
 export interface Plan {
   /** In the order in which they run: where it can be, a join's parent before its child. */
   readonly scans: readonly ScanPlan[];
   readonly joins: readonly JoinPlan[];
+  /** Positions of scans that have nothing to do with those of another group: no join, no statement that both could make. */
+  readonly groups: readonly (readonly number[])[];
 }
 
 /** One pass over one document. */
@@ -85,7 +87,7 @@ export function planMapping(mapping: Mapping, runBase: string): Plan {
   for (const [position, scan] of scans.entries())
     for (const iteration of scan.iterations) for (const draft of iteration.maps) scanOf.set(draft.triplesMap.id, position);
 
-  const partitions = assignPartitions(
+  const { shared, meetings } = findPartitions(
     scans.flatMap((scan) => scan.iterations.flatMap((iteration) => iteration.maps)),
     joins,
     runBase,
@@ -93,6 +95,12 @@ export function planMapping(mapping: Mapping, runBase: string): Plan {
   let index = 0;
   return {
     joins,
+    groups: groupsOf(scans, [
+      ...meetings.map(([a, b]) => [scanOf.get(a.id), scanOf.get(b.id)] as [number, number]),
+      ...scans.flatMap((scan, position) =>
+        [...scan.needs].map((key) => [position, scans.findIndex((other) => other.key === key)] as [number, number]),
+      ),
+    ]),
     scans: scans.map((scan, position) => ({
       source: scan.source,
       dialect: scan.dialect,
@@ -106,7 +114,7 @@ export function planMapping(mapping: Mapping, runBase: string): Plan {
           triplesMap: draft.triplesMap,
           rules: draft.rules.map((rule): RulePlan => {
             const { object } = rule;
-            const distinct = partitions.has(rule) ? 'shared' : 'subject';
+            const distinct = shared.has(rule) ? 'shared' : 'subject';
             if (object.kind !== 'join') return { ...rule, object, distinct };
             const parent = joins[object.join]?.parent as TriplesMap;
             return { ...rule, object: { ...object, deferred: (scanOf.get(parent.id) as number) >= position }, distinct };
@@ -280,6 +288,16 @@ function orderScans(drafts: readonly ScanDraft[]): ScanDraft[] {
     ordered.push(scan);
   }
   return ordered;
+}
+
+/** Scans that are linked, directly or through others, are one group. */
+function groupsOf(scans: readonly ScanDraft[], links: readonly (readonly [number, number])[]): number[][] {
+  const group = scans.map((_, position) => position);
+  const leader = (position: number): number => (group[position] === position ? position : leader(group[position] as number));
+  for (const [a, b] of links) group[leader(a)] = leader(b);
+  const groups = new Map<number, number[]>();
+  for (const position of scans.keys()) groups.set(leader(position), [...(groups.get(leader(position)) ?? []), position]);
+  return [...groups.values()];
 }
 
 // ---------------------------------------------------------------- references

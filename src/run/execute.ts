@@ -31,7 +31,7 @@ export class Execution {
   readonly #state: RunState;
   readonly #space: SpillSpace;
   readonly #spill: LineSpill;
-  readonly #sink: QuadSink;
+  readonly #sink: Pick<QuadSink, 'write'>;
   readonly #hooks: RunHooks;
   readonly #signal: AbortSignal;
   #text = '';
@@ -40,7 +40,15 @@ export class Execution {
   #progressAt = 0;
   #bytesBefore = 0;
 
-  constructor(request: RunRequest, plan: Plan, state: RunState, space: SpillSpace, spill: LineSpill, sink: QuadSink, hooks: RunHooks) {
+  constructor(
+    request: RunRequest,
+    plan: Plan,
+    state: RunState,
+    space: SpillSpace,
+    spill: LineSpill,
+    sink: Pick<QuadSink, 'write'>,
+    hooks: RunHooks,
+  ) {
     this.#request = request;
     this.#plan = plan;
     this.#state = state;

@@ -3,7 +3,7 @@ import { expressionText, formatOrigin } from '../mapping/model.ts';
 import type { MapProgram } from './program.ts';
 import type { TriplesMapReport } from './request.ts';
 
-export function explainEmpty(program: MapProgram): TriplesMapReport {
+export function reportOf(program: MapProgram): TriplesMapReport {
   const { triplesMap, records, quads, rejected } = program;
   return {
     id: triplesMap.id,

@@ -1,74 +1,51 @@
 /**
  * A run: mapping files and inputs in, statements out to a sink. The one way in for the command line, the workers and the tests.
  */
-import { randomInt } from 'node:crypto';
-import { join } from 'node:path';
 import { formatDiagnostic } from '../mapping/diagnostics.ts';
-import { planMapping } from '../plan/plan.ts';
+import { type Plan, planMapping } from '../plan/plan.ts';
 import type { QuadSink } from '../sinks/sink.ts';
-import { toBytes } from '../text.ts';
-import { HashSet, MemoryBudget } from './distinct.ts';
-import { Execution } from './execute.ts';
 import { locateInputs } from './inputs.ts';
-import { KeyedTexts } from './join.ts';
-import { loadMapping } from './load.ts';
-import { explainEmpty } from './report.ts';
+import { type LoadedMapping, loadMapping } from './load.ts';
 import { DEFAULT_BASE, type RunHooks, type RunReport, type RunRequest } from './request.ts';
-import { LineSpill, SpillSpace } from './spill.ts';
+import { executeScans, type ScansResult } from './scans.ts';
+import { executeInThreads } from './threads.ts';
 
 /**
  * Carries out a run. Writes to `sink`, and leaves it to the caller to commit it when this returns or to abort it when this throws.
  *
- * Memory: `memoryBudgetBytes` for de-duplication, the parents of joins, and a few megabytes for each open document.
+ * Memory: `memoryBudgetBytes` for de-duplication and joins, and a few megabytes for each open document. With several threads,
+ * groups of scans that have nothing to do with each other run at the same time and share the budget.
  *
  * @throws Fault of every kind that `fault.ts` lists under mapping, source, record, limit, sink and run
  */
 export async function executeRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Promise<RunReport> {
   const started = performance.now();
+  const { plan, urls, warnings, documents } = await prepareRun(request);
+  const threads = Math.min(request.threads, plan.groups.length);
+  const results =
+    threads > 1
+      ? await executeInThreads(request, plan, threads, sink, hooks)
+      : [await executeScans(request, plan, urls, plan.scans.keys(), sink, hooks)];
+  const sum = (of: (result: ScansResult) => number): number => results.reduce((total, result) => total + of(result), 0);
+  return {
+    records: sum((result) => result.records),
+    quads: sum((result) => result.quads),
+    rejected: sum((result) => result.rejected),
+    bytesRead: sum((result) => result.bytesRead),
+    bytesWritten: sum((result) => result.bytesWritten),
+    seconds: (performance.now() - started) / 1000,
+    triplesMaps: results.flatMap((result) => result.triplesMaps),
+    warnings: [...warnings.map(formatDiagnostic), ...results.flatMap((result) => result.warnings)],
+    mappings: documents,
+  };
+}
+
+/** Mapping and plan of a request, and the document of each scan. The same in every thread. */
+export async function prepareRun(
+  request: RunRequest,
+): Promise<{ readonly plan: Plan; readonly urls: readonly string[] } & Pick<LoadedMapping, 'warnings' | 'documents'>> {
   const base = request.base ?? DEFAULT_BASE;
   const { mapping, warnings, documents } = await loadMapping(request.mappings, base, request.workingDirectory);
   const plan = planMapping(mapping, base);
-  const urls = locateInputs(plan.scans, request.inputs, request.workingDirectory);
-  const budget = new MemoryBudget(request.memoryBudgetBytes);
-  const seed = randomInt(2 ** 31);
-  const space = new SpillSpace(join(request.spillDirectory, `quadmill-${request.runId}`));
-  const spill = new LineSpill(space, seed ^ 0x3c6ef372);
-  const keyedTexts = () => new KeyedTexts(budget, space, seed ^ 0x1b873593);
-  const execution = new Execution(
-    request,
-    plan,
-    {
-      base: toBytes(base),
-      distinct: request.distinct,
-      seed,
-      budget,
-      shared: new HashSet(budget, seed),
-      parents: plan.joins.map(keyedTexts),
-      keyedTexts,
-      deferred: [],
-      undecided: (line) => spill.add(line),
-    },
-    space,
-    spill,
-    sink,
-    hooks,
-  );
-  try {
-    for (const [index, scan] of plan.scans.entries()) await execution.scan(scan, urls[index] as string);
-    await execution.finish();
-  } finally {
-    await space.remove();
-  }
-  const programs = execution.programs;
-  return {
-    records: execution.records,
-    quads: execution.quads,
-    rejected: execution.rejected,
-    bytesRead: execution.bytesRead,
-    bytesWritten: execution.bytesWritten,
-    seconds: (performance.now() - started) / 1000,
-    triplesMaps: programs.map(explainEmpty),
-    warnings: [...warnings.map(formatDiagnostic), ...execution.warnings],
-    mappings: documents,
-  };
+  return { plan, urls: locateInputs(plan.scans, request.inputs, request.workingDirectory), warnings, documents };
 }

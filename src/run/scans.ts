@@ -1,0 +1,51 @@
+/** Some scans of a plan, carried out in this thread. */
+import { randomInt } from 'node:crypto';
+import { join } from 'node:path';
+import type { Plan, ScanPlan } from '../plan/plan.ts';
+import type { QuadSink } from '../sinks/sink.ts';
+import { toBytes } from '../text.ts';
+import { HashSet, MemoryBudget } from './distinct.ts';
+import { Execution } from './execute.ts';
+import { KeyedTexts } from './join.ts';
+import { reportOf } from './report.ts';
+import { DEFAULT_BASE, type RunHooks, type RunReport, type RunRequest } from './request.ts';
+import { LineSpill, SpillSpace } from './spill.ts';
+
+export type ScansResult = Pick<RunReport, 'records' | 'quads' | 'rejected' | 'bytesRead' | 'bytesWritten' | 'triplesMaps' | 'warnings'>;
+
+/** @param positions of the scans in `plan.scans`, ascending: whole groups of the plan */
+export async function executeScans(
+  request: RunRequest,
+  plan: Plan,
+  urls: readonly string[],
+  positions: Iterable<number>,
+  sink: Pick<QuadSink, 'write'>,
+  hooks: RunHooks,
+): Promise<ScansResult> {
+  const scans = [...positions];
+  const budget = new MemoryBudget(request.memoryBudgetBytes);
+  const seed = randomInt(2 ** 31);
+  const space = new SpillSpace(join(request.spillDirectory, `quadmill-${request.runId}-${scans[0] ?? 0}`));
+  const spill = new LineSpill(space, seed ^ 0x3c6ef372);
+  const keyedTexts = () => new KeyedTexts(budget, space, seed ^ 0x1b873593);
+  const state = {
+    base: toBytes(request.base ?? DEFAULT_BASE),
+    distinct: request.distinct,
+    seed,
+    budget,
+    shared: new HashSet(budget, seed),
+    parents: plan.joins.map(keyedTexts),
+    keyedTexts,
+    deferred: [],
+    undecided: (line: string) => spill.add(line),
+  };
+  const execution = new Execution(request, plan, state, space, spill, sink, hooks);
+  try {
+    for (const position of scans) await execution.scan(plan.scans[position] as ScanPlan, urls[position] as string);
+    await execution.finish();
+  } finally {
+    await space.remove();
+  }
+  const { records, quads, rejected, bytesRead, bytesWritten, programs, warnings } = execution;
+  return { records, quads, rejected, bytesRead, bytesWritten, triplesMaps: programs.map(reportOf), warnings };
+}
