@@ -1,0 +1,125 @@
+/** A PostgreSQL of its own for a test: private directory, free port, gone when stopped. */
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { appendFile, chown, mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { freePort } from './port.ts';
+
+const START_LIMIT_MS = 30_000;
+const STOP_LIMIT_MS = 5_000;
+/** PostgreSQL does not run as root; these users are there on most systems, in this order of preference. */
+const UNPRIVILEGED = ['postgres', 'nobody'];
+const INSTALLED = '/usr/lib/postgresql';
+
+export interface Postgres {
+  /** Superuser `postgres`, database `postgres`, no password. */
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+interface Installation {
+  readonly bin: string;
+  /** Whom to run it as; undefined: as ourselves. */
+  readonly user: { readonly uid: number; readonly gid: number } | undefined;
+}
+
+/** Why no PostgreSQL can be started here; undefined: one can. */
+export async function missingPostgres(): Promise<string | undefined> {
+  const found = await installation();
+  return typeof found === 'string' ? found : undefined;
+}
+
+/** A fresh server with nothing in it. It forgets what a crash of the machine would cost, which is why it is quick. */
+export async function startPostgres(): Promise<Postgres | { readonly skip: string }> {
+  const found = await installation();
+  if (typeof found === 'string') return { skip: found };
+  const { bin, user } = found;
+  const directory = await mkdtemp(join(tmpdir(), 'quadmill-postgres-'));
+  let server: ChildProcess | undefined;
+  try {
+    if (user !== undefined) await chown(directory, user.uid, user.gid);
+    const data = join(directory, 'data');
+    const as = { cwd: directory, ...user };
+    const initdb = ['--pgdata', data, '--username', 'postgres', '--auth', 'trust', '--encoding', 'UTF8', '--locale', 'C', '--no-sync'];
+    await promisify(execFile)(join(bin, 'initdb'), initdb, as);
+    const port = await freePort();
+    const settings = ['fsync=off', 'full_page_writes=off', 'listen_addresses=127.0.0.1', `unix_socket_directories=${directory}`];
+    await appendFile(join(data, 'postgresql.conf'), settings.map((line) => `${line.replace('=', " = '")}'\n`).join(''));
+    const log = join(directory, 'log');
+    const output = await open(log, 'w');
+    server = spawn(join(bin, 'postgres'), ['-D', data, '-p', String(port)], { ...as, stdio: ['ignore', output.fd, output.fd] });
+    await output.close();
+    const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+    await untilReady(server, url, log);
+    const running = server;
+    return { url, port, pid: running.pid as number, stop: () => stop(running, directory) };
+  } catch (error) {
+    await (server === undefined ? rm(directory, { recursive: true, force: true }) : stop(server, directory));
+    throw error;
+  }
+}
+
+async function installation(): Promise<Installation | string> {
+  const bin = await directoryOfPrograms();
+  if (bin === undefined) return `there is no initdb under ${INSTALLED} or on the PATH`;
+  if (process.getuid?.() !== 0) return { bin, user: undefined };
+  for (const name of UNPRIVILEGED) {
+    const user = idsOf(name);
+    if (user !== undefined) return { bin, user };
+  }
+  return `PostgreSQL does not run as root, and there is no user ${UNPRIVILEGED.join(' or ')}`;
+}
+
+/** The newest version that is installed. */
+async function directoryOfPrograms(): Promise<string | undefined> {
+  const versions = await readdir(INSTALLED).catch(() => []);
+  const newest = versions.sort((a, b) => Number(b) - Number(a)).map((version) => join(INSTALLED, version, 'bin'));
+  const onPath = (process.env.PATH ?? '').split(':').filter((directory) => directory !== '');
+  return [...newest, ...onPath].find((directory) => existsSync(join(directory, 'initdb')) && existsSync(join(directory, 'postgres')));
+}
+
+function idsOf(name: string): { readonly uid: number; readonly gid: number } | undefined {
+  const [uid, gid] = ['-u', '-g'].map((flag) => spawnSync('id', [flag, name], { encoding: 'utf8' }));
+  if (uid?.status !== 0 || gid?.status !== 0) return undefined;
+  return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
+}
+
+async function untilReady(server: ChildProcess, url: string, log: string): Promise<void> {
+  const deadline = performance.now() + START_LIMIT_MS;
+  for (;;) {
+    if (server.exitCode !== null || server.signalCode !== null)
+      throw new Error(`PostgreSQL did not start:\n${await readFile(log, 'utf8')}`);
+    if (await answers(url)) return;
+    if (performance.now() > deadline) throw new Error(`PostgreSQL did not answer in time:\n${await readFile(log, 'utf8')}`);
+    await sleep(50);
+  }
+}
+
+async function answers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1000 });
+  try {
+    await client.connect();
+    await client.end();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** SIGQUIT ends the server and its children at once, whatever clients do; SIGKILL of the server alone would leave the children behind. */
+async function stop(server: ChildProcess, directory: string): Promise<void> {
+  if (server.exitCode === null && server.signalCode === null) {
+    const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
+    server.kill('SIGQUIT');
+    const late = setTimeout(() => server.kill('SIGKILL'), STOP_LIMIT_MS);
+    await ended;
+    clearTimeout(late);
+  }
+  await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+}
