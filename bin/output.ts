@@ -15,7 +15,9 @@ export interface Output {
   close(): void;
 }
 
-const STANDARD_OUTPUT = 1;
+/** As `-o` names it. */
+export const STANDARD_OUTPUT = '-';
+const STANDARD_OUTPUT_DESCRIPTOR = 1;
 const REJECTED_BESIDE_STDOUT = 'rejected.ndjson';
 
 /** The format asked for; else the one that the extension of the file stands for; else N-Quads. */
@@ -31,8 +33,8 @@ export async function openOutput(
   format: OutputFormat,
   prefixes: Readonly<Record<string, string>> | undefined,
 ): Promise<Output> {
-  if (target === '-') {
-    const sink = await openStreamSink({ descriptor: STANDARD_OUTPUT, name: 'standard output', format, prefixes });
+  if (target === STANDARD_OUTPUT) {
+    const sink = await openStreamSink({ descriptor: STANDARD_OUTPUT_DESCRIPTOR, name: 'standard output', format, prefixes });
     return { sink, rejectedPath: resolve(REJECTED_BESIDE_STDOUT), close: () => undefined };
   }
   const existing = await stat(target).catch(() => undefined);

@@ -7,7 +7,7 @@ import { ReaderGone } from '../src/sinks/descriptor.ts';
 import { OUTPUT_FORMATS } from '../src/sinks/sink.ts';
 import { type Command, helpOf, type Parsed, parseCommandLine, UsageError } from './command-line.ts';
 import { EXIT, failed } from './exit.ts';
-import { formatFor, openOutput } from './output.ts';
+import { formatFor, openOutput, STANDARD_OUTPUT } from './output.ts';
 import { RejectionLog, Rejections } from './rejections.ts';
 import { complain, count, progressLine, say } from './terminal.ts';
 
@@ -56,7 +56,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof ReaderGone) return EXIT.readerGone;
     if (!interruption.signal.aborted) return failed(error);
-    complain('interrupted; nothing was written');
+    complain(`interrupted; ${targetOf(parsed) === STANDARD_OUTPUT ? 'the output is incomplete' : 'nothing was written'}`);
     return EXIT.interrupted;
   } finally {
     interruption.end();
@@ -65,7 +65,7 @@ export async function run(argv: readonly string[]): Promise<number> {
 
 async function carryOut(request: RunRequest, parsed: Parsed, signal: AbortSignal): Promise<number> {
   const { executeRun } = await import('../src/run/run.ts');
-  const target = parsed.value('output') ?? '-';
+  const target = targetOf(parsed);
   const format = formatFor(target, parsed.value('format'));
   const prefixes = format === 'turtle' || format === 'trig' ? await (await import('./prefixes.ts')).prefixesOf(request) : undefined;
   const output = await openOutput(target, format, prefixes);
@@ -93,6 +93,8 @@ async function carryOut(request: RunRequest, parsed: Parsed, signal: AbortSignal
   if (parsed.has('stats')) say(JSON.stringify(statsOf(report)));
   return EXIT.done;
 }
+
+const targetOf = (parsed: Parsed): string => parsed.value('output') ?? STANDARD_OUTPUT;
 
 function requestOf(parsed: Parsed): RunRequest {
   if (parsed.positionals.length === 0) throw new UsageError('run needs at least one mapping');
