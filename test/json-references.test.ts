@@ -131,9 +131,10 @@ describe('a number', () => {
       `[{"n":${written}}]`,
       `[ {"a":[1,2,3],\n "b":"x",\n\t"n" : ${written} ,"z":"1e3"}]`,
       `[{"s":"\\u00e9 \\"30.0\\"","n":${written}\n}]`,
+      `[${' '.repeat(57)}{"n":${written}}]`,
     ];
     for (const document of documents) {
-      for (const chunk of [1 << 20, 1, 4]) {
+      for (const chunk of [1 << 20, 1, 4, 64]) {
         const [[[value]]] = (await read({ document, iterators: ['$[*]'], references: ['n'], chunk })) as [[[TypedValue]]];
         expect([chunk, `${value.text}^^${value.datatype.slice(XSD.length)}`, value.written]).toEqual([
           chunk,

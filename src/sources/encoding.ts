@@ -77,16 +77,25 @@ async function* transcode(
 ): AsyncGenerator<Uint8Array> {
   const chunks = bytes[Symbol.asyncIterator]();
   try {
-    let head: Uint8Array = new Uint8Array(0);
+    const first: Uint8Array[] = [];
+    let firstBytes = 0;
     let ended = false;
-    while (head.length < HEAD_BYTES && !ended) {
+    while (firstBytes < HEAD_BYTES && !ended) {
       const next = await chunks.next();
       if (next.done === true) ended = true;
-      else head = head.length === 0 ? next.value : Buffer.concat([head, next.value]);
+      else {
+        first.push(next.value);
+        firstBytes += next.value.length;
+      }
     }
-    const { encoding, skip } = settle(head, label, sniff, input);
+    const { encoding, skip } = settle(Buffer.concat(first.map((chunk) => chunk.subarray(0, HEAD_BYTES))), label, sniff, input);
     const convert = converter(encoding, skip, input);
-    if (head.length > skip) yield* some(convert(head.subarray(skip), false));
+    let left = skip;
+    for (const chunk of first) {
+      const mark = Math.min(left, chunk.length);
+      left -= mark;
+      if (mark < chunk.length) yield* some(convert(chunk.subarray(mark), false));
+    }
     while (!ended) {
       const next = await chunks.next();
       if (next.done === true) ended = true;
