@@ -126,7 +126,7 @@ function makeBackend(driver: Driver, prefix: string, logger: Logger): QueueBacke
       closing ??= (async () => {
         settings.close();
         for (const list of [opened.workers, opened.listeners, opened.producers]) {
-          await Promise.allSettled(list.map((one) => one.close()));
+          await atMost(CLOSE_MS, Promise.allSettled(list.map((one) => one.close())));
         }
         await driver.close();
       })();
@@ -153,6 +153,24 @@ export async function within<T>(waitMs: number, answer: Promise<T>, message: str
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** BullMQ closes with the consent of the queue, and waits for one that is away without limit. */
+const CLOSE_MS = 2_000;
+
+/** Waits for `work`, but no longer than `waitMs`; whether it was done. Its failure counts as done. */
+export async function atMost(waitMs: number, work: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), waitMs);
+  });
+  const done = work.then(
+    () => true as const,
+    () => true as const,
+  );
+  const answer = await Promise.race([done, late]);
+  clearTimeout(timer);
+  return answer;
 }
 
 const REPEAT_MS = 10_000;

@@ -1,5 +1,6 @@
 /** Who waits for the outcome of which run: one listener for all of them, and a slow round against lost events. */
 import type { QueueEvents } from 'bullmq';
+import { atMost } from './backend.ts';
 import type { Outcome } from './jobs.ts';
 
 export interface Waiters {
@@ -8,6 +9,7 @@ export interface Waiters {
   close(): Promise<void>;
 }
 
+const CLOSE_MS = 2_000;
 const ROUND_MS = 1_000;
 /** Runs asked for in one round; each waits its turn, so that many waiters cost no more than a few. */
 const ROUND_SIZE = 25;
@@ -84,7 +86,7 @@ export function openWaiters(events: QueueEvents, ask: (id: string) => Promise<Ou
     async close() {
       clearInterval(timer);
       for (const id of [...waiting.keys()]) settle(id, undefined);
-      await events.close();
+      await atMost(CLOSE_MS, events.close());
     },
   };
 }

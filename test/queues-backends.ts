@@ -27,7 +27,7 @@ const hasPostgres = await answers(POSTGRES);
 
 export const QUEUES: readonly TestQueue[] = [
   { name: 'embedded', missing: undefined, start: async () => ({ url: 'embedded:', stop: async () => undefined }) },
-  { name: 'redis', missing: hasRedis ? undefined : 'there is no redis-server on the PATH', start: startRedis },
+  { name: 'redis', missing: hasRedis ? undefined : 'there is no redis-server on the PATH', start: () => startRedis() },
   {
     name: 'postgres',
     missing: hasPostgres ? undefined : `no PostgreSQL answers at ${POSTGRES}`,
@@ -44,9 +44,11 @@ export async function temporaryDirectory(): Promise<{ readonly path: string; rem
   return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
-/** A redis-server on a free port, without files. */
-export async function startRedis(): Promise<TestServer & { readonly pid: number; readonly port: number }> {
-  const port = await freePort();
+/** A redis-server without files, on a free port unless one is given. */
+export async function startRedis(
+  given?: number,
+): Promise<TestServer & { readonly pid: number; readonly port: number; stop(): Promise<void> }> {
+  const port = given ?? (await freePort());
   const child = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], {
     stdio: 'ignore',
   });

@@ -1,5 +1,5 @@
 /** A process that works: it takes transform and announce jobs from the queue, and stops in an orderly way. */
-import type { QueueBackend } from '../queues/backend.ts';
+import { atMost, type QueueBackend } from '../queues/backend.ts';
 import { ANNOUNCE_QUEUE, type Outcome, TRANSFORM_QUEUE, type TransformPayload, type TransformResult } from '../queues/jobs.ts';
 import { directories } from '../src/config/directories.ts';
 import type { ConfigStore } from '../src/config/store.ts';
@@ -94,11 +94,11 @@ export async function startWorkers(
       transforms.giveBack();
       await until(() => transforms.count === 0, LAST_MS);
     }
-    await race(mapping.close(), LAST_MS);
-    // Whoever waits for a run that just ended shall hear of it.
+    const answers = await atMost(LAST_MS, mapping.close());
+    // Whoever waits for a run that just ended shall hear of it, unless the queue is away.
     const announces = backend.queue(ANNOUNCE_QUEUE);
-    await until(async () => (await announces.getJobCountByTypes('waiting', 'active')) === 0, LAST_MS);
-    await race(announcing.close(), LAST_MS);
+    if (answers) await until(async () => (await announces.getJobCountByTypes('waiting', 'active')) === 0, LAST_MS);
+    await atMost(answers ? LAST_MS : 0, announcing.close());
     await pool.close();
     logger.info('workers stopped');
   };
@@ -123,16 +123,4 @@ async function until(done: () => boolean | Promise<boolean>, waitMs: number): Pr
     if (Date.now() >= deadline) return false;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-}
-
-/** Closing waits for answers of the queue, without limit when it is away. */
-async function race(closing: Promise<void>, waitMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  await Promise.race([
-    closing,
-    new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, waitMs);
-    }),
-  ]);
-  clearTimeout(timer);
 }
