@@ -1,5 +1,6 @@
 /** The HTTP application: routes from their table, refusals, problem answers, request metrics. */
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import Router from '@koa/router';
 import Koa, { type Context } from 'koa';
 import { SERVICES, type Service } from '../queues/jobs.ts';
@@ -63,6 +64,8 @@ export function makeApp(api: Api, served: Served = api.config.snapshot().SERVICE
   for (const one of mounted) {
     router.register(one.prefix + one.route.path.replace(/\{(\w+)\}/g, ':$1'), [one.route.method], (context) => serve(context, one, guard));
   }
+  // Each request that waits for an outcome listens, and stops listening when it is answered.
+  setMaxListeners(0, api.ending);
   const app = new Koa();
   app.on('error', (error: unknown) => api.logger.error({ error }, 'answer failed'));
   app.use((context, next) => answerAndMeasure(context, next, api));
