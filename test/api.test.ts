@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { findJsonError } from '../api/json-error.ts';
+import { FAULTS } from '../src/fault.ts';
+import { PROJECT_ROOT } from './project-root.ts';
 import { type FakeApi, startFakeApi, successReport } from './service/fake.ts';
 
 let directory: string;
@@ -360,6 +362,19 @@ describe('operators', () => {
     expect(references.length).toBeGreaterThan(10);
     expect(references.filter((name) => !(name in schemas))).toEqual([]);
   });
+});
+
+test('docs/api.md names every path and every status of a problem', async () => {
+  const text = await readFile(join(PROJECT_ROOT, 'docs', 'api.md'), 'utf8');
+  const paths = Object.keys((await get(`${api.url}/openapi.json`)).body.paths as object)
+    .filter((path) => !/^\/(sql-transformer|graph-writer)\//.test(path))
+    .map((path) => path.replace('/semi-structured-transformer', ''));
+  expect(paths.length).toBeGreaterThan(10);
+  expect(paths.filter((path) => !text.includes(path))).toEqual([]);
+  const statuses = Object.entries(FAULTS)
+    .filter(([code]) => /^(request|service|config|internal)\//.test(code) && code !== 'request/too-many')
+    .map(([, { status }]) => status);
+  expect(statuses.filter((status) => !text.includes(String(status)))).toEqual([]);
 });
 
 describe('the place of a JSON error', () => {
