@@ -8,7 +8,7 @@ import { faultOf, READING } from './json-reading.ts';
 
 /** What a query finds, as JSON text. */
 function find(query: string, document: string, leniency: Leniency = 'strict'): string {
-  const root = parseJson(Buffer.from(document).toString('latin1'), true, true);
+  const root = parseJson(Buffer.from(document).toString('latin1'), true);
   const found: unknown[] = [];
   compileSegments(parseJsonPath(query, leniency).segments)(root, root, found);
   return fromBytes(JSON.stringify(found));

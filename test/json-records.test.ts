@@ -137,6 +137,33 @@ const ITERATORS: readonly (readonly [string, (string | number | '*')[]])[] = [
   ['$.length', ['length']],
 ];
 
+describe('memory', () => {
+  test('does not grow with the document, be it read or skipped', async () => {
+    const chunk = Buffer.from('{"id":1,"text":"some words","list":[1,2,3]},'.repeat(2000));
+    async function* document() {
+      yield Buffer.from('{"r":[');
+      for (let i = 0; i < 250; i++) yield chunk;
+      yield Buffer.from('null],"s":[');
+      for (let i = 0; i < 250; i++) yield chunk;
+      yield Buffer.from('null]}');
+    }
+    const scan = await openJson(document(), [{ iterator: '$.r[*]', references: [], origin: '' }], READING);
+    const before = process.memoryUsage().arrayBuffers;
+    let most = 0;
+    let records = 0;
+    let largest = 0;
+    for await (const batch of scan.batches(new AbortController().signal)) {
+      records += batch.records.length;
+      largest = Math.max(largest, batch.records.length);
+      most = Math.max(most, process.memoryUsage().arrayBuffers);
+    }
+    most = Math.max(most, process.memoryUsage().arrayBuffers);
+    expect(records).toBe(500_001);
+    expect(largest).toBeLessThanOrEqual(512);
+    expect(most - before).toBeLessThan(2 * 2 ** 20);
+  });
+});
+
 describe('records of random documents', () => {
   test('are those of JSON.parse and the iterator, however the bytes are cut', async () => {
     const below = random(7);

@@ -151,6 +151,20 @@ describe('a number', () => {
     }
   });
 
+  test('with a few decimal places is written as JavaScript writes it, and canonically', async () => {
+    const numbers: number[] = [];
+    for (let i = 0; i < 3000; i++)
+      numbers.push(1.1 + (i * 7919) / 100, 1 + (i * 104_729) / 10, 999_999_999 - (i * 31) / 1000, 2 + i / 7, i / 1000);
+    const [records] = await read({ document: JSON.stringify(numbers), iterators: ['$[*]'], references: ['$'] });
+    const values = (records ?? []).map(([value]) => value as TypedValue);
+    expect(values).toHaveLength(numbers.length);
+    for (const [i, value] of values.entries()) {
+      const number = numbers[i] as number;
+      expect(value.written).toBe(String(number));
+      expect(value.text).toBe(Number.isInteger(number) ? String(number) : canonicalDouble(number));
+    }
+  });
+
   test('has the canonical double of XML Schema for every exponent', () => {
     for (let exponent = -320; exponent <= 307; exponent++) {
       for (const mantissa of ['1', '1.5', '9.99', '-2.25']) {

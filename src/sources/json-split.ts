@@ -8,6 +8,20 @@
  * @see https://www.rfc-editor.org/rfc/rfc8259#section-2
  */
 import { Fault, type FaultCode, type FaultPlace } from '../fault.ts';
+import {
+  CLOSE,
+  DELIMITERS,
+  hex,
+  isDigit,
+  isLossyFraction,
+  LINE_FEED,
+  LONG_DIGITS,
+  MARKS,
+  OPEN,
+  POINT,
+  passText,
+  QUOTE,
+} from './json-bytes.ts';
 import type { Route } from './json-route.ts';
 import { JsonSyntaxError, parseJson } from './json-text.ts';
 
@@ -17,6 +31,9 @@ export const MAX_DEPTH = 1000;
 const WINDOW_BYTES = 128 * 1024;
 /** A window doubles up to this size and then grows by it; one that is larger is given back when it is no longer needed. */
 const GROWTH_BYTES = 32 * 1024 * 1024;
+
+const LITERAL = /^(?:true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)$/;
+const LONG_NUMBER = /[0-9]{16}/;
 
 // What the grammar allows next.
 const VALUE = 0;
@@ -46,39 +63,6 @@ const PIECE = 4;
 const PIECE_STRING = 5;
 const PIECE_SCALAR = 6;
 
-const table = (...rows: readonly (readonly [bytes: string, code: number])[]): Uint8Array => {
-  const codes = new Uint8Array(256);
-  for (const [bytes, code] of rows) for (const byte of bytes) codes[byte.charCodeAt(0)] = code;
-  return codes;
-};
-
-const QUOTE = 1;
-const OPEN = 2;
-const CLOSE = 3;
-const LINE_FEED = 4;
-const POINT = 5;
-const EXPONENT = 6;
-/** The bytes that matter while the end of a piece is looked for. */
-const IN_PIECE = table(['"', QUOTE], ['{[', OPEN], ['}]', CLOSE], ['\n', LINE_FEED], ['.', POINT], ['eE', EXPONENT]);
-
-const BACKSLASH = 2;
-const CONTROL = 3;
-const IN_STRING = table(['"', QUOTE], ['\\', BACKSLASH], [Array.from({ length: 32 }, (_, i) => String.fromCharCode(i)).join(''), CONTROL]);
-
-const HEX = 2;
-/** After a backslash: 1 is a whole escape, 2 the `u` before four hexadecimal digits. */
-const ESCAPE = table(['"\\/bfnrt', 1], ['u', HEX]);
-const HEX_DIGIT = table(['0123456789abcdefABCDEF', 1]);
-
-/** Bytes that end a number or a literal. */
-const DELIMITER = table([',]} \t\r\n"[{:', 1]);
-
-const LITERAL = /^(?:true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)$/;
-
-/** At least so many bytes without quote, bracket, line or point may hold a number that a double cannot. */
-const LONG_DIGITS = 16;
-const LONG_NUMBER = /[0-9]{16}/;
-
 /**
  * `feed` bytes, then call `next` until it is false, and so on; after the last `feed`, set `ended` and do it once more.
  *
@@ -96,8 +80,6 @@ export class JsonSplitter {
   /** Bytes of the document before the first that was fed. */
   skippedBytes = 0;
 
-  /** A `\u` escape stands in the piece. */
-  private escaped = false;
   /** A number may stand in the piece that a double would not give back as it is written; `long`: if it has that many digits. */
   private exact = false;
   private long = false;
@@ -154,7 +136,7 @@ export class JsonSplitter {
   value(): unknown {
     const text = this.text();
     try {
-      return parseJson(text, this.escaped, this.exact || (this.long && LONG_NUMBER.test(text)));
+      return parseJson(text, this.exact || (this.long && LONG_NUMBER.test(text)));
     } catch (error) {
       if (!(error instanceof JsonSyntaxError)) throw error;
       this.line = this.pieceLine;
@@ -188,13 +170,21 @@ export class JsonSplitter {
 
   /** Walks to the end of the next piece; false when the window is used up. */
   next(): boolean {
+    try {
+      return this.advance();
+    } catch (error) {
+      return this.placed(error);
+    }
+  }
+
+  private advance(): boolean {
     for (;;) {
       switch (this.mode) {
         case BETWEEN:
           if (!this.walk()) return this.finish();
           break;
         case STRING: {
-          const after = this.passString(this.pos);
+          const after = passText(this.window, this.pos, this.end);
           if (after < 0) return this.suspend(~after, Number.POSITIVE_INFINITY);
           this.pos = after;
           this.closeValue();
@@ -275,7 +265,7 @@ export class JsonSplitter {
             this.open(byte === 123, route, pos);
             pos++;
           } else if (byte === 34) {
-            const after = this.passString(pos + 1);
+            const after = passText(this.window, pos + 1, this.end);
             if (after < 0) {
               this.mode = STRING;
               this.pos = pos = ~after;
@@ -373,7 +363,7 @@ export class JsonSplitter {
     this.first = this.lastMark = pos;
     this.pieceLine = this.line;
     this.pieceDepth = 0;
-    this.escaped = this.exact = this.long = false;
+    this.exact = this.long = false;
     this.pos = pos;
     this.mode = byte === 123 || byte === 91 || byte === 34 ? PIECE : PIECE_SCALAR;
   }
@@ -392,7 +382,7 @@ export class JsonSplitter {
     let inString = this.mode === PIECE_STRING;
     for (;;) {
       if (inString) {
-        pos = this.passString(pos);
+        pos = passText(this.window, pos, this.end);
         if (pos < 0) {
           pos = ~pos;
           break;
@@ -402,7 +392,7 @@ export class JsonSplitter {
         if (depth === 0) return this.endPiece(pos);
       }
       let kind = 0;
-      while (pos < end && (kind = IN_PIECE[window[pos] as number] as number) === 0) pos++;
+      while (pos < end && (kind = MARKS[window[pos] as number] as number) === 0) pos++;
       if (pos >= end) break;
       if (pos - mark >= LONG_DIGITS) this.long = true;
       mark = pos++;
@@ -423,11 +413,11 @@ export class JsonSplitter {
           mark = pos;
           break;
         case POINT:
-          if (!this.exact) this.exact = lossyFraction(window, mark, this.first, end);
+          if (!this.exact) this.exact = isLossyFraction(window, mark, this.first, end);
           break;
         default: {
           const before = window[mark - 1] as number;
-          if (before >= 48 && before <= 57) this.exact = true;
+          if (isDigit(before)) this.exact = true;
         }
       }
     }
@@ -443,39 +433,9 @@ export class JsonSplitter {
     return true;
   }
 
-  /** From inside a text to behind its closing quote, or the complement of where to go on once there is more. */
-  private passString(from: number): number {
-    const { window, end } = this;
-    let pos = from;
-    while (pos < end) {
-      const kind = IN_STRING[window[pos] as number] as number;
-      if (kind === 0) pos++;
-      else if (kind === QUOTE) return pos + 1;
-      else if (kind === BACKSLASH) {
-        if (pos + 1 >= end) return ~pos;
-        const escape = ESCAPE[window[pos + 1] as number] as number;
-        if (escape === HEX) {
-          if (pos + 5 >= end) return ~pos;
-          for (let i = 2; i < 6; i++) if (HEX_DIGIT[window[pos + i] as number] === 0) this.badEscape(pos);
-          this.escaped = true;
-          pos += 6;
-        } else if (escape === 1) pos += 2;
-        else this.badEscape(pos);
-      } else {
-        const code = (window[pos] as number).toString(16).padStart(2, '0');
-        this.fail(
-          `A text has the control character 0x${code} in it`,
-          pos,
-          `JSON wants it written as \\u00${code}, or the closing quote is missing`,
-        );
-      }
-    }
-    return ~pos;
-  }
-
   /** The name of a member; becomes a string only where a route asks for names. */
   private passName(): boolean {
-    const after = this.passString(this.pos);
+    const after = passText(this.window, this.pos, this.end);
     if (after < 0) {
       this.pos = ~after;
       return false;
@@ -488,7 +448,7 @@ export class JsonSplitter {
     else if (!route.named) this.child = route.member('');
     else {
       const name = this.window.toString('latin1', this.first + 1, after - 1);
-      this.child = route.member(name.includes('\\') ? (parseJson(`"${name}"`, true, false) as string) : name);
+      this.child = route.member(name.includes('\\') ? (parseJson(`"${name}"`, false) as string) : name);
     }
     return true;
   }
@@ -497,7 +457,7 @@ export class JsonSplitter {
   private passScalar(): boolean {
     const { window, end } = this;
     let pos = this.pos;
-    while (pos < end && DELIMITER[window[pos] as number] === 0) pos++;
+    while (pos < end && DELIMITERS[window[pos] as number] === 0) pos++;
     this.pos = pos;
     if (pos === end && !(this.ended && this.depth === 0)) return false;
     this.last = pos;
@@ -517,7 +477,7 @@ export class JsonSplitter {
 
   private unexpected(pos: number): never {
     const byte = this.window[pos] as number;
-    const found = byte > 32 && byte < 127 ? JSON.stringify(String.fromCharCode(byte)) : `byte 0x${byte.toString(16).padStart(2, '0')}`;
+    const found = byte > 32 && byte < 127 ? JSON.stringify(String.fromCharCode(byte)) : `byte 0x${hex(byte)}`;
     const expected = this.expect === COMMA_OR_CLOSE ? `"," or "${this.objects[this.depth] === 1 ? '}' : ']'}"` : EXPECTED[this.expect];
     if (this.expect === END) {
       const hint =
@@ -525,10 +485,6 @@ export class JsonSplitter {
       this.fail(`Something follows the end of the JSON document: ${found}`, pos, hint);
     }
     this.fail(`The JSON document has ${found} where ${expected} should stand`, pos, undefined);
-  }
-
-  private badEscape(pos: number): never {
-    this.fail('A text has a backslash that begins no escape of JSON', pos, 'A backslash itself is written as \\\\');
   }
 
   private tooDeep(pos: number): never {
@@ -540,6 +496,12 @@ export class JsonSplitter {
     this.fail(`A record or value of the JSON document is larger than ${limitBytes} bytes`, this.first, hint, 'limit/exceeded');
   }
 
+  /** The same fault, at its place in the document. */
+  private placed(error: unknown): never {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    return this.fail(error.message, error.offset, undefined);
+  }
+
   private fail(message: string, pos: number, hint: string | undefined, code: FaultCode = 'source/malformed'): never {
     const inPiece = this.mode >= PIECE ? this.route : this.child;
     throw new Fault(code, message, {
@@ -548,21 +510,3 @@ export class JsonSplitter {
     });
   }
 }
-
-/**
- * Whether a double might not give the number back as it is written, told from around its point: the fraction ends in zero,
- * begins with six zeros (`String` would write an exponent), or there are more digits than a double keeps.
- */
-function lossyFraction(bytes: Uint8Array, point: number, first: number, end: number): boolean {
-  let digits = 0;
-  for (let i = point - 1; i >= first && isDigit(bytes[i] as number); i--) digits++;
-  if (digits === 0) return false;
-  let i = point + 1;
-  while (i < end && isDigit(bytes[i] as number)) i++;
-  if (i === end) return true;
-  const fraction = i - point - 1;
-  if (fraction === 0 || bytes[i - 1] === 48 || digits + fraction >= LONG_DIGITS) return true;
-  return fraction >= 6 && bytes.subarray(point + 1, point + 7).every((byte) => byte === 48);
-}
-
-const isDigit = (byte: number): boolean => byte >= 48 && byte <= 57;

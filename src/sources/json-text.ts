@@ -42,14 +42,13 @@ export class JsonSyntaxError extends Error {
  * One JSON text as plain values: objects, arrays, one-byte strings, numbers, booleans, null; and `Numeral` for those numbers
  * (when `exact`) that have more than 15 digits, an exponent, or a fraction that ends in zero. Of members with the same name the last counts.
  *
- * @param escaped the text may have `\u` escapes
  * @param exact keep numbers as they are written; several times slower
  * @throws JsonSyntaxError
  */
-export function parseJson(text: string, escaped: boolean, exact: boolean): unknown {
+export function parseJson(text: string, exact: boolean): unknown {
   if (exact) return new ExactParser(text).parse();
   try {
-    return JSON.parse(escaped ? escapesToBytes(text) : text);
+    return JSON.parse(text.includes('\\u') ? escapesToBytes(text) : text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     // Engines word the place of the error differently; the strict parser below knows it exactly.

@@ -1,0 +1,78 @@
+/** What single bytes mean in JSON text, and where texts and numbers end. Positions are positions in the given bytes. */
+import { JsonSyntaxError } from './json-text.ts';
+
+const table = (...rows: readonly (readonly [bytes: string, code: number])[]): Uint8Array => {
+  const codes = new Uint8Array(256);
+  for (const [bytes, code] of rows) for (const byte of bytes) codes[byte.charCodeAt(0)] = code;
+  return codes;
+};
+
+export const QUOTE = 1;
+export const OPEN = 2;
+export const CLOSE = 3;
+export const LINE_FEED = 4;
+export const POINT = 5;
+const EXPONENT = 6;
+/** The bytes that matter while the end of an object or array is looked for. */
+export const MARKS = table(['"', QUOTE], ['{[', OPEN], ['}]', CLOSE], ['\n', LINE_FEED], ['.', POINT], ['eE', EXPONENT]);
+
+const BACKSLASH = 2;
+const CONTROL = 3;
+const CONTROLS = Array.from({ length: 32 }, (_, code) => String.fromCharCode(code)).join('');
+const IN_TEXT = table(['"', QUOTE], ['\\', BACKSLASH], [CONTROLS, CONTROL]);
+
+const SIMPLE = 1;
+const HEX = 2;
+/** What may follow a backslash; four hexadecimal digits follow the `u`. */
+const ESCAPES = table(['"\\/bfnrt', SIMPLE], ['u', HEX]);
+const HEX_DIGITS = table(['0123456789abcdefABCDEF', 1]);
+
+/** Bytes that end a number or a literal. */
+export const DELIMITERS = table([',]} \t\r\n"[{:', 1]);
+
+/** From `pos` inside a text to behind its closing quote; or, when `end` comes first, the complement of where to go on with more bytes. */
+export function passText(bytes: Uint8Array, from: number, end: number): number {
+  let pos = from;
+  while (pos < end) {
+    const kind = IN_TEXT[bytes[pos] as number] as number;
+    if (kind === 0) pos++;
+    else if (kind === QUOTE) return pos + 1;
+    else if (kind === CONTROL) throw new JsonSyntaxError(`A text has the control character 0x${hex(bytes[pos] as number)} in it`, pos);
+    else {
+      if (pos + 1 >= end) return ~pos;
+      const escape = ESCAPES[bytes[pos + 1] as number] as number;
+      if (escape === SIMPLE) pos += 2;
+      else if (escape === HEX) {
+        if (pos + 5 >= end) return ~pos;
+        for (let i = 2; i < 6; i++) if (HEX_DIGITS[bytes[pos + i] as number] === 0) throw badEscape(pos);
+        pos += 6;
+      } else throw badEscape(pos);
+    }
+  }
+  return ~pos;
+}
+
+const badEscape = (pos: number): JsonSyntaxError => new JsonSyntaxError('A text has a backslash that begins no escape of JSON', pos);
+
+export const hex = (byte: number): string => byte.toString(16).padStart(2, '0');
+
+/** At least so many bytes without a mark may hold a number that a double cannot. */
+export const LONG_DIGITS = 16;
+
+/**
+ * Whether a double might not give the number back as it is written, told from around its point: the fraction ends in zero,
+ * begins with six zeros (`String` would write an exponent), or there are more digits than a double keeps.
+ */
+export function isLossyFraction(bytes: Uint8Array, point: number, first: number, end: number): boolean {
+  let digits = 0;
+  for (let i = point - 1; i >= first && isDigit(bytes[i]); i--) digits++;
+  if (digits === 0) return false;
+  let i = point + 1;
+  while (i < end && isDigit(bytes[i])) i++;
+  if (i === end) return true;
+  const fraction = i - point - 1;
+  if (fraction === 0 || bytes[i - 1] === 48 || digits + fraction >= LONG_DIGITS) return true;
+  return fraction >= 6 && bytes.subarray(point + 1, point + 7).every((byte) => byte === 48);
+}
+
+export const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 48 && byte <= 57;
