@@ -34,6 +34,8 @@ export class Name {
   readonly uri: string;
   readonly id: number;
   readonly serial: number;
+  /** `raw`, to be compared with the bytes of a document. */
+  readonly bytes: Uint8Array;
 
   constructor(raw: string, prefix: string, local: string, uri: string, id: number, serial: number) {
     this.raw = raw;
@@ -42,8 +44,14 @@ export class Name {
     this.uri = uri;
     this.id = id;
     this.serial = serial;
+    this.bytes = new Uint8Array(Buffer.from(raw, 'latin1'));
   }
 }
+
+/** A number for the bytes of a name; the scanner works it out while it looks for the name's end. */
+export const hashStep = (hash: number, byte: number): number => (hash * 31 + byte) | 0;
+
+const QUICK = 256;
 
 /** What is wrong with a name or a namespace declaration, in words. The scanner adds the place. */
 export class NameError extends Error {
@@ -94,6 +102,9 @@ export class Scope {
   readonly #prefixes: ReadonlyMap<string, string>;
   readonly #elements = new Map<string, Name>();
   readonly #attributes = new Map<string, Name>();
+  /** By the low bits of the hash, the name met last: most look-ups need neither a string nor a map. */
+  readonly #quickElements = new Array<Name | undefined>(QUICK).fill(undefined);
+  readonly #quickAttributes = new Array<Name | undefined>(QUICK).fill(undefined);
   readonly #remembered = new Map<string, Scope>();
 
   constructor(table: NameTable, prefixes?: ReadonlyMap<string, string>) {
@@ -106,21 +117,37 @@ export class Scope {
     return this.#prefixes;
   }
 
-  /** @throws NameError — not a name, or its prefix is not declared */
-  element(raw: string): Name {
-    const known = this.#elements.get(raw);
-    if (known !== undefined) return known;
-    const name = this.#resolve(detach(raw), this.#prefixes.get('') ?? '');
-    this.#elements.set(name.raw, name);
+  /**
+   * The element name at a place of the text, which is also given as bytes.
+   *
+   * @throws NameError — not a name, or its prefix is not declared
+   */
+  element(bytes: Uint8Array, text: string, from: number, to: number, hash: number): Name {
+    const slot = hash & (QUICK - 1);
+    const quick = this.#quickElements[slot];
+    if (quick !== undefined && isAt(quick.bytes, bytes, from, to)) return quick;
+    const raw = detach(text.slice(from, to));
+    let name = this.#elements.get(raw);
+    if (name === undefined) {
+      name = this.#resolve(raw, this.#prefixes.get('') ?? '');
+      this.#elements.set(raw, name);
+    }
+    this.#quickElements[slot] = name;
     return name;
   }
 
-  /** @throws NameError */
-  attribute(raw: string): Name {
-    const known = this.#attributes.get(raw);
-    if (known !== undefined) return known;
-    const name = this.#resolve(detach(raw), '');
-    this.#attributes.set(name.raw, name);
+  /** The same for an attribute, to which the default namespace does not apply. */
+  attribute(bytes: Uint8Array, text: string, from: number, to: number, hash: number): Name {
+    const slot = hash & (QUICK - 1);
+    const quick = this.#quickAttributes[slot];
+    if (quick !== undefined && isAt(quick.bytes, bytes, from, to)) return quick;
+    const raw = detach(text.slice(from, to));
+    let name = this.#attributes.get(raw);
+    if (name === undefined) {
+      name = this.#resolve(raw, '');
+      this.#attributes.set(raw, name);
+    }
+    this.#quickAttributes[slot] = name;
     return name;
   }
 
@@ -161,6 +188,13 @@ export class Scope {
     if (uri === undefined) throw new NameError(`The prefix of ${shown(raw)} is not declared`);
     return this.#table.name(raw, prefix, raw.slice(colon + 1), uri);
   }
+}
+
+/** True where the bytes from `from` to `to` are those of a name. */
+function isAt(name: Uint8Array, bytes: Uint8Array, from: number, to: number): boolean {
+  if (name.length !== to - from) return false;
+  for (let i = 0; i < name.length; i++) if (name[i] !== bytes[from + i]) return false;
+  return true;
 }
 
 const shown = (bytes: string): string => JSON.stringify(fromBytes(bytes.length > 200 ? bytes.slice(0, 200) : bytes));

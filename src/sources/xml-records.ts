@@ -20,9 +20,6 @@ interface Waiting {
   firstOpen: number;
 }
 
-/** In the place of an element that is not kept: it parts the text nodes around it. */
-const GAP = new Remark(undefined, '');
-
 export interface BuilderLimits {
   readonly maxRecordBytes: number;
   readonly maxDocumentBytes: number;
@@ -72,7 +69,8 @@ export class RecordBuilder implements XmlSink {
     const state = this.#matcher.next(this.#states[depth] as State, name, attributes, () => (this.#counts[depth] ??= new Map()));
     const whole = (this.#wholes[depth] as boolean) || state.keep === WHOLE;
     if (!whole && !state.alive) {
-      if (this.wantsText) (this.#element as Element).addNode(GAP);
+      // The place of the element that is not kept parts the text nodes around it.
+      if (this.wantsText) (this.#element as Element).addNode(new Remark(undefined, ''));
       this.#skipped = 1;
       this.wantsText = false;
       return;

@@ -10,7 +10,7 @@
  */
 import { excerpt, Fault, type FaultPlace } from '../fault.ts';
 import { fromBytes, toBytes } from '../text.ts';
-import { isName, type Name, NameError, type NameTable, Scope } from './xml-names.ts';
+import { hashStep, isName, type Name, NameError, type NameTable, Scope } from './xml-names.ts';
 import { type Attributes, NO_ATTRIBUTES } from './xml-tree.ts';
 
 /** Takes what the scanner finds. */
@@ -32,6 +32,7 @@ export const MAX_DEPTH = 10_000;
 /** `&` and what follows up to `;` in the longest reference that can mean anything. */
 const MAX_REFERENCE = 64;
 
+/** Also U+FFFE and U+FFFF, in UTF-8. */
 const NOT_CHARACTERS = /[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]/;
 const XML_DECLARATION =
   /^<\?xml[ \t\r\n]+version[ \t\r\n]*=[ \t\r\n]*(?:"1\.[0-9]+"|'1\.[0-9]+')(?:[ \t\r\n]+encoding[ \t\r\n]*=[ \t\r\n]*(?:"[A-Za-z][\w.-]*"|'[A-Za-z][\w.-]*'))?(?:[ \t\r\n]+standalone[ \t\r\n]*=[ \t\r\n]*(?:"(?:yes|no)"|'(?:yes|no)'))?[ \t\r\n]*\?>$/;
@@ -62,7 +63,21 @@ const QUESTION = 63;
 const NAME_BYTE = new Uint8Array(256);
 for (let byte = 0; byte < 256; byte++) if (byte >= 0x80 || /[A-Za-z0-9:_.-]/.test(String.fromCharCode(byte))) NAME_BYTE[byte] = 1;
 
-const isSpace = (c: number): boolean => c === SPACE || c === LF || c === TAB || c === CR;
+/** By byte: what it may mean within text; 0 for most. */
+const TEXT_BYTE = new Uint8Array(256);
+const ENDS = 1;
+const REFERENCE = 2;
+const RETURN = 4;
+const BRACKET = 8;
+const NOT_CHARACTER = 16;
+for (let byte = 0; byte < 32; byte++) if (byte !== 9 && byte !== 10 && byte !== 13) TEXT_BYTE[byte] = NOT_CHARACTER;
+TEXT_BYTE[0xef] = NOT_CHARACTER;
+TEXT_BYTE[LESS] = ENDS;
+TEXT_BYTE[AMP] = REFERENCE;
+TEXT_BYTE[CR] = RETURN;
+TEXT_BYTE[0x5d] = BRACKET;
+
+const isSpace = (c: number | undefined): boolean => c === SPACE || c === LF || c === TAB || c === CR;
 
 /** What the scanner is in the middle of when a window ends. Tags are never cut. */
 type Within = 'content' | 'comment' | 'instruction' | 'cdata';
@@ -76,6 +91,8 @@ export class XmlScanner {
   readonly #names: Name[] = [];
   readonly #scopes: Scope[];
   readonly #maxTokenBytes: number;
+  /** The window, and the same as text. */
+  #bytes: Uint8Array = new Uint8Array(0);
   #text = '';
   #at = 0;
   #ended = false;
@@ -85,10 +102,8 @@ export class XmlScanner {
   /** Of the comment or instruction that a window cut. */
   #remark = '';
   #remarkTarget: string | undefined;
-  /** Next places of rare characters in the window; searched again when `#at` has passed them. */
-  #nextAmp = -1;
-  #nextCr = -1;
-  #nextCdataEnd = -1;
+  /** Of the attributes of the tag that is being read: where the name begins and ends, and its hash. */
+  readonly #spans: number[] = [];
   /** Before the window: bytes, line feeds, bytes since the last line feed. */
   #bytesBefore = 0;
   #linesBefore = 0;
@@ -115,8 +130,8 @@ export class XmlScanner {
     return this.#scopes[this.#scopes.length - 1] as Scope;
   }
 
-  /** Adds text to what waits. */
-  push(text: string): void {
+  /** Adds UTF-8 to what waits. The bytes are the scanner's until the next call. */
+  push(chunk: Uint8Array): void {
     const old = this.#text;
     const at = this.#at;
     for (let i = old.indexOf('\n'); i >= 0 && i < at; i = old.indexOf('\n', i + 1)) {
@@ -125,22 +140,17 @@ export class XmlScanner {
     }
     this.#columnBefore += at;
     this.#bytesBefore += at;
-    const rest = old.slice(at);
-    this.#text = rest + text;
-    this.#at = 0;
-    this.#nextAmp = this.#nextCr = this.#nextCdataEnd = -1;
-    const look = rest.length > 2 ? rest.length - 2 : 0;
-    if (NOT_CHARACTERS.test(look === 0 ? this.#text : this.#text.slice(look))) {
-      const found = this.#text.slice(look).search(NOT_CHARACTERS) + look;
-      const code =
-        this.#text.charCodeAt(found) === 0xef ? 'FFFE or U+FFFF' : this.#text.charCodeAt(found).toString(16).toUpperCase().padStart(4, '0');
-      this.#fail(`The character U+${code} is not allowed in XML`, found);
-    }
-    if (this.waiting - text.length > this.#maxTokenBytes) {
+    const rest = old.length - at;
+    if (rest > this.#maxTokenBytes) {
       throw new Fault('limit/exceeded', `A tag or a declaration is longer than the ${this.#maxTokenBytes} bytes that are allowed`, {
-        place: this.#place(0),
+        place: this.#place(at),
       });
     }
+    // Joined as bytes: text joined from two strings would be slower to read, character by character.
+    const joined = rest === 0 ? chunk : Buffer.concat([this.#bytes.subarray(at), chunk]);
+    this.#bytes = new Uint8Array(joined.buffer, joined.byteOffset, joined.length);
+    this.#text = Buffer.from(joined.buffer, joined.byteOffset, joined.length).toString('latin1');
+    this.#at = 0;
   }
 
   /** The document has no more text. */
@@ -162,10 +172,10 @@ export class XmlScanner {
   /** One token, or a piece of text. False: its rest is missing. */
   #step(): boolean {
     if (this.#within !== 'content') return this.#continue();
-    const text = this.#text;
+    const bytes = this.#bytes;
     const at = this.#at;
-    if (text.charCodeAt(at) !== LESS) return this.#characters(text.indexOf('<', at));
-    switch (text.charCodeAt(at + 1)) {
+    if (bytes[at] !== LESS) return this.#characters();
+    switch (bytes[at + 1]) {
       case SLASH:
         return this.#endTag();
       case BANG:
@@ -173,57 +183,74 @@ export class XmlScanner {
       case QUESTION:
         return this.#beginInstruction();
       default:
-        return at + 1 < text.length ? this.#startTag() : this.#incomplete('a tag');
+        return at + 1 < bytes.length ? this.#startTag() : this.#incomplete('a tag');
     }
   }
 
   // ---- text
 
-  /** Text up to `end`, or as far as it can be understood where no markup follows in this window. */
-  #characters(end: number): boolean {
+  /** Text up to the next markup, or as far as it can be understood where no markup follows in this window. */
+  #characters(): boolean {
+    const bytes = this.#bytes;
     const from = this.#at;
-    const to = end >= 0 ? end : this.#wholeUntil();
+    const { length } = bytes;
+    let flags = 0;
+    let to = from;
+    for (; to < length; to++) {
+      const kind = TEXT_BYTE[bytes[to] as number] as number;
+      if (kind === 0) continue;
+      if (kind === ENDS) break;
+      flags |= kind;
+    }
+    if (to === length && !this.#ended) to = this.#wholeUntil();
     if (to === from) return false;
-    if (this.#names.length === 0) {
-      for (let i = from; i < to; i++) {
-        if (isSpace(this.#text.charCodeAt(i))) continue;
-        this.#fail(
-          `There is text ${this.#rootSeen ? 'after' : 'before'} the root element: ${excerpt(fromBytes(this.#text.slice(i, i + 40)))}`,
-          i,
-        );
+    if (this.#names.length === 0) this.#checkOutside(from, to);
+    else {
+      if ((flags & NOT_CHARACTER) !== 0) this.#checkCharacters(from, to);
+      if ((flags & BRACKET) !== 0) {
+        const end = this.#text.indexOf(']]>', from);
+        if (end >= 0 && end < to) this.#fail('The characters "]]>" may not stand in text', end);
       }
-    } else {
-      if (this.#nextCdataEnd < from) this.#nextCdataEnd = find(this.#text, ']]>', from);
-      if (this.#nextCdataEnd < to) this.#fail('The characters "]]>" may not stand in text', this.#nextCdataEnd);
-      if (this.#nextAmp < from) this.#nextAmp = find(this.#text, '&', from);
-      const references = this.#nextAmp < to;
-      if (references || this.#sink.wantsText) {
-        const plain = this.#lines(from, to);
-        const text = references ? this.#resolve(plain, from) : plain;
-        if (this.#sink.wantsText) this.#sink.text(text);
+      const { wantsText } = this.#sink;
+      if (wantsText || (flags & REFERENCE) !== 0) {
+        let text = this.#text.slice(from, to);
+        if ((flags & RETURN) !== 0) text = text.replace(/\r\n?/g, '\n');
+        if ((flags & REFERENCE) !== 0) text = this.#resolve(text, from);
+        if (wantsText) this.#sink.text(text);
       }
     }
     this.#at = to;
     return true;
   }
 
-  /** Where text at the end of a window can be cut: not within a reference, a line end or "]]>". */
+  #checkOutside(from: number, to: number): void {
+    for (let i = from; i < to; i++) {
+      if (isSpace(this.#bytes[i])) continue;
+      this.#fail(
+        `There is text ${this.#rootSeen ? 'after' : 'before'} the root element: ${excerpt(fromBytes(this.#text.slice(i, i + 40)))}`,
+        i,
+      );
+    }
+  }
+
+  #checkCharacters(from: number, to: number): void {
+    const found = this.#text.slice(from, to).search(NOT_CHARACTERS) + from;
+    if (found < from) return;
+    const code = this.#bytes[found] as number;
+    const name = code === 0xef ? 'U+FFFE or U+FFFF' : `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
+    this.#fail(`The character ${name} is not allowed in XML`, found);
+  }
+
+  /** Where text at the end of a window can be cut: not within a character, a reference, a line end or "]]>". */
   #wholeUntil(): number {
     const text = this.#text;
-    if (this.#ended) return text.length;
     let end = text.length;
     if (text.charCodeAt(end - 1) === CR) end--;
     for (let k = 0; k < 2 && end > this.#at && text[end - 1] === ']'; k++) end--;
+    for (let k = 1; k <= 2 && end - k >= this.#at; k++) if (text.charCodeAt(end - k) === 0xef) end -= k;
     const amp = text.lastIndexOf('&', end);
     if (amp >= this.#at && text.indexOf(';', amp) < 0 && text.length - amp < MAX_REFERENCE) end = amp;
     return end;
-  }
-
-  /** A piece of the window with its line ends as XML wants them: a line feed each. */
-  #lines(from: number, to: number): string {
-    if (this.#nextCr < from) this.#nextCr = find(this.#text, '\r', from);
-    const piece = this.#text.slice(from, to);
-    return this.#nextCr < to ? piece.replace(/\r\n?/g, '\n') : piece;
   }
 
   /** Character and entity references as the characters that they stand for; `from`: where the piece begins, for messages. */
@@ -270,75 +297,103 @@ export class XmlScanner {
   // ---- tags
 
   #startTag(): boolean {
+    const bytes = this.#bytes;
     const text = this.#text;
+    const { length } = bytes;
     const begin = this.#at;
+    let hash = 0;
     let i = begin + 1;
-    while (NAME_BYTE[text.charCodeAt(i)] === 1) i++;
-    if (i === text.length) return this.#incomplete('a tag');
+    for (; i < length && NAME_BYTE[bytes[i] as number] === 1; i++) hash = hashStep(hash, bytes[i] as number);
+    if (i === length) return this.#incomplete('a tag');
     if (i === begin + 1) this.#fail('There is a < that begins no tag', begin, 'Write &lt; for the character itself.');
-    const raw = text.slice(begin + 1, i);
-    let pairs: string[] | undefined;
+    const nameEnd = i;
+    const spans = this.#spans;
+    let count = 0;
+    let values: string[] | undefined;
     let declarations: [string, string][] | undefined;
-    let c = text.charCodeAt(i);
+    let c = bytes[i] as number;
     while (c !== GREATER && c !== SLASH) {
       const spaced = i;
-      while (isSpace(c)) c = text.charCodeAt(++i);
+      while (isSpace(bytes[i])) i++;
+      if (i === length) return this.#incomplete('a tag');
+      c = bytes[i] as number;
       if (c === GREATER || c === SLASH) break;
-      const nameFrom = i;
-      while (NAME_BYTE[c] === 1) c = text.charCodeAt(++i);
-      const nameTo = i;
-      while (isSpace(c)) c = text.charCodeAt(++i);
-      if (i >= text.length) return this.#incomplete('a tag');
-      if (nameTo === nameFrom) this.#fail(`The tag <${fromBytes(raw)}> has an unexpected ${excerpt(fromBytes(text.slice(i, i + 1)))}`, i);
-      if (nameFrom === spaced) this.#fail(`A space is missing before the attribute ${fromBytes(text.slice(nameFrom, nameTo))}`, nameFrom);
-      if (c !== EQUALS) this.#fail(`The attribute ${fromBytes(text.slice(nameFrom, nameTo))} has no value`, nameFrom);
-      c = text.charCodeAt(++i);
-      while (isSpace(c)) c = text.charCodeAt(++i);
-      if (i >= text.length) return this.#incomplete('a tag');
-      if (c !== QUOTE && c !== APOSTROPHE)
-        this.#fail(`The value of the attribute ${fromBytes(text.slice(nameFrom, nameTo))} is not quoted`, i);
-      const quote = c;
-      const from = ++i;
+      const from = i;
+      let attributeHash = 0;
+      for (; i < length && NAME_BYTE[bytes[i] as number] === 1; i++) attributeHash = hashStep(attributeHash, bytes[i] as number);
+      const to = i;
+      while (isSpace(bytes[i])) i++;
+      if (i === length) return this.#incomplete('a tag');
+      if (to === from) this.#failTag(`an unexpected ${excerpt(text[i] as string)}`, i, nameEnd);
+      if (from === spaced) this.#failTag(`no space before the attribute ${this.#shown(from, to)}`, from, nameEnd);
+      if (bytes[i] !== EQUALS) this.#failTag(`an attribute ${this.#shown(from, to)} without value`, from, nameEnd);
+      i++;
+      while (isSpace(bytes[i])) i++;
+      if (i === length) return this.#incomplete('a tag');
+      const quote = bytes[i] as number;
+      if (quote !== QUOTE && quote !== APOSTROPHE)
+        this.#failTag(`an attribute ${this.#shown(from, to)} whose value is not quoted`, i, nameEnd);
+      const valueFrom = ++i;
       let plain = true;
-      for (c = text.charCodeAt(i); c !== quote; c = text.charCodeAt(++i)) {
-        if (c === LESS)
-          this.#fail(`The value of the attribute ${fromBytes(text.slice(nameFrom, nameTo))} contains a <`, i, 'Write &lt; instead.');
-        if (c === AMP || c < SPACE) plain = false;
-        else if (i >= text.length) return this.#incomplete('a tag');
+      for (; i < length; i++) {
+        c = bytes[i] as number;
+        if (c === quote) break;
+        if (c === LESS) this.#failTag(`an attribute ${this.#shown(from, to)} whose value contains a <`, i, nameEnd, 'Write &lt; instead.');
+        if (c === AMP || c < SPACE || c === 0xef) plain = false;
       }
-      const value = plain ? text.slice(from, i) : this.#attributeValue(from, i);
-      const name = text.slice(nameFrom, nameTo);
-      if (name.startsWith('xmlns') && (name.length === 5 || name[5] === ':')) {
+      if (i === length) return this.#incomplete('a tag');
+      const value = plain ? text.slice(valueFrom, i) : this.#attributeValue(valueFrom, i);
+      if (bytes[from] === 0x78 && isDeclaration(text, from, to)) {
         declarations ??= [];
-        if (declarations.some(([known]) => known === name)) this.#fail(`The attribute ${fromBytes(name)} occurs twice`, nameFrom);
+        const name = text.slice(from, to);
+        if (declarations.some(([known]) => known === name)) this.#failTag(`the attribute ${this.#shown(from, to)} twice`, from, nameEnd);
         declarations.push([name, value]);
-      } else if (pairs === undefined) pairs = [name, value];
-      else pairs.push(name, value);
-      c = text.charCodeAt(++i);
+      } else {
+        spans[count] = from;
+        spans[count + 1] = to;
+        spans[count + 2] = attributeHash;
+        count += 3;
+        if (values === undefined) values = [value];
+        else values.push(value);
+      }
+      i++;
+      if (i === length) return this.#incomplete('a tag');
+      c = bytes[i] as number;
     }
     const empty = c === SLASH;
-    if (empty) c = text.charCodeAt(++i);
-    if (i >= text.length) return this.#incomplete('a tag');
-    if (c !== GREATER) this.#fail(`The tag <${fromBytes(raw)}> has an unexpected /`, i - 1);
-    if (this.#names.length === 0 && this.#rootSeen) this.#fail(`There is a second root element, <${fromBytes(raw)}>`, begin);
-    this.#open(raw, pairs, declarations, begin);
+    if (empty) i++;
+    if (i === length) return this.#incomplete('a tag');
+    if (bytes[i] !== GREATER) this.#failTag('an unexpected /', i - 1, nameEnd);
+    if (this.#names.length === 0 && this.#rootSeen)
+      this.#fail(`There is a second root element, <${this.#shown(begin + 1, nameEnd)}>`, begin);
+    this.#open(nameEnd, hash, values, declarations);
     this.#at = i + 1;
     if (empty) this.#close();
     return true;
   }
 
+  #shown(from: number, to: number): string {
+    return fromBytes(this.#text.slice(from, Math.min(to, from + 200)));
+  }
+
+  #failTag(what: string, at: number, nameEnd: number, hint?: string): never {
+    return this.#fail(`The tag <${this.#shown(this.#at + 1, nameEnd)}> has ${what}`, at, hint);
+  }
+
   /** Whitespace becomes spaces, one for a line end, before references are resolved. */
   #attributeValue(from: number, to: number): string {
+    this.#checkCharacters(from, to);
     return this.#resolve(this.#text.slice(from, to).replace(/\r\n|[\t\n\r]/g, ' '), from);
   }
 
-  #open(raw: string, pairs: string[] | undefined, declarations: [string, string][] | undefined, begin: number): void {
+  #open(nameEnd: number, hash: number, values: string[] | undefined, declarations: [string, string][] | undefined): void {
+    const begin = this.#at;
     this.#rootSeen = true;
     let scope = this.#scopes[this.#scopes.length - 1] as Scope;
     try {
       if (declarations !== undefined) scope = scope.child(declarations);
-      const name = scope.element(raw);
-      const attributes = pairs === undefined ? NO_ATTRIBUTES : this.#attributes(scope, pairs, begin);
+      const name = scope.element(this.#bytes, this.#text, begin + 1, nameEnd, hash);
+      const attributes = values === undefined ? NO_ATTRIBUTES : this.#attributes(scope, values);
       if (this.#names.length >= MAX_DEPTH) {
         throw new Fault('limit/exceeded', `Elements are nested more than ${MAX_DEPTH} levels deep`, { place: this.#place(begin) });
       }
@@ -352,42 +407,46 @@ export class XmlScanner {
     }
   }
 
-  #attributes(scope: Scope, pairs: string[], begin: number): Attributes {
-    const attributes: (Name | string)[] = pairs;
-    const seen = pairs.length > 16 ? new Set<number>() : undefined;
-    for (let i = 0; i < pairs.length; i += 2) {
-      const name = scope.attribute(pairs[i] as string);
+  #attributes(scope: Scope, values: string[]): Attributes {
+    const spans = this.#spans;
+    const attributes = new Array<Name | string>(2 * values.length);
+    const seen = values.length > 8 ? new Set<number>() : undefined;
+    for (let i = 0; i < values.length; i++) {
+      const from = spans[3 * i] as number;
+      const name = scope.attribute(this.#bytes, this.#text, from, spans[3 * i + 1] as number, spans[3 * i + 2] as number);
       let twice = seen?.has(name.id) ?? false;
-      if (seen === undefined) for (let k = 0; k < i; k += 2) twice ||= (attributes[k] as Name).id === name.id;
+      if (seen === undefined) for (let k = 0; k < 2 * i; k += 2) twice ||= (attributes[k] as Name).id === name.id;
       else seen.add(name.id);
-      if (twice) this.#fail(`The attribute ${fromBytes(name.raw)} occurs twice`, begin);
-      attributes[i] = name;
+      if (twice) this.#fail(`The attribute ${fromBytes(name.raw)} occurs twice`, from);
+      attributes[2 * i] = name;
+      attributes[2 * i + 1] = values[i] as string;
     }
     return attributes;
   }
 
   #endTag(): boolean {
-    const text = this.#text;
+    const bytes = this.#bytes;
     const open = this.#names[this.#names.length - 1];
     let i = this.#at + 2;
-    if (open !== undefined && text.startsWith(open.raw, i)) {
-      i += open.raw.length;
-      while (isSpace(text.charCodeAt(i))) i++;
-      if (text.charCodeAt(i) === GREATER) {
+    if (open !== undefined) {
+      const name = open.bytes;
+      let k = 0;
+      while (k < name.length && name[k] === bytes[i]) {
+        k++;
+        i++;
+      }
+      while (isSpace(bytes[i])) i++;
+      if (k === name.length && bytes[i] === GREATER) {
         this.#at = i + 1;
         this.#close();
         return true;
       }
     }
-    const end = text.indexOf('>', this.#at);
+    const end = this.#text.indexOf('>', this.#at);
     if (end < 0) return this.#incomplete('an end tag');
-    const found = excerpt(fromBytes(text.slice(this.#at, end + 1)));
-    return this.#fail(
-      open === undefined
-        ? `There is an end tag ${found} without its start tag`
-        : `There is ${found} where </${fromBytes(open.raw)}> was expected`,
-      this.#at,
-    );
+    const found = excerpt(this.#shown(this.#at, end + 1));
+    if (open === undefined) return this.#fail(`There is an end tag ${found} without its start tag`, this.#at);
+    return this.#fail(`There is ${found} where </${fromBytes(open.raw)}> was expected`, this.#at);
   }
 
   #close(): void {
@@ -479,6 +538,7 @@ export class XmlScanner {
     if (this.#ended) return false;
     let to = Math.max(from, text.length - mark.length + 1);
     if (to > from && text.charCodeAt(to - 1) === CR) to--;
+    for (let k = 1; k <= 2 && to - k >= from; k++) if (text.charCodeAt(to - k) === 0xef) to -= k;
     return this.#take(to);
   }
 
@@ -486,8 +546,9 @@ export class XmlScanner {
   #take(to: number): boolean {
     const from = this.#at;
     if (to === from) return false;
+    this.#checkCharacters(from, to);
     if (this.#sink.wantsText) {
-      const piece = this.#lines(from, to);
+      const piece = this.#text.slice(from, to).replace(/\r\n?/g, '\n');
       if (this.#within === 'cdata') this.#sink.text(piece);
       else this.#remark += piece;
     }
@@ -538,10 +599,9 @@ export class XmlScanner {
   }
 }
 
-const find = (text: string, what: string, from: number): number => {
-  const at = text.indexOf(what, from);
-  return at < 0 ? Number.POSITIVE_INFINITY : at;
-};
+/** `xmlns` or `xmlns:…` */
+const isDeclaration = (text: string, from: number, to: number): boolean =>
+  text.startsWith('xmlns', from) && (to - from === 5 || text.charCodeAt(from + 5) === 0x3a);
 
 /** The position after `>`, or -1 where the declaration goes on beyond the window. Quotes, comments and instructions may contain anything. */
 function endOfDoctype(text: string, from: number): number {

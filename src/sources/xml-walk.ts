@@ -2,7 +2,7 @@
 
 import type { Name } from './xml-names.ts';
 import type { NamePattern, NameTest, Path, Predicate, Step } from './xml-path.ts';
-import { type Attributes, type Child, Element, stringValue } from './xml-tree.ts';
+import { type Attributes, type Child, Element, stringValue, Text, visitBelow } from './xml-tree.ts';
 
 /** The string values of the nodes that a path selects, in document order: null for none, a string for one. */
 export type Walk = (record: Element) => null | string | string[];
@@ -76,14 +76,14 @@ function compileTarget(path: Path, bind: Bind): Take {
   switch (target.kind) {
     case 'element':
       return (element, found) => {
-        found.push(typeof element.content === 'string' ? element.content : stringValue(element));
+        found.push(element.first === null ? element.text : stringValue(element));
       };
     case 'text':
       return (element, found) => {
-        const content = element.content;
-        if (typeof content !== 'string') {
-          for (const child of content) if (typeof child === 'string') found.push(child);
-        } else if (content !== '') found.push(content);
+        if (element.first === null) {
+          if (element.text !== '') found.push(element.text);
+        } else
+          for (let node: Child | null = element.first; node !== null; node = node.next) if (node instanceof Text) found.push(node.text);
       };
     case 'attribute': {
       const test = bind(target.name);
@@ -95,19 +95,19 @@ function compileTarget(path: Path, bind: Bind): Take {
 }
 
 function select(element: Element, steps: readonly BoundStep[], at: number, take: Take, found: string[]): void {
-  const content = element.content;
-  if (typeof content === 'string') return;
   const step = steps[at] as BoundStep;
+  const { test, predicates } = step;
   if (step.descendant) {
-    selectBelow(content, step, take, found);
+    visitBelow(element, (node) => {
+      if (node instanceof Element && test(node.name) && passes(node.attributes, predicates, [])) take(node, found);
+    });
     return;
   }
   const last = at === steps.length - 1;
-  const counts = step.predicates.length === 0 ? undefined : new Array<number>(step.predicates.length).fill(0);
-  for (let i = 0; i < content.length; i++) {
-    const child = content[i] as Child;
-    if (!(child instanceof Element) || !step.test(child.name)) continue;
-    if (counts !== undefined && !passes(child.attributes, step.predicates, counts)) continue;
+  const counts = predicates.length === 0 ? undefined : new Array<number>(predicates.length).fill(0);
+  for (let child = element.first; child !== null; child = child.next) {
+    if (!(child instanceof Element) || !test(child.name)) continue;
+    if (counts !== undefined && !passes(child.attributes, predicates, counts)) continue;
     if (last) take(child, found);
     else select(child, steps, at + 1, take, found);
   }
@@ -125,28 +125,4 @@ export function passes(attributes: Attributes, predicates: readonly BoundPredica
     }
   }
   return true;
-}
-
-/** The last step, at any depth, in document order. Depth costs no call stack. */
-function selectBelow(content: Child[], step: BoundStep, take: Take, found: string[]): void {
-  let nodes = content;
-  let at = 0;
-  const outer: { readonly nodes: Child[]; readonly at: number }[] = [];
-  while (true) {
-    if (at === nodes.length) {
-      const up = outer.pop();
-      if (up === undefined) return;
-      nodes = up.nodes;
-      at = up.at;
-      continue;
-    }
-    const child = nodes[at++] as Child;
-    if (!(child instanceof Element)) continue;
-    if (step.test(child.name) && passes(child.attributes, step.predicates, [])) take(child, found);
-    if (typeof child.content !== 'string') {
-      outer.push({ nodes, at });
-      nodes = child.content;
-      at = 0;
-    }
-  }
 }

@@ -8,7 +8,7 @@ import fontoxpath from 'fontoxpath';
 import { Fault, type FaultPlace } from '../fault.ts';
 import { fromBytes, toBytes } from '../text.ts';
 import type { Name } from './xml-names.ts';
-import { type Child, Element, Remark } from './xml-tree.ts';
+import { type Child, Element, Text } from './xml-tree.ts';
 
 /** What an expression needs to know about prefixes; undefined: not declared. */
 export type ResolvePrefix = (prefix: string) => string | undefined;
@@ -192,9 +192,11 @@ export class ElementView extends ParentView {
 
   get childNodes(): readonly (ElementView | CharacterView)[] {
     if (this.#children !== undefined) return this.#children;
-    const content = this.element.content;
-    const children = typeof content === 'string' ? (content === '' ? [] : [content]) : content;
-    this.#children = children.map((child, index) => childView(this, child, index));
+    const { first, text } = this.element;
+    const children: (ElementView | CharacterView)[] = [];
+    if (first === null && text !== '') children.push(new CharacterView(3, this, 0, text, '#text'));
+    for (let child = first; child !== null; child = child.next) children.push(childView(this, child, children.length));
+    this.#children = children;
     return this.#children;
   }
 
@@ -213,9 +215,8 @@ function childView(parent: ElementView, child: Child, index: number): ElementVie
     view.index = index;
     return view;
   }
-  if (child instanceof Remark)
-    return new CharacterView(child.target === undefined ? 8 : 7, parent, index, child.text, child.target ?? '#comment');
-  return new CharacterView(3, parent, index, child, '#text');
+  if (child instanceof Text) return new CharacterView(3, parent, index, child.text, '#text');
+  return new CharacterView(child.target === undefined ? 8 : 7, parent, index, child.text, child.target ?? '#comment');
 }
 
 export class AttributeView {

@@ -81,10 +81,9 @@ class XmlText {
   /** Gives the scanner at least as much as waits there already. False: the document had ended before. */
   async fill(scanner: XmlScanner): Promise<boolean> {
     if (this.#ended) return false;
-    const wanted = Math.max(WINDOW_BYTES, scanner.waiting);
-    const parts: string[] = [];
+    const parts: Uint8Array[] = [];
     let bytes = 0;
-    while (bytes < wanted) {
+    while (bytes === 0 || bytes < scanner.waiting) {
       if (this.#chunk.length === 0) {
         const next = await this.#chunks.next();
         if (next.done === true) {
@@ -93,13 +92,12 @@ class XmlText {
         }
         this.#chunk = next.value;
       }
-      const length = Math.min(this.#chunk.length, wanted - bytes);
-      parts.push(Buffer.from(this.#chunk.buffer, this.#chunk.byteOffset, length).toString('latin1'));
-      this.#chunk = this.#chunk.subarray(length);
-      bytes += length;
-      if (bytes >= scanner.waiting) break;
+      const part = this.#chunk.subarray(0, Math.max(WINDOW_BYTES, scanner.waiting - bytes));
+      this.#chunk = this.#chunk.subarray(part.length);
+      parts.push(part);
+      bytes += part.length;
     }
-    if (bytes > 0) scanner.push(parts.length === 1 ? (parts[0] as string) : parts.join(''));
+    if (bytes > 0) scanner.push(parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts));
     if (this.#ended) scanner.end();
     return true;
   }
