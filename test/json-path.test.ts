@@ -104,6 +104,7 @@ describe('a JSONPath', () => {
     ['2nd.x-y:z/@id#', 'short', "$['2nd']['x-y:z/@id#']"],
     ['a[?@.b == 1].c', 'short', '$.a[?@.b == 1].c'],
     ['$.Country Code', 'loose', "$['Country Code']"],
+    [' $.a[*]\n', 'loose', '$.a[*]'],
     ['odd;$%&(name)', 'loose', "$['odd;$%&(name)']"],
     ["it's", 'loose', '$["it\'s"]'],
   ])('%s means, as %s, %s', (short, leniency, full) => {

@@ -100,6 +100,31 @@ describe('a reference', () => {
   });
 });
 
+describe('a text', () => {
+  test.each<[written: string, expected: string]>([
+    ['\\u00e9', 'é'],
+    ['\\\\u00e9', '\\u00e9'],
+    ['\\\\\\u00e9', '\\é'],
+    ['\\ud83d\\ude00', '😀'],
+    ['\\uD83D\\uDE00\\u20ac', '😀€'],
+    ['\\ud83d\\ud83d\\ude00', '\ufffd😀'],
+    ['\\ude00\\ud83d', '\ufffd\ufffd'],
+    ['\\ud83dx', '\ufffdx'],
+    ['\\ud83d\\n', '\ufffd\n'],
+    ['\\u0022\\u005c\\u000a\\u0000', '"\\\n\u0000'],
+    ['\\u005cu00e9', '\\u00e9'],
+    ['é\\u00e9\\u007f\\u0080', 'éé\u007f\u0080'],
+  ])('%s is read as bytes, beside any number and in a name', async (written, expected) => {
+    for (const number of ['1', '1.0']) {
+      const document = `[{"a":"${written}","n":${number},"${written}":"${written}"}]`;
+      const references = ['a', `$[${JSON.stringify(expected).replaceAll('\ufffd', '\\ufffd')}]`];
+      for (const chunk of [1 << 20, 1]) {
+        expect(showAll(await read({ document, iterators: ['$[*]'], references, chunk }))).toEqual([[[expected, expected]]]);
+      }
+    }
+  });
+});
+
 describe('a number', () => {
   test.each<[written: string, natural: string]>([
     ['10', '10^^integer'],

@@ -69,7 +69,7 @@ export class JsonPathError extends Error {
   }
 }
 
-/** `strict`: RFC 9535 and nothing else. `short`: `$.` may be missing. `loose`: also any character in a name. */
+/** `strict`: RFC 9535 and nothing else. `short`: `$.` may be missing. `loose`: also any character in a name, and spaces around. */
 export type Leniency = 'strict' | 'short' | 'loose';
 
 /**
@@ -110,7 +110,7 @@ class PathParser {
   private nesting = 0;
 
   constructor(text: string, leniency: Leniency) {
-    this.text = text;
+    this.text = leniency === 'loose' ? text.trim() : text;
     this.leniency = leniency;
   }
 

@@ -57,16 +57,33 @@ export function parseJson(text: string, exact: boolean): unknown {
   }
 }
 
-const UNICODE_ESCAPE = /\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|\\u([0-9a-fA-F]{4})|\\[^u]/g;
-
 /** Writes the characters beyond ASCII that `\u` escapes name as bytes. A lone surrogate becomes U+FFFD. */
 function escapesToBytes(text: string): string {
-  return text.replace(UNICODE_ESCAPE, (escape, high?: string, low?: string, single?: string) => {
-    if (high !== undefined) return toBytes(String.fromCharCode(Number.parseInt(high, 16), Number.parseInt(low as string, 16)));
-    if (single === undefined) return escape;
-    const code = Number.parseInt(single, 16);
-    return code < 0x80 ? escape : toBytes(String.fromCharCode(code));
-  });
+  let written = '';
+  let done = 0;
+  for (let at = text.indexOf('\\u'); at >= 0; at = text.indexOf('\\u', at)) {
+    let run = at;
+    while (run > 0 && text.charCodeAt(run - 1) === 92) run--;
+    const first = codeAt(text, at);
+    if ((at - run) % 2 === 1 || !(first >= 0x80)) {
+      // The backslash is itself escaped, or what it escapes is ASCII, which JSON.parse may need to see escaped.
+      at += 2;
+      continue;
+    }
+    const low = (first & 0xfc00) === 0xd800 ? codeAt(text, at + 6) : 0;
+    const paired = (low & 0xfc00) === 0xdc00;
+    written += text.slice(done, at) + toBytes(paired ? String.fromCharCode(first, low) : String.fromCharCode(first));
+    at += paired ? 12 : 6;
+    done = at;
+  }
+  return done === 0 ? text : written + text.slice(done);
+}
+
+/** The code unit of the `\u` escape at `at`; NaN when there is none. */
+function codeAt(text: string, at: number): number {
+  if (text.charCodeAt(at) !== 92 || text.charCodeAt(at + 1) !== 117) return Number.NaN;
+  const digits = text.slice(at + 2, at + 6);
+  return /^[0-9a-fA-F]{4}$/.test(digits) ? Number.parseInt(digits, 16) : Number.NaN;
 }
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
