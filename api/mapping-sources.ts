@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readMapping } from '../src/mapping/read.ts';
 import { nearest } from '../src/nearest.ts';
-import type { InputBinding } from '../src/run/request.ts';
-import { DEFAULT_BASE } from '../src/run/request.ts';
+import { DEFAULT_BASE, type InputBinding } from '../src/run/request.ts';
 import { readText } from '../src/storage/storage.ts';
 import { RequestFault } from './problem.ts';
 import type { ProcessRequest } from './process-request.ts';
@@ -26,11 +25,11 @@ const cache = new Map<string, readonly MappingSource[] | undefined>();
 
 /**
  * The file sources of `mappings`, each path once; undefined when a mapping cannot be read or is not valid: the run will say
- * why, in a failure message.
+ * why, in a failure message. `base` is that of the run, since relative IRIs are names too.
  */
 export async function readMappingSources(
   mappings: readonly string[],
-  workingDirectory: string,
+  { workingDirectory, base = DEFAULT_BASE }: { readonly workingDirectory: string; readonly base: string | undefined },
 ): Promise<readonly MappingSource[] | undefined> {
   const signal = AbortSignal.timeout(READ_MS);
   const documents: { name: string; text: string }[] = [];
@@ -39,18 +38,21 @@ export async function readMappingSources(
   } catch {
     return undefined;
   }
-  const hash = createHash('sha256');
+  const hash = createHash('sha256').update(`${base.length} ${base}`);
   for (const { name, text } of documents) hash.update(`${name.length} ${name} ${text.length} ${text}`);
   const key = hash.digest('base64');
   if (cache.has(key)) return cache.get(key);
-  const sources = sourcesOf(documents);
+  const sources = sourcesOf(documents, base);
   cache.set(key, sources);
   if (cache.size > CACHE_ENTRIES) cache.delete(cache.keys().next().value as string);
   return sources;
 }
 
-function sourcesOf(documents: readonly { readonly name: string; readonly text: string }[]): readonly MappingSource[] | undefined {
-  const { mapping, diagnostics } = readMapping(documents, { baseIri: DEFAULT_BASE });
+function sourcesOf(
+  documents: readonly { readonly name: string; readonly text: string }[],
+  base: string,
+): readonly MappingSource[] | undefined {
+  const { mapping, diagnostics } = readMapping(documents, { baseIri: base });
   if (diagnostics.some(({ severity }) => severity === 'error')) return undefined;
   const byPath = new Map<string, Set<string>>();
   for (const { source } of mapping.triplesMaps) {

@@ -67,7 +67,8 @@ async function processInputs(api: Api, call: Call, fields: FieldValues): Promise
   const snapshot = api.config.snapshot();
   const request = readProcessRequest(fields);
   const mappings = await findMappings(request.mapping, snapshot, api.workingDirectory);
-  const inputs = bindInputs(request, await readMappingSources(mappings, api.workingDirectory));
+  const sources = await readMappingSources(mappings, { workingDirectory: api.workingDirectory, base: snapshot.BASE_IRI });
+  const inputs = bindInputs(request, sources);
   const transform: TransformRequest = { service: call.service, inputs, mappings, ...settingsOf(snapshot, api.workingDirectory) };
   const { id } = await withinQueueWait(api, api.runs.submit(transform, { idempotencyKey }));
 

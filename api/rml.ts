@@ -48,7 +48,7 @@ export function rmlRoutes(api: Api): readonly Route[] {
         await mkdir(directory, { recursive: true });
         const path = await insideMappings(directory, fileName);
         const text = await readTextBody(request, TURTLE, api.config.snapshot().MAX_BODY_BYTES);
-        checkMapping(fileName, text);
+        checkMapping(fileName, text, api.config.snapshot().BASE_IRI);
         await refuseDirectory(path, fileName);
         await writeAtomically(path, text);
         api.logger.info({ file: path, by: actor }, 'mapping written');
@@ -110,8 +110,8 @@ async function refuseDirectory(path: string, fileName: string): Promise<void> {
 }
 
 /** @throws RequestFault mapping/syntax, mapping/invalid — with every diagnostic */
-function checkMapping(fileName: string, text: string): void {
-  const { mapping, diagnostics } = readMapping([{ name: fileName, text }], { baseIri: DEFAULT_BASE });
+function checkMapping(fileName: string, text: string, base = DEFAULT_BASE): void {
+  const { mapping, diagnostics } = readMapping([{ name: fileName, text }], { baseIri: base });
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   const [first] = errors;
   if (first === undefined && mapping.triplesMaps.length > 0) return;

@@ -105,6 +105,22 @@ describe('a request that becomes a run', () => {
   });
 });
 
+test('a source named by an IRI that the mapping writes relative to the base of the runs', async () => {
+  await writeFile(file('relative.ttl'), mappingOf('people.csv').replace(/@base.*/, ''));
+  const own = await startFakeApi({ DATA_DIR: directory, SERVICE: 'semi-structured-transformer', BASE_IRI: 'http://base.example/' });
+  try {
+    own.runs.ends((id) => ({ state: 'completed', report: successReport(id) }));
+    const ask = (source: string) =>
+      fetch(
+        `${own.url}/process?${new URLSearchParams({ inputFileURL: 'a.csv', logicalSource: source, mappingURL: file('relative.ttl') })}`,
+      );
+    expect((await ask('http://base.example/#Source0')).status).toBe(200);
+    expect((await ask('http://example.com/base/#Source0')).status).toBe(400);
+  } finally {
+    await own.close();
+  }
+});
+
 describe('a request that is refused, and makes no run', () => {
   const input = 'file:///in/people.csv';
   test.each<[string, unknown, number, string, RegExp]>([
