@@ -7,8 +7,7 @@
 import { Fault } from '../fault.ts';
 import { type Counts, type Matcher, type State, TEXT, WHOLE } from './xml-matcher.ts';
 import type { Name, Scope } from './xml-names.ts';
-import type { XmlSink } from './xml-scanner.ts';
-import { type Attributes, Element, Remark } from './xml-tree.ts';
+import { type Attributes, Element, Remark, type XmlSink } from './xml-tree.ts';
 
 /** The record of an iteration that is still open has number `first + records.length - 1` or before. */
 interface Waiting {

@@ -8,94 +8,52 @@
  *
  * @see https://www.w3.org/TR/xml/ and https://www.w3.org/TR/xml-names/
  */
-import { excerpt, Fault, type FaultPlace } from '../fault.ts';
-import { fromBytes, toBytes } from '../text.ts';
+import { excerpt, Fault } from '../fault.ts';
+import { fromBytes } from '../text.ts';
 import { hashStep, isName, type Name, NameError, type NameTable, Scope } from './xml-names.ts';
-import { type Attributes, NO_ATTRIBUTES } from './xml-tree.ts';
-
-/** Takes what the scanner finds. */
-export interface XmlSink {
-  /** False: `text` and `remark` need not be called for now. */
-  readonly wantsText: boolean;
-  open(name: Name, attributes: Attributes): void;
-  /** A piece of text or of a CDATA section, references resolved, line ends normalised. Never empty. */
-  text(text: string): void;
-  /** A comment (no target) or a processing instruction within the root element. */
-  remark(target: string | undefined, text: string): void;
-  close(): void;
-  /** 0-based position of the record that is being read, for messages. */
-  recordAt(): number | undefined;
-}
+import {
+  AMP,
+  APOSTROPHE,
+  BANG,
+  BRACKET,
+  CR,
+  ENDS,
+  EQUALS,
+  endOfDoctype,
+  endOfWholeText,
+  GREATER,
+  isDeclaration,
+  isSpace,
+  LESS,
+  NAME_BYTE,
+  NOT_CHARACTER,
+  NOT_CHARACTERS,
+  QUESTION,
+  QUOTE,
+  REFERENCE,
+  RETURN,
+  resolveReferences,
+  SLASH,
+  SPACE,
+  TEXT_BYTE,
+  XML_DECLARATION,
+} from './xml-syntax.ts';
+import { type Attributes, NO_ATTRIBUTES, type XmlSink } from './xml-tree.ts';
+import { XmlWindow } from './xml-window.ts';
 
 /** Levels of open elements that a document may have. */
 export const MAX_DEPTH = 10_000;
-/** `&` and what follows up to `;` in the longest reference that can mean anything. */
-const MAX_REFERENCE = 64;
-
-/** Also U+FFFE and U+FFFF, in UTF-8. */
-const NOT_CHARACTERS = /[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]/;
-const XML_DECLARATION =
-  /^<\?xml[ \t\r\n]+version[ \t\r\n]*=[ \t\r\n]*(?:"1\.[0-9]+"|'1\.[0-9]+')(?:[ \t\r\n]+encoding[ \t\r\n]*=[ \t\r\n]*(?:"[A-Za-z][\w.-]*"|'[A-Za-z][\w.-]*'))?(?:[ \t\r\n]+standalone[ \t\r\n]*=[ \t\r\n]*(?:"(?:yes|no)"|'(?:yes|no)'))?[ \t\r\n]*\?>$/;
-
-const ENTITIES: ReadonlyMap<string, string> = new Map([
-  ['amp', '&'],
-  ['lt', '<'],
-  ['gt', '>'],
-  ['quot', '"'],
-  ['apos', "'"],
-]);
-
-const TAB = 9;
-const LF = 10;
-const CR = 13;
-const SPACE = 32;
-const BANG = 33;
-const QUOTE = 34;
-const AMP = 38;
-const APOSTROPHE = 39;
-const SLASH = 47;
-const LESS = 60;
-const EQUALS = 61;
-const GREATER = 62;
-const QUESTION = 63;
-
-/** By byte: may stand in a name. Bytes beyond ASCII are looked at when the name is made. */
-const NAME_BYTE = new Uint8Array(256);
-for (let byte = 0; byte < 256; byte++) if (byte >= 0x80 || /[A-Za-z0-9:_.-]/.test(String.fromCharCode(byte))) NAME_BYTE[byte] = 1;
-
-/** By byte: what it may mean within text; 0 for most. */
-const TEXT_BYTE = new Uint8Array(256);
-const ENDS = 1;
-const REFERENCE = 2;
-const RETURN = 4;
-const BRACKET = 8;
-const NOT_CHARACTER = 16;
-for (let byte = 0; byte < 32; byte++) if (byte !== 9 && byte !== 10 && byte !== 13) TEXT_BYTE[byte] = NOT_CHARACTER;
-TEXT_BYTE[0xef] = NOT_CHARACTER;
-TEXT_BYTE[LESS] = ENDS;
-TEXT_BYTE[AMP] = REFERENCE;
-TEXT_BYTE[CR] = RETURN;
-TEXT_BYTE[0x5d] = BRACKET;
-
-const isSpace = (c: number | undefined): boolean => c === SPACE || c === LF || c === TAB || c === CR;
-
 /** What the scanner is in the middle of when a window ends. Tags are never cut. */
 type Within = 'content' | 'comment' | 'instruction' | 'cdata';
 
-export class XmlScanner {
+export class XmlScanner extends XmlWindow {
   /** Set it to make `scan` return after the current token. */
   paused = false;
 
   readonly #sink: XmlSink;
-  readonly #input: string;
+  readonly #failer = (message: string, at: number, hint?: string): never => this.fail(message, at, hint);
   readonly #names: Name[] = [];
   readonly #scopes: Scope[];
-  readonly #maxTokenBytes: number;
-  /** The window, and the same as text. */
-  #bytes: Uint8Array = new Uint8Array(0);
-  #text = '';
-  #at = 0;
-  #ended = false;
   #within: Within = 'content';
   #rootSeen = false;
   #doctypeSeen = false;
@@ -104,76 +62,33 @@ export class XmlScanner {
   #remarkTarget: string | undefined;
   /** Of the attributes of the tag that is being read: where the name begins and ends, and its hash. */
   readonly #spans: number[] = [];
-  /** Before the window: bytes, line feeds, bytes since the last line feed. */
-  #bytesBefore = 0;
-  #linesBefore = 0;
-  #columnBefore = 0;
 
   constructor(sink: XmlSink, names: NameTable, input: string, maxTokenBytes: number) {
+    super(input, maxTokenBytes);
     this.#sink = sink;
-    this.#input = input;
     this.#scopes = [new Scope(names)];
-    this.#maxTokenBytes = maxTokenBytes;
-  }
-
-  /** Bytes of text that are understood. */
-  get position(): number {
-    return this.#bytesBefore + this.#at;
-  }
-
-  /** Bytes that wait for the rest of their token. Give at least as many again, so that long tokens cost linear time. */
-  get waiting(): number {
-    return this.#text.length - this.#at;
   }
 
   get scope(): Scope {
     return this.#scopes[this.#scopes.length - 1] as Scope;
   }
 
-  /** Adds UTF-8 to what waits. The bytes are the scanner's until the next call. */
-  push(chunk: Uint8Array): void {
-    const old = this.#text;
-    const at = this.#at;
-    for (let i = old.indexOf('\n'); i >= 0 && i < at; i = old.indexOf('\n', i + 1)) {
-      this.#linesBefore++;
-      this.#columnBefore = -(i + 1);
-    }
-    this.#columnBefore += at;
-    this.#bytesBefore += at;
-    const rest = old.length - at;
-    if (rest > this.#maxTokenBytes) {
-      throw new Fault('limit/exceeded', `A tag or a declaration is longer than the ${this.#maxTokenBytes} bytes that are allowed`, {
-        place: this.#place(at),
-      });
-    }
-    // Joined as bytes: text joined from two strings would be slower to read, character by character.
-    const joined = rest === 0 ? chunk : Buffer.concat([this.#bytes.subarray(at), chunk]);
-    this.#bytes = new Uint8Array(joined.buffer, joined.byteOffset, joined.length);
-    this.#text = Buffer.from(joined.buffer, joined.byteOffset, joined.length).toString('latin1');
-    this.#at = 0;
-  }
-
-  /** The document has no more text. */
-  end(): void {
-    this.#ended = true;
-  }
-
   /** Reads as far as whole tokens go. True: paused, false: more text (or, after `end`, nothing more) is needed. */
   scan(): boolean {
     this.paused = false;
-    while (this.#at < this.#text.length) {
+    while (this.at < this.text.length) {
       if (!this.#step()) break;
       if (this.paused) return true;
     }
-    if (this.#ended) this.#finish();
+    if (this.ended) this.#finish();
     return false;
   }
 
   /** One token, or a piece of text. False: its rest is missing. */
   #step(): boolean {
     if (this.#within !== 'content') return this.#continue();
-    const bytes = this.#bytes;
-    const at = this.#at;
+    const bytes = this.bytes;
+    const at = this.at;
     if (bytes[at] !== LESS) return this.#characters();
     switch (bytes[at + 1]) {
       case SLASH:
@@ -183,7 +98,7 @@ export class XmlScanner {
       case QUESTION:
         return this.#beginInstruction();
       default:
-        return at + 1 < bytes.length ? this.#startTag() : this.#incomplete('a tag');
+        return at + 1 < bytes.length ? this.#startTag() : this.incomplete('a tag');
     }
   }
 
@@ -191,8 +106,8 @@ export class XmlScanner {
 
   /** Text up to the next markup, or as far as it can be understood where no markup follows in this window. */
   #characters(): boolean {
-    const bytes = this.#bytes;
-    const from = this.#at;
+    const bytes = this.bytes;
+    const from = this.at;
     const { length } = bytes;
     let flags = 0;
     let to = from;
@@ -202,110 +117,54 @@ export class XmlScanner {
       if (kind === ENDS) break;
       flags |= kind;
     }
-    if (to === length && !this.#ended) to = this.#wholeUntil();
+    if (to === length && !this.ended) to = endOfWholeText(this.text, from);
     if (to === from) return false;
     if (this.#names.length === 0) this.#checkOutside(from, to);
     else {
       if ((flags & NOT_CHARACTER) !== 0) this.#checkCharacters(from, to);
       if ((flags & BRACKET) !== 0) {
-        const end = this.#text.indexOf(']]>', from);
-        if (end >= 0 && end < to) this.#fail('The characters "]]>" may not stand in text', end);
+        const end = this.text.indexOf(']]>', from);
+        if (end >= 0 && end < to) this.fail('The characters "]]>" may not stand in text', end);
       }
       const { wantsText } = this.#sink;
       if (wantsText || (flags & REFERENCE) !== 0) {
-        let text = this.#text.slice(from, to);
+        let text = this.text.slice(from, to);
         if ((flags & RETURN) !== 0) text = text.replace(/\r\n?/g, '\n');
-        if ((flags & REFERENCE) !== 0) text = this.#resolve(text, from);
+        if ((flags & REFERENCE) !== 0) text = resolveReferences(text, from, this.#failer);
         if (wantsText) this.#sink.text(text);
       }
     }
-    this.#at = to;
+    this.at = to;
     return true;
   }
 
   #checkOutside(from: number, to: number): void {
     for (let i = from; i < to; i++) {
-      if (isSpace(this.#bytes[i])) continue;
-      this.#fail(
-        `There is text ${this.#rootSeen ? 'after' : 'before'} the root element: ${excerpt(fromBytes(this.#text.slice(i, i + 40)))}`,
-        i,
-      );
+      if (isSpace(this.bytes[i])) continue;
+      this.fail(`There is text ${this.#rootSeen ? 'after' : 'before'} the root element`, i);
     }
   }
 
   #checkCharacters(from: number, to: number): void {
-    const found = this.#text.slice(from, to).search(NOT_CHARACTERS) + from;
+    const found = this.text.slice(from, to).search(NOT_CHARACTERS) + from;
     if (found < from) return;
-    const code = this.#bytes[found] as number;
+    const code = this.bytes[found] as number;
     const name = code === 0xef ? 'U+FFFE or U+FFFF' : `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
-    this.#fail(`The character ${name} is not allowed in XML`, found);
-  }
-
-  /** Where text at the end of a window can be cut: not within a character, a reference, a line end or "]]>". */
-  #wholeUntil(): number {
-    const text = this.#text;
-    let end = text.length;
-    if (text.charCodeAt(end - 1) === CR) end--;
-    for (let k = 0; k < 2 && end > this.#at && text[end - 1] === ']'; k++) end--;
-    for (let k = 1; k <= 2 && end - k >= this.#at; k++) if (text.charCodeAt(end - k) === 0xef) end -= k;
-    const amp = text.lastIndexOf('&', end);
-    if (amp >= this.#at && text.indexOf(';', amp) < 0 && text.length - amp < MAX_REFERENCE) end = amp;
-    return end;
-  }
-
-  /** Character and entity references as the characters that they stand for; `from`: where the piece begins, for messages. */
-  #resolve(piece: string, from: number): string {
-    let resolved = '';
-    let done = 0;
-    for (let amp = piece.indexOf('&'); amp >= 0; amp = piece.indexOf('&', done)) {
-      const semicolon = piece.indexOf(';', amp);
-      if (semicolon < 0 || semicolon - amp > MAX_REFERENCE || !/^[#\w:.\-\x80-\xff]/.test(piece.slice(amp + 1, semicolon))) {
-        this.#fail('There is an & that begins no reference', from + amp, 'Write &amp; for the character itself.');
-      }
-      resolved += piece.slice(done, amp) + this.#reference(piece.slice(amp + 1, semicolon), from + amp);
-      done = semicolon + 1;
-    }
-    return resolved + piece.slice(done);
-  }
-
-  #reference(name: string, at: number): string {
-    const known = ENTITIES.get(name);
-    if (known !== undefined) return known;
-    const shown = excerpt(`&${fromBytes(name)};`);
-    if (name.startsWith('#')) {
-      const hexadecimal = /^#x[0-9a-fA-F]+$/.test(name);
-      const point = hexadecimal
-        ? Number.parseInt(name.slice(2), 16)
-        : /^#[0-9]+$/.test(name)
-          ? Number.parseInt(name.slice(1), 10)
-          : Number.NaN;
-      const allowed =
-        point >= SPACE
-          ? !(point >= 0xd800 && point <= 0xdfff) && point !== 0xfffe && point !== 0xffff && point <= 0x10ffff
-          : isSpace(point);
-      if (!allowed) this.#fail(`${shown} is no character of XML`, at);
-      return toBytes(String.fromCodePoint(point));
-    }
-    if (!isName(name)) this.#fail('There is an & that begins no reference', at, 'Write &amp; for the character itself.');
-    return this.#fail(
-      `The entity ${shown} is not one of XML's own`,
-      at,
-      'Entities of a document type declaration and external entities are not read: write the character, or a reference such as &#233;.',
-    );
+    this.fail(`The character ${name} is not allowed in XML`, found);
   }
 
   // ---- tags
 
   #startTag(): boolean {
-    const bytes = this.#bytes;
-    const text = this.#text;
+    const bytes = this.bytes;
+    const text = this.text;
     const { length } = bytes;
-    const begin = this.#at;
+    const begin = this.at;
     let hash = 0;
     let i = begin + 1;
     for (; i < length && NAME_BYTE[bytes[i] as number] === 1; i++) hash = hashStep(hash, bytes[i] as number);
-    if (i === length) return this.#incomplete('a tag');
-    if (i === begin + 1) this.#fail('There is a < that begins no tag', begin, 'Write &lt; for the character itself.');
+    if (i === length) return this.incomplete('a tag');
+    if (i === begin + 1) this.fail('There is a < that begins no tag', begin, 'Write &lt; for the character itself.');
     const nameEnd = i;
     const spans = this.#spans;
     let count = 0;
@@ -315,7 +174,7 @@ export class XmlScanner {
     while (c !== GREATER && c !== SLASH) {
       const spaced = i;
       while (isSpace(bytes[i])) i++;
-      if (i === length) return this.#incomplete('a tag');
+      if (i === length) return this.incomplete('a tag');
       c = bytes[i] as number;
       if (c === GREATER || c === SLASH) break;
       const from = i;
@@ -323,30 +182,30 @@ export class XmlScanner {
       for (; i < length && NAME_BYTE[bytes[i] as number] === 1; i++) attributeHash = hashStep(attributeHash, bytes[i] as number);
       const to = i;
       while (isSpace(bytes[i])) i++;
-      if (i === length) return this.#incomplete('a tag');
+      if (i === length) return this.incomplete('a tag');
       if (to === from) this.#failTag(`an unexpected ${excerpt(text[i] as string)}`, i, nameEnd);
-      if (from === spaced) this.#failTag(`no space before the attribute ${this.#shown(from, to)}`, from, nameEnd);
-      if (bytes[i] !== EQUALS) this.#failTag(`an attribute ${this.#shown(from, to)} without value`, from, nameEnd);
+      if (from === spaced) this.#failTag(`no space before the attribute ${this.shown(from, to)}`, from, nameEnd);
+      if (bytes[i] !== EQUALS) this.#failTag(`an attribute ${this.shown(from, to)} without value`, from, nameEnd);
       i++;
       while (isSpace(bytes[i])) i++;
-      if (i === length) return this.#incomplete('a tag');
+      if (i === length) return this.incomplete('a tag');
       const quote = bytes[i] as number;
       if (quote !== QUOTE && quote !== APOSTROPHE)
-        this.#failTag(`an attribute ${this.#shown(from, to)} whose value is not quoted`, i, nameEnd);
+        this.#failTag(`an attribute ${this.shown(from, to)} whose value is not quoted`, i, nameEnd);
       const valueFrom = ++i;
       let plain = true;
       for (; i < length; i++) {
         c = bytes[i] as number;
         if (c === quote) break;
-        if (c === LESS) this.#failTag(`an attribute ${this.#shown(from, to)} whose value contains a <`, i, nameEnd, 'Write &lt; instead.');
+        if (c === LESS) this.#failTag(`an attribute ${this.shown(from, to)} whose value contains a <`, i, nameEnd, 'Write &lt; instead.');
         if (c === AMP || c < SPACE || c === 0xef) plain = false;
       }
-      if (i === length) return this.#incomplete('a tag');
+      if (i === length) return this.incomplete('a tag');
       const value = plain ? text.slice(valueFrom, i) : this.#attributeValue(valueFrom, i);
       if (bytes[from] === 0x78 && isDeclaration(text, from, to)) {
         declarations ??= [];
         const name = text.slice(from, to);
-        if (declarations.some(([known]) => known === name)) this.#failTag(`the attribute ${this.#shown(from, to)} twice`, from, nameEnd);
+        if (declarations.some(([known]) => known === name)) this.#failTag(`the attribute ${this.shown(from, to)} twice`, from, nameEnd);
         declarations.push([name, value]);
       } else {
         spans[count] = from;
@@ -357,53 +216,48 @@ export class XmlScanner {
         else values.push(value);
       }
       i++;
-      if (i === length) return this.#incomplete('a tag');
+      if (i === length) return this.incomplete('a tag');
       c = bytes[i] as number;
     }
     const empty = c === SLASH;
     if (empty) i++;
-    if (i === length) return this.#incomplete('a tag');
+    if (i === length) return this.incomplete('a tag');
     if (bytes[i] !== GREATER) this.#failTag('an unexpected /', i - 1, nameEnd);
-    if (this.#names.length === 0 && this.#rootSeen)
-      this.#fail(`There is a second root element, <${this.#shown(begin + 1, nameEnd)}>`, begin);
+    if (this.#names.length === 0 && this.#rootSeen) this.fail(`There is a second root element, <${this.shown(begin + 1, nameEnd)}>`, begin);
     this.#open(nameEnd, hash, values, declarations);
-    this.#at = i + 1;
+    this.at = i + 1;
     if (empty) this.#close();
     return true;
   }
 
-  #shown(from: number, to: number): string {
-    return fromBytes(this.#text.slice(from, Math.min(to, from + 200)));
-  }
-
   #failTag(what: string, at: number, nameEnd: number, hint?: string): never {
-    return this.#fail(`The tag <${this.#shown(this.#at + 1, nameEnd)}> has ${what}`, at, hint);
+    return this.fail(`The tag <${this.shown(this.at + 1, nameEnd)}> has ${what}`, at, hint);
   }
 
   /** Whitespace becomes spaces, one for a line end, before references are resolved. */
   #attributeValue(from: number, to: number): string {
     this.#checkCharacters(from, to);
-    return this.#resolve(this.#text.slice(from, to).replace(/\r\n|[\t\n\r]/g, ' '), from);
+    return resolveReferences(this.text.slice(from, to).replace(/\r\n|[\t\n\r]/g, ' '), from, this.#failer);
   }
 
   #open(nameEnd: number, hash: number, values: string[] | undefined, declarations: [string, string][] | undefined): void {
-    const begin = this.#at;
+    const begin = this.at;
     this.#rootSeen = true;
     let scope = this.#scopes[this.#scopes.length - 1] as Scope;
     try {
       if (declarations !== undefined) scope = scope.child(declarations);
-      const name = scope.element(this.#bytes, this.#text, begin + 1, nameEnd, hash);
+      const name = scope.element(this.bytes, this.text, begin + 1, nameEnd, hash);
       const attributes = values === undefined ? NO_ATTRIBUTES : this.#attributes(scope, values);
       if (this.#names.length >= MAX_DEPTH) {
-        throw new Fault('limit/exceeded', `Elements are nested more than ${MAX_DEPTH} levels deep`, { place: this.#place(begin) });
+        throw new Fault('limit/exceeded', `Elements are nested more than ${MAX_DEPTH} levels deep`, { place: this.place(begin) });
       }
       this.#names.push(name);
       this.#scopes.push(scope);
       this.#sink.open(name, attributes);
     } catch (error) {
       if (!(error instanceof NameError)) throw error;
-      if (error.limit) throw new Fault('limit/exceeded', error.message, { place: this.#place(begin) });
-      this.#fail(error.message, begin);
+      if (error.limit) throw new Fault('limit/exceeded', error.message, { place: this.place(begin) });
+      this.fail(error.message, begin);
     }
   }
 
@@ -413,11 +267,11 @@ export class XmlScanner {
     const seen = values.length > 8 ? new Set<number>() : undefined;
     for (let i = 0; i < values.length; i++) {
       const from = spans[3 * i] as number;
-      const name = scope.attribute(this.#bytes, this.#text, from, spans[3 * i + 1] as number, spans[3 * i + 2] as number);
+      const name = scope.attribute(this.bytes, this.text, from, spans[3 * i + 1] as number, spans[3 * i + 2] as number);
       let twice = seen?.has(name.id) ?? false;
       if (seen === undefined) for (let k = 0; k < 2 * i; k += 2) twice ||= (attributes[k] as Name).id === name.id;
       else seen.add(name.id);
-      if (twice) this.#fail(`The attribute ${fromBytes(name.raw)} occurs twice`, from);
+      if (twice) this.fail(`The attribute ${fromBytes(name.raw)} occurs twice`, from);
       attributes[2 * i] = name;
       attributes[2 * i + 1] = values[i] as string;
     }
@@ -425,9 +279,9 @@ export class XmlScanner {
   }
 
   #endTag(): boolean {
-    const bytes = this.#bytes;
+    const bytes = this.bytes;
     const open = this.#names[this.#names.length - 1];
-    let i = this.#at + 2;
+    let i = this.at + 2;
     if (open !== undefined) {
       const name = open.bytes;
       let k = 0;
@@ -437,16 +291,16 @@ export class XmlScanner {
       }
       while (isSpace(bytes[i])) i++;
       if (k === name.length && bytes[i] === GREATER) {
-        this.#at = i + 1;
+        this.at = i + 1;
         this.#close();
         return true;
       }
     }
-    const end = this.#text.indexOf('>', this.#at);
-    if (end < 0) return this.#incomplete('an end tag');
-    const found = excerpt(this.#shown(this.#at, end + 1));
-    if (open === undefined) return this.#fail(`There is an end tag ${found} without its start tag`, this.#at);
-    return this.#fail(`There is ${found} where </${fromBytes(open.raw)}> was expected`, this.#at);
+    const end = this.text.indexOf('>', this.at);
+    if (end < 0) return this.incomplete('an end tag');
+    const found = excerpt(this.shown(this.at, end + 1));
+    if (open === undefined) return this.fail(`There is an end tag ${found} without its start tag`, this.at);
+    return this.fail(`There is ${found} where </${fromBytes(open.raw)}> was expected`, this.at);
   }
 
   #close(): void {
@@ -458,56 +312,56 @@ export class XmlScanner {
   // ---- comments, CDATA, instructions, declarations
 
   #declaration(): boolean {
-    const text = this.#text;
-    const at = this.#at;
+    const text = this.text;
+    const at = this.at;
     if (text.startsWith('<!--', at)) return this.#begin('comment', 4);
     if (text.startsWith('<![CDATA[', at)) {
-      if (this.#names.length === 0) this.#fail('There is a CDATA section outside of the root element', at);
+      if (this.#names.length === 0) this.fail('There is a CDATA section outside of the root element', at);
       return this.#begin('cdata', 9);
     }
     if (text.startsWith('<!DOCTYPE', at)) {
-      if (this.#rootSeen || this.#doctypeSeen) this.#fail('There is a document type declaration in a wrong place', at);
+      if (this.#rootSeen || this.#doctypeSeen) this.fail('There is a document type declaration in a wrong place', at);
       const end = endOfDoctype(text, at + 9);
-      if (end < 0) return this.#incomplete('the document type declaration');
+      if (end < 0) return this.incomplete('the document type declaration');
       this.#doctypeSeen = true;
-      this.#at = end;
+      this.at = end;
       return true;
     }
     if (text.length - at < 9 && ['<!--', '<![CDATA[', '<!DOCTYPE'].some((mark) => mark.startsWith(text.slice(at))))
-      return this.#incomplete('a declaration');
-    return this.#fail('There is a <! that begins nothing that may stand here', at);
+      return this.incomplete('a declaration');
+    return this.fail('There is a <! that begins nothing that may stand here', at);
   }
 
   #begin(within: Within, length: number): boolean {
     this.#within = within;
     this.#remark = '';
     this.#remarkTarget = undefined;
-    this.#at += length;
+    this.at += length;
     return true;
   }
 
   #beginInstruction(): boolean {
-    const text = this.#text;
-    const at = this.#at;
+    const text = this.text;
+    const at = this.at;
     let i = at + 2;
     while (NAME_BYTE[text.charCodeAt(i)] === 1) i++;
-    if (i + 1 >= text.length) return this.#incomplete('a processing instruction');
+    if (i + 1 >= text.length) return this.incomplete('a processing instruction');
     const target = text.slice(at + 2, i);
     const closed = text.charCodeAt(i) === QUESTION && text.charCodeAt(i + 1) === GREATER;
-    if (!isName(target) || !(isSpace(text.charCodeAt(i)) || closed)) this.#fail('There is a <? that begins no processing instruction', at);
+    if (!isName(target) || !(isSpace(text.charCodeAt(i)) || closed)) this.fail('There is a <? that begins no processing instruction', at);
     if (target.toLowerCase() === 'xml') {
-      if (target !== 'xml' || this.#bytesBefore + at > 0) {
-        this.#fail(
+      if (target !== 'xml' || this.bytesBefore + at > 0) {
+        this.fail(
           'An XML declaration may only stand at the very beginning',
           at,
           'Remove what stands before it, also spaces and empty lines.',
         );
       }
       const end = text.indexOf('?>', at);
-      if (end < 0) return this.#incomplete('the XML declaration');
+      if (end < 0) return this.incomplete('the XML declaration');
       if (!XML_DECLARATION.test(text.slice(at, end + 2)))
-        this.#fail(`The XML declaration ${excerpt(fromBytes(text.slice(at, end + 2)))} is not valid`, at);
-      this.#at = end + 2;
+        this.fail(`The XML declaration ${excerpt(fromBytes(text.slice(at, end + 2)))} is not valid`, at);
+      this.at = end + 2;
       return true;
     }
     this.#begin('instruction', i - at);
@@ -517,17 +371,17 @@ export class XmlScanner {
 
   /** Goes on with a comment, an instruction or a CDATA section. */
   #continue(): boolean {
-    const text = this.#text;
-    const from = this.#at;
+    const text = this.text;
+    const from = this.at;
     const mark = this.#within === 'comment' ? '--' : this.#within === 'cdata' ? ']]>' : '?>';
     const end = text.indexOf(mark, from);
     if (end >= 0) {
       if (this.#within === 'comment') {
-        if (end + 2 >= text.length && !this.#ended) return this.#take(end);
-        if (text.charCodeAt(end + 2) !== GREATER) this.#fail('There is "--" within a comment', end);
+        if (end + 2 >= text.length && !this.ended) return this.#take(end);
+        if (text.charCodeAt(end + 2) !== GREATER) this.fail('There is "--" within a comment', end);
       }
       this.#take(end);
-      this.#at = end + (this.#within === 'instruction' ? 2 : 3);
+      this.at = end + (this.#within === 'instruction' ? 2 : 3);
       if (this.#within !== 'cdata' && this.#names.length > 0 && this.#sink.wantsText) {
         this.#sink.remark(this.#remarkTarget, this.#remarkTarget === undefined ? this.#remark : this.#remark.replace(/^[ \t\n]+/, ''));
       }
@@ -535,7 +389,7 @@ export class XmlScanner {
       this.#within = 'content';
       return true;
     }
-    if (this.#ended) return false;
+    if (this.ended) return false;
     let to = Math.max(from, text.length - mark.length + 1);
     if (to > from && text.charCodeAt(to - 1) === CR) to--;
     for (let k = 1; k <= 2 && to - k >= from; k++) if (text.charCodeAt(to - k) === 0xef) to -= k;
@@ -544,82 +398,32 @@ export class XmlScanner {
 
   /** Takes a piece of a comment, an instruction or a CDATA section. */
   #take(to: number): boolean {
-    const from = this.#at;
+    const from = this.at;
     if (to === from) return false;
     this.#checkCharacters(from, to);
     if (this.#sink.wantsText) {
-      const piece = this.#text.slice(from, to).replace(/\r\n?/g, '\n');
+      const piece = this.text.slice(from, to).replace(/\r\n?/g, '\n');
       if (this.#within === 'cdata') this.#sink.text(piece);
       else this.#remark += piece;
     }
-    this.#at = to;
+    this.at = to;
     return true;
   }
 
-  // ---- the end, and faults
+  // ---- the end
 
-  #incomplete(what: string): false {
-    if (this.#ended) this.#fail(`The document ends within ${what}`, this.#at);
-    return false;
+  protected override context(): { readonly element: string | undefined; readonly record: number | undefined } {
+    return { element: this.#names[this.#names.length - 1]?.raw, record: this.#sink.recordAt() };
   }
 
   #finish(): void {
-    const end = this.#text.length;
+    const end = this.text.length;
     const open = this.#names[this.#names.length - 1];
     if (this.#within !== 'content') {
       const what = { comment: 'a comment', instruction: 'a processing instruction', cdata: 'a CDATA section' }[this.#within];
-      this.#fail(`The document ends within ${what}`, end);
+      this.fail(`The document ends within ${what}`, end);
     }
-    if (open !== undefined) this.#fail(`The document ends before </${fromBytes(open.raw)}>`, end, 'It may have been cut off.');
-    if (!this.#rootSeen) this.#fail(this.#bytesBefore + end === 0 ? `${this.#input} is empty` : `${this.#input} has no root element`, end);
+    if (open !== undefined) this.fail(`The document ends before </${fromBytes(open.raw)}>`, end, 'It may have been cut off.');
+    if (!this.#rootSeen) this.fail(this.bytesBefore + end === 0 ? `${this.input} is empty` : `${this.input} has no root element`, end);
   }
-
-  /** @throws Fault source/malformed at a place of the window */
-  #fail(message: string, at: number, hint?: string): never {
-    const open = this.#names[this.#names.length - 1];
-    const within = open === undefined ? '' : `, in <${fromBytes(open.raw)}>`;
-    throw new Fault('source/malformed', `${message} (column ${this.#column(at)}${within})`, {
-      place: this.#place(at),
-      ...(hint === undefined ? {} : { hint }),
-    });
-  }
-
-  #place(at: number): FaultPlace {
-    const record = this.#sink.recordAt();
-    let line = this.#linesBefore + 1;
-    for (let i = this.#text.indexOf('\n'); i >= 0 && i < at; i = this.#text.indexOf('\n', i + 1)) line++;
-    return { input: this.#input, line, ...(record === undefined ? {} : { record }) };
-  }
-
-  /** 1-based; counts characters where the line begins in the window, else bytes. */
-  #column(at: number): number {
-    const begin = at === 0 ? -1 : this.#text.lastIndexOf('\n', at - 1);
-    if (begin >= 0) return fromBytes(this.#text.slice(begin + 1, at)).length + 1;
-    return this.#columnBefore + fromBytes(this.#text.slice(0, at)).length + 1;
-  }
-}
-
-/** `xmlns` or `xmlns:…` */
-const isDeclaration = (text: string, from: number, to: number): boolean =>
-  text.startsWith('xmlns', from) && (to - from === 5 || text.charCodeAt(from + 5) === 0x3a);
-
-/** The position after `>`, or -1 where the declaration goes on beyond the window. Quotes, comments and instructions may contain anything. */
-function endOfDoctype(text: string, from: number): number {
-  let subset = false;
-  for (let i = from; i < text.length; i++) {
-    const c = text[i];
-    let end = i;
-    if (c === '"' || c === "'") end = text.indexOf(c, i + 1);
-    else if (c === '[') subset = true;
-    else if (c === ']') subset = false;
-    else if (c === '>' && !subset) return i + 1;
-    else if (c === '<') {
-      if (text.length - i < 4) return -1;
-      if (text.startsWith('<!--', i)) end = text.indexOf('-->', i + 4);
-      else if (text.startsWith('<?', i)) end = text.indexOf('?>', i + 2);
-    }
-    if (end < 0) return -1;
-    i = end;
-  }
-  return -1;
 }

@@ -106,3 +106,17 @@ export function stringValue(element: Element): string {
   });
   return value;
 }
+
+/** Takes what the scanner finds. */
+export interface XmlSink {
+  /** False: `text` and `remark` need not be called for now. */
+  readonly wantsText: boolean;
+  open(name: Name, attributes: Attributes): void;
+  /** A piece of text or of a CDATA section, references resolved, line ends normalised. Never empty. */
+  text(text: string): void;
+  /** A comment (no target) or a processing instruction within the root element. */
+  remark(target: string | undefined, text: string): void;
+  close(): void;
+  /** 0-based position of the record that is being read, for messages. */
+  recordAt(): number | undefined;
+}

@@ -1,0 +1,131 @@
+/** The small parts of XML's grammar: what bytes mean, references, declarations. */
+import { excerpt } from '../fault.ts';
+import { fromBytes, toBytes } from '../text.ts';
+import { isName } from './xml-names.ts';
+
+/** Ends the reading with a fault at a place of the window. */
+type Fail = (message: string, at: number, hint?: string) => never;
+
+/** `&` and what follows up to `;` in the longest reference that can mean anything. */
+const MAX_REFERENCE = 64;
+
+/** Also U+FFFE and U+FFFF, in UTF-8. */
+export const NOT_CHARACTERS = /[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]/;
+export const XML_DECLARATION =
+  /^<\?xml[ \t\r\n]+version[ \t\r\n]*=[ \t\r\n]*(?:"1\.[0-9]+"|'1\.[0-9]+')(?:[ \t\r\n]+encoding[ \t\r\n]*=[ \t\r\n]*(?:"[A-Za-z][\w.-]*"|'[A-Za-z][\w.-]*'))?(?:[ \t\r\n]+standalone[ \t\r\n]*=[ \t\r\n]*(?:"(?:yes|no)"|'(?:yes|no)'))?[ \t\r\n]*\?>$/;
+
+const ENTITIES: ReadonlyMap<string, string> = new Map([
+  ['amp', '&'],
+  ['lt', '<'],
+  ['gt', '>'],
+  ['quot', '"'],
+  ['apos', "'"],
+]);
+
+export const TAB = 9;
+export const LF = 10;
+export const CR = 13;
+export const SPACE = 32;
+export const BANG = 33;
+export const QUOTE = 34;
+export const AMP = 38;
+export const APOSTROPHE = 39;
+export const SLASH = 47;
+export const LESS = 60;
+export const EQUALS = 61;
+export const GREATER = 62;
+export const QUESTION = 63;
+
+/** By byte: may stand in a name. Bytes beyond ASCII are looked at when the name is made. */
+export const NAME_BYTE = new Uint8Array(256);
+for (let byte = 0; byte < 256; byte++) if (byte >= 0x80 || /[A-Za-z0-9:_.-]/.test(String.fromCharCode(byte))) NAME_BYTE[byte] = 1;
+
+/** By byte: what it may mean within text; 0 for most. */
+export const TEXT_BYTE = new Uint8Array(256);
+export const ENDS = 1;
+export const REFERENCE = 2;
+export const RETURN = 4;
+export const BRACKET = 8;
+export const NOT_CHARACTER = 16;
+for (let byte = 0; byte < 32; byte++) if (byte !== 9 && byte !== 10 && byte !== 13) TEXT_BYTE[byte] = NOT_CHARACTER;
+TEXT_BYTE[0xef] = NOT_CHARACTER;
+TEXT_BYTE[LESS] = ENDS;
+TEXT_BYTE[AMP] = REFERENCE;
+TEXT_BYTE[CR] = RETURN;
+TEXT_BYTE[0x5d] = BRACKET;
+
+export const isSpace = (c: number | undefined): boolean => c === SPACE || c === LF || c === TAB || c === CR;
+
+/** Character and entity references as the characters that they stand for; `from`: where the piece begins, for messages. */
+export function resolveReferences(piece: string, from: number, fail: Fail): string {
+  let resolved = '';
+  let done = 0;
+  for (let amp = piece.indexOf('&'); amp >= 0; amp = piece.indexOf('&', done)) {
+    const semicolon = piece.indexOf(';', amp);
+    if (semicolon < 0 || semicolon - amp > MAX_REFERENCE || !/^[#\w:.\-\x80-\xff]/.test(piece.slice(amp + 1, semicolon))) {
+      fail('There is an & that begins no reference', from + amp, 'Write &amp; for the character itself.');
+    }
+    resolved += piece.slice(done, amp) + reference(piece.slice(amp + 1, semicolon), from + amp, fail);
+    done = semicolon + 1;
+  }
+  return resolved + piece.slice(done);
+}
+
+function reference(name: string, at: number, fail: Fail): string {
+  const known = ENTITIES.get(name);
+  if (known !== undefined) return known;
+  const shown = excerpt(`&${fromBytes(name)};`);
+  if (name.startsWith('#')) {
+    const hexadecimal = /^#x[0-9a-fA-F]+$/.test(name);
+    const point = hexadecimal
+      ? Number.parseInt(name.slice(2), 16)
+      : /^#[0-9]+$/.test(name)
+        ? Number.parseInt(name.slice(1), 10)
+        : Number.NaN;
+    const allowed =
+      point >= SPACE ? !(point >= 0xd800 && point <= 0xdfff) && point !== 0xfffe && point !== 0xffff && point <= 0x10ffff : isSpace(point);
+    if (!allowed) fail(`${shown} is no character of XML`, at);
+    return toBytes(String.fromCodePoint(point));
+  }
+  if (!isName(name)) fail('There is an & that begins no reference', at, 'Write &amp; for the character itself.');
+  return fail(
+    `The entity ${shown} is not one of XML's own`,
+    at,
+    'Entities of a document type declaration and external entities are not read: write the character, or a reference such as &#233;.',
+  );
+}
+
+/** `xmlns` or `xmlns:…` */
+export const isDeclaration = (text: string, from: number, to: number): boolean =>
+  text.startsWith('xmlns', from) && (to - from === 5 || text.charCodeAt(from + 5) === 0x3a);
+
+/** The position after `>`, or -1 where the declaration goes on beyond the window. Quotes, comments and instructions may contain anything. */
+export function endOfDoctype(text: string, from: number): number {
+  let subset = false;
+  for (let i = from; i < text.length; i++) {
+    const c = text[i];
+    let end = i;
+    if (c === '"' || c === "'") end = text.indexOf(c, i + 1);
+    else if (c === '[') subset = true;
+    else if (c === ']') subset = false;
+    else if (c === '>' && !subset) return i + 1;
+    else if (c === '<') {
+      if (text.length - i < 4) return -1;
+      if (text.startsWith('<!--', i)) end = text.indexOf('-->', i + 4);
+      else if (text.startsWith('<?', i)) end = text.indexOf('?>', i + 2);
+    }
+    if (end < 0) return -1;
+    i = end;
+  }
+  return -1;
+}
+
+/** Where text from `from` to the window's end can be cut: not within a character, a reference, a line end or "]]>". */
+export function endOfWholeText(text: string, from: number): number {
+  let end = text.length;
+  if (text.charCodeAt(end - 1) === CR) end--;
+  for (let k = 0; k < 2 && end > from && text[end - 1] === ']'; k++) end--;
+  for (let k = 1; k <= 2 && end - k >= from; k++) if (text.charCodeAt(end - k) === 0xef) end -= k;
+  const amp = text.lastIndexOf('&', end);
+  return amp >= from && text.indexOf(';', amp) < 0 && text.length - amp < MAX_REFERENCE ? amp : end;
+}

@@ -1,0 +1,104 @@
+/**
+ * The stretch of a document that is being read: its bytes, the same as one-byte text, and where it stands in the whole.
+ *
+ * For the scanner to build upon: `at` moves on, `push` drops what lies before it.
+ */
+import { Fault, type FaultPlace } from '../fault.ts';
+import { fromBytes } from '../text.ts';
+
+export abstract class XmlWindow {
+  protected bytes: Uint8Array = new Uint8Array(0);
+  protected text = '';
+  protected at = 0;
+  /** No more bytes will come. */
+  protected ended = false;
+  /** Before the window: bytes, line feeds, bytes since the last line feed. */
+  protected bytesBefore = 0;
+  #linesBefore = 0;
+  #columnBefore = 0;
+
+  protected readonly input: string;
+  readonly #maxTokenBytes: number;
+
+  constructor(input: string, maxTokenBytes: number) {
+    this.input = input;
+    this.#maxTokenBytes = maxTokenBytes;
+  }
+
+  /** Bytes of text that are understood. */
+  get position(): number {
+    return this.bytesBefore + this.at;
+  }
+
+  /** Bytes that wait for the rest of their token. Give at least as many again, so that long tokens cost linear time. */
+  get waiting(): number {
+    return this.text.length - this.at;
+  }
+
+  /** Adds UTF-8 to what waits. The bytes are the scanner's until the next call. */
+  push(chunk: Uint8Array): void {
+    const old = this.text;
+    const at = this.at;
+    for (let i = old.indexOf('\n'); i >= 0 && i < at; i = old.indexOf('\n', i + 1)) {
+      this.#linesBefore++;
+      this.#columnBefore = -(i + 1);
+    }
+    this.#columnBefore += at;
+    this.bytesBefore += at;
+    const rest = old.length - at;
+    if (rest > this.#maxTokenBytes) {
+      throw new Fault('limit/exceeded', `A tag or a declaration is longer than the ${this.#maxTokenBytes} bytes that are allowed`, {
+        place: this.place(at),
+      });
+    }
+    // Joined as bytes: text joined from two strings would be slower to read, character by character.
+    const joined = rest === 0 ? chunk : Buffer.concat([this.bytes.subarray(at), chunk]);
+    this.bytes = new Uint8Array(joined.buffer, joined.byteOffset, joined.length);
+    this.text = Buffer.from(joined.buffer, joined.byteOffset, joined.length).toString('latin1');
+    this.at = 0;
+  }
+
+  /** The document has no more text. */
+  end(): void {
+    this.ended = true;
+  }
+
+  /** The innermost open element, and the 0-based position of the record that is being read: for messages. */
+  protected abstract context(): { readonly element: string | undefined; readonly record: number | undefined };
+
+  /** Line and record. */
+  protected place(at: number): FaultPlace {
+    const { record } = this.context();
+    let line = this.#linesBefore + 1;
+    for (let i = this.text.indexOf('\n'); i >= 0 && i < at; i = this.text.indexOf('\n', i + 1)) line++;
+    return { input: this.input, line, ...(record === undefined ? {} : { record }) };
+  }
+
+  /** A piece of the window for a message. */
+  protected shown(from: number, to: number): string {
+    return fromBytes(this.text.slice(from, Math.min(to, from + 200)));
+  }
+
+  /** False: wait for the rest of `what`. @throws Fault source/malformed — there is none */
+  protected incomplete(what: string): false {
+    if (this.ended) this.fail(`The document ends within ${what}`, this.at);
+    return false;
+  }
+
+  /** @throws Fault source/malformed at a place of the window */
+  protected fail(message: string, at: number, hint?: string): never {
+    const { element } = this.context();
+    const within = element === undefined ? '' : `, in <${fromBytes(element)}>`;
+    throw new Fault('source/malformed', `${message} (column ${this.#column(at)}${within})`, {
+      place: this.place(at),
+      ...(hint === undefined ? {} : { hint }),
+    });
+  }
+
+  /** 1-based; counts characters where the line begins in the window, else bytes. */
+  #column(at: number): number {
+    const begin = at === 0 ? -1 : this.text.lastIndexOf('\n', at - 1);
+    if (begin >= 0) return fromBytes(this.text.slice(begin + 1, at)).length + 1;
+    return this.#columnBefore + fromBytes(this.text.slice(0, at)).length + 1;
+  }
+}
