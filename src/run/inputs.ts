@@ -54,6 +54,7 @@ function checkType(input: InputBinding, source: FileSource): void {
     `The input is ${family.toUpperCase()}, and the mapping reads this source as ${source.formulation.toUpperCase()}`,
     {
       place: { input: redactUrl(input.url), mapping: formatOrigin(source.origin) },
+      hint: `Give a ${source.formulation.toUpperCase()} file, or change rml:referenceFormulation in the mapping`,
     },
   );
 }

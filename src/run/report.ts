@@ -24,10 +24,12 @@ function reason(program: MapProgram): string {
       ? `${source.path} has no records`
       : `the iterator ${source.iterator} found nothing in ${source.path}`;
   }
-  if (rejected === records) return `all ${records} records were rejected`;
+  if (rejected === records) return records === 1 ? 'its only record was rejected' : `all ${records} records were rejected`;
   if (withoutSubject + rejected === records)
-    return `the subject ${expressionText(subject.expression)} had no value in any of ${records} records`;
+    return `the subject ${expressionText(subject.expression)} had no value in ${recordsOf(records)}`;
   if (program.repeated) return 'every statement was made already, by this triples map or another one';
   if (program.ruleCount === 0) return 'it has neither a class nor a predicate-object map';
-  return `no object map had a value in any of ${records} records`;
+  return `no object map had a value in ${recordsOf(records)}`;
 }
+
+const recordsOf = (records: number): string => (records === 1 ? 'its only record' : `any of ${records} records`);

@@ -107,6 +107,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
   ENOENT: 'there is no such directory',
   ENOTDIR: 'a part of the path is not a directory',
+  EEXIST: 'a part of the path is not a directory',
   EISDIR: 'there is a directory of that name',
 };
 

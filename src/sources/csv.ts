@@ -175,19 +175,20 @@ class CsvScanner {
     this.#blank = [];
   }
 
-  /** Reads on; false at the end of the input. A partial row stays in the buffer, so reads grow with it and stay linear. */
+  /** Reads on; false at the end of the input. A partial row stays in the buffer, so reads grow with it, up to the limit of a row, and stay linear. */
   async fill(): Promise<boolean> {
     if (this.#ended) return false;
     const rest = this.#buffer.subarray(this.#at);
-    if (rest.length > this.#reading.maxRecordBytes) {
-      throw new Fault('limit/exceeded', `A row is longer than ${this.#reading.maxRecordBytes} bytes`, {
-        place: this.#place(),
+    const limit = this.#reading.maxRecordBytes;
+    if (rest.length > limit) {
+      throw new Fault('limit/exceeded', `A row is longer than the ${limit} bytes that are allowed`, {
+        place: { ...this.#place(), line: this.#lineAt(this.#at), byte: this.#byteAt(this.#at) },
         hint: 'Look for a quote that is not closed, or raise the limit of a record.',
       });
     }
     const chunks: Uint8Array[] = [rest];
     let size = rest.length;
-    const wanted = rest.length * 2 + 1;
+    const wanted = Math.min(rest.length * 2, limit) + 1;
     while (size < wanted && !this.#ended) {
       const next = await this.#input.next();
       if (next.done === true) this.#ended = true;

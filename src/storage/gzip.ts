@@ -39,8 +39,12 @@ async function* gunzip(chunks: Chunks, name: string): Chunks {
     for await (const chunk of input.pipe(unpacked)) yield chunk as Uint8Array;
   } catch (error) {
     if (error instanceof Fault) throw error;
-    const reason = (error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR' ? 'it ends too early' : (error as Error).message;
-    throw new Fault('source/malformed', `The gzip input is damaged: ${reason}`, { place: { input: name }, cause: error });
+    const cut = (error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR';
+    throw new Fault('source/malformed', `The gzip input is damaged: ${cut ? 'it ends too early' : (error as Error).message}`, {
+      place: { input: name, ...(cut ? { byte: unpacked.bytesWritten } : {}) },
+      hint: cut ? 'The file is probably cut off; fetch or write it again' : 'Fetch or write the file again; gzip -t tests it',
+      cause: error,
+    });
   } finally {
     unpacked.destroy();
     input.destroy();

@@ -85,13 +85,17 @@ const IN_WORDS: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'the server closed the connection',
 };
 
+/** What `fetch` says of the ports that browsers avoid. */
+const AVOIDED_PORT = 'bad port';
+
 const TLS = /^(CERT_|ERR_TLS_|ERR_SSL_|EPROTO$|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_)/;
 
 /** fetch puts the system's error into `cause`, several attempts (IPv4, IPv6) into `cause.errors`. */
 function connectionFault(error: Error, name: string, bytes: number | undefined): Fault {
   const cause = (error.cause ?? error) as NodeJS.ErrnoException & { errors?: readonly NodeJS.ErrnoException[] };
   const code = cause.code ?? cause.errors?.[0]?.code ?? '';
-  const reason = IN_WORDS[code] ?? (cause.message || error.message);
+  const avoided = cause.message === AVOIDED_PORT;
+  const reason = avoided ? 'its port belongs to another protocol than HTTP' : (IN_WORDS[code] ?? (cause.message || error.message));
   const place = { input: name, ...(bytes === undefined ? {} : { byte: bytes }) };
   const text = `${name} cannot be read: ${reason}`;
   return new Fault(TLS.test(code) ? 'source/refused' : 'source/unreadable', text, { place, cause: error });

@@ -86,6 +86,20 @@ const datatypeSuffix = (iri: string): string => (iri === `${XSD}string` ? '' : `
 
 // ---------------------------------------------------------------- text of an expression
 
+/** The source knows the reference; which of the mapping's statements asks for it is known here. */
+function readerOf(reference: string, expression: Expression, context: TermContext): Reader {
+  try {
+    return context.reader(reference);
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'mapping/reference') throw error;
+    throw new Fault(error.code, error.message, {
+      place: { ...error.place, mapping: formatOrigin(expression.origin) },
+      cause: error,
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+    });
+  }
+}
+
 /** The lexical form of each value, each changed by `encode`. */
 function textOf(read: Reader, encode: (text: string) => string): TextOf {
   const one = (value: Value): string => encode(typeof value === 'string' ? value : value.text);
@@ -132,7 +146,7 @@ export function compileExpression(expression: Expression, context: TermContext, 
       return { before: '', after: '', text: () => text };
     }
     case 'reference':
-      return { before: '', after: '', text: textOf(context.reader(expression.reference), encode) };
+      return { before: '', after: '', text: textOf(readerOf(expression.reference, expression, context), encode) };
     case 'fresh':
       return { before: '', after: '', text: (_, position) => `${context.freshPrefix}${position}` };
     case 'template':
@@ -151,7 +165,7 @@ function compileTemplate(
   for (const part of expression.parts) {
     if (part.kind === 'text') texts[texts.length - 1] += toBytes(part.text);
     else {
-      references.push(textOf(context.reader(part.reference), encode));
+      references.push(textOf(readerOf(part.reference, expression, context), encode));
       texts.push('');
     }
   }
@@ -260,7 +274,7 @@ function compileLiteral(map: TermMap, context: TermContext): CompiledTerm {
     );
   }
   if (expression.kind !== 'reference' || !context.typed) return literal(expression, context, '"');
-  const read = context.reader(expression.reference);
+  const read = readerOf(expression.reference, expression, context);
   return { before: '"', after: '', text: (record) => naturalText(read(record)), constant: undefined };
 }
 
