@@ -71,7 +71,8 @@ async function openDriver({ url, directory, prefix }: BackendOptions, logger: Lo
 }
 
 interface Closable {
-  close(): Promise<void>;
+  /** `force` is for workers only: without an answer of the queue. */
+  close(force?: boolean): Promise<void>;
   on(event: 'error', listener: (error: Error) => void): unknown;
 }
 
@@ -125,8 +126,9 @@ function makeBackend(driver: Driver, prefix: string, logger: Logger): QueueBacke
     close() {
       closing ??= (async () => {
         settings.close();
+        const force = !(await answers(driver));
         for (const list of [opened.workers, opened.listeners, opened.producers]) {
-          await atMost(CLOSE_MS, Promise.allSettled(list.map((one) => one.close())));
+          await atMost(CLOSE_MS, Promise.allSettled(list.map((one) => one.close(force))));
         }
         await driver.close();
       })();
@@ -153,6 +155,17 @@ export async function within<T>(waitMs: number, answer: Promise<T>, message: str
   } finally {
     clearTimeout(timer);
   }
+}
+
+async function answers(driver: Driver): Promise<boolean> {
+  let answered = false;
+  await atMost(
+    1_000,
+    driver.ping().then(() => {
+      answered = true;
+    }),
+  );
+  return answered;
 }
 
 /** BullMQ closes with the consent of the queue, and waits for one that is away without limit. */

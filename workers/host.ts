@@ -94,11 +94,16 @@ export async function startWorkers(
       transforms.giveBack();
       await until(() => transforms.count === 0, LAST_MS);
     }
-    const answers = await atMost(LAST_MS, mapping.close());
+    const answers = await backend.ping(1_000).then(
+      () => true,
+      () => false,
+    );
+    // Only by force does BullMQ let go of a worker without an answer of the queue.
+    await atMost(LAST_MS, mapping.close(!answers));
     // Whoever waits for a run that just ended shall hear of it, unless the queue is away.
     const announces = backend.queue(ANNOUNCE_QUEUE);
     if (answers) await until(async () => (await announces.getJobCountByTypes('waiting', 'active')) === 0, LAST_MS);
-    await atMost(answers ? LAST_MS : 0, announcing.close());
+    await atMost(LAST_MS, announcing.close(!answers));
     await pool.close();
     logger.info('workers stopped');
   };

@@ -17,12 +17,15 @@ export async function openRedis(
   description: string,
   afterClose?: () => Promise<void>,
 ): Promise<Driver> {
-  const retryStrategy = (times: number): number => Math.min(50 * 2 ** Math.min(times, 6), 1_000);
+  let closed = false;
+  // BullMQ duplicates the consumers' connection, options included; none of the copies may go on trying after the end.
+  const retryStrategy = (times: number): number | null => (closed ? null : Math.min(50 * 2 ** Math.min(times, 6), 1_000));
   // Commands of producers fail while the connection is away; those of consumers wait for it.
   const producer = connect(address, { enableOfflineQueue: false, maxRetriesPerRequest: 0, connectTimeout: CONNECT_MS, retryStrategy });
   try {
     await ready(producer, description);
   } catch (error) {
+    closed = true;
     producer.disconnect();
     throw error;
   }
@@ -37,6 +40,7 @@ export async function openRedis(
       await producer.ping();
     },
     async close() {
+      closed = true;
       producer.disconnect();
       consumer.disconnect();
       await afterClose?.();
