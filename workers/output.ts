@@ -40,7 +40,8 @@ const temporaryName = (name: string, attempt: string): string => `.${name}.${att
 export async function removeLeftovers(directory: string, name: string, published = false): Promise<void> {
   let files: string[];
   try {
-    files = await readdir(directory);
+    const entries = await readdir(directory, { withFileTypes: true });
+    files = entries.filter((entry) => !entry.isDirectory()).map((entry) => entry.name);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     throw writeFault(directory, error);

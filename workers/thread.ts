@@ -81,10 +81,10 @@ async function map(task: Task, signal: AbortSignal, allowed: Promise<void>) {
     const manifest = await writeManifest(task, report, parts, rejections);
     return { report: { ...report, warnings }, parts, manifest, rejections };
   } catch (error) {
-    await rejected?.abort();
-    await sink?.abort();
+    // What ended the run is worth more than what may go wrong while tidying up; the next attempt tidies up as well.
+    await Promise.allSettled([rejected?.abort(), sink?.abort()]);
     // The parts may have appeared, but a run without a manifest is none.
-    if (published) await removeLeftovers(directory, name, true);
+    if (published) await Promise.allSettled([removeLeftovers(directory, name, true)]);
     throw error;
   } finally {
     await rm(task.request.spillDirectory, { recursive: true, force: true });
