@@ -4,7 +4,8 @@ import type { Outcome, RunView, TransformRequest } from '../queues/jobs.ts';
 import { directories } from '../src/config/directories.ts';
 import type { Snapshot } from '../src/config/options.ts';
 import { Fault } from '../src/fault.ts';
-import { listDirectory, redactUrl } from '../src/storage/storage.ts';
+import { redact } from '../src/redact.ts';
+import { listDirectory } from '../src/storage/storage.ts';
 import { readJsonBody } from './body.ts';
 import { bindInputs, readMappingSources } from './mapping-sources.ts';
 import { type FieldValues, fieldsOfBody, fieldsOfQuery, readProcessRequest } from './process-request.ts';
@@ -139,7 +140,7 @@ function freshView(id: string, request: TransformRequest): RunView {
     startedAt: undefined,
     endedAt: undefined,
     progress: undefined,
-    input: request.inputs.map(({ url }) => redactUrl(url)),
+    input: request.inputs.map(({ url }) => redact(url)),
     outcome: undefined,
   };
 }
@@ -154,12 +155,12 @@ async function findMappings(given: string | undefined, snapshot: Snapshot, worki
   const found = await listMappings(directory, workingDirectory);
   if (found !== undefined && found.length > 0) return found;
   if (given === undefined) {
-    throw new Fault('request/invalid', `The request has no mappingURL, and there is no mapping in ${redactUrl(directory)}`, {
+    throw new Fault('request/invalid', `The request has no mappingURL, and there is no mapping in ${redact(directory)}`, {
       hint: 'Give mappingURL, put a .ttl file there with PUT /rml, or set MAPPINGS_DIR_URL',
     });
   }
   if (found === undefined) return [given];
-  throw new Fault('request/invalid', `The directory ${redactUrl(given)} of mappingURL has no .ttl file`);
+  throw new Fault('request/invalid', `The directory ${redact(given)} of mappingURL has no .ttl file`);
 }
 
 /** undefined: no directory, so a file, or nothing at all; the run will find out. */

@@ -1,10 +1,10 @@
 /** `quadmill check`: everything that is wrong with mappings, at once, without reading any input. */
 import { formatDiagnostic } from '../src/mapping/diagnostics.ts';
 import { readMapping } from '../src/mapping/read.ts';
+import { readMappingDocuments } from '../src/run/load.ts';
 import { DEFAULT_BASE } from '../src/run/request.ts';
 import { type Command, helpOf, parseCommandLine, UsageError } from './command-line.ts';
 import { EXIT } from './exit.ts';
-import { readMappings } from './mappings.ts';
 
 const CHECK: Command = {
   name: 'check',
@@ -23,7 +23,7 @@ export async function check(argv: readonly string[]): Promise<number> {
     return EXIT.done;
   }
   if (parsed.positionals.length === 0) throw new UsageError('check needs at least one mapping');
-  const documents = await readMappings(parsed.positionals, process.cwd());
+  const documents = await readMappingDocuments(parsed.positionals, process.cwd());
   const { mapping, diagnostics } = readMapping(documents, { baseIri: parsed.value('base') ?? DEFAULT_BASE });
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   const lines = [...diagnostics.map(formatDiagnostic), summaryOf(errors, diagnostics.length - errors, mapping.triplesMaps.length)];

@@ -1,7 +1,7 @@
 /** The outcome of a run, in the words and fields of the specification. Pure: the clock comes in as an argument. */
 import { VERSION } from '../src/config/version.ts';
 import { describeFault, Fault, type FaultData } from '../src/fault.ts';
-import { redactUrl } from '../src/storage/url.ts';
+import { redact } from '../src/redact.ts';
 import { type FailureMessage, type Outcome, SERVICES, type Service, type TransformPayload, type TransformResult } from './jobs.ts';
 
 type Subject = Pick<TransformPayload, 'runId' | 'service' | 'inputs'>;
@@ -20,7 +20,7 @@ export function completedOutcome(payload: TransformPayload, result: TransformRes
   return {
     state: 'completed',
     report: {
-      input: payload.inputs.map((input) => redactUrl(input.url)),
+      input: payload.inputs.map((input) => redact(input.url)),
       successfulIterations: Math.max(1, payload.inputs.length),
       failedIterations: 0,
       outputFileLocations: parts.map((part) => part.url),
@@ -61,7 +61,7 @@ export function failureMessage(subject: Subject, fault: Fault, now: Date): Failu
 /** The input that the fault names, as the request gave it (without passwords); else the first. */
 function failingInput({ inputs }: Subject, fault: Fault): string {
   const named = fault.place.input;
-  const urls = inputs.map((input) => redactUrl(input.url));
+  const urls = inputs.map((input) => redact(input.url));
   const bare = (text: string): string => text.replace(/^file:\/\//, '');
   return (named === undefined ? undefined : urls.find((url) => bare(url) === bare(named))) ?? urls[0] ?? named ?? '';
 }

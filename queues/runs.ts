@@ -7,9 +7,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Job, JobType } from 'bullmq';
+import { DEFAULTS, type Snapshot } from '../src/config/options.ts';
 import { Fault } from '../src/fault.ts';
+import { redact } from '../src/redact.ts';
 import type { Progress } from '../src/run/request.ts';
-import { redactUrl } from '../src/storage/url.ts';
 import { type QueueBackend, within } from './backend.ts';
 import type { Runs } from './contract.ts';
 import {
@@ -33,7 +34,15 @@ export interface RunPolicy {
   readonly retryMs: number;
 }
 
-export const RUN_POLICY: RunPolicy = { keepSeconds: 7 * 24 * 3600, keepCount: 10_000, attempts: 3, retryMs: 1_000 };
+/** The policy that the options say. */
+export function runPolicy(snapshot: Snapshot): RunPolicy {
+  return {
+    keepSeconds: snapshot.KEEP_RUNS_SECONDS,
+    keepCount: snapshot.KEEP_RUNS_COUNT,
+    attempts: snapshot.RUN_ATTEMPTS,
+    retryMs: snapshot.RETRY_SECONDS * 1000,
+  };
+}
 
 /** A request must not hang on a queue that is away. */
 const SUBMIT_MS = 2_000;
@@ -48,7 +57,7 @@ export async function openRuns(
   backend: QueueBackend,
   policy: Partial<RunPolicy> | (() => RunPolicy) = {},
 ): Promise<Runs & { close(): Promise<void> }> {
-  const present = typeof policy === 'function' ? policy : () => ({ ...RUN_POLICY, ...policy });
+  const present = typeof policy === 'function' ? policy : () => ({ ...runPolicy(DEFAULTS), ...policy });
   const announces = backend.queue<TransformPayload, Outcome>(ANNOUNCE_QUEUE);
   const transforms = backend.queue<TransformPayload>(TRANSFORM_QUEUE);
   const flows = backend.flowProducer();
@@ -115,7 +124,7 @@ export async function openRuns(
       startedAt: isoTime(transform?.processedOn),
       endedAt: outcome === undefined ? undefined : isoTime(job.finishedOn),
       progress,
-      input: job.data.inputs.map((input) => redactUrl(input.url)),
+      input: job.data.inputs.map((input) => redact(input.url)),
       outcome,
     };
   }
@@ -149,7 +158,12 @@ export async function openRuns(
       for (const types of LIST_TYPES) {
         if (state !== undefined && state in ENDED !== (types === ENDED_TYPES)) continue;
         let count = 0;
-        for await (const one of views([...types], (job) => service === undefined || job.data.service === service)) {
+        const wanted = (job: RunJob): boolean => {
+          if (service !== undefined && job.data.service !== service) return false;
+          // What has ended says its state itself; the others are asked for it.
+          return state === undefined || types !== ENDED_TYPES || outcomeOf(job)?.state === state;
+        };
+        for await (const one of views([...types], wanted)) {
           if (state !== undefined && one.state !== state) continue;
           found.push(one);
           if (++count >= limit) break;

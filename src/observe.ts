@@ -1,7 +1,7 @@
 /** What a running process says of itself: log lines and metrics. Labels are bounded: never a run id, a path or a URL. */
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { hidePasswords } from './config/document.ts';
+import { redact } from './redact.ts';
 
 export type { Logger };
 
@@ -12,7 +12,7 @@ const SECRET_FIELDS = ['password', 'secret', 'token', 'authorization', 'cookie',
  * first three levels, and passwords inside URLs of `url`, `source`, `input`, `queue` and of error messages are hidden.
  */
 export function createLogger(options: { readonly level?: string; readonly name?: string } = {}, destination?: DestinationStream): Logger {
-  const hide = (value: unknown): unknown => (typeof value === 'string' ? hidePasswords(value) : value);
+  const hide = (value: unknown): unknown => (typeof value === 'string' ? redact(value) : value);
   const settings = {
     level: options.level ?? 'info',
     base: options.name === undefined ? null : { name: options.name },
@@ -28,8 +28,8 @@ export function createLogger(options: { readonly level?: string; readonly name?:
         error instanceof Error
           ? {
               type: error.name,
-              message: hidePasswords(error.message),
-              stack: error.stack === undefined ? undefined : hidePasswords(error.stack),
+              message: redact(error.message),
+              stack: error.stack === undefined ? undefined : redact(error.stack),
             }
           : hide(String(error)),
     },

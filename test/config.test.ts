@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { type ConfigDocument, configDocument, type DocumentService, hidePasswords } from '../src/config/document.ts';
+import { type ConfigDocument, configDocument, type DocumentService } from '../src/config/document.ts';
 import { DEFAULTS, OPTION_NAMES, type OptionName, optionRow } from '../src/config/options.ts';
 import { findOption, parseOption, readEnvironment } from '../src/config/parse.ts';
 import { openConfig, type SharedSettings } from '../src/config/store.ts';
 import { Fault } from '../src/fault.ts';
+import { redact } from '../src/redact.ts';
 
 const transformer: DocumentService = { name: 'Semi-Structured-Transformer', scope: 'transformer' };
 const writer: DocumentService = { name: 'Graph-Writer', scope: 'writer' };
@@ -171,7 +172,7 @@ describe('the document', () => {
     ['jdbc:mysql://host/db?user=u&password=p', 'jdbc:mysql://host/db?user=u&password=******'],
     ['http://host/a:b@c', 'http://host/a:b@c'],
   ])('shows %s as %s', (url, shown) => {
-    expect(hidePasswords(url)).toBe(shown);
+    expect(redact(url)).toBe(shown);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { openJson } from '../src/sources/json.ts';
 import { canonicalDouble } from '../src/sources/json-read.ts';
-import { TypedValue, XSD } from '../src/value.ts';
+import { type TypedValue, XSD } from '../src/value.ts';
 import { chunks, faultOf, READING, read, showAll } from './json-reading.ts';
 
 const RECORD = `{

@@ -27,7 +27,7 @@ const WITHOUT_NODE = ['src/mapping', 'src/plan', 'src/terms'];
 
 /** Outside libraries that may be replaced one day, and the one place that knows each. */
 const BEHIND: Readonly<Record<string, readonly string[]>> = {
-  bullmq: ['queues'],
+  bullmq: ['queues/', 'workers/'],
   ioredis: ['queues/'],
   pg: ['queues/'],
   '@electric-sql/pglite': ['queues/'],

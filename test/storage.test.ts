@@ -7,7 +7,8 @@ import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Fault } from '../src/fault.ts';
-import { inputFormat, listDirectory, openInput, readText, redactUrl, resolveInside, writeAtomically } from '../src/storage/storage.ts';
+import { redact } from '../src/redact.ts';
+import { inputFormat, listDirectory, openInput, readText, resolveInside, writeAtomically } from '../src/storage/storage.ts';
 
 let directory: string;
 let server: Server;
@@ -270,6 +271,6 @@ test.each([
   ['jdbc:sqlserver://h;user=u;password=p;x=1', 'jdbc:sqlserver://h;user=u;password=******;x=1'],
   ['/plain/path.csv', '/plain/path.csv'],
   ['http://host/monkey=1?monk=2', 'http://host/monkey=1?monk=2'],
-])('redactUrl turns %s into %s', (url, redacted) => {
-  expect(redactUrl(url)).toBe(redacted);
+])('redact turns %s into %s', (url, redacted) => {
+  expect(redact(url)).toBe(redacted);
 });

@@ -3,8 +3,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type PgPool, PostgresConnection, PostgresQueueBackend, quoteSchemaName, runMigrations } from 'bullmq';
 import pg from 'pg';
-import { hidePasswords } from '../../src/config/document.ts';
 import { Fault } from '../../src/fault.ts';
+import { redact } from '../../src/redact.ts';
 import { claimDirectory } from './claim.ts';
 import type { Driver } from './driver.ts';
 import { PglitePool } from './pglite.ts';
@@ -26,7 +26,7 @@ class SchemaConnection extends PostgresConnection {
 
 /** @throws Fault service/unavailable — the server cannot be reached */
 export async function openPostgres(url: string, schema: string): Promise<Driver> {
-  const shown = hidePasswords(url);
+  const shown = redact(url);
   const pool = new pg.Pool({
     connectionString: url,
     max: POOL_SIZE,

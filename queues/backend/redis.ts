@@ -1,7 +1,7 @@
 /** The queue in Redis (or what speaks like it). */
 import { Redis, type RedisOptions } from 'ioredis';
-import { hidePasswords } from '../../src/config/document.ts';
 import { Fault } from '../../src/fault.ts';
+import { redact } from '../../src/redact.ts';
 import type { Driver } from './driver.ts';
 import type { SettingsStore } from './settings.ts';
 
@@ -49,7 +49,7 @@ export async function openRedis(
 }
 
 export function describeRedis(url: string): string {
-  return `Redis at ${hidePasswords(url)}`;
+  return `Redis at ${redact(url)}`;
 }
 
 export function connect(address: RedisAddress, options: RedisOptions): Redis {

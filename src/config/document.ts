@@ -1,4 +1,6 @@
 /** The `/config` document: options by their paths, secrets hidden, whole or restricted to some entries. */
+
+import { redact } from '../redact.ts';
 import { DEFAULTS, OPTION_NAMES, type OptionName, type OptionScope, optionRow, ROOT_PATHS, type Snapshot } from './options.ts';
 import { findOption } from './parse.ts';
 import { VERSION } from './version.ts';
@@ -64,14 +66,7 @@ export function shownValue(name: OptionName, snapshot: Snapshot, service?: Docum
   if (value === undefined) return null;
   const text = typeof value === 'object' ? value.join(',') : value;
   if (optionRow(name).secret) return text === '' ? '' : HIDDEN;
-  return typeof text === 'string' ? hidePasswords(text) : text;
-}
-
-/** A URL without the password that it may carry, in its authority or as a parameter. */
-export function hidePasswords(url: string): string {
-  return url
-    .replace(/(\/\/[^/?#@:]*:)[^/?#]*(?=@)/g, `$1${HIDDEN}`)
-    .replace(/((?:password|passwd|pwd|secret|token)=)[^&;#\s]*/gi, `$1${HIDDEN}`);
+  return typeof text === 'string' ? redact(text) : text;
 }
 
 function place(document: Record<string, unknown>, path: string, value: unknown): void {

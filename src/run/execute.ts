@@ -1,10 +1,11 @@
 /** Carries out the scans of a plan, one after the other: batches of records through programs into the sink. */
 import { describeFault, Fault } from '../fault.ts';
 import type { Plan, ScanPlan } from '../plan/plan.ts';
+import { redact } from '../redact.ts';
 import type { QuadSink } from '../sinks/sink.ts';
 import { openCsv } from '../sources/csv.ts';
 import type { Batch, CsvDialect, OpenScan, Reading, Scan } from '../sources/source.ts';
-import { inputFormat, openInput, redactUrl } from '../storage/storage.ts';
+import { inputFormat, openInput } from '../storage/storage.ts';
 import type { Reader } from '../value.ts';
 import { type KeyedTexts, pairTexts } from './join.ts';
 import { type DeferredJoin, JoinFill, MapProgram, type RunState } from './program.ts';
@@ -66,7 +67,7 @@ export class Execution {
   /** Reads one document once, for all triples maps and joins that want its records. */
   async scan(plan: ScanPlan, url: string): Promise<void> {
     const { source } = plan;
-    const name = redactUrl(url);
+    const name = redact(url);
     const open = await formatOf(source.formulation);
     const input = await openInput(url, {
       workingDirectory: this.#request.workingDirectory,

@@ -6,7 +6,8 @@ import type { FileSource } from '../mapping/model.ts';
 import { formatOrigin } from '../mapping/model.ts';
 import { nearest } from '../nearest.ts';
 import type { ScanPlan } from '../plan/plan.ts';
-import { inputFormat, redactUrl } from '../storage/storage.ts';
+import { redact } from '../redact.ts';
+import { inputFormat } from '../storage/storage.ts';
 import type { InputBinding } from './request.ts';
 
 /** The URL or path of each scan's document, in the order of the scans. */
@@ -17,11 +18,17 @@ export function locateInputs(scans: readonly ScanPlan[], inputs: readonly InputB
     const named = input.name === undefined ? only(sources, input) : sources.filter((source) => isNamed(source, input.name as string));
     if (named.length === 0) throw unknownName(input.name as string, sources);
     for (const source of named) {
+      if (bound.has(source)) throw boundTwice(input, source);
       checkType(input, source);
       bound.set(source, input.url);
     }
   }
-  return sources.map((source) => bound.get(source) ?? locateSource(source, workingDirectory));
+  return sources.map((source) => {
+    const url = bound.get(source) ?? locateSource(source, workingDirectory);
+    // A sheet is no text in whatever formulation; its name says what a reader's fault about encodings would not.
+    if (/\.(xlsx|ods)(\.gz)?$/i.test(url)) inputFormat(url);
+    return url;
+  });
 }
 
 const isNamed = (source: FileSource, name: string): boolean => source.path === name || source.ids.includes(name);
@@ -30,8 +37,14 @@ const isNamed = (source: FileSource, name: string): boolean => source.path === n
 function only(sources: readonly FileSource[], input: InputBinding): readonly FileSource[] {
   const paths = new Set(sources.map(({ path }) => path));
   if (paths.size === 1) return sources;
-  throw new Fault('request/invalid', `The input ${redactUrl(input.url)} has no name, and the mapping has ${paths.size} sources`, {
+  throw new Fault('request/invalid', `The input ${redact(input.url)} has no name, and the mapping has ${paths.size} sources`, {
     hint: `Name one of ${[...paths].join(', ')}`,
+  });
+}
+
+function boundTwice(input: InputBinding, source: FileSource): Fault {
+  return new Fault('request/invalid', `The source ${source.path} is given two inputs, the second is ${redact(input.url)}`, {
+    hint: 'A source stands for one document; make a run for each, or give the mapping a source for each.',
   });
 }
 
@@ -53,7 +66,7 @@ function checkType(input: InputBinding, source: FileSource): void {
     'source/type',
     `The input is ${family.toUpperCase()}, and the mapping reads this source as ${source.formulation.toUpperCase()}`,
     {
-      place: { input: redactUrl(input.url), mapping: formatOrigin(source.origin) },
+      place: { input: redact(input.url), mapping: formatOrigin(source.origin) },
       hint: `Give a ${source.formulation.toUpperCase()} file, or change rml:referenceFormulation in the mapping`,
     },
   );

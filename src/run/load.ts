@@ -4,9 +4,15 @@ import { Fault } from '../fault.ts';
 import { formatDiagnostic } from '../mapping/diagnostics.ts';
 import type { Diagnostic, Mapping } from '../mapping/model.ts';
 import { readMapping } from '../mapping/read.ts';
-import { readText, redactUrl } from '../storage/storage.ts';
+import { redact } from '../redact.ts';
+import { readText } from '../storage/storage.ts';
 
 const MAPPING_LIMIT_BYTES = 64 * 2 ** 20;
+
+export interface MappingDocument {
+  readonly name: string;
+  readonly text: string;
+}
 
 export interface LoadedMapping {
   readonly mapping: Mapping;
@@ -20,7 +26,7 @@ export interface LoadedMapping {
  * @throws Fault mapping/syntax, mapping/invalid — the message lists every diagnostic; mapping/unreadable
  */
 export async function loadMapping(urls: readonly string[], base: string, workingDirectory: string): Promise<LoadedMapping> {
-  const documents = await Promise.all(urls.map(async (url) => ({ name: redactUrl(url), text: await readDocument(url, workingDirectory) })));
+  const documents = await readMappingDocuments(urls, workingDirectory);
   const { mapping, diagnostics } = readMapping(documents, { baseIri: base });
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   if (errors.length > 0) {
@@ -34,13 +40,17 @@ export async function loadMapping(urls: readonly string[], base: string, working
   };
 }
 
-async function readDocument(url: string, workingDirectory: string): Promise<string> {
+/** The texts of mapping documents, named as the user named them. @throws Fault mapping/unreadable */
+export const readMappingDocuments = (urls: readonly string[], workingDirectory: string): Promise<readonly MappingDocument[]> =>
+  Promise.all(urls.map((url) => readDocument(url, workingDirectory)));
+
+async function readDocument(url: string, workingDirectory: string): Promise<MappingDocument> {
   try {
-    return await readText(url, MAPPING_LIMIT_BYTES, { workingDirectory });
+    return { name: redact(url), text: await readText(url, MAPPING_LIMIT_BYTES, { workingDirectory }) };
   } catch (error) {
     const fault = Fault.of(error);
     if (fault.code === 'run/cancelled') throw fault;
-    throw new Fault('mapping/unreadable', `The mapping ${redactUrl(url)} cannot be read: ${fault.message}`, {
+    throw new Fault('mapping/unreadable', `The mapping ${redact(url)} cannot be read: ${fault.message}`, {
       cause: error,
       place: fault.place,
       ...(fault.hint === undefined ? {} : { hint: fault.hint }),

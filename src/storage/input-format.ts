@@ -1,6 +1,7 @@
 /** Tells what an input is: by the extension of its name, then by the media type of the response. */
 import { Fault } from '../fault.ts';
-import { fileNameOf, redactUrl } from './url.ts';
+import { redact } from '../redact.ts';
+import { fileNameOf } from './url.ts';
 
 /** `tsv` is CSV with tabs, `jsonl` one JSON document per line. */
 export type InputFormat = 'csv' | 'tsv' | 'json' | 'jsonl' | 'xml';
@@ -49,7 +50,7 @@ export function inputFormat(url: string, mediaType?: string): InputFormat {
       'source/type',
       `Input type '${extension}' (${extension.toUpperCase()}) is not offered by this version yet; ${EXPECTED}`,
       {
-        place: { input: redactUrl(url) },
+        place: { input: redact(url) },
         hint: 'Save the sheet as CSV',
       },
     );
@@ -59,7 +60,7 @@ export function inputFormat(url: string, mediaType?: string): InputFormat {
   if (told !== undefined) return told;
   const found = extension === undefined ? 'Input has no file extension' : `Input has the file extension '${extension}'`;
   throw new Fault('source/type', `${found}${media ? ` and the media type ${media}` : ''}; ${EXPECTED}`, {
-    place: { input: redactUrl(url) },
+    place: { input: redact(url) },
   });
 }
 

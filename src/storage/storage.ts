@@ -6,13 +6,13 @@
 import { isUtf8 } from 'node:buffer';
 import { pathToFileURL } from 'node:url';
 import { Fault } from '../fault.ts';
+import { redact } from '../redact.ts';
 import { listFiles, openFile, replaceFile } from './file.ts';
 import { gunzipWhenGzip } from './gzip.ts';
-import { fileNameOf, locate, redactUrl } from './url.ts';
+import { fileNameOf, locate } from './url.ts';
 
 export { type InputFormat, inputFormat } from './input-format.ts';
 export { resolveInside } from './safe-path.ts';
-export { redactUrl } from './url.ts';
 
 export interface OpenedInput {
   /** Chunks in order, as fast as they are asked for; ending the iteration closes the input. */
@@ -48,7 +48,7 @@ export interface OpenOptions {
  */
 export async function openInput(url: string, options: OpenOptions): Promise<OpenedInput> {
   const { signal } = options;
-  const name = redactUrl(url);
+  const name = redact(url);
   if (signal?.aborted) throw cancelled(name);
   const location = locate(url, options.workingDirectory);
   const raw = await (location.kind === 'file' ? openFile(location.path, name) : openWeb(location.url, name, signal)).catch((error) => {
@@ -101,14 +101,14 @@ export async function readText(url: string, limitBytes: number, options: OpenOpt
   for await (const chunk of input.bytes) {
     bytes += chunk.length;
     if (bytes > limitBytes) {
-      throw new Fault('limit/exceeded', `${redactUrl(url)} is larger than the ${limitBytes} bytes that are allowed for it`, {
-        place: { input: redactUrl(url) },
+      throw new Fault('limit/exceeded', `${redact(url)} is larger than the ${limitBytes} bytes that are allowed for it`, {
+        place: { input: redact(url) },
       });
     }
     parts.push(chunk);
   }
   const whole = Buffer.concat(parts);
-  if (!isUtf8(whole)) throw new Fault('source/encoding', `${redactUrl(url)} is not UTF-8`, { place: { input: redactUrl(url) } });
+  if (!isUtf8(whole)) throw new Fault('source/encoding', `${redact(url)} is not UTF-8`, { place: { input: redact(url) } });
   return new TextDecoder().decode(whole);
 }
 
@@ -119,7 +119,7 @@ export async function readText(url: string, limitBytes: number, options: OpenOpt
  */
 export async function listDirectory(url: string, extensions: readonly string[], workingDirectory: string): Promise<readonly string[]> {
   const location = locate(url, workingDirectory);
-  const name = redactUrl(url);
+  const name = redact(url);
   if (location.kind !== 'file') {
     throw new Fault('source/refused', `${name} cannot be listed as a directory`, {
       hint: 'Name the single files, or a directory of this machine',

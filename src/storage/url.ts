@@ -2,6 +2,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Fault } from '../fault.ts';
+import { redact } from '../redact.ts';
 
 export type Location = { readonly kind: 'file'; readonly path: string } | { readonly kind: 'http'; readonly url: URL };
 
@@ -18,7 +19,7 @@ export function locate(url: string, workingDirectory: string): Location {
   if (scheme === undefined) return { kind: 'file', path: isAbsolute(url) ? url : resolve(workingDirectory, url) };
   if (scheme === 'file') return { kind: 'file', path: filePath(url) };
   if (scheme === 'http' || scheme === 'https') return { kind: 'http', url: parse(url) };
-  throw new Fault('source/refused', `This version does not read '${scheme}:' addresses: ${redactUrl(url)}`, {
+  throw new Fault('source/refused', `This version does not read '${scheme}:' addresses: ${redact(url)}`, {
     hint: 'Give a file: URL, a path, or an http: or https: URL',
   });
 }
@@ -27,7 +28,7 @@ function filePath(url: string): string {
   try {
     return fileURLToPath(url);
   } catch (error) {
-    throw new Fault('source/refused', `${redactUrl(url)} is not a file: URL of this machine: ${(error as Error).message}`, {
+    throw new Fault('source/refused', `${redact(url)} is not a file: URL of this machine: ${(error as Error).message}`, {
       hint: 'Write file:///absolute/path, with characters such as spaces percent-encoded',
       cause: error,
     });
@@ -38,19 +39,8 @@ function parse(url: string): URL {
   try {
     return new URL(url);
   } catch (error) {
-    throw new Fault('source/refused', `${redactUrl(url)} is not a valid URL`, { cause: error });
+    throw new Fault('source/refused', `${redact(url)} is not a valid URL`, { cause: error });
   }
-}
-
-const USER_INFO = /^((?:jdbc:)?[a-zA-Z][a-zA-Z0-9+.:-]*:\/\/[^/?#@:]*):[^/?#]*@/;
-const PARAMETER = /([?&;])([^=&;#?]*)=([^&;#]*)/g;
-const SECRET_NAME = /pass|pwd|secret|token|credential|signature|auth|^sig$|key$|key[-_]?id$/i;
-
-/** The same text with the password of its authority and the values of secret-looking parameters replaced by `******`. */
-export function redactUrl(url: string): string {
-  return url
-    .replace(USER_INFO, '$1:******@')
-    .replace(PARAMETER, (whole, before: string, name: string) => (SECRET_NAME.test(name) ? `${before}${name}=******` : whole));
 }
 
 /** The last segment of the path, percent-decoded, without query: what has the extension. */

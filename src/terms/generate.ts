@@ -100,9 +100,9 @@ function readerOf(reference: string, expression: Expression, context: TermContex
   }
 }
 
-/** The lexical form of each value, each changed by `encode`. */
+/** Each value as its source writes it, changed by `encode`: only a literal of natural datatype has the canonical form. */
 function textOf(read: Reader, encode: (text: string) => string): TextOf {
-  const one = (value: Value): string => encode(typeof value === 'string' ? value : value.text);
+  const one = (value: Value): string => encode(typeof value === 'string' ? value : value.written);
   return (record) => {
     const values = read(record);
     if (values === null) return null;

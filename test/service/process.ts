@@ -117,6 +117,8 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
+  /** Whatever JSON came: each test knows its own. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests reach into bodies of every shape
   readonly body: any;
 }
 

@@ -1,0 +1,21 @@
+/** The prefixes that a mapping document declares: its author's words for the namespaces of the data. */
+import { Parser } from 'n3';
+
+/** Namespaces of mappings say nothing about the data. */
+const ABOUT_MAPPINGS = /^http:\/\/(w3id\.org\/rml\/|www\.w3\.org\/ns\/r2rml#|semweb\.mmlab\.be\/ns\/)/;
+
+/** Prefix → namespace, those of mapping vocabularies left out. What stands before a syntax error counts; the error itself is for `readMapping`. */
+export function dataPrefixes(text: string): Promise<Readonly<Record<string, string>>> {
+  const found: Record<string, string> = {};
+  return new Promise((resolve) => {
+    new Parser({ baseIRI: 'http://example.com/' }).parse(
+      text,
+      (error, quad) => {
+        if (error || !quad) resolve(found);
+      },
+      (prefix, iri) => {
+        if (!ABOUT_MAPPINGS.test(iri.value)) found[prefix] ??= iri.value;
+      },
+    );
+  });
+}
