@@ -180,12 +180,7 @@ class CsvScanner {
     if (this.#ended) return false;
     const rest = this.#buffer.subarray(this.#at);
     const limit = this.#reading.maxRecordBytes;
-    if (rest.length > limit) {
-      throw new Fault('limit/exceeded', `A row is longer than the ${limit} bytes that are allowed`, {
-        place: { ...this.#place(), line: this.#lineAt(this.#at), byte: this.#byteAt(this.#at) },
-        hint: 'Look for a quote that is not closed, or raise the limit of a record.',
-      });
-    }
+    if (rest.length > limit) throw this.#tooLong();
     const chunks: Uint8Array[] = [rest];
     let size = rest.length;
     const wanted = Math.min(rest.length * 2, limit) + 1;
@@ -220,6 +215,7 @@ class CsvScanner {
     const quote = this.#quote;
     const slots = this.#slots;
     const width = slots.length;
+    const longest = this.#reading.maxRecordBytes;
     const header = this.header.length === 0;
     const emptyCell = this.#emptyIsNull && !header ? null : '';
     const rows: Row[] = [];
@@ -277,6 +273,7 @@ class CsvScanner {
         break;
       }
       if (!complete) break;
+      if (at - this.#at > longest) throw this.#tooLong();
       rows.push(row);
       this.#at = at;
       this.#row++;
@@ -307,6 +304,13 @@ class CsvScanner {
     const quote = String.fromCharCode(this.#quote);
     const plain = this.#doubleQuote && cell.includes(quote) ? cell.replaceAll(quote + quote, quote) : cell;
     return this.#trim ? plain.trim() : plain;
+  }
+
+  #tooLong(): Fault {
+    return new Fault('limit/exceeded', `A row is longer than the ${this.#reading.maxRecordBytes} bytes that are allowed`, {
+      place: { ...this.#place(), line: this.#lineAt(this.#at), byte: this.#byteAt(this.#at) },
+      hint: 'Look for a quote that is not closed, or raise the limit of a record.',
+    });
   }
 
   #malformedQuote(at: number, column: number): Fault {
