@@ -191,6 +191,26 @@ function suite(queue: TestQueue): void {
     expect(await runs.cancel('r0')).toBeUndefined();
   });
 
+  test('cancels a run that waits for its next attempt', async () => {
+    const patient = await openRuns(backend, { retryMs: 60_000 });
+    const { id } = await patient.submit(request('flaky=2'), {});
+    await reach(id, 'retrying');
+    expect(await patient.cancel(id)).toMatchObject({ state: 'cancelled' });
+    await patient.close();
+  });
+
+  // Runs that end in the same moment do not see each other in PostgreSQL, so a few more may be kept until the next one ends.
+  test('keeps about as many ended runs as it was told, and loses no outcome by that', async () => {
+    const forgetful = await openRuns(backend, { keepCount: 2 });
+    const ids = await Promise.all(Array.from({ length: 30 }, async () => (await forgetful.submit(request('ok'), {})).id));
+    const outcomes = await Promise.all(ids.map((id) => forgetful.outcome(id, 10_000)));
+    expect(outcomes.filter((outcome) => outcome?.state === 'completed')).toHaveLength(30);
+    const kept = await forgetful.list({ limit: 100, state: 'completed' });
+    expect(kept.length).toBeGreaterThanOrEqual(2);
+    expect(kept.length).toBeLessThanOrEqual(10);
+    await forgetful.close();
+  });
+
   test('leaves an ended run as it is when it is cancelled afterwards', async () => {
     const { id } = await runs.submit(request('ok'), {});
     await runs.outcome(id, 10_000);
@@ -313,6 +333,22 @@ function suite(queue: TestQueue): void {
       });
       expect((await readdir(join(directory.path, 'output'))).filter((name) => name.includes(id))).toEqual([]);
     }, 40_000);
+
+    test('lets a worker that slept too long publish nothing of a run that another has taken', async () => {
+      const sleeper = children.at(-1) as ChildProcess;
+      const { id } = await runs.submit(request('slow=1500'), {});
+      await reach(id, 'running');
+      sleeper.kill('SIGSTOP');
+      await startChild();
+      expect(await runs.outcome(id, 15_000)).toMatchObject({ state: 'completed' });
+      sleeper.kill('SIGCONT');
+      await sleep(1_000);
+      expect(await runs.get(id)).toMatchObject({ state: 'completed', attempts: 2 });
+      const files = (await readdir(join(directory.path, 'output'))).filter((name) => name.includes(id));
+      expect(files.sort()).toEqual([`Semi-Structured-Transformer-${id}.manifest.json`, `Semi-Structured-Transformer-${id}.nq`]);
+      expect(sleeper.exitCode).toBe(null);
+      sleeper.kill('SIGKILL');
+    }, 30_000);
 
     test('gives an unfinished run back when a worker is told to stop', async () => {
       const child = children.at(-1) as ChildProcess;
