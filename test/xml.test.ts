@@ -49,7 +49,7 @@ async function read(
   return {
     rows,
     unmatched: iterations.map((_, i) => scan.unmatched(i)),
-    hints: iterations.map((_, i) => (scan as unknown as { hint(i: number): string | undefined }).hint(i)),
+    hints: iterations.map((_, i) => scan.hint?.(i)),
     bytes: last,
   };
 }

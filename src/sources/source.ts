@@ -79,6 +79,8 @@ export interface Scan {
    * The legacy dialect calls that a fault; today's yields a warning.
    */
   unmatched(iteration: number): readonly string[];
+  /** After `batches` has ended: words that may help where an iteration had no record (no reference), or a reference had no node. */
+  hint?(iteration: number, reference?: string): string | undefined;
 }
 
 /** A format: opens a document's bytes as a scan. The bytes are closed by whoever opened them. */

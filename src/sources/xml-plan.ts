@@ -6,7 +6,7 @@ import { type Keep, MAX_STEPS, Matcher, STRUCTURE, TEXT, type TrackedPath, WHOLE
 import type { Name, NameTable, Scope } from './xml-names.ts';
 import { type NamePattern, nameTest, type Path, parsePath, type Step } from './xml-path.ts';
 import { reachOf } from './xml-reach.ts';
-import { Element } from './xml-tree.ts';
+import type { Element } from './xml-tree.ts';
 import { type Bind, compileWalk, isWalkable } from './xml-walk.ts';
 
 type Engine = typeof import('./xml-xpath.ts');

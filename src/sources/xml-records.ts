@@ -187,7 +187,10 @@ export class RootWaiter implements XmlSink {
   }
 
   open(name: Name, attributes: Attributes): void {
-    if (this.#builder !== undefined) return this.#builder.open(name, attributes);
+    if (this.#builder !== undefined) {
+      this.#builder.open(name, attributes);
+      return;
+    }
     if (this.name !== undefined) throw new Fault('internal/error', 'The XML scanner went on before the records were planned');
     this.name = name;
     this.#attributes = attributes;

@@ -10,6 +10,7 @@
  *
  * @see https://www.w3.org/TR/xpath-31/ and https://www.w3.org/TR/xml/
  */
+import { getHeapStatistics } from 'node:v8';
 import { Fault, type FaultPlace } from '../fault.ts';
 import { fromBytes, toBytes } from '../text.ts';
 import type { Reader } from '../value.ts';
@@ -21,8 +22,11 @@ import { RecordBuilder, RootWaiter } from './xml-records.ts';
 import { XmlScanner } from './xml-scanner.ts';
 import type { Element } from './xml-tree.ts';
 
-/** Largest document of which everything is kept, because an iterator or a reference needs it. */
-const MAX_DOCUMENT_BYTES = 256 * 2 ** 20;
+/**
+ * Largest document of which everything is kept, because an iterator or a reference needs it. A tree with its views takes ten to
+ * twelve times the document's bytes, so a process with a small heap accepts less: a fault is better than the end of the process.
+ */
+const MAX_DOCUMENT_BYTES = Math.min(256 * 2 ** 20, Math.floor(getHeapStatistics().heap_size_limit / 16));
 const BATCH_RECORDS = 256;
 /** Records that are fewer than a batch do not wait longer than this many bytes. */
 const BATCH_BYTES = 2 ** 20;
@@ -215,15 +219,16 @@ class XmlScan implements Scan {
     }
   }
 
+  /** Only of references that were read; so none where there was no record. */
   unmatched(iteration: number): readonly string[] {
     return [...(this.#found[iteration] as Map<string, boolean>)].filter(([, found]) => !found).map(([reference]) => reference);
   }
 
-  /** What may help where an iteration had no record (`reference` undefined) or a reference no node: a namespace that the expression leaves out. */
-  hint(iteration: number, reference: string | undefined): string | undefined {
+  /** A namespace that the expression leaves out. */
+  hint(iteration: number, reference?: string): string | undefined {
     if (reference === undefined && (this.#records[iteration] as number) > 0) return undefined;
     const expression = reference ?? this.#iterations[iteration]?.iterator ?? '';
-    const words = new Set(expression.match(/(?<![:@\p{L}\p{N}_.-])[\p{L}_][\p{L}\p{M}\p{N}_.\-]*(?!\s*[(:\p{L}])/gu) ?? []);
+    const words = new Set(expression.match(/(?<![:@\p{L}\p{N}_.-])[\p{L}_][\p{L}\p{M}\p{N}_.-]*(?!\s*[(:\p{L}])/gu) ?? []);
     const found = this.#names.seen.find((name) => name.uri !== '' && words.has(fromBytes(name.local)));
     if (found === undefined) return undefined;
     const local = fromBytes(found.local);
