@@ -1,12 +1,11 @@
 /** The queues that this machine has, each opened on names of its own; for tests. */
-import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { missingPostgres, startPostgres } from './servers/postgres.ts';
+import { missingRedis, type Redis, startRedis as startRedisServer } from './servers/redis.ts';
 
 export interface TestServer {
   readonly url: string;
@@ -21,18 +20,19 @@ export interface TestQueue {
   start(): Promise<TestServer>;
 }
 
-const POSTGRES = process.env.TEST_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5432/test';
-const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
-const hasPostgres = await answers(POSTGRES);
+/** A PostgreSQL to use in place of one that is started for the test. */
+const GIVEN_POSTGRES = process.env.TEST_POSTGRES_URL;
 
 export const QUEUES: readonly TestQueue[] = [
   { name: 'embedded', missing: undefined, start: async () => ({ url: 'embedded:', stop: async () => undefined }) },
-  { name: 'redis', missing: hasRedis ? undefined : 'there is no redis-server on the PATH', start: () => startRedis() },
-  {
-    name: 'postgres',
-    missing: hasPostgres ? undefined : `no PostgreSQL answers at ${POSTGRES}`,
-    start: async () => ({ url: POSTGRES, stop: dropSchema }),
-  },
+  { name: 'redis', missing: missingRedis, start: () => startRedis() },
+  GIVEN_POSTGRES === undefined
+    ? { name: 'postgres', missing: await missingPostgres(), start: async () => started(await startPostgres()) }
+    : {
+        name: 'postgres',
+        missing: (await answers(GIVEN_POSTGRES)) ? undefined : `no PostgreSQL answers at the address of TEST_POSTGRES_URL`,
+        start: async () => ({ url: GIVEN_POSTGRES, stop: (prefix) => dropSchema(GIVEN_POSTGRES, prefix) }),
+      },
 ];
 
 export function uniquePrefix(): string {
@@ -45,40 +45,11 @@ export async function temporaryDirectory(): Promise<{ readonly path: string; rem
 }
 
 /** A redis-server without files, on a free port unless one is given. */
-export async function startRedis(
-  given?: number,
-): Promise<TestServer & { readonly pid: number; readonly port: number; stop(): Promise<void> }> {
-  const port = given ?? (await freePort());
-  const child = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], {
-    stdio: 'ignore',
-  });
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  while (!(await listens(port))) await sleep(20);
-  return {
-    url: `redis://127.0.0.1:${port}`,
-    pid: child.pid as number,
-    port,
-    async stop() {
-      child.kill('SIGKILL');
-      await ended;
-    },
-  };
-}
+export const startRedis = async (port?: number): Promise<Redis> => started(await startRedisServer({ port }));
 
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
-function listens(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.once('connect', () => socket.end(() => resolve(true)));
-    socket.once('error', () => resolve(false));
-  });
+function started<T>(server: T | { readonly skip: string }): T {
+  if (typeof server === 'object' && server !== null && 'skip' in server) throw new Error(`cannot be tested here: ${server.skip}`);
+  return server as T;
 }
 
 async function answers(url: string): Promise<boolean> {
@@ -92,8 +63,8 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-async function dropSchema(prefix: string): Promise<void> {
-  const client = new pg.Client({ connectionString: POSTGRES });
+async function dropSchema(url: string, prefix: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
     await client.query(`DROP SCHEMA IF EXISTS "${prefix}" CASCADE`);
