@@ -62,14 +62,25 @@ export function failureMessage(subject: Subject, fault: Fault, now: Date): Failu
 function failingInput({ inputs }: Subject, fault: Fault): string {
   const named = fault.place.input;
   const urls = inputs.map((input) => redact(input.url));
+  return (named === undefined ? undefined : urls.find((url) => samePlace(url, named))) ?? urls[0] ?? named ?? '';
+}
+
+function samePlace(url: string, named: string): boolean {
   const bare = (text: string): string => text.replace(/^file:\/\//, '');
-  return (named === undefined ? undefined : urls.find((url) => bare(url) === bare(named))) ?? urls[0] ?? named ?? '';
+  return bare(url) === bare(named);
 }
 
 /** One sentence without its full stop: the text form puts its own. */
 function reasonOf(fault: Fault, entity: string): string {
-  const text = fault.code === 'source/type' ? typeReason(fault, entity) : describeFault(fault);
+  const text = fault.code === 'source/type' ? typeReason(fault, entity) : describeFault(withoutEntity(fault, entity));
   return text.replace(/\s*\.\s*$/, '');
+}
+
+/** The text form names the entity already; another input stays in the reason. */
+function withoutEntity(fault: Fault, entity: string): Fault {
+  const { code, message, place, hint } = fault;
+  if (place.input === undefined || !samePlace(entity, place.input)) return fault;
+  return new Fault(code, message, { place: { ...place, input: undefined }, hint });
 }
 
 /** Names the file extension and lists the expected types. */

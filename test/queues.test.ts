@@ -142,8 +142,7 @@ function suite(queue: TestQueue): void {
       state: 'failed',
       failure: {
         name: 'Semi-Structured-Transformer',
-        error:
-          "Record 'fault=source/malformed' could not be processed due to: it failed with source/malformed (input fault=source/malformed).",
+        error: "Record 'fault=source/malformed' could not be processed due to: it failed with source/malformed.",
         code: 'source/malformed',
         entity: 'fault=source/malformed',
         provenance: '',

@@ -202,14 +202,21 @@ describe('the failure message', () => {
       {},
       new Fault('source/missing', 'There is no file', { place: { input: '/in/b.txt' } }),
       '/in/b.txt',
-      "Record '/in/b.txt' could not be processed due to: There is no file (input /in/b.txt).",
+      "Record '/in/b.txt' could not be processed due to: There is no file.",
     ],
     [
       'the same file under its other name',
       {},
       new Fault('source/missing', 'Gone', { place: { input: '/in/a.csv' } }),
       'file:///in/a.csv',
-      "Record 'file:///in/a.csv' could not be processed due to: Gone (input /in/a.csv).",
+      "Record 'file:///in/a.csv' could not be processed due to: Gone.",
+    ],
+    [
+      'the first input when the fault names another file',
+      {},
+      new Fault('source/missing', 'Gone', { place: { input: '/in/c.csv' } }),
+      'file:///in/a.csv',
+      "Record 'file:///in/a.csv' could not be processed due to: Gone (input /in/c.csv).",
     ],
     [
       'the first input when the fault names none',
