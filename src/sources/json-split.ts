@@ -23,7 +23,7 @@ import {
   QUOTE,
 } from './json-bytes.ts';
 import type { Route } from './json-route.ts';
-import { JsonSyntaxError, parseJson } from './json-text.ts';
+import { adviceFor, JsonSyntaxError, parseJson } from './json-text.ts';
 
 /** Deeper nesting is refused, so that no later step can run out of stack. */
 export const MAX_DEPTH = 1000;
@@ -142,7 +142,7 @@ export class JsonSplitter {
       this.line = this.pieceLine;
       for (let i = 0; i < error.offset; i++) if (text.charCodeAt(i) === 10) this.line++;
       this.mode = PIECE;
-      return this.fail(error.message, this.first + error.offset, undefined);
+      return this.fail(error.message, this.first + error.offset, error.hint);
     }
   }
 
@@ -484,7 +484,8 @@ export class JsonSplitter {
         'One document holds one value. A file of one value a line (JSON Lines) is read as such when its name ends in .jsonl or .ndjson';
       this.fail(`Something follows the end of the JSON document: ${found}`, pos, hint);
     }
-    this.fail(`The JSON document has ${found} where ${expected} should stand`, pos, undefined);
+    const hint = adviceFor(String.fromCharCode(byte), expected as string);
+    this.fail(`The JSON document has ${found} where ${expected} should stand`, pos, hint);
   }
 
   private tooDeep(pos: number): never {
@@ -499,7 +500,7 @@ export class JsonSplitter {
   /** The same fault, at its place in the document. */
   private placed(error: unknown): never {
     if (!(error instanceof JsonSyntaxError)) throw error;
-    return this.fail(error.message, error.offset, undefined);
+    return this.fail(error.message, error.offset, error.hint);
   }
 
   private fail(message: string, pos: number, hint: string | undefined, code: FaultCode = 'source/malformed'): never {

@@ -31,11 +31,21 @@ export const isObject = (value: unknown): value is JsonObject =>
 /** What is wrong with a text that is not JSON. `offset` counts bytes from its beginning. */
 export class JsonSyntaxError extends Error {
   readonly offset: number;
+  readonly hint: string | undefined;
 
-  constructor(message: string, offset: number) {
+  constructor(message: string, offset: number, hint?: string) {
     super(message);
     this.offset = offset;
+    this.hint = hint;
   }
+}
+
+/** What to do about the character `found` where a value or a name was expected; undefined: it is no sign of anything. */
+export function adviceFor(found: string, expected: string): string | undefined {
+  if (!/^a (value|name)/.test(expected)) return undefined;
+  if (found === ']' || found === '}') return 'A comma may not stand before a closing bracket, and each name needs a value';
+  if (/^[A-Za-z_'\x80-\xff]/.test(found)) return 'Texts and names stand in double quotes; values without are numbers, true, false and null';
+  return undefined;
 }
 
 /**
@@ -211,10 +221,11 @@ class ExactParser {
 
   private unexpected(expected: string): never {
     if (this.at >= this.text.length) this.fail(`The JSON document ends where ${expected} should stand`, this.at);
-    this.fail(`The JSON document has ${JSON.stringify(this.text[this.at])} where ${expected} should stand`, this.at);
+    const found = this.text[this.at] as string;
+    this.fail(`The JSON document has ${JSON.stringify(found)} where ${expected} should stand`, this.at, adviceFor(found, expected));
   }
 
-  private fail(message: string, offset: number): never {
-    throw new JsonSyntaxError(message, offset);
+  private fail(message: string, offset: number, hint?: string): never {
+    throw new JsonSyntaxError(message, offset, hint);
   }
 }

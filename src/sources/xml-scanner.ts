@@ -39,7 +39,7 @@ import {
   XML_DECLARATION,
 } from './xml-syntax.ts';
 import { type Attributes, NO_ATTRIBUTES, type XmlSink } from './xml-tree.ts';
-import { XmlWindow } from './xml-window.ts';
+import { CUT_OFF, XmlWindow } from './xml-window.ts';
 
 /** Levels of open elements that a document may have. */
 export const MAX_DEPTH = 10_000;
@@ -421,9 +421,9 @@ export class XmlScanner extends XmlWindow {
     const open = this.#names[this.#names.length - 1];
     if (this.#within !== 'content') {
       const what = { comment: 'a comment', instruction: 'a processing instruction', cdata: 'a CDATA section' }[this.#within];
-      this.fail(`The document ends within ${what}`, end);
+      this.fail(`The document ends within ${what}`, end, CUT_OFF);
     }
-    if (open !== undefined) this.fail(`The document ends before </${fromBytes(open.raw)}>`, end, 'It may have been cut off.');
+    if (open !== undefined) this.fail(`The document ends before </${fromBytes(open.raw)}>`, end, CUT_OFF);
     if (!this.#rootSeen) this.fail(this.bytesBefore + end === 0 ? `${this.input} is empty` : `${this.input} has no root element`, end);
   }
 }

@@ -6,6 +6,9 @@
 import { Fault, type FaultPlace } from '../fault.ts';
 import { fromBytes } from '../text.ts';
 
+/** What to do about a document that ends too early. */
+export const CUT_OFF = 'The file is probably cut off; fetch or write it again';
+
 export abstract class XmlWindow {
   protected bytes: Uint8Array = new Uint8Array(0);
   protected text = '';
@@ -81,7 +84,7 @@ export abstract class XmlWindow {
 
   /** False: wait for the rest of `what`. @throws Fault source/malformed — there is none */
   protected incomplete(what: string): false {
-    if (this.ended) this.fail(`The document ends within ${what}`, this.at);
+    if (this.ended) this.fail(`The document ends within ${what}`, this.at, CUT_OFF);
     return false;
   }
 

@@ -5,7 +5,7 @@
  * looks at. Views hold characters, results are bytes again.
  */
 import fontoxpath from 'fontoxpath';
-import { Fault, type FaultPlace } from '../fault.ts';
+import { excerpt, Fault, type FaultPlace } from '../fault.ts';
 import { fromBytes, toBytes } from '../text.ts';
 import type { Name } from './xml-names.ts';
 import { type Child, Element, Text } from './xml-tree.ts';
@@ -64,7 +64,7 @@ function check(expression: string, resolve: ResolvePrefix, place: FaultPlace): v
     // Other faults depend on the record: the empty document may have caused them.
     if (!/\bXP(ST|TY0004)|^XQST/.test(message) || /XPTY/.test(message)) return;
     const prefix = /prefix (\S+)/i.exec(message)?.[1];
-    throw new Fault('mapping/reference', `The XPath expression is not valid: ${message}`, {
+    throw new Fault('mapping/reference', `The XPath expression is not valid: ${reasonOf(error, expression, message)}`, {
       place,
       cause: error,
       ...(/XPST0081/.test(message)
@@ -79,6 +79,18 @@ function check(expression: string, resolve: ResolvePrefix, place: FaultPlace): v
 const resolver = (resolve: ResolvePrefix) => (prefix: string) => (prefix === '' ? '' : (resolve(prefix) ?? null));
 
 /** The library's messages show the expression over several lines; the first says what is wrong. */
+/** The library lists all that could stand at the place of an error; the place says more. */
+function reasonOf(error: unknown, expression: string, message: string): string {
+  const { position } = error as { position?: { readonly start?: { readonly offset?: number } } };
+  const offset = position?.start?.offset;
+  if (/XPST0003/.test(message) && offset !== undefined) {
+    const found = offset < expression.length ? excerpt(expression.slice(offset), 20) : 'its end';
+    return `it cannot be understood from ${found} on, at character ${offset + 1}`;
+  }
+  const [, name, arity] = /Function Q\{[^}]*\}(\S+) with arity of (\d+) not registered/.exec(message) ?? [];
+  return name === undefined ? message : `there is no function ${name} with ${arity} ${arity === '1' ? 'argument' : 'arguments'}`;
+}
+
 const messageOf = (error: unknown): string =>
   String(error instanceof Error ? error.message : error)
     .split('\n')

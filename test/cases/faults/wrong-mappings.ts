@@ -79,20 +79,20 @@ export const WRONG_MAPPINGS: readonly Row[] = [
     { ...xml('<people/>'), 'mapping.ttl': XPATH.replace('/people/person', '/people/person[') },
     'mapping/reference',
     { expression: '/people/person[' },
-    ['XPath', 'not valid', 'mapping.ttl:4:'],
+    ['XPath', 'not valid', 'from "[" on, at character 15', 'mapping.ttl:4:'],
   ],
   [
     'a reference that is no XPath',
     { ...xml('<people/>'), 'mapping.ttl': XPATH.replace('"name"', '"name["') },
     'mapping/reference',
     { expression: 'name[' },
-    ['XPath', 'not valid', 'mapping.ttl:7:'],
+    ['XPath', 'not valid', 'from "[" on, at character 5', 'mapping.ttl:7:'],
   ],
   [
     'a function that XPath does not have',
     { ...xml('<people/>'), 'mapping.ttl': XPATH.replace('"name"', '"upper(name)"') },
     'mapping/reference',
     { expression: 'upper(name)' },
-    ['XPath', 'upper', 'mapping.ttl:7:'],
+    ['XPath', 'there is no function upper with 1 argument', 'mapping.ttl:7:'],
   ],
 ];
