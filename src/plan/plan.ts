@@ -4,6 +4,7 @@
  */
 import type { Expression, FileSource, Mapping, PredicateObjectMap, ReferencingObjectMap, TermMap, TriplesMap } from '../mapping/model.ts';
 import { DEFAULT_GRAPH_IRIS, formatOrigin } from '../mapping/model.ts';
+import { isDetermined } from './determined.ts';
 import { findPartitions } from './partitions.ts';
 
 export interface Plan {
@@ -50,6 +51,8 @@ export interface RulePlan {
    * this rule. `shared`: other rules may make the same statement, or the predicate or graph is not constant.
    */
   readonly distinct: 'subject' | 'shared';
+  /** The subject alone says what the object is: a subject that was seen needs no look at it. */
+  readonly determined: boolean;
 }
 
 export type ObjectPlan =
@@ -115,9 +118,10 @@ export function planMapping(mapping: Mapping, runBase: string): Plan {
           rules: draft.rules.map((rule): RulePlan => {
             const { object } = rule;
             const distinct = shared.has(rule) ? 'shared' : 'subject';
-            if (object.kind !== 'join') return { ...rule, object, distinct };
+            const determined = isDetermined(rule, draft.triplesMap, scan.dialect);
+            if (object.kind !== 'join') return { ...rule, object, distinct, determined };
             const parent = joins[object.join]?.parent as TriplesMap;
-            return { ...rule, object: { ...object, deferred: (scanOf.get(parent.id) as number) >= position }, distinct };
+            return { ...rule, object: { ...object, deferred: (scanOf.get(parent.id) as number) >= position }, distinct, determined };
           }),
         })),
       })),

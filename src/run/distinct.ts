@@ -107,8 +107,7 @@ function finish(wordA: number, wordB: number, wordC: number, wordD: number): voi
   h1 = a;
   h2 = b;
   h3 = c;
-  // A word that is never zero tells a used slot from a free one.
-  h4 = d | 1;
+  h4 = d;
 }
 
 function scramble(word: number): number {
@@ -127,105 +126,121 @@ export const NEW = 1;
 export const UNDECIDED = 2;
 export type Verdict = typeof KNOWN | typeof NEW | typeof UNDECIDED;
 
-const SLOT_WORDS = 4;
-const SLOT_BYTES = SLOT_WORDS * 4;
-const FIRST_SLOTS = 1024;
+const KEY_WORDS = 4;
+const CHUNK_ROWS = 1024;
+const FIRST_SLOTS = 2048;
+const MAX_LOAD = 0.75;
+/** An index entry is a row plus one in its low bits and five bits of the key above them; 0 is a free slot. */
+const ROW_BITS = 27;
+const ROW_MASK = 2 ** ROW_BITS - 1;
 
-/** Open addressing over 128-bit keys in one typed array; grows by doubling while the budget allows, then is frozen. */
+/**
+ * 128-bit keys in rows, one after the other in chunks, and an open-addressing index of rows. Both take from the budget, but
+ * for the first chunk; when it is used up, the table is frozen. The index grows by doubling; rows never move.
+ */
 class KeyTable {
-  protected slots = FIRST_SLOTS;
-  protected words: Uint32Array = new Uint32Array(FIRST_SLOTS * SLOT_WORDS);
-  protected count = 0;
-  protected frozen = false;
-  protected readonly budget: MemoryBudget;
   protected readonly seed: number;
+  protected readonly rowWords: number;
+  protected chunks: Uint32Array[] = [];
+  protected count = 0;
+  readonly #budget: MemoryBudget;
+  #index: Uint32Array = new Uint32Array(FIRST_SLOTS);
+  #frozen = false;
   #takenBytes = 0;
 
-  constructor(budget: MemoryBudget, seed: number) {
-    this.budget = budget;
+  constructor(budget: MemoryBudget, seed: number, extraWords: number) {
+    this.#budget = budget;
     this.seed = seed;
+    this.rowWords = KEY_WORDS + extraWords;
   }
 
   /** Gives the memory back; the table is empty and usable afterwards. */
   drop(): void {
-    this.budget.give(this.#takenBytes);
+    this.#budget.give(this.#takenBytes);
     this.#takenBytes = 0;
-    this.slots = FIRST_SLOTS;
-    this.words = new Uint32Array(FIRST_SLOTS * SLOT_WORDS);
+    this.#index = new Uint32Array(FIRST_SLOTS);
+    this.chunks = [];
     this.count = 0;
-    this.frozen = false;
+    this.#frozen = false;
   }
 
-  protected take(bytes: number): boolean {
-    if (!this.budget.take(bytes)) return false;
-    this.#takenBytes += bytes;
-    return true;
-  }
-
-  /** The slot of the key in `h1…h4`, or `-1 - slot` of the free slot where it belongs. */
+  /** The row of the key in `h1…h4`, or `-1 - slot` of the free slot where it belongs. */
   protected find(): number {
-    const { words } = this;
-    const mask = this.slots - 1;
+    const index = this.#index;
+    const { chunks, rowWords } = this;
+    const mask = index.length - 1;
+    const tag = h2 >>> ROW_BITS;
     let slot = h1 & mask;
     while (true) {
-      const at = slot * SLOT_WORDS;
-      const last = words[at + 3] as number;
-      if (last === 0) return -1 - slot;
-      if (last === h4 >>> 0 && words[at] === h1 >>> 0 && words[at + 1] === h2 >>> 0 && words[at + 2] === h3 >>> 0) return slot;
+      const entry = index[slot] as number;
+      if (entry === 0) return -1 - slot;
+      if (entry >>> ROW_BITS === tag) {
+        const row = (entry & ROW_MASK) - 1;
+        const chunk = chunks[(row / CHUNK_ROWS) | 0] as Uint32Array;
+        const at = (row % CHUNK_ROWS) * rowWords;
+        if (chunk[at] === h1 >>> 0 && chunk[at + 1] === h2 >>> 0 && chunk[at + 2] === h3 >>> 0 && chunk[at + 3] === h4 >>> 0) return row;
+      }
       slot = (slot + 1) & mask;
     }
   }
 
-  protected put(slot: number): void {
-    const at = slot * SLOT_WORDS;
-    this.words[at] = h1;
-    this.words[at + 1] = h2;
-    this.words[at + 2] = h3;
-    this.words[at + 3] = h4;
-    this.count++;
-  }
-
-  /** Room for one more key; false when the table is frozen. A table that grew has moved its slots. */
-  protected reserve(): 'as-is' | 'moved' | 'full' {
-    if (this.frozen) return 'full';
-    if (this.count < this.slots * 0.7) return 'as-is';
-    const more = this.slots * SLOT_BYTES;
-    if (!this.take(more)) {
-      this.frozen = true;
-      return 'full';
+  /** Adds the key in `h1…h4` at the free slot that `find` gave; its row, or -1 when the table is full. */
+  protected put(freeSlot: number): number {
+    const row = this.count;
+    if (this.#frozen || !this.#reserveChunk(row)) {
+      this.#frozen = true;
+      return -1;
     }
-    this.grow();
-    return 'moved';
+    const chunk = this.chunks[(row / CHUNK_ROWS) | 0] as Uint32Array;
+    const at = (row % CHUNK_ROWS) * this.rowWords;
+    chunk[at] = h1;
+    chunk[at + 1] = h2;
+    chunk[at + 2] = h3;
+    chunk[at + 3] = h4;
+    this.#index[freeSlot] = (h2 & ~ROW_MASK) | (row + 1);
+    this.count = row + 1;
+    // A full index would make the next search endless: the last growth that the budget refuses ends the table here.
+    if (this.count >= this.#index.length * MAX_LOAD && !this.#growIndex()) this.#frozen = true;
+    return row;
   }
 
-  protected grow(): void {
-    const old = this.words;
-    const slots = this.slots * 2;
-    const words = new Uint32Array(slots * SLOT_WORDS);
+  #reserveChunk(row: number): boolean {
+    if (row % CHUNK_ROWS !== 0) return true;
+    const bytes = CHUNK_ROWS * this.rowWords * 4;
+    if (row >= ROW_MASK - CHUNK_ROWS || (row > 0 && !this.#take(bytes))) return false;
+    this.chunks.push(new Uint32Array(CHUNK_ROWS * this.rowWords));
+    return true;
+  }
+
+  #growIndex(): boolean {
+    const slots = this.#index.length * 2;
+    if (!this.#take(slots * 2)) return false;
+    const index = new Uint32Array(slots);
     const mask = slots - 1;
-    for (let from = 0; from < old.length; from += SLOT_WORDS) {
-      if (old[from + 3] === 0) continue;
-      let slot = (old[from] as number) & mask;
-      while (words[slot * SLOT_WORDS + 3] !== 0) slot = (slot + 1) & mask;
-      const to = slot * SLOT_WORDS;
-      words[to] = old[from] as number;
-      words[to + 1] = old[from + 1] as number;
-      words[to + 2] = old[from + 2] as number;
-      words[to + 3] = old[from + 3] as number;
-      this.moved(from / SLOT_WORDS, slot, slots);
+    for (let row = 0; row < this.count; row++) {
+      const chunk = this.chunks[(row / CHUNK_ROWS) | 0] as Uint32Array;
+      const at = (row % CHUNK_ROWS) * this.rowWords;
+      let slot = (chunk[at] as number) & mask;
+      while (index[slot] !== 0) slot = (slot + 1) & mask;
+      index[slot] = ((chunk[at + 1] as number) & ~ROW_MASK) | (row + 1);
     }
-    this.words = words;
-    this.slots = slots;
-    this.settled();
+    this.#index = index;
+    return true;
   }
 
-  /** A key moved from slot to slot while growing to `slots`; called between the last use of the old slots and `settled`. */
-  protected moved(_from: number, _to: number, _slots: number): void {}
-  protected settled(): void {}
+  #take(bytes: number): boolean {
+    if (!this.#budget.take(bytes)) return false;
+    this.#takenBytes += bytes;
+    return true;
+  }
 }
 
 /** A set of texts, by hash. */
 export class HashSet extends KeyTable {
+  constructor(budget: MemoryBudget, seed: number) {
+    super(budget, seed, 0);
+  }
+
   /** Adds the text. */
   add(text: string): Verdict {
     hash(text, this.seed);
@@ -234,90 +249,54 @@ export class HashSet extends KeyTable {
 
   /** Adds what `h1…h4` hold. */
   addHashed(): Verdict {
-    let slot = this.find();
-    if (slot >= 0) return KNOWN;
-    const room = this.reserve();
-    if (room === 'full') return UNDECIDED;
-    if (room === 'moved') slot = this.find();
-    this.put(-1 - slot);
-    return NEW;
+    const found = this.find();
+    if (found >= 0) return KNOWN;
+    return this.put(-1 - found) >= 0 ? NEW : UNDECIDED;
   }
 }
 
-const LOG_ROWS = 4096;
-
-/** Subjects, and of the first record of each a 64-bit hash of every rule's object. */
+/** Subjects, and of the first record of each a 64-bit hash of every remembered rule's object. */
 export class SubjectTable extends KeyTable {
-  /** Hashes remembered for each subject. */
-  readonly #width: number;
-  /** By slot: the row of the log. */
-  #rows: Uint32Array = new Uint32Array(FIRST_SLOTS);
-  #grown: Uint32Array | undefined;
-  #log: Uint32Array[] = [];
-  #row = 0;
-  /** Key words of the subject looked up last. */
+  /** Where the hashes of the subject entered last begin. */
+  #chunk: Uint32Array = new Uint32Array(0);
+  #at = 0;
+  /** Key words of the subject entered last. */
   #s1 = 0;
   #s2 = 0;
   #s3 = 0;
   #s4 = 0;
 
+  /** @param width hashes remembered for each subject */
   constructor(budget: MemoryBudget, seed: number, width: number) {
-    super(budget, seed);
-    this.#width = width;
+    super(budget, seed, width * 2);
   }
 
-  override drop(): void {
-    super.drop();
-    this.#rows = new Uint32Array(FIRST_SLOTS);
-    this.#log = [];
-  }
-
-  /** Looks the subject up, and adds it when it is new: the rule methods below are about this subject until the next call. */
+  /** Looks the subject up, and adds it when it is new: the methods below are about this subject until the next call. */
   enter(subject: string): Verdict {
     hash(subject, this.seed);
     this.#s1 = h1;
     this.#s2 = h2;
     this.#s3 = h3;
     this.#s4 = h4;
-    let slot = this.find();
-    if (slot >= 0) {
-      this.#row = this.#rows[slot] as number;
-      return KNOWN;
-    }
-    if (this.#width > 0 && this.count % LOG_ROWS === 0 && !this.frozen) {
-      if (this.take(LOG_ROWS * this.#width * 8)) this.#log.push(new Uint32Array(LOG_ROWS * this.#width * 2));
-      else this.frozen = true;
-    }
-    const room = this.reserve();
-    if (room === 'full') return UNDECIDED;
-    if (room === 'moved') {
-      h1 = this.#s1;
-      h2 = this.#s2;
-      h3 = this.#s3;
-      h4 = this.#s4;
-      slot = this.find();
-    }
-    this.#row = this.count;
-    this.#rows[-1 - slot] = this.#row;
-    this.put(-1 - slot);
-    return NEW;
+    const found = this.find();
+    const row = found >= 0 ? found : this.put(-1 - found);
+    if (row < 0) return UNDECIDED;
+    this.#chunk = this.chunks[(row / CHUNK_ROWS) | 0] as Uint32Array;
+    this.#at = (row % CHUNK_ROWS) * this.rowWords + KEY_WORDS;
+    return found >= 0 ? KNOWN : NEW;
   }
 
   /** Remembers the object of a rule for the subject that `enter` found new. */
   remember(rule: number, object: string): void {
     hash(object, this.seed);
-    const chunk = this.#log[Math.floor(this.#row / LOG_ROWS)] as Uint32Array;
-    const at = ((this.#row % LOG_ROWS) * this.#width + rule) * 2;
-    chunk[at] = h1;
-    chunk[at + 1] = h4;
+    this.#chunk[this.#at + rule * 2] = h1;
+    this.#chunk[this.#at + rule * 2 + 1] = h4;
   }
 
   /** Whether the subject's first record had this object; leaves the object's hash for `addStatement`. */
   firstHad(rule: number, object: string): boolean {
     hash(object, this.seed);
-    const chunk = this.#log[Math.floor(this.#row / LOG_ROWS)] as Uint32Array;
-    const at = ((this.#row % LOG_ROWS) * this.#width + rule) * 2;
-    return chunk[at] === h1 >>> 0 && chunk[at + 1] === h4 >>> 0;
+    return this.#chunk[this.#at + rule * 2] === h1 >>> 0 && this.#chunk[this.#at + rule * 2 + 1] === h4 >>> 0;
   }
 
   /** Adds the statement of this subject, the rule and the object hashed last to a set. */
@@ -329,16 +308,6 @@ export class SubjectTable extends KeyTable {
       Math.imul(h4, C2) ^ Math.imul(this.#s4, C4),
     );
     return statements.addHashed();
-  }
-
-  protected override moved(from: number, to: number, slots: number): void {
-    this.#grown ??= new Uint32Array(slots);
-    this.#grown[to] = this.#rows[from] as number;
-  }
-
-  protected override settled(): void {
-    this.#rows = this.#grown ?? new Uint32Array(this.slots);
-    this.#grown = undefined;
   }
 }
 

@@ -12,8 +12,8 @@ import { type DeferredJoin, JoinFill, MapProgram, type RunState } from './progra
 import type { RunHooks, RunRequest } from './request.ts';
 import type { LineSpill, SpillSpace } from './spill.ts';
 
-/** Text is handed to the sink once there is this much of it. */
-const WRITE_CHARACTERS = 1 << 18;
+/** Text is handed to the sink in pieces of about this size: small enough to be flattened among the young objects. */
+const PIECE_CHARACTERS = 1 << 15;
 /** The event loop gets a turn this often: timers, aborts and messages starve under loops over data in memory. */
 const TURN_MS = 25;
 const PROGRESS_MS = 100;
@@ -35,6 +35,8 @@ export class Execution {
   readonly #sink: Pick<QuadSink, 'write'>;
   readonly #hooks: RunHooks;
   readonly #signal: AbortSignal;
+  /** Text for the sink: whole pieces, and one that grows. */
+  #pieces: string[] = [];
   #text = '';
   #drained = 0;
   #turnAt = 0;
@@ -112,10 +114,11 @@ export class Execution {
     for (const join of this.#state.deferred) await this.#pair(join);
     this.#state.shared.drop();
     for await (const lines of this.#spill.drain(this.#state.budget)) {
-      for (const line of lines) this.#text += line;
+      for (const line of lines) this.#emit(line);
       this.#drained += lines.length;
       await this.#breathe();
     }
+    if (this.#text !== '') this.#pieces.push(this.#text);
     await this.#write();
     this.#progress(true);
   }
@@ -137,11 +140,15 @@ export class Execution {
       for (let i = 0; i < records.length; i++) {
         try {
           text += program.map(records[i], first + i);
+          if (text.length >= PIECE_CHARACTERS) {
+            this.#pieces.push(text);
+            text = '';
+          }
         } catch (error) {
           this.#reject(program, error, first + i, input);
         }
       }
-      this.#text += text;
+      if (text !== '') this.#pieces.push(text);
     }
   }
 
@@ -168,7 +175,7 @@ export class Execution {
   async #pair({ join, children, tail, program }: DeferredJoin): Promise<void> {
     let pairs = 0;
     for await (const [child, found] of pairTexts(children, this.#state.parents[join] as KeyedTexts)) {
-      for (const parent of found) this.#text += program.once(child + parent + tail);
+      for (const parent of found) this.#emit(program.once(child + parent + tail));
       pairs += found.length;
       if (pairs < BATCH_PAIRS) continue;
       pairs = 0;
@@ -209,7 +216,7 @@ export class Execution {
   }
 
   async #breathe(): Promise<void> {
-    if (this.#text.length >= WRITE_CHARACTERS) await this.#write();
+    if (this.#pieces.length > 0) await this.#write();
     await this.#space.flush();
     const now = performance.now();
     if (now - this.#turnAt < TURN_MS) return;
@@ -219,12 +226,21 @@ export class Execution {
     if (this.#signal.aborted) throw new Fault('run/cancelled', 'The run was cancelled');
   }
 
-  async #write(): Promise<void> {
-    if (this.#text === '') return;
-    const text = this.#text;
+  #emit(text: string): void {
+    this.#text += text;
+    if (this.#text.length < PIECE_CHARACTERS) return;
+    this.#pieces.push(this.#text);
     this.#text = '';
-    this.bytesWritten += text.length;
-    await this.#sink.write(text);
+  }
+
+  async #write(): Promise<void> {
+    const pieces = this.#pieces;
+    this.#pieces = [];
+    for (const piece of pieces) {
+      this.bytesWritten += piece.length;
+      const written = this.#sink.write(piece);
+      if (written !== undefined) await written;
+    }
   }
 
   #progress(now: boolean): void {

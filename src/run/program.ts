@@ -45,10 +45,9 @@ interface CompiledRule {
   readonly lead: string;
   readonly tail: string;
   readonly text: TextOf;
-  /** Position among the remembered objects of the subject table; -1 for a constant object or a shared rule. */
+  /** Position among the remembered objects of the subject table; -1 for an object that the subject determines, or a shared rule. */
   readonly slot: number;
   readonly shared: boolean;
-  readonly constant: boolean;
 }
 
 export class MapProgram {
@@ -91,7 +90,7 @@ export class MapProgram {
       }
       const parents = object.kind === 'join' ? state.parents[object.join] : undefined;
       const compiled = compileRule(rule, context, parents, joins);
-      const remembered = rule.distinct === 'subject' && !compiled.constant;
+      const remembered = rule.distinct === 'subject' && !rule.determined;
       rules.push({ ...compiled, slot: remembered ? slots++ : -1, shared: rule.distinct === 'shared' });
     }
     this.#rules = rules;
@@ -313,7 +312,7 @@ function compileRule(
   context: TermContext,
   parents: KeyedTexts | undefined,
   joins: readonly JoinPlan[],
-): Pick<CompiledRule, 'lead' | 'tail' | 'text' | 'constant'> {
+): Pick<CompiledRule, 'lead' | 'tail' | 'text'> {
   const object = compileObject(rule, context, parents, joins);
   if (isPlain(rule)) {
     const predicate = compileTerm(rule.predicate, context).constant as string;
@@ -321,11 +320,10 @@ function compileRule(
       lead: ` ${predicate} ${object.before}`,
       tail: object.after + endOf(rule, context),
       text: object.text,
-      constant: object.constant !== undefined,
     };
   }
   const terms = [compileTerm(rule.predicate, context), object, ...(rule.graph === undefined ? [] : [compileTerm(rule.graph, context)])];
-  return { lead: ' ', tail: ' .\n', text: joinTexts(terms, ' '), constant: false };
+  return { lead: ' ', tail: ' .\n', text: joinTexts(terms, ' ') };
 }
 
 function compileObject(rule: RulePlan, context: TermContext, parents: KeyedTexts | undefined, joins: readonly JoinPlan[]): CompiledTerm {
