@@ -3,7 +3,7 @@ import { makeApp } from '../api/app.ts';
 import { makeGuard, parseTokens } from '../api/auth.ts';
 import { type HttpServer, listen } from '../api/server.ts';
 import { openBackend, type QueueBackend } from '../queues/backend.ts';
-import { openRuns } from '../queues/runs.ts';
+import { openRuns, runPolicy } from '../queues/runs.ts';
 import { directories } from '../src/config/directories.ts';
 import { DEFAULTS, type OptionName, type OptionValues, type Snapshot } from '../src/config/options.ts';
 import { parseOption, readEnvironment } from '../src/config/parse.ts';
@@ -113,7 +113,7 @@ async function start(
     config.onChange(({ LOG_LEVEL }) => {
       logger.level = LOG_LEVEL;
     });
-    const runs = await openRuns(backend, () => policyOf(config.snapshot()));
+    const runs = await openRuns(backend, () => runPolicy(config.snapshot()));
     const draining = new AbortController();
     const ending = new AbortController();
     let workers: Workers | undefined;
@@ -190,13 +190,6 @@ function refuseLonelyProcess(role: Role, { QUEUE_URL }: Snapshot): void {
     },
   );
 }
-
-const policyOf = (snapshot: Snapshot) => ({
-  keepSeconds: snapshot.KEEP_RUNS_SECONDS,
-  keepCount: snapshot.KEEP_RUNS_COUNT,
-  attempts: snapshot.RUN_ATTEMPTS,
-  retryMs: snapshot.RETRY_SECONDS * 1_000,
-});
 
 /** Resolves to the first signal that asks the process to end; the second one ends it at once. */
 function untilSignal(logger: Logger): Promise<string> {
