@@ -140,6 +140,16 @@ describe('CSV', () => {
     expect(found.code).toBe('limit/exceeded');
   });
 
+  test('says that rows had more cells than the header names', async () => {
+    const scan = await openCsv(
+      chunks(Buffer.from('a,b\n1,2,\n1,New York, NY\n1,2\n1,2,"3"\n'), 5),
+      [{ iterator: undefined, references: ['a'], origin: 'm' }],
+      READING,
+    );
+    for await (const _ of scan.batches(new AbortController().signal));
+    expect(scan.warnings?.()).toEqual([expect.stringMatching(/^2 rows have more cells .*\(input people\.csv, record 1\)$/)]);
+  });
+
   test('stops soon after a signal', async () => {
     const scan = await openCsv(
       chunks(Buffer.from(`a\n${'1\n'.repeat(10_000)}`), 1000),

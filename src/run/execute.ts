@@ -203,16 +203,21 @@ export class Execution {
   /** A reference that no record has is a fault of a legacy mapping (it says so itself), a warning for today's. */
   #checkReferences(plan: ScanPlan, scan: Scan, consumers: readonly { readonly programs: readonly MapProgram[] }[], input: string): void {
     for (const [index, iteration] of plan.iterations.entries()) {
-      if ((consumers[index]?.programs[0]?.records ?? 0) === 0) continue;
+      const programs = consumers[index]?.programs ?? [];
+      if ((programs[0]?.records ?? 0) === 0) {
+        for (const program of programs) program.hint = scan.hint?.(index);
+        continue;
+      }
       for (const reference of scan.unmatched(index)) {
         const fault = new Fault('mapping/reference', `No record has anything at ${reference}`, {
           place: { input, expression: reference, mapping: iteration.origin },
-          hint: 'Check the spelling of the reference and the iterator.',
+          hint: scan.hint?.(index, reference) ?? 'Check the spelling of the reference and the iterator',
         });
         if (plan.dialect === 'legacy') throw fault;
         this.warnings.push(describeFault(fault));
       }
     }
+    this.warnings.push(...(scan.warnings?.() ?? []));
   }
 
   async #breathe(): Promise<void> {

@@ -59,6 +59,8 @@ export class MapProgram {
   withoutSubject = 0;
   /** Statements that wait in the spill: some may turn out to be new. */
   undecided = 0;
+  /** What may help when there was no record. */
+  hint: string | undefined;
   /** Whether a statement was left out because it had been made before. */
   repeated = false;
 

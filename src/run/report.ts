@@ -20,9 +20,9 @@ function reason(program: MapProgram): string {
   const { triplesMap, records, rejected, withoutSubject } = program;
   const { source, subject } = triplesMap;
   if (records === 0) {
-    return source.iterator === undefined
-      ? `${source.path} has no records`
-      : `the iterator ${source.iterator} found nothing in ${source.path}`;
+    const found =
+      source.iterator === undefined ? `${source.path} has no records` : `the iterator ${source.iterator} found nothing in ${source.path}`;
+    return program.hint === undefined ? found : `${found}. ${program.hint}`;
   }
   if (rejected === records) return records === 1 ? 'its only record was rejected' : `all ${records} records were rejected`;
   if (withoutSubject + rejected === records)

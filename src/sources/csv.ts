@@ -93,6 +93,15 @@ class CsvScan implements Scan {
     }
   }
 
+  warnings(): readonly string[] {
+    const { longRows, firstLongRow, header } = this.#scanner;
+    if (longRows === 0) return [];
+    const rows = longRows === 1 ? 'A row has' : `${longRows} rows have`;
+    return [
+      `${rows} more cells than the header names (${header.length}); what is beyond was not read. Often a cell with a delimiter lacks its quotes (input ${this.#reading.name}, record ${firstLongRow})`,
+    ];
+  }
+
   /** A column that is not in the header is a fault of `reader` already. */
   unmatched(): readonly string[] {
     return [];
@@ -102,6 +111,9 @@ class CsvScan implements Scan {
 class CsvScanner {
   header: readonly string[] = [];
   bytesRead = 0;
+  /** Rows with text beyond the last column of the header, and the position of the first. */
+  longRows = 0;
+  firstLongRow = 0;
 
   readonly #input: AsyncIterator<Uint8Array>;
   readonly #reading: Reading;
@@ -237,6 +249,7 @@ class CsvScanner {
       const row: Row = header ? [] : this.#blank.slice();
       let column = 0;
       let complete = false;
+      let surplus = false;
       while (true) {
         const slot = column < width ? (slots[column] as number) : -1;
         let c = -1;
@@ -244,6 +257,7 @@ class CsvScanner {
           const close = this.#closingQuote(at + 1);
           if (close < 0) break;
           if (slot >= 0) row[slot] = this.#unquote(at + 1, close);
+          else if (column >= width) surplus = true;
           at = close + 1;
           if (at < end) c = buffer[at] as number;
           if (c !== -1 && c !== delimiter && c !== LF && c !== CR) throw this.#malformedQuote(at, column);
@@ -256,6 +270,7 @@ class CsvScanner {
           }
           if (at === end) c = -1;
           if (slot >= 0) row[slot] = at === start ? emptyCell : this.#trim ? text.slice(start, at).trim() : text.slice(start, at);
+          else if (column >= width && at > start) surplus = true;
         }
         if (c === delimiter) {
           at++;
@@ -274,6 +289,10 @@ class CsvScanner {
       }
       if (!complete) break;
       if (at - this.#at > longest) throw this.#tooLong();
+      if (surplus) {
+        if (this.longRows === 0) this.firstLongRow = this.#row;
+        this.longRows++;
+      }
       rows.push(row);
       this.#at = at;
       this.#row++;

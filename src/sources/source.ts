@@ -79,6 +79,8 @@ export interface Scan {
    * The legacy dialect calls that a fault; today's yields a warning.
    */
   unmatched(iteration: number): readonly string[];
+  /** After `batches` has ended: what was read but should be known, in words. */
+  warnings?(): readonly string[];
   /** After `batches` has ended: words that may help where an iteration had no record (no reference), or a reference had no node. */
   hint?(iteration: number, reference?: string): string | undefined;
 }
