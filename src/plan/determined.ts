@@ -1,6 +1,6 @@
 /** Where the subject alone says what an object is: every reference of the object stands, readable, in the subject. */
 import type { Expression, TriplesMap } from '../mapping/model.ts';
-import { type RuleDraft, referencesOf } from './plan.ts';
+import { type RuleDraft, referencesOf } from './rules.ts';
 
 export function isDetermined(rule: RuleDraft, map: TriplesMap, dialect: 'rml' | 'legacy'): boolean {
   if (rule.object.kind !== 'term') return false;

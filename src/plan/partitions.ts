@@ -5,7 +5,7 @@
  * others, with a constant predicate and graph, can repeat a statement only for records with the same subject: cheap to watch.
  */
 import type { Expression, TermMap, TriplesMap } from '../mapping/model.ts';
-import type { JoinPlan, MapDraft, RuleDraft } from './plan.ts';
+import type { JoinPlan, MapDraft, RuleDraft } from './rules.ts';
 
 export interface Partitions {
   /** The rules (of all drafts) that are not apart from every other one, or whose predicate or graph is not constant. */

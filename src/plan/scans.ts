@@ -1,0 +1,96 @@
+/** Which triples maps share a pass over a document, in which order the passes run, and which have nothing to do with each other. */
+import type { FileSource } from '../mapping/model.ts';
+import { formatOrigin } from '../mapping/model.ts';
+import { expressionsOf, type JoinPlan, type MapDraft, referencesOf } from './rules.ts';
+
+interface IterationDraft {
+  readonly iterator: string | undefined;
+  readonly origin: string;
+  readonly references: Set<string>;
+  readonly maps: MapDraft[];
+  readonly fills: number[];
+}
+
+export interface ScanDraft {
+  readonly source: FileSource;
+  readonly dialect: 'rml' | 'legacy';
+  readonly iterations: IterationDraft[];
+  /** Scans (by key) that hold the parents of joins from here. */
+  readonly key: string;
+  readonly needs: Set<string>;
+}
+
+/** Triples maps over the same document, read in the same way, share a scan; those with the same iterator share its records. */
+export function groupScans(drafts: readonly MapDraft[], joins: readonly JoinPlan[]): ScanDraft[] {
+  const scans = new Map<string, ScanDraft>();
+  const iterationOf = new Map<string, { scan: ScanDraft; iteration: IterationDraft }>();
+  for (const draft of drafts) {
+    const { source, dialect: mapDialect } = draft.triplesMap;
+    const dialect = mapDialect === 'rml' ? 'rml' : 'legacy';
+    const key = sourceKey(source, dialect);
+    let scan = scans.get(key);
+    if (scan === undefined) {
+      scan = { source, dialect, iterations: [], key, needs: new Set() };
+      scans.set(key, scan);
+    }
+    const iterator = source.formulation === 'csv' ? undefined : source.iterator;
+    let iteration = scan.iterations.find((known) => known.iterator === iterator);
+    if (iteration === undefined) {
+      iteration = { iterator, origin: formatOrigin(source.iteratorOrigin ?? source.origin), references: new Set(), maps: [], fills: [] };
+      scan.iterations.push(iteration);
+    }
+    iteration.maps.push(draft);
+    iterationOf.set(draft.triplesMap.id, { scan, iteration });
+    for (const expression of expressionsOf(draft)) for (const reference of referencesOf(expression)) iteration.references.add(reference);
+  }
+  for (const join of joins) {
+    const parent = iterationOf.get(join.parent.id);
+    if (parent === undefined) continue;
+    parent.iteration.fills.push(join.index);
+    for (const expression of [join.parent.subject.expression, ...join.keys])
+      for (const reference of referencesOf(expression)) parent.iteration.references.add(reference);
+  }
+  for (const scan of scans.values()) {
+    for (const iteration of scan.iterations) {
+      for (const draft of iteration.maps) {
+        for (const rule of draft.rules) {
+          if (rule.object.kind !== 'join') continue;
+          const parent = iterationOf.get(joins[rule.object.join]?.parent.id ?? '');
+          if (parent !== undefined && parent.scan !== scan) scan.needs.add(parent.scan.key);
+        }
+      }
+    }
+  }
+  return [...scans.values()];
+}
+
+function sourceKey(source: FileSource, dialect: string): string {
+  const { path, root, formulation, nulls, encoding, compression, namespaces } = source;
+  return JSON.stringify([path, root, formulation, nulls, encoding, compression, namespaces, dialect, source.origin.document]);
+}
+
+/** Parents before children; in a cycle, the scan that waits for fewest others goes first, and its joins are deferred. */
+export function orderScans(drafts: readonly ScanDraft[]): ScanDraft[] {
+  const waiting = [...drafts];
+  const done = new Set<string>();
+  const ordered: ScanDraft[] = [];
+  const open = (scan: ScanDraft): number => [...scan.needs].filter((key) => !done.has(key)).length;
+  while (waiting.length > 0) {
+    let best = 0;
+    for (let i = 1; i < waiting.length; i++) if (open(waiting[i] as ScanDraft) < open(waiting[best] as ScanDraft)) best = i;
+    const [scan] = waiting.splice(best, 1) as [ScanDraft];
+    done.add(scan.key);
+    ordered.push(scan);
+  }
+  return ordered;
+}
+
+/** Scans that are linked, directly or through others, are one group. */
+export function groupsOf(scans: readonly ScanDraft[], links: readonly (readonly [number, number])[]): number[][] {
+  const group = scans.map((_, position) => position);
+  const leader = (position: number): number => (group[position] === position ? position : leader(group[position] as number));
+  for (const [a, b] of links) group[leader(a)] = leader(b);
+  const groups = new Map<number, number[]>();
+  for (const position of scans.keys()) groups.set(leader(position), [...(groups.get(leader(position)) ?? []), position]);
+  return [...groups.values()];
+}
