@@ -58,6 +58,8 @@ const NAMESPACES: readonly Namespace[] = [
       'logicalTarget',
       'starMap',
       'quotedTriplesMap',
+      // Mappings with functions as conditions write it in this namespace.
+      'joinCondition',
       'parentTermMap',
       'childTermMap',
     ),
