@@ -1,6 +1,9 @@
 /** Opening and losing queues: the private server, the embedded one, one that goes away. */
 import { spawn } from 'node:child_process';
-import { readFile, rm } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -131,11 +134,16 @@ describe('without QUEUE_URL', () => {
     expect(await backend.settings.get('left')).toBe('behind');
   });
 
-  withRedis('a long data directory is no obstacle', async () => {
+  withRedis('a long data directory is no obstacle, and what stands in for it is removed', async () => {
     const directory = join(await directoryForTest(), 'd'.repeat(120));
+    const key = createHash('sha256').update(join(directory, 'redis')).digest('hex').slice(0, 16);
+    const standIn = join(tmpdir(), `quadmill-${userInfo().uid}-${key}`);
     const backend = await open(undefined, directory);
     await backend.ping();
     expect(backend.kind).toBe('redis');
+    expect(await readdir(standIn)).toEqual(['redis.sock']);
+    await backend.close();
+    expect(existsSync(standIn)).toBe(false);
   });
 });
 

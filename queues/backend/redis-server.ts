@@ -8,7 +8,7 @@ import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Fault } from '../../src/fault.ts';
 import { claimDirectory, processExists } from './claim.ts';
@@ -46,8 +46,13 @@ export async function findRedisServer(): Promise<string | undefined> {
 export async function startRedisServer(directory: string, version: string): Promise<PrivateServer> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const claim = await claimDirectory(directory);
+  const socket = socketOf(directory);
+  const letGo = async (): Promise<void> => {
+    if (dirname(socket) !== directory) await rm(dirname(socket), { recursive: true, force: true });
+    await claim.release();
+  };
   try {
-    const socket = await socketOf(directory);
+    await mkdir(dirname(socket), { recursive: true, mode: 0o700 });
     const left = await answering(socket);
     if (left === undefined) await endSilent(directory);
     const pid = left ?? (await launch(directory, socket));
@@ -63,23 +68,24 @@ export async function startRedisServer(directory: string, version: string): Prom
       async stop() {
         process.off('exit', endNow);
         await end(pid);
-        await claim.release();
+        await letGo();
       },
     };
   } catch (error) {
-    await claim.release();
+    await letGo();
     throw error;
   }
 }
 
-/** Socket paths are short (108 bytes on Linux), data directories may not be: the socket gets a directory of its own. */
-async function socketOf(directory: string): Promise<string> {
+/**
+ * Socket paths are short (108 bytes on Linux), data directories may not be: then the socket gets a directory of its own. Its
+ * name is derived, so that whoever starts after a killed process finds it, and removes it in the end.
+ */
+function socketOf(directory: string): string {
   const beside = join(directory, 'redis.sock');
   if (Buffer.byteLength(beside) < 100) return beside;
   const key = createHash('sha256').update(directory).digest('hex').slice(0, 16);
-  const own = join(tmpdir(), `quadmill-${userInfo().uid}-${key}`);
-  await mkdir(own, { recursive: true, mode: 0o700 });
-  return join(own, 'redis.sock');
+  return join(tmpdir(), `quadmill-${userInfo().uid}-${key}`, 'redis.sock');
 }
 
 /** The process id of the server that answers at `socket`, once it has loaded its data; undefined: none does. One attempt. */
