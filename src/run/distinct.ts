@@ -154,6 +154,11 @@ class KeyTable {
     this.rowWords = KEY_WORDS + extraWords;
   }
 
+  /** Whether something may have been left out. */
+  get full(): boolean {
+    return this.#frozen;
+  }
+
   /** Gives the memory back; the table is empty and usable afterwards. */
   drop(): void {
     this.#budget.give(this.#takenBytes);
@@ -245,6 +250,11 @@ export class HashSet extends KeyTable {
   add(text: string): Verdict {
     hash(text, this.seed);
     return this.addHashed();
+  }
+
+  has(text: string): boolean {
+    hash(text, this.seed);
+    return this.find() >= 0;
   }
 
   /** Adds what `h1…h4` hold. */

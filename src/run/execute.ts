@@ -10,7 +10,7 @@ import type { Reader } from '../value.ts';
 import { type KeyedTexts, pairTexts } from './join.ts';
 import { type DeferredJoin, JoinFill, MapProgram, type RunState } from './program.ts';
 import type { RunHooks, RunRequest } from './request.ts';
-import type { LineSpill, SpillSpace } from './spill.ts';
+import type { LineSpill, SpillSpace, SubjectSpill } from './spill.ts';
 
 /** Text is handed to the sink in pieces of about this size: small enough to be flattened among the young objects. */
 const PIECE_CHARACTERS = 1 << 15;
@@ -18,6 +18,13 @@ const PIECE_CHARACTERS = 1 << 15;
 const TURN_MS = 25;
 const PROGRESS_MS = 100;
 const BATCH_PAIRS = 4096;
+
+/** Where the run leaves what does not fit in memory. */
+export interface Spill {
+  readonly space: SpillSpace;
+  readonly lines: LineSpill;
+  readonly subjects: SubjectSpill;
+}
 
 export class Execution {
   records = 0;
@@ -30,8 +37,7 @@ export class Execution {
   readonly #request: RunRequest;
   readonly #plan: Plan;
   readonly #state: RunState;
-  readonly #space: SpillSpace;
-  readonly #spill: LineSpill;
+  readonly #spill: Spill;
   readonly #sink: Pick<QuadSink, 'write'>;
   readonly #hooks: RunHooks;
   readonly #signal: AbortSignal;
@@ -43,19 +49,10 @@ export class Execution {
   #progressAt = 0;
   #bytesBefore = 0;
 
-  constructor(
-    request: RunRequest,
-    plan: Plan,
-    state: RunState,
-    space: SpillSpace,
-    spill: LineSpill,
-    sink: Pick<QuadSink, 'write'>,
-    hooks: RunHooks,
-  ) {
+  constructor(request: RunRequest, plan: Plan, state: RunState, spill: Spill, sink: Pick<QuadSink, 'write'>, hooks: RunHooks) {
     this.#request = request;
     this.#plan = plan;
     this.#state = state;
-    this.#space = space;
     this.#spill = spill;
     this.#sink = sink;
     this.#hooks = hooks;
@@ -113,10 +110,16 @@ export class Execution {
   async finish(): Promise<void> {
     for (const join of this.#state.deferred) await this.#pair(join);
     this.#state.shared.drop();
-    for await (const lines of this.#spill.drain(this.#state.budget)) {
-      for (const line of lines) this.#emit(line);
-      this.#drained += lines.length;
-      await this.#breathe();
+    const { subjects, lines } = this.#spill;
+    // Subjects first: what they leave undecided is among the lines then.
+    for (const spill of [subjects, lines]) {
+      for await (const batch of spill.drain(this.#state.budget, lines)) {
+        for (const text of batch) {
+          this.#emit(text);
+          this.#drained += countLines(text);
+        }
+        await this.#breathe();
+      }
     }
     if (this.#text !== '') this.#pieces.push(this.#text);
     await this.#write();
@@ -222,7 +225,7 @@ export class Execution {
 
   async #breathe(): Promise<void> {
     if (this.#pieces.length > 0) await this.#write();
-    await this.#space.flush();
+    await this.#spill.space.flush();
     const now = performance.now();
     if (now - this.#turnAt < TURN_MS) return;
     this.#turnAt = now;
@@ -277,4 +280,10 @@ function formatByName(url: string): string | undefined {
     // Without a known extension the mapping's formulation alone decides.
     return undefined;
   }
+}
+
+function countLines(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++;
+  return count;
 }

@@ -28,6 +28,8 @@ export interface RunState {
   readonly deferred: DeferredJoin[];
   /** Takes a line that no table could decide. */
   readonly undecided: (line: string) => void;
+  /** Takes the lines of a record whose subject no table could decide. */
+  readonly undecidedSubject: (subject: string, lines: string) => void;
 }
 
 /** The child side of a join whose pairs are made at the end: what stands before the parent's subject, by key. */
@@ -150,14 +152,11 @@ export class MapProgram {
       this.quads++;
       return line;
     }
-    if (verdict === UNDECIDED) this.#leave(line);
-    else this.repeated = true;
+    if (verdict === UNDECIDED) {
+      this.undecided++;
+      this.#state.undecided(line);
+    } else this.repeated = true;
     return '';
-  }
-
-  #leave(line: string): void {
-    this.undecided++;
-    this.#state.undecided(line);
   }
 
   #emit(subject: string, keys: readonly Text[]): string {
@@ -248,17 +247,22 @@ export class MapProgram {
     return lines;
   }
 
-  /** The subject table is full and does not know the subject. */
+  /** The subject table is full and does not know the subject: its statements wait together. */
   #emitUndecided(token: string): string {
     const rules = this.#rules;
     let lines = '';
+    let waiting = '';
     for (let i = 0; i < rules.length; i++) {
       const rule = rules[i] as CompiledRule;
       const text = this.#texts[i] as Text;
       if (text === null) continue;
       if (rule.shared) lines += this.#sharedLines(rule, token, text);
-      else if (typeof text === 'string') this.#leave(token + rule.lead + text + rule.tail);
-      else for (const one of text) this.#leave(token + rule.lead + one + rule.tail);
+      else if (typeof text === 'string') waiting += token + rule.lead + text + rule.tail;
+      else for (const one of new Set(text)) waiting += token + rule.lead + one + rule.tail;
+    }
+    if (waiting !== '') {
+      this.undecided++;
+      this.#state.undecidedSubject(token, waiting);
     }
     return lines;
   }

@@ -9,7 +9,7 @@ import { Execution } from './execute.ts';
 import { KeyedTexts } from './join.ts';
 import { reportOf } from './report.ts';
 import { DEFAULT_BASE, type RunHooks, type RunReport, type RunRequest } from './request.ts';
-import { LineSpill, SpillSpace } from './spill.ts';
+import { LineSpill, SpillSpace, SubjectSpill } from './spill.ts';
 
 export type ScansResult = Pick<RunReport, 'records' | 'quads' | 'rejected' | 'bytesRead' | 'bytesWritten' | 'triplesMaps' | 'warnings'>;
 
@@ -26,7 +26,8 @@ export async function executeScans(
   const budget = new MemoryBudget(request.memoryBudgetBytes);
   const seed = randomInt(2 ** 31);
   const space = new SpillSpace(join(request.spillDirectory, `quadmill-${request.runId}-${scans[0] ?? 0}`));
-  const spill = new LineSpill(space, seed ^ 0x3c6ef372);
+  const lines = new LineSpill(space, seed ^ 0x3c6ef372);
+  const subjects = new SubjectSpill(space, seed ^ 0x2545f491);
   const keyedTexts = () => new KeyedTexts(budget, space, seed ^ 0x1b873593);
   const state = {
     base: toBytes(request.base ?? DEFAULT_BASE),
@@ -37,9 +38,10 @@ export async function executeScans(
     parents: plan.joins.map(keyedTexts),
     keyedTexts,
     deferred: [],
-    undecided: (line: string) => spill.add(line),
+    undecided: (line: string) => lines.add(line),
+    undecidedSubject: (subject: string, text: string) => subjects.add(subject, text),
   };
-  const execution = new Execution(request, plan, state, space, spill, sink, hooks);
+  const execution = new Execution(request, plan, state, { space, lines, subjects }, sink, hooks);
   try {
     for (const position of scans) await execution.scan(plan.scans[position] as ScanPlan, urls[position] as string);
     await execution.finish();

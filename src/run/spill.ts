@@ -8,7 +8,7 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Fault } from '../fault.ts';
-import { HashSet, type MemoryBudget, NEW, partitionOf, UNDECIDED } from './distinct.ts';
+import { HashSet, KNOWN, type MemoryBudget, NEW, partitionOf, UNDECIDED } from './distinct.ts';
 
 const PARTITIONS = 32;
 const BUFFER_CHARACTERS = 1 << 16;
@@ -132,15 +132,14 @@ export class LineSpill {
       const overflow = new LineSpill(this.#space, (Math.imul(this.#seed, 31) + 7) | 0);
       let rest = '';
       for await (const piece of this.#file.read(partition)) {
-        const lines = (rest + piece).split('\n');
-        rest = lines.pop() as string;
+        const end = piece.lastIndexOf('\n') + 1;
         const fresh: string[] = [];
-        for (const text of lines) {
-          const line = `${text}\n`;
+        for (const line of splitLines(rest + piece.slice(0, end))) {
           const verdict = seen.add(line);
           if (verdict === NEW) fresh.push(line);
           else if (verdict === UNDECIDED) overflow.add(line);
         }
+        rest = end === 0 ? rest + piece : piece.slice(end);
         await this.#space.flush();
         yield fresh;
       }
@@ -186,4 +185,61 @@ export class PairSpill {
       rest = rest.slice(at);
     }
   }
+}
+
+// ---------------------------------------------------------------- subjects
+
+/** Statements of records whose subject no table could decide: only subjects that come again are looked at line by line. */
+export class SubjectSpill {
+  readonly #space: SpillSpace;
+  readonly #seed: number;
+  #pairs: PairSpill | undefined;
+
+  constructor(space: SpillSpace, seed: number) {
+    this.#space = space;
+    this.#seed = seed;
+  }
+
+  /** Takes the lines of one record, distinct among themselves. */
+  add(subject: string, lines: string): void {
+    this.#pairs ??= new PairSpill(this.#space, this.#seed);
+    this.#pairs.add(subject, lines);
+  }
+
+  /** Every distinct line, in batches; what the budget leaves undecided goes to `lines`. */
+  async *drain(budget: MemoryBudget, lines: LineSpill): AsyncIterable<readonly string[]> {
+    if (this.#pairs === undefined) return;
+    for (let partition = 0; partition < PARTITIONS; partition++) {
+      const subjects = new HashSet(budget, this.#seed ^ 0x5bd1e995);
+      const repeated = new HashSet(budget, this.#seed ^ 0x5bd1e995);
+      for await (const [subject] of this.#pairs.read(partition)) if (subjects.add(subject) === KNOWN) repeated.add(subject);
+      const seen = new HashSet(budget, this.#seed ^ 0x7f4a7c15);
+      for await (const [subject, text] of this.#pairs.read(partition)) {
+        if (subjects.has(subject) && !repeated.has(subject) && !repeated.full) {
+          yield [text];
+          continue;
+        }
+        const fresh: string[] = [];
+        for (const line of splitLines(text)) {
+          const verdict = seen.add(line);
+          if (verdict === NEW) fresh.push(line);
+          else if (verdict === UNDECIDED) lines.add(line);
+        }
+        await this.#space.flush();
+        yield fresh;
+      }
+      for (const set of [subjects, repeated, seen]) set.drop();
+    }
+  }
+}
+
+/** Lines with their line feeds. */
+function splitLines(text: string): string[] {
+  const lines: string[] = [];
+  for (let from = 0; from < text.length; ) {
+    const to = text.indexOf('\n', from) + 1;
+    lines.push(text.slice(from, to));
+    from = to;
+  }
+  return lines;
 }
