@@ -6,6 +6,7 @@
  */
 import { EventEmitter } from 'node:events';
 import type { PGlite, Results } from '@electric-sql/pglite';
+import { Statements } from './statements.ts';
 
 interface QueryResult {
   readonly rows: unknown[];
@@ -69,12 +70,14 @@ export class PglitePool extends EventEmitter {
   /** There is no socket that could be lost without notice, so workers may wait for notifications as long as they like. */
   readonly options = { keepAlive: true };
   private readonly database: PGlite;
+  private readonly statements: Statements;
   private readonly unlisten: () => void;
 
   constructor(database: PGlite) {
     super();
     this.setMaxListeners(0);
     this.database = database;
+    this.statements = new Statements(database);
     this.unlisten = database.onNotification((channel, payload) => {
       for (const client of this.clients) client.emit('notification', { channel, payload });
     });
@@ -99,7 +102,7 @@ export class PglitePool extends EventEmitter {
   async run(text: string, parameters?: readonly unknown[]): Promise<QueryResult> {
     let result: Results | undefined;
     if (parameters === undefined || parameters.length === 0) result = (await this.database.exec(text)).at(-1);
-    else result = await this.database.query(text, [...parameters]);
+    else result = await this.statements.run(text, parameters);
     const rows = (result?.rows ?? []) as unknown[];
     return { rows, rowCount: rows.length > 0 ? rows.length : (result?.affectedRows ?? 0) };
   }

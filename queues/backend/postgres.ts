@@ -7,7 +7,6 @@ import { Fault } from '../../src/fault.ts';
 import { redact } from '../../src/redact.ts';
 import { claimDirectory } from './claim.ts';
 import type { Driver } from './driver.ts';
-import { PglitePool } from './pglite.ts';
 import type { SettingsStore } from './settings.ts';
 
 /** Workers and listeners keep one connection each for notifications; the rest is for queries. */
@@ -57,7 +56,9 @@ export async function openEmbedded(directory: string, schema: string): Promise<D
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const claim = await claimDirectory(directory);
   try {
+    // Tens of megabytes of WebAssembly, for those who use it.
     const { PGlite } = await import('@electric-sql/pglite');
+    const { PglitePool } = await import('./pglite.ts');
     const database = await PGlite.create(join(directory, 'database'));
     const pool = new PglitePool(database);
     await pool.query(`SET search_path TO ${quoteSchemaName(schema)}`);
