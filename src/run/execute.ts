@@ -93,7 +93,7 @@ export class Execution {
       for await (const batch of scan.batches(this.#signal)) {
         const consumer = consumers[batch.iteration];
         if (consumer === undefined) continue;
-        if (batch.iteration === 0) this.records += batch.records.length;
+        this.records += batch.records.length;
         this.#map(batch, consumer.programs, consumer.fills, name);
         this.bytesRead = this.#bytesBefore + batch.bytes;
         await this.#breathe();

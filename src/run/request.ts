@@ -66,6 +66,7 @@ export interface TriplesMapReport {
 }
 
 export interface RunReport {
+  /** Of all iterators; records that several triples maps share count once. */
   readonly records: number;
   /** Statements written, after de-duplication where that is on. */
   readonly quads: number;
