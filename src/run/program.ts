@@ -42,6 +42,10 @@ export interface DeferredJoin {
   readonly program: MapProgram;
 }
 
+/** What the subject table says of a subject; without a table, nobody watches. */
+type Seen = Verdict | typeof UNWATCHED;
+const UNWATCHED = -1;
+
 interface CompiledRule {
   /** Constant text between the subject and the rule's own text, and after that. */
   readonly lead: string;
@@ -73,6 +77,8 @@ export class MapProgram {
   readonly #texts: Text[];
   readonly #table: SubjectTable | undefined;
   readonly #statements: HashSet;
+  /** Statements of the subject at hand that the full subject table leaves undecided. */
+  #waiting = '';
 
   constructor(plan: MapPlan, joins: readonly JoinPlan[], readerOf: (reference: string) => Reader, typed: boolean, state: RunState) {
     const { triplesMap } = plan;
@@ -168,103 +174,44 @@ export class MapProgram {
       if (typeof key === 'string') rule.children.add(key, token + lead);
       else for (const one of key) rule.children.add(one, token + lead);
     }
-    if (this.#table === undefined) return this.#emitAll(token);
-    const verdict = this.#table.enter(subject);
-    if (verdict === NEW) return this.#emitFirst(token, this.#table);
-    if (verdict === KNOWN) return this.#emitAgain(token, this.#table);
-    return this.#emitUndecided(token);
-  }
-
-  /** Without a subject table: duplicates allowed, or only shared rules. */
-  #emitAll(token: string): string {
+    const seen = this.#table === undefined ? UNWATCHED : this.#table.enter(subject);
     const rules = this.#rules;
     let lines = '';
     for (let i = 0; i < rules.length; i++) {
       const rule = rules[i] as CompiledRule;
       const text = this.#texts[i] as Text;
       if (text === null) continue;
-      if (typeof text === 'string') lines += this.#line(rule, token + rule.lead + text + rule.tail);
-      else for (const one of text) lines += this.#line(rule, token + rule.lead + one + rule.tail);
-    }
-    return lines;
-  }
-
-  #line(rule: CompiledRule, line: string): string {
-    if (rule.shared) return this.once(line);
-    this.quads++;
-    return line;
-  }
-
-  /** The subject is new: every object is, but for repetitions within the record. */
-  #emitFirst(token: string, table: SubjectTable): string {
-    const rules = this.#rules;
-    let lines = '';
-    for (let i = 0; i < rules.length; i++) {
-      const rule = rules[i] as CompiledRule;
-      const text = this.#texts[i] as Text;
-      if (text === null) continue;
-      if (rule.shared) lines += this.#sharedLines(rule, token, text);
-      else if (typeof text === 'string') {
-        if (rule.slot >= 0) table.remember(rule.slot, text);
-        lines += token + rule.lead + text + rule.tail;
-        this.quads++;
-      } else {
-        table.remember(rule.slot, text[0] as string);
-        lines += token + rule.lead + (text[0] as string) + rule.tail;
-        this.quads++;
-        for (let k = 1; k < text.length; k++) lines += this.#further(rule, token, text[k] as string, table);
+      if (typeof text === 'string') lines += this.#statement(rule, token, text, seen, true);
+      else {
+        const texts = seen === UNDECIDED ? [...new Set(text)] : text;
+        for (let k = 0; k < texts.length; k++) lines += this.#statement(rule, token, texts[k] as string, seen, k === 0);
       }
     }
-    return lines;
-  }
-
-  #emitAgain(token: string, table: SubjectTable): string {
-    const rules = this.#rules;
-    let lines = '';
-    for (let i = 0; i < rules.length; i++) {
-      const rule = rules[i] as CompiledRule;
-      const text = this.#texts[i] as Text;
-      if (text === null) continue;
-      if (rule.shared) lines += this.#sharedLines(rule, token, text);
-      else if (rule.slot < 0) continue;
-      else if (typeof text === 'string') lines += this.#further(rule, token, text, table);
-      else for (const one of text) lines += this.#further(rule, token, one, table);
-    }
-    return lines;
-  }
-
-  /** An object that the subject's first record may have had, or a later one. */
-  #further(rule: CompiledRule, token: string, text: string, table: SubjectTable): string {
-    if (table.firstHad(rule.slot, text)) return '';
-    const verdict = table.addStatement(rule.slot, this.#statements);
-    return verdict === KNOWN ? '' : this.#decided(verdict, token + rule.lead + text + rule.tail);
-  }
-
-  #sharedLines(rule: CompiledRule, token: string, text: string | readonly string[]): string {
-    if (typeof text === 'string') return this.once(token + rule.lead + text + rule.tail);
-    let lines = '';
-    for (const one of text) lines += this.once(token + rule.lead + one + rule.tail);
-    return lines;
-  }
-
-  /** The subject table is full and does not know the subject: its statements wait together. */
-  #emitUndecided(token: string): string {
-    const rules = this.#rules;
-    let lines = '';
-    let waiting = '';
-    for (let i = 0; i < rules.length; i++) {
-      const rule = rules[i] as CompiledRule;
-      const text = this.#texts[i] as Text;
-      if (text === null) continue;
-      if (rule.shared) lines += this.#sharedLines(rule, token, text);
-      else if (typeof text === 'string') waiting += token + rule.lead + text + rule.tail;
-      else for (const one of new Set(text)) waiting += token + rule.lead + one + rule.tail;
-    }
-    if (waiting !== '') {
+    if (this.#waiting !== '') {
       this.undecided++;
-      this.#state.undecidedSubject(token, waiting);
+      this.#state.undecidedSubject(token, this.#waiting);
+      this.#waiting = '';
     }
     return lines;
+  }
+
+  /** The line of a statement, or nothing where the run has it already or cannot decide yet. */
+  #statement(rule: CompiledRule, token: string, text: string, seen: Seen, first: boolean): string {
+    if (rule.shared) return this.once(token + rule.lead + text + rule.tail);
+    const table = this.#table as SubjectTable;
+    if (seen === KNOWN || (seen === NEW && !first)) {
+      if (rule.slot < 0 || table.firstHad(rule.slot, text)) return '';
+      const verdict = table.addStatement(rule.slot, this.#statements);
+      return verdict === KNOWN ? '' : this.#decided(verdict, token + rule.lead + text + rule.tail);
+    }
+    const line = token + rule.lead + text + rule.tail;
+    if (seen === UNDECIDED) {
+      this.#waiting += line;
+      return '';
+    }
+    if (seen === NEW && rule.slot >= 0) table.remember(rule.slot, text);
+    this.quads++;
+    return line;
   }
 }
 

@@ -133,12 +133,7 @@ export class LineSpill {
       let rest = '';
       for await (const piece of this.#file.read(partition)) {
         const end = piece.lastIndexOf('\n') + 1;
-        const fresh: string[] = [];
-        for (const line of splitLines(rest + piece.slice(0, end))) {
-          const verdict = seen.add(line);
-          if (verdict === NEW) fresh.push(line);
-          else if (verdict === UNDECIDED) overflow.add(line);
-        }
+        const fresh = newLines(rest + piece.slice(0, end), seen, overflow);
         rest = end === 0 ? rest + piece : piece.slice(end);
         await this.#space.flush();
         yield fresh;
@@ -219,12 +214,7 @@ export class SubjectSpill {
           yield [text];
           continue;
         }
-        const fresh: string[] = [];
-        for (const line of splitLines(text)) {
-          const verdict = seen.add(line);
-          if (verdict === NEW) fresh.push(line);
-          else if (verdict === UNDECIDED) lines.add(line);
-        }
+        const fresh = newLines(text, seen, lines);
         await this.#space.flush();
         yield fresh;
       }
@@ -233,12 +223,15 @@ export class SubjectSpill {
   }
 }
 
-/** Lines with their line feeds. */
-function splitLines(text: string): string[] {
+/** The lines of `text`, with their line feeds, that `seen` had not; those that it cannot decide go to `undecided`. */
+function newLines(text: string, seen: HashSet, undecided: LineSpill): string[] {
   const lines: string[] = [];
   for (let from = 0; from < text.length; ) {
     const to = text.indexOf('\n', from) + 1;
-    lines.push(text.slice(from, to));
+    const line = text.slice(from, to);
+    const verdict = seen.add(line);
+    if (verdict === NEW) lines.push(line);
+    else if (verdict === UNDECIDED) undecided.add(line);
     from = to;
   }
   return lines;
