@@ -11,6 +11,8 @@ import { formatFor, openOutput, STANDARD_OUTPUT } from './output.ts';
 import { RejectionLog, Rejections } from './rejections.ts';
 import { complain, count, progressLine, say } from './terminal.ts';
 
+const MB = 2 ** 20;
+
 const RUN: Command = {
   name: 'run',
   usage: 'run MAPPING… [options]',
@@ -32,7 +34,12 @@ const RUN: Command = {
     },
     'max-rejected': { value: 'N', summary: 'with skip and quarantine: give up after more than N rejected records' },
     'no-distinct': { summary: 'write a statement as often as it is made' },
-    threads: { value: 'N', summary: 'threads to use, default 1' },
+    threads: { value: 'N', summary: 'threads for files that have nothing to do with each other, default 1' },
+    'memory-mb': {
+      value: 'N',
+      summary: `what de-duplication and joins may hold before they use temporary files, default ${RUN_DEFAULTS.memoryBudgetBytes / MB}`,
+    },
+    'max-record-mb': { value: 'N', summary: `the largest record that is read, default ${RUN_DEFAULTS.maxRecordBytes / MB}` },
     stats: { summary: 'a line of JSON on standard error at the end: records, quads, seconds, memory' },
   },
   notes: `Rejected records go to FILE.rejected.ndjson under quarantine (rejected.ndjson when writing to standard output).
@@ -109,6 +116,8 @@ function requestOf(parsed: Parsed): RunRequest {
     maxRejected: numberOf(parsed, 'max-rejected', 0) ?? RUN_DEFAULTS.maxRejected,
     distinct: !parsed.has('no-distinct'),
     threads: numberOf(parsed, 'threads', 1) ?? RUN_DEFAULTS.threads,
+    memoryBudgetBytes: (numberOf(parsed, 'memory-mb', 1) ?? RUN_DEFAULTS.memoryBudgetBytes / MB) * MB,
+    maxRecordBytes: (numberOf(parsed, 'max-record-mb', 1) ?? RUN_DEFAULTS.maxRecordBytes / MB) * MB,
     spillDirectory: tmpdir(),
   };
 }

@@ -64,7 +64,7 @@ describe('a reference', () => {
     ['$.nested[*]', 'rml', 'Its elements are $.nested[*][*]'],
     ['$.customer', 'rml', 'Name a member of it: $.customer.name'],
     ['customer', 'legacy', 'Name a member of it: customer.name'],
-    ['objects', 'legacy', 'Name a member of it: objects.name'],
+    ['objects', 'legacy', 'Name a member of it: objects.a'],
     ['$', 'legacy', 'Name a member of it: $.name'],
   ])('%s, in dialect %s, has no text and says what to write', async (reference, dialect, hint) => {
     const fault = await faultOf(read({ document: `[${RECORD}]`, iterators: ['$[*]'], references: [reference], reading: { dialect } }));
@@ -243,4 +243,12 @@ describe('members with the same name', () => {
     const document = '{"r":[{"a":1}],"r":[{"a":2,"a":3}]}';
     expect(showAll(await read({ document, iterators: ['$.r[*]'], references: ['a'] }))).toEqual([['1^^integer', '3^^integer']]);
   });
+});
+
+test('an array of 300,000 elements has that many values', async () => {
+  const document = `[{"a":[${'1,'.repeat(299_999)}1]}]`;
+  const [[values]] = showAll(await read({ document, iterators: ['$[*]'], references: ['a'], reading: { dialect: 'legacy' } })) as [
+    [string[]],
+  ];
+  expect(values).toHaveLength(300_000);
 });

@@ -4,7 +4,7 @@
  * @see https://www.w3.org/TR/r2rml/#natural-mapping for the natural datatypes, which RML-Core takes over for JSON
  */
 import { Fault, type FaultPlace } from '../fault.ts';
-import { toBytes } from '../text.ts';
+import { fromBytes, toBytes } from '../text.ts';
 import { type Reader, TypedValue, type Value, type Values, XSD } from '../value.ts';
 import { isSingular, type Query } from './json-path.ts';
 import { compileSegments, compileSingular } from './json-query.ts';
@@ -67,7 +67,8 @@ export function compileReference(query: Query, rules: ReadingRules): TrackedRead
 function append(values: Value[], more: Values): void {
   if (more === null) return;
   if (typeof more === 'string' || more instanceof TypedValue) values.push(more);
-  else values.push(...more);
+  // No spread: the arguments of a call are bounded, an array is not.
+  else for (const value of more) values.push(value);
 }
 
 type Convert = (node: unknown) => Values;
@@ -79,7 +80,7 @@ function compileConvert(rules: ReadingRules): Convert {
     if (typeof node === 'number' || node instanceof Numeral) return number(node);
     if (typeof node === 'boolean') return rules.dialect === 'legacy' ? String(node) : node ? TRUE : FALSE;
     if (node === null) return null;
-    if (!Array.isArray(node)) throw notScalar('an object', `Name a member of it: ${rules.place.expression}.name`, rules.place);
+    if (!Array.isArray(node)) throw notScalar('an object', memberHint(node as object, rules.place.expression ?? '$'), rules.place);
     if (rules.dialect === 'rml') throw notScalar('an array', `Its elements are ${rules.place.expression}[*]`, rules.place);
     const values: Value[] = [];
     for (const member of node) append(values, scalar(member));
@@ -95,6 +96,13 @@ function compileConvert(rules: ReadingRules): Convert {
     if (typeof values === 'string' || values instanceof TypedValue) return present(values) ? values : null;
     return values.filter(present);
   };
+}
+
+function memberHint(node: object, expression: string): string {
+  const [first] = Object.keys(node);
+  if (first === undefined) return 'It has no members';
+  const member = fromBytes(first);
+  return `Name a member of it: ${expression}${/^[\p{L}_][\p{L}\p{N}_]*$/u.test(member) ? `.${member}` : `[${JSON.stringify(member)}]`}`;
 }
 
 const notScalar = (what: string, hint: string, place: FaultPlace): Fault =>
