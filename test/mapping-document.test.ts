@@ -104,3 +104,8 @@ describe('a document that is not Turtle says where, what was found and what was 
     expect([findings.map(({ origin }) => origin.document), graph.size]).toEqual([['bad.ttl'], 1]);
   });
 });
+
+test('a YARRRML document is told by its name', () => {
+  const { findings } = parseDocuments([{ name: 'people.yml', text: 'mappings:\n' }], 'http://base/');
+  expect(findings.map(({ message }) => message)).toEqual(['YARRRML is not supported yet by this version: a mapping is written in Turtle']);
+});

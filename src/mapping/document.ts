@@ -54,6 +54,10 @@ export function parseDocuments(documents: readonly Document[], baseIri: string):
   const findings: SyntaxFinding[] = [];
   documents.forEach((document, index) => {
     const text = document.text.replace(/^\ufeff/, '');
+    if (/\.ya?ml$/i.test(document.name)) {
+      findings.push(yarrrmlFinding(document.name));
+      return;
+    }
     try {
       for (const triple of parseTurtle(text, document.name, `d${index}`, baseIri)) add(graph, triple);
     } catch (error) {
@@ -62,6 +66,12 @@ export function parseDocuments(documents: readonly Document[], baseIri: string):
   });
   return { graph, findings };
 }
+
+const yarrrmlFinding = (document: string): SyntaxFinding => ({
+  origin: { document, line: 1, column: 1 },
+  message: 'YARRRML is not supported yet by this version: a mapping is written in Turtle',
+  hint: 'translate it to RML first',
+});
 
 /** The key under which a term is a subject. */
 export const nodeId = (term: RdfTerm): string | undefined =>
