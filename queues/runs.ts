@@ -11,7 +11,7 @@ import { DEFAULTS, type Snapshot } from '../src/config/options.ts';
 import { Fault } from '../src/fault.ts';
 import { redact } from '../src/redact.ts';
 import type { Progress } from '../src/run/request.ts';
-import { type QueueBackend, within } from './backend.ts';
+import { atMost, type QueueBackend, within } from './backend.ts';
 import type { Runs } from './contract.ts';
 import {
   ANNOUNCE_QUEUE,
@@ -29,16 +29,24 @@ export interface RunPolicy {
   /** How long and how many ended runs are kept. */
   readonly keepSeconds: number;
   readonly keepCount: number;
+  /** An ended run is kept so long in any case, so that whoever waits for it hears its outcome. */
+  readonly restMs: number;
   /** Attempts of a run whose fault can get better, and the wait before the second one; each further wait is doubled. */
   readonly attempts: number;
   readonly retryMs: number;
 }
+
+const REST_MS = 60_000;
+/** Transforms rest longer: an announce that the queue kept waiting still needs its result. */
+const TRANSFORM_RESTS = 10;
+const TRIM_MS = 5_000;
 
 /** The policy that the options say. */
 export function runPolicy(snapshot: Snapshot): RunPolicy {
   return {
     keepSeconds: snapshot.KEEP_RUNS_SECONDS,
     keepCount: snapshot.KEEP_RUNS_COUNT,
+    restMs: REST_MS,
     attempts: snapshot.RUN_ATTEMPTS,
     retryMs: snapshot.RETRY_SECONDS * 1000,
   };
@@ -67,8 +75,9 @@ export async function openRuns(
   });
 
   async function add(payload: TransformPayload): Promise<void> {
-    const { keepSeconds, keepCount, attempts, retryMs } = present();
-    const keep = { age: keepSeconds, count: keepCount };
+    const { keepSeconds, attempts, retryMs } = present();
+    // By age alone: counted in PostgreSQL, each job that ends would look at all that are kept. `trim` counts.
+    const keep = { age: keepSeconds };
     const common = { jobId: payload.runId, removeOnComplete: keep, removeOnFail: keep };
     await flows.add({
       name: ANNOUNCE_QUEUE,
@@ -85,6 +94,32 @@ export async function openRuns(
       ],
     });
   }
+
+  /** Forgets the oldest ended runs beyond the number that is kept. Every process does; doing it twice is harmless. */
+  async function trim(): Promise<void> {
+    const { keepCount, restMs } = present();
+    for (const [queue, waitMs] of [
+      [announces, restMs],
+      [transforms, restMs * TRANSFORM_RESTS],
+    ] as const) {
+      for (const [state, count] of Object.entries(await queue.getJobCounts('completed', 'failed'))) {
+        if (count > keepCount) await queue.clean(waitMs, count - keepCount, state as 'completed' | 'failed');
+      }
+    }
+  }
+  let trimming: Promise<void> | undefined;
+  const trimmer = setInterval(
+    () => {
+      // A queue that is away says so itself, and the next round trims.
+      trimming ??= trim()
+        .catch(() => undefined)
+        .finally(() => {
+          trimming = undefined;
+        });
+      // Processes that were started together drift apart, and do not all forget the same excess at once.
+    },
+    TRIM_MS * (0.8 + 0.4 * Math.random()),
+  ).unref();
 
   async function submitOnce(request: TransformRequest, key: string | undefined, digest: string) {
     await backend.ping(SUBMIT_MS);
@@ -210,6 +245,8 @@ export async function openRuns(
     },
 
     async close() {
+      clearInterval(trimmer);
+      if (trimming !== undefined) await atMost(SUBMIT_MS, trimming);
       await waiters.close();
     },
   };
