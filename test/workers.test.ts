@@ -104,6 +104,14 @@ describe('the pool of threads', () => {
     expect(await readdir(directory)).toEqual([]);
   });
 
+  test('removes what killed attempts of the same run had spilled', async () => {
+    const directory = await directoryForTest();
+    const spill = join(directory, 'spill');
+    for (const name of ['r1.1', 'r1.2', 'r12.1']) await mkdir(join(spill, name, 'quadmill-r1-0', '0'), { recursive: true });
+    await openPool().run(taskFor(directory, 'ok', 'r1', { spillDirectory: join(spill, 'r1.3') }), hooks());
+    expect(await readdir(spill)).toEqual(['r12.1']);
+  });
+
   test('keeps what a fault says on its way out of the thread', async () => {
     const directory = await directoryForTest();
     await expect(openPool().run(taskFor(directory, 'fault=source/malformed'), hooks())).rejects.toMatchObject({

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
-import { isAbsolute, join } from 'node:path';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { SERVICES, type TransformPayload } from '../queues/jobs.ts';
 import { VERSION } from '../src/config/version.ts';
@@ -49,6 +49,20 @@ export async function removeLeftovers(directory: string, name: string, published
   const left = files.filter((file) => isOf(file, `.${name}`) && file.endsWith('.part'));
   if (published) left.push(...files.filter((file) => isOf(file, name)));
   for (const file of left) await rm(join(directory, file), { force: true });
+}
+
+/**
+ * Removes the spill files of all attempts of a run, given the directory of one, `<name>.<attempt>`: who was killed left some. An
+ * attempt that still lives without its job may fail by that; it could not have published anything.
+ */
+export async function removeSpills(spillDirectory: string): Promise<void> {
+  const all = dirname(spillDirectory);
+  const start = basename(spillDirectory).replace(/\.\d+$/, '.');
+  const entries = await readdir(all).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw writeFault(all, error);
+  });
+  for (const entry of entries) if (entry.startsWith(start)) await rm(join(all, entry), { recursive: true, force: true });
 }
 
 /** `Service-r1.nq` is of `Service-r1`, `Service-r12.nq` is not; further parts are `Service-r1-2.nq`. */

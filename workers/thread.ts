@@ -11,7 +11,7 @@ import type { Rejection } from '../src/run/request.ts';
 import { openFileSink } from '../src/sinks/file.ts';
 import { FORMAT_EXTENSION, type QuadSink } from '../src/sinks/sink.ts';
 import type { Engine, FromThread, Task, ThreadData, ToThread } from './messages.ts';
-import { RejectionFile, removeLeftovers, writeManifest } from './output.ts';
+import { RejectionFile, removeLeftovers, removeSpills, writeManifest } from './output.ts';
 
 const port = parentPort;
 if (port === null) throw new Error('workers/thread is started as a worker thread');
@@ -59,6 +59,7 @@ async function carryOut(task: Task): Promise<void> {
 async function map(task: Task, signal: AbortSignal, allowed: Promise<void>) {
   const { directory, name, format, attempt } = task.output;
   await removeLeftovers(directory, name);
+  await removeSpills(task.request.spillDirectory);
   const rejected = task.request.onError === 'quarantine' ? new RejectionFile(task.output) : undefined;
   const first: string[] = [];
   const reject = (rejection: Rejection): void => {

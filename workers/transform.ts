@@ -11,7 +11,7 @@ import { Fault } from '../src/fault.ts';
 import { type Logger, METRICS } from '../src/observe.ts';
 import type { Progress } from '../src/run/request.ts';
 import type { Task } from './messages.ts';
-import { outputDirectory, outputName, removeLeftovers } from './output.ts';
+import { outputDirectory, outputName, removeLeftovers, removeSpills } from './output.ts';
 import type { ThreadPool } from './pool.ts';
 
 export type TransformJob = Job<TransformPayload, TransformResult>;
@@ -93,6 +93,7 @@ export class Transforms {
     const task = this.taskOf(job);
     if (job.stalledCounter >= this.settings.maxStarts) {
       await removeLeftovers(task.output.directory, task.output.name, true);
+      await removeSpills(task.request.spillDirectory);
       throw killedFault(job.stalledCounter);
     }
     METRICS.attempts.inc();
