@@ -2,7 +2,7 @@
 import { makeApp } from '../api/app.ts';
 import { makeGuard, parseTokens } from '../api/auth.ts';
 import { type HttpServer, listen } from '../api/server.ts';
-import { openBackend, type QueueBackend } from '../queues/backend.ts';
+import { atMost, openBackend, type QueueBackend } from '../queues/backend.ts';
 import { openRuns, runPolicy } from '../queues/runs.ts';
 import { directories } from '../src/config/directories.ts';
 import { DEFAULTS, type OptionName, type OptionValues, type Snapshot } from '../src/config/options.ts';
@@ -151,22 +151,13 @@ async function stop({ server, workers, runs, config, backend, draining, ending }
   draining.abort();
   const answered = server?.close() ?? Promise.resolve();
   if (workers !== undefined) await workers.drain(drainMs);
-  await firstOf(answered, workers === undefined ? drainMs : LAST_ANSWERS_MS);
+  await atMost(workers === undefined ? drainMs : LAST_ANSWERS_MS, answered);
   ending.abort();
-  await firstOf(answered, CLOSING_MS);
+  await atMost(CLOSING_MS, answered);
   server?.cut();
   await runs.close();
   config.close();
   await backend.close();
-}
-
-async function firstOf(done: Promise<void>, waitMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, waitMs);
-  });
-  await Promise.race([done, late]);
-  clearTimeout(timer);
 }
 
 function flagValues(parsed: Parsed): OptionValues {
