@@ -43,6 +43,7 @@ const RUN: Command = {
     stats: { summary: 'a line of JSON on standard error at the end: records, quads, seconds, memory' },
   },
   notes: `Rejected records go to FILE.rejected.ndjson under quarantine (rejected.ndjson when writing to standard output).
+What does not fit in memory goes to TMPDIR/quadmill-…, which is removed at the end; only a run that is killed leaves it.
 
 Exit codes: 0 done, 1 the run failed, 2 the command line or the mapping is wrong, 130 interrupted.
 
