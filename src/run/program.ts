@@ -46,6 +46,15 @@ export interface DeferredJoin {
 type Seen = Verdict | typeof UNWATCHED;
 const UNWATCHED = -1;
 
+/** A rule whose statements are made at the end of both sides of its join. */
+interface DeferredRule {
+  readonly join: DeferredJoin;
+  readonly lead: string;
+  readonly keys: TextOf;
+  /** Position of the key among what the subject table remembers. */
+  readonly slot: number;
+}
+
 interface CompiledRule {
   /** Constant text between the subject and the rule's own text, and after that. */
   readonly lead: string;
@@ -73,7 +82,7 @@ export class MapProgram {
   readonly #state: RunState;
   readonly #subject: CompiledTerm;
   readonly #rules: readonly CompiledRule[];
-  readonly #deferred: readonly { readonly rule: DeferredJoin; readonly lead: string; readonly keys: TextOf }[];
+  readonly #deferred: readonly DeferredRule[];
   readonly #texts: Text[];
   readonly #table: SubjectTable | undefined;
   readonly #statements: HashSet;
@@ -87,7 +96,7 @@ export class MapProgram {
     this.#state = state;
     this.#subject = compileTerm(triplesMap.subject, context);
     const rules: CompiledRule[] = [];
-    const deferred: { rule: DeferredJoin; lead: string; keys: TextOf }[] = [];
+    const deferred: DeferredRule[] = [];
     let slots = 0;
     for (const rule of plan.rules) {
       const { object } = rule;
@@ -95,7 +104,7 @@ export class MapProgram {
         const predicate = compileTerm(rule.predicate, context).constant as string;
         const waiting: DeferredJoin = { join: object.join, children: state.keyedTexts(), tail: endOf(rule, context), program: this };
         state.deferred.push(waiting);
-        deferred.push({ rule: waiting, lead: ` ${predicate} `, keys: compileKeys(object.keys, context) });
+        deferred.push({ join: waiting, lead: ` ${predicate} `, keys: compileKeys(object.keys, context), slot: slots++ });
         continue;
       }
       const parents = object.kind === 'join' ? state.parents[object.join] : undefined;
@@ -107,7 +116,7 @@ export class MapProgram {
     this.#deferred = deferred;
     this.#texts = new Array(rules.length).fill(null);
     this.#statements = new HashSet(state.budget, state.seed);
-    const watched = rules.some((rule) => !rule.shared);
+    const watched = deferred.length > 0 || rules.some((rule) => !rule.shared);
     this.#table = state.distinct && watched ? new SubjectTable(state.budget, state.seed, slots) : undefined;
   }
 
@@ -167,14 +176,8 @@ export class MapProgram {
 
   #emit(subject: string, keys: readonly Text[]): string {
     const token = this.#subject.before + subject + this.#subject.after;
-    for (let i = 0; i < keys.length; i++) {
-      const { rule, lead } = this.#deferred[i] as { rule: DeferredJoin; lead: string };
-      const key = keys[i] as Text;
-      if (key === null) continue;
-      if (typeof key === 'string') rule.children.add(key, token + lead);
-      else for (const one of key) rule.children.add(one, token + lead);
-    }
     const seen = this.#table === undefined ? UNWATCHED : this.#table.enter(subject);
+    for (let i = 0; i < keys.length; i++) this.#defer(this.#deferred[i] as DeferredRule, token, keys[i] as Text, seen);
     const rules = this.#rules;
     let lines = '';
     for (let i = 0; i < rules.length; i++) {
@@ -193,6 +196,18 @@ export class MapProgram {
       this.#waiting = '';
     }
     return lines;
+  }
+
+  /** Leaves the subject with its key, unless the subject's first record has done so. */
+  #defer({ join, lead, slot }: DeferredRule, token: string, key: Text, seen: Seen): void {
+    if (key === null) return;
+    if (typeof key !== 'string') {
+      for (const one of key) join.children.add(one, token + lead);
+      return;
+    }
+    if (seen === KNOWN && (this.#table as SubjectTable).firstHad(slot, key)) return;
+    if (seen === NEW) (this.#table as SubjectTable).remember(slot, key);
+    join.children.add(key, token + lead);
   }
 
   /** The line of a statement, or nothing where the run has it already or cannot decide yet. */
