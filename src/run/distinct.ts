@@ -252,6 +252,15 @@ export class HashSet extends KeyTable {
     return this.addHashed();
   }
 
+  /** Adds two texts as one. */
+  addPair(first: string, second: string): Verdict {
+    hash(first, this.seed);
+    const [a, b, c, d] = [h1, h2, h3, h4];
+    hash(second, this.seed);
+    finish(h1 ^ Math.imul(a, C1), h2 ^ Math.imul(b, C2), h3 ^ Math.imul(c, C3), h4 ^ Math.imul(d, C4));
+    return this.addHashed();
+  }
+
   has(text: string): boolean {
     hash(text, this.seed);
     return this.find() >= 0;

@@ -5,7 +5,7 @@
  */
 import type { Text } from '../terms/generate.ts';
 import { detach } from '../text.ts';
-import { HashSet, MemoryBudget, NEW } from './distinct.ts';
+import { HashSet, KNOWN, MemoryBudget, NEW } from './distinct.ts';
 import { PairSpill, type SpillSpace } from './spill.ts';
 
 /** What an entry of a map and a string cost beside their characters, roughly. */
@@ -13,12 +13,11 @@ const KEY_BYTES = 120;
 const TEXT_BYTES = 40;
 /** Memory is taken from the budget in steps of this size. */
 const STEP_BYTES = 1 << 20;
-/** Longer lists become sets, so that adding stays cheap. */
-const LIST_LENGTH = 8;
-
-/** Texts by key, distinct: a single text stands alone, a few in an array, many in a set. */
+/** Texts by key, distinct: a single text stands alone, several in an array. */
 export class KeyedTexts {
-  readonly #texts = new Map<string, string | string[] | Set<string>>();
+  readonly #texts = new Map<string, string | string[]>();
+  /** Key and text of what stands in arrays. */
+  readonly #listed: HashSet;
   readonly #budget: MemoryBudget;
   readonly #space: SpillSpace;
   readonly #seed: number;
@@ -30,6 +29,7 @@ export class KeyedTexts {
     this.#budget = budget;
     this.#space = space;
     this.#seed = seed;
+    this.#listed = new HashSet(budget, seed);
   }
 
   /** True once the texts are in files: then only `pairTexts` can find them. */
@@ -50,13 +50,7 @@ export class KeyedTexts {
   }
 
   get(key: string): Text {
-    const held = this.#texts.get(key);
-    if (held === undefined) return null;
-    if (!(held instanceof Set)) return held;
-    // Asked for, so complete: as an array, later asks are free.
-    const list = [...held];
-    this.#texts.set(key, list);
-    return list;
+    return this.#texts.get(key) ?? null;
   }
 
   /** Moves all texts to files; more may be added. */
@@ -81,6 +75,7 @@ export class KeyedTexts {
   /** Forgets what is in memory and gives that back. */
   clear(): void {
     this.#texts.clear();
+    this.#listed.drop();
     this.#budget.give(this.#takenBytes);
     this.#takenBytes = 0;
     this.#usedBytes = 0;
@@ -91,13 +86,13 @@ export class KeyedTexts {
     if (held === undefined) {
       this.#texts.set(detach(key), this.#keep(text));
       this.#usedBytes += key.length + KEY_BYTES;
-    } else if (typeof held === 'string') {
-      if (held !== text) this.#texts.set(key, [held, this.#keep(text)]);
-    } else if (Array.isArray(held)) {
-      if (held.includes(text)) return;
-      held.push(this.#keep(text));
-      if (held.length > LIST_LENGTH) this.#texts.set(key, new Set(held));
-    } else if (!held.has(text)) held.add(this.#keep(text));
+      return;
+    }
+    const first = typeof held === 'string' ? held : (held[0] as string);
+    // What the set cannot decide is kept twice at worst: statements are looked at again.
+    if (text === first || this.#listed.addPair(key, text) === KNOWN) return;
+    if (typeof held === 'string') this.#texts.set(key, [held, this.#keep(text)]);
+    else held.push(this.#keep(text));
   }
 
   #keep(text: string): string {
