@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 const QUADMILL = join(import.meta.dirname, '../bin/quadmill.js');
-/** Of the smaller input; the larger one is three times as long. */
+/** Of the smaller input; the larger one is four times as long. */
 const RECORDS = 60_000;
 const HEAP_MB = 64;
 
