@@ -318,6 +318,16 @@ export class SubjectTable extends KeyTable {
     return this.#chunk[this.#at + rule * 2] === h1 >>> 0 && this.#chunk[this.#at + rule * 2 + 1] === h4 >>> 0;
   }
 
+  /** Remembers a number for the subject that `enter` found new, in place of an object. */
+  rememberNumber(rule: number, number: number): void {
+    this.#chunk[this.#at + rule * 2] = number;
+  }
+
+  /** What `rememberNumber` was given for the subject, 0 for nothing. */
+  rememberedNumber(rule: number): number {
+    return this.#chunk[this.#at + rule * 2] as number;
+  }
+
   /** Adds the statement of this subject, the rule and the object hashed last to a set. */
   addStatement(rule: number, statements: HashSet): Verdict {
     finish(

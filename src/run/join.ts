@@ -18,6 +18,9 @@ export class KeyedTexts {
   readonly #texts = new Map<string, string | string[]>();
   /** Key and text of what stands in arrays. */
   readonly #listed: HashSet;
+  /** The arrays, and the position of each. */
+  readonly #lists: string[][] = [];
+  readonly #numbers = new Map<readonly string[], number>();
   readonly #budget: MemoryBudget;
   readonly #space: SpillSpace;
   readonly #seed: number;
@@ -53,6 +56,15 @@ export class KeyedTexts {
     return this.#texts.get(key) ?? null;
   }
 
+  /** The number of a list that `get` gave, from 0, if its texts are distinct; else -1. */
+  numberOf(list: readonly string[]): number {
+    return this.#listed.full ? -1 : (this.#numbers.get(list) ?? -1);
+  }
+
+  list(number: number): readonly string[] {
+    return this.#lists[number] as readonly string[];
+  }
+
   /** Moves all texts to files; more may be added. */
   spillOver(): PairSpill {
     if (this.#spill !== undefined) return this.#spill;
@@ -76,6 +88,8 @@ export class KeyedTexts {
   clear(): void {
     this.#texts.clear();
     this.#listed.drop();
+    this.#lists.length = 0;
+    this.#numbers.clear();
     this.#budget.give(this.#takenBytes);
     this.#takenBytes = 0;
     this.#usedBytes = 0;
@@ -91,8 +105,15 @@ export class KeyedTexts {
     const first = typeof held === 'string' ? held : (held[0] as string);
     // What the set cannot decide is kept twice at worst: statements are looked at again.
     if (text === first || this.#listed.addPair(key, text) === KNOWN) return;
-    if (typeof held === 'string') this.#texts.set(key, [held, this.#keep(text)]);
-    else held.push(this.#keep(text));
+    if (typeof held !== 'string') {
+      held.push(this.#keep(text));
+      return;
+    }
+    const list = [held, this.#keep(text)];
+    this.#texts.set(key, list);
+    this.#numbers.set(list, this.#lists.length);
+    this.#lists.push(list);
+    this.#usedBytes += KEY_BYTES;
   }
 
   #keep(text: string): string {

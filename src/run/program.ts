@@ -55,6 +55,11 @@ interface DeferredRule {
   readonly slot: number;
 }
 
+interface ParentLists {
+  readonly index: KeyedTexts;
+  readonly slot: number;
+}
+
 interface CompiledRule {
   /** Constant text between the subject and the rule's own text, and after that. */
   readonly lead: string;
@@ -63,6 +68,8 @@ interface CompiledRule {
   /** Position among the remembered objects of the subject table; -1 for an object that the subject determines, or a shared rule. */
   readonly slot: number;
   readonly shared: boolean;
+  /** Of a join: where its parents are, and the position of a list's number among what the subject table remembers. */
+  readonly lists: ParentLists | undefined;
 }
 
 export class MapProgram {
@@ -86,6 +93,7 @@ export class MapProgram {
   readonly #texts: Text[];
   readonly #table: SubjectTable | undefined;
   readonly #statements: HashSet;
+  #listSet: { readonly index: KeyedTexts; readonly number: number; readonly texts: ReadonlySet<string> } | undefined;
   /** Statements of the subject at hand that the full subject table leaves undecided. */
   #waiting = '';
 
@@ -109,8 +117,10 @@ export class MapProgram {
       }
       const parents = object.kind === 'join' ? state.parents[object.join] : undefined;
       const compiled = compileRule(rule, context, parents, joins);
-      const remembered = rule.distinct === 'subject' && !rule.determined;
-      rules.push({ ...compiled, slot: remembered ? slots++ : -1, shared: rule.distinct === 'shared' });
+      const shared = rule.distinct === 'shared';
+      const slot = shared || rule.determined ? -1 : slots++;
+      const lists = shared || parents === undefined ? undefined : { index: parents, slot: slots++ };
+      rules.push({ ...compiled, slot, shared, lists });
     }
     this.#rules = rules;
     this.#deferred = deferred;
@@ -184,7 +194,8 @@ export class MapProgram {
       const rule = rules[i] as CompiledRule;
       const text = this.#texts[i] as Text;
       if (text === null) continue;
-      if (typeof text === 'string') lines += this.#statement(rule, token, text, seen, true);
+      if (rule.lists !== undefined && (seen === NEW || seen === KNOWN)) lines += this.#joined(rule, rule.lists, token, text, seen);
+      else if (typeof text === 'string') lines += this.#statement(rule, token, text, seen, true);
       else {
         const texts = seen === UNDECIDED ? [...new Set(text)] : text;
         for (let k = 0; k < texts.length; k++) lines += this.#statement(rule, token, texts[k] as string, seen, k === 0);
@@ -208,6 +219,38 @@ export class MapProgram {
     if (seen === KNOWN && (this.#table as SubjectTable).firstHad(slot, key)) return;
     if (seen === NEW) (this.#table as SubjectTable).remember(slot, key);
     join.children.add(key, token + lead);
+  }
+
+  /**
+   * The lines of a join for a subject. The parents of a key are one list, distinct in itself: the first record's list is written
+   * without a look and remembered by its number, and the same list again is a repetition as a whole.
+   */
+  #joined(rule: CompiledRule, { index, slot }: ParentLists, token: string, text: string | readonly string[], seen: Seen): string {
+    const table = this.#table as SubjectTable;
+    const number = typeof text === 'string' ? -1 : index.numberOf(text);
+    let lines = '';
+    if (seen === NEW && number >= 0) {
+      table.rememberNumber(slot, number + 1);
+      for (const one of text) lines += token + rule.lead + one + rule.tail;
+      this.quads += text.length;
+      return lines;
+    }
+    const remembered = seen === KNOWN ? table.rememberedNumber(slot) - 1 : -1;
+    if (remembered >= 0 && remembered === number) return '';
+    const texts = typeof text === 'string' ? [text] : text;
+    const had = remembered >= 0 ? this.#listAsSet(index, remembered) : undefined;
+    for (let k = 0; k < texts.length; k++) {
+      const one = texts[k] as string;
+      if (had === undefined || !had.has(one)) lines += this.#statement(rule, token, one, seen, k === 0);
+    }
+    return lines;
+  }
+
+  /** The set of a list; the last one is kept, since records of a subject often stand together. */
+  #listAsSet(index: KeyedTexts, number: number): ReadonlySet<string> {
+    if (this.#listSet?.index !== index || this.#listSet.number !== number)
+      this.#listSet = { index, number, texts: new Set(index.list(number)) };
+    return this.#listSet.texts;
   }
 
   /** The line of a statement, or nothing where the run has it already or cannot decide yet. */
