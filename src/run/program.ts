@@ -3,15 +3,13 @@
  *
  * For each record all terms are made first, and only then statements: a record that gives no valid term leaves nothing behind.
  */
-import { Fault } from '../fault.ts';
-import type { Expression, TermMap, TriplesMap } from '../mapping/model.ts';
-import { formatOrigin } from '../mapping/model.ts';
-import type { JoinPlan, MapPlan, RulePlan } from '../plan/plan.ts';
-import { type CompiledTerm, compileExpression, compileTerm, same, type TermContext, type Text, type TextOf } from '../terms/generate.ts';
-import { blankLabel, toBytes } from '../text.ts';
+import type { TriplesMap } from '../mapping/model.ts';
+import type { JoinPlan, MapPlan } from '../plan/plan.ts';
+import { type CompiledTerm, compileTerm, type Text, type TextOf } from '../terms/generate.ts';
 import type { Reader } from '../value.ts';
+import { type CompiledRule, compileKeys, compileRule, endOf, isPlain, type ParentLists, termContext } from './compile.ts';
 import { HashSet, KNOWN, type MemoryBudget, NEW, SubjectTable, UNDECIDED, type Verdict } from './distinct.ts';
-import { joinKey, type KeyedTexts } from './join.ts';
+import type { KeyedTexts } from './join.ts';
 
 /** What the programs of a run share. */
 export interface RunState {
@@ -53,23 +51,6 @@ interface DeferredRule {
   readonly keys: TextOf;
   /** Position of the key among what the subject table remembers. */
   readonly slot: number;
-}
-
-interface ParentLists {
-  readonly index: KeyedTexts;
-  readonly slot: number;
-}
-
-interface CompiledRule {
-  /** Constant text between the subject and the rule's own text, and after that. */
-  readonly lead: string;
-  readonly tail: string;
-  readonly text: TextOf;
-  /** Position among the remembered objects of the subject table; -1 for an object that the subject determines, or a shared rule. */
-  readonly slot: number;
-  readonly shared: boolean;
-  /** Of a join: where its parents are, and the position of a list's number among what the subject table remembers. */
-  readonly lists: ParentLists | undefined;
 }
 
 export class MapProgram {
@@ -296,109 +277,4 @@ export class JoinFill {
       for (const key of typeof keys === 'string' ? [keys] : keys) this.#index.add(key, before + subject + after);
     }
   }
-}
-
-// ---------------------------------------------------------------- compiling
-
-function termContext(map: TriplesMap, readerOf: (reference: string) => Reader, typed: boolean, base: string): TermContext {
-  return {
-    reader: readerOf,
-    typed,
-    base: map.baseIri === undefined ? base : toBytes(map.baseIri),
-    freshPrefix: `f${blankLabel(toBytes(map.id))}_r`,
-  };
-}
-
-const isConstantTerm = (term: TermMap): boolean => term.expression.kind === 'constant';
-
-/** Constant predicate and graph: the common case. */
-const isPlain = (rule: RulePlan): boolean => isConstantTerm(rule.predicate) && (rule.graph === undefined || isConstantTerm(rule.graph));
-
-function endOf(rule: RulePlan, context: TermContext): string {
-  return rule.graph === undefined ? ' .\n' : ` ${compileTerm(rule.graph, context).constant} .\n`;
-}
-
-function compileRule(
-  rule: RulePlan,
-  context: TermContext,
-  parents: KeyedTexts | undefined,
-  joins: readonly JoinPlan[],
-): Pick<CompiledRule, 'lead' | 'tail' | 'text'> {
-  const object = compileObject(rule, context, parents, joins);
-  if (isPlain(rule)) {
-    const predicate = compileTerm(rule.predicate, context).constant as string;
-    return {
-      lead: ` ${predicate} ${object.before}`,
-      tail: object.after + endOf(rule, context),
-      text: object.text,
-    };
-  }
-  const terms = [compileTerm(rule.predicate, context), object, ...(rule.graph === undefined ? [] : [compileTerm(rule.graph, context)])];
-  return { lead: ' ', tail: ' .\n', text: joinTexts(terms, ' ') };
-}
-
-function compileObject(rule: RulePlan, context: TermContext, parents: KeyedTexts | undefined, joins: readonly JoinPlan[]): CompiledTerm {
-  const { object } = rule;
-  switch (object.kind) {
-    case 'term':
-      return compileTerm(object.term, context);
-    case 'parent-subject':
-      return compileTerm(object.parent.subject, termContext(object.parent, context.reader, context.typed, context.base));
-    case 'join': {
-      if (object.deferred || parents?.spilled === true) {
-        throw new Fault(
-          'mapping/invalid',
-          'A join that goes back to its own source, or is too large for memory, needs a constant predicate and a constant graph',
-          {
-            place: { mapping: formatOrigin(joins[object.join]?.parent.origin ?? rule.predicate.origin) },
-          },
-        );
-      }
-      const keys = compileKeys(object.keys, context);
-      const index = parents as KeyedTexts;
-      return { before: '', after: '', constant: undefined, text: (record, position) => probe(index, keys(record, position)) };
-    }
-  }
-}
-
-function probe(index: KeyedTexts, keys: Text): Text {
-  if (keys === null) return null;
-  if (typeof keys === 'string') return index.get(keys);
-  const found = new Set<string>();
-  for (const key of keys) {
-    const texts = index.get(key);
-    if (typeof texts === 'string') found.add(texts);
-    else if (texts !== null) for (const text of texts) found.add(text);
-  }
-  return found.size === 0 ? null : [...found];
-}
-
-function compileKeys(expressions: readonly Expression[], context: TermContext): TextOf {
-  const terms = expressions.map((expression): CompiledTerm => ({ ...compileExpression(expression, context, same), constant: undefined }));
-  const [only] = terms;
-  if (terms.length === 1 && only !== undefined && only.before === '' && only.after === '') return only.text;
-  return (record, position) => {
-    let keys: readonly (readonly string[])[] = [[]];
-    for (const term of terms) {
-      const text = term.text(record, position);
-      if (text === null) return null;
-      const parts = (typeof text === 'string' ? [text] : text).map((inner) => term.before + inner + term.after);
-      keys = keys.flatMap((key) => parts.map((part) => [...key, part]));
-    }
-    return keys.length === 1 ? joinKey(keys[0] as readonly string[]) : keys.map(joinKey);
-  };
-}
-
-/** Every combination of the terms' whole tokens, joined. */
-function joinTexts(terms: readonly CompiledTerm[], separator: string): TextOf {
-  return (record, position) => {
-    let tokens: readonly string[] | undefined;
-    for (const term of terms) {
-      const text = term.text(record, position);
-      if (text === null) return null;
-      const own = (typeof text === 'string' ? [text] : text).map((inner) => term.before + inner + term.after);
-      tokens = tokens === undefined ? own : tokens.flatMap((left) => own.map((right) => left + separator + right));
-    }
-    return tokens?.length === 1 ? (tokens[0] as string) : (tokens ?? null);
-  };
 }
