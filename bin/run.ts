@@ -8,6 +8,7 @@ import { OUTPUT_FORMATS } from '../src/sinks/sink.ts';
 import { type Command, helpOf, type Parsed, parseCommandLine, UsageError } from './command-line.ts';
 import { EXIT, failed } from './exit.ts';
 import { formatFor, openOutput, STANDARD_OUTPUT } from './output.ts';
+import { peakMemoryBytes } from './peak-memory.ts';
 import { RejectionLog, Rejections } from './rejections.ts';
 import { complain, count, progressLine, say } from './terminal.ts';
 
@@ -171,7 +172,7 @@ function tell(report: RunReport, rejections: Rejections): void {
 
 /** Seconds and processor time count from the start of the process. */
 function statsOf(report: RunReport): Readonly<Record<string, number>> {
-  const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
+  const { userCPUTime, systemCPUTime } = process.resourceUsage();
   return {
     records: report.records,
     quads: report.quads,
@@ -180,6 +181,6 @@ function statsOf(report: RunReport): Readonly<Record<string, number>> {
     bytesWritten: report.bytesWritten,
     seconds: performance.now() / 1000,
     cpuSeconds: (userCPUTime + systemCPUTime) / 1e6,
-    peakMemoryBytes: maxRSS * 1024,
+    peakMemoryBytes: peakMemoryBytes(),
   };
 }

@@ -61,6 +61,17 @@ function peak(format: string, distinct: boolean): number {
   return JSON.parse(stderr.trim()).peakMemoryBytes;
 }
 
+test('what the parent holds is not counted', () => {
+  writeFileSync(join(directory, 'one.csv'), 'id,text\n1,a\n');
+  writeFileSync(
+    join(directory, 'one.ttl'),
+    '@prefix rml: <http://w3id.org/rml/> . <http://e/M> rml:logicalSource [ rml:source [ a rml:RelativePathSource ; rml:root rml:MappingDirectory ; rml:path "one.csv" ] ; rml:referenceFormulation rml:CSV ] ; rml:subjectMap [ rml:template "http://e/{id}" ; rml:class <http://e/C> ] .',
+  );
+  const ballast = Buffer.alloc(300 * 2 ** 20, 1);
+  expect(peak('one', true)).toBeLessThan(150 * 2 ** 20);
+  expect(ballast.length).toBeGreaterThan(0);
+});
+
 describe('memory does not grow with the input', () => {
   test.each(FORMATS)('%s', (format, source, one, whole, [id, text]) => {
     writeFileSync(
