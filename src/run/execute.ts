@@ -129,12 +129,12 @@ export class Execution {
   #map(batch: Batch, programs: readonly MapProgram[], fills: readonly JoinFill[], input: string): void {
     const { records, first } = batch;
     for (const fill of fills) {
+      const parent = programs.find(({ triplesMap }) => triplesMap === fill.parent) as MapProgram;
       for (let i = 0; i < records.length; i++) {
         try {
           fill.add(records[i], first + i);
         } catch (error) {
-          // The triples map itself meets the same record and reports it.
-          if (!(error instanceof Fault)) throw error;
+          this.#reject(parent, error, first + i, input);
         }
       }
     }

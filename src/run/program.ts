@@ -3,6 +3,7 @@
  *
  * For each record all terms are made first, and only then statements: a record that gives no valid term leaves nothing behind.
  */
+import { Fault } from '../fault.ts';
 import type { TriplesMap } from '../mapping/model.ts';
 import type { JoinPlan, MapPlan } from '../plan/plan.ts';
 import { type CompiledTerm, compileTerm, type Text, type TextOf } from '../terms/generate.ts';
@@ -256,25 +257,37 @@ export class MapProgram {
 
 /** Fills the parent side of a join from the parent's records. */
 export class JoinFill {
+  readonly parent: TriplesMap;
   readonly #index: KeyedTexts;
   readonly #subject: CompiledTerm;
   readonly #keys: TextOf;
 
   constructor(join: JoinPlan, readerOf: (reference: string) => Reader, typed: boolean, state: RunState) {
     const context = termContext(join.parent, readerOf, typed, state.base);
+    this.parent = join.parent;
     this.#index = state.parents[join.index] as KeyedTexts;
     this.#subject = compileTerm(join.parent.subject, context);
     this.#keys = compileKeys(join.keys, context);
   }
 
+  /** @throws Fault record/term — of the key; a record without a valid subject is passed over: the triples map itself reports it */
   add(record: unknown, position: number): void {
     const keys = this.#keys(record, position);
     if (keys === null) return;
-    const subjects = this.#subject.text(record, position);
+    const subjects = this.#subjectsOf(record, position);
     if (subjects === null) return;
     const { before, after } = this.#subject;
     for (const subject of typeof subjects === 'string' ? [subjects] : subjects) {
       for (const key of typeof keys === 'string' ? [keys] : keys) this.#index.add(key, before + subject + after);
+    }
+  }
+
+  #subjectsOf(record: unknown, position: number): Text {
+    try {
+      return this.#subject.text(record, position);
+    } catch (error) {
+      if (error instanceof Fault && error.code === 'record/term') return null;
+      throw error;
     }
   }
 }

@@ -75,6 +75,15 @@ export class PartitionedFile {
     yield* createReadStream(this.#path(partition), { encoding: 'latin1', highWaterMark: 1 << 18 });
   }
 
+  /** Removes what was added to a partition; after its last reading. */
+  async drop(partition: number): Promise<void> {
+    const file = this.#files[partition];
+    if (file === undefined) return;
+    this.#files[partition] = undefined;
+    await file.close();
+    await rm(this.#path(partition), { force: true });
+  }
+
   async close(): Promise<void> {
     for (const file of this.#files) await file?.close();
     this.#files.fill(undefined);
@@ -139,6 +148,8 @@ export class LineSpill {
         yield fresh;
       }
       seen.drop();
+      // Before the next level opens its own: neither files nor descriptors pile up.
+      await this.#file.drop(partition);
       yield* overflow.drain(budget);
     }
   }
@@ -160,6 +171,10 @@ export class PairSpill {
 
   add(key: string, text: string): void {
     this.#file.add(partitionOf(key, this.#seed, PARTITIONS), `${key.length}:${text.length}:${key}${text}`);
+  }
+
+  drop(partition: number): Promise<void> {
+    return this.#file.drop(partition);
   }
 
   async *read(partition: number): AsyncIterable<readonly [key: string, text: string]> {
@@ -219,6 +234,7 @@ export class SubjectSpill {
         yield fresh;
       }
       for (const set of [subjects, repeated, seen]) set.drop();
+      await this.#pairs.drop(partition);
     }
   }
 }
