@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { missingPostgres, startPostgres } from './servers/postgres.ts';
+import { answers, missingPostgres, startPostgres } from './servers/postgres.ts';
 import { missingRedis, type Redis, startRedis as startRedisServer } from './servers/redis.ts';
 
 export interface TestServer {
@@ -50,17 +50,6 @@ export const startRedis = async (port?: number): Promise<Redis> => started(await
 function started<T>(server: T | { readonly skip: string }): T {
   if (typeof server === 'object' && server !== null && 'skip' in server) throw new Error(`cannot be tested here: ${server.skip}`);
   return server as T;
-}
-
-async function answers(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1000 });
-  try {
-    await client.connect();
-    await client.end();
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 async function dropSchema(url: string, prefix: string): Promise<void> {

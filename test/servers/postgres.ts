@@ -101,7 +101,8 @@ async function untilReady(server: ChildProcess, url: string, log: string): Promi
   }
 }
 
-async function answers(url: string): Promise<boolean> {
+/** Whether a server takes connections there. */
+export async function answers(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1000 });
   try {
     await client.connect();
