@@ -95,6 +95,75 @@ describe('a file sink', () => {
     expect(await readdir(directory)).toEqual(['out.nq']);
   });
 
+  test('goes on in a further part after each cut, and shows all of them at once', async () => {
+    const sink = await open({ durable: true });
+    for (const lines of ['<a> <b> "1" .\n', '<a> <b> "2" .\n', '<a> <b> "3" .\n']) {
+      await sink.write(lines);
+      await sink.cut();
+    }
+    expect((await readdir(directory)).sort()).toEqual(['.out-2.nq.1.part', '.out-3.nq.1.part', '.out.nq.1.part']);
+    const parts = await sink.commit();
+    expect(parts.map(({ url }) => url)).toEqual(
+      ['out.nq', 'out-2.nq', 'out-3.nq'].map((name) => pathToFileURL(join(directory, name)).href),
+    );
+    expect((await readdir(directory)).sort()).toEqual(['out-2.nq', 'out-3.nq', 'out.nq']);
+    for (const [i, part] of parts.entries()) {
+      const text = await readFile(new URL(part.url), 'utf8');
+      expect(text).toBe(`<a> <b> "${i + 1}" .\n`);
+      expect(part).toMatchObject({ bytes: text.length, sha256: createHash('sha256').update(text).digest('hex') });
+    }
+  });
+
+  test('makes no part without a statement, but always one part', async () => {
+    const sink = await open();
+    await sink.cut();
+    await sink.write('<a> <b> "1" .\n');
+    await sink.cut();
+    await sink.write('');
+    await sink.cut();
+    await sink.write('<a> <b> "2" .\n');
+    await sink.cut();
+    await sink.cut();
+    expect((await sink.commit()).map(({ bytes }) => bytes)).toEqual([14, 14]);
+    expect((await readdir(directory)).sort()).toEqual(['out-2.nq', 'out.nq']);
+    const nothing = await open({ name: 'none.nq' });
+    await nothing.cut();
+    expect(await nothing.commit()).toMatchObject([{ bytes: 0 }]);
+  });
+
+  test('removes all parts when it is aborted, also after a part could not be renamed', async () => {
+    const write = async (attempt: number) => {
+      const sink = await open({ attempt });
+      for (const lines of ['<a> <b> "1" .\n', '<a> <b> "2" .\n', '<a> <b> "3" .\n']) {
+        await sink.cut();
+        await sink.write(lines);
+      }
+      return sink;
+    };
+    await (await write(1)).abort();
+    expect(await readdir(directory)).toEqual([]);
+    await mkdir(join(directory, 'out-2.nq', 'in the way'), { recursive: true });
+    const second = await write(2);
+    await expect(second.commit()).rejects.toMatchObject({ code: 'sink/failed', message: expect.stringContaining('out-2.nq') });
+    await second.abort();
+    expect(await readdir(directory)).toEqual(['out-2.nq']);
+  });
+
+  test('that is only finished leaves complete parts under their temporary names', async () => {
+    const sink = await open({ attempt: '2-5-1' });
+    await sink.write('<a> <b> "1" .\n');
+    await sink.cut();
+    await sink.write('<a> <b> "22" .\n');
+    expect(await sink.finish()).toMatchObject([
+      { file: '.out.nq.2-5-1.part', bytes: 14, empty: false },
+      { file: '.out-2.nq.2-5-1.part', bytes: 15, empty: false },
+    ]);
+    expect(await readFile(join(directory, '.out-2.nq.2-5-1.part'), 'utf8')).toBe('<a> <b> "22" .\n');
+    await sink.abort();
+    expect(await readdir(directory)).toEqual([]);
+    expect(await (await open()).finish()).toMatchObject([{ bytes: 0, empty: true }]);
+  });
+
   test('whose directory cannot be made fails in words', async () => {
     await expect(open({ directory: '/dev/null/x' })).rejects.toMatchObject({ code: 'sink/failed' });
   });
@@ -179,6 +248,28 @@ describe('a format', () => {
     const text = await convert('jsonld', nquads, 2);
     const quads = (await Readable.from([text]).pipe(new JsonLdParser()).toArray()) as Quad[];
     expect(asLines(quads)).toEqual(asLines(parse(nquads, 'N-Quads')));
+  });
+
+  test.each<[OutputFormat, string]>([
+    ['ntriples', 'nt'],
+    ['turtle', 'ttl'],
+    ['trig', 'trig'],
+    ['jsonld', 'jsonld'],
+  ])('%s makes of each part a document of its own', async (format, extension) => {
+    const sink = await openFileSink({ directory, name: `out.${extension}`, attempt: 1, format, durable: false });
+    const halves = [NQUADS.slice(0, NQUADS.indexOf('_:b1 <')), NQUADS.slice(NQUADS.indexOf('_:b1 <'))];
+    for (const half of halves) {
+      await sink.write(toBytes(half));
+      await sink.cut();
+    }
+    const quads: Quad[][] = [];
+    for (const { url } of await sink.commit()) {
+      const text = await readFile(new URL(url), 'utf8');
+      if (format === 'jsonld') quads.push((await Readable.from([text]).pipe(new JsonLdParser()).toArray()) as Quad[]);
+      else quads.push(parse(text, { ntriples: 'N-Triples', turtle: 'Turtle', trig: 'TriG' }[format as 'turtle']));
+    }
+    expect(quads.map(asLines)).toEqual(halves.map((half) => asLines(parse(half, 'N-Quads'))));
+    expect((await readdir(directory)).sort()).toEqual([`out-2.${extension}`, `out.${extension}`]);
   });
 
   test('turtle uses the given prefixes', async () => {

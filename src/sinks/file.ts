@@ -1,17 +1,17 @@
-/** Output into a file that appears under its name when it is complete, and not before. */
+/** Output into files that appear under their names when they are complete, and not before. */
 import { mkdir, open, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { syncDirectory } from '../storage/file.ts';
 import { DescriptorWriter, writeFault } from './descriptor.ts';
-import type { OutputFormat, QuadSink } from './sink.ts';
+import type { OutputFormat, PartFile, QuadSink } from './sink.ts';
 
 export interface FileSinkOptions {
   /** Absolute; made when it is not there. */
   readonly directory: string;
   /** Final file name, with extension. */
   readonly name: string;
-  /** Distinguishes attempts of one run that may overlap: each writes a file of its own. */
+  /** Distinguishes attempts of one run that may overlap: each writes files of its own. */
   readonly attempt: string | number;
   readonly format: OutputFormat;
   /** Prefix → namespace IRI, for Turtle and TriG. */
@@ -22,34 +22,134 @@ export interface FileSinkOptions {
   readonly durable?: boolean;
 }
 
+/** A part that is complete, under its temporary name. */
+export interface FinishedPart {
+  /** Temporary name in the output directory, without path. */
+  readonly file: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  /** No statement is in it. Only the first part can be; it may have bytes all the same (JSON-LD's brackets). */
+  readonly empty: boolean;
+}
+
+export interface FileSink extends QuadSink {
+  cut(): Promise<void>;
+  /**
+   * In place of `commit`: completes the parts under their temporary names, at least one, and leaves it to the caller to rename or remove
+   * them. `abort` still removes them.
+   */
+  finish(): Promise<readonly FinishedPart[]>;
+}
+
+/** The name of the n-th part, from 1: `out.nq`, `out-2.nq`, … */
+export function partName(name: string, n: number): string {
+  if (n === 1) return name;
+  const dot = name.lastIndexOf('.');
+  return dot <= 0 ? `${name}-${n}` : `${name.slice(0, dot)}-${n}${name.slice(dot)}`;
+}
+
+export const temporaryName = (name: string, attempt: string | number): string => `.${name}.${attempt}.part`;
+
 /**
- * Opens `.<name>.<attempt>.part`; commit renames it to `name`, replacing a file of that name; abort removes it.
+ * Writes `.<name>.<attempt>.part`, and after each `cut` a further part, `.<name>-2.<attempt>.part`, …, as soon as there is something to
+ * write; commit renames them to `name`, `<name>-2`, …, replacing files of these names; abort removes them. Each part is a document of
+ * its own. A run without a statement makes one part.
  *
- * @throws Fault sink/failed — with the path and the reason; from `open`, `write` and `commit`
+ * @throws Fault sink/failed — with the path and the reason; from `open`, `write`, `cut` and `commit`
  */
-export async function openFileSink(options: FileSinkOptions): Promise<QuadSink> {
+export async function openFileSink(options: FileSinkOptions): Promise<FileSink> {
   const { directory, name } = options;
-  const path = join(directory, name);
-  const temporary = join(directory, `.${name}.${options.attempt}.part`);
+  const durable = options.durable ?? true;
+  const finished: FinishedPart[] = [];
+  /** Undefined after a cut, until something is written. */
+  let current: OpenPart | undefined = await openPart(options, 1);
+
+  const finishCurrent = async (): Promise<void> => {
+    if (current === undefined) return;
+    finished.push(await current.finish());
+    current = undefined;
+  };
+  const writeFurther = async (lines: string): Promise<void> => {
+    current = await openPart(options, finished.length + 1);
+    await current.write(lines);
+  };
+
+  return {
+    write: (lines) => (current === undefined ? (lines === '' ? undefined : writeFurther(lines)) : current.write(lines)),
+
+    async cut() {
+      if (current?.empty === false) await finishCurrent();
+    },
+
+    async finish() {
+      await finishCurrent();
+      return finished;
+    },
+
+    async commit() {
+      await finishCurrent();
+      return publishParts(directory, name, finished, durable);
+    },
+
+    async abort() {
+      await current?.abort();
+      current = undefined;
+      for (const { file } of finished) await rm(join(directory, file), { force: true });
+    },
+  };
+}
+
+/**
+ * Gives finished parts their final names, in order; all of them or none.
+ *
+ * @throws Fault sink/failed
+ */
+export async function publishParts(
+  directory: string,
+  name: string,
+  parts: readonly FinishedPart[],
+  durable = true,
+): Promise<readonly PartFile[]> {
+  const published: PartFile[] = [];
+  for (const [i, { file, bytes, sha256 }] of parts.entries()) {
+    const path = join(directory, partName(name, i + 1));
+    try {
+      await rename(join(directory, file), path);
+    } catch (error) {
+      await Promise.allSettled(published.map((part) => rm(new URL(part.url), { force: true })));
+      throw writeFault(path, error);
+    }
+    published.push({ url: pathToFileURL(path).href, bytes, sha256 });
+  }
+  if (durable) await syncDirectory(directory);
+  return published;
+}
+
+interface OpenPart extends Pick<QuadSink, 'write' | 'abort'> {
+  readonly empty: boolean;
+  finish(): Promise<FinishedPart>;
+}
+
+async function openPart({ directory, name, attempt, format, prefixes, ...rest }: FileSinkOptions, n: number): Promise<OpenPart> {
+  const path = join(directory, partName(name, n));
+  const temporary = join(directory, temporaryName(partName(name, n), attempt));
   const handle = await mkdir(directory, { recursive: true })
     .then(() => open(temporary, 'w'))
     .catch((error) => {
       throw writeFault(path, error);
     });
-  const writer = new DescriptorWriter(handle.fd, path, options.digest ?? true);
-  const sink: QuadSink = {
+  const writer = new DescriptorWriter(handle.fd, path, rest.digest ?? true);
+  const plain: QuadSink = {
     write: (lines) => writer.write(lines),
     async commit() {
       const { bytes, sha256 } = await writer.finish();
       try {
-        if (options.durable ?? true) await handle.sync();
+        if (rest.durable ?? true) await handle.sync();
         await handle.close();
-        await rename(temporary, path);
-        if (options.durable ?? true) await syncDirectory(directory);
       } catch (error) {
         throw writeFault(path, error);
       }
-      return [{ url: pathToFileURL(path).href, bytes, sha256 }];
+      return [{ url: pathToFileURL(temporary).href, bytes, sha256 }];
     },
     async abort() {
       await writer.drop();
@@ -57,7 +157,20 @@ export async function openFileSink(options: FileSinkOptions): Promise<QuadSink> 
       await rm(temporary, { force: true });
     },
   };
-  if (options.format === 'nquads') return sink;
-  const { formatted } = await import('./format.ts');
-  return formatted(sink, { format: options.format, prefixes: options.prefixes });
+  const sink = format === 'nquads' ? plain : await (await import('./format.ts')).formatted(plain, { format, prefixes });
+  let empty = true;
+  return {
+    get empty() {
+      return empty;
+    },
+    write(lines) {
+      if (lines !== '') empty = false;
+      return sink.write(lines);
+    },
+    async finish() {
+      const [part] = (await sink.commit()) as [PartFile];
+      return { file: basename(temporary), bytes: part.bytes, sha256: part.sha256, empty };
+    },
+    abort: () => sink.abort(),
+  };
 }
