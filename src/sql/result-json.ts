@@ -1,0 +1,60 @@
+/** The rows of a query as one JSON object: `columns`, `rows` (an object each), `rowCount`, `truncated`. */
+import { toBytes } from '../text.ts';
+import type { Column } from './database.ts';
+import { distinctLabels, type ResultWriter, textOf, unlessOutside } from './result.ts';
+
+/**
+ * Numbers keep each digit that the database has, so a reader that knows 64-bit floats alone may round them. Booleans are booleans,
+ * arrays are arrays (without their NULLs), everything else is its canonical text; so are numbers that JSON does not have (NaN).
+ */
+export function jsonResult(columns: readonly Column[]): ResultWriter {
+  const labels = distinctLabels(columns);
+  const described = columns.map(({ type }, i) => JSON.stringify({ name: labels[i], type }));
+  const members = labels.map((label, i) => `${i === 0 ? '' : ','}${toBytes(JSON.stringify(label))}:`);
+  const values = columns.map(valueWriter);
+  return {
+    head: toBytes(`{"columns":[${described.join(',')}],"rows":[`),
+    row: (cells, first) => {
+      let text = first ? '\n{' : ',\n{';
+      for (let i = 0; i < members.length; i++) {
+        const cell = cells[i] ?? null;
+        text += (members[i] as string) + (cell === null ? 'null' : (values[i] as (cell: string) => string)(cell));
+      }
+      return `${text}}`;
+    },
+    end: ({ rowCount, truncated }) => `${rowCount === 0 ? '' : '\n'}],"rowCount":${rowCount},"truncated":${truncated}}\n`,
+  };
+}
+
+/** From a value's text to its JSON, both one-byte UTF-8: JSON.stringify escapes what is ASCII alone, so bytes stay as they are. */
+function valueWriter(column: Column): (text: string) => string {
+  const { elements } = column;
+  const bare = bareValues(column.datatype);
+  const one = (text: string): string => {
+    const value = textOf(column, text);
+    return bare?.test(value) ? value : JSON.stringify(value);
+  };
+  if (elements === undefined) return one;
+  return (text) => {
+    const texts = unlessOutside(() => elements(text));
+    return texts === undefined ? JSON.stringify(text) : `[${texts.map(one).join(',')}]`;
+  };
+}
+
+const XSD = 'http://www.w3.org/2001/XMLSchema#';
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
+const BOOLEAN = /^(?:true|false)$/;
+
+/** Which texts of a datatype stand without quotes; undefined: none. */
+function bareValues(datatype: string | undefined): RegExp | undefined {
+  switch (datatype) {
+    case `${XSD}integer`:
+    case `${XSD}decimal`:
+    case `${XSD}double`:
+      return NUMBER;
+    case `${XSD}boolean`:
+      return BOOLEAN;
+    default:
+      return undefined;
+  }
+}
