@@ -11,15 +11,16 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'src/mapping': ['src/ground'],
   'src/plan': ['src/ground', 'src/mapping'],
   'src/terms': ['src/ground', 'src/mapping'],
-  'src/sources': ['src/ground'],
+  'src/sql': ['src/ground'],
+  'src/sources': ['src/ground', 'src/sql'],
   'src/sinks': ['src/ground', 'src/storage'],
   'src/storage': ['src/ground'],
   'src/config': ['src/ground', 'src/storage', 'src/sinks/sink.ts'],
-  'src/run': ['src/ground', 'src/mapping', 'src/plan', 'src/terms', 'src/sources', 'src/sinks', 'src/storage'],
+  'src/run': ['src/ground', 'src/mapping', 'src/plan', 'src/terms', 'src/sources', 'src/sql', 'src/sinks', 'src/storage'],
   queues: ['src/ground', 'src/config', 'src/run/request.ts', 'src/sinks/sink.ts', 'src/storage'],
   workers: ['queues', 'src/ground', 'src/config', 'src/run', 'src/sinks', 'src/storage'],
-  api: ['queues', 'src/ground', 'src/config', 'src/mapping', 'src/storage', 'src/run/request.ts', 'src/sinks/sink.ts'],
-  bin: ['api', 'workers', 'queues', 'src/ground', 'src/config', 'src/run', 'src/mapping', 'src/plan', 'src/sinks', 'src/storage'],
+  api: ['queues', 'src/ground', 'src/config', 'src/mapping', 'src/sql', 'src/storage', 'src/run/request.ts', 'src/sinks/sink.ts'],
+  bin: ['api', 'workers', 'queues', 'src/ground', 'src/config', 'src/run', 'src/mapping', 'src/plan', 'src/sql', 'src/sinks', 'src/storage'],
 };
 
 /** Rooms that also run where there is no Node: in the studio's browser. */
@@ -29,7 +30,10 @@ const WITHOUT_NODE = ['src/mapping', 'src/plan', 'src/terms'];
 const BEHIND: Readonly<Record<string, readonly string[]>> = {
   bullmq: ['queues/', 'workers/'],
   ioredis: ['queues/'],
-  pg: ['queues/'],
+  pg: ['queues/', 'src/sql/'],
+  'pg-copy-streams': ['src/sql/'],
+  mysql2: ['src/sql/'],
+  croner: ['queues/', 'api/'],
   '@electric-sql/pglite': ['queues/'],
   koa: ['api/'],
   '@koa/router': ['api/'],

@@ -35,7 +35,7 @@ describe('scans', () => {
       map('Child', 'c.csv', 'rml:template "http://c/{id}"', join('Parent', 'k')),
       map('Parent', 'p.csv', 'rml:template "http://p/{id}"'),
     );
-    expect(scans.map(({ source }) => source.path)).toEqual(['p.csv', 'c.csv']);
+    expect(scans.map(({ source }) => source)).toMatchObject([{ path: 'p.csv' }, { path: 'c.csv' }]);
     expect(scans[1]?.iterations[0]?.maps[0]?.rules[0]?.object).toMatchObject({ kind: 'join', deferred: false });
   });
 

@@ -14,6 +14,7 @@ import type { TransformRequest } from '../queues/jobs.ts';
 import { openRuns } from '../queues/runs.ts';
 import { openConfig } from '../src/config/store.ts';
 import { quietLogger } from '../src/observe.ts';
+import { RUN_DEFAULTS } from '../src/run/request.ts';
 import { startWorkers } from '../workers/host.ts';
 import { QUEUES, startRedis, temporaryDirectory, uniquePrefix } from './queues-backends.ts';
 
@@ -70,7 +71,8 @@ const request = (url: string, directory: string): TransformRequest => ({
   service: 'semi-structured-transformer',
   inputs: [{ name: undefined, url }],
   mappings: ['file:///mapping.ttl'],
-  run: { base: undefined, onError: undefined, maxRejected: 0, distinct: true, memoryBudgetBytes: 1e6, maxRecordBytes: 1e6 },
+  run: { ...RUN_DEFAULTS, maxRejected: 0, memoryBudgetBytes: 1e6, maxRecordBytes: 1e6 },
+  sliceRows: 0,
   output: { directory, format: 'nquads' },
 });
 

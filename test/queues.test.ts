@@ -11,6 +11,7 @@ import type { Outcome, RunView, TransformRequest } from '../queues/jobs.ts';
 import { openRuns } from '../queues/runs.ts';
 import { type ConfigStore, openConfig } from '../src/config/store.ts';
 import { quietLogger } from '../src/observe.ts';
+import { RUN_DEFAULTS } from '../src/run/request.ts';
 import { startWorkers, type Workers } from '../workers/host.ts';
 import { QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from './queues-backends.ts';
 
@@ -36,14 +37,8 @@ function suite(queue: TestQueue): void {
     service: 'semi-structured-transformer',
     inputs: [{ name: 'people', url }],
     mappings: ['file:///mapping.ttl'],
-    run: {
-      base: undefined,
-      onError: undefined,
-      maxRejected: Number.POSITIVE_INFINITY,
-      distinct: true,
-      memoryBudgetBytes: 1e6,
-      maxRecordBytes: 1e6,
-    },
+    run: { ...RUN_DEFAULTS, memoryBudgetBytes: 1e6, maxRecordBytes: 1e6 },
+    sliceRows: 0,
     output: { directory: join(directory.path, 'output'), format: 'nquads' },
     ...more,
   });

@@ -24,12 +24,20 @@ export interface OptionRow {
   readonly minimum?: number;
   readonly maximum?: number;
   /** What the text must look like, and how to say it. */
-  readonly pattern?: { readonly test: RegExp; readonly says: string };
+  readonly pattern?: { readonly test: Pick<RegExp, 'test'>; readonly says: string };
 }
 
 const none = undefined as string | undefined;
 const noNumber = undefined as number | undefined;
 const noList: readonly string[] = [];
+
+function isTimeZone(text: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }) !== undefined;
+  } catch {
+    return false;
+  }
+}
 
 export const OPTIONS = {
   // The process
@@ -337,6 +345,59 @@ export const OPTIONS = {
     live: true,
     scope: 'transformer',
     summary: 'Rows of a query that go into one output file. Absent: all into one.',
+  },
+  SQL_SLICE_ROWS: {
+    path: 'sql.sliceRows',
+    type: 'integer',
+    default: 1_000_000,
+    minimum: 0,
+    live: true,
+    scope: 'transformer',
+    summary: 'A table of more rows than this, with a usable key, is cut into slices that all workers of the fleet share; 0: never.',
+  },
+  DB_CONNECT_SECONDS: {
+    path: 'sql.connectSeconds',
+    type: 'integer',
+    default: 10,
+    minimum: 1,
+    maximum: 600,
+    live: true,
+    scope: 'transformer',
+    summary: 'How long each host of a database may take to answer and log in.',
+  },
+  SQL_TIME_LIMIT_SECONDS: {
+    path: 'sql.timeLimitSeconds',
+    type: 'integer',
+    default: 0,
+    minimum: 0,
+    live: true,
+    scope: 'transformer',
+    summary: 'A statement of a run that takes longer ends the run; 0: no limit.',
+  },
+  SQL_LOCK_SECONDS: {
+    path: 'sql.lockSeconds',
+    type: 'integer',
+    default: 60,
+    minimum: 0,
+    live: true,
+    scope: 'transformer',
+    summary: 'How long a statement of a run waits for a lock before it is tried again later; 0: no limit.',
+  },
+  CRON: {
+    path: 'sql.cron',
+    type: 'string',
+    default: none,
+    scope: 'transformer',
+    summary: 'Schedule of the SQL transformer until `PUT /updateCron` sets another one, Quartz (6 or 7 fields) or Unix (5 fields). Absent: none.',
+  },
+  CRON_TIMEZONE: {
+    path: 'sql.cronTimezone',
+    type: 'string',
+    default: none,
+    pattern: { test: { test: isTimeZone }, says: 'an IANA time zone, such as `Europe/Zurich`' },
+    live: true,
+    scope: 'transformer',
+    summary: 'IANA time zone of the schedule, such as `Europe/Zurich`. Absent: that of the process.',
   },
   QUERY_MAX_ROWS: {
     path: 'sql.queryMaxRows',

@@ -2,7 +2,7 @@
  * The normal form of a mapping: what every dialect (today's RML, legacy RML, R2RML) becomes before anything is planned.
  *
  * Plain, frozen data. Every node carries the origin of the statement that made it. Variants are unions on `kind`; what a
- * later version adds (functions, logical views, gather maps, quoted triples, SQL sources) is a further variant here.
+ * later version adds (functions, logical views, gather maps, quoted triples) is a further variant here.
  */
 
 /** Where a statement stands: document as the user named it, 1-based line and column. */
@@ -33,7 +33,53 @@ export interface TriplesMap {
   readonly predicateObjects: readonly PredicateObjectMap[];
 }
 
-export type LogicalSource = FileSource;
+export type LogicalSource = FileSource | SqlSource;
+
+/** The rows of a table, a view or a query of a database. */
+export interface SqlSource {
+  readonly kind: 'sql';
+  readonly origin: Origin;
+  /** IRI or `_:label` of the logical source, and of its rml:source where that is a node. */
+  readonly ids: readonly string[];
+  /** undefined: the database that the run is given (R2RML names none). */
+  readonly connection: SqlConnection | undefined;
+  readonly content: SqlContent;
+  /**
+   * What a reference is. `identifiers` (R2RML): an SQL identifier, `name` or `"Name"`, which the product's rules match with a column.
+   * `labels` (RML): the column's name as the result calls it; quotes around it are taken off where no column has them.
+   */
+  readonly references: 'identifiers' | 'labels';
+  /** Texts that mean null (rml:null), besides SQL's own. */
+  readonly nulls: readonly string[];
+}
+
+export type SqlContent =
+  /** An SQL identifier, with or without schema, as the mapping writes it: `student`, `"Student"`, `test.student`. */
+  | { readonly kind: 'table'; readonly origin: Origin; readonly name: string }
+  /** One SELECT, without a semicolon at its end. */
+  | { readonly kind: 'query'; readonly origin: Origin; readonly sql: string }
+  /**
+   * Made by planning from a join of two contents of one database: the pairs of rows that meet, each once. A reference is that of a
+   * side, behind `child ` or `parent `.
+   */
+  | {
+      readonly kind: 'join';
+      readonly origin: Origin;
+      readonly child: SqlSource;
+      readonly parent: SqlSource;
+      readonly conditions: readonly { readonly child: string; readonly parent: string }[];
+    };
+
+/** A database as the mapping describes it (d2rq:Database). */
+export interface SqlConnection {
+  readonly origin: Origin;
+  /** d2rq:jdbcDSN, a JDBC URL. */
+  readonly jdbcUrl: string;
+  /** d2rq:jdbcDriver, the name of a driver class. */
+  readonly driver: string | undefined;
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+}
 
 /** A document read through the storage layer. */
 export interface FileSource {

@@ -1,25 +1,46 @@
 /** A plan as text for people: what is read, in which order, what each record feeds, and how duplicates and joins are handled. */
-import type { Mapping, TermMap } from '../mapping/model.ts';
+import type { LogicalSource, Mapping, SqlContent, TermMap } from '../mapping/model.ts';
 import { expressionText, formatOrigin } from '../mapping/model.ts';
+import { NO_FACTS, type SourceFacts } from './facts.ts';
 import { type JoinPlan, type ObjectPlan, type Plan, planMapping, type RulePlan } from './plan.ts';
 
-export function explainPlan(mapping: Mapping, base = 'http://example.com/base/'): string {
-  const plan = planMapping(mapping, base);
+export function explainPlan(mapping: Mapping, base = 'http://example.com/base/', facts: SourceFacts = NO_FACTS): string {
+  const plan = planMapping(mapping, base, facts);
   const lines: string[] = [];
   for (const [number, scan] of plan.scans.entries()) {
     const { source } = scan;
-    lines.push(`scan ${number + 1}: ${source.path} (${source.formulation}, ${scan.dialect} dialect), read once`);
+    lines.push(`scan ${number + 1}: ${describeSource(source, scan.dialect)}, read once`);
     for (const iteration of scan.iterations) {
       lines.push(`  each ${iteration.iterator ?? 'record'} gives ${iteration.references.join(', ') || 'nothing but its presence'}`);
       for (const join of iteration.fills) lines.push(`    fills ${describeJoin(plan, join)}`);
       for (const map of iteration.maps) {
         lines.push(`    ${map.triplesMap.name} (${formatOrigin(map.triplesMap.origin)}): subject ${describeTerm(map.triplesMap.subject)}`);
+        if (map.unique) lines.push('      no two records make the same statement: a key says so');
         for (const rule of map.rules) lines.push(`      ${describeRule(rule, plan)}`);
       }
     }
   }
   if (lines.length === 0) lines.push('nothing to do: the mapping has no triples map');
   return `${lines.join('\n')}\n`;
+}
+
+function describeSource(source: LogicalSource, dialect: string): string {
+  if (source.kind === 'file') return `${source.path} (${source.formulation}, ${dialect} dialect)`;
+  return `${describeContent(source.content)} (SQL)`;
+}
+
+/** In one line, whatever lines a query has. */
+export function describeContent(content: SqlContent): string {
+  switch (content.kind) {
+    case 'table':
+      return `table ${content.name}`;
+    case 'query':
+      return `query ${content.sql.replace(/\s+/g, ' ')}`;
+    case 'join': {
+      const conditions = content.conditions.map(({ child, parent }) => `${child} = ${parent}`);
+      return `${describeContent(content.child.content)} joined by the database with ${describeContent(content.parent.content)} on ${conditions.join(' and ')}`;
+    }
+  }
 }
 
 function describeRule(rule: RulePlan, plan: Plan): string {

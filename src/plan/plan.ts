@@ -2,9 +2,11 @@
  * Mapping → plan: which scans are made in which order, which rules each record feeds, how joins meet, and where two rules
  * could make the same statement. Plain data; nothing here reads a source.
  */
-import type { Expression, FileSource, Mapping, TermMap, TriplesMap } from '../mapping/model.ts';
-import { isDetermined } from './determined.ts';
+import type { Expression, LogicalSource, Mapping, TermMap, TriplesMap } from '../mapping/model.ts';
+import { isDetermined, isUnique } from './determined.ts';
+import { NO_FACTS, type SourceFacts } from './facts.ts';
 import { findPartitions } from './partitions.ts';
+import { pushDownJoins } from './push-down.ts';
 import { draftRules, expressionKey, type JoinPlan, type MapDraft, type ObjectPlan } from './rules.ts';
 import { groupScans, groupsOf, orderScans } from './scans.ts';
 
@@ -20,7 +22,7 @@ export interface Plan {
 
 /** One pass over one document. */
 export interface ScanPlan {
-  readonly source: FileSource;
+  readonly source: LogicalSource;
   readonly dialect: 'rml' | 'legacy';
   readonly iterations: readonly IterationPlan[];
 }
@@ -40,6 +42,8 @@ export interface IterationPlan {
 export interface MapPlan {
   readonly index: number;
   readonly triplesMap: TriplesMap;
+  /** No two records make the same statement by a rule that is distinct by `subject`: nobody needs to look. */
+  readonly unique: boolean;
   readonly rules: readonly RulePlan[];
 }
 
@@ -58,7 +62,9 @@ export interface RulePlan {
   readonly determined: boolean;
 }
 
-export function planMapping(mapping: Mapping, runBase: string): Plan {
+/** @param facts what is known of databases; without them no key is known, and no join is left to a database */
+export function planMapping(given: Mapping, runBase: string, facts: SourceFacts = NO_FACTS): Plan {
+  const mapping = pushDownJoins(given, facts);
   const joins: JoinPlan[] = [];
   const joinsByName = new Map<string, JoinPlan>();
   const byId = new Map(mapping.triplesMaps.map((map) => [map.id, map]));
@@ -105,10 +111,11 @@ export function planMapping(mapping: Mapping, runBase: string): Plan {
         maps: iteration.maps.map((draft) => ({
           index: index++,
           triplesMap: draft.triplesMap,
+          unique: isUnique(draft, scan.dialect, facts),
           rules: draft.rules.map((rule): RulePlan => {
             const { object } = rule;
             const distinct = shared.has(rule) ? 'shared' : 'subject';
-            const determined = isDetermined(rule, draft.triplesMap, scan.dialect);
+            const determined = isDetermined(rule, draft.triplesMap, scan.dialect, facts);
             if (object.kind !== 'join') return { ...rule, object, distinct, determined };
             const parent = joins[object.join]?.parent as TriplesMap;
             return { ...rule, object: { ...object, deferred: (scanOf.get(parent.id) as number) >= position }, distinct, determined };

@@ -1,6 +1,6 @@
 /** Which triples maps share a pass over a document, in which order the passes run, and which have nothing to do with each other. */
-import type { FileSource } from '../mapping/model.ts';
-import { formatOrigin } from '../mapping/model.ts';
+import type { LogicalSource, SqlSource } from '../mapping/model.ts';
+import { formatOrigin, type Origin } from '../mapping/model.ts';
 import { expressionsOf, type JoinPlan, type MapDraft, referencesOf } from './rules.ts';
 
 interface IterationDraft {
@@ -12,7 +12,7 @@ interface IterationDraft {
 }
 
 export interface ScanDraft {
-  readonly source: FileSource;
+  readonly source: LogicalSource;
   readonly dialect: 'rml' | 'legacy';
   readonly iterations: IterationDraft[];
   /** Scans (by key) that hold the parents of joins from here. */
@@ -33,10 +33,10 @@ export function groupScans(drafts: readonly MapDraft[], joins: readonly JoinPlan
       scan = { source, dialect, iterations: [], key, needs: new Set() };
       scans.set(key, scan);
     }
-    const iterator = source.formulation === 'csv' ? undefined : source.iterator;
+    const { iterator, iteratorOrigin } = iteratorOf(source);
     let iteration = scan.iterations.find((known) => known.iterator === iterator);
     if (iteration === undefined) {
-      iteration = { iterator, origin: formatOrigin(source.iteratorOrigin ?? source.origin), references: new Set(), maps: [], fills: [] };
+      iteration = { iterator, origin: formatOrigin(iteratorOrigin), references: new Set(), maps: [], fills: [] };
       scan.iterations.push(iteration);
     }
     iteration.maps.push(draft);
@@ -64,9 +64,30 @@ export function groupScans(drafts: readonly MapDraft[], joins: readonly JoinPlan
   return [...scans.values()];
 }
 
-function sourceKey(source: FileSource, dialect: string): string {
+/** The records of a table or a CSV file need no iterator. */
+function iteratorOf(source: LogicalSource): { readonly iterator: string | undefined; readonly iteratorOrigin: Origin } {
+  if (source.kind === 'sql') return { iterator: undefined, iteratorOrigin: source.content.origin };
+  const { formulation, iterator, iteratorOrigin, origin } = source;
+  return { iterator: formulation === 'csv' ? undefined : iterator, iteratorOrigin: iteratorOrigin ?? origin };
+}
+
+function sourceKey(source: LogicalSource, dialect: string): string {
+  if (source.kind === 'sql') return JSON.stringify([sqlKey(source), source.nulls]);
   const { path, root, formulation, nulls, encoding, compression, namespaces } = source;
   return JSON.stringify([path, root, formulation, nulls, encoding, compression, namespaces, dialect, source.origin.document]);
+}
+
+/** Equal for sources whose rows are the same and are referred to in the same way. */
+export function sqlKey({ connection, content, references }: SqlSource): string {
+  const database = connection === undefined ? null : [connection.jdbcUrl, connection.driver, connection.user, connection.password];
+  switch (content.kind) {
+    case 'table':
+      return JSON.stringify([database, references, 'table', content.name]);
+    case 'query':
+      return JSON.stringify([database, references, 'query', content.sql]);
+    case 'join':
+      return JSON.stringify(['join', sqlKey(content.child), sqlKey(content.parent), content.conditions]);
+  }
 }
 
 /** Parents before children; in a cycle, the scan that waits for fewest others goes first, and its joins are deferred. */

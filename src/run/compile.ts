@@ -3,9 +3,17 @@ import { Fault } from '../fault.ts';
 import type { Expression, TermMap, TriplesMap } from '../mapping/model.ts';
 import { formatOrigin } from '../mapping/model.ts';
 import type { JoinPlan, RulePlan } from '../plan/plan.ts';
-import { type CompiledTerm, compileExpression, compileTerm, same, type TermContext, type Text, type TextOf } from '../terms/generate.ts';
+import {
+  type CompiledTerm,
+  compileExpression,
+  compileTerm,
+  type Readers,
+  same,
+  type TermContext,
+  type Text,
+  type TextOf,
+} from '../terms/generate.ts';
 import { blankLabel, toBytes } from '../text.ts';
-import type { Reader } from '../value.ts';
 import { joinKey, type KeyedTexts } from './join.ts';
 
 export interface ParentLists {
@@ -25,10 +33,11 @@ export interface CompiledRule {
   readonly lists: ParentLists | undefined;
 }
 
-export function termContext(map: TriplesMap, readerOf: (reference: string) => Reader, typed: boolean, base: string): TermContext {
+export function termContext(map: TriplesMap, { reader, typed, datatype }: Readers, base: string): TermContext {
   return {
-    reader: readerOf,
+    reader,
     typed,
+    datatype,
     base: map.baseIri === undefined ? base : toBytes(map.baseIri),
     freshPrefix: `f${blankLabel(toBytes(map.id))}_r`,
   };
@@ -69,7 +78,7 @@ function compileObject(rule: RulePlan, context: TermContext, parents: KeyedTexts
     case 'term':
       return compileTerm(object.term, context);
     case 'parent-subject':
-      return compileTerm(object.parent.subject, termContext(object.parent, context.reader, context.typed, context.base));
+      return compileTerm(object.parent.subject, termContext(object.parent, context, context.base));
     case 'join': {
       if (object.deferred || parents?.spilled === true) {
         throw new Fault(

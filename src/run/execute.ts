@@ -1,13 +1,12 @@
 /** Carries out the scans of a plan, one after the other: batches of records through programs into the sink. */
 import { describeFault, Fault } from '../fault.ts';
-import type { Plan, ScanPlan } from '../plan/plan.ts';
-import { redact } from '../redact.ts';
+import type { JoinPlan, Plan, ScanPlan } from '../plan/plan.ts';
 import type { QuadSink } from '../sinks/sink.ts';
-import { openCsv } from '../sources/csv.ts';
-import type { Batch, CsvDialect, OpenScan, Reading, Scan } from '../sources/source.ts';
-import { inputFormat, openInput } from '../storage/storage.ts';
+import type { Batch, Scan } from '../sources/source.ts';
+import type { Readers } from '../terms/generate.ts';
 import type { Reader } from '../value.ts';
 import { type KeyedTexts, pairTexts } from './join.ts';
+import type { OpenedScan } from './open-scan.ts';
 import { type DeferredJoin, JoinFill, MapProgram, type RunState } from './program.ts';
 import type { RunHooks, RunRequest } from './request.ts';
 import type { LineSpill, SpillSpace, SubjectSpill } from './spill.ts';
@@ -38,7 +37,7 @@ export class Execution {
   readonly #plan: Plan;
   readonly #state: RunState;
   readonly #spill: Spill;
-  readonly #sink: Pick<QuadSink, 'write'>;
+  readonly #sink: Pick<QuadSink, 'write' | 'cut'>;
   readonly #hooks: RunHooks;
   readonly #signal: AbortSignal;
   /** Text for the sink: whole pieces, and one that grows. */
@@ -48,8 +47,9 @@ export class Execution {
   #turnAt = 0;
   #progressAt = 0;
   #bytesBefore = 0;
+  #rowsInPart = 0;
 
-  constructor(request: RunRequest, plan: Plan, state: RunState, spill: Spill, sink: Pick<QuadSink, 'write'>, hooks: RunHooks) {
+  constructor(request: RunRequest, plan: Plan, state: RunState, spill: Spill, sink: Pick<QuadSink, 'write' | 'cut'>, hooks: RunHooks) {
     this.#request = request;
     this.#plan = plan;
     this.#state = state;
@@ -63,38 +63,28 @@ export class Execution {
     return this.programs.reduce((sum, program) => sum + program.quads, this.#drained);
   }
 
-  /** Reads one document once, for all triples maps and joins that want its records. */
-  async scan(plan: ScanPlan, url: string): Promise<void> {
-    const { source } = plan;
-    const name = redact(url);
-    const open = await formatOf(source.formulation);
-    const input = await openInput(url, {
-      workingDirectory: this.#request.workingDirectory,
-      signal: this.#signal,
-      compression: source.compression,
-    });
+  /** Reads the records of a scan once, for all triples maps and joins that want them, and closes it. */
+  async scan(plan: ScanPlan, { scan, name, typed, close }: OpenedScan): Promise<void> {
     try {
-      const scan = await open(input.bytes, plan.iterations, this.#reading(plan, url, name));
-      const typed = plan.dialect === 'rml' && source.formulation === 'json';
       const consumers = plan.iterations.map((iteration, index) => {
-        const readers = new Map<string, Reader>();
-        const readerOf = (reference: string): Reader => {
-          const reader = readers.get(reference) ?? scan.reader(index, reference);
-          readers.set(reference, reader);
-          return reader;
+        const known = new Map<string, Reader>();
+        const reader = (reference: string): Reader => {
+          const found = known.get(reference) ?? scan.reader(index, reference);
+          known.set(reference, found);
+          return found;
         };
-        const programs = iteration.maps.map((map) => new MapProgram(map, this.#plan.joins, readerOf, typed, this.#state));
-        const fills = iteration.fills.map(
-          (join) => new JoinFill(this.#plan.joins[join] as Plan['joins'][number], readerOf, typed, this.#state),
-        );
+        const readers: Readers = { reader, typed, datatype: (reference) => scan.datatype?.(index, reference) };
+        const programs = iteration.maps.map((map) => new MapProgram(map, this.#plan.joins, readers, this.#state));
+        const fills = iteration.fills.map((join) => new JoinFill(this.#plan.joins[join] as JoinPlan, readers, this.#state));
         this.programs.push(...programs);
         return { programs, fills };
       });
       for await (const batch of scan.batches(this.#signal)) {
         const consumer = consumers[batch.iteration];
         if (consumer === undefined) continue;
-        this.records += batch.records.length;
-        this.#map(batch, consumer.programs, consumer.fills, name);
+        const map = (part: Batch): void => this.#map(part, consumer.programs, consumer.fills, name);
+        if (plan.source.kind === 'sql') await this.#mapRows(batch, map);
+        else map(batch);
         this.bytesRead = this.#bytesBefore + batch.bytes;
         await this.#breathe();
       }
@@ -102,7 +92,7 @@ export class Execution {
       this.#bytesBefore = this.bytesRead;
       this.#checkReferences(plan, scan, consumers, name);
     } finally {
-      await input.close();
+      await close();
     }
   }
 
@@ -128,6 +118,7 @@ export class Execution {
 
   #map(batch: Batch, programs: readonly MapProgram[], fills: readonly JoinFill[], input: string): void {
     const { records, first } = batch;
+    this.records += records.length;
     for (const fill of fills) {
       const parent = programs.find(({ triplesMap }) => triplesMap === fill.parent) as MapProgram;
       for (let i = 0; i < records.length; i++) {
@@ -188,19 +179,21 @@ export class Execution {
     await this.#breathe();
   }
 
-  #reading(plan: ScanPlan, url: string, name: string): Reading {
-    const { source, dialect } = plan;
-    const csv: CsvDialect | undefined = source.formulation === 'csv' && formatByName(url) === 'tsv' ? { delimiter: '\t' } : undefined;
-    return {
-      name,
-      dialect,
-      nulls: source.nulls,
-      encoding: source.encoding,
-      namespaces: source.namespaces,
-      maxRecordBytes: this.#request.maxRecordBytes,
-      ...(csv === undefined ? {} : { csv }),
-      ...(source.formulation === 'json' && formatByName(url) === 'jsonl' ? { jsonLines: true } : {}),
-    };
+  /** The rows of a database, `rowsPerPart` of them for each part of the output. */
+  async #mapRows(batch: Batch, map: (batch: Batch) => void): Promise<void> {
+    const { rowsPerPart } = this.#request;
+    if (rowsPerPart === undefined) return map(batch);
+    for (let from = 0; from < batch.records.length; ) {
+      if (this.#rowsInPart >= rowsPerPart) {
+        await this.#write();
+        await this.#sink.cut?.();
+        this.#rowsInPart = 0;
+      }
+      const records = batch.records.slice(from, from + rowsPerPart - this.#rowsInPart);
+      map({ ...batch, records, first: batch.first + from });
+      this.#rowsInPart += records.length;
+      from += records.length;
+    }
   }
 
   /** A reference that no record has is a fault of a legacy mapping (it says so itself), a warning for today's. */
@@ -257,28 +250,6 @@ export class Execution {
     if (!now && at - this.#progressAt < PROGRESS_MS) return;
     this.#progressAt = at;
     this.#hooks.progress({ records: this.records, quads: this.quads, bytesRead: this.bytesRead });
-  }
-}
-
-/** JSON and XML are loaded when a mapping first reads them. */
-async function formatOf(formulation: 'csv' | 'json' | 'xml'): Promise<OpenScan> {
-  switch (formulation) {
-    case 'csv':
-      return openCsv;
-    case 'json':
-      return (await import('../sources/json.ts')).openJson;
-    case 'xml':
-      return (await import('../sources/xml.ts')).openXml;
-  }
-}
-
-/** What the name says, where it says anything. */
-function formatByName(url: string): string | undefined {
-  try {
-    return inputFormat(url);
-  } catch {
-    // Without a known extension the mapping's formulation alone decides.
-    return undefined;
   }
 }
 

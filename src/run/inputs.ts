@@ -10,10 +10,14 @@ import { redact } from '../redact.ts';
 import { inputFormat } from '../storage/storage.ts';
 import type { InputBinding } from './request.ts';
 
-/** The URL or path of each scan's document, in the order of the scans. */
-export function locateInputs(scans: readonly ScanPlan[], inputs: readonly InputBinding[], workingDirectory: string): readonly string[] {
+/** The URL or path of each scan's document, in the order of the scans; undefined for a database's rows. */
+export function locateInputs(
+  scans: readonly ScanPlan[],
+  inputs: readonly InputBinding[],
+  workingDirectory: string,
+): readonly (string | undefined)[] {
   const bound = new Map<FileSource, string>();
-  const sources = scans.map(({ source }) => source);
+  const sources = scans.map(({ source }) => source).filter((source) => source.kind === 'file');
   for (const input of inputs) {
     const named = input.name === undefined ? only(sources, input) : sources.filter((source) => isNamed(source, input.name as string));
     if (named.length === 0) throw unknownName(input.name as string, sources);
@@ -23,7 +27,8 @@ export function locateInputs(scans: readonly ScanPlan[], inputs: readonly InputB
       bound.set(source, input.url);
     }
   }
-  return sources.map((source) => {
+  return scans.map(({ source }) => {
+    if (source.kind === 'sql') return undefined;
     const url = bound.get(source) ?? locateSource(source, workingDirectory);
     // A sheet is no text in whatever formulation; its name says what a reader's fault about encodings would not.
     if (/\.(xlsx|ods)(\.gz)?$/i.test(url)) inputFormat(url);
@@ -37,8 +42,8 @@ const isNamed = (source: FileSource, name: string): boolean => source.path === n
 function only(sources: readonly FileSource[], input: InputBinding): readonly FileSource[] {
   const paths = new Set(sources.map(({ path }) => path));
   if (paths.size === 1) return sources;
-  throw new Fault('request/invalid', `The input ${redact(input.url)} has no name, and the mapping has ${paths.size} sources`, {
-    hint: `Name one of ${[...paths].join(', ')}`,
+  throw new Fault('request/invalid', `The input ${redact(input.url)} has no name, and the mapping has ${paths.size} file sources`, {
+    hint: paths.size === 0 ? 'It reads databases alone' : `Name one of ${[...paths].join(', ')}`,
   });
 }
 
@@ -52,7 +57,7 @@ function unknownName(name: string, sources: readonly FileSource[]): Fault {
   const names = [...new Set(sources.flatMap(({ path, ids }) => [path, ...ids.filter((id) => !id.startsWith('_:'))]))];
   const near = nearest(name, names);
   return new Fault('request/invalid', `The mapping has no source named ${JSON.stringify(name)}`, {
-    hint: near.length > 0 ? `Did you mean ${near.join(' or ')}?` : `Its sources are ${names.join(', ')}`,
+    hint: near.length > 0 ? `Did you mean ${near.join(' or ')}?` : `Its file sources are ${names.join(', ') || 'none'}`,
   });
 }
 

@@ -6,8 +6,7 @@
 import { Fault } from '../fault.ts';
 import type { TriplesMap } from '../mapping/model.ts';
 import type { JoinPlan, MapPlan } from '../plan/plan.ts';
-import { type CompiledTerm, compileTerm, type Text, type TextOf } from '../terms/generate.ts';
-import type { Reader } from '../value.ts';
+import { type CompiledTerm, compileTerm, type Readers, type Text, type TextOf } from '../terms/generate.ts';
 import { type CompiledRule, compileKeys, compileRule, endOf, isPlain, type ParentLists, termContext } from './compile.ts';
 import { HashSet, KNOWN, type MemoryBudget, NEW, SubjectTable, UNDECIDED, type Verdict } from './distinct.ts';
 import type { KeyedTexts } from './join.ts';
@@ -79,9 +78,9 @@ export class MapProgram {
   /** Statements of the subject at hand that the full subject table leaves undecided. */
   #waiting = '';
 
-  constructor(plan: MapPlan, joins: readonly JoinPlan[], readerOf: (reference: string) => Reader, typed: boolean, state: RunState) {
+  constructor(plan: MapPlan, joins: readonly JoinPlan[], readers: Readers, state: RunState) {
     const { triplesMap } = plan;
-    const context = termContext(triplesMap, readerOf, typed, state.base);
+    const context = termContext(triplesMap, readers, state.base);
     this.triplesMap = triplesMap;
     this.#state = state;
     this.#subject = compileTerm(triplesMap.subject, context);
@@ -108,7 +107,7 @@ export class MapProgram {
     this.#deferred = deferred;
     this.#texts = new Array(rules.length).fill(null);
     this.#statements = new HashSet(state.budget, state.seed);
-    const watched = deferred.length > 0 || rules.some((rule) => !rule.shared);
+    const watched = !plan.unique && (deferred.length > 0 || rules.some((rule) => !rule.shared));
     this.#table = state.distinct && watched ? new SubjectTable(state.budget, state.seed, slots) : undefined;
   }
 
@@ -262,8 +261,8 @@ export class JoinFill {
   readonly #subject: CompiledTerm;
   readonly #keys: TextOf;
 
-  constructor(join: JoinPlan, readerOf: (reference: string) => Reader, typed: boolean, state: RunState) {
-    const context = termContext(join.parent, readerOf, typed, state.base);
+  constructor(join: JoinPlan, readers: Readers, state: RunState) {
+    const context = termContext(join.parent, readers, state.base);
     this.parent = join.parent;
     this.#index = state.parents[join.index] as KeyedTexts;
     this.#subject = compileTerm(join.parent.subject, context);

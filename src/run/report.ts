@@ -1,5 +1,6 @@
 /** What is said of a triples map after a run, and why it gave nothing. */
-import { expressionText, formatOrigin } from '../mapping/model.ts';
+import { expressionText, formatOrigin, type LogicalSource } from '../mapping/model.ts';
+import { describeContent } from '../plan/explain.ts';
 import type { MapProgram } from './program.ts';
 import type { TriplesMapReport } from './request.ts';
 
@@ -20,8 +21,7 @@ function reason(program: MapProgram): string {
   const { triplesMap, records, rejected, withoutSubject } = program;
   const { source, subject } = triplesMap;
   if (records === 0) {
-    const found =
-      source.iterator === undefined ? `${source.path} has no records` : `the iterator ${source.iterator} found nothing in ${source.path}`;
+    const found = foundNothing(source);
     return program.hint === undefined ? found : `${found}. ${program.hint}`;
   }
   if (rejected === records) return records === 1 ? 'its only record was rejected' : `all ${records} records were rejected`;
@@ -30,6 +30,12 @@ function reason(program: MapProgram): string {
   if (program.repeated) return 'every statement was made already, by this triples map or another one';
   if (program.ruleCount === 0) return 'it has neither a class nor a predicate-object map';
   return `no object map had a value in ${recordsOf(records)}`;
+}
+
+function foundNothing(source: LogicalSource): string {
+  if (source.kind === 'sql') return `${describeContent(source.content)} has no rows`;
+  const { iterator, path } = source;
+  return iterator === undefined ? `${path} has no records` : `the iterator ${iterator} found nothing in ${path}`;
 }
 
 const recordsOf = (records: number): string => (records === 1 ? 'its only record' : `any of ${records} records`);

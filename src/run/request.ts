@@ -11,6 +11,51 @@ export interface InputBinding {
 
 export type ErrorPolicy = 'strict' | 'skip' | 'quarantine';
 
+/** The database of sources whose mapping names none. Never part of a job: it holds the password. */
+export interface DatabaseAccess {
+  /** Parameters may stand in it. */
+  readonly jdbcUrl: string;
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+}
+
+/** Limits of the run's statements; see `SessionOptions`. */
+export interface SqlLimits {
+  readonly connectSeconds: number;
+  /** 0: none. */
+  readonly statementSeconds: number;
+  /** 0: none. */
+  readonly lockSeconds: number;
+}
+
+/**
+ * A share of a run over databases: some scans of its plan, one or more of them between two keys. The shares of a run together make
+ * each statement of the run, and no statement is made by two of them. Plain data: it travels to other workers.
+ */
+export interface RunSlice {
+  /** 0-based. */
+  readonly index: number;
+  /** Digest of mapping and plan: who finds another one has read another mapping, and must not go on. */
+  readonly digest: string;
+  readonly scans: readonly SliceScan[];
+  /** PostgreSQL: name of the state to read, by `DatabaseAddress.name`. */
+  readonly snapshots: Readonly<Record<string, string>>;
+}
+
+export interface SliceScan {
+  /** In `plan.scans`. */
+  readonly position: number;
+  /** undefined: the whole scan. */
+  readonly range: KeyRange | undefined;
+}
+
+/** `from` ≤ key < `to`; undefined: no bound. Texts of the key as the server writes them. */
+export interface KeyRange {
+  readonly column: string;
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+}
+
 export interface RunRequest {
   /** Unique for the run; blank node labels of different runs never meet because of it. */
   readonly runId: string;
@@ -30,6 +75,12 @@ export interface RunRequest {
   /** Bytes that joins and de-duplication may hold in memory before they spill. */
   readonly memoryBudgetBytes: number;
   readonly maxRecordBytes: number;
+  readonly database: DatabaseAccess | undefined;
+  readonly sql: SqlLimits;
+  /** Rows of a database after which the output goes on in a further file (`QuadSink.cut`); undefined: one file. */
+  readonly rowsPerPart: number | undefined;
+  /** undefined: the whole run. */
+  readonly slice: RunSlice | undefined;
   /** A directory for spill files; created when first needed, emptied at the end. */
   readonly spillDirectory: string;
 }
@@ -43,6 +94,10 @@ export const RUN_DEFAULTS = {
   threads: 1,
   memoryBudgetBytes: 160 * 2 ** 20,
   maxRecordBytes: 64 * 2 ** 20,
+  database: undefined,
+  sql: { connectSeconds: 10, statementSeconds: 0, lockSeconds: 60 },
+  rowsPerPart: undefined,
+  slice: undefined,
 } as const;
 
 export const DEFAULT_BASE = 'http://example.com/base/';

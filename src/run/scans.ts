@@ -1,31 +1,36 @@
 /** Some scans of a plan, carried out in this thread. */
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
-import type { Plan, ScanPlan } from '../plan/plan.ts';
+import type { ScanPlan } from '../plan/plan.ts';
 import type { QuadSink } from '../sinks/sink.ts';
 import { toBytes } from '../text.ts';
+import type { Databases } from './databases.ts';
 import { HashSet, MemoryBudget } from './distinct.ts';
 import { Execution } from './execute.ts';
 import { KeyedTexts } from './join.ts';
+import { openFileScan } from './open-scan.ts';
+import type { PreparedRun } from './prepare.ts';
 import { reportOf } from './report.ts';
-import { DEFAULT_BASE, type RunHooks, type RunReport, type RunRequest } from './request.ts';
+import { DEFAULT_BASE, type RunHooks, type RunReport, type RunRequest, type SliceScan } from './request.ts';
 import { LineSpill, SpillSpace, SubjectSpill } from './spill.ts';
+
+const NEVER = new AbortController().signal;
 
 export type ScansResult = Pick<RunReport, 'records' | 'quads' | 'rejected' | 'bytesRead' | 'bytesWritten' | 'triplesMaps' | 'warnings'>;
 
-/** @param positions of the scans in `plan.scans`, ascending: whole groups of the plan */
+/** @param wanted scans of the plan, ascending: whole groups of it, or a slice */
 export async function executeScans(
   request: RunRequest,
-  plan: Plan,
-  urls: readonly string[],
-  positions: Iterable<number>,
-  sink: Pick<QuadSink, 'write'>,
+  { plan, urls, databases }: PreparedRun,
+  wanted: readonly SliceScan[],
+  sink: Pick<QuadSink, 'write' | 'cut'>,
   hooks: RunHooks,
 ): Promise<ScansResult> {
-  const scans = [...positions];
   const budget = new MemoryBudget(request.memoryBudgetBytes);
   const seed = randomInt(2 ** 31);
-  const space = new SpillSpace(join(request.spillDirectory, `quadmill-${request.runId}-${scans[0] ?? 0}`));
+  const space = new SpillSpace(
+    join(request.spillDirectory, `quadmill-${request.runId}-${request.slice?.index ?? 0}-${wanted[0]?.position ?? 0}`),
+  );
   const lines = new LineSpill(space, seed ^ 0x3c6ef372);
   const subjects = new SubjectSpill(space, seed ^ 0x2545f491);
   const keyedTexts = () => new KeyedTexts(budget, space, seed ^ 0x1b873593);
@@ -43,7 +48,15 @@ export async function executeScans(
   };
   const execution = new Execution(request, plan, state, { space, lines, subjects }, sink, hooks);
   try {
-    for (const position of scans) await execution.scan(plan.scans[position] as ScanPlan, urls[position] as string);
+    for (const { position, range } of wanted) {
+      const scan = plan.scans[position] as ScanPlan;
+      const { source } = scan;
+      const opened =
+        source.kind === 'sql'
+          ? (databases as Databases).openScan(scan, source, range)
+          : await openFileScan(scan, source, urls[position] as string, request, hooks.signal ?? NEVER);
+      await execution.scan(scan, opened);
+    }
     await execution.finish();
   } finally {
     await space.remove();

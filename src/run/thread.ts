@@ -1,16 +1,15 @@
 /** A thread of `threads.ts`: carries out the groups of scans that it is sent, one after the other. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Fault } from '../fault.ts';
-import type { RunRequest } from './request.ts';
-import { prepareRun } from './run.ts';
+import { prepareRun } from './prepare.ts';
 import { executeScans } from './scans.ts';
-import type { FromThread, ToThread } from './threads.ts';
+import type { FromThread, ThreadData, ToThread } from './threads.ts';
 
 const port = parentPort;
 if (port === null) throw new Error('src/run/thread is started as a worker thread');
 const say = (message: FromThread, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
 
-const request = workerData as RunRequest;
+const { request, snapshots } = workerData as ThreadData;
 let written: () => void = () => {};
 
 const sink = {
@@ -26,15 +25,21 @@ const sink = {
 };
 
 try {
-  const { plan, urls } = await prepareRun(request);
+  const prepared = await prepareRun(request, undefined, snapshots);
   port.on('message', (message: ToThread) => {
     if (message.kind === 'written') written();
-    else if (message.kind === 'end') port.close();
+    else if (message.kind === 'end') prepared.close().then(() => port.close());
     else {
-      executeScans(request, plan, urls, message.positions, sink, {
-        progress: (progress) => say({ kind: 'progress', progress }),
-        reject: (rejection) => say({ kind: 'rejection', rejection }),
-      }).then(
+      executeScans(
+        request,
+        prepared,
+        message.positions.map((position) => ({ position, range: undefined })),
+        sink,
+        {
+          progress: (progress) => say({ kind: 'progress', progress }),
+          reject: (rejection) => say({ kind: 'rejection', rejection }),
+        },
+      ).then(
         (result) => say({ kind: 'done', result }),
         (error) => say({ kind: 'failed', fault: Fault.of(error).toJSON() }),
       );

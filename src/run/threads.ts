@@ -6,6 +6,12 @@ import type { QuadSink } from '../sinks/sink.ts';
 import type { Progress, Rejection, RunHooks, RunRequest } from './request.ts';
 import type { ScansResult } from './scans.ts';
 
+export interface ThreadData {
+  readonly request: RunRequest;
+  /** States of databases that all threads read. */
+  readonly snapshots: Readonly<Record<string, string>>;
+}
+
 export type ToThread =
   | { readonly kind: 'scans'; readonly positions: readonly number[] }
   | { readonly kind: 'written' }
@@ -24,6 +30,7 @@ export async function executeInThreads(
   request: RunRequest,
   plan: Plan,
   count: number,
+  snapshots: Readonly<Record<string, string>>,
   sink: QuadSink,
   hooks: RunHooks,
 ): Promise<readonly ScansResult[]> {
@@ -32,7 +39,8 @@ export async function executeInThreads(
   const share: RunRequest = { ...request, threads: 1, memoryBudgetBytes: Math.floor(request.memoryBudgetBytes / count) };
   const results: ScansResult[] = [];
   const progress = new Map<Worker, Progress>();
-  const threads = Array.from({ length: count }, () => new Worker(new URL('./thread.js', import.meta.url), { workerData: share }));
+  const workerData: ThreadData = { request: share, snapshots };
+  const threads = Array.from({ length: count }, () => new Worker(new URL('./thread.js', import.meta.url), { workerData }));
   let rejected = 0;
   let writing: Promise<void> = Promise.resolve();
   const drive = (thread: Worker): Promise<void> =>

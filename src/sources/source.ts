@@ -69,6 +69,11 @@ export interface Scan {
    */
   reader(iteration: number, reference: string): Reader;
   /**
+   * The natural datatype of every value that the reader of this reference gives, where the source knows it beforehand (SQL columns):
+   * the reader's texts are in its canonical form. undefined: plain strings, or values that carry their own datatype.
+   */
+  datatype?(iteration: number, reference: string): string | undefined;
+  /**
    * All records, in batches. Ends early, with the fault `run/cancelled`, within one batch of `signal`.
    *
    * @throws Fault source/malformed, source/encoding, limit/exceeded — with byte offset, line and record where known

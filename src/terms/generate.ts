@@ -35,12 +35,17 @@ export interface CompiledTerm {
   readonly constant: string | undefined;
 }
 
-/** What compiling the terms of one triples map needs to know. */
-export interface TermContext {
-  /** The reader of a reference in the triples map's iteration. */
+/** What an iteration's records can be asked for. */
+export interface Readers {
   readonly reader: (reference: string) => Reader;
-  /** Whether readers may give values with a natural datatype. */
+  /** Whether a reader may give values that carry their natural datatype. */
   readonly typed: boolean;
+  /** The natural datatype of all of a reader's plain texts, which are canonical then; undefined: none is known beforehand. */
+  readonly datatype: (reference: string) => string | undefined;
+}
+
+/** What compiling the terms of one triples map needs to know. */
+export interface TermContext extends Readers {
   /** Base IRI for relative IRIs. */
   readonly base: string;
   /** Distinguishes the blank nodes that records of this triples map get of their own. */
@@ -273,14 +278,18 @@ function compileLiteral(map: TermMap, context: TermContext): CompiledTerm {
       mapText(type.text(record, position), (inner) => `"${datatypeSuffix((type.before + inner + type.after).slice(1, -1))}`),
     );
   }
-  if (expression.kind !== 'reference' || !context.typed) return literal(expression, context, '"');
+  if (expression.kind !== 'reference') return literal(expression, context, '"');
+  const natural = context.datatype(expression.reference);
+  // Canonical forms hold nothing that needs an escape.
+  if (natural !== undefined) return literal(expression, context, `"${datatypeSuffix(natural)}`, same);
+  if (!context.typed) return literal(expression, context, '"');
   const read = readerOf(expression.reference, expression, context);
   return { before: '"', after: '', text: (record) => naturalText(read(record)), constant: undefined };
 }
 
 /** A literal whose end, from the closing quote, is the same for every record. */
-function literal(expression: Expression, context: TermContext, end: string): CompiledTerm {
-  const { before, after, text } = compileExpression(expression, context, escapeLiteral);
+function literal(expression: Expression, context: TermContext, end: string, escape = escapeLiteral): CompiledTerm {
+  const { before, after, text } = compileExpression(expression, context, escape);
   return { before: `"${escapeLiteral(before)}`, after: escapeLiteral(after) + end, text, constant: undefined };
 }
 

@@ -1,0 +1,21 @@
+/** What planning may know of databases: asked before, answered without a look at any row. */
+import type { SqlSource } from '../mapping/model.ts';
+
+export interface SourceFacts {
+  /** Whether rows with equal texts there are one row: the references hold a unique key without nulls, whose texts tell its values apart. */
+  isKey(source: SqlSource, references: readonly string[]): boolean;
+  /** Of the rows of a join, which differ in some value: whether their texts differ then, too. */
+  areDistinct(source: SqlSource, references: readonly string[]): boolean;
+  /** Whether a row has at most one value there: false for an array. */
+  isSingle(source: SqlSource, reference: string): boolean;
+  /** Whether both are of one database, and `=` between the two columns means what comparing their texts means. */
+  canJoin(child: SqlSource, childReference: string, parent: SqlSource, parentReference: string): boolean;
+}
+
+/** Without a look at the databases, nothing is known. */
+export const NO_FACTS: SourceFacts = {
+  isKey: () => false,
+  areDistinct: () => false,
+  isSingle: () => false,
+  canJoin: () => false,
+};

@@ -1,0 +1,86 @@
+/**
+ * A run cut into slices that several workers share: the rows of large tables between two keys, and whatever else has nothing to do with
+ * the rest. No two slices can make the same statement, so nobody has to compare their outputs.
+ */
+import type { MapPlan, Plan, ScanPlan } from '../plan/plan.ts';
+import type { Databases } from './databases.ts';
+import { keysOf } from './databases.ts';
+import { prepareRun } from './prepare.ts';
+import type { KeyRange, RunRequest, RunSlice, SliceScan } from './request.ts';
+
+export interface CutRun {
+  readonly slices: readonly RunSlice[];
+  /** Lets go of the state of the databases that the slices read. */
+  release(): Promise<void>;
+}
+
+/**
+ * Cuts a run into slices of about `sliceRows` rows. undefined: it is one slice, since its tables are small, have no usable key, or its
+ * statements could repeat across them.
+ *
+ * PostgreSQL's slices read one state of the data, for as long as the cut is not released. MySQL and MariaDB cannot share a state:
+ * each slice sees the rows as they are when it begins.
+ *
+ * @throws Fault as `executeRun`
+ */
+export async function cutRun(request: RunRequest, sliceRows: number, signal: AbortSignal): Promise<CutRun | undefined> {
+  const { plan, databases, digest, close } = await prepareRun(request, signal);
+  let open = true;
+  const release = async (): Promise<void> => {
+    if (open) await close();
+    open = false;
+  };
+  try {
+    const shares = databases === undefined ? [] : await cutPlan(plan, databases, sliceRows, request.distinct);
+    if (shares.length < 2) {
+      await release();
+      return undefined;
+    }
+    const snapshots = (await databases?.snapshots()) ?? {};
+    return { slices: shares.map((scans, index) => ({ index, digest, scans, snapshots })), release };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+/** The scans of each slice; what is not worth a slice of its own is one together. */
+async function cutPlan(plan: Plan, databases: Databases, sliceRows: number, distinct: boolean): Promise<readonly (readonly SliceScan[])[]> {
+  const slices: SliceScan[][] = [];
+  const rest: SliceScan[] = [];
+  for (const group of plan.groups) {
+    const [position] = group as [number];
+    const scan = plan.scans[position] as ScanPlan;
+    const ranges = group.length > 1 || !canBeCut(scan, distinct) ? [] : await rangesOf(scan, databases, sliceRows);
+    if (ranges.length > 1) slices.push(...ranges.map((range) => [{ position, range }]));
+    else rest.push(...group.map((one) => ({ position: one, range: undefined })));
+  }
+  rest.sort((a, b) => a.position - b.position);
+  return rest.length === 0 ? slices : [rest, ...slices];
+}
+
+/** Whether slices of the scan's rows could make no statement twice. */
+function canBeCut({ iterations }: ScanPlan, distinct: boolean): boolean {
+  return iterations.every(({ maps, fills }) => fills.length === 0 && maps.every((map) => staysInSlice(map, distinct)));
+}
+
+function staysInSlice({ unique, rules }: MapPlan, distinct: boolean): boolean {
+  if (rules.some(({ object }) => object.kind === 'join')) return false;
+  return !distinct || (unique && rules.every((rule) => rule.distinct === 'subject'));
+}
+
+/** Ranges of a key with about `sliceRows` rows each; one or none where the table is small or has no key of one column. */
+async function rangesOf({ source }: ScanPlan, databases: Databases, sliceRows: number): Promise<readonly KeyRange[]> {
+  if (source.kind !== 'sql') return [];
+  const table = databases.tableOf(source.content.kind === 'join' ? source.content.child : source);
+  if (table === undefined || table.kind === 'view') return [];
+  if ((table.estimatedRows ?? Number.POSITIVE_INFINITY) < sliceRows) return [];
+  const columns = keysOf(table).flatMap((key) => (key.length === 1 ? key : []));
+  const column = columns.find((name) => CUTTABLE.has(table.columnsByName.get(name)?.family ?? 'other'));
+  if (column === undefined) return [];
+  const bounds = await databases.boundsOf(table, column, sliceRows);
+  return [undefined, ...bounds].map((from, i) => ({ column, from, to: bounds[i] }));
+}
+
+/** Families of keys whose texts SQL reads back as the same value. */
+const CUTTABLE: ReadonlySet<string> = new Set(['number', 'text', 'date', 'timestamp', 'timestamp with time zone', 'uuid']);

@@ -1,0 +1,80 @@
+/** Rows of a query as records: a record is the array of its columns' texts. */
+import { Fault } from '../fault.ts';
+import type { Column, SqlSession } from '../sql/database.ts';
+import { toBytes } from '../text.ts';
+import type { Reader, Values } from '../value.ts';
+import type { Batch, Scan } from './source.ts';
+
+export interface SqlReading {
+  readonly session: SqlSession;
+  readonly sql: string;
+  /** Of the query's result, in order. */
+  readonly columns: readonly Column[];
+  /** The position of the column that a reference means. @throws Fault mapping/reference */
+  readonly position: (reference: string) => number;
+  /** Texts that mean null (rml:null). */
+  readonly nulls: readonly string[];
+}
+
+type Row = readonly (string | null)[];
+
+/** Opens a query as a scan with one iteration. Memory: one batch of rows. */
+export function openSql({ session, sql, columns, position, nulls }: SqlReading): Scan {
+  const noValue = new Set(nulls.map(toBytes));
+  return {
+    reader(_, reference) {
+      const index = position(reference);
+      const read = columnReader(columns[index] as Column, index, reference);
+      return noValue.size === 0 ? read : withoutNulls(read, noValue);
+    },
+    datatype: (_, reference) => (columns[position(reference)] as Column).datatype,
+    async *batches(): AsyncGenerator<Batch> {
+      let first = 0;
+      for await (const { rows, bytes } of session.rows(sql, columns.length)) {
+        yield { iteration: 0, records: rows, first, bytes };
+        first += rows.length;
+      }
+    },
+    // A column is there or not; that shows before the first row.
+    unmatched: () => [],
+  };
+}
+
+function columnReader({ canonical, elements }: Column, index: number, reference: string): Reader {
+  const convert = canonical === undefined ? undefined : located(canonical, reference);
+  if (elements !== undefined) {
+    return (record) => {
+      const text = (record as Row)[index] as string | null;
+      if (text === null) return null;
+      const texts = elements(text);
+      return convert === undefined ? texts : texts.map(convert);
+    };
+  }
+  if (convert === undefined) return (record) => (record as Row)[index] as string | null;
+  return (record) => {
+    const text = (record as Row)[index] as string | null;
+    return text === null ? null : convert(text);
+  };
+}
+
+/** A value without a canonical form is told with the reference that wanted it. */
+function located(canonical: (text: string) => string, reference: string): (text: string) => string {
+  return (text) => {
+    try {
+      return canonical(text);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      const { code, message, place, hint } = error;
+      throw new Fault(code, message, { place: { ...place, expression: reference }, hint, cause: error });
+    }
+  };
+}
+
+function withoutNulls(read: Reader, nulls: ReadonlySet<string>): Reader {
+  const isNull = (value: unknown): boolean => typeof value === 'string' && nulls.has(value);
+  return (record): Values => {
+    const values = read(record);
+    if (Array.isArray(values)) return values.filter((value) => !isNull(value));
+    return isNull(values) ? null : values;
+  };
+}

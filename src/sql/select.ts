@@ -1,0 +1,133 @@
+/** The SQL of scans: a projection of a table, or the pairs of rows of two tables or queries that meet. Pure text. */
+import type { Table, TableName } from './catalogue.ts';
+import type { Column, Product, SqlSession } from './database.ts';
+import { quote } from './identifiers.ts';
+
+/** A table or a query of a session. */
+export interface Relation {
+  readonly session: SqlSession;
+  /** For messages: `The table student`. */
+  readonly label: string;
+  /** One SELECT; undefined: the table is it. */
+  readonly query: string | undefined;
+  readonly table: Table | undefined;
+  /** Of the query's result or the table, in order. */
+  readonly columns: readonly Column[];
+}
+
+/** One side of a join: positions of columns. */
+export interface Side {
+  readonly relation: Relation;
+  /** Ascending, each once: what the pairs show of this side. */
+  readonly read: readonly number[];
+  /** What is compared, in the order of the join's conditions. */
+  readonly keys: readonly number[];
+  /** The columns read hold a unique key: rows differ without DISTINCT. */
+  readonly distinct: boolean;
+}
+
+/** `from` ≤ column < `to`, texts as the server writes them; undefined: no bound. */
+export interface Range {
+  readonly column: string;
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+}
+
+export interface Query {
+  readonly sql: string;
+  /** Of its result, in order; their names may differ from those in the SQL. */
+  readonly columns: readonly Column[];
+}
+
+export const tableName = ({ schema, name }: TableName, product: Product): string => `${quote(schema, product)}.${quote(name, product)}`;
+
+export const allOf = (table: TableName, product: Product): string => `SELECT * FROM ${tableName(table, product)}`;
+
+/** The query as its author wrote it, or the columns `read` of the table. A query is not wrapped: its errors keep their place, and nothing is materialised. */
+export function selectQuery({ session, query, table, columns }: Relation, read: readonly number[], range: Range | undefined): Query {
+  if (query !== undefined) return { sql: query, columns };
+  const { product } = session;
+  const names = read.map((column) => quote((columns[column] as Column).name, product));
+  const where = range === undefined ? '' : rangeCondition(range, product);
+  return {
+    // A row without columns is still a row.
+    sql: `SELECT ${names.join(', ') || '1'} FROM ${tableName(table as Table, product)}${where === '' ? '' : ` WHERE ${where}`}`,
+    columns: names.length === 0 ? [MARK] : read.map((column) => columns[column] as Column),
+  };
+}
+
+const MARK: Column = {
+  name: '1',
+  type: 'integer',
+  family: 'number',
+  datatype: undefined,
+  canonical: undefined,
+  elements: undefined,
+  exact: false,
+};
+
+/** Every `rows`-th value of a key in its order, without the first: an index answers that without the table. */
+export function boundsQuery(table: TableName, column: string, rows: number, product: Product): string {
+  const key = quote(column, product);
+  const numbered = `SELECT ${key} AS k, ROW_NUMBER() OVER (ORDER BY ${key}) AS n FROM ${tableName(table, product)}`;
+  return `SELECT k FROM (${numbered}) AS numbered WHERE n > 1 AND MOD(n - 1, ${rows}) = 0 ORDER BY k`;
+}
+
+/**
+ * The pairs of rows that meet: the child's columns, then the parent's. Each pair comes once where all columns can be told apart
+ * (`canBeDistinct`). Each side is reduced to what is wanted of it before the two meet: thousands of equal rows meet as one.
+ */
+export function joinQuery(child: Side, parent: Side, range: Range | undefined): Query {
+  const { sql: left, names: leftNames } = sideQuery(child, 'c', range);
+  const { sql: right, names: rightNames } = sideQuery(parent, 'p', undefined);
+  const conditions = child.keys.map((_, i) => `c.${keyName('c', i)} = p.${keyName('p', i)}`);
+  const names = [...leftNames.map((name) => `c.${name}`), ...rightNames.map((name) => `p.${name}`)];
+  const distinct = !(child.distinct && parent.distinct) && [child, parent].every(canBeDistinct);
+  return {
+    sql: `SELECT ${distinct ? 'DISTINCT ' : ''}${names.join(', ') || '1'} FROM ${left} JOIN ${right} ON ${conditions.join(' AND ')}`,
+    columns:
+      names.length === 0
+        ? [MARK]
+        : [child, parent].flatMap(({ relation, read }) => read.map((column) => relation.columns[column] as Column)),
+  };
+}
+
+const keyName = (side: string, index: number): string => `${side}_k${index}`;
+
+function sideQuery(side: Side, name: 'c' | 'p', range: Range | undefined): { readonly sql: string; readonly names: readonly string[] } {
+  const { relation, read, keys } = side;
+  const { product } = relation.session;
+  const names = read.map((_, i) => `${name}_${i}`);
+  const shown = read.map((column, i) => `${exactText(relation.columns[column] as Column, product)} AS ${names[i]}`);
+  const compared = keys.map((column, i) => `${quote((relation.columns[column] as Column).name, product)} AS ${keyName(name, i)}`);
+  const from = relation.query === undefined ? tableName(relation.table as Table, product) : `(${relation.query}\n) AS q`;
+  const where = range === undefined ? '' : ` WHERE ${rangeCondition(range, product)}`;
+  const distinct = side.distinct || !canBeDistinct(side) ? '' : 'DISTINCT ';
+  return { sql: `(SELECT ${distinct}${[...shown, ...compared].join(', ')} FROM ${from}${where}) AS ${name}`, names };
+}
+
+/** Whether SQL's DISTINCT keeps all rows whose texts differ: it cannot look at every type. */
+export const canBeDistinct = ({ relation, read }: Pick<Side, 'relation' | 'read'>): boolean =>
+  read.every((column) => (relation.columns[column] as Column).family !== 'other');
+
+/** A column so that DISTINCT compares its texts, not what a collation makes of them: `a` and `A` are two. */
+function exactText(column: Column, product: Product): string {
+  const name = quote(column.name, product);
+  if (column.family !== 'text') return name;
+  return product === 'postgresql' ? `${name} COLLATE "C"` : `CAST(CONVERT(${name} USING utf8mb4) AS BINARY)`;
+}
+
+function rangeCondition({ column, from, to }: Range, product: Product): string {
+  const name = quote(column, product);
+  const bounds = [
+    from === undefined ? '' : `${name} >= ${literal(from, product)}`,
+    to === undefined ? '' : `${name} < ${literal(to, product)}`,
+  ];
+  return bounds.filter((bound) => bound !== '').join(' AND ') || '1 = 1';
+}
+
+/** A text as SQL. MySQL's quotes depend on its sql_mode; a hexadecimal literal does not. */
+function literal(text: string, product: Product): string {
+  if (/^-?\d{1,30}$/.test(text)) return text;
+  return product === 'postgresql' ? `'${text.replaceAll("'", "''")}'` : `_utf8mb4 X'${Buffer.from(text).toString('hex')}'`;
+}
