@@ -4,11 +4,12 @@ import { setMaxListeners } from 'node:events';
 import Router from '@koa/router';
 import Koa, { type Context } from 'koa';
 import { SERVICES, type Service } from '../queues/jobs.ts';
-import { Fault } from '../src/fault.ts';
+import { describeFault, Fault } from '../src/fault.ts';
 import { nearest } from '../src/nearest.ts';
 import { observeRequest } from '../src/observe.ts';
 import { type Guard, makeGuard, parseTokens } from './auth.ts';
 import { configRoutes } from './config.ts';
+import { databaseRoutes } from './database.ts';
 import { laterRoutes } from './later.ts';
 import { openApiRoute } from './openapi.ts';
 import { operatorRoutes } from './operators.ts';
@@ -17,6 +18,7 @@ import { processRoutes } from './process.ts';
 import { rmlRoutes } from './rml.ts';
 import type { Api, Reply, Route } from './route.ts';
 import { runRoutes } from './runs.ts';
+import { sendStream } from './stream.ts';
 
 /** A route at its full path. */
 export interface MountedRoute {
@@ -47,6 +49,7 @@ export function mountRoutes(api: Api, served: Served): readonly MountedRoute[] {
 }
 
 function serviceRoutes(api: Api, service: Service): readonly Route[] {
+  if (service === 'sql-transformer') return [...databaseRoutes(api), ...laterRoutes(service)];
   if (service !== 'semi-structured-transformer') return laterRoutes(service);
   return [...processRoutes(api), ...runRoutes(api), ...configRoutes(api), ...rmlRoutes(api), ...laterRoutes(service)];
 }
@@ -62,7 +65,9 @@ export function makeApp(api: Api, served: Served = api.config.snapshot().SERVICE
   const mounted = mountRoutes(api, served);
   const router = new Router({ sensitive: true });
   for (const one of mounted) {
-    router.register(one.prefix + one.route.path.replace(/\{(\w+)\}/g, ':$1'), [one.route.method], (context) => serve(context, one, guard));
+    router.register(one.prefix + one.route.path.replace(/\{(\w+)\}/g, ':$1'), [one.route.method], (context) =>
+      serve(context, one, guard, api),
+    );
   }
   // Each request that waits for an outcome listens, and stops listening when it is answered.
   setMaxListeners(0, api.ending);
@@ -74,7 +79,7 @@ export function makeApp(api: Api, served: Served = api.config.snapshot().SERVICE
   return app;
 }
 
-async function serve(context: Context, { route, service, prefix }: MountedRoute, guard: Guard): Promise<void> {
+async function serve(context: Context, { route, service, prefix }: MountedRoute, guard: Guard, api: Api): Promise<void> {
   context.state.route = prefix + route.path;
   if (context.method === 'HEAD' && route.acts) throw methodFault(context, [route.method]);
   const actor = route.role === undefined ? 'anonymous' : guard.admit(context.headers, route.role);
@@ -87,17 +92,30 @@ async function serve(context: Context, { route, service, prefix }: MountedRoute,
     actor,
   });
   send(context, reply);
+  if (reply.stream !== undefined) await sendParts(context, reply.stream, reply, api);
 }
 
-function send(context: Context, { status, body, type, headers }: Reply): void {
+function send(context: Context, { status, body, stream, type, headers }: Reply): void {
   context.status = status;
   for (const [name, value] of Object.entries(headers ?? {})) context.set(name, value);
   if (type !== undefined) context.set('Content-Type', type);
-  if (body !== undefined) context.body = body;
+  if (stream !== undefined) context.respond = false;
+  else if (body !== undefined) context.body = body;
   else {
     context.body = '';
     context.remove('Content-Type');
   }
+}
+
+async function sendParts(context: Context, stream: AsyncIterable<Uint8Array>, { trailers }: Reply, api: Api): Promise<void> {
+  const end = await sendStream(context.res, stream, trailers);
+  if (end.kind === 'left') return;
+  context.state.status = end.kind === 'sent' ? context.status : end.fault.status;
+  if (end.kind === 'sent') return;
+  const { fault } = end;
+  const reason = fault.code === 'internal/error' ? { error: fault.cause ?? fault } : { detail: describeFault(fault) };
+  const request = context.response.get('X-Request-Id');
+  api.logger.error({ request, method: context.method, path: context.path, code: fault.code, ...reason }, 'answer cut off');
 }
 
 /** As the client sees it: a proxy in front that speaks TLS says so. */
@@ -130,7 +148,7 @@ async function answerAndMeasure(context: Context, next: () => Promise<unknown>, 
   observeRequest({
     route: (context.state.route as string | undefined) ?? 'none',
     method: KNOWN_METHODS.has(context.method) ? context.method : 'other',
-    status: left ? CLIENT_LEFT : context.status,
+    status: (context.state.status as number | undefined) ?? (left ? CLIENT_LEFT : context.status),
     seconds: (performance.now() - started) / 1000,
   });
 }

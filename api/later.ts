@@ -24,8 +24,6 @@ const LATER: Readonly<Record<Service, readonly LaterRow[]>> = {
   'sql-transformer': [
     ['GET', '/process', 'operator', 'Transforms the database'],
     ...CONFIGURATION,
-    ['GET', '/testDBConnection', 'operator', 'Tests the connection to a database'],
-    ['GET', '/queryDatabase', 'operator', 'Runs a query'],
     ['GET', '/rml', 'viewer', 'Shows the master mapping file'],
     ['PUT', '/rml', 'admin', 'Replaces the master mapping file'],
     ['PUT', '/updateCron', 'admin', 'Sets the schedule'],

@@ -44,6 +44,10 @@ export interface Reply {
   readonly body?: unknown;
   readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Instead of `body`: sent while it is made. It is read once, and given up when the client leaves; what it throws cuts the answer off. */
+  readonly stream?: AsyncIterable<Uint8Array>;
+  /** Of a stream, asked for when it has ended. A header `Trailer` names them. */
+  readonly trailers?: () => Readonly<Record<string, string>>;
 }
 
 /** A JSON schema, or the name of one in `SCHEMAS`. */

@@ -1,0 +1,198 @@
+/** `/testDBConnection` and `/queryDatabase`: a database of the caller's choice, reached for the length of one request. */
+import { failureMessage } from '../queues/outcome.ts';
+import { Fault } from '../src/fault.ts';
+import { type DatabaseAddress, openSession, type SqlSession } from '../src/sql/database.ts';
+import { CHUNK_BYTES, type ResultSummary, writeResult } from '../src/sql/result.ts';
+import { csvResult } from '../src/sql/result-csv.ts';
+import { jsonResult } from '../src/sql/result-json.ts';
+import { CONNECTION_PARAMETERS, QUERY_PARAMETERS, readAddress, readQuery, refuseOtherParameters } from './database-request.ts';
+import type { Api, Call, Reply, Route } from './route.ts';
+
+/** Database calls that one process makes at the same time; each holds a connection. */
+const MOST_CALLS = 16;
+
+const FAILED = {
+  description: 'The database cannot be reached or refuses (failure message), or the request is wrong (problem)',
+  schema: 'FailureMessage',
+} as const;
+
+const QUERY_RESULT = {
+  type: 'object',
+  properties: {
+    columns: {
+      type: 'array',
+      description: 'A name that comes again is told apart: id, id_2; type as the product writes it',
+      items: { type: 'object', properties: { name: { type: 'string' }, type: { type: 'string' } }, required: ['name', 'type'] },
+    },
+    rows: {
+      type: 'array',
+      description: 'Numbers with each digit that the database has, booleans, arrays, null; everything else as text',
+      items: { type: 'object' },
+    },
+    rowCount: { type: 'integer', minimum: 0 },
+    truncated: { type: 'boolean', description: 'There were more than QUERY_MAX_ROWS rows' },
+  },
+  required: ['columns', 'rows', 'rowCount', 'truncated'],
+} as const;
+
+const CONNECTION = {
+  type: 'object',
+  properties: {
+    success: { const: true },
+    product: { type: 'string', enum: ['postgresql', 'mysql', 'mariadb'] },
+    version: { type: 'string' },
+    milliseconds: { type: 'integer', minimum: 0, description: 'How long connecting and logging in took' },
+  },
+  required: ['success', 'product', 'version', 'milliseconds'],
+} as const;
+
+export function databaseRoutes(api: Api): readonly Route[] {
+  const lease = leases(api);
+  return [
+    {
+      method: 'GET',
+      path: '/testDBConnection',
+      role: 'operator',
+      summary: 'Tests whether a database can be reached with the given credentials',
+      acts: true,
+      parameters: CONNECTION_PARAMETERS,
+      replies: { 200: { description: 'The database was reached', schema: CONNECTION }, 400: FAILED },
+      handle: (call) =>
+        explained(api, call, async () => {
+          refuseOtherParameters(call.query, CONNECTION_PARAMETERS);
+          const started = performance.now();
+          const { session, close } = await lease(call, readAddress(call.query));
+          const milliseconds = Math.round(performance.now() - started);
+          await close();
+          return { status: 200, body: { success: true, product: session.product, version: session.version, milliseconds } };
+        }),
+    },
+    {
+      method: 'GET',
+      path: '/queryDatabase',
+      role: 'operator',
+      summary: 'Runs one query that can only read, and answers its rows as JSON or CSV while they come',
+      acts: true,
+      parameters: QUERY_PARAMETERS,
+      replies: {
+        200: {
+          description:
+            'The rows, at most QUERY_MAX_ROWS; with returnCSV=true as text/csv, where X-Truncated (a header, or a trailer of a long answer) ' +
+            'tells whether there were more. An answer that cannot be made to its end is cut off.',
+          schema: QUERY_RESULT,
+        },
+        400: FAILED,
+        429: { description: 'Too many database calls at once', type: 'application/problem+json', schema: 'Problem' },
+      },
+      handle: (call) =>
+        explained(api, call, () => {
+          refuseOtherParameters(call.query, QUERY_PARAMETERS);
+          const { sql, csv } = readQuery(call.query);
+          const address = readAddress(call.query);
+          const maxRows = api.config.snapshot().QUERY_MAX_ROWS;
+          return replyWith(
+            rowsOf(() => lease(call, address), sql, csv, maxRows),
+            csv,
+            maxRows,
+          );
+        }),
+    },
+  ];
+}
+
+/** A session and the place that it takes among the calls of this process. */
+interface Lease {
+  readonly session: SqlSession;
+  close(): Promise<void>;
+}
+
+/** Opens sessions that end with the client's connection, and with the process. */
+function leases(api: Api): (call: Call, address: DatabaseAddress) => Promise<Lease> {
+  let calls = 0;
+  return async ({ request: { socket } }, address) => {
+    if (calls >= MOST_CALLS) {
+      throw new Fault('request/too-many', `${MOST_CALLS} database calls are under way, which is as many as this process makes at once`, {
+        hint: 'Try again in a moment',
+      });
+    }
+    calls++;
+    const over = new AbortController();
+    const end = (): void => over.abort();
+    const release = (): void => {
+      calls--;
+      socket.off('close', end);
+      api.ending.removeEventListener('abort', end);
+    };
+    socket.on('close', end);
+    api.ending.addEventListener('abort', end);
+    if (socket.destroyed || api.ending.aborted) end();
+    const { DB_CONNECT_SECONDS, QUERY_TIMEOUT_SECONDS, SQL_LOCK_SECONDS } = api.config.snapshot();
+    try {
+      const session = await openSession(address, {
+        signal: over.signal,
+        connectSeconds: DB_CONNECT_SECONDS,
+        statementSeconds: QUERY_TIMEOUT_SECONDS,
+        lockSeconds: SQL_LOCK_SECONDS,
+      });
+      return { session, close: () => session.close().finally(release) };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  };
+}
+
+async function* rowsOf(open: () => Promise<Lease>, sql: string, csv: boolean, maxRows: number): AsyncGenerator<Buffer, ResultSummary> {
+  const { session, close } = await open();
+  try {
+    const { columns, batches } = await session.select(sql, maxRows);
+    return yield* writeResult(csv ? csvResult(columns) : jsonResult(columns), batches, maxRows);
+  } finally {
+    await close();
+  }
+}
+
+/** Waits for the first chunk, so that what fails before it is answered in words; a short answer goes out as a whole. */
+async function replyWith(chunks: AsyncGenerator<Buffer, ResultSummary>, csv: boolean, maxRows: number): Promise<Reply> {
+  const type = csv ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8';
+  const limit: Readonly<Record<string, string>> = csv ? { 'X-Row-Limit': String(maxRows) } : {};
+  const first = (await chunks.next()).value as Buffer;
+  if (first.length < CHUNK_BYTES) {
+    const { truncated } = (await chunks.next()).value as ResultSummary;
+    return { status: 200, type, headers: { ...limit, ...(csv ? { 'X-Truncated': String(truncated) } : {}) }, body: first };
+  }
+  let summary: ResultSummary | undefined;
+  const stream = async function* (): AsyncGenerator<Buffer> {
+    try {
+      yield first;
+      summary = yield* chunks;
+    } finally {
+      await chunks.return({ rowCount: 0, truncated: false });
+    }
+  };
+  if (!csv) return { status: 200, type, stream: stream() };
+  return {
+    status: 200,
+    type,
+    headers: { ...limit, Trailer: 'X-Truncated' },
+    stream: stream(),
+    trailers: () => ({ 'X-Truncated': String(summary?.truncated) }),
+  };
+}
+
+/** A database that fails is answered by the failure message of the service; a wrong request stays a problem. */
+async function explained(api: Api, call: Call, answer: () => Promise<Reply>): Promise<Reply> {
+  try {
+    return await answer();
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    if (error.code.startsWith('database/')) {
+      const failure = failureMessage({ runId: '', service: call.service, inputs: [] }, error, new Date());
+      return { status: error.status, body: { ...failure, runId: undefined } };
+    }
+    if (error.code === 'run/cancelled' && api.ending.aborted) {
+      throw new Fault('service/unavailable', 'This process is about to end and has given up the database call', { cause: error });
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,62 @@
+/** Sends an answer in parts, as fast as they are taken. */
+import type { ServerResponse } from 'node:http';
+import { Fault } from '../src/fault.ts';
+
+/** How a streamed answer ended: whole, with nobody to take it, or cut off because it could not be made to its end. */
+export type StreamEnd = { readonly kind: 'sent' } | { readonly kind: 'left' } | { readonly kind: 'cut'; readonly fault: Fault };
+
+/** A client that takes nothing for so long has left: what makes the answer (a database connection) is not kept for it. */
+const STALL_MS = 60_000;
+
+/**
+ * Writes `chunks` to the response, waiting while the client does, and ends it; stops reading them early when the client leaves.
+ *
+ * An answer that breaks cuts the connection: nobody takes half of it for the whole, which a tidy end would suggest.
+ * Never throws.
+ */
+export async function sendStream(
+  response: ServerResponse,
+  chunks: AsyncIterable<Uint8Array>,
+  trailers: () => Readonly<Record<string, string>> = () => ({}),
+  stallMs = STALL_MS,
+): Promise<StreamEnd> {
+  try {
+    for await (const chunk of chunks) {
+      if (isGone(response)) return { kind: 'left' };
+      if (response.write(chunk) || (await reaches(response, 'drain', stallMs))) continue;
+      response.destroy();
+      return { kind: 'left' };
+    }
+    if (isGone(response)) return { kind: 'left' };
+    response.addTrailers({ ...trailers() });
+    response.end();
+    if (await reaches(response, 'finish', stallMs)) return { kind: 'sent' };
+    response.destroy();
+    return { kind: 'left' };
+  } catch (error) {
+    if (isGone(response)) return { kind: 'left' };
+    response.destroy();
+    return { kind: 'cut', fault: Fault.of(error) };
+  }
+}
+
+const isGone = (response: ServerResponse): boolean => response.destroyed || response.socket?.destroyed === true;
+
+/** Whether the event comes before the client leaves and in time. */
+function reaches(response: ServerResponse, event: 'drain' | 'finish', stallMs: number): Promise<boolean> {
+  if (event === 'finish' && response.writableFinished) return Promise.resolve(true);
+  if (isGone(response)) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const settle = (reached: boolean): void => {
+      clearTimeout(timer);
+      response.off(event, onEvent);
+      response.off('close', onClose);
+      resolve(reached);
+    };
+    const onEvent = (): void => settle(true);
+    const onClose = (): void => settle(response.writableFinished);
+    const timer = setTimeout(() => settle(false), stallMs);
+    response.on(event, onEvent);
+    response.on('close', onClose);
+  });
+}
