@@ -1,0 +1,179 @@
+/** SQL identifiers: how each product writes, folds and matches them. */
+import { excerpt, Fault } from '../fault.ts';
+import { didYouMean } from '../nearest.ts';
+import type { Column, Product } from './database.ts';
+
+/** Bytes of a name that PostgreSQL keeps; it cuts longer ones off, also between quotes. */
+const POSTGRES_NAME_BYTES = 63;
+/** The column names that a message lists where none is near. */
+const LISTED = 10;
+
+/** A name as the server keeps it. */
+interface Identifier {
+  readonly name: string;
+  readonly quoted: boolean;
+}
+
+/**
+ * `"Name"` or `` `Name` ``, with the quotes inside doubled.
+ *
+ * @throws Fault mapping/invalid — an empty name, or one with a NUL, which no product has and which would end the SQL text early
+ */
+export function quote(name: string, product: Product): string {
+  if (name === '' || name.includes('\0')) throw new Fault('mapping/invalid', `${excerpt(name)} cannot be the name of a table or column`);
+  const mark = product === 'postgresql' ? '"' : '`';
+  return mark + name.replaceAll(mark, mark + mark) + mark;
+}
+
+/**
+ * The parts of a table's identifier as the mapping writes it (`student`, `"Student"`, `"my schema".student`, `` `a`.b ``), quotes taken
+ * off and unquoted ones folded as the product does (PostgreSQL to lower case, MySQL not at all). The last part is the table.
+ *
+ * Double quotes are accepted for every product, backticks for MySQL and MariaDB.
+ *
+ * @throws Fault mapping/invalid — not an identifier
+ */
+export function parseTableName(text: string, product: Product): readonly string[] {
+  const parts = readIdentifiers(text, product);
+  const most = product === 'postgresql' ? 3 : 2;
+  if (parts === undefined || parts.length > most) {
+    const [mark, form] = product === 'postgresql' ? ['"', 'table or schema.table'] : ['`', 'table or database.table'];
+    throw new Fault('mapping/invalid', `${excerpt(text)} is not the name of a table`, {
+      hint: `Write ${form}; a name with other characters than letters, digits and _ stands between ${mark} and ${mark}, as in ${mark}Country Info${mark}`,
+    });
+  }
+  return parts.map(({ name }) => name);
+}
+
+/**
+ * The names of a list such as PostgreSQL's search path: `public, "My Schema"`. undefined: it is not such a list.
+ *
+ * `$user`, with or without quotes, is kept: PostgreSQL puts the user's name there.
+ */
+export function parseNameList(text: string, product: Product): readonly string[] | undefined {
+  const part = /\s*("(?:[^"]|"")*"|[^\s",]+)\s*(,|$)/y;
+  const names: string[] = [];
+  for (;;) {
+    const found = part.exec(text);
+    const name = found?.[1] === '$user' ? '$user' : found && readIdentifier(found[1] as string, product)?.name;
+    if (found === null || name === undefined || name === null) return undefined;
+    names.push(name);
+    if (found[2] === '') return names;
+  }
+}
+
+/**
+ * The position of the column that a reference means; -1: none.
+ *
+ * `identifiers`: R2RML's rules. Quoted: exactly that name (MySQL's columns have no case). Unquoted: folded first. What is no identifier
+ * (`Country Code`) is compared as it stands. `labels`: exactly that name, else with the quotes taken off, else the only one that differs
+ * in case alone.
+ *
+ * @throws Fault mapping/reference — several columns have that name
+ */
+export function findColumn(
+  columns: readonly Pick<Column, 'name'>[],
+  reference: string,
+  how: 'identifiers' | 'labels',
+  product: Product,
+): number {
+  const identifier = singleIdentifier(reference, product);
+  const anyCase = how === 'labels' || product !== 'postgresql';
+  const exact = how === 'labels' ? [reference, ...(identifier?.quoted ? [identifier.name] : [])] : [identifier?.name ?? reference];
+  for (const name of exact) {
+    const position = only(
+      positions(columns, (column) => column === name),
+      reference,
+      columns,
+    );
+    if (position !== -1) return position;
+  }
+  if (!anyCase) return -1;
+  const lower = (identifier?.quoted ? identifier.name : reference).toLowerCase();
+  return only(
+    positions(columns, (column) => column.toLowerCase() === lower),
+    reference,
+    columns,
+  );
+}
+
+/** For a message about a reference that no column matches: what to write instead, as one sentence without its full stop. */
+export function suggestColumns(
+  columns: readonly Pick<Column, 'name'>[],
+  reference: string,
+  how: 'identifiers' | 'labels',
+  product: Product,
+): string {
+  if (columns.length === 0) return 'There are no columns';
+  const identifier = singleIdentifier(reference, product);
+  const word = identifier?.quoted ? identifier.name : reference;
+  const lower = word.toLowerCase();
+  const otherCase = columns.find(({ name }) => name.toLowerCase() === lower)?.name;
+  if (how === 'identifiers' && otherCase !== undefined) {
+    const folds = identifier?.quoted ? '' : 'An unquoted name is read in lower case: ';
+    return `${folds}${folds === '' ? 'Write' : 'write'} ${quote(otherCase, product)} for the column ${otherCase}`;
+  }
+  const names = columns.map(({ name }) => name);
+  const near = didYouMean(word, names);
+  if (near !== undefined) return `D${near.slice(1)}`;
+  const listed = names.slice(0, LISTED).join(', ');
+  return names.length > LISTED ? `The first of its ${names.length} columns are ${listed}` : `The columns are ${listed}`;
+}
+
+function positions(columns: readonly Pick<Column, 'name'>[], matches: (name: string) => boolean): number[] {
+  return columns.flatMap(({ name }, position) => (matches(name) ? [position] : []));
+}
+
+function only(found: readonly number[], reference: string, columns: readonly Pick<Column, 'name'>[]): number {
+  if (found.length > 1) {
+    const which = found.map((position) => `${columns[position]?.name} at ${position + 1}`).join(', ');
+    throw new Fault('mapping/reference', `${excerpt(reference)} could mean ${found.length} columns: ${which}`, {
+      hint: 'Give them different names in the query, with AS',
+    });
+  }
+  return found[0] ?? -1;
+}
+
+function singleIdentifier(text: string, product: Product): Identifier | undefined {
+  const parts = readIdentifiers(text, product);
+  return parts?.length === 1 ? parts[0] : undefined;
+}
+
+/** Letters beyond ASCII are letters of every product. MySQL lets a name begin with a digit, but not be digits alone. */
+const UNQUOTED = {
+  postgresql: /^[A-Za-z_\u0080-\u{10ffff}][\w$\u0080-\u{10ffff}]*$/u,
+  mysql: /^(?!\d+$)[\w$\u0080-\uffff]+$/u,
+} as const;
+
+/** The parts of a dotted name; undefined: not a name. White space around parts does not count. */
+function readIdentifiers(text: string, product: Product): readonly Identifier[] | undefined {
+  const part =
+    product === 'postgresql' ? /\s*("(?:[^"]|"")*"|[^\s."]+)\s*(\.|$)/y : /\s*("(?:[^"]|"")*"|`(?:[^`]|``)*`|[^\s."`]+)\s*(\.|$)/y;
+  const identifiers: Identifier[] = [];
+  for (;;) {
+    const found = part.exec(text);
+    const identifier = found === null ? undefined : readIdentifier(found[1] as string, product);
+    if (identifier === undefined) return undefined;
+    identifiers.push(identifier);
+    if (found?.[2] === '') return identifiers;
+  }
+}
+
+function readIdentifier(text: string, product: Product): Identifier | undefined {
+  const mark = text[0] as string;
+  const quoted = mark === '"' || mark === '`';
+  if (!quoted && !UNQUOTED[product === 'postgresql' ? 'postgresql' : 'mysql'].test(text)) return undefined;
+  const name = quoted ? text.slice(1, -1).replaceAll(mark + mark, mark) : text;
+  if (name === '' || name.includes('\0')) return undefined;
+  return { name: product === 'postgresql' ? foldPostgres(name, quoted) : name, quoted };
+}
+
+/** As a server with UTF-8 does: only ASCII letters lose their case. */
+function foldPostgres(name: string, quoted: boolean): string {
+  const folded = quoted ? name : name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+  const bytes = Buffer.from(folded);
+  if (bytes.length <= POSTGRES_NAME_BYTES) return folded;
+  let end = POSTGRES_NAME_BYTES;
+  while (((bytes[end] as number) & 0xc0) === 0x80) end--;
+  return bytes.toString('utf8', 0, end);
+}

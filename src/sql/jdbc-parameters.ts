@@ -1,0 +1,292 @@
+/** The parameters of JDBC URLs that are accepted, one row each. What has no row is refused: it could change a result or open a file. */
+import { excerpt, Fault } from '../fault.ts';
+import { didYouMean } from '../nearest.ts';
+import { parseNameList } from './identifiers.ts';
+
+/** MySQL and MariaDB share one list: the same URLs are used for both. */
+export type Protocol = 'postgresql' | 'mysql';
+
+export type ParameterRow =
+  | {
+      /**
+       * `address`: becomes a field of the address. `session`: handed to the driver in `parameters`.
+       * `none`: accepted because people have it in their URLs; it cannot change a result here.
+       */
+      readonly effect: 'address' | 'session' | 'none';
+      readonly values: Values;
+      readonly does: string;
+      /** Names a file of this machine: refused when a stranger gives it. */
+      readonly file?: true;
+    }
+  | { readonly effect: 'refused'; readonly does: string };
+
+/** A record: the accepted values, whatever their case, and what each means. */
+type Values =
+  | 'text'
+  | 'boolean'
+  | 'number'
+  | 'file'
+  | 'zone'
+  | 'schemas'
+  | 'options'
+  | 'variables'
+  | 'encoding'
+  | Readonly<Record<string, string>>;
+
+type Rows = Readonly<Record<string, ParameterRow>>;
+
+const oneOf = (...values: readonly string[]): Readonly<Record<string, string>> => Object.fromEntries(values.map((value) => [value, value]));
+
+const address = (values: Values, does: string): ParameterRow => ({ effect: 'address', values, does });
+const session = (values: Values, does: string): ParameterRow => ({ effect: 'session', values, does });
+const file = (does: string): ParameterRow => ({ effect: 'address', values: 'file', does, file: true });
+const refused = (does: string): ParameterRow => ({ effect: 'refused', does });
+const harmless = (values: Values, ...names: readonly string[]): Rows =>
+  Object.fromEntries(names.map((name) => [name, { effect: 'none', values, does: 'nothing here' }]));
+
+/** `allow` would try without TLS first; here it is `prefer`. */
+const POSTGRES_SSL_MODES = { ...oneOf('disable', 'prefer', 'require', 'verify-ca', 'verify-full'), allow: 'prefer' };
+
+const MYSQL_SSL_MODES = {
+  DISABLED: 'disable',
+  PREFERRED: 'prefer',
+  REQUIRED: 'require',
+  VERIFY_CA: 'verify-ca',
+  VERIFY_IDENTITY: 'verify-full',
+  disable: 'disable',
+  trust: 'require',
+  'verify-ca': 'verify-ca',
+  'verify-full': 'verify-full',
+};
+
+const SERVER_TYPES = {
+  ...oneOf('any', 'primary', 'secondary', 'preferSecondary', 'preferPrimary'),
+  master: 'primary',
+  slave: 'secondary',
+  preferSlave: 'preferSecondary',
+};
+
+const KEY_STORE = 'Java key stores cannot be read here; name a PEM file with serverSslCert';
+
+export const JDBC_PARAMETERS: Readonly<Record<Protocol, Rows>> = {
+  postgresql: {
+    user: address('text', 'the user'),
+    password: address('text', 'the password'),
+    ssl: address('boolean', 'true means sslmode=verify-full, where there is no sslmode'),
+    sslmode: address(POSTGRES_SSL_MODES, 'whether TLS is wanted and what is checked'),
+    sslrootcert: file('PEM file of the authorities whose certificates are trusted; without it the usual ones are'),
+    sslcert: file('PEM file of the client certificate'),
+    sslkey: file('PEM file of the key of the client certificate'),
+    currentSchema: address('schemas', 'the search path'),
+    ApplicationName: session('text', 'what pg_stat_activity calls the connection'),
+    connectTimeout: session('number', 'seconds to wait for a host, 0: no limit of its own'),
+    loginTimeout: session('number', 'seconds to wait for a host and the login, 0: no limit of its own'),
+    socketTimeout: session('number', 'seconds without an answer after which the connection is given up, 0: none'),
+    tcpKeepAlive: session('boolean', 'whether the system checks that an idle connection lives'),
+    targetServerType: session(SERVER_TYPES, 'which of several hosts will do'),
+    options: session('options', 'settings of the session, `-c name=value`'),
+    sslpassword: refused('keys with a password cannot be read here; name a PEM file without one with sslkey'),
+    sslfactory: refused('Java classes cannot be loaded here; sslmode=require is TLS without a look at the certificate'),
+    ...harmless('boolean', 'readOnly', 'reWriteBatchedInserts', 'binaryTransfer', 'cleanupSavepoints', 'loadBalanceHosts', 'tcpNoDelay'),
+    ...harmless('boolean', 'logUnclosedConnections', 'logServerErrorDetail', 'quoteReturningIdentifiers', 'hideUnprivilegedObjects'),
+    ...harmless('number', 'defaultRowFetchSize', 'prepareThreshold', 'preparedStatementCacheQueries', 'preparedStatementCacheSizeMiB'),
+    ...harmless('number', 'databaseMetadataCacheFields', 'databaseMetadataCacheFieldsMiB', 'hostRecheckSeconds', 'cancelSignalTimeout'),
+    ...harmless('number', 'sendBufferSize', 'receiveBufferSize'),
+    ...harmless('text', 'binaryTransferEnable', 'binaryTransferDisable', 'assumeMinServerVersion', 'readOnlyMode', 'autosave'),
+    ...harmless('text', 'stringtype', 'preferQueryMode', 'escapeSyntaxCallMode', 'maxResultBuffer', 'adaptiveFetch'),
+    ...harmless(oneOf('disable', 'allow', 'prefer'), 'gssEncMode', 'channelBinding'),
+  },
+  mysql: {
+    user: address('text', 'the user'),
+    password: address('text', 'the password'),
+    sslMode: address(MYSQL_SSL_MODES, 'whether TLS is wanted and what is checked'),
+    useSSL: address('boolean', 'where there is no sslMode: TLS as the three parameters of Connector/J 5 say it'),
+    requireSSL: address('boolean', 'where there is no sslMode: TLS or nothing'),
+    verifyServerCertificate: address('boolean', 'where there is no sslMode: whether the certificate is checked'),
+    trustServerCertificate: address('boolean', 'where there is no sslMode: TLS without a look at the certificate'),
+    serverSslCert: file('PEM file of the authorities whose certificates are trusted; without it the usual ones are'),
+    connectTimeout: session('number', 'milliseconds to wait for a host, 0: no limit of its own'),
+    socketTimeout: session('number', 'milliseconds without an answer after which the connection is given up, 0: none'),
+    tcpKeepAlive: session('boolean', 'whether the system checks that an idle connection lives'),
+    tinyInt1isBit: session('boolean', 'whether TINYINT(1) is a boolean'),
+    zeroDateTimeBehavior: session(
+      { convertToNull: 'convertToNull', CONVERT_TO_NULL: 'convertToNull', exception: 'exception' },
+      'what 0000-00-00 is: null, or a value that is no date',
+    ),
+    connectionTimeZone: session('zone', 'the time zone of the session'),
+    serverTimezone: session('zone', 'the time zone of the session'),
+    sessionVariables: session('variables', 'settings of the session, `name=value`'),
+    characterEncoding: { effect: 'none', values: 'encoding', does: 'nothing: text is always UTF-8' },
+    useUnicode: { effect: 'none', values: oneOf('true'), does: 'nothing: text is always UTF-8' },
+    trustCertificateKeyStoreUrl: refused(KEY_STORE),
+    clientCertificateKeyStoreUrl: refused('client certificates in Java key stores cannot be read here'),
+    trustStore: refused(KEY_STORE),
+    keyStore: refused('client certificates in Java key stores cannot be read here'),
+    ...harmless(
+      oneOf('TLSv1.2', 'TLSv1.3', 'TLSv1.2,TLSv1.3', 'TLSv1.3,TLSv1.2'),
+      'enabledTLSProtocols',
+      'tlsVersions',
+      'enabledSslProtocolSuites',
+    ),
+    ...harmless(
+      'boolean',
+      'allowPublicKeyRetrieval',
+      'useCursorFetch',
+      'rewriteBatchedStatements',
+      'autoReconnect',
+      'autoReconnectForPools',
+    ),
+    ...harmless('boolean', 'failOverReadOnly', 'useServerPrepStmts', 'cachePrepStmts', 'cacheCallableStmts', 'cacheResultSetMetadata'),
+    ...harmless('boolean', 'cacheServerConfiguration', 'elideSetAutoCommits', 'maintainTimeStats', 'useLocalSessionState'),
+    ...harmless('boolean', 'useLocalTransactionState', 'useInformationSchema', 'useCompression', 'tcpNoDelay', 'useLegacyDatetimeCode'),
+    ...harmless('boolean', 'useJDBCCompliantTimezoneShift', 'nullCatalogMeansCurrent', 'nullDatabaseMeansCurrent', 'paranoid'),
+    ...harmless('boolean', 'noAccessToProcedureBodies', 'jdbcCompliantTruncation', 'dumpQueriesOnException', 'sendFractionalSeconds'),
+    ...harmless('boolean', 'permitMysqlScheme', 'usePipelineAuth', 'useBulkStmts', 'transformedBitIsBoolean', 'nullNamePatternMatchesAll'),
+    ...harmless('number', 'defaultFetchSize', 'prepStmtCacheSize', 'prepStmtCacheSqlLimit', 'maxReconnects', 'initialTimeout'),
+  },
+};
+
+/** What PostgreSQL's `options` may set: nothing that would change how values are written. */
+const POSTGRES_SETTINGS: readonly string[] = ['search_path', 'statement_timeout', 'lock_timeout', 'TimeZone', 'role', 'work_mem'];
+
+/** What `sessionVariables` may set: nothing that would change the encoding. */
+const MYSQL_SETTINGS: readonly string[] = [
+  'sql_mode',
+  'time_zone',
+  'max_statement_time',
+  'max_execution_time',
+  'group_concat_max_len',
+  'lock_wait_timeout',
+  'innodb_lock_wait_timeout',
+  'net_read_timeout',
+  'net_write_timeout',
+  'wait_timeout',
+  'collation_connection',
+];
+
+/** A parameter that is allowed: its name and value as the table spells them. */
+export interface CheckedParameter {
+  readonly name: string;
+  readonly value: string;
+  readonly effect: 'address' | 'session' | 'none';
+}
+
+/**
+ * A parameter by the table; its name may be written in another case, as MariaDB's driver allows.
+ *
+ * @param trusted false: it comes from somebody who may not name files of this machine
+ * @param afterPassword it stands behind the password in the URL: an unknown one may be the rest of a password with an `&`, and is not shown
+ * @throws Fault request/invalid — not in the table, or with another value
+ */
+export function checkParameter(
+  protocol: Protocol,
+  name: string,
+  value: string,
+  { trusted, afterPassword }: { readonly trusted: boolean; readonly afterPassword: boolean },
+): CheckedParameter {
+  const rows = JDBC_PARAMETERS[protocol];
+  const lower = name.toLowerCase();
+  const [known, row] = Object.entries(rows).find(([candidate]) => candidate.toLowerCase() === lower) ?? [];
+  if (known === undefined || row === undefined) throw unknown(rows, name, afterPassword);
+  if (row.effect === 'refused') throw new Fault('request/invalid', `The JDBC parameter ${known} is not supported: ${row.does}`);
+  if (row.file === true && !trusted)
+    throw new Fault('request/invalid', `The JDBC parameter ${known} names a file of the server's machine, which a request may not do`, {
+      hint: 'Set it in the option JDBC_URL, or in the mapping',
+    });
+  const checked = checkValue(row.values, value);
+  if ('expected' in checked) {
+    const shown = known === 'password' ? 'a text that is not shown here' : excerpt(value);
+    throw new Fault('request/invalid', `The JDBC parameter ${known} is ${shown}; expected is ${checked.expected}`);
+  }
+  return { name: known, value: checked.value, effect: row.effect };
+}
+
+function unknown(rows: Rows, name: string, afterPassword: boolean): Fault {
+  const accepted = Object.keys(rows).filter((key) => rows[key]?.effect === 'address' || rows[key]?.effect === 'session');
+  const list = `Accepted are ${accepted.join(', ')}, and some that have no effect`;
+  if (afterPassword || !/^[\w.-]{1,80}$/.test(name))
+    return new Fault(
+      'request/invalid',
+      `The JDBC URL has a parameter that is not accepted${afterPassword ? ', behind the password' : ''}`,
+      {
+        hint: `An & inside of a value is written %26. ${list}`,
+      },
+    );
+  return new Fault('request/invalid', `The JDBC parameter ${name} is not accepted`, {
+    hint: `${didYouMean(name, Object.keys(rows))?.replace(/^d/, 'D').concat(' ') ?? ''}${list}`,
+  });
+}
+
+type Checked = { readonly value: string } | { readonly expected: string };
+
+function checkValue(values: Values, value: string): Checked {
+  if (/[\0-\x1f\x7f]/.test(value)) return { expected: 'text without control characters' };
+  if (typeof values !== 'string') {
+    const lower = value.toLowerCase();
+    const [, meant] = Object.entries(values).find(([candidate]) => candidate.toLowerCase() === lower) ?? [];
+    return meant === undefined ? { expected: `one of ${Object.keys(values).join(', ')}` } : { value: meant };
+  }
+  switch (values) {
+    case 'text':
+      return { value };
+    case 'boolean': // `?ssl` alone means true
+      return /^(true|false|)$/i.test(value) ? { value: value.toLowerCase() || 'true' } : { expected: 'true or false' };
+    case 'number':
+      return /^\d{1,9}$/.test(value) ? { value: String(Number(value)) } : { expected: 'a whole number up to 999999999' };
+    case 'file':
+      return checkFile(value);
+    case 'zone':
+      return /^(?:[+-]\d{2}:\d{2}|[A-Za-z][\w+\-:]*(?:\/[\w+-]+)*)$/.test(value)
+        ? { value }
+        : { expected: 'a time zone such as UTC, +02:00 or Europe/Madrid' };
+    case 'encoding':
+      return /^utf-?8(mb[34])?$/i.test(value) ? { value: 'UTF-8' } : { expected: 'UTF-8: text is always read as UTF-8' };
+    case 'schemas':
+      return parseNameList(value, 'postgresql') === undefined ? { expected: 'names of schemas, with commas between' } : { value };
+    case 'options':
+      return checkOptions(value);
+    case 'variables':
+      return checkVariables(value);
+  }
+}
+
+function checkFile(value: string): Checked {
+  const expected = 'the path of a PEM file';
+  if (!value.startsWith('file:')) return value === '' || /^(?:\w{2,}:|-----BEGIN)/.test(value) ? { expected } : { value };
+  const path = /^file:(?:\/\/(?:localhost)?)?(\/.*)$/.exec(value)?.[1];
+  return path === undefined ? { expected } : { value: path };
+}
+
+/** `-c name=value`, `-cname=value` or `--name=value`, white space between; inside of a value a backslash stands before it. */
+function checkOptions(value: string): Checked {
+  const expected = (more: string): Checked => ({ expected: `-c name=value with a name of ${POSTGRES_SETTINGS.join(', ')}${more}` });
+  const words = value.match(/(?:[^\s\\]|\\.)+/g) ?? [];
+  const settings: string[] = [];
+  for (let i = 0; i < words.length; i++) {
+    const word = (words[i] === '-c' ? `-c${words[++i] ?? ''}` : words[i]) as string;
+    const [, name, set] = /^(?:-c|--)([\w-]+)=(.*)$/.exec(word) ?? [];
+    if (name === undefined || set === undefined) return expected('');
+    const known = POSTGRES_SETTINGS.find((setting) => setting.toLowerCase() === name.toLowerCase().replaceAll('-', '_'));
+    if (known === undefined) return expected(`; ${name} is not one`);
+    settings.push(`-c ${known}=${set}`);
+  }
+  return /\\$/.test(value.replace(/\\\\/g, '')) ? expected('; it ends with a backslash') : { value: settings.join(' ') };
+}
+
+/** `name=value` with commas or semicolons between; given on as SQL that can stand behind SET. */
+function checkVariables(value: string): Checked {
+  const expected = (more: string): Checked => ({
+    expected: `name=value with commas between, a value being a number, a word or text in single quotes, and a name of ${MYSQL_SETTINGS.join(', ')}${more}`,
+  });
+  const assignments: string[] = [];
+  const assignment = /\s*(\w+)\s*=\s*(?:'([^'"\\`]*)'|"([^'"\\`]*)"|([\w+\-:/.]+))\s*(?:[,;]|$)/y;
+  while (assignment.lastIndex < value.length) {
+    const found = assignment.exec(value);
+    if (found === null) return expected('');
+    const name = (found[1] as string).toLowerCase();
+    if (!MYSQL_SETTINGS.includes(name)) return expected(`; ${found[1]} is not one`);
+    const word = found[2] ?? found[3] ?? (found[4] as string);
+    assignments.push(`${name}=${/^\d{1,15}(\.\d{1,9})?$/.test(word) ? word : `'${word}'`}`);
+  }
+  return { value: assignments.join(', ') };
+}

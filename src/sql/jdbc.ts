@@ -1,0 +1,338 @@
+/**
+ * JDBC URLs: the way in which users name databases.
+ *
+ *     jdbc:postgresql://host:port,host:port/database?name=value   jdbc:postgresql:database   jdbc:postgresql:/
+ *     jdbc:mysql://user:password@host:port/database?name=value    jdbc:mariadb://address=(host=h)(port=3306)/database
+ *
+ * The kinds that MySQL's and MariaDB's drivers put behind the scheme (`sequential:`, `failover:`, `loadbalance:`, `replication:`) are
+ * read as what they come to for one connection that only reads: hosts that are tried in order.
+ */
+import { excerpt, Fault } from '../fault.ts';
+import { didYouMean } from '../nearest.ts';
+import type { DatabaseAddress, Product, TlsOptions } from './database.ts';
+import { parseNameList } from './identifiers.ts';
+import { checkParameter, type Protocol } from './jdbc-parameters.ts';
+
+export interface JdbcRequest {
+  readonly url: string;
+  /** Product (`postgresql`, `mysql`, `mariadb`) or JDBC driver class (`org.postgresql.Driver`); undefined: the URL's scheme decides. */
+  readonly driver?: string | undefined;
+  readonly user?: string | undefined;
+  readonly password?: string | undefined;
+  /** Further parameters, as if they stood in the URL, but not percent-encoded. They win over those of the URL. */
+  readonly parameters?: readonly (readonly [key: string, value: string])[];
+  /** false: it comes from somebody who may not name files of this machine, and parameters that do are refused. Default: true. */
+  readonly trusted?: boolean;
+}
+
+interface ProductRow {
+  readonly protocol: Protocol;
+  readonly port: number;
+  /** Kinds of connections that may stand behind the scheme. */
+  readonly kinds: readonly string[];
+  readonly example: string;
+}
+
+const KINDS = ['sequential', 'failover', 'loadbalance', 'load-balance-read', 'replication'];
+
+const PRODUCTS: Readonly<Record<Product, ProductRow>> = {
+  postgresql: { protocol: 'postgresql', port: 5432, kinds: [], example: 'jdbc:postgresql://host:5432/database' },
+  mysql: { protocol: 'mysql', port: 3306, kinds: KINDS, example: 'jdbc:mysql://host:3306/database' },
+  mariadb: { protocol: 'mysql', port: 3306, kinds: KINDS, example: 'jdbc:mariadb://host:3306/database' },
+};
+
+/** Products and driver classes that clients send. */
+const DRIVERS: Readonly<Record<string, Protocol>> = {
+  postgresql: 'postgresql',
+  mysql: 'mysql',
+  mariadb: 'mysql',
+  'org.postgresql.Driver': 'postgresql',
+  'com.mysql.cj.jdbc.Driver': 'mysql',
+  'com.mysql.jdbc.Driver': 'mysql',
+  'org.mariadb.jdbc.Driver': 'mysql',
+};
+
+const EXPECTED = `Expected is ${Object.values(PRODUCTS)
+  .map(({ example }) => example)
+  .join(' or ')}`;
+
+/** Where the URL ends without a host. */
+const LOCAL = 'localhost';
+
+interface Login {
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+}
+
+interface Location {
+  readonly hosts: DatabaseAddress['hosts'];
+  readonly database: string | undefined;
+  readonly login: Login;
+}
+
+/**
+ * What a JDBC URL says. User and password of the request win over those of the URL.
+ *
+ * PostgreSQL's database is the user's name where the URL names none. No message shows what may be a password.
+ *
+ * @throws Fault database/driver — a scheme or driver class without a driver here, and the text lists those that have one;
+ * request/invalid — not a JDBC URL, a driver that contradicts the scheme, a parameter that is not allowed (with the near ones) or has a wrong value
+ */
+export function parseJdbcUrl(request: JdbcRequest): DatabaseAddress {
+  const { product, rest } = readScheme(request.url.trim());
+  const { protocol } = PRODUCTS[product];
+  checkDriver(request.driver, product);
+  const mark = rest.indexOf('?');
+  const location = readLocation(mark === -1 ? rest : rest.slice(0, mark), product);
+  const { values, session } = readParameters(mark === -1 ? '' : rest.slice(mark + 1), protocol, request);
+  const user = request.user || values.get('user') || location.login.user;
+  const password = request.password ?? values.get('password') ?? location.login.password;
+  const database = location.database ?? (protocol === 'postgresql' ? user : undefined);
+  return {
+    product,
+    hosts: location.hosts,
+    database,
+    user,
+    password,
+    schemas: parseNameList(values.get('currentSchema') ?? '', product) ?? [],
+    tls: protocol === 'postgresql' ? postgresTls(values) : mysqlTls(values, product),
+    parameters: session,
+    name: nameOf(product, location.hosts, database),
+  };
+}
+
+function readScheme(url: string): { readonly product: Product; readonly rest: string } {
+  const found = /^jdbc:([a-z0-9+.-]+):/i.exec(url);
+  if (found === null) {
+    const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(url)?.[1];
+    const what =
+      url === '' ? 'The JDBC URL is empty' : `The database is not named by a JDBC URL${scheme ? `, but by one of ${scheme}:` : ''}`;
+    throw new Fault('request/invalid', what, { hint: EXPECTED });
+  }
+  const scheme = (found[1] as string).toLowerCase();
+  if (!isProduct(scheme)) {
+    const near = didYouMean(scheme, Object.keys(PRODUCTS));
+    const works = Object.keys(PRODUCTS).map((product) => `jdbc:${product}:`);
+    throw new Fault('database/driver', `There is no driver for jdbc:${scheme}: here; those that work are ${inWords(works)}`, {
+      ...(near === undefined ? {} : { hint: `D${near.slice(1)}` }),
+    });
+  }
+  const rest = url.slice(found[0].length);
+  const kind = /^([a-z-]+):(?=\/\/)/i.exec(rest)?.[1];
+  if (kind === undefined) return { product: scheme, rest };
+  const { kinds } = PRODUCTS[scheme];
+  if (!kinds.includes(kind.toLowerCase())) {
+    const known = kinds.length > 0 ? `known are ${inWords(kinds)}, or none` : 'expected is nothing';
+    throw new Fault('request/invalid', `jdbc:${scheme}:${kind}: is not a kind of connection; ${known}`, { hint: EXPECTED });
+  }
+  return { product: scheme, rest: rest.slice(kind.length + 1) };
+}
+
+function isProduct(scheme: string): scheme is Product {
+  return Object.hasOwn(PRODUCTS, scheme);
+}
+
+/** MySQL's and MariaDB's drivers may stand for each other: their protocol is one. */
+function checkDriver(driver: string | undefined, product: Product): void {
+  const wanted = driver?.trim();
+  if (wanted === undefined || wanted === '') return;
+  const name = Object.keys(DRIVERS).find((known) => known.toLowerCase() === wanted.toLowerCase());
+  if (name === undefined) {
+    const near = didYouMean(wanted, Object.keys(DRIVERS));
+    throw new Fault('database/driver', `There is no driver ${excerpt(wanted)} here; those that work are ${inWords(Object.keys(DRIVERS))}`, {
+      ...(near === undefined ? {} : { hint: `D${near.slice(1)}` }),
+    });
+  }
+  if (DRIVERS[name] !== PRODUCTS[product].protocol) {
+    throw new Fault('request/invalid', `The driver ${name} does not read jdbc:${product}: URLs`, {
+      hint: 'Leave the driver out: the scheme of the URL tells it',
+    });
+  }
+}
+
+/** `//hosts/database`, or without `//` the database alone, as PostgreSQL's driver has it. */
+function readLocation(text: string, product: Product): Location {
+  const { example, protocol } = PRODUCTS[product];
+  const malformed = (what: string): Fault =>
+    // An @ or ( may mean a password, also one with characters that had to be encoded: then nothing of the URL is shown.
+    /[@(]|password/i.test(text)
+      ? new Fault('request/invalid', `The JDBC URL is not well-formed: ${what}`, {
+          hint: 'In user names, passwords and databases the characters @ : / ? # % are written %40 %3A %2F %3F %23 %25',
+        })
+      : new Fault('request/invalid', `The JDBC URL jdbc:${product}:${text} is not well-formed: ${what}`, {
+          hint: `Expected is ${example}`,
+        });
+  if (!text.startsWith('//')) {
+    if (protocol === 'mysql') throw malformed(`there is no // behind jdbc:${product}:`);
+    const hosts = [{ host: LOCAL, port: PRODUCTS[product].port }];
+    return { hosts, database: readDatabase(text.replace(/^\//, ''), malformed), login: { user: undefined, password: undefined } };
+  }
+  const slash = text.indexOf('/', 2);
+  const authority = slash === -1 ? text.slice(2) : text.slice(2, slash);
+  const database = readDatabase(slash === -1 ? '' : text.slice(slash + 1), malformed);
+  const places = splitHosts(authority).map((place) => readPlace(place, product, malformed));
+  const logins = places.map(({ login }) => login).filter(({ user, password }) => user !== undefined || password !== undefined);
+  const [login = { user: undefined, password: undefined }] = logins;
+  if (logins.some(({ user, password }) => user !== login.user || password !== login.password))
+    throw new Fault('request/invalid', 'The JDBC URL has different logins for its hosts; expected is one for all');
+  return { hosts: places.map(({ host, port }) => ({ host, port })), database, login };
+}
+
+type Malformed = (what: string) => Fault;
+
+function readDatabase(text: string, malformed: Malformed): string | undefined {
+  if (text === '') return undefined;
+  if (/[/@]/.test(text)) throw malformed('the database has a / or @ that is not percent-encoded');
+  return decode(text) ?? fail(malformed('the database is not percent-encoded UTF-8'));
+}
+
+/** At the commas that stand outside of brackets; `[a,b]` and `user@[a,b]` are lists as well, `[::1]` is not. */
+function splitHosts(authority: string): string[] {
+  const list = /^([^@[\]]*@)?\[([^[\]]*,[^[\]]*)\]$/.exec(authority);
+  if (list !== null) return splitHosts(list[2] as string).map((host) => (list[1] ?? '') + host);
+  const hosts: string[] = [];
+  let from = 0;
+  let depth = 0;
+  for (let i = 0; i < authority.length; i++) {
+    const c = authority[i];
+    if (c === '(') depth++;
+    else if (c === ')') depth--;
+    else if (c === ',' && depth === 0) {
+      hosts.push(authority.slice(from, i));
+      from = i + 1;
+    }
+  }
+  return [...hosts, authority.slice(from)];
+}
+
+interface Place {
+  readonly host: string;
+  readonly port: number;
+  readonly login: Login;
+}
+
+/** One host: `user:password@host:port`, or MySQL's `address=(host=h)(port=p)` and `(host=h,port=p)`. */
+function readPlace(text: string, product: Product, malformed: Malformed): Place {
+  const { protocol, port } = PRODUCTS[product];
+  const at = text.lastIndexOf('@');
+  const login = readLogin(at === -1 ? undefined : text.slice(0, at), malformed);
+  const place = text.slice(at + 1);
+  const address = protocol === 'mysql' ? /^(?:address=)?(\(.*\))$/i.exec(place.trim())?.[1] : undefined;
+  if (address !== undefined) return readAddress(address, login, port, malformed);
+  const [, host, written] =
+    /^(\[[^\]]*\]|[^:]*)(?::(.*))?$/s.exec(place) ?? fail(malformed('an IPv6 address is written in brackets, [::1]'));
+  return { host: readHost(host as string, malformed), port: readPort(written, port, malformed), login };
+}
+
+function readLogin(text: string | undefined, malformed: Malformed): Login {
+  if (text === undefined) return { user: undefined, password: undefined };
+  const colon = text.indexOf(':');
+  const part = (encoded: string): string => decode(encoded) ?? fail(malformed('user and password are not percent-encoded UTF-8'));
+  return { user: part(colon === -1 ? text : text.slice(0, colon)), password: colon === -1 ? undefined : part(text.slice(colon + 1)) };
+}
+
+/** The keys of MySQL's long form that say where; `priority` and `type` only order the hosts, which their place does as well. */
+function readAddress(text: string, outer: Login, usualPort: number, malformed: Malformed): Place {
+  const values = new Map<string, string>();
+  for (const [, pair] of text.matchAll(/[(,]([^(),]*)/g)) {
+    const equals = (pair as string).indexOf('=');
+    const key = (pair as string).slice(0, Math.max(equals, 0)).trim().toLowerCase();
+    if (!['host', 'port', 'user', 'password', 'protocol', 'priority', 'type'].includes(key))
+      throw malformed('an address has a key that is not host, port, user or password');
+    values.set(key, decode((pair as string).slice(equals + 1).trim()) ?? fail(malformed('an address is not percent-encoded UTF-8')));
+  }
+  if ((values.get('protocol') ?? 'tcp').toLowerCase() !== 'tcp') throw malformed('only the protocol tcp is supported');
+  return {
+    host: readHost(values.get('host') ?? '', malformed),
+    port: readPort(values.get('port'), usualPort, malformed),
+    login: { user: values.get('user') ?? outer.user, password: values.get('password') ?? outer.password },
+  };
+}
+
+function readHost(text: string, malformed: Malformed): string {
+  if (text === '') return LOCAL;
+  if (text.startsWith('['))
+    return /^\[([0-9a-f:.]+(?:%\w+)?)\]$/i.exec(text)?.[1]?.toLowerCase() ?? fail(malformed('the IPv6 address is none'));
+  if (!/^[\p{L}\p{N}._-]{1,253}$/u.test(text)) throw malformed('the host is not a name or address');
+  return text.toLowerCase();
+}
+
+function readPort(text: string | undefined, usual: number, malformed: Malformed): number {
+  if (text === undefined || text === '') return usual;
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  return port > 0 && port < 65536 ? port : fail(malformed('the port is not a number from 1 to 65535'));
+}
+
+/** Parameters with a place in the address, and those for the driver. */
+interface Parameters {
+  readonly values: ReadonlyMap<string, string>;
+  readonly session: Readonly<Record<string, string>>;
+}
+
+function readParameters(query: string, protocol: Protocol, request: JdbcRequest): Parameters {
+  const values = new Map<string, string>();
+  const session: Record<string, string> = {};
+  const trusted = request.trusted ?? true;
+  const take = (name: string, value: string, afterPassword: boolean): string => {
+    const checked = checkParameter(protocol, name, value, { trusted, afterPassword });
+    if (checked.effect === 'address') values.set(checked.name, checked.value);
+    if (checked.effect === 'session') session[checked.name] = checked.value;
+    return checked.name;
+  };
+  let before: string | undefined;
+  for (const part of query.split('&').filter((text) => text !== '')) {
+    const equals = part.indexOf('=');
+    // PostgreSQL's driver reads a plus as a space, MySQL's keeps it for `GMT+1`.
+    const plain = protocol === 'postgresql' ? part.replaceAll('+', ' ') : part;
+    const [name, value] = (equals === -1 ? [plain, ''] : [plain.slice(0, equals), plain.slice(equals + 1)]).map(decode);
+    if (name === undefined || value === undefined)
+      throw new Fault('request/invalid', 'A parameter of the JDBC URL is not percent-encoded UTF-8');
+    before = take(name, value, before === 'password');
+  }
+  for (const [name, value] of request.parameters ?? []) take(name, value, false);
+  return { values, session };
+}
+
+function postgresTls(values: ReadonlyMap<string, string>): TlsOptions {
+  const mode = (values.get('sslmode') ?? (values.get('ssl') === 'true' ? 'verify-full' : 'prefer')) as TlsOptions['mode'];
+  const [certificateFile, keyFile] = [values.get('sslcert'), values.get('sslkey')];
+  if ((certificateFile === undefined) !== (keyFile === undefined))
+    throw new Fault('request/invalid', 'The JDBC parameters sslcert and sslkey belong together; one of them is missing');
+  return { mode, caFile: values.get('sslrootcert'), certificateFile, keyFile };
+}
+
+/** Where there is no sslMode, what the older parameters come to: MariaDB's driver checks certificates unless told otherwise, MySQL's does not. */
+function mysqlTls(values: ReadonlyMap<string, string>, product: Product): TlsOptions {
+  const is = (name: string): boolean => values.get(name) === 'true';
+  const older = (): TlsOptions['mode'] => {
+    if (values.get('useSSL') === 'false') return 'disable';
+    if (is('verifyServerCertificate')) return 'verify-ca';
+    if (product === 'mariadb' && is('useSSL')) return is('trustServerCertificate') ? 'require' : 'verify-full';
+    return is('requireSSL') ? 'require' : 'prefer';
+  };
+  const mode = (values.get('sslMode') as TlsOptions['mode'] | undefined) ?? older();
+  return { mode, caFile: values.get('serverSslCert'), certificateFile: undefined, keyFile: undefined };
+}
+
+function nameOf(product: Product, hosts: DatabaseAddress['hosts'], database: string | undefined): string {
+  const places = hosts.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`);
+  return `jdbc:${product}://${places.join(',')}/${encodeURIComponent((database ?? '').replace(/\p{Surrogate}/gu, '\ufffd'))}`;
+}
+
+/** undefined: not percent-encoded UTF-8, or with a control character. */
+function decode(text: string): string | undefined {
+  try {
+    const decoded = decodeURIComponent(text);
+    return /[\0-\x1f\x7f]/.test(decoded) ? undefined : decoded;
+  } catch {
+    return undefined;
+  }
+}
+
+function inWords(names: readonly string[]): string {
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
+
+function fail(fault: Fault): never {
+  throw fault;
+}
