@@ -1,5 +1,5 @@
 /** A PostgreSQL of its own for a test: private directory, free port, gone when stopped. */
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { appendFile, chown, mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,11 +8,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { freePort } from './port.ts';
+import { type User, unprivileged } from './user.ts';
 
 const START_LIMIT_MS = 30_000;
 const STOP_LIMIT_MS = 5_000;
-/** PostgreSQL does not run as root; these users are there on most systems, in this order of preference. */
-const UNPRIVILEGED = ['postgres', 'nobody'];
 const INSTALLED = '/usr/lib/postgresql';
 
 export interface Postgres {
@@ -26,7 +25,7 @@ export interface Postgres {
 interface Installation {
   readonly bin: string;
   /** Whom to run it as; undefined: as ourselves. */
-  readonly user: { readonly uid: number; readonly gid: number } | undefined;
+  readonly user: User | undefined;
 }
 
 /** Why no PostgreSQL can be started here; undefined: one can. */
@@ -68,12 +67,8 @@ export async function startPostgres(): Promise<Postgres | { readonly skip: strin
 async function installation(): Promise<Installation | string> {
   const bin = await directoryOfPrograms();
   if (bin === undefined) return `there is no initdb under ${INSTALLED} or on the PATH`;
-  if (process.getuid?.() !== 0) return { bin, user: undefined };
-  for (const name of UNPRIVILEGED) {
-    const user = idsOf(name);
-    if (user !== undefined) return { bin, user };
-  }
-  return `PostgreSQL does not run as root, and there is no user ${UNPRIVILEGED.join(' or ')}`;
+  const user = unprivileged('PostgreSQL', ['postgres', 'nobody']);
+  return typeof user === 'string' ? user : { bin, user };
 }
 
 /** The newest version that is installed. */
@@ -82,12 +77,6 @@ async function directoryOfPrograms(): Promise<string | undefined> {
   const newest = versions.sort((a, b) => Number(b) - Number(a)).map((version) => join(INSTALLED, version, 'bin'));
   const onPath = (process.env.PATH ?? '').split(':').filter((directory) => directory !== '');
   return [...newest, ...onPath].find((directory) => existsSync(join(directory, 'initdb')) && existsSync(join(directory, 'postgres')));
-}
-
-function idsOf(name: string): { readonly uid: number; readonly gid: number } | undefined {
-  const [uid, gid] = ['-u', '-g'].map((flag) => spawnSync('id', [flag, name], { encoding: 'utf8' }));
-  if (uid?.status !== 0 || gid?.status !== 0) return undefined;
-  return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
 }
 
 async function untilReady(server: ChildProcess, url: string, log: string): Promise<void> {
