@@ -1,15 +1,22 @@
 /** `quadmill explain`: how a mapping would be carried out, without reading any input. */
+import { describeFault, Fault } from '../src/fault.ts';
+import type { Mapping } from '../src/mapping/model.ts';
 import { explainPlan } from '../src/plan/explain.ts';
+import { Databases } from '../src/run/databases.ts';
 import { loadMapping } from '../src/run/load.ts';
-import { DEFAULT_BASE } from '../src/run/request.ts';
+import { type DatabaseAccess, DEFAULT_BASE, RUN_DEFAULTS } from '../src/run/request.ts';
 import { type Command, helpOf, parseCommandLine, UsageError } from './command-line.ts';
+import { DATABASE_OPTIONS, databaseOf } from './database.ts';
 import { EXIT } from './exit.ts';
+import { say } from './terminal.ts';
 
 const EXPLAIN: Command = {
   name: 'explain',
   usage: 'explain MAPPING… [options]',
-  summary: 'Shows which inputs a mapping reads, what each record feeds, and how joins and duplicates are handled. No input is read.',
+  summary:
+    'Shows which inputs a mapping reads, what each record feeds, and how joins and duplicates are handled. No input is read; a database is asked for its keys and types.',
   options: {
+    ...DATABASE_OPTIONS,
     base: { value: 'IRI', summary: `base of relative IRIs, default ${DEFAULT_BASE}` },
   },
 };
@@ -23,6 +30,18 @@ export async function explain(argv: readonly string[]): Promise<number> {
   if (parsed.positionals.length === 0) throw new UsageError('explain needs a mapping');
   const base = parsed.value('base') ?? DEFAULT_BASE;
   const { mapping } = await loadMapping(parsed.positionals, base, process.cwd());
-  process.stdout.write(explainPlan(mapping, base));
+  const databases = await openDatabases(mapping, databaseOf(parsed));
+  process.stdout.write(explainPlan(mapping, base, databases?.facts));
+  await databases?.close();
   return EXIT.done;
+}
+
+/** Without its database, a mapping can still be explained, but for what keys and types decide. */
+async function openDatabases(mapping: Mapping, database: DatabaseAccess | undefined): Promise<Databases | undefined> {
+  try {
+    return await Databases.open(mapping, { database, sql: RUN_DEFAULTS.sql }, {}, undefined);
+  } catch (error) {
+    say(`explained without the database, which decides about keys and joins: ${describeFault(Fault.of(error))}`);
+    return undefined;
+  }
 }

@@ -2,10 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { Fault } from '../src/fault.ts';
-import { type ErrorPolicy, type InputBinding, RUN_DEFAULTS, type RunReport, type RunRequest } from '../src/run/request.ts';
+import { type DatabaseAccess, type ErrorPolicy, type InputBinding, RUN_DEFAULTS, type RunReport, type RunRequest } from '../src/run/request.ts';
 import { ReaderGone } from '../src/sinks/descriptor.ts';
 import { OUTPUT_FORMATS } from '../src/sinks/sink.ts';
 import { type Command, helpOf, type Parsed, parseCommandLine, UsageError } from './command-line.ts';
+import { DATABASE_OPTIONS, databaseOf } from './database.ts';
 import { EXIT, failed } from './exit.ts';
 import { formatFor, openOutput, STANDARD_OUTPUT } from './output.ts';
 import { peakMemoryBytes } from './peak-memory.ts';
@@ -14,10 +15,10 @@ import { complain, count, progressLine, say } from './terminal.ts';
 
 const MB = 2 ** 20;
 
-const RUN: Command = {
+export const RUN: Command = {
   name: 'run',
   usage: 'run MAPPING… [options]',
-  summary: 'Maps files to RDF. MAPPING is the path or URL of a mapping in Turtle; several make one mapping.',
+  summary: 'Maps files and databases to RDF. MAPPING is the path or URL of a mapping in Turtle; several make one mapping.',
   options: {
     input: {
       short: 'i',
@@ -27,11 +28,12 @@ const RUN: Command = {
     },
     output: { short: 'o', value: 'FILE', summary: 'write to FILE, which appears when it is complete; - is standard output, the default' },
     format: { short: 'f', value: 'FORMAT', choices: OUTPUT_FORMATS, summary: 'default by the extension of FILE, else nquads' },
+    ...DATABASE_OPTIONS,
     base: { value: 'IRI', summary: 'base of relative IRIs, default http://example.com/base/' },
     'on-error': {
       value: 'POLICY',
       choices: ['strict', 'skip', 'quarantine'],
-      summary: "what a record's bad value does; default strict for today's RML, skip for the older languages",
+      summary: "what a record's bad value does; default strict, but skip for legacy RML",
     },
     'max-rejected': { value: 'N', summary: 'with skip and quarantine: give up after more than N rejected records' },
     'no-distinct': { summary: 'write a statement as often as it is made' },
@@ -49,7 +51,8 @@ What does not fit in memory goes to TMPDIR/quadmill-…, which is removed at the
 Exit codes: 0 done, 1 the run failed, 2 the command line or the mapping is wrong, 130 interrupted.
 
   quadmill run mapping.ttl -o graph.nq
-  quadmill run mapping.ttl --input people.csv=https://example.com/people-2026.csv.gz --format turtle`,
+  quadmill run mapping.ttl --input people.csv=https://example.com/people-2026.csv.gz --format turtle
+  DB_PASSWORD=… quadmill run r2rml.ttl --jdbc-url jdbc:postgresql://localhost/shop --db-user reader`,
 };
 
 export async function run(argv: readonly string[]): Promise<number> {
@@ -58,10 +61,16 @@ export async function run(argv: readonly string[]): Promise<number> {
     process.stdout.write(helpOf(RUN));
     return EXIT.done;
   }
-  const request = requestOf(parsed);
+  if (parsed.positionals.length === 0) throw new UsageError('run needs at least one mapping');
+  const request = requestOf(parsed, parsed.positionals, databaseOf(parsed));
+  return interruptibly(parsed, (signal) => carryOut(request, parsed, signal));
+}
+
+/** Does something that SIGINT and SIGTERM end, and says how it failed; resolves to the exit code. */
+export async function interruptibly(parsed: Parsed, work: (signal: AbortSignal) => Promise<number>): Promise<number> {
   const interruption = interruptible();
   try {
-    return await carryOut(request, parsed, interruption.signal);
+    return await work(interruption.signal);
   } catch (error) {
     if (error instanceof ReaderGone) return EXIT.readerGone;
     if (!interruption.signal.aborted) return failed(error);
@@ -72,7 +81,8 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
 }
 
-async function carryOut(request: RunRequest, parsed: Parsed, signal: AbortSignal): Promise<number> {
+/** Runs a request, with the output, format and statistics that the command line wants. */
+export async function carryOut(request: RunRequest, parsed: Parsed, signal: AbortSignal): Promise<number> {
   const { executeRun } = await import('../src/run/run.ts');
   const target = targetOf(parsed);
   const format = formatFor(target, parsed.value('format'));
@@ -103,14 +113,14 @@ async function carryOut(request: RunRequest, parsed: Parsed, signal: AbortSignal
   return EXIT.done;
 }
 
-const targetOf = (parsed: Parsed): string => parsed.value('output') ?? STANDARD_OUTPUT;
+export const targetOf = (parsed: Parsed): string => parsed.value('output') ?? STANDARD_OUTPUT;
 
-function requestOf(parsed: Parsed): RunRequest {
-  if (parsed.positionals.length === 0) throw new UsageError('run needs at least one mapping');
+/** @throws UsageError — a wrong value of an option of `RUN` */
+export function requestOf(parsed: Parsed, mappings: readonly string[], database: DatabaseAccess | undefined): RunRequest {
   return {
     ...RUN_DEFAULTS,
     runId: randomBytes(6).toString('hex'),
-    mappings: parsed.positionals,
+    mappings,
     inputs: parsed.values('input').map(bindingOf),
     workingDirectory: process.cwd(),
     base: baseOf(parsed.value('base')),
@@ -120,6 +130,7 @@ function requestOf(parsed: Parsed): RunRequest {
     threads: numberOf(parsed, 'threads', 1) ?? RUN_DEFAULTS.threads,
     memoryBudgetBytes: (numberOf(parsed, 'memory-mb', 1) ?? RUN_DEFAULTS.memoryBudgetBytes / MB) * MB,
     maxRecordBytes: (numberOf(parsed, 'max-record-mb', 1) ?? RUN_DEFAULTS.maxRecordBytes / MB) * MB,
+    database,
     spillDirectory: tmpdir(),
   };
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { difference } from './conformance/compare.ts';
+import { CaseDatabases } from './conformance/databases.ts';
 import type { Case } from './conformance/manifest.ts';
 import { runCase } from './conformance/run-case.ts';
 import { skipReasons, summaryTable } from './conformance/summary.ts';
@@ -147,7 +148,7 @@ describe('a case', () => {
       'was not written',
     ],
   ])('%s is judged', async (_, changes, status, reason) => {
-    const verdict = await runCase({ ...BASE, ...changes }, directory);
+    const verdict = await runCase({ ...BASE, ...changes }, directory, new CaseDatabases());
     expect(verdict).toEqual({ status, reason: expect.stringContaining(reason) });
   });
 });

@@ -116,7 +116,7 @@ export class Databases {
       };
       const { session } = child.relation;
       const scan = openSql({ session, sql: query.sql, columns: query.columns, position, nulls: source.nulls });
-      return { scan, name: session.address.name, typed: false, close };
+      return { scan, name: session.address.name, typed: true, close };
     }
     const relation = this.#relation(source);
     const { session } = relation;
@@ -127,7 +127,7 @@ export class Databases {
       return relation.query === undefined ? read.indexOf(column) : column;
     };
     const scan = openSql({ session, sql: query.sql, columns: query.columns, position, nulls: source.nulls });
-    return { scan, name: session.address.name, typed: false, close };
+    return { scan, name: session.address.name, typed: true, close };
   }
 
   async close(): Promise<void> {

@@ -154,7 +154,7 @@ export class Execution {
       cause: error,
       ...(error.hint === undefined ? {} : { hint: error.hint }),
     });
-    const policy = this.#request.onError ?? (program.triplesMap.dialect === 'rml' ? 'strict' : 'skip');
+    const policy = this.#request.onError ?? (program.triplesMap.dialect === 'legacy' ? 'skip' : 'strict');
     if (policy === 'strict') throw fault;
     program.rejected++;
     this.rejected++;

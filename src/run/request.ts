@@ -66,7 +66,7 @@ export interface RunRequest {
   readonly workingDirectory: string;
   /** Base IRI for relative IRIs of mapping and data; undefined: `http://example.com/base/`. */
   readonly base: string | undefined;
-  /** undefined: by dialect (today's RML strict, legacy and R2RML skip). */
+  /** undefined: by dialect (today's RML and R2RML strict, legacy RML skip). */
   readonly onError: ErrorPolicy | undefined;
   /** With `skip` and `quarantine`: the run fails once more records than this were rejected. */
   readonly maxRejected: number;

@@ -2,7 +2,7 @@
 import { Fault } from '../fault.ts';
 import type { Column, SqlSession } from '../sql/database.ts';
 import { toBytes } from '../text.ts';
-import type { Reader, Values } from '../value.ts';
+import { type Reader, TypedValue, type Value, type Values, XSD } from '../value.ts';
 import type { Batch, Scan } from './source.ts';
 
 export interface SqlReading {
@@ -16,6 +16,12 @@ export interface SqlReading {
   readonly nulls: readonly string[];
 }
 
+/**
+ * A double is `6.5556E2` as a literal of its natural datatype alone: in an IRI, a key or a literal of another datatype it stays `655.56`.
+ * Its values carry both.
+ */
+const hasOwnForms = ({ datatype }: Column): boolean => datatype === `${XSD}double`;
+
 type Row = readonly (string | null)[];
 
 /** Opens a query as a scan with one iteration. Memory: one batch of rows. */
@@ -27,7 +33,10 @@ export function openSql({ session, sql, columns, position, nulls }: SqlReading):
       const read = columnReader(columns[index] as Column, index, reference);
       return noValue.size === 0 ? read : withoutNulls(read, noValue);
     },
-    datatype: (_, reference) => (columns[position(reference)] as Column).datatype,
+    datatype(_, reference) {
+      const column = columns[position(reference)] as Column;
+      return hasOwnForms(column) ? undefined : column.datatype;
+    },
     async *batches(): AsyncGenerator<Batch> {
       let first = 0;
       for await (const { rows, bytes } of session.rows(sql, columns.length)) {
@@ -40,8 +49,11 @@ export function openSql({ session, sql, columns, position, nulls }: SqlReading):
   };
 }
 
-function columnReader({ canonical, elements }: Column, index: number, reference: string): Reader {
-  const convert = canonical === undefined ? undefined : located(canonical, reference);
+function columnReader(column: Column, index: number, reference: string): Reader {
+  const { canonical, datatype, elements } = column;
+  const checked = canonical === undefined ? undefined : located(canonical, reference);
+  const convert: ((text: string) => Value) | undefined =
+    checked === undefined || !hasOwnForms(column) ? checked : (text) => new TypedValue(checked(text), datatype as string, text);
   if (elements !== undefined) {
     return (record) => {
       const text = (record as Row)[index] as string | null;
@@ -71,7 +83,7 @@ function located(canonical: (text: string) => string, reference: string): (text:
 }
 
 function withoutNulls(read: Reader, nulls: ReadonlySet<string>): Reader {
-  const isNull = (value: unknown): boolean => typeof value === 'string' && nulls.has(value);
+  const isNull = (value: Values): boolean => nulls.has(value instanceof TypedValue ? value.written : (value as string));
   return (record): Values => {
     const values = read(record);
     if (Array.isArray(values)) return values.filter((value) => !isNull(value));

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { PROJECT_ROOT } from '../project-root.ts';
+import { CaseDatabases } from './databases.ts';
 import { readManifest } from './manifest.ts';
 import { runCase } from './run-case.ts';
 import { isContested, type Result, skipReasons, summaryTable } from './summary.ts';
@@ -39,7 +40,12 @@ async function main(argv: readonly string[]): Promise<number> {
     return 2;
   }
   const results: Result[] = [];
-  for (const test of wanted) results.push({ test, verdict: await runCase(test, directory) });
+  const databases = new CaseDatabases();
+  try {
+    for (const test of wanted) results.push({ test, verdict: await runCase(test, directory, databases) });
+  } finally {
+    await databases.close();
+  }
   report(results);
   if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(results.map(asJson), null, 1)}\n`);
   return results.some(({ test, verdict }) => verdict.status === 'failed' && !isContested(test)) ? 1 : 0;

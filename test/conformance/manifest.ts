@@ -29,10 +29,13 @@ export interface Case {
   readonly contested?: readonly string[];
 }
 
-/** undefined when the folder has no manifest. */
+/** undefined when the folder has no manifest. A case for any database is one for each that we have. */
 export function readManifest(directory: string): readonly Case[] | undefined {
   try {
-    return (JSON.parse(readFileSync(join(directory, 'manifest.json'), 'utf8')) as { cases: readonly Case[] }).cases;
+    const { cases } = JSON.parse(readFileSync(join(directory, 'manifest.json'), 'utf8')) as { cases: readonly Case[] };
+    return cases.flatMap((test) =>
+      test.format === 'SQL' ? ['MySQL', 'PostgreSQL'].map((format) => ({ ...test, format, id: `${test.id}-${format}` })) : [test],
+    );
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT' || (error as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined;
     throw error;

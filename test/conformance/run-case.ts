@@ -1,14 +1,15 @@
 /** Runs one case in this process and judges it. */
-import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeFault, Fault } from '../../src/fault.ts';
 import { readMapping } from '../../src/mapping/read.ts';
-import { RUN_DEFAULTS } from '../../src/run/request.ts';
+import { type DatabaseAccess, RUN_DEFAULTS } from '../../src/run/request.ts';
 import { executeRun } from '../../src/run/run.ts';
 import type { QuadSink } from '../../src/sinks/sink.ts';
 import { fromBytes } from '../../src/text.ts';
 import { COMPARABLE, difference } from './compare.ts';
+import { type CaseDatabases, scriptFor } from './databases.ts';
 import type { Case, ExpectedOutput } from './manifest.ts';
 
 export interface Verdict {
@@ -21,31 +22,50 @@ const TIME_LIMIT_MS = 30_000;
 
 /** Formats that are not run, by the reason. */
 const NOT_RUN: Readonly<Record<string, readonly string[]>> = {
-  'databases are not offered by this version yet': ['MySQL', 'PostgreSQL', 'SQL'],
   'spreadsheets are not offered by this version yet': ['XLSX', 'ODS'],
   'the harness starts no such server': ['SQLServer', 'SPARQL', 'Kafka', 'MQTT', 'HTTP-JSON', 'DCAT-JSON'],
 };
 
-export async function runCase(test: Case, casesDirectory: string): Promise<Verdict> {
+export async function runCase(test: Case, casesDirectory: string, databases: CaseDatabases): Promise<Verdict> {
   const folder = join(casesDirectory, test.dir);
   const skip = await reasonToSkip(test, folder);
-  if (skip !== undefined) return { status: 'skipped', reason: skip };
+  if (skip !== undefined) return skipped(skip);
   const targets = test.expectedOutputs.filter(({ role }) => role === 'target');
-  if (targets.length === 0) return judge(test, folder, folder);
+  const { format } = test;
+  const needsDatabase = format === 'MySQL' || format === 'PostgreSQL';
+  if (targets.length === 0 && !needsDatabase) return judge(test, folder, folder, undefined);
   const scratch = await mkdtemp(join(tmpdir(), 'quadmill-case-'));
   try {
     await cp(folder, scratch, { recursive: true });
     for (const { file } of targets) await rm(join(scratch, file), { force: true });
-    return await judge(test, folder, scratch);
+    if (!needsDatabase) return await judge(test, folder, scratch, undefined);
+    const database = await databases.get(format);
+    if ('skip' in database) return skipped(`${database.skip} (${format})`);
+    const script = test.databaseScript === null ? undefined : await scriptFor(join(folder, test.databaseScript), format);
+    const refused = await database.load(test, script);
+    if (refused !== undefined) return failed(refused);
+    const mapping = join(scratch, MAPPING);
+    if (test.mapping === null) await writeFile(mapping, await directMapping(database));
+    else await writeFile(mapping, (await readFile(join(folder, test.mapping), 'utf8')).replaceAll('CONNECTIONDSN', database.jdbcUrl));
+    return await judge({ ...test, mapping: MAPPING }, folder, scratch, {
+      jdbcUrl: database.jdbcUrl,
+      user: database.user,
+      password: undefined,
+    });
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
 }
 
+/** The mapping of a database case, with the database's address in the place that upstream left for it. */
+const MAPPING = 'mapping-of-the-case.ttl';
+
+const skipped = (reason: string): Verdict => ({ status: 'skipped', reason });
+
 /** What this version does not do is told by the mapping's own diagnostics. */
 async function reasonToSkip(test: Case, folder: string): Promise<string | undefined> {
   for (const [reason, formats] of Object.entries(NOT_RUN)) if (formats.includes(test.format)) return `${reason} (${test.format})`;
-  if (test.mapping === null) return 'the Direct Mapping is not offered by this version yet';
+  if (test.mapping === null) return undefined;
   const text = await readFile(join(folder, test.mapping), 'utf8');
   const { diagnostics } = readMapping([{ name: test.mapping, text }], { baseIri: test.baseIRI });
   const unsupported = diagnostics.find(({ code, severity }) => code === 'not-supported' && severity === 'error');
@@ -59,8 +79,8 @@ async function reasonToSkip(test: Case, folder: string): Promise<string | undefi
 const isComparable = ({ mediaType, compression, encoding }: ExpectedOutput): boolean =>
   COMPARABLE.has(mediaType) && compression === undefined && (encoding === undefined || /^utf-?8$/i.test(encoding));
 
-async function judge(test: Case, folder: string, workingDirectory: string): Promise<Verdict> {
-  const output = await outputOf(test, workingDirectory);
+async function judge(test: Case, folder: string, workingDirectory: string, database: DatabaseAccess | undefined): Promise<Verdict> {
+  const output = await outputOf(test, workingDirectory, database);
   if (output instanceof Fault) {
     if (output.code === 'internal/error')
       return failed(`crashed: ${(output.cause as Error | undefined)?.stack?.split('\n')[0] ?? output.message}`);
@@ -86,7 +106,7 @@ const failed = (reason: string): Verdict => ({ status: 'failed', reason: inOneLi
 const inOneLine = (text: string): string => text.replace(/\s*\n\s*/g, ' | ');
 
 /** The N-Quads that the run wrote, or the fault that ended it. */
-async function outputOf(test: Case, workingDirectory: string): Promise<string | Fault> {
+async function outputOf(test: Case, workingDirectory: string, database: DatabaseAccess | undefined): Promise<string | Fault> {
   let lines = '';
   const sink: QuadSink = {
     write(text) {
@@ -104,6 +124,7 @@ async function outputOf(test: Case, workingDirectory: string): Promise<string | 
     inputs,
     workingDirectory,
     base: test.baseIRI,
+    database,
     spillDirectory: tmpdir(),
   };
   try {

@@ -1,0 +1,35 @@
+/** The database of a command: its options, with the service's variables as defaults. */
+import { readFileSync } from 'node:fs';
+import { Fault } from '../src/fault.ts';
+import type { DatabaseAccess } from '../src/run/request.ts';
+import type { CommandOption, Parsed } from './command-line.ts';
+
+/** A password on the command line would be everybody's on this machine: it comes from a file or a variable. */
+export const LOGIN_OPTIONS: Readonly<Record<string, CommandOption>> = {
+  'db-user': { value: 'NAME', summary: 'user of the database, default the variable DB_USER' },
+  'db-password-file': { value: 'FILE', summary: "file with the user's password, default the variable DB_PASSWORD" },
+};
+
+export const DATABASE_OPTIONS: Readonly<Record<string, CommandOption>> = {
+  'jdbc-url': { value: 'URL', summary: 'database of sources for which the mapping names none, default the variable JDBC_URL' },
+  ...LOGIN_OPTIONS,
+};
+
+/** @throws Fault config/invalid — the password file cannot be read */
+export function databaseOf(parsed: Parsed, jdbcUrl = parsed.value('jdbc-url') ?? process.env.JDBC_URL): DatabaseAccess | undefined {
+  if (jdbcUrl === undefined || jdbcUrl === '') return undefined;
+  const file = parsed.value('db-password-file');
+  return {
+    jdbcUrl,
+    user: parsed.value('db-user') ?? process.env.DB_USER,
+    password: file === undefined ? process.env.DB_PASSWORD : readPassword(file),
+  };
+}
+
+function readPassword(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    throw new Fault('config/invalid', `The password file ${file} cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+}
