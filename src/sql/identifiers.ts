@@ -161,7 +161,7 @@ function readIdentifiers(text: string, product: Product): readonly Identifier[] 
 
 function readIdentifier(text: string, product: Product): Identifier | undefined {
   const mark = text[0] as string;
-  const quoted = mark === '"' || mark === '`';
+  const quoted = mark === '"' || (mark === '`' && product !== 'postgresql');
   if (!quoted && !UNQUOTED[product === 'postgresql' ? 'postgresql' : 'mysql'].test(text)) return undefined;
   const name = quoted ? text.slice(1, -1).replaceAll(mark + mark, mark) : text;
   if (name === '' || name.includes('\0')) return undefined;

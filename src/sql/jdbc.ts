@@ -83,7 +83,7 @@ export function parseJdbcUrl(request: JdbcRequest): DatabaseAddress {
   const { protocol } = PRODUCTS[product];
   checkDriver(request.driver, product);
   const mark = rest.indexOf('?');
-  const location = readLocation(mark === -1 ? rest : rest.slice(0, mark), product);
+  const location = readLocation(mark === -1 ? rest : rest.slice(0, mark), product, rest);
   const { values, session } = readParameters(mark === -1 ? '' : rest.slice(mark + 1), protocol, request);
   const user = request.user || values.get('user') || location.login.user;
   const password = request.password ?? values.get('password') ?? location.login.password;
@@ -150,12 +150,16 @@ function checkDriver(driver: string | undefined, product: Product): void {
   }
 }
 
-/** `//hosts/database`, or without `//` the database alone, as PostgreSQL's driver has it. */
-function readLocation(text: string, product: Product): Location {
+/**
+ * `//hosts/database`, or without `//` the database alone, as PostgreSQL's driver has it.
+ *
+ * @param url with the parameters, to see whether a password may be in it
+ */
+function readLocation(text: string, product: Product, url: string): Location {
   const { example, protocol } = PRODUCTS[product];
   const malformed = (what: string): Fault =>
     // An @ or ( may mean a password, also one with characters that had to be encoded: then nothing of the URL is shown.
-    /[@(]|password/i.test(text)
+    /[@(]/.test(url)
       ? new Fault('request/invalid', `The JDBC URL is not well-formed: ${what}`, {
           hint: 'In user names, passwords and databases the characters @ : / ? # % are written %40 %3A %2F %3F %23 %25',
         })
@@ -217,10 +221,10 @@ function readPlace(text: string, product: Product, malformed: Malformed): Place 
   const at = text.lastIndexOf('@');
   const login = readLogin(at === -1 ? undefined : text.slice(0, at), malformed);
   const place = text.slice(at + 1);
-  const address = protocol === 'mysql' ? /^(?:address=)?(\(.*\))$/i.exec(place.trim())?.[1] : undefined;
+  const address = protocol === 'mysql' ? /^(?:address=)?((?:\([^()]*\))+)$/i.exec(place.trim())?.[1] : undefined;
   if (address !== undefined) return readAddress(address, login, port, malformed);
   const [, host, written] =
-    /^(\[[^\]]*\]|[^:]*)(?::(.*))?$/s.exec(place) ?? fail(malformed('an IPv6 address is written in brackets, [::1]'));
+    /^(\[[^\]]*\]|[^:[\]]*)(?::(.*))?$/s.exec(place) ?? fail(malformed('an IPv6 address is written in brackets, [::1]'));
   return { host: readHost(host as string, malformed), port: readPort(written, port, malformed), login };
 }
 
