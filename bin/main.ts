@@ -15,6 +15,10 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   run: { summary: 'map files to RDF by mappings', start: async (argv) => (await import('./run.ts')).run(argv) },
   check: { summary: 'say everything that is wrong with mappings', start: async (argv) => (await import('./check.ts')).check(argv) },
   explain: { summary: 'show how a mapping would be carried out', start: async (argv) => (await import('./explain.ts')).explain(argv) },
+  'direct-mapping': {
+    summary: 'map the tables of a database to RDF without a mapping',
+    start: async (argv) => (await import('./direct-mapping.ts')).directMapping(argv),
+  },
   serve: {
     summary: 'start the service',
     start: async (argv) => (await import('./serve.ts')).serve([...argv]),
@@ -54,7 +58,7 @@ const help = (): string => `usage: quadmill COMMAND [options]
 Turns CSV, JSON and XML files into knowledge graphs, by declarative RDF mappings (RML, R2RML).
 
 ${Object.entries(COMMANDS)
-  .map(([name, { summary }]) => `  ${name.padEnd(8)} ${summary}`)
+  .map(([name, { summary }]) => `  ${name.padEnd(14)} ${summary}`)
   .join('\n')}
 
   --help     show this text; quadmill COMMAND --help that of a command

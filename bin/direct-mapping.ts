@@ -1,0 +1,87 @@
+/** `quadmill direct-mapping`: the graph that the W3C Direct Mapping makes of a database, or the R2RML document that makes it. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Fault } from '../src/fault.ts';
+import { type DatabaseAccess, DEFAULT_BASE, RUN_DEFAULTS } from '../src/run/request.ts';
+import { openSession } from '../src/sql/database.ts';
+import { type DirectMappingRequest, readDirectMapping } from '../src/sql/direct-mapping.ts';
+import { parseJdbcUrl } from '../src/sql/jdbc.ts';
+import { type Command, helpOf, type Parsed, parseCommandLine, UsageError } from './command-line.ts';
+import { databaseOf, LOGIN_OPTIONS } from './database.ts';
+import { EXIT } from './exit.ts';
+import { STANDARD_OUTPUT } from './output.ts';
+import { carryOut, interruptibly, RUN, requestOf, targetOf } from './run.ts';
+
+const { output, format, base, 'on-error': onError, 'max-rejected': maxRejected, 'memory-mb': memory, stats } = RUN.options;
+
+const DIRECT_MAPPING: Command = {
+  name: 'direct-mapping',
+  usage: 'direct-mapping JDBC_URL [options]',
+  summary: `Maps the tables of a database to RDF by their names, keys and references alone (W3C Direct Mapping).
+Default of JDBC_URL is the variable of that name.`,
+  options: {
+    ...LOGIN_OPTIONS,
+    schema: {
+      value: 'NAME',
+      multiple: true,
+      summary: "map this schema (MySQL: database), default the session's own; IRIs of the second and later ones begin with their name",
+    },
+    table: { value: 'NAME', multiple: true, summary: 'map this table or view, with or without its schema, default all tables' },
+    r2rml: { summary: 'write the mapping as an R2RML document instead of the graph' },
+    ...{ output, format, base, 'on-error': onError, 'max-rejected': maxRejected, 'memory-mb': memory, stats },
+  } as Command['options'],
+  notes: `A password within JDBC_URL can be read by everybody on this machine: better use DB_PASSWORD or --db-password-file.
+
+  DB_PASSWORD=… quadmill direct-mapping jdbc:postgresql://localhost/shop --db-user reader -o shop.nq
+  quadmill direct-mapping jdbc:mariadb://localhost/shop --db-user reader --db-password-file secret --r2rml -o shop.ttl`,
+};
+
+export async function directMapping(argv: readonly string[]): Promise<number> {
+  const parsed = parseCommandLine(DIRECT_MAPPING, argv);
+  if (parsed.has('help')) {
+    process.stdout.write(helpOf(DIRECT_MAPPING));
+    return EXIT.done;
+  }
+  if (parsed.positionals.length > 1) throw new UsageError(`direct-mapping takes one database, not ${parsed.positionals.length}`);
+  const database = databaseOf(parsed, parsed.positionals[0] ?? process.env.JDBC_URL);
+  if (database === undefined) throw new UsageError('direct-mapping needs a JDBC URL, as in jdbc:postgresql://localhost/shop');
+  const request = requestOf(parsed, [], database);
+  const wanted = { base: request.base ?? DEFAULT_BASE, schemas: parsed.values('schema'), tables: parsed.values('table') };
+  return interruptibly(parsed, async (signal) => {
+    const document = await documentOf(database, wanted, signal);
+    if (parsed.has('r2rml')) return writeDocument(document, parsed);
+    const directory = await mkdtemp(join(tmpdir(), 'quadmill-direct-mapping-'));
+    try {
+      const mapping = join(directory, 'direct-mapping.ttl');
+      await writeFile(mapping, document);
+      return await carryOut({ ...request, mappings: [mapping] }, parsed, signal);
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+}
+
+async function documentOf(access: DatabaseAccess, wanted: DirectMappingRequest, signal: AbortSignal): Promise<string> {
+  const address = parseJdbcUrl({ url: access.jdbcUrl, user: access.user, password: access.password });
+  const session = await openSession(address, { signal, ...RUN_DEFAULTS.sql });
+  try {
+    return await readDirectMapping(session, wanted);
+  } finally {
+    await session.close();
+  }
+}
+
+async function writeDocument(document: string, parsed: Parsed): Promise<number> {
+  const target = targetOf(parsed);
+  if (target === STANDARD_OUTPUT) {
+    process.stdout.write(document);
+    return EXIT.done;
+  }
+  try {
+    await writeFile(target, document);
+  } catch (error) {
+    throw new Fault('sink/failed', `${target} cannot be written: ${(error as Error).message}`, { cause: error });
+  }
+  return EXIT.done;
+}
