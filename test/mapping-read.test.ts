@@ -148,10 +148,10 @@ describe('dialects', () => {
       'did you mean ql:CSV?',
     ],
     [
-      'an R2RML table',
-      '<m> rr:logicalTable [ rr:tableName "t" ] ; rr:subject ex:s .',
-      'rr:logicalTable: SQL sources are not supported yet by this version',
-      'SQL sources come with the SQL transformer',
+      'an R2RML triples map without a table',
+      '<m> rr:subject ex:s .',
+      'the triples map m has no logical source',
+      'add rml:logicalSource [ rml:source […] ; rml:referenceFormulation … ], or rr:logicalTable [ rr:tableName "…" ]',
     ],
   ])('%s gives one finding', (_, text, message, hint) => {
     expect(read(text).diagnostics).toEqual([expect.objectContaining({ severity: 'error', message, hint })]);

@@ -1,20 +1,9 @@
-/** Logical sources: which document is read, in which format, and what its records are. */
+/** Logical sources: which document is read, in which format, and what its records are; those over databases are read by `sql-source.ts`. */
 import { nodeId, type Statement } from './document.ts';
 import type { Dialect, FileSource, LogicalSource } from './model.ts';
 import { lookUp, shorten } from './namespaces.ts';
-import {
-  type Context,
-  describeTerm,
-  type MappingNode,
-  nodeOf,
-  only,
-  orList,
-  RDF_TYPE,
-  readNode,
-  reportLater,
-  reportUnknown,
-  textOf,
-} from './node.ts';
+import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, RDF_TYPE, readNode, reportUnknown, textOf } from './node.ts';
+import { asksDatabase, isDatabase, readLogicalTable, readSqlSource } from './sql-source.ts';
 
 type Formulation = FileSource['formulation'];
 
@@ -43,7 +32,6 @@ const COMPRESSIONS: Readonly<Record<string, FileSource['compression'] | 'later'>
 
 /** Descriptions of sources that are no files, by namespace, and their names for people. */
 const FOREIGN_SOURCES: readonly (readonly [string, string])[] = [
-  ['http://www.wiwiss.fu-berlin.de/suhl/bizer/D2RQ/', 'a database'],
   ['http://www.w3.org/ns/csvw#', 'a CSVW table'],
   ['http://www.w3.org/ns/sparql-service-description#', 'a SPARQL service'],
   ['http://www.w3.org/ns/dcat#', 'a DCAT distribution'],
@@ -53,11 +41,15 @@ const FOREIGN_SOURCES: readonly (readonly [string, string])[] = [
 
 /** The logical source that a statement of a triples map leads to; undefined, with diagnostics, where it cannot be read here. */
 export function readLogicalSource(context: Context, statement: Statement, dialect: Dialect): LogicalSource | undefined {
-  const { report } = context;
+  const { graph, report } = context;
+  if (lookUp('properties', statement.property)?.name === 'logicalTable') return readLogicalTable(context, statement);
   const before = report.errors;
   const node = nodeOf(context, statement, 'logical source');
   if (node === undefined) return undefined;
   const source = only(context, node, 'source');
+  const sourceId = source === undefined ? undefined : nodeId(source.object);
+  const isForeign = sourceId !== undefined && describeForeign(context, sourceId) !== undefined;
+  if (isDatabase(graph, sourceId) || (asksDatabase(node) && !isForeign)) return readSqlSource(context, node, source);
   if (source === undefined) {
     if (node.sound) report.error('missing-source', node.origin, 'a logical source without rml:source', undefined);
     return undefined;
@@ -116,15 +108,13 @@ function readAccess(context: Context, statement: Statement, dialect: Dialect): A
   const foreign = describeForeign(context, id);
   if (foreign !== undefined) {
     context.visited.add(id);
-    report.error('not-supported', statement.origin, `${foreign} as a source is not supported yet by this version`, foreignHint(foreign));
+    const hint = 'use a file: [ a rml:FilePath ; rml:path "…" ]';
+    report.error('not-supported', statement.origin, `${foreign} as a source is not supported yet by this version`, hint);
     return 'later';
   }
   const node = nodeOf(context, statement, 'source');
   return node === undefined ? undefined : readFilePath(context, node);
 }
-
-const foreignHint = (found: string): string =>
-  found.startsWith('a database') ? 'SQL sources come with the SQL transformer' : 'use a file: [ a rml:FilePath ; rml:path "…" ]';
 
 /** `a database (d2rq:Database)` for a source that another vocabulary describes; undefined for one with a path. */
 function describeForeign({ graph }: Context, id: string): string | undefined {
@@ -247,14 +237,10 @@ function readFormulation(context: Context, node: MappingNode, path: string | und
   const term = object.kind === 'iri' ? lookUp('individuals', object.value) : undefined;
   const kind = term?.name === undefined ? undefined : FORMULATIONS[term.name];
   if (kind !== undefined) return { kind, namespaces: {} };
-  if (term?.name === 'SQL2008Table' || term?.name === 'SQL2008Query') {
-    reportLater(report, term.short, origin, 'sql');
-    return undefined;
-  }
   const id = nodeId(object);
   if (id !== undefined && graph.has(id)) return readXPathFormulation(context, statement, id);
   if (term !== undefined && term.name === undefined) {
-    const names = term.others().filter((other) => (other.split(':')[1] as string) in FORMULATIONS);
+    const names = term.others().filter((other) => (other.split(':')[1] as string) in FORMULATIONS || other.startsWith('rml:SQL'));
     reportUnknown(report, 'reference formulation', term.short, origin, names);
   } else if (object.kind === 'iri') {
     const hint = 'rml:CSV, rml:JSONPath and rml:XPath are';

@@ -72,7 +72,7 @@ const NAMESPACES: readonly Namespace[] = [
     dialect: 'legacy',
     properties: none,
     classes: none,
-    individuals: same('CSV', 'JSONPath', 'XPath', 'CSS3', 'SPARQL'),
+    individuals: also(same('CSV', 'JSONPath', 'XPath', 'CSS3', 'SPARQL', 'SQL2008'), { SQL: 'SQL2008' }),
   },
   {
     iri: 'http://semweb.mmlab.be/ns/fnml#',

@@ -6,7 +6,7 @@
 import { didYouMean, nearest } from '../nearest.ts';
 import { Report } from './diagnostics.ts';
 import { type Document, type Graph, type GraphNode, nodeId, parseDocuments } from './document.ts';
-import type { Diagnostic, FileSource, Mapping, ReferencingObjectMap, TriplesMap } from './model.ts';
+import type { Diagnostic, LogicalSource, Mapping, ReferencingObjectMap, TriplesMap } from './model.ts';
 import { lookUp, RML_NAMESPACES, shorten } from './namespaces.ts';
 import { type Context, checkUnvisited, RDF_TYPE } from './node.ts';
 import { readTriplesMap } from './triples-map.ts';
@@ -127,7 +127,15 @@ function reportJoin(report: Report, child: TriplesMap, reference: ReferencingObj
   report.error('missing-join-condition', reference.origin, message, 'add rml:joinCondition [ rml:child "…" ; rml:parent "…" ]');
 }
 
-const recordsOf = ({ path, root, formulation, iterator }: FileSource): string => JSON.stringify([path, root, formulation, iterator]);
+/** Equal for sources of the same records, which are referred to in the same way. */
+function recordsOf(source: LogicalSource): string {
+  if (source.kind === 'file') {
+    const { path, root, formulation, iterator } = source;
+    return JSON.stringify([path, root, formulation, iterator]);
+  }
+  const { connection, content, references } = source;
+  return JSON.stringify([connection, content, references], (key, value) => (key === 'origin' ? undefined : value));
+}
 
 function deepFreeze<T extends object>(value: T): T {
   for (const part of Object.values(value)) if (typeof part === 'object' && part !== null) deepFreeze(part);

@@ -34,18 +34,29 @@ const EXPECTATIONS: readonly (readonly [RegExp, string, string?])[] = [
   [/^Unexpected graph/, 'a statement; Turtle has no graphs in braces'],
 ];
 
+/** A place on the line of a property whose text is secret, or right below it: what stands there may be a piece of that text. */
+const SECRET = /(?:password|jdbcDSN)>?\s(?:\s*|[^\n]*)$/i;
+/** Tokens that hold no text. */
+const BARE = /^(?:eof|[.;,[\](){}])$/;
+const SECRET_HINT = 'write it in quotes, with \\" for a quote and \\\\ for a backslash in it, and a `;` behind it';
+
 /** What `error`, thrown by n3 for `text`, says to the author of the document. Errors that n3 did not make are thrown on. */
 export function syntaxFinding(error: unknown, document: string, text: string): Finding & { readonly origin: Origin } {
   const context =
     error instanceof Error ? (error as { context?: { token?: Token; line: number; previousToken?: Token } }).context : undefined;
   if (!(error instanceof Error) || context === undefined) throw error;
   const message = error.message.replace(/ on line \d+\.$/, '');
+  const place = context.token === undefined ? afterToken(text, context.previousToken) : { ...context.token, column: context.token.start };
+  if (!BARE.test(context.token?.type ?? '') && SECRET.test(textBefore(text, place))) {
+    const origin = { document, line: place.line, column: place.column + 1 };
+    return { origin, message: 'what follows a password or a JDBC URL is not Turtle', hint: SECRET_HINT };
+  }
   if (context.token !== undefined) {
     const { line, start, type } = context.token;
     const found = type === 'eof' ? 'the end of the document' : excerptAt(text, line, start, context.token);
     return { origin: { document, line, column: start + 1 }, ...grammarFinding(message, found, context.token, text) };
   }
-  const { line, column } = afterToken(text, context.previousToken);
+  const { line, column } = place;
   return { origin: { document, line, column: column + 1 }, ...lexicalFinding(text, line, column) };
 }
 
@@ -63,7 +74,7 @@ function grammarFinding(message: string, found: string, token: Token, text: stri
   const known = EXPECTATIONS.find(([pattern]) => pattern.test(message));
   if (known === undefined) return { message: `found ${found}: ${message}`, hint: undefined };
   const ends = token.type === 'eof' || token.type === '.';
-  const bracket = ends ? unclosed(textBefore(text, token)) : undefined;
+  const bracket = ends ? unclosed(textBefore(text, { line: token.line, column: token.start })) : undefined;
   const usual = token.type === 'eof' ? 'the last statement lacks its `.`' : known[2];
   return { message: `found ${found}, expected ${known[1]}`, hint: bracket ?? usual };
 }
@@ -113,9 +124,9 @@ function excerptAt(text: string, line: number, start: number, token: Token): str
   return `\`${found.length > 40 ? `${found.slice(0, 40)}…` : found}\``;
 }
 
-const textBefore = (text: string, token: Token): string => {
-  const lines = text.split(/\r\n|\r|\n/).slice(0, token.line);
-  lines[token.line - 1] = (lines[token.line - 1] ?? '').slice(0, token.start);
+const textBefore = (text: string, { line, column }: { readonly line: number; readonly column: number }): string => {
+  const lines = text.split(/\r\n|\r|\n/).slice(0, line);
+  lines[line - 1] = (lines[line - 1] ?? '').slice(0, column);
   return lines.join('\n');
 };
 

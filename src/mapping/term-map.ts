@@ -62,6 +62,7 @@ export function termMapOf(context: Context, node: MappingNode, place: TermPlace)
   const languageStatement = only(context, node, 'language', 'languageMap');
   const datatypeStatement = only(context, node, 'datatype', 'datatypeMap');
   let expression = readExpression(context, node);
+  checkInverse(context, node);
   if (expression === undefined) {
     if (!node.sound || report.errors > before) return undefined;
     if (named !== 'blank') {
@@ -142,6 +143,19 @@ function templateOf(context: Context, statement: Statement): Expression | undefi
   const message = `the template ${JSON.stringify(template)} has ${parsed.message}, at its character ${parsed.at}`;
   context.report.error('malformed-template', statement.origin, message, parsed.hint);
   return undefined;
+}
+
+/**
+ * An inverse expression tells a database how to find the row of a term, and changes no statement: it is checked, and not used.
+ *
+ * @see https://www.w3.org/TR/r2rml/#inverse
+ */
+function checkInverse(context: Context, node: MappingNode): void {
+  const statement = only(context, node, 'inverseExpression');
+  const template = statement === undefined ? undefined : templateOf(context, statement);
+  if (statement === undefined || template?.kind !== 'template' || template.parts.some(({ kind }) => kind === 'reference')) return;
+  const message = `${shorten(statement.property)} refers to no column`;
+  context.report.warning('unused-inverse', statement.origin, message, 'write columns in braces: {deptno} = …');
 }
 
 /** `map` is the property that would take a node, for whoever wrote one where a constant is meant. */

@@ -14,9 +14,10 @@ export function readTriplesMap(context: Context, id: string): TriplesMap | undef
   const origin = graph.get(id)?.origin;
   if (origin === undefined) return undefined;
   const node = readNode(context, id, 'triples map', origin);
-  const logicalSource = only(context, node, 'logicalSource');
+  const logicalSource = only(context, node, 'logicalSource', 'logicalTable');
   if (logicalSource === undefined && node.sound) {
-    const hint = 'add rml:logicalSource [ rml:source […] ; rml:referenceFormulation … ]';
+    const older = graph.get(id)?.statements.some(({ property }) => lookUp('properties', property)?.dialect === 'r2rml') ?? false;
+    const hint = `add rml:logicalSource [ rml:source […] ; rml:referenceFormulation … ]${older ? ', or rr:logicalTable [ rr:tableName "…" ]' : ''}`;
     report.error('missing-logical-source', node.origin, `the triples map ${nameOf(node)} has no logical source`, hint);
   }
   const dialect = logicalSource === undefined ? 'rml' : (lookUp('properties', logicalSource.property)?.dialect ?? 'rml');

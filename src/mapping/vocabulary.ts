@@ -21,7 +21,9 @@ export type Place =
   | 'child map'
   | 'parent map'
   | 'logical source'
+  | 'logical table'
   | 'source'
+  | 'database'
   | 'reference formulation'
   | 'namespace';
 
@@ -32,7 +34,6 @@ export const LATER = {
   collections: { name: 'collections and containers', hint: undefined },
   quoted: { name: 'quoted triples', hint: undefined },
   targets: { name: 'logical targets', hint: 'without them, the run writes one output' },
-  sql: { name: 'SQL sources', hint: 'SQL sources come with the SQL transformer' },
 } as const;
 
 export type Later = keyof typeof LATER;
@@ -43,6 +44,7 @@ const EXPRESSION_MAPS = [...TERM_MAPS, 'language map', 'child map', 'parent map'
 /** Property → where it may stand, or the part of the language that it belongs to and that comes later. */
 export const PROPERTIES = {
   logicalSource: ['triples map'],
+  logicalTable: ['triples map'],
   subjectMap: ['triples map'],
   subject: ['triples map'],
   predicateObjectMap: ['triples map'],
@@ -58,6 +60,7 @@ export const PROPERTIES = {
   reference: EXPRESSION_MAPS,
   template: EXPRESSION_MAPS,
   termType: TERM_MAPS,
+  inverseExpression: TERM_MAPS,
   language: ['object map'],
   languageMap: ['object map'],
   datatype: ['object map'],
@@ -71,20 +74,18 @@ export const PROPERTIES = {
   source: ['logical source'],
   referenceFormulation: ['logical source'],
   iterator: ['logical source'],
+  query: ['logical source'],
+  tableName: ['logical table', 'logical source'],
+  sqlQuery: ['logical table', 'logical source'],
+  sqlVersion: ['logical table', 'logical source'],
   root: ['source'],
   path: ['source'],
-  null: ['source'],
-  encoding: ['source'],
-  compression: ['source'],
+  null: ['source', 'database'],
+  encoding: ['source', 'database'],
+  compression: ['source', 'database'],
   namespace: ['reference formulation'],
   namespacePrefix: ['namespace'],
   namespaceURL: ['namespace'],
-  logicalTable: 'sql',
-  query: 'sql',
-  tableName: 'sql',
-  sqlQuery: 'sql',
-  sqlVersion: 'sql',
-  inverseExpression: 'sql',
   functionExecution: 'functions',
   functionValue: 'functions',
   execution: 'functions',
@@ -146,7 +147,10 @@ export const CLASSES = {
   LogicalSource: ['logical source'],
   AbstractLogicalSource: ['logical source'],
   Iterable: ['logical source'],
-  Source: ['source'],
+  LogicalTable: ['logical table', 'logical source'],
+  BaseTableOrView: ['logical table', 'logical source'],
+  R2RMLView: ['logical table', 'logical source'],
+  Source: ['source', 'database'],
   FilePath: ['source'],
   RelativePathSource: ['source'],
   ReferenceFormulation: ['reference formulation'],
@@ -155,9 +159,6 @@ export const CLASSES = {
   Encoding: [],
   Compression: [],
   Strategy: [],
-  LogicalTable: 'sql',
-  BaseTableOrView: 'sql',
-  R2RMLView: 'sql',
   FunctionExecution: 'functions',
   FunctionTermMap: 'functions',
   Execution: 'functions',

@@ -1,0 +1,71 @@
+/** The text of an SQL query: one SELECT, as PostgreSQL and as MySQL read it, without the semicolon at its end. */
+
+export type ReadQuery =
+  | { readonly kind: 'query'; readonly sql: string }
+  /** `found` is what stands there instead of one SELECT. */
+  | { readonly kind: 'fault'; readonly found: string; readonly hint: string | undefined };
+
+/**
+ * Tokens of each product; the first group is white space or a comment, the second a semicolon, and what no alternative takes is a
+ * quote without an end. They differ in what escapes a quote, in quotes of their own, and in comments.
+ */
+const PRODUCTS = {
+  postgresql:
+    /(\s+|--.*|\/\*[\s\S]*?\*\/)|(;)|[eE]'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$((?:[^\W\d]\w*)?)\$[\s\S]*?\$\3\$|[\w$]+|[^'"]/y,
+  mysql:
+    /(\s+|--(?=\s|$).*|#.*|\/\*(?![!+])[\s\S]*?\*\/)|(;)|'(?:[^'\\]|\\[\s\S]|'')*'|"(?:[^"\\]|\\[\s\S]|"")*"|`(?:[^`]|``)*`|[\w$]+|[^'"`]/y,
+} as const;
+
+interface Outline {
+  /** Where the first token that is no comment begins; the text's length where there is none. */
+  readonly start: number;
+  /** Where the last one ends. */
+  readonly end: number;
+  /** Whether a semicolon stands between the two. */
+  readonly several: boolean;
+}
+
+/** What begins a query that gives rows. */
+const SELECT = /(?:select|with|values|table)\b|\(/iy;
+
+/**
+ * A text is judged where the products that can read it agree; one that they read differently is taken as it is, for the database to judge.
+ */
+export function readQuery(text: string): ReadQuery {
+  const [outline, ...others] = [outlineOf(text, PRODUCTS.postgresql), outlineOf(text, PRODUCTS.mysql)].filter((read) => read !== undefined);
+  const agree = others.every(({ start, end, several }) => start === outline?.start && end === outline.end && several === outline.several);
+  if (outline === undefined || !agree) return { kind: 'query', sql: text.trim() };
+  const { start, end, several } = outline;
+  if (start === end) return { kind: 'fault', found: text.trim() === '' ? 'an empty text' : 'nothing but comments', hint: undefined };
+  if (several) return { kind: 'fault', found: 'several statements', hint: 'write one query for each logical source, without ; between' };
+  SELECT.lastIndex = start;
+  if (!SELECT.test(text)) {
+    const found = text.slice(start, end).replace(/\s+/g, ' ');
+    const excerpt = JSON.stringify(found.length > 40 ? `${found.slice(0, 40)}…` : found);
+    return { kind: 'fault', found: excerpt, hint: 'a query only reads; a whole table is named with rml:SQL2008Table or rr:tableName' };
+  }
+  return { kind: 'query', sql: text.slice(0, end).trimStart() };
+}
+
+/** undefined: the product cannot read it. */
+function outlineOf(text: string, tokens: RegExp): Outline | undefined {
+  let start = -1;
+  let end = text.length;
+  let ended = false;
+  let several = false;
+  tokens.lastIndex = 0;
+  while (tokens.lastIndex < text.length) {
+    const at = tokens.lastIndex;
+    const token = tokens.exec(text);
+    if (token === null) return undefined;
+    if (token[1] !== undefined) continue;
+    if (token[2] !== undefined) {
+      ended = start >= 0;
+      continue;
+    }
+    if (start < 0) start = at;
+    several ||= ended;
+    end = tokens.lastIndex;
+  }
+  return start < 0 ? { start: text.length, end: text.length, several } : { start, end, several };
+}

@@ -1,0 +1,288 @@
+/**
+ * Logical sources over databases, in every spelling: R2RML's logical tables, the older RML's tables and queries, and today's reference
+ * formulations rml:SQL2008Table and rml:SQL2008Query, over a d2rq:Database or the database that the run is given.
+ *
+ * No message shows what a database's description says: it holds passwords.
+ *
+ * @see https://www.w3.org/TR/r2rml/#logical-tables and https://kg-construct.github.io/rml-io-registry/
+ */
+import { didYouMean } from '../nearest.ts';
+import { type Graph, nodeId, type Statement } from './document.ts';
+import type { SqlConnection, SqlContent, SqlSource } from './model.ts';
+import { lookUp, shorten, USUAL_PREFIXES } from './namespaces.ts';
+import { type Context, describeTerm, type MappingNode, nodeOf, only, RDF_TYPE, reportUnknown, textOf, withArticle } from './node.ts';
+import { readQuery } from './sql-query.ts';
+
+const D2RQ = USUAL_PREFIXES.d2rq as string;
+
+const CONNECTION_PROPERTIES = ['jdbcDSN', 'jdbcDriver', 'username', 'password'] as const;
+type ConnectionProperty = (typeof CONNECTION_PROPERTIES)[number];
+
+/** Settings of D2RQ's own engine, which change no result here. */
+const ENGINE_PROPERTIES = ['resultSizeLimit', 'fetchSize', 'startupSQLScript', 'allowDistinct', 'useAllOptimizations'];
+
+/** @see https://www.w3.org/2001/sw/wiki/RDB2RDF/SQL_Version_IRIs */
+const SQL_VERSIONS = [
+  'SQL2008',
+  'Oracle',
+  'MySQL',
+  'MSSQLServer',
+  'HSQLDB',
+  'PostgreSQL',
+  'DB2',
+  'Informix',
+  'Ingres',
+  'Progress',
+  'SybaseASE',
+  'SybaseSQLAnywhere',
+  'Virtuoso',
+  'Firebird',
+].map((name) => `rr:${name}`);
+
+const DATABASE_HINT = 'describe it as [ a d2rq:Database ; d2rq:jdbcDSN "jdbc:…" ; d2rq:username "…" ; d2rq:password "…" ]';
+
+/** Whether a node is described as a database. */
+export const isDatabase = (graph: Graph, id: string | undefined): boolean =>
+  id !== undefined &&
+  (graph.get(id)?.statements ?? []).some(({ property, object }) => (property === RDF_TYPE ? object.value : property).startsWith(D2RQ));
+
+/** Whether a logical source names a table, a query, or a formulation that only databases have. */
+export function asksDatabase(node: MappingNode): boolean {
+  if ((['query', 'sqlQuery', 'tableName', 'sqlVersion'] as const).some((property) => node.all(property).length > 0)) return true;
+  return node.all('referenceFormulation').some(({ object }) => {
+    const name = object.kind === 'iri' ? lookUp('individuals', object.value)?.name : undefined;
+    return name === 'SQL2008Table' || name === 'SQL2008Query' || name === 'SQL2008';
+  });
+}
+
+/** The logical table of R2RML that a statement leads to: a table or view, or a query, of the run's database. */
+export function readLogicalTable(context: Context, statement: Statement): SqlSource | undefined {
+  const { report } = context;
+  const before = report.errors;
+  const node = nodeOf(context, statement, 'logical table');
+  if (node === undefined) return undefined;
+  checkVersions(context, node);
+  const named = only(context, node, 'tableName', 'sqlQuery');
+  if (named === undefined) {
+    if (node.sound) report.error('missing-table', node.origin, 'a logical table without rr:tableName or rr:sqlQuery', 'add one of the two');
+    return undefined;
+  }
+  const isTable = lookUp('properties', named.property)?.name === 'tableName';
+  const content = isTable ? tableOf(context, named) : queryOf(context, named);
+  if (!node.sound || report.errors > before || content === undefined) return undefined;
+  return { kind: 'sql', origin: node.origin, ids: [node.id], connection: undefined, content, references: 'identifiers', nulls: [] };
+}
+
+/** The logical source of RML that `node` is: over the database that `source` describes, or the run's where there is no rml:source. */
+export function readSqlSource(context: Context, node: MappingNode, source: Statement | undefined): SqlSource | undefined {
+  const { report } = context;
+  const before = report.errors;
+  checkVersions(context, node);
+  const database = source === undefined ? undefined : readDatabase(context, source);
+  const formulation = readFormulation(context, node);
+  const content = formulation === 'wrong' ? undefined : readContent(context, node, formulation);
+  if (!node.sound || report.errors > before || content === undefined) return undefined;
+  return {
+    kind: 'sql',
+    origin: node.origin,
+    ids: [node.id, ...(database === undefined ? [] : [database.id])],
+    connection: database?.connection,
+    content,
+    references: 'labels',
+    nulls: database?.nulls ?? [],
+  };
+}
+
+/** What rml:iterator is; undefined where it is nothing: the older RML has properties for tables and queries. */
+type Formulation = 'SQL2008Table' | 'SQL2008Query' | undefined;
+
+function readFormulation(context: Context, node: MappingNode): Formulation | 'wrong' {
+  const { report } = context;
+  const statement = only(context, node, 'referenceFormulation');
+  if (statement === undefined) return undefined;
+  const { object, origin } = statement;
+  const term = object.kind === 'iri' ? lookUp('individuals', object.value) : undefined;
+  switch (term?.name) {
+    case 'SQL2008Table':
+    case 'SQL2008Query':
+      return term.name;
+    case 'SQL2008':
+      return undefined;
+    case 'CSV':
+    case 'JSONPath':
+    case 'XPath':
+      if (term.dialect === 'rml') {
+        const hint = 'use rml:SQL2008Table with a table in rml:iterator, or rml:SQL2008Query with a query in it';
+        report.error('contradiction', origin, `${term.short} reads documents, and this logical source asks a database`, hint);
+        return 'wrong';
+      }
+      // The older RML says ql:CSV of databases, too: their rows are read alike.
+      if (term.name !== 'CSV') {
+        const message = `${term.short} has no effect on a database: a reference is the name of a column`;
+        report.warning('unused-formulation', origin, message, 'remove it, or write ql:CSV');
+      }
+      return undefined;
+  }
+  if (term !== undefined && term.name === undefined) {
+    const names = term.others().filter((name) => /:(SQL|CSV)/.test(name));
+    reportUnknown(report, 'reference formulation', term.short, origin, names, 'a database takes rml:SQL2008Table or rml:SQL2008Query');
+  } else {
+    const message = `a database takes the reference formulation rml:SQL2008Table or rml:SQL2008Query, found ${describeTerm(object)}`;
+    report.error('wrong-value', origin, message);
+  }
+  return 'wrong';
+}
+
+function readContent(context: Context, node: MappingNode, formulation: Formulation): SqlContent | undefined {
+  const { report } = context;
+  const missing = (code: string, message: string, hint: string): undefined => {
+    if (node.sound) report.error(code, node.origin, message, hint);
+  };
+  switch (formulation) {
+    case 'SQL2008Table': {
+      const [query] = [...node.all('query'), ...node.all('sqlQuery')];
+      if (query !== undefined) {
+        const message = `${shorten(query.property)} beside rml:SQL2008Table, whose records are the rows of a table`;
+        report.error('contradiction', query.origin, message, 'for a query, use rml:SQL2008Query');
+        return undefined;
+      }
+      const table = only(context, node, 'iterator', 'tableName');
+      if (table !== undefined) return tableOf(context, table);
+      return missing('missing-iterator', 'rml:SQL2008Table without rml:iterator', 'name the table or view: rml:iterator "student"');
+    }
+    case 'SQL2008Query': {
+      const [table] = node.all('tableName');
+      if (table !== undefined) {
+        const message = `${shorten(table.property)} beside rml:SQL2008Query, whose records are the rows of a query`;
+        report.error('contradiction', table.origin, message, 'for a table, use rml:SQL2008Table');
+        return undefined;
+      }
+      const query = only(context, node, 'iterator', 'query', 'sqlQuery');
+      if (query !== undefined) return queryOf(context, query);
+      return missing('missing-iterator', 'rml:SQL2008Query without rml:iterator', 'add the query: rml:iterator "SELECT … FROM …"');
+    }
+    case undefined: {
+      const query = only(context, node, 'query', 'sqlQuery');
+      const table = only(context, node, 'tableName');
+      if (query === undefined && table === undefined) {
+        const hint =
+          'for a table, add rml:referenceFormulation rml:SQL2008Table ; rml:iterator "student" (older RML: rr:tableName "student"); for a query, rml:SQL2008Query ; rml:iterator "SELECT …" (older RML: rml:query "SELECT …")';
+        return missing('missing-table', 'a logical source over a database that names neither a table nor a query', hint);
+      }
+      const [iterator] = node.all('iterator');
+      if (iterator !== undefined) {
+        report.warning('unused-iterator', iterator.origin, 'rml:iterator has no effect on a database, whose records are rows');
+      }
+      if (query !== undefined && table !== undefined) {
+        const message = `${shorten(table.property)} has no effect beside ${shorten(query.property)}`;
+        report.warning('unused-table', table.origin, message, 'remove the one that is not meant');
+      }
+      return query === undefined ? tableOf(context, table as Statement) : queryOf(context, query);
+    }
+  }
+}
+
+function tableOf(context: Context, statement: Statement): SqlContent | undefined {
+  const text = textOf(context, statement, 'the name of a table or view in quotes');
+  if (text === undefined) return undefined;
+  const name = text.trim();
+  const { origin } = statement;
+  if (name !== '' && !/^(select|with)\s/i.test(name)) return { kind: 'table', origin, name };
+  const found = name === '' ? 'an empty text' : 'a query';
+  const hint = name === '' ? undefined : 'for a query, use rml:SQL2008Query, rml:query or rr:sqlQuery';
+  context.report.error('wrong-value', origin, `${shorten(statement.property)} takes the name of a table or view, found ${found}`, hint);
+  return undefined;
+}
+
+function queryOf(context: Context, statement: Statement): SqlContent | undefined {
+  const text = textOf(context, statement, 'an SQL query in quotes');
+  if (text === undefined) return undefined;
+  const read = readQuery(text);
+  const { origin } = statement;
+  if (read.kind === 'query') return { kind: 'query', origin, sql: read.sql };
+  context.report.error('wrong-value', origin, `${shorten(statement.property)} takes one SELECT, found ${read.found}`, read.hint);
+  return undefined;
+}
+
+function checkVersions(context: Context, node: MappingNode): void {
+  for (const { property, object, origin } of node.all('sqlVersion')) {
+    if (object.kind !== 'iri') {
+      const message = `${shorten(property)} takes an IRI such as rr:SQL2008, found ${describeTerm(object)}`;
+      context.report.error('wrong-value', origin, message);
+    } else if (!SQL_VERSIONS.includes(shorten(object.value))) {
+      const hint = didYouMean(shorten(object.value), SQL_VERSIONS) ?? 'queries go to the database as they are';
+      context.report.warning('unknown-sql-version', origin, `${shorten(object.value)} is no SQL version that R2RML knows`, hint);
+    }
+  }
+}
+
+interface Database {
+  readonly id: string;
+  readonly connection: SqlConnection;
+  readonly nulls: readonly string[];
+}
+
+function readDatabase(context: Context, source: Statement): Database | undefined {
+  const { graph, report } = context;
+  const before = report.errors;
+  if (!isDatabase(graph, nodeId(source.object))) {
+    // Not shown: it may be a URL with a password.
+    const message = 'this logical source asks a database, and its rml:source is none';
+    report.error('no-database', source.origin, message, `${DATABASE_HINT}, or leave rml:source out for the database of the run (JDBC_URL)`);
+    return undefined;
+  }
+  const node = nodeOf(context, source, 'database');
+  if (node === undefined) return undefined;
+  const texts = readDescription(context, node);
+  const nulls = node.all('null').map((statement) => textOf(context, statement, 'a text that stands for null'));
+  for (const { property, propertyOrigin } of [...node.all('encoding'), ...node.all('compression')]) {
+    report.warning('unused-term', propertyOrigin, `${shorten(property)} has no effect on a database`);
+  }
+  const jdbcUrl = texts.get('jdbcDSN');
+  if (jdbcUrl === undefined && report.errors === before) {
+    report.error('missing-jdbc-dsn', node.origin, 'a database without d2rq:jdbcDSN', 'add d2rq:jdbcDSN "jdbc:…", a JDBC URL');
+  }
+  if (!node.sound || report.errors > before || jdbcUrl === undefined) return undefined;
+  const connection: SqlConnection = {
+    origin: node.origin,
+    jdbcUrl,
+    driver: texts.get('jdbcDriver'),
+    user: texts.get('username'),
+    password: texts.get('password'),
+  };
+  return { id: node.id, connection, nulls: nulls.filter((text) => text !== undefined) };
+}
+
+/** What D2RQ's properties of a database say, and a word about those that say nothing here. */
+function readDescription({ graph, report }: Context, { id }: MappingNode): ReadonlyMap<ConnectionProperty, string> {
+  const texts = new Map<ConnectionProperty, string>();
+  for (const { property, propertyOrigin, object, origin } of graph.get(id)?.statements ?? []) {
+    if (property === RDF_TYPE) {
+      if (object.value.startsWith(D2RQ) && object.value !== `${D2RQ}Database`) {
+        report.warning('misplaced-term', origin, `${shorten(object.value)} is not ${withArticle('database')}, as which this node is used`);
+      }
+      continue;
+    }
+    if (!property.startsWith(D2RQ)) continue;
+    const short = `d2rq:${property.slice(D2RQ.length)}`;
+    const name = CONNECTION_PROPERTIES.find((known) => property === D2RQ + known);
+    if (name === undefined) {
+      const known = ENGINE_PROPERTIES.includes(property.slice(D2RQ.length));
+      const near = didYouMean(
+        short,
+        [...CONNECTION_PROPERTIES, ...ENGINE_PROPERTIES].map((local) => `d2rq:${local}`),
+      );
+      const read = `${CONNECTION_PROPERTIES.map((local) => `d2rq:${local}`).join(', ')} are read`;
+      report.warning('unused-term', propertyOrigin, `${short} has no effect here`, known ? read : (near ?? read));
+    } else if (object.kind !== 'literal' || (name === 'jdbcDSN' && object.value.trim() === '')) {
+      const found = object.kind === 'literal' ? 'an empty text' : object.kind === 'iri' ? 'an IRI' : 'a blank node';
+      const expected = name === 'jdbcDSN' ? 'a JDBC URL in quotes' : 'a text in quotes';
+      report.error('wrong-value', origin, `${short} takes ${expected}, found ${found}`);
+    } else if (texts.has(name)) {
+      report.error('too-many', origin, `a second ${short} on one database, which may have one of them`);
+    } else {
+      texts.set(name, name === 'jdbcDSN' ? object.value.trim() : object.value);
+    }
+  }
+  return texts;
+}
