@@ -10,14 +10,16 @@ import { observeRequest } from '../src/observe.ts';
 import { type Guard, makeGuard, parseTokens } from './auth.ts';
 import { configRoutes } from './config.ts';
 import { databaseRoutes } from './database.ts';
+import { kafkaRoute } from './kafka.ts';
 import { laterRoutes } from './later.ts';
 import { openApiRoute } from './openapi.ts';
 import { operatorRoutes } from './operators.ts';
 import { faultOf, PROBLEM_TYPE, problemAnswer, RequestFault } from './problem.ts';
-import { processRoutes } from './process.ts';
-import { rmlRoutes } from './rml.ts';
+import { processRoutes, sqlProcessRoute } from './process.ts';
+import { masterMappingRoutes, rmlRoutes } from './rml.ts';
 import type { Api, Reply, Route } from './route.ts';
 import { runRoutes } from './runs.ts';
+import { cronRoute } from './schedule.ts';
 import { sendStream } from './stream.ts';
 
 /** A route at its full path. */
@@ -49,9 +51,23 @@ export function mountRoutes(api: Api, served: Served): readonly MountedRoute[] {
 }
 
 function serviceRoutes(api: Api, service: Service): readonly Route[] {
-  if (service === 'sql-transformer') return [...databaseRoutes(api), ...laterRoutes(service)];
-  if (service !== 'semi-structured-transformer') return laterRoutes(service);
-  return [...processRoutes(api), ...runRoutes(api), ...configRoutes(api), ...rmlRoutes(api), ...laterRoutes(service)];
+  const shared = [kafkaRoute(api, service), ...laterRoutes(service)];
+  switch (service) {
+    case 'semi-structured-transformer':
+      return [...processRoutes(api), ...runRoutes(api), ...configRoutes(api), ...rmlRoutes(api), ...shared];
+    case 'sql-transformer':
+      return [
+        sqlProcessRoute(api),
+        ...runRoutes(api),
+        ...configRoutes(api),
+        ...masterMappingRoutes(api),
+        cronRoute(api),
+        ...databaseRoutes(api),
+        ...shared,
+      ];
+    case 'graph-writer':
+      return shared;
+  }
 }
 
 /**

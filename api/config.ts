@@ -49,7 +49,9 @@ export function configRoutes(api: Api): readonly Route[] {
 }
 
 function documentOf(api: Api, service: Service, paths: readonly string[] | undefined): ConfigDocument {
-  return configDocument(api.config.snapshot(), { name: SERVICES[service].name, scope: 'transformer' }, paths);
+  // The option is what the schedule began with; what holds now is the schedule itself.
+  const snapshot = { ...api.config.snapshot(), CRON: api.schedule.current()?.cron };
+  return configDocument(snapshot, { name: SERVICES[service].name, scope: 'transformer' }, paths);
 }
 
 /** `paths` may be repeated as well as comma-separated; an empty one is no restriction. */

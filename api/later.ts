@@ -9,31 +9,18 @@ type LaterRow = readonly [method: Method, path: string, role: Role, summary: str
 const SHARED: readonly LaterRow[] = [
   ['PUT', '/uploadConfigBackup', 'admin', 'Writes the configuration to the backup location'],
   ['GET', '/license', 'viewer', 'Shows the licence'],
-  ['GET', '/restartKafka', 'admin', 'Switches the message queue connection on or off'],
 ];
 
 const CUSTOM_FUNCTIONS: LaterRow = ['GET', '/updateCustomFunctions', 'admin', 'Downloads and deploys the custom functions'];
 
-const CONFIGURATION: readonly LaterRow[] = [
-  ['GET', '/config', 'viewer', 'Shows the configuration'],
-  ['PUT', '/updateConfig', 'admin', 'Changes an option'],
-];
-
 const LATER: Readonly<Record<Service, readonly LaterRow[]>> = {
   'semi-structured-transformer': [...SHARED, CUSTOM_FUNCTIONS],
-  'sql-transformer': [
-    ['GET', '/process', 'operator', 'Transforms the database'],
-    ...CONFIGURATION,
-    ['GET', '/rml', 'viewer', 'Shows the master mapping file'],
-    ['PUT', '/rml', 'admin', 'Replaces the master mapping file'],
-    ['PUT', '/updateCron', 'admin', 'Sets the schedule'],
-    ...SHARED,
-    CUSTOM_FUNCTIONS,
-  ],
+  'sql-transformer': [...SHARED, CUSTOM_FUNCTIONS],
   'graph-writer': [
     ['GET', '/process', 'operator', 'Writes a file of statements to the target'],
     ['POST', '/process', 'operator', 'Writes files of statements to the target'],
-    ...CONFIGURATION,
+    ['GET', '/config', 'viewer', 'Shows the configuration'],
+    ['PUT', '/updateConfig', 'admin', 'Changes an option'],
     ['GET', '/checkConnection', 'operator', 'Tests the connection to the target'],
     ...SHARED,
   ],

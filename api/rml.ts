@@ -1,15 +1,18 @@
-/** `/rml`: read and replace the files of the mapping directory. */
+/** `/rml`: read and replace the files of the mapping directory; for the SQL transformer, the master mapping. */
 import { mkdir, realpath, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { findMasterMapping, MASTER_MAPPING_HINT, type MasterMapping } from '../queues/transform-request.ts';
 import { directories } from '../src/config/directories.ts';
 import { Fault } from '../src/fault.ts';
 import type { Diagnostic } from '../src/mapping/model.ts';
 import { readMapping } from '../src/mapping/read.ts';
+import { redact } from '../src/redact.ts';
 import { DEFAULT_BASE } from '../src/run/request.ts';
 import { readText, resolveInside, writeAtomically } from '../src/storage/storage.ts';
 import { locate } from '../src/storage/url.ts';
 import { readTextBody } from './body.ts';
 import { RequestFault } from './problem.ts';
-import { type Api, type Parameter, type Route, requiredParameter } from './route.ts';
+import { type Api, type Call, type Parameter, type Reply, type Route, requiredParameter } from './route.ts';
 
 const TURTLE = 'text/turtle';
 const FILE_NAME: Parameter = {
@@ -19,6 +22,11 @@ const FILE_NAME: Parameter = {
   description: 'Location of the mapping file: a path below MAPPINGS_DIR_URL, or an absolute path or file: URL inside it',
 };
 
+const SHOWN: Route['replies'] = { 200: { description: 'The file', type: TURTLE, schema: { type: 'string' } } };
+const WRITTEN: Route['replies'] = { 200: { description: 'The file is written; the body is empty' } };
+const BODY = { type: TURTLE, schema: { type: 'string' }, required: true } as const;
+
+/** Of the semi-structured transformer. */
 export function rmlRoutes(api: Api): readonly Route[] {
   return [
     {
@@ -27,7 +35,7 @@ export function rmlRoutes(api: Api): readonly Route[] {
       role: 'viewer',
       summary: 'Shows a mapping file',
       parameters: [FILE_NAME],
-      replies: { 200: { description: 'The file', type: TURTLE, schema: { type: 'string' } } },
+      replies: SHOWN,
       handle: async ({ query }) => {
         const fileName = requiredParameter(query, 'fileName', 'the location of the mapping file');
         const path = await insideMappings(mappingDirectory(api), fileName);
@@ -40,22 +48,65 @@ export function rmlRoutes(api: Api): readonly Route[] {
       role: 'admin',
       summary: 'Writes a mapping file, in effect for every run that starts from now on',
       parameters: [FILE_NAME],
-      body: { type: TURTLE, schema: { type: 'string' }, required: true },
-      replies: { 200: { description: 'The file is written; the body is empty' } },
-      handle: async ({ query, request, actor }) => {
-        const fileName = requiredParameter(query, 'fileName', 'the location of the mapping file');
+      body: BODY,
+      replies: WRITTEN,
+      handle: async (call) => {
+        const fileName = requiredParameter(call.query, 'fileName', 'the location of the mapping file');
         const directory = mappingDirectory(api);
         await mkdir(directory, { recursive: true });
-        const path = await insideMappings(directory, fileName);
-        const text = await readTextBody(request, TURTLE, api.config.snapshot().MAX_BODY_BYTES);
-        checkMapping(fileName, text, api.config.snapshot().BASE_IRI);
-        await refuseDirectory(path, fileName);
-        await writeAtomically(path, text);
-        api.logger.info({ file: path, by: actor }, 'mapping written');
-        return { status: 200 };
+        return writeMapping(api, call, await insideMappings(directory, fileName), fileName);
       },
     },
   ];
+}
+
+/** Of the SQL transformer. */
+export function masterMappingRoutes(api: Api): readonly Route[] {
+  const find = (): Promise<MasterMapping> => findMasterMapping(api.config.snapshot(), api.workingDirectory);
+  return [
+    {
+      method: 'GET',
+      path: '/rml',
+      role: 'viewer',
+      summary: 'Shows the master mapping file',
+      replies: SHOWN,
+      handle: async () => {
+        const directory = mappingDirectory(api);
+        const { url, path, present } = await find();
+        if (!present || path === undefined) {
+          throw new Fault('request/not-found', `There is no master mapping: it was looked for at ${redact(url)}`, {
+            hint: MASTER_MAPPING_HINT,
+          });
+        }
+        return { status: 200, type: TURTLE, body: await readMappingFile(path, basename(path), directory) };
+      },
+    },
+    {
+      method: 'PUT',
+      path: '/rml',
+      role: 'admin',
+      summary: 'Replaces the master mapping file, in effect for every run that starts from now on',
+      body: BODY,
+      replies: WRITTEN,
+      handle: async (call) => {
+        await mkdir(mappingDirectory(api), { recursive: true });
+        const { path } = await find();
+        if (path === undefined) throw notHere();
+        return writeMapping(api, call, path, api.config.snapshot().MASTER_MAPPING_FILE);
+      },
+    },
+  ];
+}
+
+/** @throws RequestFault, Fault — the body is not a mapping; then the old file stays */
+async function writeMapping(api: Api, { request, actor }: Call, path: string, fileName: string): Promise<Reply> {
+  const { MAX_BODY_BYTES, BASE_IRI } = api.config.snapshot();
+  const text = await readTextBody(request, TURTLE, MAX_BODY_BYTES);
+  checkMapping(fileName, text, BASE_IRI);
+  await refuseDirectory(path, fileName);
+  await writeAtomically(path, text);
+  api.logger.info({ file: path, by: actor }, 'mapping written');
+  return { status: 200 };
 }
 
 /** @throws Fault request/conflict — the mappings do not lie on this machine */
@@ -63,8 +114,11 @@ function mappingDirectory(api: Api): string {
   const { mappings } = directories(api.config.snapshot(), api.workingDirectory);
   const location = locate(mappings, api.workingDirectory);
   if (location.kind === 'file') return location.path;
-  throw new Fault('request/conflict', 'MAPPINGS_DIR_URL is not a directory of this machine, so its files cannot be read or written here');
+  throw notHere();
 }
+
+const notHere = (): Fault =>
+  new Fault('request/conflict', 'MAPPINGS_DIR_URL is not a directory of this machine, so its files cannot be read or written here');
 
 /**
  * The real path of `fileName` inside the mapping directory, where it may be missing.

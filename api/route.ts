@@ -1,7 +1,7 @@
 /** What a route is: one row with everything that serving it, refusing it and describing it needs. */
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
-import type { Runs } from '../queues/contract.ts';
+import type { Runs, Schedule } from '../queues/contract.ts';
 import type { Service } from '../queues/jobs.ts';
 import type { ConfigStore } from '../src/config/store.ts';
 import { Fault } from '../src/fault.ts';
@@ -10,6 +10,7 @@ import type { Role } from './auth.ts';
 /** What the routes need of the rest of the process. */
 export interface Api {
   readonly runs: Runs;
+  readonly schedule: Schedule;
   readonly config: ConfigStore;
   readonly logger: Logger;
   /** What relative paths of requests and options start from. */

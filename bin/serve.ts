@@ -3,7 +3,9 @@ import { makeApp } from '../api/app.ts';
 import { makeGuard, parseTokens } from '../api/auth.ts';
 import { type HttpServer, listen } from '../api/server.ts';
 import { atMost, openBackend, type QueueBackend } from '../queues/backend.ts';
+import { cronOfOptions } from '../queues/cron.ts';
 import { openRuns, runPolicy } from '../queues/runs.ts';
+import { openSchedule, type SharedSchedule, startTicks, type Ticks } from '../queues/schedule.ts';
 import { directories } from '../src/config/directories.ts';
 import { DEFAULTS, type OptionName, type OptionValues, type Snapshot } from '../src/config/options.ts';
 import { parseOption, readEnvironment } from '../src/config/parse.ts';
@@ -64,6 +66,8 @@ export async function serve(argv: string[]): Promise<number> {
   const listens = role !== 'worker' || options.PORT !== undefined;
   const snapshot: Snapshot = { ...DEFAULTS, ...options };
   refuseLonelyProcess(role, snapshot);
+  // Told before anything is opened.
+  cronOfOptions(snapshot);
   // Before anything is opened; the application makes its own.
   if (listens) makeGuard(parseTokens(snapshot.API_TOKENS), snapshot.HOST, snapshot.ALLOW_ANONYMOUS);
 
@@ -86,6 +90,8 @@ interface Process {
   readonly backend: QueueBackend;
   readonly config: ConfigStore;
   readonly runs: Awaited<ReturnType<typeof openRuns>>;
+  readonly schedule: SharedSchedule;
+  readonly ticks: Ticks | undefined;
   readonly draining: AbortController;
   readonly ending: AbortController;
   readonly server: HttpServer | undefined;
@@ -114,12 +120,14 @@ async function start(
       logger.level = LOG_LEVEL;
     });
     const runs = await openRuns(backend, () => runPolicy(config.snapshot()));
+    const schedule = await openSchedule(backend.settings);
     const draining = new AbortController();
     const ending = new AbortController();
     let workers: Workers | undefined;
     if (listens) {
       const api = {
         runs,
+        schedule,
         config,
         logger,
         workingDirectory,
@@ -133,8 +141,9 @@ async function start(
       server = await listen(app, { host: settings.HOST, port: settings.PORT, requestTimeoutMs });
     }
     if (role !== 'api') workers = await startWorkers(backend, config, logger, { workingDirectory });
+    const ticks = role === 'api' ? undefined : await startTicks(backend, schedule, { runs, config, workingDirectory }, logger);
     if (server !== undefined) logger.info({ url: server.url, queue: backend.describe(), role, service: settings.SERVICE }, 'listening');
-    return { backend, config, runs, draining, ending, server, workers };
+    return { backend, config, runs, schedule, ticks, draining, ending, server, workers };
   } catch (error) {
     server?.cut();
     await server?.close();
@@ -147,15 +156,21 @@ async function start(
  * No new connections; runs of this process end or go back to the queue; whoever still waits for another's run is told where
  * to find it; then everything is closed.
  */
-async function stop({ server, workers, runs, config, backend, draining, ending }: Process, drainMs: number): Promise<void> {
+async function stop(
+  { server, workers, runs, schedule, ticks, config, backend, draining, ending }: Process,
+  drainMs: number,
+): Promise<void> {
   draining.abort();
+  const stopped = ticks?.stop();
   const answered = server?.close() ?? Promise.resolve();
   if (workers !== undefined) await workers.drain(drainMs);
+  await stopped;
   await atMost(workers === undefined ? drainMs : LAST_ANSWERS_MS, answered);
   ending.abort();
   await atMost(CLOSING_MS, answered);
   server?.cut();
   await runs.close();
+  schedule.close();
   config.close();
   await backend.close();
 }

@@ -12,6 +12,7 @@ import { openEmbedded, openPostgres } from './backend/postgres.ts';
 import { describeRedis, openRedis } from './backend/redis.ts';
 import { findRedisServer, startRedisServer } from './backend/redis-server.ts';
 import { watchSettings } from './backend/settings.ts';
+import { nextTick } from './cron.ts';
 
 export type { BackendKind } from './backend/driver.ts';
 
@@ -89,7 +90,12 @@ function makeBackend(driver: Driver, prefix: string, logger: Logger): QueueBacke
     return made;
   };
   // BullMQ's types tie each class to its Redis backend; the factory is what makes it another one.
-  const common = (role: 'producer' | 'consumer') => ({ connection: driver.connection(role) as never, prefix });
+  // Its own reader of cron expressions refuses Quartz's seventh field.
+  const common = (role: 'producer' | 'consumer') => ({
+    connection: driver.connection(role) as never,
+    prefix,
+    settings: { repeatStrategy: nextTick },
+  });
   const factory = driver.factory as undefined;
 
   return {

@@ -1,4 +1,5 @@
 /** What the API knows of the queue: submit a run, wait for it, look at it, cancel it. `queues/runs.ts` keeps the promise. */
+import type { Timing } from './cron.ts';
 import type { Outcome, RunState, RunView, Service, TransformRequest } from './jobs.ts';
 
 export interface Submitted {
@@ -24,6 +25,14 @@ export interface Runs {
   cancel(id: string): Promise<RunView | undefined>;
   /** Counts by state of all services, for metrics and readiness. @throws Fault service/unavailable */
   counts(): Promise<Readonly<Record<string, number>>>;
+}
+
+/** The schedule of the SQL transformer; `queues/schedule.ts` keeps the promise. */
+export interface Schedule {
+  /** As this process knows it, at most a second old; undefined: off. */
+  current(): Timing | undefined;
+  /** Sets it for the whole fleet; undefined: off. @throws Fault service/unavailable */
+  set(timing: Timing | undefined): Promise<void>;
 }
 
 export type { SharedSettings } from '../src/config/store.ts';

@@ -3,14 +3,15 @@
  *
  * - *run*: one request for work; its id is the announce job's id.
  * - *transform* (job): maps the inputs of a run to its parts; runs in a worker thread.
+ * - *slice* (job): a share of a transform job over a large table; the transform job makes them, waits for them and publishes what they wrote.
  * - *announce* (job): parent of transform; computes the outcome of the run, once.
  * - *outcome*: what is said of an ended run; HTTP body, message and run view are this one object.
  * - *part*: one output file. *manifest*: the list of a run's parts, written last.
  * - *attempt*: one start of a job; each writes under a name of its own.
  */
 import type { FaultData } from '../src/fault.ts';
-import type { InputBinding, Progress, RunReport, RunRequest } from '../src/run/request.ts';
-import type { OutputFormat, PartFile } from '../src/sinks/sink.ts';
+import type { InputBinding, Progress, RunReport, RunRequest, RunSlice } from '../src/run/request.ts';
+import type { FinishedPart, OutputFormat, PartFile } from '../src/sinks/sink.ts';
 
 export const SERVICES = {
   'semi-structured-transformer': { name: 'Semi-Structured-Transformer' },
@@ -25,7 +26,15 @@ export interface TransformRequest {
   readonly inputs: readonly InputBinding[];
   /** URLs or paths of mapping files (a directory is already listed). */
   readonly mappings: readonly string[];
-  readonly run: Pick<RunRequest, 'base' | 'onError' | 'maxRejected' | 'distinct' | 'memoryBudgetBytes' | 'maxRecordBytes'>;
+  readonly run: Pick<
+    RunRequest,
+    'base' | 'onError' | 'maxRejected' | 'distinct' | 'memoryBudgetBytes' | 'maxRecordBytes' | 'sql' | 'rowsPerPart'
+  >;
+  /**
+   * SQL transformer: rows of a table from which on it is cut into slices; 0: never. The database and its password are no part of a
+   * job: the worker that takes it reads them from the configuration.
+   */
+  readonly sliceRows: number;
   readonly output: { readonly directory: string; readonly format: OutputFormat };
 }
 
@@ -44,6 +53,25 @@ export interface TransformPayload extends TransformRequest {
 /** Names of the queues; a run's jobs have the run's id in both. */
 export const TRANSFORM_QUEUE = 'transform';
 export const ANNOUNCE_QUEUE = 'announce';
+/** Jobs `<run id>-<time of submission>-<attempt of the transform job>-<index>`. */
+export const SLICE_QUEUE = 'slice';
+
+export interface SlicePayload extends TransformPayload {
+  readonly slice: RunSlice;
+  /** The start of the transform job that made it; once that has been started again, nobody wants it any more. */
+  readonly attempt: number;
+}
+
+/** What a slice job hands to the transform job that waits for it. */
+export interface SliceResult {
+  readonly report: RunReport;
+  /** In the output directory, in order. */
+  readonly parts: readonly FinishedPart[];
+  /** Temporary name of the file of rejected records, where there is one. */
+  readonly rejections: string | undefined;
+  /** Messages of the first rejected records. */
+  readonly rejected: readonly string[];
+}
 
 /** What a transform job hands to announce. */
 export interface TransformResult {
@@ -53,13 +81,16 @@ export interface TransformResult {
   readonly manifest: string;
   /** URL of the file of rejected records, where there is one. */
   readonly rejections: string | undefined;
+  /** How many slices it was cut into; 1: none. */
+  readonly slices: number;
   /** Milliseconds, from taken to done. */
   readonly milliseconds: number;
 }
 
 /** 200 body of `/process`. @see decisions §2 */
 export interface SuccessReport {
-  readonly input: readonly string[];
+  /** Not of the SQL transformer, which has no input files. */
+  readonly input?: readonly string[];
   readonly successfulIterations: number;
   readonly failedIterations: number;
   readonly outputFileLocations: readonly string[];
@@ -79,10 +110,11 @@ export interface FailureMessage {
   /** Local date-time, ISO 8601 with milliseconds, no zone. */
   readonly time: string;
   readonly type: string;
-  /** `Record '<input-file-url>' could not be processed due to: <reason>.` */
+  /** `Record '<input-file-url>' could not be processed due to: <reason>.`, without the URL where the SQL transformer says it. */
   readonly error: string;
   readonly version: string;
-  readonly entity: string;
+  /** URL of the failed input file; not of the SQL transformer. */
+  readonly entity?: string;
   readonly provenance: string;
   readonly runId: string;
   readonly code: string;

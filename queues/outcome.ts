@@ -20,8 +20,8 @@ export function completedOutcome(payload: TransformPayload, result: TransformRes
   return {
     state: 'completed',
     report: {
-      input: payload.inputs.map((input) => redact(input.url)),
-      successfulIterations: Math.max(1, payload.inputs.length),
+      ...(readsFiles(payload) ? { input: payload.inputs.map((input) => redact(input.url)) } : {}),
+      successfulIterations: readsFiles(payload) ? Math.max(1, payload.inputs.length) : result.slices,
       failedIterations: 0,
       outputFileLocations: parts.map((part) => part.url),
       mappingFiles: report.mappings.map((mapping) => mapping.url),
@@ -35,6 +35,9 @@ export function completedOutcome(payload: TransformPayload, result: TransformRes
   };
 }
 
+/** Where a service has no input files, its messages have none of the fields that name them. */
+const readsFiles = ({ service }: Pick<TransformPayload, 'service'>): boolean => service !== 'sql-transformer';
+
 /** A cancelled run is one whose fault says so. */
 export function failedOutcome(subject: Subject, fault: Fault, now: Date): Outcome {
   return { state: fault.code === 'run/cancelled' ? 'cancelled' : 'failed', failure: failureMessage(subject, fault, now) };
@@ -42,15 +45,15 @@ export function failedOutcome(subject: Subject, fault: Fault, now: Date): Outcom
 
 export function failureMessage(subject: Subject, fault: Fault, now: Date): FailureMessage {
   const { name } = SERVICES[subject.service];
-  const entity = failingInput(subject, fault);
-  const words: Readonly<Record<string, string>> = { input: entity, reason: reasonOf(fault, entity) };
+  const entity = readsFiles(subject) ? failingInput(subject, fault) : undefined;
+  const words: Readonly<Record<string, string>> = { input: entity ?? '', reason: reasonOf(fault, entity) };
   return {
     name,
     time: localTime(now),
     type: name,
     error: FAILURE_TEXT[subject.service].replace(/\{(input|reason)\}/g, (_, word: string) => words[word] ?? ''),
     version: VERSION,
-    entity,
+    ...(entity === undefined ? {} : { entity }),
     provenance: '',
     runId: subject.runId,
     code: fault.code,
@@ -71,9 +74,15 @@ function samePlace(url: string, named: string): boolean {
 }
 
 /** One sentence without its full stop: the text form puts its own. */
-function reasonOf(fault: Fault, entity: string): string {
-  const text = fault.code === 'source/type' ? typeReason(fault, entity) : describeFault(withoutEntity(fault, entity));
-  return text.replace(/\s*\.\s*$/, '');
+function reasonOf(fault: Fault, entity: string | undefined): string {
+  return wordsOf(fault, entity).replace(/\s*\.\s*$/, '');
+}
+
+function wordsOf(fault: Fault, entity: string | undefined): string {
+  // The specification's words, and nothing beside them.
+  if (fault.code === 'database/credentials') return fault.message;
+  if (entity === undefined) return describeFault(fault);
+  return fault.code === 'source/type' ? typeReason(fault, entity) : describeFault(withoutEntity(fault, entity));
 }
 
 /** The text form names the entity already; another input stays in the reason. */

@@ -123,7 +123,7 @@ export async function openRuns(
 
   async function submitOnce(request: TransformRequest, key: string | undefined, digest: string) {
     await backend.ping(SUBMIT_MS);
-    const id = key === undefined ? `r${randomBytes(16).toString('hex')}` : idOfKey(request.service, key);
+    const id = key === undefined ? `r${randomBytes(16).toString('hex')}` : runIdOfKey(request.service, key);
     const ticket = randomBytes(12).toString('hex');
     const payload: TransformPayload = { ...request, runId: id, submittedAt: new Date().toISOString(), digest, ticket };
     if (key === undefined) {
@@ -290,7 +290,8 @@ async function removeUnlessTaken(job: Job): Promise<void> {
   }
 }
 
-function idOfKey(service: string, key: string): string {
+/** The id of the run that an idempotency key makes. */
+export function runIdOfKey(service: string, key: string): string {
   return `k${createHash('sha256').update(`${service}\n${key}`).digest('hex').slice(0, 40)}`;
 }
 

@@ -388,7 +388,8 @@ export const OPTIONS = {
     type: 'string',
     default: none,
     scope: 'transformer',
-    summary: 'Schedule of the SQL transformer until `PUT /updateCron` sets another one, Quartz (6 or 7 fields) or Unix (5 fields). Absent: none.',
+    summary:
+      'Schedule of the SQL transformer until `PUT /updateCron` sets another one, Quartz (6 or 7 fields) or Unix (5 fields). Absent: none.',
   },
   CRON_TIMEZONE: {
     path: 'sql.cronTimezone',

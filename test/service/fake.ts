@@ -5,6 +5,7 @@ import { makeApp } from '../../api/app.ts';
 import type { Api } from '../../api/route.ts';
 import type { Runs } from '../../queues/contract.ts';
 import type { FailureMessage, Outcome, RunView, SuccessReport, TransformRequest } from '../../queues/jobs.ts';
+import { openSchedule, type SharedSchedule } from '../../queues/schedule.ts';
 import type { OptionValues } from '../../src/config/options.ts';
 import { openConfig, type SharedSettings } from '../../src/config/store.ts';
 import { Fault } from '../../src/fault.ts';
@@ -131,7 +132,7 @@ export function fakeRuns(): FakeRuns {
 }
 
 /** Settings of one process. */
-function memorySettings(): SharedSettings {
+export function memorySettings(): SharedSettings {
   const values = new Map<string, string>();
   const watchers = new Map<string, (value: string | undefined) => void>();
   return {
@@ -151,6 +152,7 @@ function memorySettings(): SharedSettings {
 
 export interface FakeApi {
   readonly runs: FakeRuns;
+  readonly schedule: SharedSchedule;
   readonly url: string;
   /** Takes no more runs, as a stopping process does. */
   drain(): void;
@@ -163,9 +165,12 @@ export async function startFakeApi(options: OptionValues, more: Partial<Api> = {
   const runs = fakeRuns();
   const draining = new AbortController();
   const ending = new AbortController();
+  const settings = memorySettings();
+  const schedule = await openSchedule(settings);
   const app = makeApp({
     runs,
-    config: await openConfig(options, memorySettings()),
+    schedule,
+    config: await openConfig(options, settings),
     logger: quietLogger(),
     workingDirectory: process.cwd(),
     queueName: 'memory',
@@ -177,6 +182,7 @@ export async function startFakeApi(options: OptionValues, more: Partial<Api> = {
   await new Promise((resolve) => server.once('listening', resolve));
   return {
     runs,
+    schedule,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     drain: () => draining.abort(),
     end: () => ending.abort(),

@@ -1,0 +1,142 @@
+/** What every `/process` shares: a request becomes a run; its outcome becomes the answer. */
+import { once } from 'node:events';
+import type { Outcome, RunView, TransformRequest } from '../queues/jobs.ts';
+import type { Snapshot } from '../src/config/options.ts';
+import { Fault } from '../src/fault.ts';
+import { redact } from '../src/redact.ts';
+import { type Api, type Call, explainQueueError, type Parameter, type Reply, type Route, withinQueueWait } from './route.ts';
+
+export const RUN_REPLIES: Route['replies'] = {
+  200: { description: 'The run completed', schema: 'SuccessReport' },
+  202: { description: 'The run goes on; Location says where to look', schema: 'RunView' },
+  400: { description: 'The run failed (failure message), or the request is wrong (problem)', schema: 'FailureMessage' },
+};
+
+export const RUN_HEADERS: readonly Parameter[] = [
+  { name: 'Prefer', in: 'header', description: '`respond-async`: answer 202 at once; `wait=SECONDS`: answer 202 after so long' },
+  { name: 'Idempotency-Key', in: 'header', description: 'The same key with the same request gives the same run' },
+];
+
+/**
+ * Submits the run that `request` asks for under the present configuration, and answers with its outcome, or with 202 where that is
+ * not waited for.
+ *
+ * @throws Fault whatever `request` throws; request/invalid — a header; request/conflict — a used key; service/unavailable
+ */
+export async function answerRun(api: Api, call: Call, request: (snapshot: Snapshot) => Promise<TransformRequest>): Promise<Reply> {
+  if (api.draining.aborted) throw new Fault('service/unavailable', 'This process is about to end and takes no more runs');
+  const preference = readPreference(call);
+  const idempotencyKey = readIdempotencyKey(call);
+  const snapshot = api.config.snapshot();
+  const transform = await request(snapshot);
+  const { id } = await withinQueueWait(api, api.runs.submit(transform, { idempotencyKey }));
+
+  const waitMs = shortest(snapshot.PROCESS_WAIT_SECONDS * 1_000, preference.waitMs);
+  const outcome = preference.async && preference.waitMs === 0 ? undefined : await waitForOutcome(api, call, id, waitMs);
+  return outcome === undefined ? accepted(api, call, id, transform, preference.applied) : replyOf(outcome);
+}
+
+/** 400 also for a run that was cancelled: to whoever waits, it did not do what was asked. */
+function replyOf(outcome: Outcome): Reply {
+  return outcome.state === 'completed' ? { status: 200, body: outcome.report } : { status: 400, body: outcome.failure };
+}
+
+/**
+ * The outcome, or undefined when the wait is over, the process ends, the client has gone, or the queue is lost: the run
+ * itself goes on in each of these cases.
+ */
+async function waitForOutcome(api: Api, call: Call, id: string, waitMs: number): Promise<Outcome | undefined> {
+  const over = new AbortController();
+  const { signal } = over;
+  const { socket } = call.request;
+  const ends: Promise<Outcome | undefined>[] = [
+    explainQueueError(api, api.runs.outcome(id, waitMs)).catch((error) => {
+      if (error instanceof Fault && error.code === 'service/unavailable') return undefined;
+      throw error;
+    }),
+    untilAborted(api.ending, signal),
+    once(socket, 'close', { signal }).then(
+      () => undefined,
+      () => undefined,
+    ),
+  ];
+  try {
+    if (socket.destroyed) return undefined;
+    return await Promise.race(ends);
+  } finally {
+    over.abort();
+  }
+}
+
+function untilAborted(ending: AbortSignal, over: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (ending.aborted) resolve(undefined);
+    ending.addEventListener('abort', () => resolve(undefined), { once: true, signal: over });
+  });
+}
+
+async function accepted(api: Api, call: Call, id: string, request: TransformRequest, applied: string): Promise<Reply> {
+  const view = await withinQueueWait(api, api.runs.get(id)).catch((error) => {
+    if (error instanceof Fault && error.code === 'service/unavailable') return undefined;
+    throw error;
+  });
+  return {
+    status: 202,
+    headers: { Location: `${call.baseUrl}/runs/${encodeURIComponent(id)}`, ...(applied === '' ? {} : { 'Preference-Applied': applied }) },
+    body: view ?? freshView(id, request),
+  };
+}
+
+/** What is known of a run that was taken when the queue cannot be asked any more. */
+function freshView(id: string, request: TransformRequest): RunView {
+  return {
+    id,
+    service: request.service,
+    state: 'queued',
+    attempts: 0,
+    submittedAt: new Date().toISOString(),
+    startedAt: undefined,
+    endedAt: undefined,
+    progress: undefined,
+    input: request.inputs.map(({ url }) => redact(url)),
+    outcome: undefined,
+  };
+}
+
+interface Preference {
+  readonly async: boolean;
+  /** 0 without `wait`. */
+  readonly waitMs: number;
+  /** For `Preference-Applied`, when it is a 202 in the end. */
+  readonly applied: string;
+}
+
+/** `respond-async` and `wait` of the Prefer header; others are not known here, and the standard says to leave them alone. */
+function readPreference(call: Call): Preference {
+  const header = call.request.headers.prefer;
+  const preferences = String(header ?? '')
+    .split(',')
+    .map((one) => one.split(';', 1)[0]?.trim().toLowerCase() ?? '');
+  const async = preferences.includes('respond-async');
+  const wait = preferences.map((one) => /^wait\s*=\s*"?(\d{1,6})"?$/.exec(one)?.[1]).find((seconds) => seconds !== undefined);
+  const applied = [...(async ? ['respond-async'] : []), ...(wait === undefined ? [] : [`wait=${wait}`])].join(', ');
+  return { async, waitMs: wait === undefined ? 0 : Number(wait) * 1_000, applied };
+}
+
+const LONGEST_KEY = 255;
+
+/** @throws Fault request/invalid */
+function readIdempotencyKey(call: Call): string | undefined {
+  const header = call.request.headers['idempotency-key'];
+  if (header === undefined) return undefined;
+  const key = String(header)
+    .trim()
+    .replace(/^"(.*)"$/, '$1');
+  if (key === '' || key.length > LONGEST_KEY) {
+    throw new Fault('request/invalid', `The header Idempotency-Key has ${key.length} characters, expected are 1 to ${LONGEST_KEY}`);
+  }
+  return key;
+}
+
+/** The shorter of two waits, where 0 means without limit. */
+const shortest = (a: number, b: number): number => (a === 0 || b === 0 ? Math.max(a, b) : Math.min(a, b));

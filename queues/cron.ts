@@ -1,0 +1,154 @@
+/**
+ * Cron expressions: when the SQL transformer's schedule ticks next.
+ *
+ * Two forms, told apart by their number of fields. Unix, five fields: minutes, hours, day of month, month, day of week (0–7, Sunday is
+ * 0 and 7). Quartz, six or seven fields: seconds before them, a year after them, days of the week 1–7 from Sunday, and `?`, `L`, `W`, `#`.
+ * At a change to summer time, a tick at a time that does not exist comes right after it; at the change back, a time of day that comes
+ * twice ticks once.
+ */
+import { Cron as Croner } from 'croner';
+import type { Snapshot } from '../src/config/options.ts';
+import { excerpt, Fault, type FaultCode } from '../src/fault.ts';
+
+/** An expression and the IANA time zone that it is meant in. */
+export interface Timing {
+  readonly cron: string;
+  readonly timezone: string;
+}
+
+export interface Cron extends Timing {
+  /** At most `count` times after `after`, fewer where the years of the expression end. */
+  next(count: number, after?: Date): readonly Date[];
+}
+
+type Form = 'Unix' | 'Quartz';
+
+interface Field {
+  readonly name: string;
+  readonly least: number;
+  readonly most: number;
+  readonly names?: readonly string[];
+  readonly takes: Readonly<Record<Form, string>>;
+}
+
+const MONTHS = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC'];
+const DAYS = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'];
+const both = (text: string) => ({ Unix: text, Quartz: text });
+
+/** In the order of Quartz. `least` and `names` count as Quartz does. */
+const FIELDS: readonly Field[] = [
+  { name: 'seconds', least: 0, most: 59, takes: both('0 to 59') },
+  { name: 'minutes', least: 0, most: 59, takes: both('0 to 59') },
+  { name: 'hours', least: 0, most: 23, takes: both('0 to 23') },
+  { name: 'day of month', least: 1, most: 31, takes: { Unix: '1 to 31', Quartz: '1 to 31, ?, L, LW or 15W' } },
+  { name: 'month', least: 1, most: 12, names: MONTHS, takes: both('1 to 12 or JAN to DEC') },
+  {
+    name: 'day of week',
+    least: 1,
+    most: 7,
+    names: DAYS,
+    takes: { Unix: '0 to 7 (0 and 7 are Sunday) or SUN to SAT', Quartz: '1 to 7 (1 is Sunday) or SUN to SAT, ?, L, 6L or 6#3' },
+  },
+  { name: 'year', least: 1970, most: 2099, takes: both('1970 to 2099') },
+];
+const DAY_OF_MONTH = 3;
+const DAY_OF_WEEK = 5;
+
+/**
+ * Reads an expression.
+ *
+ * @throws Fault request/invalid — not an expression, with the field that is wrong; or one that never ticks (again)
+ */
+export function parseCron(text: string, timezone: string, code: FaultCode = 'request/invalid'): Cron {
+  const cron = text.trim().replace(/\s+/g, ' ');
+  const given = cron === '' ? [] : cron.split(' ');
+  const form = given.length === 5 ? 'Unix' : 'Quartz';
+  if (given.length < 5 || given.length > 7) {
+    const count = given.length === 1 ? '1 field' : `${given.length} fields`;
+    throw new Fault(code, `The cron expression ${excerpt(text)} has ${count}: expected are 5 (Unix) or 6 or 7 (Quartz)`, {
+      hint: 'Such as 0 2 * * *, or 0 0 2 * * ?, for two o’clock every night',
+    });
+  }
+  const first = form === 'Unix' ? 1 : 0;
+  const fields = form === 'Unix' ? ['0', ...given, '*'] : [...given, '*'].slice(0, FIELDS.length);
+  const ready = fields.map((field, i) => {
+    const normal = form === 'Quartz' ? normalise(field, i) : field;
+    if (normal === undefined || !isRead(normal, i, form)) {
+      const { name, takes } = FIELDS[i] as Field;
+      throw new Fault(
+        code,
+        `The cron expression ${excerpt(text)} is not valid: field ${i + 1 - first} (${name}) is ${excerpt(field)}, ` +
+          `expected are ${takes[form]}, *, lists (,), ranges (-) and steps (/)`,
+      );
+    }
+    return normal;
+  });
+  if (form === 'Quartz' && [DAY_OF_MONTH, DAY_OF_WEEK].every((i) => ready[i] !== '*')) {
+    throw new Fault(
+      code,
+      `The cron expression ${excerpt(text)} is not valid: fields ${DAY_OF_MONTH + 1} (day of month) and ${DAY_OF_WEEK + 1} (day of week) both choose days`,
+      { hint: 'Write ? in one of the two' },
+    );
+  }
+  const croner = open(ready, form, timezone);
+  if (croner.nextRun() === null) throw new Fault(code, `The cron expression ${excerpt(text)} never comes true, from now on`);
+  return { cron, timezone, next: (count, after = new Date()) => croner.nextRuns(count, after) };
+}
+
+/** The schedule that the option CRON sets. @throws Fault config/invalid */
+export function cronOfOptions({ CRON, CRON_TIMEZONE }: Pick<Snapshot, 'CRON' | 'CRON_TIMEZONE'>): Timing | undefined {
+  if (CRON === undefined) return undefined;
+  const { cron, timezone } = parseCron(CRON, CRON_TIMEZONE ?? localTimezone(), 'config/invalid');
+  return { cron, timezone };
+}
+
+export const localTimezone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** BullMQ's `repeatStrategy`: milliseconds of the next tick after `after`; undefined: there is none. */
+export function nextTick(
+  after: number,
+  { pattern = '', tz = localTimezone() }: { readonly pattern?: string; readonly tz?: string },
+): number | undefined {
+  try {
+    return parseCron(pattern, tz).next(1, new Date(after))[0]?.getTime();
+  } catch (error) {
+    // A year that ended: the expression was read when it was set.
+    if (error instanceof Fault) return undefined;
+    throw error;
+  }
+}
+
+/** What croner does not know of Quartz: `?` in its two places only, a lone `L`, ranges around the end (FRI-MON). undefined: wrong. */
+function normalise(field: string, index: number): string | undefined {
+  const { least, most, names = [] } = FIELDS[index] as Field;
+  if (field.includes('?')) return field === '?' && (index === DAY_OF_MONTH || index === DAY_OF_WEEK) ? '*' : undefined;
+  const numberOf = (text: string): number => (/^\d+$/.test(text) ? Number(text) : names.indexOf(text.toUpperCase()) + least);
+  const parts = field.split(',').map((part) => {
+    if (index === DAY_OF_WEEK && part.toUpperCase() === 'L') return String(most);
+    const [, from, to] = /^(\w+)-(\w+)$/.exec(part) ?? [];
+    if (from === undefined || to === undefined || numberOf(from) <= numberOf(to)) return part;
+    return `${from}-${most},${least}-${to}`;
+  });
+  const numbers = parts.flatMap((part) => part.split(/[#/]/)[0]?.match(/\d+/g) ?? []).map(Number);
+  return numbers.some((number) => number < least || number > most) ? undefined : parts.join(',');
+}
+
+function isRead(field: string, index: number, form: Form): boolean {
+  try {
+    open(
+      FIELDS.map((_, i) => (i === index ? field : '*')),
+      form,
+    );
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Seven fields. Quartz numbers the days of the week from 1, and takes steps with a start (`0/15`). */
+const open = (fields: readonly string[], form: Form, timezone?: string): Croner =>
+  new Croner(fields.join(' '), {
+    alternativeWeekdays: form === 'Quartz',
+    sloppyRanges: true,
+    ...(timezone === undefined ? {} : { timezone }),
+  });

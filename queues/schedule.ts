@@ -1,0 +1,241 @@
+/**
+ * The schedule of the SQL transformer: one for the whole fleet, kept in the queue.
+ *
+ * What it is stands in the shared settings, and nowhere else. Processes with workers make BullMQ's job scheduler agree with it,
+ * whenever it changes and when they start. The scheduler has one job for the next tick; whichever worker takes it makes the job of the
+ * tick after it, and starts a run. So a tick happens once however many processes there are, and one that was missed while there was no
+ * worker is made up once.
+ */
+import type { Job } from 'bullmq';
+import type { ConfigStore } from '../src/config/store.ts';
+import { Fault } from '../src/fault.ts';
+import type { Logger } from '../src/observe.ts';
+import { atMost, type QueueBackend } from './backend.ts';
+import type { Runs, Schedule, SharedSettings } from './contract.ts';
+import { cronOfOptions, localTimezone, type Timing } from './cron.ts';
+import { runIdOfKey } from './runs.ts';
+import { sqlRequest } from './transform-request.ts';
+
+/** How the setting is kept, as JSON. */
+interface Stored {
+  /** null: off. */
+  readonly cron: string | null;
+  readonly timezone: string;
+  /** The option CRON gives way to a request, and takes back only what it set itself. */
+  readonly by: 'option' | 'request';
+}
+
+export interface SharedSchedule extends Schedule {
+  /** As it is kept, now. */
+  read(): Promise<Timing | undefined>;
+  /** What the options of a process with workers say. */
+  offer(option: Timing | undefined, timezone: string | undefined): Promise<void>;
+  onChange(changed: () => void): void;
+  close(): void;
+}
+
+const KEY = 'schedule';
+/** Tick and run of the last scheduled run. */
+const LAST_KEY = 'schedule-last';
+const TRIES = 20;
+
+/** @throws Fault service/unavailable */
+export async function openSchedule(settings: SharedSettings): Promise<SharedSchedule> {
+  const listeners = new Set<() => void>();
+  let text = await settings.get(KEY);
+  const unwatch = settings.watch(KEY, (now) => {
+    if (now === text) return;
+    text = now;
+    for (const listener of listeners) listener();
+  });
+
+  async function change(make: (stored: Stored | undefined) => Stored | undefined): Promise<void> {
+    for (let i = 0; i < TRIES; i++) {
+      const before = await settings.get(KEY);
+      const stored = make(parseStored(before));
+      const after = stored === undefined ? before : JSON.stringify(stored);
+      if (after === undefined || after === before || (await settings.compareAndSet(KEY, before, after))) return;
+    }
+    throw new Fault('service/unavailable', 'The schedule is being changed from too many places at once', { hint: 'Try again' });
+  }
+
+  return {
+    current: () => timingOf(parseStored(text)),
+
+    set: (timing) =>
+      change((stored) => ({
+        cron: timing?.cron ?? null,
+        timezone: timing?.timezone ?? stored?.timezone ?? localTimezone(),
+        by: 'request',
+      })),
+
+    read: async () => timingOf(parseStored(await settings.get(KEY))),
+
+    offer: (option, timezone) =>
+      change((stored) => {
+        if (stored?.by === 'request') return { ...stored, timezone: timezone ?? stored.timezone };
+        if (option === undefined && stored === undefined) return undefined;
+        return { cron: option?.cron ?? null, timezone: option?.timezone ?? localTimezone(), by: 'option' };
+      }),
+
+    onChange: (changed) => void listeners.add(changed),
+
+    close() {
+      unwatch();
+      listeners.clear();
+    },
+  };
+}
+
+const parseStored = (text: string | undefined): Stored | undefined => (text === undefined ? undefined : (JSON.parse(text) as Stored));
+
+const timingOf = (stored: Stored | undefined): Timing | undefined =>
+  stored === undefined || stored.cron === null ? undefined : { cron: stored.cron, timezone: stored.timezone };
+
+const same = (a: Timing | undefined, b: Timing | undefined): boolean => a?.cron === b?.cron && a?.timezone === b?.timezone;
+
+const QUEUE = 'schedule';
+const SCHEDULER = 'sql-transformer';
+const AGAIN_MS = 1_000;
+const STOP_MS = 2_000;
+/** The queue is away, or the disk of the mappings: a tick is tried for about a minute. */
+const TICK_RETRY = { attempts: 6, backoff: { type: 'exponential', delay: 2_000 }, removeOnComplete: true, removeOnFail: true } as const;
+
+export interface TickOptions {
+  readonly runs: Pick<Runs, 'submit' | 'get'>;
+  readonly config: ConfigStore;
+  /** What relative paths of options start from. */
+  readonly workingDirectory: string;
+}
+
+export interface Ticks {
+  /** Takes no more ticks; one that is under way ends. */
+  stop(): Promise<void>;
+}
+
+type Tick = Job<Timing>;
+
+/**
+ * Takes the ticks of the schedule until `stop`, as one of the fleet. The option CRON of this process becomes the schedule unless a
+ * request has set one.
+ *
+ * @throws Fault config/invalid — CRON is not a cron expression; service/unavailable
+ */
+export async function startTicks(
+  backend: QueueBackend,
+  schedule: SharedSchedule,
+  { runs, config, workingDirectory }: TickOptions,
+  logger: Logger,
+): Promise<Ticks> {
+  const queue = backend.queue<Timing>(QUEUE);
+  let stopped = false;
+
+  /** Makes the scheduler agree with the schedule. Who writes looks again afterwards, so the last one to write has seen the last change. */
+  const arrange = async (): Promise<void> => {
+    for (;;) {
+      const wanted = await schedule.read();
+      const found = await queue.getJobScheduler(SCHEDULER);
+      if (wanted === undefined) {
+        if (found !== undefined) await queue.removeJobScheduler(SCHEDULER);
+      } else if (found?.pattern !== wanted.cron || found.tz !== wanted.timezone || !(await hasNext(found.next))) {
+        await queue.upsertJobScheduler(
+          SCHEDULER,
+          { pattern: wanted.cron, tz: wanted.timezone },
+          { name: 'tick', data: wanted, opts: TICK_RETRY },
+        );
+      }
+      if (same(wanted, await schedule.read())) return;
+    }
+  };
+  const hasNext = async (time: number | undefined): Promise<boolean> => {
+    const job = await queue.getJob(`repeat:${SCHEDULER}:${time}`);
+    return job !== undefined && job.finishedOn === undefined;
+  };
+
+  let again: NodeJS.Timeout | undefined;
+  let arranging: Promise<void> = Promise.resolve();
+  const arrangeSoon = (): void => {
+    clearTimeout(again);
+    arranging = arranging.then(async () => {
+      if (stopped) return;
+      try {
+        await arrange();
+      } catch (error) {
+        if (stopped) return;
+        logger.warn({ error }, 'schedule not arranged');
+        again = setTimeout(arrangeSoon, AGAIN_MS).unref();
+      }
+    });
+  };
+
+  /** What `GET /process` does, unless the run of an earlier tick still goes on. */
+  const tick = async (job: Tick): Promise<void> => {
+    const time = Number(job.id?.split(':').pop());
+    const at = new Date(time).toISOString();
+    // Switched off or changed after this tick was made.
+    if (!same(job.data, await schedule.read())) return;
+    const key = `schedule ${at}`;
+    const before = await claimTick(backend.settings, { time, run: runIdOfKey('sql-transformer', key) }, runs);
+    if (before !== undefined) {
+      logger.warn({ tick: at, run: before }, 'tick skipped: the run of an earlier one goes on');
+      return;
+    }
+    try {
+      const request = await sqlRequest(config.snapshot(), workingDirectory);
+      const { id, existing } = await runs.submit(request, { idempotencyKey: key, digest: at });
+      if (!existing) logger.info({ tick: at, run: id }, 'run scheduled');
+    } catch (error) {
+      if (!(error instanceof Fault) || error.retriable) throw error;
+      logger.error({ tick: at, code: error.code, reason: error.message, hint: error.hint }, 'scheduled run not started');
+    }
+  };
+
+  const snapshot = config.snapshot();
+  let timezone = snapshot.CRON_TIMEZONE;
+  await schedule.offer(cronOfOptions(snapshot), timezone);
+  schedule.onChange(arrangeSoon);
+  const unwatch = config.onChange((now) => {
+    if (now.CRON_TIMEZONE === timezone) return;
+    timezone = now.CRON_TIMEZONE;
+    const change = async (): Promise<void> => schedule.offer(cronOfOptions(now), timezone ?? localTimezone());
+    change().catch((error: unknown) => logger.warn({ error }, 'time zone of the schedule not changed'));
+  });
+  const worker = backend.worker<Timing, void>(QUEUE, tick, { concurrency: 1, drainDelay: 5, runRetryDelay: AGAIN_MS });
+  worker.on('failed', (job, error) => logger.warn({ tick: job?.id, error }, 'tick failed'));
+  await worker.waitUntilReady();
+  worker.run().catch((error: unknown) => logger.error({ error, worker: QUEUE }, 'worker ended'));
+  arrangeSoon();
+
+  return {
+    async stop() {
+      stopped = true;
+      unwatch();
+      clearTimeout(again);
+      await atMost(STOP_MS, Promise.all([arranging, worker.close()]));
+    },
+  };
+}
+
+interface LastTick {
+  readonly time: number;
+  readonly run: string;
+}
+
+/**
+ * Makes `tick` the last one. undefined: it may have its run; else the run that goes on, or had the tick of a later time. A tick that
+ * was claimed already, by a process that may have died before it submitted, may have its run: that is one and the same.
+ */
+async function claimTick(settings: SharedSettings, tick: LastTick, runs: Pick<Runs, 'get'>): Promise<string | undefined> {
+  for (let i = 0; i < TRIES; i++) {
+    const text = await settings.get(LAST_KEY);
+    const last = text === undefined ? undefined : (JSON.parse(text) as LastTick);
+    if (last?.time === tick.time) return undefined;
+    if (last !== undefined) {
+      if (last.time > tick.time) return last.run;
+      const run = await runs.get(last.run);
+      if (run !== undefined && run.outcome === undefined) return last.run;
+    }
+    if (await settings.compareAndSet(LAST_KEY, text, JSON.stringify(tick))) return undefined;
+  }
+  throw new Fault('service/unavailable', 'The last tick of the schedule changes too often');
+}

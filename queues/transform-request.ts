@@ -1,0 +1,94 @@
+/** What a run is asked to do, as far as the configuration says it: for every transformer its settings, for SQL the whole request. */
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { directories } from '../src/config/directories.ts';
+import type { Snapshot } from '../src/config/options.ts';
+import { Fault } from '../src/fault.ts';
+import { redact } from '../src/redact.ts';
+import { resolveInside } from '../src/storage/storage.ts';
+import { locate } from '../src/storage/url.ts';
+import type { TransformRequest } from './jobs.ts';
+
+/** What the options say about a run, as it keeps them to its end. */
+export function settingsOf(snapshot: Snapshot, workingDirectory: string): Pick<TransformRequest, 'run' | 'sliceRows' | 'output'> {
+  return {
+    run: {
+      base: snapshot.BASE_IRI,
+      onError: snapshot.ON_ERROR === 'auto' ? undefined : snapshot.ON_ERROR,
+      // Infinity does not survive JSON.
+      maxRejected: snapshot.MAX_REJECTED ?? Number.MAX_SAFE_INTEGER,
+      distinct: snapshot.DISTINCT,
+      memoryBudgetBytes: snapshot.MEMORY_BUDGET_MB * 2 ** 20,
+      maxRecordBytes: snapshot.MAX_RECORD_BYTES,
+      sql: {
+        connectSeconds: snapshot.DB_CONNECT_SECONDS,
+        statementSeconds: snapshot.SQL_TIME_LIMIT_SECONDS,
+        lockSeconds: snapshot.SQL_LOCK_SECONDS,
+      },
+      rowsPerPart: snapshot.SQL_ITERATION_ROWS,
+    },
+    sliceRows: snapshot.SQL_SLICE_ROWS,
+    output: { directory: directories(snapshot, workingDirectory).output, format: snapshot.OUTPUT_FILE_FORMAT },
+  };
+}
+
+/** Where the master mapping is, or belongs. */
+export interface MasterMapping {
+  /** Path or URL, as the options give it. */
+  readonly url: string;
+  /** Real path; undefined: it is not on this machine, and only a run can tell whether it is there. */
+  readonly path: string | undefined;
+  readonly present: boolean;
+}
+
+/**
+ * MASTER_MAPPING_FILE in MAPPINGS_DIR_URL.
+ *
+ * @throws Fault request/forbidden — the file is not inside the directory
+ */
+export async function findMasterMapping(snapshot: Snapshot, workingDirectory: string): Promise<MasterMapping> {
+  const { mappings } = directories(snapshot, workingDirectory);
+  const file = snapshot.MASTER_MAPPING_FILE;
+  const location = locate(mappings, workingDirectory);
+  if (location.kind === 'http') {
+    const directory = new URL(location.url);
+    if (!directory.pathname.endsWith('/')) directory.pathname += '/';
+    const { href } = new URL(file, directory);
+    if (!href.startsWith(directory.href.slice(0, directory.href.length - directory.search.length))) throw outside(file);
+    return { url: href, path: undefined, present: true };
+  }
+  const there = await stat(location.path).catch(() => undefined);
+  const shown = join(location.path, file);
+  const url = /^file:/i.test(mappings) ? pathToFileURL(shown).href : shown;
+  // Without the directory nothing can be a link; a name that leads out of it does so by its steps.
+  if (there === undefined) {
+    if (!shown.startsWith(join(location.path, '/'))) throw outside(file);
+    return { url, path: shown, present: false };
+  }
+  const path = await resolveInside(location.path, file).catch((error) => {
+    throw error instanceof Fault ? outside(file) : error;
+  });
+  return { url, path, present: (await stat(path).catch(() => undefined)) !== undefined };
+}
+
+const outside = (file: string): Fault =>
+  new Fault('request/forbidden', `MASTER_MAPPING_FILE, ${JSON.stringify(file)}, is outside the mapping directory`, {
+    hint: 'Set MASTER_MAPPING_FILE to the name of a file in MAPPINGS_DIR_URL',
+  });
+
+/** What to do about a master mapping that is not there. */
+export const MASTER_MAPPING_HINT = 'Put one there with PUT /rml, or set MAPPINGS_DIR_URL and MASTER_MAPPING_FILE';
+
+/**
+ * What a run of the SQL transformer is, whoever starts it: the master mapping under the present configuration.
+ *
+ * @throws Fault request/invalid — there is no master mapping; request/forbidden
+ */
+export async function sqlRequest(snapshot: Snapshot, workingDirectory: string): Promise<TransformRequest> {
+  const { url, present } = await findMasterMapping(snapshot, workingDirectory);
+  if (!present) {
+    throw new Fault('request/invalid', `There is no master mapping: it was looked for at ${redact(url)}`, { hint: MASTER_MAPPING_HINT });
+  }
+  return { service: 'sql-transformer', inputs: [], mappings: [url], ...settingsOf(snapshot, workingDirectory) };
+}
