@@ -1,15 +1,17 @@
-/** `npm run demo`: starts the service, has it map three small files, shows what comes out and what a failure looks like. */
+/** `npm run demo`: starts the service, has it map three small files, shows what comes out and what a failure looks like; `-- sql`: a database. */
 import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { DataFactory, Parser, Store } from 'n3';
 import { PROJECT_ROOT } from '../project-root.ts';
 import { startService } from './service.ts';
+import { type Answer, ask, expectStatus, indented, say, title } from './telling.ts';
 
 const DATA = join(PROJECT_ROOT, 'test', 'demo', 'data');
 const urlOf = (name: string): string => pathToFileURL(join(DATA, name)).href;
 
 const SOURCES = ['stations.csv', 'measurements.json', 'schools.xml'];
+const PROCESS = '/semi-structured-transformer/process';
 const SHOWN_LINES = 6;
 const LIMIT_NO2 = 40;
 
@@ -17,6 +19,7 @@ const NEXT: readonly (readonly [command: string, purpose: string])[] = [
   ['node bin/quadmill.js run test/demo/data/mapping.ttl --format turtle', 'map without a service'],
   ['node bin/quadmill.js check test/demo/data/mapping.ttl', 'is the mapping right?'],
   ['node bin/quadmill.js explain test/demo/data/mapping.ttl', 'how will it be carried out?'],
+  ['npm run demo -- sql', 'the same from a PostgreSQL'],
   ['npm start', 'the service, on http://127.0.0.1:8080'],
 ];
 
@@ -28,13 +31,12 @@ async function demo(): Promise<void> {
   process.once('SIGINT', stopOnInterrupt);
   try {
     say(`It listens on ${service.url}, its queue is ${service.queue}.`);
-    const processUrl = `${service.url}/semi-structured-transformer/process`;
 
     title('2  Three files become one graph');
     say(`Air quality stations (CSV), what they measured (JSON), and schools (XML), all in ${relative(process.cwd(), DATA) || '.'}.`);
     say('mapping.ttl there says how they hang together: schools and measurements find their station by its code.\n');
     const request = { inputFileURL: SOURCES.map(urlOf), logicalSource: SOURCES, mappingURL: urlOf('mapping.ttl') };
-    const { status, body } = await post(processUrl, request);
+    const { status, body } = await post(service.url, request);
     if (status !== 200) throw new Error(`the mapping failed: ${JSON.stringify(body)}`);
     const report = body as { outputFileLocations: string[]; records: number; quads: number; processingTime: number };
     const quads = await readFile(fileURLToPath(report.outputFileLocations[0] as string), 'utf8');
@@ -47,12 +49,12 @@ async function demo(): Promise<void> {
 
     title('4  What a failure looks like');
     say('The same, with measurements of the next hour; one of them has an object where the time should be:\n');
-    await expectFailure(processUrl, {
+    await expectFailure(service.url, {
       ...request,
       inputFileURL: ['stations.csv', 'measurements-broken.json', 'schools.xml'].map(urlOf),
     });
     say('\nAnd an input of a type that nobody can map:\n');
-    await expectFailure(processUrl, { ...request, inputFileURL: [urlOf('photo.png')], logicalSource: ['stations.csv'] });
+    await expectFailure(service.url, { ...request, inputFileURL: [urlOf('photo.png')], logicalSource: ['stations.csv'] });
 
     title('5  That was it');
     await service.stop();
@@ -66,24 +68,14 @@ async function demo(): Promise<void> {
   }
 }
 
-interface Answer {
-  readonly status: number;
-  readonly body: Record<string, unknown>;
+/** Shows the request without the directory that its URLs share. */
+async function post(base: string, request: unknown): Promise<Answer> {
+  const shown = JSON.stringify(request, null, 2).replaceAll(pathToFileURL(DATA).href, 'file://…');
+  return ask(base, { method: 'POST', path: PROCESS, body: JSON.stringify(request), type: 'application/json', shown });
 }
 
-/** Shows the request as a person would make it, and the answer as it came. */
-async function post(url: string, request: unknown): Promise<Answer> {
-  const text = JSON.stringify(request, null, 2).replaceAll(pathToFileURL(DATA).href, 'file://…');
-  say(indented([`POST ${new URL(url).pathname}`, ...text.split('\n')]));
-  const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(request) });
-  const body = (await response.json()) as Record<string, unknown>;
-  say(indented([`→ ${response.status} ${response.statusText}`, ...JSON.stringify(body, null, 2).split('\n')]));
-  return { status: response.status, body };
-}
-
-async function expectFailure(url: string, request: unknown): Promise<void> {
-  const { status, body } = await post(url, request);
-  if (status !== 400 || typeof body.error !== 'string') throw new Error(`a failure message with status 400 was expected, ${status} came`);
+async function expectFailure(base: string, request: unknown): Promise<void> {
+  expectStatus(await post(base, request), 400);
 }
 
 const { namedNode } = DataFactory;
@@ -110,12 +102,9 @@ function pollutedSchools(quads: string): readonly string[] {
   return lines;
 }
 
-const say = (text: string): void => console.log(text);
-const title = (text: string): void => console.log(`\n── ${text} ${'─'.repeat(Math.max(4, 76 - text.length))}\n`);
-const indented = (lines: readonly string[]): string => lines.map((line) => `  ${line}`).join('\n');
-
 try {
-  await demo();
+  if (process.argv[2] === 'sql') await (await import('./sql.ts')).demoSql();
+  else await demo();
 } catch (error) {
   console.error(`\nThe demo went wrong: ${(error as Error).message}`);
   process.exitCode = 1;

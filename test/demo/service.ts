@@ -19,12 +19,12 @@ export interface RunningService {
 const START_LIMIT_MS = 15_000;
 const STOP_LIMIT_MS = 10_000;
 
-/** @throws Error — it ended or said nothing in time; with what it said */
-export async function startService(): Promise<RunningService> {
+/** @param options further variables of its environment. @throws Error — it ended or said nothing in time; with what it said */
+export async function startService(options: NodeJS.ProcessEnv = {}): Promise<RunningService> {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'quadmill-demo-'));
   const child = spawn(process.execPath, [join(PROJECT_ROOT, 'bin', 'quadmill.js'), 'serve', '--port', '0', '--data-dir', dataDirectory], {
     cwd: PROJECT_ROOT,
-    env: { ...passedOn(), QUEUE_URL: 'embedded:' },
+    env: { ...passedOn(), QUEUE_URL: 'embedded:', ...options },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const stop = async (): Promise<void> => {

