@@ -7,9 +7,12 @@ import { readMapping } from '../../src/mapping/read.ts';
 import { type DatabaseAccess, RUN_DEFAULTS } from '../../src/run/request.ts';
 import { executeRun } from '../../src/run/run.ts';
 import type { QuadSink } from '../../src/sinks/sink.ts';
+import { openSession, SESSION_DEFAULTS } from '../../src/sql/database.ts';
+import { readDirectMapping } from '../../src/sql/direct-mapping.ts';
+import { parseJdbcUrl } from '../../src/sql/jdbc.ts';
 import { fromBytes } from '../../src/text.ts';
 import { COMPARABLE, difference } from './compare.ts';
-import { type CaseDatabases, scriptFor } from './databases.ts';
+import { type CaseDatabase, type CaseDatabases, scriptFor } from './databases.ts';
 import type { Case, ExpectedOutput } from './manifest.ts';
 
 export interface Verdict {
@@ -45,7 +48,7 @@ export async function runCase(test: Case, casesDirectory: string, databases: Cas
     const refused = await database.load(test, script);
     if (refused !== undefined) return failed(refused);
     const mapping = join(scratch, MAPPING);
-    if (test.mapping === null) await writeFile(mapping, await directMapping(database));
+    if (test.mapping === null) await writeFile(mapping, await directMapping(database, test.baseIRI));
     else await writeFile(mapping, (await readFile(join(folder, test.mapping), 'utf8')).replaceAll('CONNECTIONDSN', database.jdbcUrl));
     return await judge({ ...test, mapping: MAPPING }, folder, scratch, {
       jdbcUrl: database.jdbcUrl,
@@ -59,6 +62,15 @@ export async function runCase(test: Case, casesDirectory: string, databases: Cas
 
 /** The mapping of a database case, with the database's address in the place that upstream left for it. */
 const MAPPING = 'mapping-of-the-case.ttl';
+
+async function directMapping({ jdbcUrl, user }: CaseDatabase, base: string): Promise<string> {
+  const session = await openSession(parseJdbcUrl({ url: jdbcUrl, user }), SESSION_DEFAULTS);
+  try {
+    return await readDirectMapping(session, { base, schemas: [], tables: [] });
+  } finally {
+    await session.close();
+  }
+}
 
 const skipped = (reason: string): Verdict => ({ status: 'skipped', reason });
 
