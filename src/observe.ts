@@ -76,11 +76,17 @@ export const METRICS = {
     labelNames: ['code'],
     ...on,
   }),
-  stalls: new Counter({ name: 'rml_run_stalls_total', help: 'Runs that were taken from a worker that gave no sign of life', ...on }),
+  stalls: new Counter({
+    name: 'rml_run_stalls_total',
+    help: 'Runs and slices that were taken from a worker that gave no sign of life',
+    ...on,
+  }),
   threadDeaths: new Counter({ name: 'rml_thread_deaths_total', help: 'Threads that ended unasked', labelNames: ['reason'], ...on }),
   /** Set when the metrics are read. */
   queueDepth: new Gauge({ name: 'rml_queue_runs', help: 'Runs in the queue, by state', labelNames: ['state'], ...on }),
   activeRuns: new Gauge({ name: 'rml_active_runs', help: 'Runs that this process is mapping', ...on }),
+  activeSlices: new Gauge({ name: 'rml_active_slices', help: 'Slices of runs that this process is mapping', ...on }),
+  slices: new Counter({ name: 'rml_slices_total', help: 'Ended slices of runs, by state', labelNames: ['state'], ...on }),
   requests: new Counter({ name: 'rml_http_requests_total', help: 'Answered requests', labelNames: ['route', 'method', 'status'], ...on }),
   requestSeconds: new Histogram({
     name: 'rml_http_request_duration_seconds',

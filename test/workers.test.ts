@@ -45,6 +45,7 @@ function taskFor(directory: string, url: string, runId = 'r1', more: Partial<Tas
       spillDirectory: join(directory, 'spill', `${runId}.1`),
       ...more,
     },
+    sliceRows: 0,
     output: { directory, name: `Service-${runId}`, format: 'nquads', attempt: '1', service: 'Service' },
   };
 }
@@ -204,7 +205,7 @@ describe('the failure message', () => {
     ],
   };
 
-  test.each<[string, Partial<typeof payload>, Fault, string, string]>([
+  test.each<[string, Partial<typeof payload>, Fault, string | undefined, string]>([
     [
       'the input that the fault names',
       {},
@@ -244,7 +245,7 @@ describe('the failure message', () => {
       'no record for SQL',
       { service: 'sql-transformer', inputs: [] },
       new Fault('source/unreadable', 'Invalid Database Credentials'),
-      '',
+      undefined,
       'Record could not be processed due to: Invalid Database Credentials.',
     ],
     [

@@ -1,12 +1,24 @@
-/** A process that works: it takes transform and announce jobs from the queue, and stops in an orderly way. */
+/** A process that works: it takes transform, slice and announce jobs from the queue, and stops in an orderly way. */
 import { atMost, type QueueBackend } from '../queues/backend.ts';
-import { ANNOUNCE_QUEUE, type Outcome, TRANSFORM_QUEUE, type TransformPayload, type TransformResult } from '../queues/jobs.ts';
+import {
+  ANNOUNCE_QUEUE,
+  type Outcome,
+  SLICE_QUEUE,
+  type SlicePayload,
+  type SliceResult,
+  TRANSFORM_QUEUE,
+  type TransformPayload,
+  type TransformResult,
+} from '../queues/jobs.ts';
 import { directories } from '../src/config/directories.ts';
+import type { Snapshot } from '../src/config/options.ts';
 import type { ConfigStore } from '../src/config/store.ts';
 import { type Logger, METRICS } from '../src/observe.ts';
+import type { DatabaseAccess } from '../src/run/request.ts';
 import { announce } from './announce.ts';
 import { ThreadPool } from './pool.ts';
-import { Transforms } from './transform.ts';
+import { sliceAttempts } from './slices.ts';
+import { transformAttempts } from './transform.ts';
 
 export interface Workers {
   /** For readiness: whether jobs are being taken. */
@@ -32,7 +44,7 @@ const NEVER = 1_000_000;
 /** What an aborted run gets to stop, and the last announcements to go out. */
 const LAST_MS = 5_000;
 
-/** Takes jobs until `drain`. The settings are those of `config` at this moment. */
+/** Takes jobs until `drain`. The settings are those of `config` at this moment, but for the database of the SQL transformer. */
 export async function startWorkers(
   backend: QueueBackend,
   config: ConfigStore,
@@ -50,17 +62,25 @@ export async function startWorkers(
     runRetryDelay: 1_000,
   };
   const pool = new ThreadPool({ memoryMb: snapshot.THREAD_MEMORY_MB, engine: options.engine }, logger);
-  const transforms = new Transforms(
-    backend.queue<TransformPayload>(TRANSFORM_QUEUE),
-    pool,
-    { maxStarts: snapshot.MAX_STARTS, lockMs, spillDirectory: directories(snapshot, workingDirectory).spill, workingDirectory },
-    logger,
-  );
+  const settings = {
+    maxStarts: snapshot.MAX_STARTS,
+    lockMs,
+    spillDirectory: directories(snapshot, workingDirectory).spill,
+    workingDirectory,
+    database: () => databaseOf(config.snapshot()),
+  };
+  const transforms = transformAttempts(backend, pool, settings, logger);
+  const slices = sliceAttempts(backend, pool, settings, logger);
   const mapping = backend.worker<TransformPayload, TransformResult>(
     TRANSFORM_QUEUE,
     (job, token) => transforms.process(job, token as string),
     { ...common, concurrency: snapshot.WORKER_CONCURRENCY },
   );
+  // As many again: transform jobs that wait for slices must not keep the slices from being taken.
+  const slicing = backend.worker<SlicePayload, SliceResult>(SLICE_QUEUE, (job, token) => slices.process(job, token as string), {
+    ...common,
+    concurrency: snapshot.WORKER_CONCURRENCY,
+  });
   const announcing = backend.worker<TransformPayload, Outcome>(ANNOUNCE_QUEUE, (job) => announce(job, logger), {
     ...common,
     concurrency: ANNOUNCE_CONCURRENCY,
@@ -70,36 +90,44 @@ export async function startWorkers(
     METRICS.stalls.inc();
     logger.warn({ run: id }, 'run stalled');
   });
+  slicing.on('lockRenewalFailed', (ids: string[]) => slices.lockLost(ids));
+  slicing.on('stalled', (id) => {
+    METRICS.stalls.inc();
+    logger.warn({ slice: id }, 'slice stalled');
+  });
 
   let running = true;
   let draining: Promise<void> | undefined;
-  const run = (worker: typeof mapping | typeof announcing, name: string): void => {
+  const run = (worker: typeof mapping | typeof slicing | typeof announcing, name: string): void => {
     worker.run().catch((error: unknown) => {
       running = false;
       logger.error({ error, worker: name }, 'worker ended');
     });
   };
-  await Promise.all([mapping.waitUntilReady(), announcing.waitUntilReady()]);
+  await Promise.all([mapping.waitUntilReady(), slicing.waitUntilReady(), announcing.waitUntilReady()]);
   pool.warm();
   run(mapping, TRANSFORM_QUEUE);
+  run(slicing, SLICE_QUEUE);
   run(announcing, ANNOUNCE_QUEUE);
   logger.info({ queue: backend.describe(), concurrency: snapshot.WORKER_CONCURRENCY }, 'workers started');
 
   const drainNow = async (deadlineMs: number): Promise<void> => {
     running = false;
     transforms.stopTaking();
-    await mapping.pause(true);
-    const idle = await until(() => transforms.count === 0, deadlineMs);
-    if (!idle) {
+    slices.stopTaking();
+    await Promise.all([mapping.pause(true), slicing.pause(true)]);
+    const isIdle = (): boolean => transforms.count + slices.count === 0;
+    if (!(await until(isIdle, deadlineMs))) {
       transforms.giveBack();
-      await until(() => transforms.count === 0, LAST_MS);
+      slices.giveBack();
+      await until(isIdle, LAST_MS);
     }
     const answers = await backend.ping(1_000).then(
       () => true,
       () => false,
     );
     // Only by force does BullMQ let go of a worker without an answer of the queue.
-    await atMost(LAST_MS, mapping.close(!answers));
+    await atMost(LAST_MS, Promise.all([mapping.close(!answers), slicing.close(!answers)]));
     // Whoever waits for a run that just ended shall hear of it, unless the queue is away.
     const announces = backend.queue(ANNOUNCE_QUEUE);
     if (answers) await until(async () => (await announces.getJobCountByTypes('waiting', 'active')) === 0, LAST_MS);
@@ -109,12 +137,20 @@ export async function startWorkers(
   };
 
   return {
-    state: () => ({ running: running && mapping.isRunning() && announcing.isRunning(), activeRuns: transforms.count }),
+    state: () => ({
+      running: running && mapping.isRunning() && slicing.isRunning() && announcing.isRunning(),
+      activeRuns: transforms.count,
+    }),
     drain(deadlineMs) {
       draining ??= drainNow(deadlineMs);
       return draining;
     },
   };
+}
+
+/** Undefined where the mapping alone names databases. */
+function databaseOf({ JDBC_URL, DB_USER, DB_PASSWORD }: Snapshot): DatabaseAccess | undefined {
+  return JDBC_URL === undefined ? undefined : { jdbcUrl: JDBC_URL, user: DB_USER, password: DB_PASSWORD };
 }
 
 /** Whether `done` came true within `waitMs`; a queue that is away counts as not done. */

@@ -1,42 +1,58 @@
 /** What a thread and the process that owns it say to each other. Plain data, structured-cloned. */
 
-import type { TransformResult } from '../queues/jobs.ts';
+import type { SliceResult, TransformResult } from '../queues/jobs.ts';
 import type { FaultData } from '../src/fault.ts';
-import type { Progress, RunHooks, RunReport, RunRequest } from '../src/run/request.ts';
+import type { Progress, RunHooks, RunReport, RunRequest, RunSlice } from '../src/run/request.ts';
 import type { OutputFormat, QuadSink } from '../src/sinks/sink.ts';
 
-/** The engine, as `src/run/run.ts` exports it. */
+/** The engine, as `workers/engine.ts` exports it. */
 export interface Engine {
   executeRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Promise<RunReport>;
+  /** Shares of a run over large tables; undefined: it is not worth it, or cannot be cut. */
+  cutRun?(request: RunRequest, sliceRows: number, signal: AbortSignal): Promise<CutRun | undefined>;
 }
 
-/** One attempt of a run. */
+export interface CutRun {
+  readonly slices: readonly RunSlice[];
+  /** Lets go of the state of the data that the slices read: after the last one has ended. */
+  release(): Promise<void>;
+}
+
+/** One attempt of a run, or of a slice of it. */
 export interface Task {
+  /** With `slice`: what is written stays under temporary names, and whoever waits for the slices publishes it. */
   readonly request: RunRequest;
+  /** Rows of a table from which on the run is cut into slices; 0: never. */
+  readonly sliceRows: number;
   readonly output: {
     /** Absolute path. */
     readonly directory: string;
     /** File name without extension, `Semi-Structured-Transformer-r1f2…`. */
     readonly name: string;
     readonly format: OutputFormat;
-    /** Unlike that of any other attempt of the run. */
+    /** Unlike that of any other attempt of the run: `2`; of a slice `2-5-1`: the run's attempt, index, the slice's own start. */
     readonly attempt: string;
     /** Name of the service, for the manifest. */
     readonly service: string;
   };
 }
 
+export type RunResult = Omit<TransformResult, 'milliseconds'>;
+
 export type ToThread =
   | { readonly kind: 'run'; readonly task: Task }
-  /** The answer to `mapped`: the output may appear under its final name. */
-  | { readonly kind: 'commit' }
+  /** The answer to `mapped`, or with the results of all slices in their order to `cut`: the output may appear under its final name. */
+  | { readonly kind: 'commit'; readonly slices: readonly SliceResult[] }
   | { readonly kind: 'abort'; readonly fault: FaultData };
 
 export type FromThread =
   | { readonly kind: 'progress'; readonly progress: Progress }
+  /** The run is cut; waits for `commit` or `abort`, and holds the state of the data until then. */
+  | { readonly kind: 'cut'; readonly slices: readonly RunSlice[] }
   /** Everything is written under its temporary name; waits for `commit` or `abort`. */
   | { readonly kind: 'mapped' }
-  | { readonly kind: 'done'; readonly result: Omit<TransformResult, 'milliseconds'> }
+  /** A slice's result for a task with a slice. */
+  | { readonly kind: 'done'; readonly result: RunResult | SliceResult }
   | { readonly kind: 'failed'; readonly fault: FaultData };
 
 export interface ThreadData {

@@ -1,6 +1,6 @@
 /** Files of a run in its output directory: their names, the manifest, the rejected records, and what dead attempts left. */
 import { createHash } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { closeSync, createReadStream, fsyncSync, openSync, writeSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -9,6 +9,7 @@ import { VERSION } from '../src/config/version.ts';
 import { Fault } from '../src/fault.ts';
 import type { Rejection, RunReport } from '../src/run/request.ts';
 import { writeFault } from '../src/sinks/descriptor.ts';
+import { temporaryName } from '../src/sinks/file.ts';
 import type { PartFile } from '../src/sinks/sink.ts';
 import { syncDirectory } from '../src/storage/file.ts';
 import type { Task } from './messages.ts';
@@ -31,38 +32,55 @@ export function outputDirectory(url: string): string {
   });
 }
 
-const temporaryName = (name: string, attempt: string): string => `.${name}.${attempt}.part`;
-
 /**
  * Removes what earlier attempts of the run left under temporary names; with `published`, also files that they had given
  * their final name before they died. An attempt that still lives somewhere cannot publish after that.
  */
 export async function removeLeftovers(directory: string, name: string, published = false): Promise<void> {
-  let files: string[];
+  await removeFiles(directory, (file) => (isOf(file, `.${name}`) && file.endsWith('.part')) || (published && isOf(file, name)));
+}
+
+/** Removes what one attempt of a run, its slices included, or one slice (`2-5`) has left under temporary names. */
+export async function removeAttempt(directory: string, name: string, attempt: string): Promise<void> {
+  await removeFiles(directory, (file) => {
+    const found = /\.([\d-]+)\.part$/.exec(file)?.[1];
+    return found !== undefined && isOf(file, `.${name}`) && isAttempt(found, attempt);
+  });
+}
+
+/** Removes files that an earlier attempt published, and died before it said so, but for those that were just replaced. */
+export async function removeReplaced(directory: string, name: string, kept: ReadonlySet<string>): Promise<void> {
+  await removeFiles(directory, (file) => isOf(file, name) && !kept.has(file));
+}
+
+/** `2-5-1` is of `2` and of `2-5`. */
+const isAttempt = (found: string, attempt: string): boolean => found === attempt || found.startsWith(`${attempt}-`);
+
+async function removeFiles(directory: string, unwanted: (file: string) => boolean): Promise<void> {
   try {
-    const entries = await readdir(directory, { withFileTypes: true });
-    files = entries.filter((entry) => !entry.isDirectory()).map((entry) => entry.name);
+    for (const entry of await readdir(directory, { withFileTypes: true })) {
+      if (!entry.isDirectory() && unwanted(entry.name)) await rm(join(directory, entry.name), { force: true });
+    }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-    throw writeFault(directory, error);
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw writeFault(directory, error);
   }
-  const left = files.filter((file) => isOf(file, `.${name}`) && file.endsWith('.part'));
-  if (published) left.push(...files.filter((file) => isOf(file, name)));
-  for (const file of left) await rm(join(directory, file), { force: true });
 }
 
 /**
- * Removes the spill files of all attempts of a run, given the directory of one, `<name>.<attempt>`: who was killed left some. An
- * attempt that still lives without its job may fail by that; it could not have published anything.
+ * Removes the spill files of all attempts of a run, given the directory of one, `<name>.<attempt>`, or of those of one slice: who was
+ * killed left some. An attempt that still lives without its job may fail by that; it could not have published anything.
  */
-export async function removeSpills(spillDirectory: string): Promise<void> {
+export async function removeSpills(spillDirectory: string, attempt?: string): Promise<void> {
   const all = dirname(spillDirectory);
-  const start = basename(spillDirectory).replace(/\.\d+$/, '.');
+  const start = basename(spillDirectory).replace(/\.[\d-]+$/, '.');
   const entries = await readdir(all).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
     throw writeFault(all, error);
   });
-  for (const entry of entries) if (entry.startsWith(start)) await rm(join(all, entry), { recursive: true, force: true });
+  for (const entry of entries) {
+    if (!entry.startsWith(start) || (attempt !== undefined && !isAttempt(entry.slice(start.length), attempt))) continue;
+    await rm(join(all, entry), { recursive: true, force: true });
+  }
 }
 
 /** `Service-r1.nq` is of `Service-r1`, `Service-r12.nq` is not; further parts are `Service-r1-2.nq`. */
@@ -137,13 +155,16 @@ const BUFFER_LENGTH = 64 * 1024;
  */
 export class RejectionFile {
   private readonly path: string;
+  private readonly directory: string;
+  /** Name without path. */
   private readonly temporary: string;
   private descriptor: number | undefined;
   private buffered = '';
 
   constructor({ directory, name, attempt }: Task['output']) {
     this.path = join(directory, `${name}.rejected.ndjson`);
-    this.temporary = join(directory, temporaryName(`${name}.rejected.ndjson`, attempt));
+    this.directory = directory;
+    this.temporary = temporaryName(`${name}.rejected.ndjson`, attempt);
   }
 
   /** @throws Fault sink/failed */
@@ -152,14 +173,36 @@ export class RejectionFile {
     if (this.buffered.length > BUFFER_LENGTH) this.flush();
   }
 
-  /** The URL of the file; undefined when nothing was rejected. @throws Fault sink/failed */
-  async commit(): Promise<string | undefined> {
+  /** Takes over the file that a slice has finished. @throws Fault sink/failed */
+  async append(file: string): Promise<void> {
+    const path = join(this.directory, file);
+    try {
+      for await (const bytes of createReadStream(path)) this.write(bytes as Buffer);
+      await rm(path, { force: true });
+    } catch (error) {
+      throw writeFault(this.path, error);
+    }
+  }
+
+  /** In place of `commit`: the temporary name of the complete file; undefined when nothing was rejected. @throws Fault sink/failed */
+  finish(): string | undefined {
     if (this.buffered !== '') this.flush();
     if (this.descriptor === undefined) return undefined;
     try {
       fsyncSync(this.descriptor);
       this.close();
-      await rename(this.temporary, this.path);
+    } catch (error) {
+      throw writeFault(this.path, error);
+    }
+    return this.temporary;
+  }
+
+  /** The URL of the file; undefined when nothing was rejected. @throws Fault sink/failed */
+  async commit(): Promise<string | undefined> {
+    const file = this.finish();
+    if (file === undefined) return undefined;
+    try {
+      await rename(join(this.directory, file), this.path);
     } catch (error) {
       throw writeFault(this.path, error);
     }
@@ -169,18 +212,21 @@ export class RejectionFile {
   async abort(): Promise<void> {
     this.buffered = '';
     this.close();
-    await rm(this.temporary, { force: true });
+    await rm(join(this.directory, this.temporary), { force: true });
   }
 
   private flush(): void {
     try {
-      this.descriptor ??= openSync(this.temporary, 'w');
-      const bytes = Buffer.from(this.buffered);
-      for (let from = 0; from < bytes.length; ) from += writeSync(this.descriptor, bytes, from);
+      this.write(Buffer.from(this.buffered));
       this.buffered = '';
     } catch (error) {
       throw writeFault(this.path, error);
     }
+  }
+
+  private write(bytes: Buffer): void {
+    this.descriptor ??= openSync(join(this.directory, this.temporary), 'w');
+    for (let from = 0; from < bytes.length; ) from += writeSync(this.descriptor, bytes, from);
   }
 
   private close(): void {

@@ -3,10 +3,11 @@
  * neither its neighbours nor the process that holds the jobs' locks notice.
  */
 import { Worker } from 'node:worker_threads';
+import type { SliceResult } from '../queues/jobs.ts';
 import { Fault } from '../src/fault.ts';
 import { type Logger, METRICS } from '../src/observe.ts';
-import type { Progress } from '../src/run/request.ts';
-import type { FromThread, Task, ThreadData, ToThread } from './messages.ts';
+import type { Progress, RunSlice } from '../src/run/request.ts';
+import type { FromThread, RunResult, Task, ThreadData, ToThread } from './messages.ts';
 
 export interface PoolOptions {
   readonly memoryMb: number;
@@ -20,9 +21,9 @@ export interface TaskHooks {
   readonly progress: (progress: Progress) => void;
   /** Asked before the output appears; throws when it must not. */
   readonly mayCommit: () => Promise<void>;
+  /** Has slices of the run mapped, here or elsewhere, and gives their results in the order of the slices. */
+  readonly share?: (slices: readonly RunSlice[]) => Promise<readonly SliceResult[]>;
 }
-
-export type TaskResult = Extract<FromThread, { kind: 'done' }>['result'];
 
 /** A thread that was told to stop and has not after so long is ended. */
 const STOP_MS = 3_000;
@@ -30,7 +31,7 @@ const STOP_MS = 3_000;
 /** Threads need compiled code: from the sources (in tests) they are started out of `dist`. */
 const COMPILED = import.meta.url.endsWith('.ts') ? new URL('../dist/workers/', import.meta.url) : new URL('./', import.meta.url);
 const SCRIPT = new URL('thread.js', COMPILED);
-const ENGINE = new URL('../src/run/run.js', COMPILED).href;
+const ENGINE = new URL('engine.js', COMPILED).href;
 
 export class ThreadPool {
   private readonly options: PoolOptions;
@@ -55,7 +56,16 @@ export class ThreadPool {
    * @throws Fault — that of the run; the reason of `signal`; limit/exceeded when it needed too much memory; run/lost when
    * its thread ended otherwise
    */
-  async run(task: Task, hooks: TaskHooks): Promise<TaskResult> {
+  run(task: Task, hooks: TaskHooks): Promise<RunResult> {
+    return this.carryOut(task, hooks) as Promise<RunResult>;
+  }
+
+  /** The same for a slice of a run; its files keep their temporary names. */
+  runSlice(task: Task, hooks: TaskHooks): Promise<SliceResult> {
+    return this.carryOut(task, hooks) as Promise<SliceResult>;
+  }
+
+  private async carryOut(task: Task, hooks: TaskHooks): Promise<RunResult | SliceResult> {
     if (this.closed) throw new Fault('run/lost', 'This worker is stopping');
     const thread = this.idle.pop() ?? this.start();
     thread.ref();
@@ -96,13 +106,15 @@ export class ThreadPool {
     return thread;
   }
 
-  private converse(thread: Worker, task: Task, hooks: TaskHooks): Promise<TaskResult> {
+  private converse(thread: Worker, task: Task, hooks: TaskHooks): Promise<RunResult | SliceResult> {
     const { signal } = hooks;
     const say = (message: ToThread): void => thread.postMessage(message);
     return new Promise((resolve, reject) => {
       let last: NodeJS.Timeout | undefined;
+      let settled = false;
 
       const settle = (act: () => void): void => {
+        settled = true;
         clearTimeout(last);
         signal.removeEventListener('abort', abort);
         thread.off('message', hear);
@@ -111,6 +123,8 @@ export class ThreadPool {
         act();
       };
       const stop = (fault: Fault): void => {
+        // The thread may be at its next task already.
+        if (settled) return;
         say({ kind: 'abort', fault: fault.toJSON() });
         last ??= setTimeout(() => {
           this.all.delete(thread);
@@ -124,16 +138,24 @@ export class ThreadPool {
         settle(() => reject(isOutOfMemory(error) ? memoryFault(this.options.memoryMb, error) : Fault.of(error)));
       const exit = (code: number): void =>
         settle(() => reject(new Fault('run/lost', `The thread that mapped the run ended with code ${code}`)));
+      const commit = (slices: Promise<readonly SliceResult[]>): void => {
+        const allowed = async () => {
+          const results = await slices;
+          await hooks.mayCommit();
+          if (!settled) say({ kind: 'commit', slices: results });
+        };
+        allowed().catch((error: unknown) => stop(Fault.of(error)));
+      };
       const hear = (message: FromThread): void => {
         switch (message.kind) {
           case 'progress':
             hooks.progress(message.progress);
             return;
+          case 'cut':
+            commit(hooks.share?.(message.slices) ?? Promise.reject(new Fault('internal/error', 'Nobody takes the slices of this run')));
+            return;
           case 'mapped':
-            hooks.mayCommit().then(
-              () => say({ kind: 'commit' }),
-              (error: unknown) => stop(Fault.of(error)),
-            );
+            commit(Promise.resolve([]));
             return;
           case 'done':
             settle(() => resolve(message.result));

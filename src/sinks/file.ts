@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { syncDirectory } from '../storage/file.ts';
 import { DescriptorWriter, writeFault } from './descriptor.ts';
-import type { OutputFormat, PartFile, QuadSink } from './sink.ts';
+import type { FinishedPart, OutputFormat, PartFile, QuadSink } from './sink.ts';
 
 export interface FileSinkOptions {
   /** Absolute; made when it is not there. */
@@ -20,16 +20,6 @@ export interface FileSinkOptions {
   readonly digest?: boolean;
   /** Flush to the disk before the name appears (default true): a power cut cannot leave a complete name on an incomplete file. */
   readonly durable?: boolean;
-}
-
-/** A part that is complete, under its temporary name. */
-export interface FinishedPart {
-  /** Temporary name in the output directory, without path. */
-  readonly file: string;
-  readonly bytes: number;
-  readonly sha256: string;
-  /** No statement is in it. Only the first part can be; it may have bytes all the same (JSON-LD's brackets). */
-  readonly empty: boolean;
 }
 
 export interface FileSink extends QuadSink {

@@ -22,6 +22,16 @@ export interface PartFile {
   readonly sha256: string;
 }
 
+/** A part that is complete, under its temporary name. */
+export interface FinishedPart {
+  /** Temporary name in the output directory, without path. */
+  readonly file: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  /** No statement is in it. Only the first part can be; it may have bytes all the same (JSON-LD's brackets). */
+  readonly empty: boolean;
+}
+
 export const OUTPUT_FORMATS = ['nquads', 'ntriples', 'turtle', 'trig', 'jsonld'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 

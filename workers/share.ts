@@ -1,0 +1,157 @@
+/**
+ * What a transform job does with the slices of its run: makes a job of each, waits for all of them, and takes them back.
+ *
+ * It asks the queue instead of listening to it: an answer holds state, progress, result and reason in one, and no lost event can leave
+ * a run waiting.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Job, Queue } from 'bullmq';
+import { atMost } from '../queues/backend.ts';
+import { SLICE_QUEUE, type SlicePayload, type SliceResult, type TransformPayload, type TransformResult } from '../queues/jobs.ts';
+import { decodeFault } from '../queues/outcome.ts';
+import { Fault } from '../src/fault.ts';
+import type { Progress, RunSlice } from '../src/run/request.ts';
+import type { Turn } from './attempts.ts';
+import type { Task } from './messages.ts';
+import { removeAttempt } from './output.ts';
+
+type SliceQueue = Queue<SlicePayload, SliceResult>;
+type SliceJob = Job<SlicePayload, SliceResult>;
+
+/** Between the end of the last slice and that of the run. */
+const ASK_MS = 200;
+/** Slices asked for at once. They are taken in order: when none of the first ones has ended, those behind them hardly have. */
+const ASK_COUNT = 32;
+const ADD_COUNT = 200;
+/** A queue that is away must not hold up the end of an attempt. */
+const END_MS = 5_000;
+/** Only those of a transform job that died are kept so long; others it removes itself. */
+const KEEP = { age: 24 * 3600 };
+
+export class Share {
+  private readonly queue: SliceQueue;
+  private readonly job: Job<TransformPayload, TransformResult>;
+  private readonly task: Task;
+  private readonly turn: Turn;
+  /** Also aborted by `end`: the thread may be gone while the slices go on. */
+  private readonly over = new AbortController();
+  private readonly signal: AbortSignal;
+  private ids: readonly string[] = [];
+  private work: Promise<readonly SliceResult[]> | undefined;
+
+  /** @param job the transform job, at its present start */
+  constructor(queue: SliceQueue, job: Job<TransformPayload, TransformResult>, task: Task, turn: Turn) {
+    this.queue = queue;
+    this.job = job;
+    this.task = task;
+    this.turn = turn;
+    this.signal = AbortSignal.any([turn.signal, this.over.signal]);
+  }
+
+  /**
+   * The results of all slices, in their order.
+   *
+   * @throws Fault — of the first slice that failed for good; record/limit when the slices together rejected too many records; run/lost
+   * when the queue has lost a slice; the reason of the signal
+   */
+  results(slices: readonly RunSlice[]): Promise<readonly SliceResult[]> {
+    this.work = this.share(slices);
+    return this.work;
+  }
+
+  /** Ends slices that still go on, and removes the jobs of all and what they left under temporary names. Never throws. */
+  async end(): Promise<void> {
+    if (this.work === undefined) return;
+    this.over.abort(new Fault('run/cancelled', 'The attempt of the run is over'));
+    await this.work.catch(() => undefined);
+    await atMost(
+      END_MS,
+      inGroups(this.ids, ASK_COUNT, (id) => this.takeBack(id)),
+    );
+    // The marks came first: a slice that has not seen its own yet will remove its files itself.
+    const { directory, name, attempt } = this.task.output;
+    await removeAttempt(directory, name, attempt).catch(() => undefined);
+  }
+
+  private async share(slices: readonly RunSlice[]): Promise<readonly SliceResult[]> {
+    const { id, data, opts, attemptsStarted: attempt } = this.job;
+    // Also unlike those of an earlier run that had the same idempotency key, and so the same id.
+    const start = `${id}-${Date.parse(data.submittedAt).toString(36)}-${attempt}`;
+    this.ids = slices.map(({ index }) => `${start}-${index}`);
+    const options = { attempts: opts.attempts ?? 1, backoff: opts.backoff, removeOnComplete: KEEP, removeOnFail: KEEP };
+    const jobs = slices.map((slice, i) => ({
+      name: SLICE_QUEUE,
+      data: { ...data, slice, attempt },
+      opts: { ...options, jobId: this.ids[i] as string },
+    }));
+    for (let from = 0; from < jobs.length; from += ADD_COUNT) {
+      this.signal.throwIfAborted();
+      await this.queue.addBulk(jobs.slice(from, from + ADD_COUNT)).catch((error: Error) => {
+        throw new Fault('run/lost', `The slices of the run could not be queued: ${error.message}`, { cause: error });
+      });
+    }
+    return this.wait();
+  }
+
+  private async wait(): Promise<readonly SliceResult[]> {
+    const { signal } = this;
+    const results = new Map<number, SliceResult>();
+    const under = new Map<number, Progress>();
+    let pending = [...this.ids.keys()];
+    while (pending.length > 0) {
+      await sleep(ASK_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+      for (let from = 0; from < pending.length; from += ASK_COUNT) {
+        const asked = pending.slice(from, from + ASK_COUNT);
+        const before = results.size;
+        const jobs = await Promise.all(asked.map((i) => this.queue.getJob(this.ids[i] as string))).catch(() => undefined);
+        // The queue is away: its connection reports that itself, and the job's lock does not outlast it for long.
+        if (jobs === undefined) break;
+        for (const [at, i] of asked.entries()) {
+          const result = resultOf(jobs[at] as SliceJob | undefined, i);
+          if (result !== undefined) results.set(i, result);
+          const now = jobs[at]?.progress;
+          if (typeof now === 'object') under.set(i, now as Progress);
+        }
+        if (results.size === before) break;
+      }
+      pending = pending.filter((i) => !results.has(i));
+      this.checkRejected([...results.values()]);
+      this.turn.progress(sumUp([...this.ids.keys()].flatMap((i) => results.get(i)?.report ?? under.get(i) ?? [])));
+    }
+    return [...this.ids.keys()].map((i) => results.get(i) as SliceResult);
+  }
+
+  private checkRejected(results: readonly SliceResult[]): void {
+    const { maxRejected } = this.task.request;
+    const rejected = results.reduce((sum, { report }) => sum + report.rejected, 0);
+    if (rejected <= maxRejected) return;
+    const last = results.flatMap((result) => result.rejected).at(-1);
+    throw new Fault('record/limit', `More than ${maxRejected} records were rejected${last === undefined ? '' : `; one of them: ${last}`}`);
+  }
+
+  private async takeBack(id: string): Promise<void> {
+    const job = await this.queue.getJob(id);
+    if (job === undefined) return;
+    // The mark comes first: whoever takes the job from here on will see it.
+    if (job.finishedOn === undefined) await job.updateData({ ...job.data, cancelled: true });
+    // Refused for one that its worker holds: that one ends by the mark.
+    await job.remove().catch(() => undefined);
+  }
+}
+
+/** undefined while it goes on. @throws Fault — it failed for good, or is gone */
+function resultOf(job: SliceJob | undefined, index: number): SliceResult | undefined {
+  if (job === undefined) throw new Fault('run/lost', `The queue has lost slice ${index} of the run`);
+  if (job.finishedOn === undefined) return undefined;
+  if (job.returnvalue === null || typeof job.returnvalue !== 'object') throw decodeFault(job.failedReason);
+  return job.returnvalue;
+}
+
+function sumUp(all: readonly Progress[]): Progress {
+  const sum = (of: (progress: Progress) => number): number => all.reduce((total, progress) => total + of(progress), 0);
+  return { records: sum((one) => one.records), quads: sum((one) => one.quads), bytesRead: sum((one) => one.bytesRead) };
+}
+
+async function inGroups<T>(all: readonly T[], count: number, act: (one: T) => Promise<void>): Promise<void> {
+  for (let from = 0; from < all.length; from += count) await Promise.allSettled(all.slice(from, from + count).map(act));
+}

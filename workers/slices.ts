@@ -1,0 +1,61 @@
+/**
+ * The slice job: a share of a run, mapped in a thread, while its transform job waits for it somewhere in the fleet. It writes under
+ * temporary names and never renames: a slice that nobody waits for any more can do no harm.
+ */
+import type { QueueBackend } from '../queues/backend.ts';
+import { SLICE_QUEUE, type SlicePayload, type SliceResult, TRANSFORM_QUEUE, type TransformPayload } from '../queues/jobs.ts';
+import { cancelledFault } from '../queues/outcome.ts';
+import { Fault } from '../src/fault.ts';
+import { type Logger, METRICS } from '../src/observe.ts';
+import { type AttemptSettings, Attempts, fieldsOf, type JobKind } from './attempts.ts';
+import { removeAttempt, removeSpills } from './output.ts';
+import type { ThreadPool } from './pool.ts';
+import { type TaskSettings, taskOf } from './task.ts';
+
+export function sliceAttempts(
+  backend: QueueBackend,
+  pool: ThreadPool,
+  settings: AttemptSettings & TaskSettings,
+  logger: Logger,
+): Attempts<SlicePayload, SliceResult> {
+  const queue = backend.queue<SlicePayload, SliceResult>(SLICE_QUEUE);
+  const transforms = backend.queue<TransformPayload>(TRANSFORM_QUEUE);
+
+  const kind: JobKind<SlicePayload, SliceResult> = {
+    noun: 'slice',
+
+    async work(job, turn) {
+      const { data } = job;
+      // It may have waited for longer than the run.
+      await turn.mayCommit();
+      logger.info(fieldsOf(job), 'slice started');
+      const attempt = `${sliceOf(data)}-${job.attemptsStarted}`;
+      return pool.runSlice(taskOf(data, attempt, settings, data.slice), turn);
+    },
+
+    async unwanted({ id, data }) {
+      const [slice, run] = await Promise.all([queue.getJob(id as string), transforms.getJob(data.runId)]);
+      if (slice?.data.cancelled === true || run?.data.cancelled === true) return cancelledFault();
+      const waits = run?.finishedOn === undefined && run?.attemptsStarted === data.attempt && run.data.submittedAt === data.submittedAt;
+      return waits ? undefined : new Fault('run/cancelled', 'The attempt of the run that wanted this slice is over');
+    },
+
+    async tidy({ data }) {
+      const { output, request } = taskOf(data, `${sliceOf(data)}-0`, settings, data.slice);
+      await removeAttempt(output.directory, output.name, sliceOf(data));
+      await removeSpills(request.spillDirectory, sliceOf(data));
+    },
+
+    active: (count) => METRICS.activeSlices.set(count),
+    ended: (fault) => METRICS.slices.inc({ state: stateOf(fault) }),
+  };
+  return new Attempts(kind, settings, logger);
+}
+
+/** What names of all starts of the slice begin with. */
+const sliceOf = ({ attempt, slice }: SlicePayload): string => `${attempt}-${slice.index}`;
+
+function stateOf(fault: Fault | undefined): string {
+  if (fault === undefined) return 'completed';
+  return fault.code === 'run/cancelled' ? 'cancelled' : 'failed';
+}

@@ -1,0 +1,48 @@
+/** From the payload of a job to the task of a thread. */
+import { join } from 'node:path';
+import { SERVICES, type TransformPayload } from '../queues/jobs.ts';
+import { type DatabaseAccess, RUN_DEFAULTS, type RunSlice } from '../src/run/request.ts';
+import type { Task } from './messages.ts';
+import { outputDirectory, outputName } from './output.ts';
+
+export interface TaskSettings {
+  /** Absolute. */
+  readonly spillDirectory: string;
+  readonly workingDirectory: string;
+  /** The database of the SQL transformer, as it is configured at this moment; read when a job is taken, and never part of one. */
+  readonly database: () => DatabaseAccess | undefined;
+}
+
+/** @param attempt see `Task` */
+export function taskOf(data: TransformPayload, attempt: string, settings: TaskSettings, slice?: RunSlice): Task {
+  const name = outputName(data);
+  const isSql = data.service === 'sql-transformer';
+  return {
+    request: {
+      ...data.run,
+      runId: data.runId,
+      mappings: data.mappings,
+      inputs: data.inputs,
+      workingDirectory: settings.workingDirectory,
+      base: data.run.base ?? undefined,
+      onError: data.run.onError ?? undefined,
+      // JSON has no infinity: it comes back as null.
+      maxRejected: data.run.maxRejected ?? Number.POSITIVE_INFINITY,
+      rowsPerPart: data.run.rowsPerPart ?? undefined,
+      // A job that an earlier version queued has none.
+      sql: data.run.sql ?? RUN_DEFAULTS.sql,
+      database: isSql ? settings.database() : undefined,
+      slice,
+      threads: 1,
+      spillDirectory: join(settings.spillDirectory, `${name}.${attempt}`),
+    },
+    sliceRows: isSql && slice === undefined ? (data.sliceRows ?? 0) : 0,
+    output: {
+      directory: outputDirectory(data.output.directory),
+      name,
+      format: data.output.format,
+      attempt,
+      service: SERVICES[data.service].name,
+    },
+  };
+}
