@@ -7,11 +7,15 @@ import { parseArgs } from 'node:util';
 import { didYouMean } from '../../src/nearest.ts';
 import { table } from '../conformance/summary.ts';
 import { PROJECT_ROOT } from '../project-root.ts';
+import { DATABASES, type LoadedDatabase } from './databases.ts';
 import { type Measurement, measure, node } from './measure.ts';
-import { USUAL, WORKLOADS, type Workload } from './workloads.ts';
+import { GROUPS, USUAL, WORKLOADS, type Workload } from './workloads.ts';
 
 const USAGE = `usage: npm run bench -- [--data DIR] [--runs N] [WORKLOAD…]
-workloads: ${Object.keys(WORKLOADS).join(' ')}`;
+workloads: ${Object.keys(WORKLOADS).join(' ')}
+several:   ${Object.entries(GROUPS)
+  .map(([name, members]) => `${name} (${members.join(' ')})`)
+  .join(', ')}`;
 
 async function main(argv: readonly string[]): Promise<number> {
   let parsed: { values: { data?: string; runs?: string }; positionals: string[] };
@@ -23,12 +27,13 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   const { values, positionals } = parsed;
   const runs = Number(values.runs ?? 3);
-  const unknown = positionals.find((name) => !Object.hasOwn(WORKLOADS, name));
+  const names = positionals.flatMap((name) => (Object.hasOwn(GROUPS, name) ? (GROUPS[name] as readonly string[]) : [name]));
+  const unknown = names.find((name) => !Object.hasOwn(WORKLOADS, name));
   if (unknown !== undefined || !Number.isInteger(runs) || runs < 1) {
     const hint =
       unknown === undefined
         ? '--runs takes a whole number'
-        : `no workload ${unknown}; ${didYouMean(unknown, Object.keys(WORKLOADS)) ?? ''}`;
+        : `no workload ${unknown}; ${didYouMean(unknown, [...Object.keys(WORKLOADS), ...Object.keys(GROUPS)]) ?? ''}`;
     console.error(`${hint}\n${USAGE}`);
     return 2;
   }
@@ -36,11 +41,14 @@ async function main(argv: readonly string[]): Promise<number> {
   console.log(machine());
   const rows: string[][] = [];
   let wrong = 0;
-  for (const name of positionals.length > 0 ? positionals : USUAL) {
+  for (const name of names.length > 0 ? names : USUAL) {
     const workload = WORKLOADS[name] as Workload;
     await generateMissing(workload, data);
-    const measurements: Measurement[] = [];
-    for (let run = 0; run < runs; run++) measurements.push(await measure(workload, data));
+    const measurements = await measureRepeatedly(workload, data, runs);
+    if ('skip' in measurements) {
+      rows.push([name, ...COLUMNS.slice(2).map(() => ''), `skipped: ${measurements.skip}`]);
+      continue;
+    }
     const faults = measurements.map((measurement) => measurement.wrong).filter((fault) => fault !== undefined);
     if (faults.length > 0) wrong++;
     rows.push(rowOf(name, measurements, faults[0]));
@@ -51,6 +59,37 @@ async function main(argv: readonly string[]): Promise<number> {
 }
 
 const COLUMNS = ['workload', 'wall s', 'CPU s', 'peak MB', 'statements', 'M/s', 'output MB', 'check'];
+
+async function measureRepeatedly(workload: Workload, data: string, runs: number): Promise<Measurement[] | { readonly skip: string }> {
+  const { database, folder } = workload;
+  if (database === undefined) return repeat(runs, () => measure(workload, data, undefined));
+  console.error(`starting and loading ${database.product}`);
+  const loaded = await DATABASES[database.product](join(data, folder, 'data.csv'), database.copies);
+  if ('skip' in loaded) return loaded;
+  const end = endingWith(loaded);
+  try {
+    return await repeat(runs, () => measure(workload, data, loaded.jdbcUrl));
+  } finally {
+    await end();
+  }
+}
+
+async function repeat<T>(times: number, act: () => Promise<T>): Promise<T[]> {
+  const results: T[] = [];
+  for (let i = 0; i < times; i++) results.push(await act());
+  return results;
+}
+
+/** Stops the server when the bench is interrupted, and when the answer is called. */
+function endingWith({ stop }: LoadedDatabase): () => Promise<void> {
+  const interrupt = (): void => void stop().finally(() => process.exit(130));
+  const signals = ['SIGINT', 'SIGTERM'] as const;
+  for (const signal of signals) process.once(signal, interrupt);
+  return () => {
+    for (const signal of signals) process.off(signal, interrupt);
+    return stop();
+  };
+}
 
 function rowOf(name: string, measurements: readonly Measurement[], fault: string | undefined): string[] {
   const wall = median(measurements.map(({ wallSeconds }) => wallSeconds));

@@ -19,20 +19,24 @@ export interface Measurement {
   readonly wrong: string | undefined;
 }
 
+const QUADMILL = join(PROJECT_ROOT, 'bin', 'quadmill.js');
 /** Up to here distinct statements are counted as well as lines; above, lines must do. */
 const SMALL_STATEMENTS = 2_000_000;
 
-export async function measure(workload: Workload, dataDirectory: string): Promise<Measurement> {
+/** @param jdbcUrl the loaded database, for a workload that has one */
+export async function measure(workload: Workload, dataDirectory: string, jdbcUrl: string | undefined): Promise<Measurement> {
   const folder = join(dataDirectory, workload.folder);
   const output = join(folder, 'out.nq');
   const started = performance.now();
-  const { code, err } = await quadmill(['run', workload.mapping, ...workload.options, '--stats', '-o', 'out.nq'], folder);
+  const heap = workload.heapLimitMb === undefined ? [] : [`--max-old-space-size=${workload.heapLimitMb}`];
+  const from = jdbcUrl === undefined ? [] : ['--jdbc-url', jdbcUrl];
+  const run = ['run', workload.mapping, ...workload.options, ...from, '--stats', '-o', 'out.nq'];
+  const { code, err } = await node([...heap, QUADMILL, ...run], folder);
   const wallSeconds = (performance.now() - started) / 1000;
   if (code !== 0) throw new Error(`quadmill ended with code ${code}: ${err}`);
   const stats = JSON.parse(err.trim().split('\n').at(-1) as string) as { quads: number; cpuSeconds: number; peakMemoryBytes: number };
-  const expected = (JSON.parse(await readFile(join(folder, 'expected.json'), 'utf8')) as Record<string, number>)[
-    workload.expected
-  ] as number;
+  const counts = JSON.parse(await readFile(join(folder, 'expected.json'), 'utf8')) as Record<string, number>;
+  const expected = (counts[workload.expected] as number) * (workload.database?.copies ?? 1);
   const lines = await countLines(output, workload.expected === 'distinct' && expected <= SMALL_STATEMENTS);
   const { size } = await stat(output);
   await rm(output);
@@ -73,9 +77,6 @@ async function countLines(path: string, distinct: boolean): Promise<Lines> {
   }
   return { all, distinct: distinct ? seen.size : undefined };
 }
-
-export const quadmill = (args: readonly string[], cwd: string): Promise<{ code: number | null; err: string }> =>
-  node([join(PROJECT_ROOT, 'bin', 'quadmill.js'), ...args], cwd);
 
 export function node(args: readonly string[], cwd: string): Promise<{ code: number | null; err: string }> {
   return new Promise((resolve, reject) => {

@@ -1,14 +1,28 @@
 /** What the bench runs: folders that `generate.mjs` makes, the mapping in them, and how many statements must come out. */
+import { join } from 'node:path';
+import { PROJECT_ROOT } from '../project-root.ts';
+import type { DATABASES } from './databases.ts';
 
 export interface Workload {
   readonly folder: string;
+  /** In the folder, or absolute. */
   readonly mapping: string;
   readonly options: readonly string[];
   /** The field of `expected.json`. */
   readonly expected: 'distinct' | 'triples';
+  /** A database to load the folder's rows into, so many times; `expected` counts as often. */
+  readonly database?: { readonly product: keyof typeof DATABASES; readonly copies: number };
+  /** Of the process that maps. */
+  readonly heapLimitMb?: number;
 }
 
 const distinct = (folder: string, mapping = 'mapping.ttl'): Workload => ({ folder, mapping, options: [], expected: 'distinct' });
+
+const sql = (product: keyof typeof DATABASES, copies: number, heapLimitMb?: number): Workload => ({
+  ...distinct('flat-1m', join(PROJECT_ROOT, 'test', 'bench', 'sql.ttl')),
+  database: { product, copies },
+  ...(heapLimitMb === undefined ? {} : { heapLimitMb }),
+});
 
 export const WORKLOADS: Readonly<Record<string, Workload>> = {
   'flat-100k': distinct('flat-100k'),
@@ -24,7 +38,17 @@ export const WORKLOADS: Readonly<Record<string, Workload>> = {
   'json-nested': distinct('json-nested'),
   'xml-nested-20mb': distinct('xml-nested-20mb'),
   'xml-nested': distinct('xml-nested'),
+  'sql-1m-postgresql': sql('postgresql', 1),
+  'sql-1m-mariadb': sql('mariadb', 1),
+  'sql-5m-postgresql': sql('postgresql', 5, 256),
+  'sql-5m-mariadb': sql('mariadb', 5, 256),
+};
+
+/** Names for several workloads. */
+export const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  sql: ['sql-1m-postgresql', 'sql-1m-mariadb'],
+  'sql-5m': ['sql-5m-postgresql', 'sql-5m-mariadb'],
 };
 
 /** What runs when no workload is named. */
-export const USUAL: readonly string[] = Object.keys(WORKLOADS).filter((name) => !/20mb|-json$|-xml$/.test(name));
+export const USUAL: readonly string[] = Object.keys(WORKLOADS).filter((name) => !/20mb|-json$|-xml$|sql-5m/.test(name));
