@@ -49,7 +49,8 @@ export function readLogicalSource(context: Context, statement: Statement, dialec
   const source = only(context, node, 'source');
   const sourceId = source === undefined ? undefined : nodeId(source.object);
   const isForeign = sourceId !== undefined && describeForeign(context, sourceId) !== undefined;
-  if (isDatabase(graph, sourceId) || (asksDatabase(node) && !isForeign)) return readSqlSource(context, node, source);
+  const isUrl = source !== undefined && /^jdbc:/i.test(source.object.value);
+  if (isDatabase(graph, sourceId) || isUrl || (asksDatabase(node) && !isForeign)) return readSqlSource(context, node, source);
   if (source === undefined) {
     if (node.sound) report.error('missing-source', node.origin, 'a logical source without rml:source', undefined);
     return undefined;

@@ -166,7 +166,7 @@ function readContent(context: Context, node: MappingNode, formulation: Formulati
       const table = only(context, node, 'tableName');
       if (query === undefined && table === undefined) {
         const hint =
-          'for a table, add rml:referenceFormulation rml:SQL2008Table ; rml:iterator "student" (older RML: rr:tableName "student"); for a query, rml:SQL2008Query ; rml:iterator "SELECT …" (older RML: rml:query "SELECT …")';
+          'add rml:referenceFormulation rml:SQL2008Table ; rml:iterator "student", or rml:SQL2008Query with a query (older RML: rr:tableName or rml:query)';
         return missing('missing-table', 'a logical source over a database that names neither a table nor a query', hint);
       }
       const [iterator] = node.all('iterator');
