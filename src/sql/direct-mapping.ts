@@ -270,7 +270,7 @@ function numbered(table: Table, label: string, options: DirectMappingOptions): s
     const order = table.columns.map((column) => `SHA2(t.${quote(column.name, options.product)}, 256)`);
     return `SELECT ROW_NUMBER() OVER (ORDER BY ${order.join(', ')}) AS ${name}, t.* ${from}`;
   }
-  const row = table.kind === 'table' ? 't.tableoid || t.ctid::text' : 'row_number() OVER (ORDER BY t::text COLLATE "C")';
+  const row = table.kind === 'table' ? 't.tableoid || t.ctid::text' : 'row_number() OVER (ORDER BY (t.*)::text COLLATE "C")';
   return `SELECT ${row} AS ${name}, t.* ${from}`;
 }
 

@@ -1,0 +1,71 @@
+/** A PostgreSQL or a MariaDB of its own for a test, used in the same way: scripts go in, a JDBC URL comes out. */
+import mysql from 'mysql2/promise';
+import pg from 'pg';
+import { missingMariadb, startMariadb } from './mariadb.ts';
+import { missingPostgres, startPostgres } from './postgres.ts';
+
+/** Each with the reason why it cannot be started here; undefined: it can. */
+export const SERVERS = [
+  ['postgresql', await missingPostgres()],
+  ['mariadb', await missingMariadb()],
+] as const;
+
+export interface TestDatabases {
+  /** Of the database `test`, with the user. */
+  readonly jdbcUrl: string;
+  /** Drops everything in the database, and schemas or databases of other names, and runs a script. Identifiers stand in double quotes. */
+  load(script: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startDatabases(product: (typeof SERVERS)[number][0]): Promise<TestDatabases> {
+  const started = await (product === 'postgresql' ? postgres() : mariadb());
+  if ('skip' in started) throw new Error(started.skip);
+  return started;
+}
+
+async function postgres(): Promise<TestDatabases | { readonly skip: string }> {
+  const server = await startPostgres();
+  if ('skip' in server) return server;
+  const run = async (database: string, script: string): Promise<void> => {
+    const client = new pg.Client({ connectionString: server.url.replace(/[^/]*$/, database) });
+    await client.connect();
+    await client.query(script).finally(() => client.end());
+  };
+  return {
+    jdbcUrl: `jdbc:postgresql://127.0.0.1:${server.port}/test?user=postgres`,
+    async load(script) {
+      await run('postgres', 'DROP DATABASE IF EXISTS test');
+      await run('postgres', 'CREATE DATABASE test');
+      await run('test', script);
+    },
+    stop: () => server.stop(),
+  };
+}
+
+const SYSTEM = new Set(['mysql', 'sys', 'information_schema', 'performance_schema']);
+
+async function mariadb(): Promise<TestDatabases | { readonly skip: string }> {
+  const server = await startMariadb();
+  if ('skip' in server) return server;
+  return {
+    jdbcUrl: `jdbc:mariadb://127.0.0.1:${server.port}/test?user=root`,
+    async load(script) {
+      const options = { host: '127.0.0.1', port: server.port, user: 'root', multipleStatements: true, charset: 'utf8mb4' };
+      const connection = await mysql.createConnection(options);
+      try {
+        const [rows] = await connection.query('SHOW DATABASES');
+        await connection.query('SET foreign_key_checks = 0');
+        for (const { Database: name } of rows as { Database: string }[])
+          if (!SYSTEM.has(name)) await connection.query(`DROP DATABASE \`${name}\``);
+        await connection.query('SET foreign_key_checks = 1');
+        await connection.query('CREATE DATABASE test CHARACTER SET utf8mb4; USE test');
+        await connection.query(`SET sql_mode = CONCAT(@@sql_mode, ',ANSI_QUOTES,NO_BACKSLASH_ESCAPES')`);
+        await connection.query(script);
+      } finally {
+        await connection.end();
+      }
+    },
+    stop: () => server.stop(),
+  };
+}
