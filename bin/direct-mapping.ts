@@ -55,7 +55,7 @@ export async function directMapping(argv: readonly string[]): Promise<number> {
     try {
       const mapping = join(directory, 'direct-mapping.ttl');
       await writeFile(mapping, document);
-      return await carryOut({ ...request, mappings: [mapping] }, parsed, signal);
+      return await carryOut({ ...request, mappings: [mapping] }, parsed, signal, false);
     } finally {
       await rm(directory, { recursive: true, force: true });
     }

@@ -2,7 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { Fault } from '../src/fault.ts';
-import { type DatabaseAccess, type ErrorPolicy, type InputBinding, RUN_DEFAULTS, type RunReport, type RunRequest } from '../src/run/request.ts';
+import {
+  type DatabaseAccess,
+  type ErrorPolicy,
+  type InputBinding,
+  RUN_DEFAULTS,
+  type RunReport,
+  type RunRequest,
+} from '../src/run/request.ts';
 import { ReaderGone } from '../src/sinks/descriptor.ts';
 import { OUTPUT_FORMATS } from '../src/sinks/sink.ts';
 import { type Command, helpOf, type Parsed, parseCommandLine, UsageError } from './command-line.ts';
@@ -81,8 +88,12 @@ export async function interruptibly(parsed: Parsed, work: (signal: AbortSignal) 
   }
 }
 
-/** Runs a request, with the output, format and statistics that the command line wants. */
-export async function carryOut(request: RunRequest, parsed: Parsed, signal: AbortSignal): Promise<number> {
+/**
+ * Runs a request, with the output, format and statistics that the command line wants.
+ *
+ * @param tellsEmpty whether to say why a triples map gave nothing: to the author of the mapping
+ */
+export async function carryOut(request: RunRequest, parsed: Parsed, signal: AbortSignal, tellsEmpty = true): Promise<number> {
   const { executeRun } = await import('../src/run/run.ts');
   const target = targetOf(parsed);
   const format = formatFor(target, parsed.value('format'));
@@ -108,7 +119,7 @@ export async function carryOut(request: RunRequest, parsed: Parsed, signal: Abor
     output.close();
   }
   line.clear();
-  tell(report, rejections);
+  tell(report, rejections, tellsEmpty);
   if (parsed.has('stats')) say(JSON.stringify(statsOf(report)));
   return EXIT.done;
 }
@@ -169,10 +180,10 @@ function interruptible(): { readonly signal: AbortSignal; end(): void } {
   return { signal: controller.signal, end: () => void process.off('SIGINT', interrupt).off('SIGTERM', interrupt) };
 }
 
-function tell(report: RunReport, rejections: Rejections): void {
+function tell(report: RunReport, rejections: Rejections, tellsEmpty: boolean): void {
   for (const warning of report.warnings) say(warning);
   for (const { name, origin, empty } of report.triplesMaps) {
-    if (empty !== undefined) say(`${origin}: ${name} gave no statement: ${empty}`);
+    if (tellsEmpty && empty !== undefined) say(`${origin}: ${name} gave no statement: ${empty}`);
   }
   const summary = rejections.summary(report.rejected);
   if (summary !== undefined) say(summary);
