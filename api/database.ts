@@ -1,7 +1,7 @@
 /** `/testDBConnection` and `/queryDatabase`: a database of the caller's choice, reached for the length of one request. */
 import { failureMessage } from '../queues/outcome.ts';
 import { Fault } from '../src/fault.ts';
-import { type DatabaseAddress, openSession, type SqlSession } from '../src/sql/database.ts';
+import { type DatabaseAddress, openSession, type RowBatch, type SqlSession } from '../src/sql/database.ts';
 import { CHUNK_BYTES, type ResultSummary, writeResult } from '../src/sql/result.ts';
 import { csvResult } from '../src/sql/result-csv.ts';
 import { jsonResult } from '../src/sql/result-json.ts';
@@ -103,8 +103,17 @@ export function databaseRoutes(api: Api): readonly Route[] {
 /** A session and the place that it takes among the calls of this process. */
 interface Lease {
   readonly session: SqlSession;
+  /**
+   * Waits for the session, in sum as long as a query may take and a little more. The server has been told the limit and mostly keeps
+   * it first, but a caller's parameters and SQL can talk it out of that.
+   *
+   * @throws Fault database/time-limit
+   */
+  within<T>(work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
+
+const GRACE_MS = 1_000;
 
 /** Opens sessions that end with the client's connection, and with the process. */
 function leases(api: Api): (call: Call, address: DatabaseAddress) => Promise<Lease> {
@@ -134,7 +143,8 @@ function leases(api: Api): (call: Call, address: DatabaseAddress) => Promise<Lea
         statementSeconds: QUERY_TIMEOUT_SECONDS,
         lockSeconds: SQL_LOCK_SECONDS,
       });
-      return { session, close: () => session.close().finally(release) };
+      const within = limited(QUERY_TIMEOUT_SECONDS, end);
+      return { session, within, close: () => session.close().finally(release) };
     } catch (error) {
       release();
       throw error;
@@ -142,13 +152,51 @@ function leases(api: Api): (call: Call, address: DatabaseAddress) => Promise<Lea
   };
 }
 
+function limited(seconds: number, end: () => void): Lease['within'] {
+  let leftMs = seconds * 1_000 + GRACE_MS;
+  return async (work) => {
+    const started = performance.now();
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      end();
+    }, leftMs);
+    try {
+      return await work();
+    } catch (error) {
+      throw late
+        ? new Fault('database/time-limit', `The query takes longer than ${seconds} seconds`, { hint: LONGER, cause: error })
+        : error;
+    } finally {
+      clearTimeout(timer);
+      leftMs = Math.max(0, leftMs - (performance.now() - started));
+    }
+  };
+}
+
+const LONGER = 'Ask for less, or raise QUERY_TIMEOUT_SECONDS';
+
 async function* rowsOf(open: () => Promise<Lease>, sql: string, csv: boolean, maxRows: number): AsyncGenerator<Buffer, ResultSummary> {
-  const { session, close } = await open();
+  const { session, within, close } = await open();
   try {
-    const { columns, batches } = await session.select(sql, maxRows);
-    return yield* writeResult(csv ? csvResult(columns) : jsonResult(columns), batches, maxRows);
+    const { columns, batches } = await within(() => session.select(sql, maxRows));
+    return yield* writeResult(csv ? csvResult(columns) : jsonResult(columns), limitedBatches(batches, within), maxRows);
   } finally {
     await close();
+  }
+}
+
+/** Time that the reader takes does not count. */
+async function* limitedBatches(batches: AsyncIterable<RowBatch>, within: Lease['within']): AsyncGenerator<RowBatch> {
+  const iterator = batches[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await within(() => iterator.next());
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    await iterator.return?.();
   }
 }
 
