@@ -1,0 +1,131 @@
+/** The way to a server of MySQL or MariaDB: hosts, TLS, login. */
+import { readFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { type ConnectionOptions, createConnection, type SslOptions } from 'mysql2';
+import { Fault } from '../fault.ts';
+import type { DatabaseAddress, SessionOptions } from './database.ts';
+import { faultOf, isAnswer, type MysqlError, unreachableReason } from './mysql-faults.ts';
+import type { Socketed } from './mysql-rows.ts';
+
+/** No files from here, no second statement, no second result, and the server's own grammar. */
+const FLAGS = ['-LOCAL_FILES', '-MULTI_RESULTS', '-IGNORE_SPACE', '-ODBC'];
+
+/** An open connection, and the way to open another one to the same server. */
+export interface Connected {
+  readonly connection: Socketed;
+  /** For a second connection; throws mysql2's errors. */
+  another(timeoutMs: number): Promise<Socketed>;
+}
+
+/** Tries the hosts in their order. @throws Fault as `OpenSession` says */
+export async function connect(
+  address: DatabaseAddress,
+  { signal, connectSeconds }: Pick<SessionOptions, 'signal' | 'connectSeconds'>,
+): Promise<Connected> {
+  const own = Number(address.parameters.connectTimeout ?? 0);
+  const timeoutMs = Math.min(connectSeconds * 1000, own || Number.POSITIVE_INFINITY);
+  const place = { input: address.name };
+  const tls = await tlsOptions(address);
+  const reasons: string[] = [];
+  for (const [index, { host, port }] of address.hosts.entries()) {
+    const options = connectionOptions(address, host, port);
+    try {
+      return await connectHost(options, tls, address.tls.mode === 'prefer', timeoutMs, signal);
+    } catch (error) {
+      if (signal?.aborted) throw new Fault('run/cancelled', 'The run was cancelled', { place });
+      const fault = isAnswer(error) ? faultOf(error, { address, statementSeconds: 0 }) : undefined;
+      const isLast = index === address.hosts.length - 1;
+      if (
+        fault !== undefined &&
+        fault.code !== 'database/query' &&
+        fault.code !== 'database/lost' &&
+        (isLast || fault.code !== 'database/busy')
+      )
+        throw fault;
+      reasons.push(`${host.includes(':') ? `[${host}]` : host}:${port}: ${unreachableReason(error)}`);
+    }
+  }
+  throw new Fault('database/unreachable', `The database server cannot be reached (${reasons.join('; ')})`, { place });
+}
+
+function connectionOptions(address: DatabaseAddress, host: string, port: number): ConnectionOptions {
+  return {
+    host,
+    port,
+    charset: 'UTF8MB4_GENERAL_CI',
+    flags: FLAGS,
+    enableKeepAlive: address.parameters.tcpKeepAlive !== 'false',
+    ...(address.user === undefined ? {} : { user: address.user }),
+    ...(address.password === undefined ? {} : { password: address.password }),
+    ...(address.database === undefined ? {} : { database: address.database }),
+  };
+}
+
+async function connectHost(
+  options: ConnectionOptions,
+  tls: SslOptions | undefined,
+  withoutTls: boolean,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<Connected> {
+  const secured = tls === undefined ? options : { ...options, ssl: tls };
+  try {
+    return { connection: await login(secured, timeoutMs, signal), another: (limit) => login(secured, limit, undefined) };
+  } catch (error) {
+    const { code } = error as MysqlError;
+    if (!withoutTls || (code !== 'HANDSHAKE_NO_SSL_SUPPORT' && code !== 'HANDSHAKE_SSL_ERROR')) throw error;
+    return { connection: await login(options, timeoutMs, signal), another: (limit) => login(options, limit, undefined) };
+  }
+}
+
+function login(options: ConnectionOptions, timeoutMs: number, signal: AbortSignal | undefined): Promise<Socketed> {
+  return new Promise((resolve, reject) => {
+    const connection = createConnection({ ...options, connectTimeout: timeoutMs }) as unknown as Socketed;
+    const abort = (): void => fail(new Error('cancelled'));
+    const fail = (error: unknown): void => {
+      signal?.removeEventListener('abort', abort);
+      connection.stream.destroy();
+      reject(error);
+    };
+    // Stays: an error that comes later must find a listener.
+    connection.on('error', fail);
+    connection.connect((error) => {
+      if (error !== null) return fail(error);
+      signal?.removeEventListener('abort', abort);
+      connection.removeListener('error', fail);
+      connection.on('error', () => {});
+      resolve(connection);
+    });
+    signal?.addEventListener('abort', abort);
+    if (signal?.aborted) abort();
+  });
+}
+
+async function tlsOptions({ tls, hosts, name }: DatabaseAddress): Promise<SslOptions | undefined> {
+  const { mode, caFile, certificateFile, keyFile } = tls;
+  if (mode === 'disable') return undefined;
+  const [ca, cert, key] = await Promise.all([caFile, certificateFile, keyFile].map((path) => readPem(path, name)));
+  // mysql2 would compare the certificate of a server without a name with `localhost`.
+  const nameless = hosts.find(({ host }) => isIP(host) !== 0);
+  if (mode === 'verify-full' && nameless !== undefined)
+    throw new Fault('database/unreachable', `The certificate of ${nameless.host} cannot be checked against an address`, {
+      place: { input: name },
+      hint: 'Name the host as its certificate does, or use sslMode=VERIFY_CA',
+    });
+  return {
+    rejectUnauthorized: mode === 'verify-ca' || mode === 'verify-full',
+    verifyIdentity: mode === 'verify-full',
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+  };
+}
+
+async function readPem(path: string | undefined, input: string): Promise<string | undefined> {
+  if (path === undefined) return undefined;
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new Fault('database/unreachable', `The PEM file ${path} cannot be read`, { place: { input }, cause });
+  }
+}

@@ -1,0 +1,208 @@
+/** The column types of MySQL and MariaDB: names for people, natural datatypes, canonical forms. */
+import { excerpt, Fault } from '../fault.ts';
+import { fromBytes } from '../text.ts';
+import { XSD } from '../value.ts';
+import type { Column, Family } from './database.ts';
+
+/** What both products say of a column of a result. @see https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_query_response_text_resultset_column_definition.html */
+export interface ColumnDefinition {
+  readonly name: string;
+  readonly columnType: number;
+  readonly characterSet: number;
+  /** Bytes of the longest text. */
+  readonly columnLength: number;
+  readonly flags: number;
+  readonly decimals: number;
+  /** MariaDB: `uuid`, `inet6`, `point`. */
+  readonly extendedTypeName?: string;
+  /** MariaDB: `json`. */
+  readonly extendedFormat?: string;
+}
+
+export interface TypeOptions {
+  /** TINYINT(1) is a boolean. */
+  readonly tinyInt1isBit: boolean;
+}
+
+const BINARY_CHARSET = 63;
+const UNSIGNED = 32;
+const ZEROFILL = 64;
+const ENUM = 256;
+const SET = 2048;
+/** `decimals` of a number whose scale is not fixed. */
+const NO_SCALE = 31;
+/** utf8mb4, in which all texts are sent. */
+const BYTES_PER_CHARACTER = 4;
+
+const INTEGERS: Readonly<Record<number, string>> = { 1: 'tinyint', 2: 'smallint', 3: 'int', 8: 'bigint', 9: 'mediumint' };
+
+interface Natural {
+  readonly type: string;
+  readonly family: Family;
+  readonly datatype?: string;
+  readonly canonical?: (text: string) => string;
+  readonly exact?: false;
+}
+
+/** @see https://www.w3.org/TR/r2rml/#natural-mapping */
+export function columnOf(definition: ColumnDefinition, options: TypeOptions): Column {
+  const { type, family, datatype, canonical, exact = true } = naturalOf(definition, options);
+  return {
+    name: definition.name,
+    type,
+    family,
+    datatype: datatype === undefined ? undefined : XSD + datatype,
+    canonical,
+    elements: undefined,
+    exact,
+  };
+}
+
+function naturalOf(definition: ColumnDefinition, options: TypeOptions): Natural {
+  const { name, columnType, columnLength: length, decimals, flags } = definition;
+  const unsigned = (flags & UNSIGNED) === 0 ? '' : ' unsigned';
+  const fraction = decimals === 0 ? '' : `(${decimals})`;
+  switch (columnType) {
+    case 1:
+      if (length === 1 && unsigned === '' && options.tinyInt1isBit)
+        return { type: 'tinyint(1)', family: 'boolean', datatype: 'boolean', canonical: readTinyInt(name) };
+      return integer('tinyint', unsigned, flags);
+    case 2:
+    case 3:
+    case 8:
+    case 9:
+      return integer(INTEGERS[columnType] as string, unsigned, flags);
+    case 0:
+    case 246: {
+      const precision = length - (unsigned === '' ? 1 : 0) - (decimals === 0 ? 0 : 1);
+      return { type: `decimal(${precision},${decimals})${unsigned}`, family: 'number', datatype: 'decimal', canonical: canonicalDecimal };
+    }
+    case 4: // six digits are shown of what is compared
+      return { type: `float${unsigned}`, family: 'other', datatype: 'double', canonical: canonicalDouble, exact: false };
+    case 5: {
+      const type = `double${decimals === NO_SCALE ? '' : `(${length},${decimals})`}${unsigned}`;
+      const natural = { type, family: 'number', datatype: 'double', canonical: canonicalDouble } as const;
+      return decimals === NO_SCALE ? natural : { ...natural, family: 'other', exact: false };
+    }
+    case 7:
+      return { type: `timestamp${fraction}`, family: 'timestamp', datatype: 'dateTime', canonical: readDateTime(name) };
+    case 10:
+    case 14:
+      return { type: 'date', family: 'date', datatype: 'date', canonical: readDate(name) };
+    case 11:
+      return { type: `time${fraction}`, family: 'time', datatype: 'time', canonical: readTime(name) };
+    case 12:
+      return { type: `datetime${fraction}`, family: 'timestamp', datatype: 'dateTime', canonical: readDateTime(name) };
+    case 13:
+      return { type: 'year', family: 'other', datatype: 'gYear' };
+    case 16:
+      if (length === 1)
+        return { type: 'bit(1)', family: 'boolean', datatype: 'boolean', canonical: (text) => (text === '\x01' ? 'true' : 'false') };
+      return { type: `bit(${length})`, family: 'binary', datatype: 'hexBinary', canonical: hexBinary };
+    case 6:
+      return { type: 'null', family: 'other' };
+    case 242:
+      return { type: 'vector', family: 'other', datatype: 'hexBinary', canonical: hexBinary };
+    case 245:
+      return { type: 'json', family: 'other' };
+    case 255:
+      return { type: definition.extendedTypeName ?? 'geometry', family: 'other', datatype: 'hexBinary', canonical: hexBinary };
+    default:
+      return characters(definition);
+  }
+}
+
+function integer(name: string, unsigned: string, flags: number): Natural {
+  const natural = { family: 'number', datatype: 'integer' } as const;
+  if ((flags & ZEROFILL) === 0) return { type: name + unsigned, ...natural };
+  return { type: `${name}${unsigned} zerofill`, ...natural, canonical: (text) => text.replace(/^0+(?=\d)/, '') };
+}
+
+/** CHAR, VARCHAR, TEXT, BINARY, VARBINARY, BLOB, ENUM, SET, and what MariaDB sends as such. */
+function characters(definition: ColumnDefinition): Natural {
+  const { columnType, columnLength, characterSet, flags, extendedTypeName, extendedFormat } = definition;
+  if (extendedTypeName === 'uuid') return { type: 'uuid', family: 'uuid' };
+  if (extendedTypeName !== undefined) return { type: extendedTypeName, family: 'other' };
+  if (extendedFormat !== undefined) return { type: extendedFormat, family: 'text' };
+  if ((flags & ENUM) !== 0 || columnType === 247) return { type: 'enum', family: 'text' };
+  if ((flags & SET) !== 0 || columnType === 248) return { type: 'set', family: 'text' };
+  const large = columnType >= 249 && columnType <= 252;
+  if (characterSet === BINARY_CHARSET) {
+    const type = large ? `${sizeOf(columnLength)}blob` : `${columnType === 254 ? 'binary' : 'varbinary'}(${columnLength})`;
+    return { type, family: 'binary', datatype: 'hexBinary', canonical: hexBinary };
+  }
+  const length = Math.floor(columnLength / BYTES_PER_CHARACTER);
+  return { type: large ? `${sizeOf(length)}text` : `${columnType === 254 ? 'char' : 'varchar'}(${length})`, family: 'text' };
+}
+
+function sizeOf(length: number): string {
+  if (length < 2 ** 8) return 'tiny';
+  if (length < 2 ** 16) return '';
+  return length < 2 ** 24 ? 'medium' : 'long';
+}
+
+const hexBinary = (text: string): string => Buffer.from(text, 'latin1').toString('hex').toUpperCase();
+
+/** `-0012.500` → `-12.5`, `3.00` → `3`. @see https://www.w3.org/TR/xmlschema11-2/#decimal */
+function canonicalDecimal(text: string): string {
+  const [, sign, whole, fraction] = /^([+-]?)0*(\d*?)(?:\.(\d*?)0*)?$/.exec(text) as RegExpExecArray;
+  const digits = (whole || '0') + (fraction ? `.${fraction}` : '');
+  return sign === '-' && digits !== '0' ? `-${digits}` : digits;
+}
+
+/** `80.25` → `8.025E1`; no digit is lost or added. @see https://www.w3.org/TR/xmlschema11-2/#double */
+function canonicalDouble(text: string): string {
+  const [, sign, whole = '', fraction = '', power = '0'] = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(text) as RegExpExecArray;
+  const all = whole + fraction;
+  const digits = all.replace(/^0+/, '');
+  const minus = sign === '-' ? '-' : '';
+  if (digits === '') return `${minus}0.0E0`;
+  const exponent = whole.length - (all.length - digits.length) - 1 + Number(power);
+  return `${minus}${digits[0]}.${digits.slice(1).replace(/0+$/, '') || '0'}E${exponent}`;
+}
+
+const readTinyInt =
+  (name: string) =>
+  (text: string): string => {
+    if (text === '0') return 'false';
+    if (text === '1') return 'true';
+    throw outside(
+      text,
+      'is neither 0 nor 1 in a TINYINT(1), which is read as a boolean',
+      `Set tinyInt1isBit=false in the JDBC URL to read such columns as integers, or write ${name} + 0 in a query`,
+    );
+  };
+
+const DATE = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
+
+const readDate =
+  (name: string) =>
+  (text: string): string => {
+    if (DATE.test(text)) return text;
+    throw outside(text, 'is no date', zeroDateHint(name));
+  };
+
+const readDateTime =
+  (name: string) =>
+  (text: string): string => {
+    if (!DATE.test(text.slice(0, 10))) throw outside(text, 'is no date and time', zeroDateHint(name));
+    return `${text.slice(0, 10)}T${withoutZeros(text.slice(11))}`;
+  };
+
+const readTime =
+  (name: string) =>
+  (text: string): string => {
+    if (/^(?:[01]\d|2[0-3]):/.test(text)) return withoutZeros(text);
+    throw outside(text, 'is no time of a day', `Write CAST(${name} AS CHAR) in a query to keep it as text`);
+  };
+
+const zeroDateHint = (name: string): string =>
+  `Set zeroDateTimeBehavior=convertToNull in the JDBC URL to read 0000-00-00 as null, or write CAST(${name} AS CHAR) in a query to keep it as text`;
+
+/** `12:00:00.500` → `12:00:00.5`. */
+const withoutZeros = (time: string): string => (time.includes('.') ? time.replace(/\.?0+$/, '') : time);
+
+const outside = (text: string, what: string, hint: string): Fault => {
+  const value = excerpt(fromBytes(text));
+  return new Fault('record/term', `${value} ${what}`, { place: { value }, hint });
+};

@@ -1,0 +1,335 @@
+/** MySQL and MariaDB. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PrepareStatementInfo } from 'mysql2';
+import { Fault } from '../fault.ts';
+import type { Column, DatabaseAddress, OpenSession, Product, RowBatch, SessionOptions, SqlSession } from './database.ts';
+import { type Connected, connect } from './mysql-connect.ts';
+import { faultOf, type MysqlError } from './mysql-faults.ts';
+import { Rows, type Socketed } from './mysql-rows.ts';
+import { lookAt } from './mysql-text.ts';
+import { type ColumnDefinition, columnOf } from './mysql-types.ts';
+
+/** A statement that was cancelled has ended after so long, or its connection is broken off. */
+const CANCEL_LIMIT_MS = 3_000;
+/** KILL QUERY does nothing to a statement that has not begun: it is said again. */
+const KILL_AGAIN_MS = 200;
+const CLOSE_LIMIT_MS = 1_000;
+/** How long the server waits for a reader that has other things to do. */
+const PATIENCE_SECONDS = 86_400;
+/** The longest that the server can be told to wait for a lock: a year. */
+const LOCK_LIMIT_SECONDS = 31_536_000;
+
+export const openMysql: OpenSession = async (address, options) => {
+  const connected = await connect(address, options);
+  const session = new MysqlSession(address, options, connected);
+  try {
+    await session.begin();
+    return session;
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+};
+
+type Row = Readonly<Record<string, string | null>>;
+
+/** What runs on the connection: rows that are read, or a statement that is prepared. */
+interface Running {
+  readonly ended: Promise<void>;
+  readonly isOver: boolean;
+  discard(): void;
+  fail(error: unknown): void;
+}
+
+class MysqlSession implements SqlSession {
+  readonly address: DatabaseAddress;
+  product: Product;
+  version = '';
+  readonly #options: SessionOptions;
+  readonly #connected: Connected;
+  readonly #connection: Socketed;
+  #id = '';
+  /** Whether a backslash is an escape between quotes. */
+  #backslashes = true;
+  #running: Running | undefined;
+  #stopping: Promise<void> | undefined;
+  #lost: unknown;
+  readonly #abort = (): void => {
+    if (this.#running !== undefined) void this.#stop(this.#running);
+  };
+
+  constructor(address: DatabaseAddress, options: SessionOptions, connected: Connected) {
+    this.address = address;
+    this.product = address.product;
+    this.#options = options;
+    this.#connected = connected;
+    this.#connection = connected.connection;
+    this.#connection.on('error', (error) => this.#breakOff(error));
+    this.#limitSilence(Number(address.parameters.socketTimeout ?? 0));
+    options.signal?.addEventListener('abort', this.#abort);
+  }
+
+  /** Makes it the session that the contract describes. */
+  async begin(): Promise<void> {
+    const [row] = await this.query('SELECT VERSION() AS version, CONNECTION_ID() AS id, @@character_set_results AS charset');
+    const version = row?.version ?? '';
+    this.product = /mariadb/i.test(version) ? 'mariadb' : 'mysql';
+    this.version = /^[\d.]+(?:-MariaDB)?/i.exec(version)?.[0] ?? version;
+    this.#id = row?.id ?? '';
+    // A server may ignore the client's wish, or change it with init_connect.
+    if (row?.charset !== 'utf8mb4') await this.query('SET NAMES utf8mb4');
+    await this.query(`SET ${this.#settings().join(', ')}`);
+    const { sessionVariables } = this.address.parameters;
+    if (sessionVariables) await this.query(`SET ${sessionVariables}`);
+    const [mode] = await this.query('SELECT @@SESSION.sql_mode AS mode');
+    this.#backslashes = !(mode?.mode ?? '').includes('NO_BACKSLASH_ESCAPES');
+    await this.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+    await this.query('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
+  }
+
+  #settings(): readonly string[] {
+    const { statementSeconds, lockSeconds } = this.#options;
+    const lock = lockSeconds === 0 ? LOCK_LIMIT_SECONDS : Math.ceil(lockSeconds);
+    const limit =
+      this.product === 'mariadb'
+        ? `max_statement_time = ${statementSeconds}`
+        : `max_execution_time = ${Math.ceil(statementSeconds * 1000)}`;
+    const waits = ['net_write_timeout', 'wait_timeout'].map((name) => `${name} = ${PATIENCE_SECONDS}`);
+    return [...waits, `lock_wait_timeout = ${lock}`, `innodb_lock_wait_timeout = ${lock}`, limit, ...this.#zone()];
+  }
+
+  /** UTC by offset: a server need not have the tables of time zones. `SERVER` and `LOCAL` are Connector/J's words for leaving it alone. */
+  #zone(): readonly string[] {
+    const { connectionTimeZone, serverTimezone } = this.address.parameters;
+    const zone = connectionTimeZone ?? serverTimezone;
+    if (zone === undefined || zone === 'SERVER' || zone === 'LOCAL') return [];
+    return [`time_zone = '${/^(?:UTC|GMT|Z)$/i.test(zone) ? '+00:00' : zone}'`];
+  }
+
+  async describe(sql: string): Promise<readonly Column[]> {
+    const { columns, parameters } = await this.#prepare(sql);
+    if (parameters > 0) throw this.#refusal(`The query has ${parameters} placeholders (?), which have no value here`);
+    if (columns.length === 0) throw this.#refusal('The text is no query: it gives no columns');
+    const tinyInt1isBit = this.address.parameters.tinyInt1isBit !== 'false';
+    return columns.map((column) => columnOf(column, { tinyInt1isBit }));
+  }
+
+  async *rows(sql: string): AsyncGenerator<RowBatch> {
+    const rows = this.#run(sql, 'latin1');
+    try {
+      for (;;) {
+        const batch = await rows.next();
+        if (this.#options.signal?.aborted) throw this.#cancelled();
+        if (batch === undefined) return;
+        yield batch;
+      }
+    } catch (error) {
+      throw this.#faultOf(error, sql);
+    } finally {
+      await this.#stop(rows);
+    }
+  }
+
+  async select(sql: string, maxRows: number): Promise<{ readonly columns: readonly Column[]; readonly batches: AsyncIterable<RowBatch> }> {
+    if (sql.includes('\0')) throw this.#refusal('The query has a NUL character, where MySQL would end it');
+    const { text, locks } = lookAt(sql, this.#backslashes);
+    if (locks) throw this.#refusal('The query would lock what it reads', 'Leave FOR UPDATE, FOR SHARE and LOCK IN SHARE MODE out');
+    const columns = await this.describe(text);
+    await this.#checkQuery(text);
+    return { columns, batches: atMost(this.rows(text), maxRows + 1) };
+  }
+
+  /**
+   * Whether the text is a query and nothing more. It is one statement already; what can stand between brackets as well is a query
+   * expression: not SHOW, not CALL, not INTO OUTFILE. It runs without the brackets, which would cost it its order.
+   */
+  async #checkQuery(text: string): Promise<void> {
+    try {
+      await this.#prepare(`SELECT EXISTS (${text}\n)`);
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code !== 'database/query') throw error;
+      throw this.#refusal('Only a query can be run here', 'Write one SELECT, WITH or VALUES, without INTO', error.cause);
+    }
+  }
+
+  async query(sql: string, parameters: readonly (string | number)[] = []): Promise<readonly Row[]> {
+    let next = 0;
+    const text = sql.replace(/\?/g, () => literal(parameters[next++] as string | number));
+    const rows = this.#run(text, 'utf8');
+    try {
+      const all: (readonly (string | null)[])[] = [];
+      for (let batch = await rows.next(); batch !== undefined; batch = await rows.next()) all.push(...batch.rows);
+      const names = rows.columns ?? [];
+      return all.map((row) => Object.fromEntries(names.map((name, i) => [name, row[i] ?? null])));
+    } catch (error) {
+      throw this.#faultOf(error, undefined);
+    } finally {
+      await this.#stop(rows);
+    }
+  }
+
+  async exportSnapshot(): Promise<undefined> {
+    return undefined;
+  }
+
+  async close(): Promise<void> {
+    this.#options.signal?.removeEventListener('abort', this.#abort);
+    if (this.#running !== undefined) await this.#stop(this.#running);
+    if (this.#lost === undefined) {
+      this.#lost = new Error('the session is closed');
+      const ended = new Promise<void>((resolve) => {
+        this.#connection.end(() => resolve());
+      });
+      await before(ended, CLOSE_LIMIT_MS);
+    }
+    this.#connection.stream.destroy();
+  }
+
+  #run(sql: string, encoding: 'latin1' | 'utf8'): Rows {
+    this.#checkFree();
+    const zeroDatesAreNull = this.address.parameters.zeroDateTimeBehavior === 'convertToNull';
+    const rows = new Rows(this.#connection, sql, { encoding, zeroDatesAreNull });
+    this.#running = rows;
+    return rows;
+  }
+
+  #checkFree(): void {
+    if (this.#options.signal?.aborted) throw this.#cancelled();
+    if (this.#lost !== undefined) throw this.#faultOf(this.#lost, undefined);
+    if (this.#running !== undefined) throw new Error('a session runs one statement at a time');
+  }
+
+  async #prepare(sql: string): Promise<{ readonly columns: readonly ColumnDefinition[]; readonly parameters: number }> {
+    this.#checkFree();
+    const prepared = new Prepared(this.#connection, sql);
+    this.#running = prepared;
+    try {
+      return await prepared.result;
+    } catch (error) {
+      throw this.#faultOf(error, sql);
+    } finally {
+      await this.#stop(prepared);
+    }
+  }
+
+  /** Afterwards the connection is free, or broken off. Does nothing to what has ended by itself. */
+  async #stop(running: Running): Promise<void> {
+    if (!running.isOver && this.#stopping === undefined) this.#stopping = this.#kill(running);
+    await this.#stopping;
+    if (this.#running === running) {
+      this.#running = undefined;
+      this.#stopping = undefined;
+    }
+  }
+
+  async #kill(running: Running): Promise<void> {
+    running.discard();
+    const deadline = performance.now() + CANCEL_LIMIT_MS;
+    const left = (): number => Math.max(1, deadline - performance.now());
+    try {
+      const other = await this.#connected.another(left());
+      try {
+        while (!running.isOver && performance.now() < deadline) {
+          const killed = new Promise<void>((resolve, reject) => {
+            other.query(`KILL QUERY ${this.#id}`, (error: Error | null) => (error === null ? resolve() : reject(error)));
+          });
+          await before(killed, left());
+          await Promise.race([running.ended, sleep(KILL_AGAIN_MS)]);
+        }
+      } finally {
+        other.stream.destroy();
+      }
+    } catch {
+      // No place for a second connection: the end of the first one must do.
+    }
+    if (!running.isOver) return this.#breakOff(new Error('the statement could not be cancelled'));
+    // A late KILL would end the next statement.
+    await before(new Promise<void>((resolve) => void this.#connection.query('DO 0', () => resolve())), left());
+  }
+
+  #breakOff(error: unknown): void {
+    this.#lost ??= error;
+    this.#connection.stream.destroy();
+    this.#running?.fail(error);
+  }
+
+  /** socketTimeout: a server that says nothing for so long while it is waited for. */
+  #limitSilence(milliseconds: number): void {
+    if (milliseconds === 0) return;
+    const { stream } = this.#connection;
+    stream.setTimeout(milliseconds);
+    stream.on('timeout', () => {
+      if (this.#running !== undefined && !this.#running.isOver && !isPaused(this.#connection))
+        this.#breakOff(new Error(`the server said nothing for ${milliseconds} ms (socketTimeout)`));
+    });
+  }
+
+  #faultOf(error: unknown, sql: string | undefined): Fault {
+    if (this.#options.signal?.aborted) return this.#cancelled();
+    const { address } = this;
+    const { statementSeconds } = this.#options;
+    return faultOf(error, { address, statementSeconds, ...(sql === undefined ? {} : { sql }) });
+  }
+
+  #cancelled(): Fault {
+    return new Fault('run/cancelled', 'The run was cancelled', { place: { input: this.address.name } });
+  }
+
+  #refusal(message: string, hint?: string, cause?: unknown): Fault {
+    return new Fault('database/query', message, { place: { input: this.address.name }, ...(hint === undefined ? {} : { hint }), cause });
+  }
+}
+
+/** A statement that the server has read and forgets again. */
+class Prepared implements Running {
+  readonly result: Promise<{ readonly columns: readonly ColumnDefinition[]; readonly parameters: number }>;
+  readonly ended: Promise<void>;
+  isOver = false;
+  #reject: (error: unknown) => void = () => {};
+
+  constructor(connection: Socketed, sql: string) {
+    this.result = new Promise((resolve, reject) => {
+      this.#reject = reject;
+      connection.prepare(sql, (error: MysqlError | null, statement: PrepareStatementInfo) => {
+        this.isOver = true;
+        if (error) return reject(error);
+        const { columns, parameters } = statement as unknown as { columns: ColumnDefinition[]; parameters: unknown[] };
+        connection.unprepare(sql);
+        resolve({ columns, parameters: parameters.length });
+      });
+    });
+    this.ended = this.result.then(
+      () => {},
+      () => {},
+    );
+  }
+
+  discard(): void {}
+
+  fail(error: unknown): void {
+    this.isOver = true;
+    this.#reject(error);
+  }
+}
+
+const isPaused = (connection: Socketed): boolean => (connection.stream as unknown as { isPaused(): boolean }).isPaused();
+
+async function* atMost(batches: AsyncIterable<RowBatch>, most: number): AsyncGenerator<RowBatch> {
+  let left = most;
+  for await (const { rows, bytes } of batches) {
+    yield { rows: rows.length > left ? rows.slice(0, left) : rows, bytes };
+    left -= rows.length;
+    if (left <= 0) return;
+  }
+}
+
+/** A value as SQL. Quotes depend on the sql_mode; a hexadecimal literal does not. */
+const literal = (value: string | number): string =>
+  typeof value === 'number' ? String(value) : `_utf8mb4 X'${Buffer.from(value).toString('hex')}'`;
+
+/** Waits for it, but not for longer. */
+async function before(promise: Promise<void>, milliseconds: number): Promise<void> {
+  const late = new AbortController();
+  await Promise.race([promise, sleep(milliseconds, undefined, { signal: late.signal }).catch(() => {})]);
+  late.abort();
+}
