@@ -177,7 +177,8 @@ export async function startTicks(
     const key = `schedule ${at}`;
     const before = await claimTick(backend.settings, { time, run: runIdOfKey('sql-transformer', key) }, runs);
     if (before !== undefined) {
-      logger.warn({ tick: at, run: before }, 'tick skipped: the run of an earlier one goes on');
+      const why = before.time < time ? 'the run of an earlier one goes on' : 'a later one has come before it';
+      logger.warn({ tick: at, run: before.run }, `tick skipped: ${why}`);
       return;
     }
     try {
@@ -222,18 +223,18 @@ interface LastTick {
 }
 
 /**
- * Makes `tick` the last one. undefined: it may have its run; else the run that goes on, or had the tick of a later time. A tick that
- * was claimed already, by a process that may have died before it submitted, may have its run: that is one and the same.
+ * Makes `tick` the last one. undefined: it may have its run; else the one that keeps it from that, whose run goes on, or which is
+ * later. A tick that was claimed already, by a process that may have died before it submitted, may have its run: it is the same one.
  */
-async function claimTick(settings: SharedSettings, tick: LastTick, runs: Pick<Runs, 'get'>): Promise<string | undefined> {
+async function claimTick(settings: SharedSettings, tick: LastTick, runs: Pick<Runs, 'get'>): Promise<LastTick | undefined> {
   for (let i = 0; i < TRIES; i++) {
     const text = await settings.get(LAST_KEY);
     const last = text === undefined ? undefined : (JSON.parse(text) as LastTick);
     if (last?.time === tick.time) return undefined;
     if (last !== undefined) {
-      if (last.time > tick.time) return last.run;
+      if (last.time > tick.time) return last;
       const run = await runs.get(last.run);
-      if (run !== undefined && run.outcome === undefined) return last.run;
+      if (run !== undefined && run.outcome === undefined) return last;
     }
     if (await settings.compareAndSet(LAST_KEY, text, JSON.stringify(tick))) return undefined;
   }
