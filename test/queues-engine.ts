@@ -1,11 +1,18 @@
 /**
  * An engine that does what the first input's URL says, so that tests of queues and workers choose what happens to a run.
- * It has the signature of `src/run/run.ts`.
+ * It has the signature of `workers/engine.ts`.
+ *
+ * A run whose first input is `slices=<count>` is cut; the slice of index n does what the input named `n` says, and the cutting what the
+ * input named `cut` says. What the slices read is there as long as the cut is not released: a directory stands for it.
  */
+import { existsSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault, type FaultCode } from '../src/fault.ts';
 import type { RunHooks, RunReport, RunRequest } from '../src/run/request.ts';
 import type { QuadSink } from '../src/sinks/sink.ts';
+import type { CutRun } from '../workers/messages.ts';
 
 type Act = (argument: string, given: { readonly request: RunRequest; readonly sink: QuadSink; readonly hooks: RunHooks }) => Promise<void>;
 
@@ -43,6 +50,23 @@ const ACTS: Readonly<Record<string, Act>> = {
     process.kill(process.pid, 'SIGKILL');
     await sleep(60_000);
   },
+  /** As `die`, at the first start only, a little later and without waiting for it. */
+  dieonce: async (milliseconds, { request }) => {
+    if (attemptOf(request) === 1) setTimeout(() => process.kill(process.pid, 'SIGKILL'), Number(milliseconds));
+  },
+  /** As `dieonce`, for slices in another process than the one that waits for them. */
+  dieaway: async (milliseconds, given) => {
+    if (given.request.slice?.snapshots.process !== String(process.pid)) await ACTS.dieonce?.(milliseconds, given);
+  },
+  /** So many statements, each in a part of its own. */
+  parts: async (count, { sink }) => {
+    for (let i = 2; i <= Number(count); i++) {
+      await sink.cut?.();
+      await sink.write(`<urn:part> <urn:p> "${i}" .\n`);
+    }
+    await sink.cut?.();
+  },
+  slices: async () => undefined,
   reject: async (count, { hooks }) => {
     for (let i = 0; i < Number(count); i++) {
       hooks.reject?.({ triplesMap: 'map', fault: { code: 'record/term', message: `record ${i} is bad`, place: { record: i } } });
@@ -51,26 +75,57 @@ const ACTS: Readonly<Record<string, Act>> = {
 };
 
 export async function executeRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Promise<RunReport> {
-  const [name = '', argument = ''] = (request.inputs[0]?.url ?? '').split('=');
-  const act = ACTS[name];
-  if (act === undefined) throw new Fault('source/missing', `no act ${name}`);
-  const line = `<urn:${request.runId}> <urn:p> <urn:o> .\n`;
-  await sink.write(line);
-  await act(argument, { request, sink, hooks });
+  const { slice } = request;
+  const url = (slice === undefined ? request.inputs[0] : inputNamed(request, String(slice.index)))?.url ?? 'ok';
+  const acts = url.split('&').map((act) => act.split('=') as [string, string?]);
+  const unknown = acts.find(([name]) => name !== 'empty' && ACTS[name] === undefined);
+  if (unknown !== undefined) throw new Fault('source/missing', `no act ${unknown[0]}`);
+  const line =
+    slice === undefined ? `<urn:${request.runId}> <urn:p> <urn:o> .\n` : `<urn:${request.runId}> <urn:slice> "${slice.index}" .\n`;
+  const isEmpty = acts.some(([name]) => name === 'empty');
+  if (!isEmpty) await sink.write(line);
+  checkState(request);
+  for (const [name, argument = ''] of acts) await ACTS[name]?.(argument, { request, sink, hooks });
+  checkState(request);
   return {
     records: 1,
-    quads: 1,
-    rejected: name === 'reject' ? Number(argument) : 0,
+    quads: isEmpty ? 0 : 1,
+    rejected: Number(acts.find(([name]) => name === 'reject')?.[1] ?? 0),
     bytesRead: 7,
     bytesWritten: line.length,
     seconds: 0,
     triplesMaps: [],
-    warnings: [],
-    mappings: request.mappings.map((url) => ({ url, sha256: '0'.repeat(64) })),
+    warnings: slice === undefined ? [] : [`slices were mapped by the process ${process.pid}`],
+    mappings: request.mappings.map((mapping) => ({ url: mapping, sha256: '0'.repeat(64) })),
   };
 }
 
-/** The spill directory is the attempt's own, and named after it. */
+export async function cutRun(request: RunRequest, sliceRows: number, signal: AbortSignal): Promise<CutRun | undefined> {
+  const [name, count] = (request.inputs[0]?.url ?? '').split('=');
+  if (name !== 'slices' || sliceRows > 1_000) return undefined;
+  const [act = '', argument = ''] = inputNamed(request, 'cut')?.url.split('=') ?? [];
+  await ACTS[act]?.(argument, { request, sink: undefined as never, hooks: { signal } });
+  const state = join(dirname(request.spillDirectory), `state-${request.runId}-${attemptOf(request)}`);
+  await mkdir(state, { recursive: true });
+  return {
+    slices: Array.from({ length: Number(count) }, (_, index) => ({
+      index,
+      digest: '',
+      scans: [],
+      snapshots: { state, process: String(process.pid) },
+    })),
+    release: () => rm(state, { recursive: true, force: true }),
+  };
+}
+
+const inputNamed = ({ inputs }: RunRequest, name: string) => inputs.find((input) => input.name === name);
+
+function checkState({ slice }: RunRequest): void {
+  const state = slice?.snapshots.state;
+  if (state !== undefined && !existsSync(state)) throw new Fault('database/lost', 'the state that the slice reads is gone');
+}
+
+/** The spill directory is the attempt's own, and named after it: `2`, of a slice `2-5-1` with its own start at the end. */
 function attemptOf(request: RunRequest): number {
-  return Number(request.spillDirectory.split('.').pop());
+  return Number(request.spillDirectory.split(/[.-]/).pop());
 }

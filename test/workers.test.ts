@@ -9,10 +9,12 @@ import { cancelledFault, decodeFault, encodeFault, failedOutcome, failureMessage
 import { VERSION } from '../src/config/version.ts';
 import { Fault } from '../src/fault.ts';
 import { createLogger, METRICS, metricsText, quietLogger } from '../src/observe.ts';
-import { RUN_DEFAULTS } from '../src/run/request.ts';
+import { RUN_DEFAULTS, type RunReport } from '../src/run/request.ts';
 import type { Task } from '../workers/messages.ts';
-import { outputDirectory, removeLeftovers } from '../workers/output.ts';
+import { outputDirectory, removeAttempt, removeLeftovers } from '../workers/output.ts';
 import { type PoolOptions, ThreadPool } from '../workers/pool.ts';
+import { addUp } from '../workers/publish.ts';
+import { taskOf } from '../workers/task.ts';
 import { temporaryDirectory } from './queues-backends.ts';
 
 const ENGINE = new URL('../dist/test/queues-engine.js', import.meta.url).href;
@@ -178,6 +180,37 @@ describe('files of a run', () => {
     await removeLeftovers(join(directory, 'missing'), 'S-r1');
   });
 
+  test('of one attempt or one slice are removed, and those of later attempts stay', async () => {
+    const directory = await directoryForTest();
+    const names = ['2', '2-5-1', '2-51-1', '12', '3', '3-2-1'].map((attempt) => `.S-r1.nq.${attempt}.part`);
+    for (const name of [...names, '.S-r1-2.nq.2-5-1.part', '.S-r1.rejected.ndjson.2-5-2.part', '.S-r12.nq.2-5-1.part', 'S-r1.nq']) {
+      await writeFile(join(directory, name), '');
+    }
+    await removeAttempt(directory, 'S-r1', '2-5');
+    const others = ['.S-r1.nq.12.part', '.S-r1.nq.3-2-1.part', '.S-r1.nq.3.part', '.S-r12.nq.2-5-1.part', 'S-r1.nq'];
+    expect((await readdir(directory)).sort()).toEqual([...others, '.S-r1.nq.2-51-1.part', '.S-r1.nq.2.part'].sort());
+    await removeAttempt(directory, 'S-r1', '2');
+    expect((await readdir(directory)).sort()).toEqual(others);
+  });
+
+  test('are several where the engine cuts them, and what an earlier attempt published beside them is removed', async () => {
+    const directory = await directoryForTest();
+    for (const name of ['Service-r1-2.nq', 'Service-r1-4.nq', 'Service-r1.rejected.ndjson', 'Service-r12.nq']) {
+      await writeFile(join(directory, name), 'of an earlier attempt');
+    }
+    const { parts } = await openPool().run(taskFor(directory, 'parts=3'), hooks());
+    expect(parts.map(({ url }) => url.slice(url.lastIndexOf('/') + 1))).toEqual(['Service-r1.nq', 'Service-r1-2.nq', 'Service-r1-3.nq']);
+    const { parts: listed } = JSON.parse(await readFile(join(directory, 'Service-r1.manifest.json'), 'utf8'));
+    expect(listed).toEqual(parts);
+    expect((await readdir(directory)).sort()).toEqual([
+      'Service-r1-2.nq',
+      'Service-r1-3.nq',
+      'Service-r1.manifest.json',
+      'Service-r1.nq',
+      'Service-r12.nq',
+    ]);
+  });
+
   test('are not visible when the manifest cannot be written', async () => {
     const directory = await directoryForTest();
     await mkdir(join(directory, 'Service-r1.manifest.json', 'in the way'), { recursive: true });
@@ -192,6 +225,81 @@ describe('files of a run', () => {
 
   test('do not go to a place that this version cannot write to', () => {
     expect(() => outputDirectory('s3://bucket/out')).toThrow(expect.objectContaining({ code: 'config/invalid' }));
+  });
+});
+
+describe('the report of a shared run', () => {
+  const report = (more: Partial<RunReport>): { readonly report: RunReport } => ({
+    report: {
+      records: 1,
+      quads: 2,
+      rejected: 3,
+      bytesRead: 4,
+      bytesWritten: 5,
+      seconds: 6,
+      triplesMaps: [],
+      warnings: [],
+      mappings: [{ url: 'm', sha256: 's' }],
+      ...more,
+    },
+  });
+  const map = { id: 'a', name: 'A', origin: 'm:1:1', records: 1, quads: 1, rejected: 0, empty: undefined };
+
+  test('adds up those of its slices, and says each warning once', () => {
+    const sum = addUp([report({ warnings: ['w', 'x'] }), report({ warnings: ['w'] })], 7);
+    expect(sum).toMatchObject({ records: 2, quads: 4, rejected: 6, bytesRead: 8, bytesWritten: 10, seconds: 7, warnings: ['w', 'x'] });
+    expect(sum.mappings).toEqual([{ url: 'm', sha256: 's' }]);
+  });
+
+  test.each([
+    ['nothing when one slice gave a statement', 1, undefined],
+    ['why the slice with the most records gave nothing', 0, 'no object'],
+  ])('says of a triples map %s', (_, quads, empty) => {
+    const none = { ...map, records: 0, quads: 0, empty: 'no records' };
+    const some = { ...map, id: 'a', records: 5, quads, empty: quads > 0 ? undefined : 'no object' };
+    const other = { ...map, id: 'b' };
+    const { triplesMaps } = addUp(
+      [none, some, other].map((one) => report({ triplesMaps: [one] })),
+      1,
+    );
+    expect(triplesMaps).toEqual([{ ...map, records: 5, quads, empty }, other]);
+  });
+});
+
+describe('the task of a job', () => {
+  const payload = (more: Partial<TransformPayload>): TransformPayload => ({
+    service: 'sql-transformer',
+    inputs: [],
+    mappings: ['m'],
+    run: { ...RUN_DEFAULTS },
+    sliceRows: 10,
+    output: { directory: '/out', format: 'nquads' },
+    runId: 'r1',
+    submittedAt: new Date(0).toISOString(),
+    ...more,
+  });
+  const database = { jdbcUrl: 'jdbc:postgresql://h/d', user: 'u', password: 'hunter2' };
+  const settings = { spillDirectory: '/spill', workingDirectory: '/', database: () => database };
+  const slice = { index: 5, digest: 'd', scans: [], snapshots: {} };
+
+  test.each<[string, Partial<TransformPayload>, typeof slice | undefined, unknown, number]>([
+    ['the SQL transformer has its database, and may be cut', {}, undefined, database, 10],
+    ['a slice has it as well, and is not cut again', {}, slice, database, 0],
+    ['another service has none', { service: 'semi-structured-transformer' }, undefined, undefined, 0],
+  ])('of %s', (_, more, given, expected, sliceRows) => {
+    const task = taskOf(payload(more), '2', settings, given);
+    expect(task.request.database).toEqual(expected);
+    expect(task).toMatchObject({ sliceRows, request: { slice: given } });
+  });
+
+  test('has what an earlier version did not write into a job', () => {
+    const { sql, rowsPerPart, ...run } = RUN_DEFAULTS;
+    const { request, sliceRows } = taskOf(
+      JSON.parse(JSON.stringify(payload({ run: run as never, sliceRows: undefined as never }))),
+      '1',
+      settings,
+    );
+    expect({ ...request, sliceRows }).toMatchObject({ sql, rowsPerPart, maxRejected: Number.POSITIVE_INFINITY, sliceRows: 0 });
   });
 });
 
@@ -257,7 +365,8 @@ describe('the failure message', () => {
     ],
   ])('names %s', (_, more, fault, entity, error) => {
     const message = failureMessage({ ...payload, ...more }, fault, new Date());
-    expect(message).toMatchObject({ error, entity, version: VERSION, provenance: '', code: fault.code, runId: 'r1' });
+    expect(message.entity).toBe(entity);
+    expect(message).toMatchObject({ error, version: VERSION, provenance: '', code: fault.code, runId: 'r1' });
     expect(message.name).toBe(message.type);
   });
 
