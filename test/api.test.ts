@@ -367,8 +367,8 @@ describe('operators', () => {
 test('docs/api.md names every path and every status of a problem', async () => {
   const text = await readFile(join(PROJECT_ROOT, 'docs', 'api.md'), 'utf8');
   const paths = Object.keys((await get(`${api.url}/openapi.json`)).body.paths as object)
-    .filter((path) => !/^\/(sql-transformer|graph-writer)\//.test(path))
-    .map((path) => path.replace('/semi-structured-transformer', ''));
+    .filter((path) => !path.startsWith('/graph-writer/'))
+    .map((path) => path.replace(/^\/(semi-structured|sql)-transformer/, ''));
   expect(paths.length).toBeGreaterThan(10);
   expect(paths.filter((path) => !text.includes(path))).toEqual([]);
   const statuses = Object.entries(FAULTS)
