@@ -268,9 +268,14 @@ describe('parameters for the driver', () => {
     ],
     [
       'jdbc:mysql://h/d?serverTimezone=GMT+8&connectionTimeZone=Europe/Madrid',
-      { serverTimezone: 'GMT+8', connectionTimeZone: 'Europe/Madrid' },
+      { serverTimezone: '+08:00', connectionTimeZone: 'Europe/Madrid' },
     ],
-    ['jdbc:mysql://h/d?serverTimezone=GMT%2B8', { serverTimezone: 'GMT+8' }],
+    ['jdbc:mysql://h/d?serverTimezone=GMT%2B8', { serverTimezone: '+08:00' }],
+    [
+      'jdbc:mysql://h/d?serverTimezone=-03:30&connectionTimeZone=Etc/GMT%2B3',
+      { serverTimezone: '-03:30', connectionTimeZone: 'Etc/GMT+3' },
+    ],
+    ['jdbc:mysql://h/d?serverTimezone=UTC&connectionTimeZone=SERVER', { serverTimezone: 'UTC', connectionTimeZone: 'SERVER' }],
     ['jdbc:mysql://h/d?useUnicode=true&characterEncoding=utf8&autoReconnect=true&allowPublicKeyRetrieval=true&useCursorFetch=true', {}],
     ['jdbc:mysql://h/d?rewriteBatchedStatements=true&useServerPrepStmts=true&cachePrepStmts=true&defaultFetchSize=50', {}],
     [

@@ -236,9 +236,7 @@ function checkValue(values: Values, value: string): Checked {
     case 'file':
       return checkFile(value);
     case 'zone':
-      return /^(?:[+-]\d{2}:\d{2}|[A-Za-z][\w+\-:]*(?:\/[\w+-]+)*)$/.test(value)
-        ? { value }
-        : { expected: 'a time zone such as UTC, +02:00 or Europe/Madrid' };
+      return checkZone(value);
     case 'encoding':
       return /^utf-?8(mb[34])?$/i.test(value) ? { value: 'UTF-8' } : { expected: 'UTF-8: text is always read as UTF-8' };
     case 'schemas':
@@ -248,6 +246,13 @@ function checkValue(values: Values, value: string): Checked {
     case 'variables':
       return checkVariables(value);
   }
+}
+
+/** `GMT+8`, as Java writes it, is `+08:00` for the servers. */
+function checkZone(value: string): Checked {
+  const [, sign, hours, minutes] = /^(?:GMT|UTC|)([+-])(\d{1,2})(?::?(\d{2}))?$/i.exec(value) ?? [];
+  if (hours !== undefined) return { value: `${sign}${hours.padStart(2, '0')}:${minutes ?? '00'}` };
+  return /^[A-Za-z]\w*(?:\/[\w+-]+)*$/.test(value) ? { value } : { expected: 'a time zone such as UTC, +02:00 or Europe/Madrid' };
 }
 
 function checkFile(value: string): Checked {
