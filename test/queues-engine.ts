@@ -1,6 +1,6 @@
 /**
  * An engine that does what the first input's URL says, so that tests of queues and workers choose what happens to a run.
- * It has the signature of `workers/engine.ts`.
+ * It has the signature of `src/run/run.ts`.
  *
  * A run whose first input is `slices=<count>` is cut; the slice of index n does what the input named `n` says, and the cutting what the
  * input named `cut` says. What the slices read is there as long as the cut is not released: a directory stands for it.

@@ -5,7 +5,7 @@ import type { FaultData } from '../src/fault.ts';
 import type { Progress, RunHooks, RunReport, RunRequest, RunSlice } from '../src/run/request.ts';
 import type { OutputFormat, QuadSink } from '../src/sinks/sink.ts';
 
-/** The engine, as `workers/engine.ts` exports it. */
+/** The engine, as `src/run/run.ts` exports it. */
 export interface Engine {
   executeRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Promise<RunReport>;
   /** Shares of a run over large tables; undefined: it is not worth it, or cannot be cut. */

@@ -31,7 +31,7 @@ const STOP_MS = 3_000;
 /** Threads need compiled code: from the sources (in tests) they are started out of `dist`. */
 const COMPILED = import.meta.url.endsWith('.ts') ? new URL('../dist/workers/', import.meta.url) : new URL('./', import.meta.url);
 const SCRIPT = new URL('thread.js', COMPILED);
-const ENGINE = new URL('engine.js', COMPILED).href;
+const ENGINE = new URL('../src/run/run.js', COMPILED).href;
 
 export class ThreadPool {
   private readonly options: PoolOptions;
