@@ -46,7 +46,7 @@ export interface SqlSource {
   readonly content: SqlContent;
   /**
    * What a reference is. `identifiers` (R2RML): an SQL identifier, `name` or `"Name"`, which the product's rules match with a column.
-   * `labels` (RML): the column's name as the result calls it; quotes around it are taken off where no column has them.
+   * `labels` (RML): the column's name as the result calls it; quotes would be part of it.
    */
   readonly references: 'identifiers' | 'labels';
   /** Texts that mean null (rml:null), besides SQL's own. */

@@ -13,7 +13,7 @@ import { sqlKey } from '../plan/scans.ts';
 import { openSql } from '../sources/sql.ts';
 import { readTable, readTables, type Table } from '../sql/catalogue.ts';
 import { type Column, type DatabaseAddress, openSession, type SqlSession } from '../sql/database.ts';
-import { findColumn, parseTableName } from '../sql/identifiers.ts';
+import { findColumn, parseTableName, suggestColumns } from '../sql/identifiers.ts';
 import { parseJdbcUrl } from '../sql/jdbc.ts';
 import { allOf, boundsQuery, canBeDistinct, joinQuery, type Relation, type Side, selectQuery } from '../sql/select.ts';
 import type { OpenedScan } from './open-scan.ts';
@@ -110,9 +110,9 @@ export class Databases {
       const [child, parent] = this.#sides(source as Content<'join'>, references);
       const query = joinQuery(child, parent, range);
       const position = (reference: string): number => {
-        const [side, name] = this.#side(source as Content<'join'>, reference);
-        const column = this.#position(side, name);
-        return side === content.child ? child.read.indexOf(column) : child.read.length + parent.read.indexOf(column);
+        const [side, name] = sideOf(reference);
+        const column = this.#position(content[side], name);
+        return side === 'child' ? child.read.indexOf(column) : child.read.length + parent.read.indexOf(column);
       };
       const { session } = child.relation;
       const scan = openSql({ session, sql: query.sql, columns: query.columns, position, nulls: source.nulls });
@@ -143,24 +143,16 @@ export class Databases {
     const relation = this.#relation(source);
     const position = findColumn(relation.columns, reference, source.references, relation.session.product);
     if (position >= 0) return position;
-    const names = relation.columns.map(({ name }) => name);
     throw new Fault('mapping/reference', `${relation.label} has no column ${reference}`, {
       place: { input: relation.session.address.name, expression: reference },
-      hint:
-        didYouMean(reference.replace(/["`]/g, ''), names) ??
-        `Its columns are ${names.slice(0, SHOWN_COLUMNS).join(', ')}${names.length > SHOWN_COLUMNS ? ', …' : ''}`,
+      hint: suggestColumns(relation.columns, reference, source.references, relation.session.product),
     });
-  }
-
-  #side({ content }: Content<'join'>, reference: string): readonly [source: SqlSource, reference: string] {
-    const space = reference.indexOf(' ');
-    return [content[reference.slice(0, space) as 'child' | 'parent'], reference.slice(space + 1)];
   }
 
   /** What a join reads of each side, for the references of a scan. */
   #sides(source: Content<'join'>, references: readonly string[]): readonly [child: Side, parent: Side] {
     const { child, parent, conditions } = source.content;
-    const sideOf = (side: SqlSource, name: 'child' | 'parent'): Side => {
+    const read = (side: SqlSource, name: 'child' | 'parent'): Side => {
       const own = references.filter((reference) => reference.startsWith(`${name} `)).map((reference) => reference.slice(name.length + 1));
       const relation = this.#relation(side);
       const read = ascending(own.map((reference) => this.#position(side, reference)));
@@ -175,12 +167,15 @@ export class Databases {
         ),
       };
     };
-    return [sideOf(child, 'child'), sideOf(parent, 'parent')];
+    return [read(child, 'child'), read(parent, 'parent')];
   }
 
   /** undefined where there is no such column: opening the scan says so. */
   #column(source: SqlSource, reference: string): Column | undefined {
-    if (source.content.kind === 'join') return this.#column(...this.#side(source as Content<'join'>, reference));
+    if (source.content.kind === 'join') {
+      const [side, name] = sideOf(reference);
+      return this.#column(source.content[side], name);
+    }
     const { columns, session } = this.#relation(source);
     return columns[findColumn(columns, reference, source.references, session.product)];
   }
@@ -217,7 +212,13 @@ export class Databases {
   }
 }
 
-const SHOWN_COLUMNS = 30;
+/** A reference over a join: `child Name`. */
+function sideOf(reference: string): readonly [side: 'child' | 'parent', reference: string] {
+  const space = reference.indexOf(' ');
+  return [reference.slice(0, space) as 'child' | 'parent', reference.slice(space + 1)];
+}
+
+const SHOWN_TABLES = 30;
 
 const ascending = (positions: readonly number[]): readonly number[] => [...new Set(positions)].sort((a, b) => a - b);
 
@@ -285,6 +286,6 @@ async function missingTable(name: string, session: SqlSession): Promise<Fault> {
     place: { input: session.address.name, expression: name },
     hint:
       didYouMean(name.replace(/["`]/g, ''), names) ??
-      (names.length === 0 ? 'It has no tables that this user may see' : `It has ${names.slice(0, SHOWN_COLUMNS).join(', ')}`),
+      (names.length === 0 ? 'It has no tables that this user may see' : `It has ${names.slice(0, SHOWN_TABLES).join(', ')}`),
   });
 }

@@ -66,8 +66,8 @@ export function parseNameList(text: string, product: Product): readonly string[]
  * The position of the column that a reference means; -1: none.
  *
  * `identifiers`: R2RML's rules. Quoted: exactly that name (MySQL's columns have no case). Unquoted: folded first. What is no identifier
- * (`Country Code`) is compared as it stands. `labels`: exactly that name, else with the quotes taken off, else the only one that differs
- * in case alone.
+ * (`Country Code`) is compared as it stands. `labels`: exactly that name, else the only one that differs in case
+ * alone; quotes are part of a label.
  *
  * @throws Fault mapping/reference — several columns have that name
  */
@@ -77,19 +77,14 @@ export function findColumn(
   how: 'identifiers' | 'labels',
   product: Product,
 ): number {
-  const identifier = singleIdentifier(reference, product);
-  const anyCase = how === 'labels' || product !== 'postgresql';
-  const exact = how === 'labels' ? [reference, ...(identifier?.quoted ? [identifier.name] : [])] : [identifier?.name ?? reference];
-  for (const name of exact) {
-    const position = only(
-      positions(columns, (column) => column === name),
-      reference,
-      columns,
-    );
-    if (position !== -1) return position;
-  }
-  if (!anyCase) return -1;
-  const lower = (identifier?.quoted ? identifier.name : reference).toLowerCase();
+  const name = how === 'labels' ? reference : (singleIdentifier(reference, product)?.name ?? reference);
+  const position = only(
+    positions(columns, (column) => column === name),
+    reference,
+    columns,
+  );
+  if (position !== -1 || (how === 'identifiers' && product === 'postgresql')) return position;
+  const lower = name.toLowerCase();
   return only(
     positions(columns, (column) => column.toLowerCase() === lower),
     reference,
@@ -107,6 +102,7 @@ export function suggestColumns(
   if (columns.length === 0) return 'There are no columns';
   const identifier = singleIdentifier(reference, product);
   const word = identifier?.quoted ? identifier.name : reference;
+  if (how === 'labels' && identifier?.quoted && columns.some(({ name }) => name === word)) return `Write ${word} without quotes`;
   const lower = word.toLowerCase();
   const otherCase = columns.find(({ name }) => name.toLowerCase() === lower)?.name;
   if (how === 'identifiers' && otherCase !== undefined) {

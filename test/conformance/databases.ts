@@ -61,7 +61,7 @@ async function openPostgres(): Promise<OpenDatabase | { readonly skip: string }>
   };
 }
 
-/** The W3C's scripts are written in standard SQL, which has double quotes for identifiers. */
+/** The W3C's scripts and queries are standard SQL, with double quotes for identifiers and `||` between texts. */
 const STANDARD_SQL: ReadonlySet<string> = new Set(['w3c-rdb2rdf', 'r2rml-kgc']);
 
 async function openMariadb(): Promise<OpenDatabase | { readonly skip: string }> {
@@ -74,7 +74,9 @@ async function openMariadb(): Promise<OpenDatabase | { readonly skip: string }> 
     jdbcUrl: `jdbc:mariadb://127.0.0.1:${server.port}/test`,
     user: 'root',
     async load({ suite, id }, script) {
-      const modes = STANDARD_SQL.has(suite) ? ['ANSI_QUOTES', ...(/0018a/.test(id) ? ['PAD_CHAR_TO_FULL_LENGTH'] : [])] : [];
+      const modes = STANDARD_SQL.has(suite)
+        ? ['ANSI_QUOTES', 'PIPES_AS_CONCAT', ...(/0018a/.test(id) ? ['PAD_CHAR_TO_FULL_LENGTH'] : [])]
+        : [];
       await root.query('SET GLOBAL sql_mode = ?', [[...(usual?.mode.split(',') ?? []), ...modes].join(',')]);
       await root.query('DROP DATABASE IF EXISTS test; CREATE DATABASE test');
       if (script === undefined) return undefined;
