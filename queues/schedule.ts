@@ -98,6 +98,7 @@ const QUEUE = 'schedule';
 const SCHEDULER = 'sql-transformer';
 const AGAIN_MS = 1_000;
 const STOP_MS = 2_000;
+const NEVER = 1_000_000;
 /** The queue is away, or the disk of the mappings: a tick is tried for about a minute. */
 const TICK_RETRY = { attempts: 6, backoff: { type: 'exponential', delay: 2_000 }, removeOnComplete: true, removeOnFail: true } as const;
 
@@ -201,7 +202,15 @@ export async function startTicks(
     const change = async (): Promise<void> => schedule.offer(cronOfOptions(now), timezone ?? localTimezone());
     change().catch((error: unknown) => logger.warn({ error }, 'time zone of the schedule not changed'));
   });
-  const worker = backend.worker<Timing, void>(QUEUE, tick, { concurrency: 1, drainDelay: 5, runRetryDelay: AGAIN_MS });
+  const worker = backend.worker<Timing, void>(QUEUE, tick, {
+    concurrency: 1,
+    lockDuration: snapshot.LOCK_SECONDS * 1_000,
+    stalledInterval: snapshot.STALLED_SECONDS * 1_000,
+    // A tick that is given up takes the ones after it along.
+    maxStalledCount: NEVER,
+    drainDelay: 5,
+    runRetryDelay: AGAIN_MS,
+  });
   worker.on('failed', (job, error) => logger.warn({ tick: job?.id, error }, 'tick failed'));
   await worker.waitUntilReady();
   worker.run().catch((error: unknown) => logger.error({ error, worker: QUEUE }, 'worker ended'));
