@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Diagnostic } from '../mapping/model.ts';
 import { type Plan, planMapping } from '../plan/plan.ts';
+import { redact } from '../redact.ts';
 import { Databases } from './databases.ts';
 import { locateInputs } from './inputs.ts';
 import { type LoadedMapping, loadMapping } from './load.ts';
@@ -15,7 +16,7 @@ export interface PreparedRun {
   readonly databases: Databases | undefined;
   readonly warnings: readonly Diagnostic[];
   readonly documents: LoadedMapping['documents'];
-  /** Of mapping and plan: two processes that find the same one have planned the same. */
+  /** Of mapping, plan and database: two processes that find the same one have planned the same, and read the same database. */
   readonly digest: string;
   close(): Promise<void>;
 }
@@ -40,7 +41,7 @@ export async function prepareRun(
       iterations.map(({ references, maps }) => [references, maps.map(({ unique }) => unique)]),
     );
     const digest = createHash('sha256')
-      .update(JSON.stringify([documents.map(({ sha256 }) => sha256), base, shape]))
+      .update(JSON.stringify([documents.map(({ sha256 }) => sha256), base, shape, redact(request.database?.jdbcUrl ?? '')]))
       .digest('hex');
     return { plan, urls, databases, warnings, documents, digest, close: async () => databases?.close() };
   } catch (error) {
