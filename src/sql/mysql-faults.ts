@@ -20,6 +20,7 @@ const CODES: Readonly<Record<number, FaultCode>> = {
   1226: 'database/busy',
   1205: 'database/busy',
   1213: 'database/busy',
+  1412: 'database/busy',
   1461: 'database/busy',
   1969: 'database/time-limit',
   3024: 'database/time-limit',
@@ -36,6 +37,12 @@ const CODES: Readonly<Record<number, FaultCode>> = {
 const BUSY: Readonly<Record<number, string>> = {
   1205: 'A lock was waited for longer than the limit: another connection holds it',
   1213: 'The server ended the statement to resolve a deadlock',
+  1412: 'A table was changed after the session had begun, whose state of the data it has no longer',
+};
+
+const HINTS: Readonly<Record<number, string>> = {
+  1060: 'Give the columns names of their own with AS',
+  1298: 'A server without tables of time zones knows offsets alone, such as +02:00',
 };
 
 export interface Context {
@@ -68,8 +75,10 @@ export function faultOf(error: unknown, { address, sql, statementSeconds }: Cont
     }
     case 'database/lost':
       return new Fault(code, `The connection to the database broke: ${cause.message}`, { place, cause });
-    default:
-      return new Fault('database/query', queryMessage(cause, sql), { place, cause });
+    default: {
+      const hint = HINTS[cause.errno as number];
+      return new Fault('database/query', queryMessage(cause, sql), { place, cause, ...(hint === undefined ? {} : { hint }) });
+    }
   }
 }
 

@@ -79,10 +79,15 @@ export class Rows {
     return { rows, bytes: bytesRead - this.#first };
   }
 
-  /** Drops all rows from now on. The statement goes on until it has ended by itself or was killed. */
+  /** Drops all rows from now on, and keeps the server waiting. */
   discard(): void {
     this.#discard = true;
     this.#rows = [];
+    this.#connection.pause();
+  }
+
+  /** Reads what is left, for nobody. */
+  drain(): void {
     this.#connection.resume();
   }
 

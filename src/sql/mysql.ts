@@ -38,6 +38,7 @@ interface Running {
   readonly ended: Promise<void>;
   readonly isOver: boolean;
   discard(): void;
+  drain(): void;
   fail(error: unknown): void;
 }
 
@@ -49,6 +50,8 @@ class MysqlSession implements SqlSession {
   readonly #connected: Connected;
   readonly #connection: Socketed;
   #id = '';
+  /** 0: no limit. */
+  #statementSeconds = 0;
   /** Whether a backslash is an escape between quotes. */
   #backslashes = true;
   #running: Running | undefined;
@@ -81,6 +84,7 @@ class MysqlSession implements SqlSession {
     await this.query(`SET ${this.#settings().join(', ')}`);
     const { sessionVariables } = this.address.parameters;
     if (sessionVariables) await this.query(`SET ${sessionVariables}`);
+    await this.#limitStatements();
     const [mode] = await this.query('SELECT @@SESSION.sql_mode AS mode');
     this.#backslashes = !(mode?.mode ?? '').includes('NO_BACKSLASH_ESCAPES');
     await this.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
@@ -88,14 +92,22 @@ class MysqlSession implements SqlSession {
   }
 
   #settings(): readonly string[] {
-    const { statementSeconds, lockSeconds } = this.#options;
+    const { lockSeconds } = this.#options;
     const lock = lockSeconds === 0 ? LOCK_LIMIT_SECONDS : Math.ceil(lockSeconds);
-    const limit =
-      this.product === 'mariadb'
-        ? `max_statement_time = ${statementSeconds}`
-        : `max_execution_time = ${Math.ceil(statementSeconds * 1000)}`;
     const waits = ['net_write_timeout', 'wait_timeout'].map((name) => `${name} = ${PATIENCE_SECONDS}`);
-    return [...waits, `lock_wait_timeout = ${lock}`, `innodb_lock_wait_timeout = ${lock}`, limit, ...this.#zone()];
+    return [...waits, `lock_wait_timeout = ${lock}`, `innodb_lock_wait_timeout = ${lock}`, ...this.#zone()];
+  }
+
+  /** The lower one of our limit and that of the server or of `sessionVariables`, which a stranger may write. 0 is none. */
+  async #limitStatements(): Promise<void> {
+    const { statementSeconds } = this.#options;
+    const [name, unit] = this.product === 'mariadb' ? ['max_statement_time', 1] : ['max_execution_time', 1000];
+    const [row] = await this.query(`SELECT @@SESSION.${name} AS own`);
+    const own = Number(row?.own ?? 0) / unit;
+    const limits = [own, statementSeconds].filter((limit) => limit > 0);
+    if (limits.length === 0) return;
+    this.#statementSeconds = Math.min(...limits);
+    await this.query(`SET ${name} = ${unit === 1 ? this.#statementSeconds : Math.ceil(this.#statementSeconds * unit)}`);
   }
 
   /** UTC by offset: a server need not have the tables of time zones. `SERVER` and `LOCAL` are Connector/J's words for leaving it alone. */
@@ -114,12 +126,14 @@ class MysqlSession implements SqlSession {
     return columns.map((column) => columnOf(column, { tinyInt1isBit }));
   }
 
-  async *rows(sql: string): AsyncGenerator<RowBatch> {
+  async *rows(sql: string, columns: number): AsyncGenerator<RowBatch> {
     const rows = this.#run(sql, 'latin1');
     try {
       for (;;) {
         const batch = await rows.next();
         if (this.#options.signal?.aborted) throw this.#cancelled();
+        const now = rows.columns?.length ?? 0;
+        if (now !== columns) throw this.#refusal(`The query has ${now} columns now, and had ${columns} when it was described`);
         if (batch === undefined) return;
         yield batch;
       }
@@ -136,7 +150,7 @@ class MysqlSession implements SqlSession {
     if (locks) throw this.#refusal('The query would lock what it reads', 'Leave FOR UPDATE, FOR SHARE and LOCK IN SHARE MODE out');
     const columns = await this.describe(text);
     await this.#checkQuery(text);
-    return { columns, batches: atMost(this.rows(text), maxRows + 1) };
+    return { columns, batches: atMost(this.rows(text, columns.length), maxRows + 1) };
   }
 
   /**
@@ -234,6 +248,7 @@ class MysqlSession implements SqlSession {
             other.query(`KILL QUERY ${this.#id}`, (error: Error | null) => (error === null ? resolve() : reject(error)));
           });
           await before(killed, left());
+          running.drain();
           await Promise.race([running.ended, sleep(KILL_AGAIN_MS)]);
         }
       } finally {
@@ -266,9 +281,7 @@ class MysqlSession implements SqlSession {
 
   #faultOf(error: unknown, sql: string | undefined): Fault {
     if (this.#options.signal?.aborted) return this.#cancelled();
-    const { address } = this;
-    const { statementSeconds } = this.#options;
-    return faultOf(error, { address, statementSeconds, ...(sql === undefined ? {} : { sql }) });
+    return faultOf(error, { address: this.address, statementSeconds: this.#statementSeconds, ...(sql === undefined ? {} : { sql }) });
   }
 
   #cancelled(): Fault {
@@ -305,6 +318,8 @@ class Prepared implements Running {
   }
 
   discard(): void {}
+
+  drain(): void {}
 
   fail(error: unknown): void {
     this.isOver = true;

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { createConnection } from 'mysql2/promise';
 import { freePort, listens } from './port.ts';
 import { type User, unprivileged } from './user.ts';
 
@@ -23,6 +24,7 @@ const QUICK = [
   '--skip-name-resolve',
   '--skip-log-bin',
   '--max-allowed-packet=64M',
+  '--character-set-server=utf8mb4',
 ];
 
 export interface Mariadb {
@@ -74,9 +76,13 @@ export async function startMariadb(options: MariadbOptions = {}): Promise<Mariad
     const log = join(directory, 'log');
     const output = await open(log, 'w');
     const stdio = ['ignore', output.fd, output.fd] as const;
-    server = spawn(found.server, ['--no-defaults', ...own, ...where, ...QUICK, ...(options.arguments ?? [])], { ...as, stdio: [...stdio] });
+    server = spawn(found.server, ['--no-defaults', ...own, ...where, ...QUICK, ...(options.arguments ?? [])], {
+      ...as,
+      stdio: [...stdio],
+    });
     await output.close();
     await untilReady(server, port, log);
+    await makeDatabase(port);
     const running = server;
     const url = `jdbc:mariadb://127.0.0.1:${port}/test?user=root`;
     return { url, port, pid: running.pid as number, stop: () => stop(running, directory) };
@@ -106,6 +112,13 @@ async function untilReady(server: ChildProcess, port: number, log: string): Prom
     if (performance.now() > deadline) throw new Error(`MariaDB did not answer in time:\n${await readFile(log, 'utf8')}`);
     await sleep(50);
   }
+}
+
+/** The installation makes one with the character set latin1. */
+async function makeDatabase(port: number): Promise<void> {
+  const connection = await createConnection({ host: '127.0.0.1', port, user: 'root' });
+  await connection.query('CREATE OR REPLACE DATABASE test');
+  await connection.end();
 }
 
 /** Nothing of it is kept, so that it need not end in order. */
