@@ -120,7 +120,8 @@ export async function cutRun(request: RunRequest, sliceRows: number, signal: Abo
 
 const inputNamed = ({ inputs }: RunRequest, name: string) => inputs.find((input) => input.name === name);
 
-function checkState({ slice }: RunRequest): void {
+function checkState({ slice, database }: RunRequest): void {
+  if (slice !== undefined && database?.password === undefined) throw new Fault('database/missing', 'the slice was given no database');
   const state = slice?.snapshots.state;
   if (state !== undefined && !existsSync(state)) throw new Fault('database/lost', 'the state that the slice reads is gone');
 }

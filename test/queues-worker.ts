@@ -7,7 +7,9 @@ import { startWorkers } from '../workers/host.ts';
 const [url, prefix = '', directory = ''] = process.argv.slice(2);
 const logger = createLogger({ level: 'silent' });
 const backend = await openBackend({ url, prefix, directory }, logger);
-const config = await openConfig({ DATA_DIR: directory, LOCK_SECONDS: 2, STALLED_SECONDS: 1, WORKER_CONCURRENCY: 2, MAX_STARTS: 2 });
+const database = { JDBC_URL: 'jdbc:postgresql://host/db', DB_USER: 'u', DB_PASSWORD: 'p' };
+const limits = { LOCK_SECONDS: 2, STALLED_SECONDS: 1, WORKER_CONCURRENCY: 2, MAX_STARTS: 2 };
+const config = await openConfig({ DATA_DIR: directory, ...limits, ...database });
 const workers = await startWorkers(backend, config, logger, { engine: new URL('queues-engine.js', import.meta.url).href });
 
 process.once('SIGTERM', async () => {
