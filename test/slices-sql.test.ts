@@ -1,10 +1,12 @@
-/** A large table of a real PostgreSQL, shared by real processes. */
+/** A large table of real databases, shared by real processes. */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { startRedis, temporaryDirectory, uniquePrefix } from './queues-backends.ts';
+import { type Mariadb, missingMariadb, startMariadb } from './servers/mariadb.ts';
 import { missingPostgres, type Postgres, startPostgres } from './servers/postgres.ts';
 import { missingRedis } from './servers/redis.ts';
 import { ask, type ServiceProcess, startService } from './service/process.ts';
@@ -22,33 +24,82 @@ const MAPPING = `@prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix ex: <http:/
   rr:predicateObjectMap [ rr:predicate ex:label ; rr:objectMap [ rr:column "label" ] ] .
 `;
 
-const missing = (await missingPostgres()) ?? missingRedis;
+const TABLES = [
+  'CREATE TABLE note (id integer PRIMARY KEY, version integer NOT NULL, text varchar(40))',
+  'CREATE TABLE kind (id integer PRIMARY KEY, label varchar(40))',
+  `INSERT INTO kind VALUES (1, 'a'), (2, 'b')`,
+];
 
-(missing === undefined ? describe : describe.skip)(`a large table${missing === undefined ? '' : ` (skipped: ${missing})`}`, () => {
+interface Database {
+  readonly jdbcUrl: string;
+  readonly user: string;
+  /** One statement; the rows of a query. */
+  execute(sql: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  stop(): Promise<void>;
+}
+
+async function startWithPostgres(): Promise<Database> {
+  const server = (await startPostgres()) as Postgres;
+  const client = new pg.Client({ connectionString: server.url });
+  await client.connect();
+  const notes = `INSERT INTO note SELECT i, 0, 'Text ' || i || ' ü' FROM generate_series(1, ${ROWS}) i`;
+  for (const sql of [...TABLES, notes, 'ANALYZE']) await client.query(sql);
+  return {
+    jdbcUrl: `jdbc:postgresql://127.0.0.1:${server.port}/postgres`,
+    user: 'postgres',
+    execute: async (sql) => (await client.query(sql)).rows,
+    async stop() {
+      await client.end();
+      await server.stop();
+    },
+  };
+}
+
+async function startWithMariadb(): Promise<Database> {
+  const server = (await startMariadb()) as Mariadb;
+  const connection = await mysql.createConnection({ host: '127.0.0.1', port: server.port, user: 'root', database: 'test' });
+  const notes = `INSERT INTO note SELECT seq, 0, concat('Text ', seq, ' ü') FROM seq_1_to_${ROWS}`;
+  const user = [`CREATE USER mill IDENTIFIED BY '${PASSWORD}'`, 'GRANT SELECT ON test.* TO mill'];
+  for (const sql of [...TABLES, notes, 'ANALYZE TABLE note, kind', ...user]) await connection.query(sql);
+  return {
+    jdbcUrl: `jdbc:mariadb://127.0.0.1:${server.port}/test`,
+    user: 'mill',
+    execute: async (sql) => (await connection.query(sql))[0] as Record<string, unknown>[],
+    async stop() {
+      await connection.end();
+      await server.stop();
+    },
+  };
+}
+
+const PRODUCTS = [
+  { name: 'PostgreSQL', missing: (await missingPostgres()) ?? missingRedis, start: startWithPostgres },
+  { name: 'MariaDB', missing: (await missingMariadb()) ?? missingRedis, start: startWithMariadb },
+];
+
+for (const product of PRODUCTS) {
+  if (product.missing === undefined) describe(`a large table of ${product.name}`, () => suite(product));
+  else describe(`a large table of ${product.name}`, () => test.skip(`is not tested: ${product.missing}`, () => undefined));
+}
+
+function suite(product: (typeof PRODUCTS)[number]): void {
   let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
   let redis: Awaited<ReturnType<typeof startRedis>>;
-  let database: Postgres;
-  let client: pg.Client;
+  let database: Database;
   let api: ServiceProcess;
   let workers: readonly ServiceProcess[] = [];
 
   beforeAll(async () => {
     [directory, redis] = await Promise.all([temporaryDirectory(), startRedis()]);
-    database = (await startPostgres()) as Postgres;
-    client = new pg.Client({ connectionString: database.url });
-    await client.connect();
-    await client.query('CREATE TABLE note (id integer PRIMARY KEY, version integer NOT NULL, text text)');
-    await client.query(`INSERT INTO note SELECT i, 0, 'Text ' || i || ' ü' FROM generate_series(1, ${ROWS}) i`);
-    await client.query(`CREATE TABLE kind (id integer PRIMARY KEY, label text); INSERT INTO kind VALUES (1, 'a'), (2, 'b')`);
-    await client.query('ANALYZE');
+    database = await product.start();
     await mkdir(join(directory.path, 'data', 'mappings'), { recursive: true });
     await writeFile(join(directory.path, 'data', 'mappings', 'mapping.ttl'), MAPPING);
     const env = {
       QUEUE_URL: redis.url,
       QUEUE_PREFIX: uniquePrefix(),
       SERVICE: 'sql-transformer',
-      JDBC_URL: `jdbc:postgresql://127.0.0.1:${database.port}/postgres`,
-      DB_USER: 'postgres',
+      JDBC_URL: database.jdbcUrl,
+      DB_USER: database.user,
       DB_PASSWORD: PASSWORD,
       SQL_SLICE_ROWS: '10000',
     };
@@ -60,7 +111,6 @@ const missing = (await missingPostgres()) ?? missingRedis;
     const all = [api, ...workers].filter((one) => one !== undefined);
     for (const one of all) one.kill('SIGKILL');
     await Promise.all(all.map((one) => one.exited));
-    await client?.end();
     await database?.stop();
     await redis?.stop();
     await directory?.remove();
@@ -92,38 +142,43 @@ const missing = (await missingPostgres()) ?? missingRedis;
     expect(shared.lines.join('\n') === alone.lines.join('\n')).toBe(true);
   }, 60_000);
 
-  test('is read in one state by all slices, whatever is written meanwhile', async () => {
-    const states = new Map<number, number>();
-    let over = false;
-    let version = 0;
-    const writing = (async () => {
-      while (!over) {
-        version++;
-        await client.query(
-          `BEGIN; UPDATE note SET version = ${version};
+  // MySQL and MariaDB cannot share a state between connections.
+  (product.name === 'PostgreSQL' ? test : test.skip)(
+    'is read in one state by all slices, whatever is written meanwhile',
+    async () => {
+      const states = new Map<number, number>();
+      let over = false;
+      let version = 0;
+      const writing = (async () => {
+        while (!over) {
+          version++;
+          await database.execute(
+            `BEGIN; UPDATE note SET version = ${version};
           INSERT INTO note SELECT ${ROWS} + ${version} * 1000 + i, ${version}, 'new' FROM generate_series(0, 99) i; COMMIT`,
-        );
-        states.set(version, ROWS + version * 100);
-      }
-    })();
-    const { lines, report } = await run().finally(() => {
-      over = true;
-      return writing;
-    });
-    expect(report.successfulIterations).toBeGreaterThanOrEqual(5);
-    const seen = new Set(lines.flatMap((line) => /ns#version> "(\d+)"/.exec(line)?.[1] ?? []));
-    expect(seen.size).toBe(1);
-    const [state] = [...seen].map(Number) as [number];
-    expect(lines.filter((line) => line.includes('ns#Note>'))).toHaveLength(state === 0 ? ROWS : (states.get(state) as number));
-    // The run began before the last version was written, or the test has shown nothing.
-    expect(state).toBeLessThan(version);
-  }, 60_000);
+          );
+          states.set(version, ROWS + version * 100);
+        }
+      })();
+      const { lines, report } = await run().finally(() => {
+        over = true;
+        return writing;
+      });
+      expect(report.successfulIterations).toBeGreaterThanOrEqual(5);
+      const seen = new Set(lines.flatMap((line) => /ns#version> "(\d+)"/.exec(line)?.[1] ?? []));
+      expect(seen.size).toBe(1);
+      const [state] = [...seen].map(Number) as [number];
+      expect(lines.filter((line) => line.includes('ns#Note>'))).toHaveLength(state === 0 ? ROWS : (states.get(state) as number));
+      // The run began before the last version was written, or the test has shown nothing.
+      expect(state).toBeLessThan(version);
+    },
+    60_000,
+  );
 
   test('goes into a file for so many rows, in each slice', async () => {
     await change('SQL_ITERATION_ROWS', '4000');
     const { report, lines } = await run();
-    const { rows } = await client.query('SELECT count(*)::int AS count FROM note');
-    expect(lines).toHaveLength(3 * rows[0].count + 2);
+    const [row] = await database.execute('SELECT count(*) AS count FROM note');
+    expect(lines).toHaveLength(3 * Number(row?.count) + 2);
     expect(new Set(lines).size).toBe(lines.length);
     expect(report.outputFileLocations.length).toBeGreaterThanOrEqual(ROWS / 4000);
     const files = (await readdir(join(directory.path, 'data', 'output'))).filter((name) => name.includes(report.runId));
@@ -134,4 +189,4 @@ const missing = (await missingPostgres()) ?? missingRedis;
   test('leaves no password in a log', () => {
     for (const one of [api, ...workers]) expect(JSON.stringify(one.log) + one.complaints()).not.toContain(PASSWORD);
   });
-});
+}
