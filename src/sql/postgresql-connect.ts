@@ -1,0 +1,191 @@
+/** The way to a server of PostgreSQL: hosts, TLS, login, and the request that cancels a statement. */
+import { readFile } from 'node:fs/promises';
+import type { Socket } from 'node:net';
+import { userInfo } from 'node:os';
+import type { ConnectionOptions } from 'node:tls';
+import pg from 'pg';
+import { Fault } from '../fault.ts';
+import type { DatabaseAddress, SessionOptions } from './database.ts';
+import { faultOf, isAnswer, NO_TLS, type PostgresError, unreachableReason } from './postgresql-faults.ts';
+import type { Wire } from './postgresql-statement.ts';
+
+/** An open connection, and the way to cancel what it runs. */
+export interface Connected {
+  readonly client: pg.Client;
+  readonly wire: Wire;
+  /** Resolves when the server has taken notice. @throws errors of the system */
+  cancel(timeoutMs: number): Promise<void>;
+}
+
+interface Host {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Tries the hosts in their order. @throws Fault as `OpenSession` says */
+export async function connect(
+  address: DatabaseAddress,
+  { signal, connectSeconds }: Pick<SessionOptions, 'signal' | 'connectSeconds'>,
+): Promise<Connected> {
+  const { connectTimeout = '0', loginTimeout = '0', targetServerType = 'any' } = address.parameters;
+  const limits = [connectSeconds, Number(connectTimeout), Number(loginTimeout)].filter((seconds) => seconds > 0);
+  const timeoutMs = limits.length === 0 ? 0 : Math.min(...limits, 2 ** 31 / 1000 - 1) * 1000;
+  const place = { input: address.name };
+  const tls = await tlsOptions(address);
+  const reasons: string[] = [];
+  const last = address.hosts.length - 1;
+  for (const wanted of SERVER_TYPES[targetServerType] ?? [undefined]) {
+    for (const [index, host] of address.hosts.entries()) {
+      const named = `${host.host.includes(':') ? `[${host.host}]` : host.host}:${host.port}`;
+      try {
+        const connected = await connectHost(address, host, tls, timeoutMs, signal);
+        if (wanted === undefined || wanted === (await serverType(connected.client))) return connected;
+        connected.wire.stream.destroy();
+        reasons.push(`${named}: the server is no ${wanted}`);
+      } catch (error) {
+        if (signal?.aborted) throw new Fault('run/cancelled', 'The run was cancelled', { place });
+        const fault = isLogin(error) || isAnswer(error) ? faultOf(loginError(error), { address, statementSeconds: 0 }) : undefined;
+        const isFinal = fault?.code === 'database/credentials' || fault?.code === 'database/missing' || index === last;
+        if (fault !== undefined && fault.code !== 'database/lost' && isFinal) throw fault;
+        reasons.push(`${named}: ${unreachableReason(error)}`);
+      }
+    }
+  }
+  throw new Fault('database/unreachable', `The database server cannot be reached (${[...new Set(reasons)].join('; ')})`, { place });
+}
+
+type ServerType = 'primary' | 'secondary';
+
+/** What is looked for, pass after pass over the hosts. */
+const SERVER_TYPES: Readonly<Record<string, readonly (ServerType | undefined)[]>> = {
+  any: [undefined],
+  primary: ['primary'],
+  secondary: ['secondary'],
+  preferPrimary: ['primary', undefined],
+  preferSecondary: ['secondary', undefined],
+};
+
+async function serverType(client: pg.Client): Promise<ServerType> {
+  const { rows } = await client.query('SELECT pg_catalog.pg_is_in_recovery()::text AS standby');
+  return rows[0]?.standby === 'true' ? 'secondary' : 'primary';
+}
+
+/** pg's own words when the server wants a password and there is none, or one that it cannot use. */
+const isLogin = (error: unknown): boolean => /^SASL: .*password/.test((error as PostgresError).message);
+
+const loginError = (error: unknown): unknown => (isLogin(error) ? { code: '28P01', severity: 'FATAL' } : error);
+
+async function connectHost(
+  address: DatabaseAddress,
+  host: Host,
+  tls: ConnectionOptions | undefined,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<Connected> {
+  try {
+    return await login(address, host, tls, timeoutMs, signal);
+  } catch (error) {
+    if (address.tls.mode !== 'prefer' || signal?.aborted || !mayWorkWithoutTls(error as PostgresError)) throw error;
+    return login(address, host, undefined, timeoutMs, signal);
+  }
+}
+
+/** No TLS there, none that we speak, or (28000) no login over TLS for this user and host. */
+const mayWorkWithoutTls = ({ message, code = '' }: PostgresError): boolean =>
+  message === NO_TLS || code === '28000' || code === 'EPROTO' || /^(?:ERR_SSL|ERR_TLS|CERT)_/.test(code);
+
+async function login(
+  address: DatabaseAddress,
+  { host, port }: Host,
+  tls: ConnectionOptions | undefined,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<Connected> {
+  const user = address.user ?? userInfo().username;
+  // Everything is said here: pg would take what is not from the environment and from ~/.pgpass, also for a server of a stranger's choice.
+  const config = {
+    host,
+    port,
+    user,
+    password: () => address.password ?? '',
+    database: address.database ?? user,
+    ssl: tls ?? false,
+    sslnegotiation: 'postgres',
+    application_name: address.parameters.ApplicationName || 'quadmill',
+    keepAlive: address.parameters.tcpKeepAlive !== 'false',
+    connectionTimeoutMillis: timeoutMs,
+    types: { getTypeParser: () => (text: string) => text },
+  };
+  const client = new pg.Client(config as pg.ClientConfig);
+  // `stream` is another one once TLS has begun.
+  const wire = (client as unknown as { readonly connection: Wire }).connection;
+  // An error that comes late must find a listener.
+  client.on('error', () => {});
+  const abort = (): void => void wire.stream.destroy(new Error('cancelled'));
+  signal?.addEventListener('abort', abort);
+  try {
+    if (signal?.aborted) throw new Error('cancelled');
+    await client.connect();
+  } catch (error) {
+    wire.stream.destroy();
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', abort);
+  }
+  return { client, wire, cancel: (limit) => cancel(client, { host, port }, tls, limit) };
+}
+
+/** What pg's connections have, beyond their types, before somebody logs in. */
+interface Unstarted {
+  readonly stream: Socket;
+  connect(port: number, host: string): void;
+  requestSsl(): void;
+  cancel(processId: number, secretKey: number): void;
+  on(event: 'connect' | 'sslconnect' | 'end', listener: () => void): void;
+  on(event: 'error', listener: (error: unknown) => void): void;
+}
+
+/** The server closes the connection when it has told the process that runs the statement. */
+function cancel(client: pg.Client, { host, port }: Host, tls: ConnectionOptions | undefined, timeoutMs: number): Promise<void> {
+  const { processID, secretKey } = client as unknown as { readonly processID: number; readonly secretKey: number };
+  return new Promise((resolve, reject) => {
+    const config = { ssl: tls ?? false } as pg.ConnectionConfig;
+    const connection = new pg.Connection(config) as unknown as Unstarted;
+    const late = setTimeout(() => connection.stream.destroy(new Error('timeout expired')), timeoutMs);
+    connection.on('error', (error) => {
+      clearTimeout(late);
+      connection.stream.destroy();
+      reject(error);
+    });
+    connection.on('end', () => {
+      clearTimeout(late);
+      resolve();
+    });
+    const send = (): void => connection.cancel(processID, secretKey);
+    connection.on('connect', () => (tls === undefined ? send() : connection.requestSsl()));
+    connection.on('sslconnect', send);
+    connection.connect(port, host);
+  });
+}
+
+async function tlsOptions({ tls, name }: DatabaseAddress): Promise<ConnectionOptions | undefined> {
+  const { mode, caFile, certificateFile, keyFile } = tls;
+  if (mode === 'disable') return undefined;
+  const [ca, cert, key] = await Promise.all([caFile, certificateFile, keyFile].map((path) => readPem(path, name)));
+  return {
+    rejectUnauthorized: mode === 'verify-ca' || mode === 'verify-full',
+    ...(mode === 'verify-ca' ? { checkServerIdentity: () => undefined } : {}),
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+  };
+}
+
+async function readPem(path: string | undefined, input: string): Promise<string | undefined> {
+  if (path === undefined) return undefined;
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new Fault('database/unreachable', `The PEM file ${path} cannot be read`, { place: { input }, cause });
+  }
+}

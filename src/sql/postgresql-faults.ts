@@ -1,0 +1,135 @@
+/** Errors of PostgreSQL and of the way to it, in our words. */
+import { Fault, type FaultCode } from '../fault.ts';
+import type { DatabaseAddress } from './database.ts';
+
+/** What pg throws: the server's answer (five characters of SQLSTATE in `code`), or an error of the system or of pg itself. */
+export interface PostgresError extends Error {
+  readonly code?: string;
+  readonly severity?: string;
+  readonly detail?: string;
+  readonly hint?: string;
+  /** 1-based, in characters of the text that was sent. */
+  readonly position?: string;
+  readonly routine?: string;
+}
+
+/** By SQLSTATE, or by its class. @see https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const CODES: Readonly<Record<string, FaultCode>> = {
+  '28': 'database/credentials',
+  '3D000': 'database/missing',
+  '53': 'database/busy',
+  '57P03': 'database/busy',
+  '55P03': 'database/busy',
+  '40': 'database/busy',
+  '08': 'database/lost',
+  '57P': 'database/lost',
+  '25P03': 'database/lost',
+  '25P04': 'database/time-limit',
+};
+
+const BUSY: Readonly<Record<string, string>> = {
+  '55P03': 'A lock was waited for longer than the limit: another connection holds it',
+  '40P01': 'The server ended the statement to resolve a deadlock',
+};
+
+export interface Context {
+  readonly address: DatabaseAddress;
+  /** The statement as its author wrote it; undefined: ours. */
+  readonly sql?: string | undefined;
+  /** Characters that were put before it. */
+  readonly offset?: number;
+  readonly statementSeconds: number;
+  /** We have cancelled the statement because its time was over. */
+  readonly late?: boolean;
+}
+
+/** The fault that an error of a connection is. */
+export function faultOf(error: unknown, context: Context): Fault {
+  if (error instanceof Fault) return error;
+  const { address, statementSeconds } = context;
+  const cause = error as PostgresError;
+  const place = { input: address.name };
+  const code = context.late === true ? 'database/time-limit' : codeOf(cause);
+  switch (code) {
+    case 'database/credentials':
+      return new Fault(code, 'Invalid Database Credentials');
+    case 'database/missing':
+      return new Fault(code, `The server has no database ${address.database ?? address.user ?? ''}`, { place });
+    case 'database/busy':
+      return new Fault(code, BUSY[cause.code as string] ?? `The server has no place: ${withDetail(cause)}`, { place, cause });
+    case 'database/time-limit': {
+      const hint = 'A shorter query, or a higher limit for statements, may help';
+      return new Fault(code, `The query takes longer than its limit${statementSeconds > 0 ? ` of ${statementSeconds} s` : ''}`, {
+        place,
+        hint,
+        cause,
+      });
+    }
+    case 'database/lost':
+      return new Fault(code, `The connection to the database broke: ${cause.message}`, { place, cause });
+    default:
+      return new Fault('database/query', queryMessage(cause, context), {
+        place,
+        ...(cause.hint === undefined ? {} : { hint: cause.hint }),
+        cause,
+      });
+  }
+}
+
+function codeOf(error: PostgresError): FaultCode {
+  const { code, severity } = error;
+  if (!isAnswer(error) || code === undefined) return 'database/lost';
+  if (code === '57014') return /timeout/i.test(error.message) ? 'database/time-limit' : 'database/query';
+  const known = CODES[code] ?? CODES[code.slice(0, 3)] ?? CODES[code.slice(0, 2)];
+  // After a FATAL the server closes the connection, whatever it was about.
+  return known ?? (severity === 'FATAL' || severity === 'PANIC' ? 'database/lost' : 'database/query');
+}
+
+const withDetail = ({ message, detail }: PostgresError): string => (detail ? `${message} (${detail})` : message);
+
+function queryMessage(error: PostgresError, { sql, offset = 0 }: Context): string {
+  if (error.routine === 'exec_parse_message' && error.code === '42601')
+    return 'The text has more than one statement; expected is one query';
+  if (error.code === '57014') return `The server ended the query: ${error.message}`;
+  const position = Number(error.position ?? 0) - offset;
+  if (sql === undefined || position < 1) return withDetail(error);
+  return `${withDetail(error)}, at ${placeIn(sql, position)} of the query`;
+}
+
+/** @param position 1-based, in characters; beyond the text where something was expected behind it */
+function placeIn(sql: string, position: number): string {
+  const characters = [...sql];
+  if (position > characters.length) return 'the end';
+  const lines = characters
+    .slice(0, position - 1)
+    .join('')
+    .split('\n');
+  return `line ${lines.length}, column ${[...(lines.at(-1) as string)].length + 1}`;
+}
+
+/** Why a host could not be reached, in a few words. */
+export function unreachableReason(error: unknown): string {
+  const { code, message } = error as PostgresError;
+  if (message === 'timeout expired') return 'no answer in time';
+  if (message === NO_TLS) return 'the server does not offer TLS';
+  switch (code) {
+    case 'ECONNREFUSED':
+      return 'connection refused';
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return 'no such host';
+    case 'ETIMEDOUT':
+      return 'no answer in time';
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+      return 'there is no way to the host';
+    default:
+      return message || code || 'no reason given';
+  }
+}
+
+/** pg's words. */
+export const NO_TLS = 'The server does not support SSL connections';
+
+/** The server said it: errors of the system have codes too, but none with a severity. */
+export const isAnswer = (error: unknown): boolean => (error as PostgresError).severity !== undefined;

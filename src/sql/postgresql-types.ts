@@ -1,0 +1,122 @@
+/** The column types of PostgreSQL: names for people, natural datatypes, canonical forms. */
+import { XSD } from '../value.ts';
+import type { Column, Family } from './database.ts';
+import {
+  readArray,
+  readBoolean,
+  readBytea,
+  readDate,
+  readFloat,
+  readInterval,
+  readNumeric,
+  readTimestamp,
+  readTimestamptz,
+  readTimetz,
+} from './postgresql-values.ts';
+
+/** What the catalogue says of the type of a column. */
+export interface TypeRow {
+  /** With its modifier: `numeric(10,2)`. */
+  readonly name: string;
+  readonly oid: number;
+  readonly kind: 'base' | 'enum' | 'other';
+  /** An array's elements, domains resolved; undefined: it is none. */
+  readonly element: { readonly oid: number; readonly delimiter: string } | undefined;
+}
+
+/**
+ * The types of columns by oid and modifier, in the order given. Domains of columns are their base types already: the server says so.
+ * `$1`: oids, `$2`: modifiers.
+ */
+export const TYPES_SQL = `
+SELECT pg_catalog.format_type(u.oid, u.modifier) AS name, t.typtype::text AS kind, e.typdelim::text AS delimiter,
+  (WITH RECURSIVE b AS (
+    SELECT e.oid, e.typbasetype, e.typtype
+    UNION ALL SELECT p.oid, p.typbasetype, p.typtype FROM b JOIN pg_catalog.pg_type p ON p.oid = b.typbasetype WHERE b.typtype = 'd'
+  ) SELECT b.oid FROM b WHERE b.typtype <> 'd')::text AS element
+FROM ROWS FROM (pg_catalog.unnest($1::oid[]), pg_catalog.unnest($2::int4[])) WITH ORDINALITY AS u(oid, modifier, position)
+LEFT JOIN pg_catalog.pg_type t ON t.oid = u.oid LEFT JOIN pg_catalog.pg_type e ON e.typarray = t.oid
+ORDER BY u.position`;
+
+/** A row of `TYPES_SQL`. */
+export function typeRow(oid: number, row: Readonly<Record<string, string | null>>): TypeRow {
+  const { element } = row;
+  return {
+    name: row.name ?? '',
+    oid,
+    kind: row.kind === 'b' ? 'base' : row.kind === 'e' ? 'enum' : 'other',
+    element: element == null ? undefined : { oid: Number(element), delimiter: row.delimiter ?? ',' },
+  };
+}
+
+interface Natural {
+  readonly family: Family;
+  readonly datatype?: string;
+  readonly canonical?: (text: string) => string;
+  readonly exact: boolean;
+}
+
+const text = (family: Family, exact: boolean): Natural => ({ family, exact });
+const typed = (family: Family, datatype: string, exact: boolean, canonical?: (text: string) => string): Natural => ({
+  family,
+  datatype: XSD + datatype,
+  exact,
+  ...(canonical === undefined ? {} : { canonical }),
+});
+
+/** The server compares fewer of their characters than their texts have, or more than `=` with another type can. */
+const OTHER = text('other', false);
+
+/**
+ * By oid. A family is for types of which `=` sees what the texts show: not character(n), whose padding does not count, not
+ * the floats, where -0 is 0.
+ */
+const NATURAL: ReadonlyMap<number, Natural> = new Map([
+  [16, typed('boolean', 'boolean', true, readBoolean)],
+  [17, typed('binary', 'hexBinary', true, readBytea)],
+  [18, text('other', true)], // "char"
+  [19, text('other', true)], // name
+  [20, typed('number', 'integer', true)],
+  [21, typed('number', 'integer', true)],
+  [23, typed('number', 'integer', true)],
+  [25, text('text', true)],
+  [26, typed('other', 'integer', true)], // oid; there is no = for it and numeric
+  [700, typed('other', 'double', false, readFloat)],
+  [701, typed('other', 'double', false, readFloat)],
+  [1042, text('other', true)], // character(n)
+  [1043, text('text', true)],
+  [1082, typed('date', 'date', true, readDate)],
+  [1083, typed('time', 'time', true)], // 24:00:00 stays: it is another value than 00:00:00
+  [1114, typed('timestamp', 'dateTime', true, readTimestamp)],
+  [1184, typed('timestamp with time zone', 'dateTime', true, readTimestamptz)],
+  [1186, typed('other', 'duration', false, readInterval)],
+  [1266, typed('other', 'time', false, readTimetz)],
+  [1700, typed('number', 'decimal', true, readNumeric)],
+  [2950, text('uuid', true)],
+]);
+
+const CHARACTER = 1042;
+
+/**
+ * @param collations the database has collations for which different texts are equal
+ * @see https://www.w3.org/TR/r2rml/#natural-mapping
+ */
+export function columnOf(name: string, row: TypeRow, collations: boolean): Column {
+  const { element } = row;
+  if (element !== undefined) {
+    const { datatype, canonical } = NATURAL.get(element.oid) ?? OTHER;
+    const elements = (array: string): readonly string[] => readArray(array, element.delimiter);
+    return { name, type: row.name, family: 'other', datatype, canonical, elements, exact: false };
+  }
+  const { family, datatype, canonical, exact } = naturalOf(row, collations);
+  return { name, type: row.name, family, datatype, canonical, elements: undefined, exact };
+}
+
+function naturalOf({ oid, kind, name }: TypeRow, collations: boolean): Natural {
+  if (kind === 'enum') return text('other', true);
+  const natural = NATURAL.get(oid) ?? OTHER;
+  if (natural.family === 'text' && collations) return OTHER;
+  // Without a length, texts that differ in spaces at their end are equal.
+  if (oid === CHARACTER && (collations || !name.includes('('))) return OTHER;
+  return natural;
+}

@@ -1,0 +1,380 @@
+/**
+ * PostgreSQL. Rows come by `COPY (query) TO STDOUT`, the quickest way out of it: text that needs no decoding, as fast as it is read.
+ *
+ * The transaction is REPEATABLE READ, so that all statements see one state, and has a savepoint: a statement that fails or is given up
+ * ends neither the session nor what it sees.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Fault } from '../fault.ts';
+import type { Column, DatabaseAddress, OpenSession, RowBatch, SessionOptions, SqlSession } from './database.ts';
+import { type Connected, connect } from './postgresql-connect.ts';
+import { faultOf, type PostgresError } from './postgresql-faults.ts';
+import { checkUtf8, splitRows } from './postgresql-rows.ts';
+import { Copy, type Field, Statement } from './postgresql-statement.ts';
+import { withoutSemicolon } from './postgresql-text.ts';
+import { columnOf, TYPES_SQL, type TypeRow, typeRow } from './postgresql-types.ts';
+
+const BATCH_ROWS = 2048;
+/** A statement that was cancelled has ended after so long, or its connection is broken off. */
+const CANCEL_LIMIT_MS = 3_000;
+/** A request to cancel does nothing to a statement that has not begun: it is made again. */
+const CANCEL_AGAIN_MS = 200;
+const CLOSE_LIMIT_MS = 1_000;
+/** The longest time of a timer. */
+const LONGEST_MS = 2 ** 31 - 1;
+/** A row may not be longer than a JavaScript string, with some room. */
+const LONGEST_TEXT = 2 ** 29 - 2 ** 16;
+
+const SAVEPOINT = 'SAVEPOINT quadmill';
+const ROLLBACK = 'ROLLBACK TO SAVEPOINT quadmill';
+
+export const openPostgres: OpenSession = async (address, options) => {
+  const connected = await connect(address, options);
+  const session = new PostgresSession(address, options, connected);
+  try {
+    await session.begin();
+    return session;
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+};
+
+type Row = Readonly<Record<string, string | null>>;
+
+/** A text of the caller's, and how many characters of ours stand before it. */
+interface Source {
+  readonly sql: string;
+  readonly offset: number;
+}
+
+class PostgresSession implements SqlSession {
+  readonly product = 'postgresql';
+  readonly address: DatabaseAddress;
+  version = '';
+  readonly #options: SessionOptions;
+  readonly #connected: Connected;
+  #running: Statement | undefined;
+  #stopping: Promise<void> | undefined;
+  /** Statements that were cancelled because their time was over. */
+  readonly #late = new WeakSet<Statement>();
+  #lost: unknown;
+  /** A savepoint is there to go back to. */
+  #saved = false;
+  #isAscii = false;
+  /** The database has collations for which different texts are equal. */
+  #collations = false;
+  /** By oid and modifier. */
+  readonly #types = new Map<string, TypeRow>();
+  readonly #abort = (): void => {
+    if (this.#running !== undefined) void this.#stop(this.#running);
+  };
+
+  constructor(address: DatabaseAddress, options: SessionOptions, connected: Connected) {
+    this.address = address;
+    this.#options = options;
+    this.#connected = connected;
+    connected.client.on('error', (error) => this.#breakOff(error));
+    connected.client.on('end', () => this.#breakOff(new Error('the server has closed it')));
+    this.#limitSilence(Number(address.parameters.socketTimeout ?? 0) * 1000);
+    options.signal?.addEventListener('abort', this.#abort);
+  }
+
+  /** Makes it the session that the contract describes. */
+  async begin(): Promise<void> {
+    const [server] = await this.query("SELECT pg_catalog.current_setting('server_version_num') AS version");
+    const settings = this.#settings(Number(server?.version ?? 0));
+    const calls = settings.map((_, i) => `pg_catalog.set_config($${2 * i + 1}, $${2 * i + 2}, false)`);
+    await this.query(`SELECT ${calls.join(', ')}`, settings.flat());
+    await this.#run(new Statement('BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'));
+    const { snapshot } = this.#options;
+    if (snapshot !== undefined) await this.#read(snapshot);
+    // The first query decides which state is seen.
+    const [row] = await this.query(`SELECT pg_catalog.current_setting('server_version') AS version,
+      pg_catalog.current_setting('server_encoding') AS encoding,
+      (SELECT count(*) FROM pg_catalog.pg_collation c WHERE pg_catalog.to_jsonb(c) ->> 'collisdeterministic' = 'false')::text AS collations`);
+    this.version = (row?.version ?? '').split(' ')[0] as string;
+    this.#isAscii = row?.encoding === 'SQL_ASCII';
+    this.#collations = row?.collations !== '0';
+    await this.#run(new Statement(SAVEPOINT));
+    this.#saved = true;
+  }
+
+  /** What the user's `options` say comes last, and holds. */
+  #settings(version: number): readonly (readonly [name: string, value: string])[] {
+    const { schemas, parameters } = this.address;
+    const milliseconds = Math.ceil(Math.min(this.#options.lockSeconds * 1000, LONGEST_MS));
+    const path = schemas.map((name) => `"${name.replaceAll('"', '""')}"`).join(', ');
+    return [
+      ['client_encoding', 'UTF8'],
+      ['standard_conforming_strings', 'on'],
+      ['DateStyle', 'ISO, MDY'],
+      ['IntervalStyle', 'iso_8601'],
+      ['TimeZone', 'UTC'],
+      ['extra_float_digits', '3'],
+      ['bytea_output', 'hex'],
+      // The server would count the time of a slow reader too: limits on time are kept here.
+      ['statement_timeout', '0'],
+      ['idle_in_transaction_session_timeout', '0'],
+      ...(version >= 170_000 ? ([['transaction_timeout', '0']] as const) : []),
+      ['lock_timeout', String(milliseconds)],
+      ...(path === '' ? [] : ([['search_path', path]] as const)),
+      ...settingsOf(parameters.options ?? ''),
+    ];
+  }
+
+  async #read(snapshot: string): Promise<void> {
+    try {
+      await this.#run(new Statement(`SET TRANSACTION SNAPSHOT '${snapshot.replaceAll("'", "''")}'`));
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code !== 'database/query') throw error;
+      throw new Fault('database/lost', 'The state of the data that was to be read is gone: the session that exported it has ended', {
+        place: error.place,
+        cause: error.cause,
+      });
+    }
+  }
+
+  async describe(sql: string): Promise<readonly Column[]> {
+    const { fields, parameters } = await this.#run(new Statement(sql, { mode: 'describe' }), { sql, offset: 0 });
+    if (parameters > 0) throw this.#refusal(`The query has placeholders ($1), which have no value here`);
+    return this.#columns(fields);
+  }
+
+  async #columns(fields: readonly Field[]): Promise<readonly Column[]> {
+    const keyOf = ({ dataTypeID, dataTypeModifier }: Field): string => `${dataTypeID}:${dataTypeModifier}`;
+    const unknown = [...new Map(fields.map((field) => [keyOf(field), field])).values()].filter((field) => !this.#types.has(keyOf(field)));
+    if (unknown.length > 0) {
+      const list = (values: readonly number[]): string => `{${values.join(',')}}`;
+      const oids = unknown.map((field) => field.dataTypeID);
+      const rows = await this.query(TYPES_SQL, [list(oids), list(unknown.map((field) => field.dataTypeModifier))]);
+      for (const [i, row] of rows.entries()) this.#types.set(keyOf(unknown[i] as Field), typeRow(oids[i] as number, row));
+    }
+    return fields.map((field) => columnOf(field.name, this.#types.get(keyOf(field)) as TypeRow, this.#collations));
+  }
+
+  rows(sql: string, columns: number): AsyncGenerator<RowBatch> {
+    return this.#copy('', sql, '', columns, this.#isAscii);
+  }
+
+  async *#copy(before: string, sql: string, after: string, columns: number, check: boolean): AsyncGenerator<RowBatch> {
+    const prefix = `COPY (${before}`;
+    const source = { sql, offset: prefix.length };
+    const copy = new Copy(`${prefix}${sql}\n${after}) TO STDOUT`);
+    this.#submit(copy);
+    let bytes = 0;
+    let first = 0;
+    let leftMs = this.#limitMs();
+    try {
+      for (;;) {
+        const begun = performance.now();
+        await this.#within(copy, copy.fill(), leftMs);
+        leftMs -= performance.now() - begun;
+        const buffer = copy.take();
+        if (buffer === undefined) break;
+        if (this.#options.signal?.aborted) throw this.#cancelled();
+        if (buffer.length > LONGEST_TEXT) throw this.#tooLong(buffer.length, first);
+        if (check) checkUtf8(buffer, columns, first, this.address.name);
+        bytes += buffer.length;
+        const rows = splitRows(buffer.toString('latin1'), columns);
+        first += rows.length;
+        if (rows.length <= BATCH_ROWS) yield { rows, bytes };
+        else for (let i = 0; i < rows.length; i += BATCH_ROWS) yield { rows: rows.slice(i, i + BATCH_ROWS), bytes };
+      }
+      if (copy.error !== undefined) throw this.#faultOf(copy, source);
+    } finally {
+      await this.#finish(copy);
+    }
+  }
+
+  /**
+   * A text that the server takes for one statement has no open bracket, quote or comment: it stays inside the brackets that it is put
+   * in, where only a query can stand, and none that writes or locks. What functions do that the user may call is the user's right:
+   * a superuser has some that write files.
+   */
+  async select(sql: string, maxRows: number): Promise<{ readonly columns: readonly Column[]; readonly batches: AsyncIterable<RowBatch> }> {
+    const text = withoutSemicolon(sql);
+    const statement = await this.#run(new Statement(text, { mode: 'describe' }), { sql: text, offset: 0 });
+    if (statement.parameters > 0) throw this.#refusal(`The query has placeholders ($1), which have no value here`);
+    await this.#checkQuery(text);
+    const columns = await this.#columns(statement.fields);
+    const limit = `) AS query LIMIT ${maxRows + 1}`;
+    return { columns, batches: this.#copy('SELECT * FROM (', text, limit, columns.length, false) };
+  }
+
+  /** Describes it as what will run, so that what is no query is refused before the first row is asked for. */
+  async #checkQuery(text: string): Promise<void> {
+    const prefix = 'SELECT * FROM (';
+    try {
+      await this.#run(new Statement(`${prefix}${text}\n) AS query`, { mode: 'describe' }), { sql: text, offset: prefix.length });
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code !== 'database/query') throw error;
+      throw this.#refusal('Only a query can be run here', 'Write one SELECT, WITH, VALUES or TABLE, which writes nothing', error.cause);
+    }
+  }
+
+  async query(sql: string, parameters: readonly (string | number)[] = []): Promise<readonly Row[]> {
+    const { fields, rows } = await this.#run(new Statement(sql, { values: parameters.map(String) }));
+    return rows.map((row) => Object.fromEntries(fields.map(({ name }, i) => [name, row[i] ?? null])));
+  }
+
+  /** Only the transaction itself can export: the savepoint is left and set again. */
+  async exportSnapshot(): Promise<string> {
+    this.#saved = false;
+    await this.#run(new Statement('RELEASE SAVEPOINT quadmill'));
+    const [row] = await this.query('SELECT pg_catalog.pg_export_snapshot() AS name');
+    await this.#run(new Statement(SAVEPOINT));
+    this.#saved = true;
+    return row?.name as string;
+  }
+
+  async close(): Promise<void> {
+    this.#options.signal?.removeEventListener('abort', this.#abort);
+    if (this.#running !== undefined) await this.#stop(this.#running);
+    const { client, wire } = this.#connected;
+    if (this.#lost === undefined) {
+      this.#lost = new Error('the session is closed');
+      await before(
+        client.end().catch(() => {}),
+        CLOSE_LIMIT_MS,
+      );
+    }
+    wire.stream.destroy();
+  }
+
+  /** Runs a statement to its end. @throws Fault */
+  async #run<S extends Statement>(statement: S, source?: Source): Promise<S> {
+    this.#submit(statement);
+    try {
+      await this.#within(statement, statement.ended, this.#limitMs());
+      if (statement.error !== undefined) throw this.#faultOf(statement, source);
+      return statement;
+    } finally {
+      await this.#finish(statement);
+    }
+  }
+
+  #submit(statement: Statement): void {
+    if (this.#options.signal?.aborted) throw this.#cancelled();
+    if (this.#lost !== undefined) throw faultOf(this.#lost, this.#context());
+    if (this.#running !== undefined) throw new Error('a session runs one statement at a time');
+    if (statement.text.includes('\0')) throw this.#refusal('The query has a NUL character, which PostgreSQL cannot read');
+    this.#running = statement;
+    this.#connected.client.query(statement as unknown as { submit(): void });
+  }
+
+  #limitMs(): number {
+    const { statementSeconds } = this.#options;
+    return statementSeconds > 0 ? Math.min(statementSeconds * 1000, LONGEST_MS) : Number.POSITIVE_INFINITY;
+  }
+
+  /** Waits for what a statement has promised; when that takes longer than it may, cancels it, which keeps the promise. */
+  async #within(statement: Statement, promise: Promise<void>, leftMs: number): Promise<void> {
+    if (leftMs === Number.POSITIVE_INFINITY) return promise;
+    const cancel = (): void => {
+      this.#late.add(statement);
+      void this.#stop(statement);
+    };
+    const late = setTimeout(cancel, Math.max(1, leftMs));
+    await promise;
+    clearTimeout(late);
+  }
+
+  /** Afterwards the session is free for the next statement, or broken off. */
+  async #finish(statement: Statement): Promise<void> {
+    const failed = !statement.isOver || statement.error !== undefined;
+    await this.#stop(statement);
+    if (failed && this.#lost === undefined && this.#options.signal?.aborted !== true) await this.#rollBack();
+    this.#running = undefined;
+  }
+
+  /** A request to cancel may come late, and end the first attempt instead. */
+  async #rollBack(): Promise<void> {
+    if (!this.#saved) return;
+    for (let attempt = 1; ; attempt++) {
+      const statement = new Statement(ROLLBACK);
+      this.#connected.client.query(statement as unknown as { submit(): void });
+      await before(statement.ended, CANCEL_LIMIT_MS);
+      if (statement.isOver && statement.error === undefined) return;
+      if (attempt === 2 || (statement.error as PostgresError | undefined)?.code !== '57014')
+        return this.#breakOff(statement.error ?? new Error('the transaction could not be rolled back'));
+    }
+  }
+
+  /** Cancels what has not ended by itself. Never throws. */
+  async #stop(statement: Statement): Promise<void> {
+    if (!statement.isOver && this.#stopping === undefined) {
+      this.#stopping = this.#cancel(statement).finally(() => {
+        this.#stopping = undefined;
+      });
+    }
+    await this.#stopping;
+  }
+
+  async #cancel(statement: Statement): Promise<void> {
+    statement.discard();
+    const deadline = performance.now() + CANCEL_LIMIT_MS;
+    const left = (): number => Math.max(1, deadline - performance.now());
+    while (!statement.isOver && performance.now() < deadline) {
+      // A server that cannot be asked may still be done in time.
+      await this.#connected.cancel(left()).catch(() => {});
+      await before(statement.ended, Math.min(CANCEL_AGAIN_MS, left()));
+    }
+    if (!statement.isOver) this.#breakOff(new Error('the statement could not be cancelled'));
+  }
+
+  #breakOff(error: unknown): void {
+    this.#lost ??= error;
+    this.#connected.wire.stream.destroy();
+    this.#running?.handleError(error);
+  }
+
+  /** socketTimeout: a server that says nothing for so long while it is waited for. */
+  #limitSilence(milliseconds: number): void {
+    if (milliseconds === 0) return;
+    const { stream } = this.#connected.wire;
+    stream.setTimeout(Math.min(milliseconds, LONGEST_MS));
+    stream.on('timeout', () => {
+      if (this.#running !== undefined && !this.#running.isOver && !stream.isPaused())
+        this.#breakOff(new Error(`the server said nothing for ${milliseconds / 1000} s (socketTimeout)`));
+    });
+  }
+
+  #context(): { readonly address: DatabaseAddress; readonly statementSeconds: number } {
+    return { address: this.address, statementSeconds: this.#options.statementSeconds };
+  }
+
+  #faultOf(statement: Statement, source: Source | undefined): Fault {
+    if (this.#options.signal?.aborted) return this.#cancelled();
+    return faultOf(statement.error, { ...this.#context(), ...source, late: this.#late.has(statement) });
+  }
+
+  #cancelled(): Fault {
+    return new Fault('run/cancelled', 'The run was cancelled', { place: { input: this.address.name } });
+  }
+
+  #refusal(message: string, hint?: string, cause?: unknown): Fault {
+    return new Fault('database/query', message, { place: { input: this.address.name }, ...(hint === undefined ? {} : { hint }), cause });
+  }
+
+  #tooLong(length: number, record: number): Fault {
+    return new Fault('limit/exceeded', `A row of the result has more than ${LONGEST_TEXT} bytes (${length})`, {
+      place: { input: this.address.name, record },
+      hint: 'Leave out columns with large texts, or cut them in the query',
+    });
+  }
+}
+
+/** `-c name=value` with spaces between, a backslash before a space or a backslash of the value: the form that the JDBC URL's reader gives. */
+function settingsOf(options: string): readonly (readonly [name: string, value: string])[] {
+  return [...options.matchAll(/-c (\w+)=((?:[^\s\\]|\\.)*)/gs)].map(
+    ([, name, value]) => [name as string, (value as string).replace(/\\(.)/gs, '$1')] as const,
+  );
+}
+
+/** Waits for it, but not for longer. */
+async function before(promise: Promise<void>, milliseconds: number): Promise<void> {
+  const late = new AbortController();
+  await Promise.race([promise, sleep(milliseconds, undefined, { signal: late.signal }).catch(() => {})]);
+  late.abort();
+}
