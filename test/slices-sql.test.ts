@@ -174,6 +174,18 @@ function suite(product: (typeof PRODUCTS)[number]): void {
     60_000,
   );
 
+  test('gives each row a blank node of its own, also in different slices', async () => {
+    const fresh = `@prefix rml: <http://w3id.org/rml/> . @prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix ex: <http://example.com/ns#> .
+      <#Note> a rml:TriplesMap ; rml:logicalSource [ rml:referenceFormulation rml:SQL2008Table ; rml:iterator "note" ] ;
+        rml:subjectMap [ rml:template "${NOTE}{id}" ] ;
+        rml:predicateObjectMap [ rml:predicate ex:has ; rml:objectMap [ rml:termType rml:BlankNode ] ] .`;
+    const file = join(directory.path, 'data', 'mappings', 'mapping.ttl');
+    await writeFile(file, fresh);
+    const { lines } = await run().finally(() => writeFile(file, MAPPING));
+    expect(new Set(lines.map((line) => line.split(' ')[2])).size).toBe(lines.length);
+    expect(lines.length).toBeGreaterThanOrEqual(ROWS);
+  }, 60_000);
+
   test('goes into a file for so many rows, in each slice', async () => {
     await change('SQL_ITERATION_ROWS', '4000');
     const { report, lines } = await run();

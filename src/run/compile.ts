@@ -33,13 +33,14 @@ export interface CompiledRule {
   readonly lists: ParentLists | undefined;
 }
 
-export function termContext(map: TriplesMap, { reader, typed, datatype }: Readers, base: string): TermContext {
+export function termContext(map: TriplesMap, { reader, typed, datatype, slice }: Readers, base: string): TermContext {
   return {
     reader,
     typed,
     datatype,
+    slice,
     base: map.baseIri === undefined ? base : toBytes(map.baseIri),
-    freshPrefix: `f${blankLabel(toBytes(map.id))}_r`,
+    freshPrefix: `f${blankLabel(toBytes(map.id))}_${slice}r`,
   };
 }
 

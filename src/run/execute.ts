@@ -65,6 +65,8 @@ export class Execution {
 
   /** Reads the records of a scan once, for all triples maps and joins that want them, and closes it. */
   async scan(plan: ScanPlan, { scan, name, typed, close }: OpenedScan): Promise<void> {
+    const { slice: share } = this.#request;
+    const slice = share === undefined ? '' : `s${share.index}`;
     try {
       const consumers = plan.iterations.map((iteration, index) => {
         const known = new Map<string, Reader>();
@@ -73,7 +75,7 @@ export class Execution {
           known.set(reference, found);
           return found;
         };
-        const readers: Readers = { reader, typed, datatype: (reference) => scan.datatype?.(index, reference) };
+        const readers: Readers = { reader, typed, datatype: (reference) => scan.datatype?.(index, reference), slice };
         const programs = iteration.maps.map((map) => new MapProgram(map, this.#plan.joins, readers, this.#state));
         const fills = iteration.fills.map((join) => new JoinFill(this.#plan.joins[join] as JoinPlan, readers, this.#state));
         this.programs.push(...programs);

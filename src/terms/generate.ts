@@ -42,6 +42,8 @@ export interface Readers {
   readonly typed: boolean;
   /** The natural datatype of all of a reader's plain texts, which are canonical then; undefined: none is known beforehand. */
   readonly datatype: (reference: string) => string | undefined;
+  /** Tells records of one slice of a run from those of others, which count from 0 as well; empty: there are no others. */
+  readonly slice: string;
 }
 
 /** What compiling the terms of one triples map needs to know. */
