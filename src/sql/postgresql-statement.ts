@@ -156,10 +156,10 @@ export class Copy extends Statement {
 
   override handleCopyData({ chunk }: { readonly chunk: Buffer }): void {
     if (this.#discard) return;
-    this.#chunks.push(chunk);
     this.#size += chunk.length;
+    // A copy: the parser writes what comes next into the buffer that this chunk is a view of.
+    if (this.#chunks.push(Buffer.from(chunk)) === 1) this.#wake();
     if (this.#size >= HELD_BYTES) this.wire?.stream.pause();
-    this.#wake();
   }
 
   protected override finish(error: unknown): void {
