@@ -260,15 +260,15 @@ ${id}
  * A table with a number of each row in front, the same number in every query of one transaction.
  *
  * PostgreSQL: where the row lies, which needs no sorting; with the part of the table it lies in, as a table can have several. MySQL and
- * views: its place in an order of all of its values, as digests because MySQL sorts by the first 1024 bytes and ignores case. Rows that
- * are equal in all of them are interchangeable.
+ * views: its place in an order of all of its values, in MySQL of their digest, because it sorts by the first 1024 bytes and ignores case;
+ * one digest of the row, because the memory of sorting grows with the key. Rows that are equal in all values are interchangeable.
  */
 function numbered(table: Table, label: string, options: DirectMappingOptions): string {
   const name = quote(label, options.product);
   const from = `FROM ${sqlName(table, options)} AS t`;
   if (options.product !== 'postgresql') {
-    const order = table.columns.map((column) => `SHA2(t.${quote(column.name, options.product)}, 256)`);
-    return `SELECT ROW_NUMBER() OVER (ORDER BY ${order.join(', ')}) AS ${name}, t.* ${from}`;
+    const digests = table.columns.map((column) => `COALESCE(SHA2(t.${quote(column.name, options.product)}, 256), '')`);
+    return `SELECT ROW_NUMBER() OVER (ORDER BY SHA2(CONCAT_WS(',', ${digests.join(', ')}), 256)) AS ${name}, t.* ${from}`;
   }
   const row = table.kind === 'table' ? 't.tableoid || t.ctid::text' : 'row_number() OVER (ORDER BY (t.*)::text COLLATE "C")';
   return `SELECT ${row} AS ${name}, t.* ${from}`;
