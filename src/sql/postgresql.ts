@@ -61,6 +61,7 @@ class PostgresSession implements SqlSession {
   #lost: unknown;
   /** A savepoint is there to go back to. */
   #saved = false;
+  /** The server keeps any bytes, and says of none in which encoding they are. */
   #isAscii = false;
   /** The database has collations for which different texts are equal. */
   #collations = false;
@@ -82,7 +83,9 @@ class PostgresSession implements SqlSession {
 
   /** Makes it the session that the contract describes. */
   async begin(): Promise<void> {
-    const [server] = await this.query("SELECT pg_catalog.current_setting('server_version_num') AS version");
+    const [server] = await this.query(`SELECT pg_catalog.current_setting('server_version_num') AS version,
+      pg_catalog.current_setting('server_encoding') AS encoding`);
+    this.#isAscii = server?.encoding === 'SQL_ASCII';
     const settings = this.#settings(Number(server?.version ?? 0));
     const calls = settings.map((_, i) => `pg_catalog.set_config($${2 * i + 1}, $${2 * i + 2}, false)`);
     await this.query(`SELECT ${calls.join(', ')}`, settings.flat());
@@ -91,10 +94,8 @@ class PostgresSession implements SqlSession {
     if (snapshot !== undefined) await this.#read(snapshot);
     // The first query decides which state is seen.
     const [row] = await this.query(`SELECT pg_catalog.current_setting('server_version') AS version,
-      pg_catalog.current_setting('server_encoding') AS encoding,
       (SELECT count(*) FROM pg_catalog.pg_collation c WHERE pg_catalog.to_jsonb(c) ->> 'collisdeterministic' = 'false')::text AS collations`);
     this.version = (row?.version ?? '').split(' ')[0] as string;
-    this.#isAscii = row?.encoding === 'SQL_ASCII';
     this.#collations = row?.collations !== '0';
     await this.#run(new Statement(SAVEPOINT));
     this.#saved = true;
@@ -106,7 +107,8 @@ class PostgresSession implements SqlSession {
     const milliseconds = Math.ceil(Math.min(this.#options.lockSeconds * 1000, LONGEST_MS));
     const path = schemas.map((name) => `"${name.replaceAll('"', '""')}"`).join(', ');
     return [
-      ['client_encoding', 'UTF8'],
+      // A server that knows no encoding would refuse what is no UTF-8, without saying where.
+      ['client_encoding', this.#isAscii ? 'SQL_ASCII' : 'UTF8'],
       ['standard_conforming_strings', 'on'],
       ['DateStyle', 'ISO, MDY'],
       ['IntervalStyle', 'iso_8601'],
