@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { describeFault, Fault } from '../src/fault.ts';
 import type { Product } from '../src/sql/database.ts';
-import { findColumn, parseNameList, parseTableName, quote, suggestColumns } from '../src/sql/identifiers.ts';
+import { type ColumnNaming, findColumn, parseNameList, parseTableName, quote, suggestColumns } from '../src/sql/identifiers.ts';
 
 const columns = (...names: string[]): { name: string }[] => names.map((name) => ({ name }));
 
@@ -101,7 +101,7 @@ describe('the name of a table', () => {
 });
 
 describe('the column of a reference', () => {
-  test.each<[string, string[], string, 'identifiers' | 'labels', Product, number]>([
+  test.each<[string, string[], string, ColumnNaming, Product, number]>([
     ['a quoted name is exactly that', ['id', 'Name'], '"Name"', 'identifiers', 'postgresql', 1],
     ['a quoted name in another case is none', ['id', 'Name'], '"name"', 'identifiers', 'postgresql', -1],
     ['an unquoted name is folded', ['id', 'name'], 'Name', 'identifiers', 'postgresql', 1],
@@ -116,6 +116,9 @@ describe('the column of a reference', () => {
     ['MySQL prefers the same case', ['NAME', 'name'], 'name', 'identifiers', 'mysql', 1],
     ['a label is exactly that', ['name', 'Name'], 'Name', 'labels', 'postgresql', 1],
     ['a label in another case', ['id', 'name'], 'Name', 'labels', 'postgresql', 1],
+    ['a label in another case, for MySQL', ['id', 'name'], 'Name', 'labels', 'mysql', 1],
+    ['a column of a view, as its query labels it', ['StudentId'], 'StudentId', 'either', 'postgresql', 0],
+    ['a column of a view, folded first', ['Id', 'id'], 'Id', 'either', 'postgresql', 1],
     ['a label between quotes', ['Name'], '"Name"', 'labels', 'postgresql', -1],
     ['a label whose quotes belong to it', ['Name', '"Name"'], '"Name"', 'labels', 'postgresql', 1],
     ['a label between backticks, for MySQL', ['Name'], '`Name`', 'labels', 'mysql', -1],
@@ -131,7 +134,7 @@ describe('the column of a reference', () => {
   test.each<[string[], string, 'identifiers' | 'labels', Product]>([
     [['id', 'name', 'name'], 'name', 'identifiers', 'postgresql'],
     [['id', 'name', 'name'], 'name', 'labels', 'mysql'],
-    [['NAME', 'Name'], 'name', 'labels', 'postgresql'],
+    [['NAME', 'Name'], 'name', 'labels', 'mariadb'],
     [['NAME', 'Name'], '`name`', 'identifiers', 'mysql'],
   ])('%j has several for %p', (names, reference, how, product) => {
     const fault = faultOf(() => findColumn(columns(...names), reference, how, product));

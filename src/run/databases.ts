@@ -141,11 +141,11 @@ export class Databases {
   /** @throws Fault mapping/reference */
   #position(source: SqlSource, reference: string): number {
     const relation = this.#relation(source);
-    const position = findColumn(relation.columns, reference, source.references, relation.session.product);
+    const position = findColumn(relation.columns, reference, relation.naming, relation.session.product);
     if (position >= 0) return position;
     throw new Fault('mapping/reference', `${relation.label} has no column ${reference}`, {
       place: { input: relation.session.address.name, expression: reference },
-      hint: suggestColumns(relation.columns, reference, source.references, relation.session.product),
+      hint: suggestColumns(relation.columns, reference, relation.naming, relation.session.product),
     });
   }
 
@@ -176,8 +176,8 @@ export class Databases {
       const [side, name] = sideOf(reference);
       return this.#column(source.content[side], name);
     }
-    const { columns, session } = this.#relation(source);
-    return columns[findColumn(columns, reference, source.references, session.product)];
+    const { columns, naming, session } = this.#relation(source);
+    return columns[findColumn(columns, reference, naming, session.product)];
   }
 
   #isKey(source: SqlSource, references: readonly string[]): boolean {
@@ -267,14 +267,15 @@ async function relationOf(source: SqlSource, session: SqlSession): Promise<Relat
   try {
     if (content.kind === 'query') {
       const columns = await session.describe(content.sql);
-      return { session, label: 'The query', query: content.sql, columns, table: undefined };
+      const naming = source.references === 'identifiers' ? 'either' : source.references;
+      return { session, label: 'The query', query: content.sql, naming, columns, table: undefined };
     }
     if (content.kind === 'join') throw new Error('joins are made by planning');
     const parts = parseTableName(content.name, session.product);
     const table = await readTable(session, parts);
     if (table === undefined) throw await missingTable(content.name, session);
     const columns = await session.describe(allOf(table, session.product));
-    return { session, label: `The ${table.kind} ${table.name}`, query: undefined, columns, table };
+    return { session, label: `The ${table.kind} ${table.name}`, query: undefined, naming: source.references, columns, table };
   } catch (error) {
     throw inMapping(error, formatOrigin(content.origin));
   }

@@ -8,6 +8,9 @@ const POSTGRES_NAME_BYTES = 63;
 /** The column names that a message lists where none is near. */
 const LISTED = 10;
 
+/** How references name columns, see `findColumn`. */
+export type ColumnNaming = 'identifiers' | 'labels' | 'either';
+
 /** A name as the server keeps it. */
 interface Identifier {
   readonly name: string;
@@ -66,24 +69,21 @@ export function parseNameList(text: string, product: Product): readonly string[]
  * The position of the column that a reference means; -1: none.
  *
  * `identifiers`: R2RML's rules. Quoted: exactly that name (MySQL's columns have no case). Unquoted: folded first. What is no identifier
- * (`Country Code`) is compared as it stands. `labels`: exactly that name, else the only one that differs in case
- * alone; quotes are part of a label.
+ * (`Country Code`) is compared as it stands. `labels`: exactly that name, quotes and all, else the only one that differs in
+ * case alone. `either`, for the columns of an R2RML view: an identifier, else the label that its author has written.
  *
  * @throws Fault mapping/reference — several columns have that name
  */
-export function findColumn(
-  columns: readonly Pick<Column, 'name'>[],
-  reference: string,
-  how: 'identifiers' | 'labels',
-  product: Product,
-): number {
+export function findColumn(columns: readonly Pick<Column, 'name'>[], reference: string, how: ColumnNaming, product: Product): number {
   const name = how === 'labels' ? reference : (singleIdentifier(reference, product)?.name ?? reference);
   const position = only(
     positions(columns, (column) => column === name),
     reference,
     columns,
   );
-  if (position !== -1 || (how === 'identifiers' && product === 'postgresql')) return position;
+  if (position !== -1) return position;
+  if (how === 'either') return findColumn(columns, reference, 'labels', product);
+  if (how === 'identifiers' && product === 'postgresql') return -1;
   const lower = name.toLowerCase();
   return only(
     positions(columns, (column) => column.toLowerCase() === lower),
@@ -93,19 +93,14 @@ export function findColumn(
 }
 
 /** For a message about a reference that no column matches: what to write instead, as one sentence without its full stop. */
-export function suggestColumns(
-  columns: readonly Pick<Column, 'name'>[],
-  reference: string,
-  how: 'identifiers' | 'labels',
-  product: Product,
-): string {
+export function suggestColumns(columns: readonly Pick<Column, 'name'>[], reference: string, how: ColumnNaming, product: Product): string {
   if (columns.length === 0) return 'There are no columns';
   const identifier = singleIdentifier(reference, product);
   const word = identifier?.quoted ? identifier.name : reference;
   if (how === 'labels' && identifier?.quoted && columns.some(({ name }) => name === word)) return `Write ${word} without quotes`;
   const lower = word.toLowerCase();
   const otherCase = columns.find(({ name }) => name.toLowerCase() === lower)?.name;
-  if (how === 'identifiers' && otherCase !== undefined) {
+  if (product === 'postgresql' && otherCase !== undefined) {
     const folds = identifier?.quoted ? '' : 'An unquoted name is read in lower case: ';
     return `${folds}${folds === '' ? 'Write' : 'write'} ${quote(otherCase, product)} for the column ${otherCase}`;
   }

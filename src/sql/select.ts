@@ -1,7 +1,7 @@
 /** The SQL of scans: a projection of a table, or the pairs of rows of two tables or queries that meet. Pure text. */
 import type { Table, TableName } from './catalogue.ts';
 import type { Column, Product, SqlSession } from './database.ts';
-import { quote } from './identifiers.ts';
+import { type ColumnNaming, quote } from './identifiers.ts';
 
 /** A table or a query of a session. */
 export interface Relation {
@@ -11,6 +11,8 @@ export interface Relation {
   /** One SELECT; undefined: the table is it. */
   readonly query: string | undefined;
   readonly table: Table | undefined;
+  /** How references name its columns. */
+  readonly naming: ColumnNaming;
   /** Of the query's result or the table, in order. */
   readonly columns: readonly Column[];
 }
