@@ -90,9 +90,12 @@ async function connectHost(
   }
 }
 
+/** pg's words for an answer that is neither yes nor no. */
+const TLS_ERROR = 'There was an error establishing an SSL connection';
+
 /** No TLS there, none that we speak, or (28000) no login over TLS for this user and host. */
 const mayWorkWithoutTls = ({ message, code = '' }: PostgresError): boolean =>
-  message === NO_TLS || code === '28000' || code === 'EPROTO' || /^(?:ERR_SSL|ERR_TLS|CERT)_/.test(code);
+  message === NO_TLS || message === TLS_ERROR || code === '28000' || code === 'EPROTO' || /^(?:ERR_SSL|ERR_TLS|CERT)_/.test(code);
 
 async function login(
   address: DatabaseAddress,

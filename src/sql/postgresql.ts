@@ -81,22 +81,21 @@ class PostgresSession implements SqlSession {
     options.signal?.addEventListener('abort', this.#abort);
   }
 
-  /** Makes it the session that the contract describes. */
+  /** Makes it the session that the contract describes. Settings are the transaction's: a pooler may hand its connection to others later. */
   async begin(): Promise<void> {
-    const [server] = await this.query(`SELECT pg_catalog.current_setting('server_version_num') AS version,
-      pg_catalog.current_setting('server_encoding') AS encoding`);
-    this.#isAscii = server?.encoding === 'SQL_ASCII';
-    const settings = this.#settings(Number(server?.version ?? 0));
-    const calls = settings.map((_, i) => `pg_catalog.set_config($${2 * i + 1}, $${2 * i + 2}, false)`);
-    await this.query(`SELECT ${calls.join(', ')}`, settings.flat());
     await this.#run(new Statement('BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'));
     const { snapshot } = this.#options;
     if (snapshot !== undefined) await this.#read(snapshot);
     // The first query decides which state is seen.
-    const [row] = await this.query(`SELECT pg_catalog.current_setting('server_version') AS version,
+    const [server] = await this.query(`SELECT pg_catalog.current_setting('server_version') AS name,
+      pg_catalog.current_setting('server_version_num') AS version, pg_catalog.current_setting('server_encoding') AS encoding,
       (SELECT count(*) FROM pg_catalog.pg_collation c WHERE pg_catalog.to_jsonb(c) ->> 'collisdeterministic' = 'false')::text AS collations`);
-    this.version = (row?.version ?? '').split(' ')[0] as string;
-    this.#collations = row?.collations !== '0';
+    this.version = (server?.name ?? '').split(' ')[0] as string;
+    this.#isAscii = server?.encoding === 'SQL_ASCII';
+    this.#collations = server?.collations !== '0';
+    const settings = this.#settings(Number(server?.version ?? 0));
+    const calls = settings.map((_, i) => `pg_catalog.set_config($${2 * i + 1}, $${2 * i + 2}, true)`);
+    await this.query(`SELECT ${calls.join(', ')}`, settings.flat());
     await this.#run(new Statement(SAVEPOINT));
     this.#saved = true;
   }
@@ -223,11 +222,17 @@ class PostgresSession implements SqlSession {
   /** Only the transaction itself can export: the savepoint is left and set again. */
   async exportSnapshot(): Promise<string> {
     this.#saved = false;
-    await this.#run(new Statement('RELEASE SAVEPOINT quadmill'));
-    const [row] = await this.query('SELECT pg_catalog.pg_export_snapshot() AS name');
-    await this.#run(new Statement(SAVEPOINT));
-    this.#saved = true;
-    return row?.name as string;
+    try {
+      await this.#run(new Statement('RELEASE SAVEPOINT quadmill'));
+      const [row] = await this.query('SELECT pg_catalog.pg_export_snapshot() AS name');
+      await this.#run(new Statement(SAVEPOINT));
+      this.#saved = true;
+      return row?.name as string;
+    } catch (error) {
+      // Without a savepoint there is no way back into the transaction.
+      this.#breakOff(error);
+      throw error;
+    }
   }
 
   async close(): Promise<void> {
