@@ -349,11 +349,14 @@ function suite(queue: TestQueue): void {
 
     test('fails when a slice takes down each worker that starts it', async () => {
       const id = await submit(request(3, { 1: 'die' }));
-      for (let i = 0; i < 2; i++) {
-        await until('a worker is killed', async () => children.filter(isAlive).length < 2, 20_000);
-        await startChild();
+      let outcome: Outcome | undefined;
+      for (const deadline = Date.now() + 60_000; outcome === undefined && Date.now() < deadline; ) {
+        outcome = await runs.outcome(id, 250);
+        if (children.filter(isAlive).length < 2) await startChild();
       }
-      expect(await runs.outcome(id, 30_000)).toMatchObject({ state: 'failed', failure: { code: 'run/killed' } });
+      expect(outcome).toMatchObject({ state: 'failed', failure: { code: 'run/killed' } });
+      // The slice may take the process that waits for it with it, and then it begins again: both are counted.
+      expect(children.filter((child) => child.signalCode === 'SIGKILL').length).toBeLessThanOrEqual(4);
       await nothingLeft(id);
     }, 90_000);
 
