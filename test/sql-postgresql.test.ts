@@ -489,6 +489,37 @@ suite(`PostgreSQL${missing === undefined ? '' : ` (skipped: ${missing})`}`, () =
       });
     });
 
+    test('a server that says nothing any more is left', async () => {
+      const abort = new AbortController();
+      const session = await open({ signal: abort.signal });
+      const [row] = await session.query('SELECT pg_backend_pid()::text AS pid');
+      const reading = faultOf(all(session.rows('SELECT pg_sleep(60)', 1)));
+      await until(async () => (await running('pg_sleep(60)')) === 1, 5000);
+      process.kill(Number(row?.pid), 'SIGSTOP');
+      try {
+        const begun = performance.now();
+        abort.abort();
+        expect((await reading).code).toBe('run/cancelled');
+        await session.close();
+        expect(performance.now() - begun).toBeLessThan(5000);
+      } finally {
+        process.kill(Number(row?.pid), 'SIGCONT');
+      }
+    });
+
+    test('a connection that is silent for longer than socketTimeout is left', async () => {
+      await within(
+        async (session) => {
+          expect(await faultOf(all(session.rows('SELECT pg_sleep(60)', 1)))).toMatchObject({
+            code: 'database/lost',
+            message: expect.stringContaining('socketTimeout'),
+          });
+        },
+        {},
+        urlOf('postgres?user=postgres&socketTimeout=1'),
+      );
+    });
+
     test('a server that is killed breaks the connection', async () => {
       const other = await start();
       const session = await open({}, urlOf('postgres?user=postgres', `127.0.0.1:${other.port}`));

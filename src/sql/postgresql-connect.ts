@@ -105,7 +105,7 @@ async function login(
   signal: AbortSignal | undefined,
 ): Promise<Connected> {
   const user = address.user ?? userInfo().username;
-  // Everything is said here: pg would take what is not from the environment and from ~/.pgpass, also for a server of a stranger's choice.
+  // All of the login is said here: pg would take what is not from the environment and ~/.pgpass, also for a server of a stranger's choice.
   const config = {
     host,
     port,
