@@ -2,8 +2,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import mysql from 'mysql2/promise';
-import pg from 'pg';
 import { readMapping } from '../src/mapping/read.ts';
 import { explainPlan } from '../src/plan/explain.ts';
 import { Databases } from '../src/run/databases.ts';
@@ -11,8 +9,7 @@ import { type DatabaseAccess, RUN_DEFAULTS, type RunReport, type RunRequest } fr
 import { cutRun, executeRun } from '../src/run/run.ts';
 import type { QuadSink } from '../src/sinks/sink.ts';
 import { fromBytes } from '../src/text.ts';
-import { startMariadb } from './servers/mariadb.ts';
-import { startPostgres } from './servers/postgres.ts';
+import { SERVERS, startDatabases, type TestDatabases } from './servers/databases.ts';
 
 const COMPILED = new URL('../dist/src/run/run.js', import.meta.url).href;
 const PEOPLE = 3_000;
@@ -116,174 +113,114 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-interface Server {
-  readonly database: DatabaseAccess;
-  readonly execute: (sql: string) => Promise<unknown>;
-  readonly stop: () => Promise<void>;
-}
-
-async function openPostgres(): Promise<Server | { readonly skip: string }> {
-  const server = await startPostgres();
-  if ('skip' in server) return server;
-  const client = new pg.Client({ connectionString: server.url });
-  await client.connect();
-  return {
-    database: { jdbcUrl: `jdbc:postgresql://127.0.0.1:${server.port}/postgres`, user: 'postgres', password: undefined },
-    execute: (sql) => client.query(sql),
-    async stop() {
-      await client.end();
-      await server.stop();
-    },
-  };
-}
-
-async function openMariadb(): Promise<Server | { readonly skip: string }> {
-  const server = await startMariadb();
-  if ('skip' in server) return server;
-  const connection = await mysql.createConnection({ host: '127.0.0.1', port: server.port, user: 'root', database: 'test' });
-  await connection.query("SET SESSION sql_mode = 'NO_BACKSLASH_ESCAPES'");
-  return {
-    database: { jdbcUrl: server.url, user: undefined, password: undefined },
-    execute: (sql) => connection.query(sql),
-    async stop() {
-      await connection.end();
-      await server.stop();
-    },
-  };
-}
-
 const sqlCell = (value: string | number | null): string =>
   value === null ? 'NULL' : typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`;
 const insert = (table: string, rows: readonly object[]): string =>
   `INSERT INTO ${table} VALUES ${rows.map((row) => `(${Object.values(row).map(sqlCell).join(', ')})`).join(', ')}`;
 
-describe.each([
-  ['PostgreSQL', openPostgres, ''],
-  // A collation for which `Zürich` and `zürich` are one: what is distinct must not depend on it.
-  ['MariaDB', openMariadb, ' CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci'],
-] as const)('a run over %s', (_, open, options) => {
-  let server: Server | { readonly skip: string };
-  /** Does nothing, and says why, where there is no such server. */
-  const withServer = (work: (server: Server) => Promise<void>) => async () => {
-    if ('skip' in server) return console.log(`skipped: ${server.skip}`);
-    await work(server);
-  };
+describe.each(SERVERS)('a run over %s', (product, missing) => {
+  if (missing !== undefined) {
+    test.skip(`is not tested: ${missing}`, () => undefined);
+    return;
+  }
+  let server: TestDatabases;
+  let database: DatabaseAccess;
 
   beforeAll(async () => {
-    server = await open();
-    if ('skip' in server) return;
-    const { execute } = server;
-    await execute(
+    server = await startDatabases(product);
+    database = { jdbcUrl: server.jdbcUrl, user: undefined, password: undefined };
+    const isMaria = product === 'mariadb';
+    // A collation for which `Zürich` and `zürich` are one: what is distinct must not depend on it.
+    const options = isMaria ? ' CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci' : '';
+    const script = [
       `CREATE TABLE person (id INT PRIMARY KEY, name VARCHAR(60) NOT NULL, city VARCHAR(30), boss INT, score DECIMAL(10,2), born DATE)${options}`,
-    );
-    await execute(`CREATE TABLE city (code VARCHAR(9) NOT NULL UNIQUE, name VARCHAR(30) NOT NULL)${options}`);
-    await execute(insert('person', people));
-    await execute(insert('city', cities));
+      `CREATE TABLE city (code VARCHAR(9) NOT NULL UNIQUE, name VARCHAR(30) NOT NULL)${options}`,
+      insert('person', people),
+      insert('city', cities),
+      isMaria ? 'ANALYZE TABLE person, city' : 'ANALYZE',
+    ].join(';\n');
+    await server.load(script);
   });
-  afterAll(async () => {
-    if ('stop' in server) await server.stop();
+  afterAll(() => server.stop());
+
+  test('gives the statements of the same run over files', async () => {
+    const [fromTables, fromFiles] = [await run(R2RML, { database }), await run(OVER_FILES)];
+    expect(fromTables.lines.toSorted()).toEqual(fromFiles.lines.toSorted());
+    expect(new Set(fromTables.lines).size).toBe(fromTables.lines.length);
+    expect(fromTables.report.quads).toBe(fromTables.lines.length);
   });
 
-  test(
-    'gives the statements of the same run over files',
-    withServer(async ({ database }) => {
-      const [fromTables, fromFiles] = [await run(R2RML, { database }), await run(OVER_FILES)];
-      expect(fromTables.lines.toSorted()).toEqual(fromFiles.lines.toSorted());
-      expect(new Set(fromTables.lines).size).toBe(fromTables.lines.length);
-      expect(fromTables.report.quads).toBe(fromTables.lines.length);
-    }),
-  );
+  test('leaves joins of one database to it, and looks for no repetition where a key forbids one', async () => {
+    const { mapping } = readMapping([{ name: 'm.ttl', text: R2RML }], { baseIri: 'http://example.com/' });
+    const databases = (await Databases.open(mapping, { database, sql: RUN_DEFAULTS.sql }, {}, undefined)) as Databases;
+    try {
+      const plan = explainPlan(mapping, 'http://example.com/', databases.facts);
+      expect(plan).toContain('table person joined by the database with table person on boss = id');
+      expect(plan).toContain('joined by the database with query SELECT DISTINCT name, city FROM person on name = name');
+      expect(plan.match(/no two records make the same statement/g)).toHaveLength(4);
+      expect(plan).not.toContain('looked up in');
+    } finally {
+      await databases.close();
+    }
+  });
 
-  test(
-    'leaves joins of one database to it, and looks for no repetition where a key forbids one',
-    withServer(async ({ database }) => {
-      const { mapping } = readMapping([{ name: 'm.ttl', text: R2RML }], { baseIri: 'http://example.com/' });
-      const databases = (await Databases.open(mapping, { database, sql: RUN_DEFAULTS.sql }, {}, undefined)) as Databases;
-      try {
-        const plan = explainPlan(mapping, 'http://example.com/', databases.facts);
-        expect(plan).toContain('table person joined by the database with table person on boss = id');
-        expect(plan).toContain('joined by the database with query SELECT DISTINCT name, city FROM person on name = name');
-        expect(plan.match(/no two records make the same statement/g)).toHaveLength(4);
-        expect(plan).not.toContain('looked up in');
-      } finally {
-        await databases.close();
-      }
-    }),
-  );
-
-  test(
-    'joins rows with a file in the engine',
-    withServer(async ({ database }) => {
-      const mixed = `${R2RML.replace('rr:parentTriplesMap <#Namesake>', 'rr:parentTriplesMap <#Listed>')}
+  test('joins rows with a file in the engine', async () => {
+    const mixed = `${R2RML.replace('rr:parentTriplesMap <#Namesake>', 'rr:parentTriplesMap <#Listed>')}
 <#Listed> <http://semweb.mmlab.be/ns/rml#logicalSource> [ <http://semweb.mmlab.be/ns/rml#source> "person.csv" ;
     <http://semweb.mmlab.be/ns/rml#referenceFormulation> <http://semweb.mmlab.be/ns/ql#CSV> ] ;
   rr:subjectMap [ rr:template "http://example.com/namesake/{name}" ] .`;
-      const [apart, together] = [await run(mixed, { database }), await run(R2RML, { database })];
-      expect(apart.lines.toSorted()).toEqual(together.lines.toSorted());
-    }),
-  );
+    const [apart, together] = [await run(mixed, { database }), await run(R2RML, { database })];
+    expect(apart.lines.toSorted()).toEqual(together.lines.toSorted());
+  });
 
-  test(
-    'cuts its output every so many rows',
-    withServer(async ({ database }) => {
-      const one = R2RML.slice(0, R2RML.indexOf('  rr:predicateObjectMap [ rr:predicate ex:boss')).replace(/;\s*$/, '.');
-      const { parts, report } = await run(one, { database, rowsPerPart: 700 });
-      expect(parts.map((lines) => lines.length)).toEqual([2800, 2800, 2800, 2800, 800]);
-      expect(report.records).toBe(PEOPLE);
-    }),
-  );
+  test('cuts its output every so many rows', async () => {
+    const one = R2RML.slice(0, R2RML.indexOf('  rr:predicateObjectMap [ rr:predicate ex:boss')).replace(/;\s*$/, '.');
+    const { parts, report } = await run(one, { database, rowsPerPart: 700 });
+    expect(parts.map((lines) => lines.length)).toEqual([2800, 2800, 2800, 2800, 800]);
+    expect(report.records).toBe(PEOPLE);
+  });
 
-  test(
-    'is cut into slices that make each statement once',
-    withServer(async (running) => {
-      const { database } = running;
-      await running.execute(database.jdbcUrl.includes('postgresql') ? 'ANALYZE' : 'ANALYZE TABLE person, city');
-      const path = join(directory, 'sliced.ttl');
-      await writeFile(path, R2RML);
-      const cut = await cutRun(requestFor(path, { database }), 500, new AbortController().signal);
-      expect(cut?.slices.length).toBeGreaterThan(5);
-      const slices: Written[] = [];
-      try {
-        for (const slice of cut?.slices ?? []) slices.push(await runFile(path, { database, slice }));
-      } finally {
-        await cut?.release();
-      }
-      const whole = await runFile(path, { database });
-      expect(slices.flatMap(({ lines }) => lines).toSorted()).toEqual(whole.lines.toSorted());
-      expect(slices.filter(({ lines }) => lines.length > 0).length).toBeGreaterThan(5);
-    }),
-  );
+  test('is cut into slices that make each statement once', async () => {
+    const path = join(directory, 'sliced.ttl');
+    await writeFile(path, R2RML);
+    const cut = await cutRun(requestFor(path, { database }), 500, new AbortController().signal);
+    expect(cut?.slices.length).toBeGreaterThan(5);
+    const slices: Written[] = [];
+    try {
+      for (const slice of cut?.slices ?? []) slices.push(await runFile(path, { database, slice }));
+    } finally {
+      await cut?.release();
+    }
+    const whole = await runFile(path, { database });
+    expect(slices.flatMap(({ lines }) => lines).toSorted()).toEqual(whole.lines.toSorted());
+    expect(slices.filter(({ lines }) => lines.length > 0).length).toBeGreaterThan(5);
+  });
 
-  test(
-    'with several threads gives the same',
-    withServer(async ({ database }) => {
-      const path = join(directory, 'threads.ttl');
-      await writeFile(path, R2RML);
-      // Threads are started out of compiled code.
-      const compiled = (await import(COMPILED)) as { executeRun: typeof executeRun };
-      const [one, two] = [await runFile(path, { database }), await runFile(path, { database, threads: 3 }, compiled.executeRun)];
-      expect(two.lines.toSorted()).toEqual(one.lines.toSorted());
-    }),
-  );
+  test('with several threads gives the same', async () => {
+    const path = join(directory, 'threads.ttl');
+    await writeFile(path, R2RML);
+    // Threads are started out of compiled code.
+    const compiled = (await import(COMPILED)) as { executeRun: typeof executeRun };
+    const [one, two] = [await runFile(path, { database }), await runFile(path, { database, threads: 3 }, compiled.executeRun)];
+    expect(two.lines.toSorted()).toEqual(one.lines.toSorted());
+  });
 
   test.each([
     ['a table that is not there', 'rr:tableName "persons"', 'did you mean person?'],
     ['a query that is none', 'rr:sqlQuery "SELECT nothing FROM person"', 'nothing'],
   ])('says what is wrong with %s, and where the mapping says so', async (_, content, words) => {
-    if ('skip' in server) return;
     const wrong = R2RML.replace('rr:tableName "person"', content);
-    await expect(run(wrong, { database: server.database })).rejects.toMatchObject({
+    await expect(run(wrong, { database: database })).rejects.toMatchObject({
       code: expect.stringMatching(/^(mapping\/reference|database\/query)$/),
       place: { mapping: expect.stringMatching(/ttl:2:/) },
     });
-    const error = await run(wrong, { database: server.database }).catch((fault) => fault);
+    const error = await run(wrong, { database: database }).catch((fault) => fault);
     expect(`${error.message} ${error.hint}`).toContain(words);
   });
 
   test('names the columns that there are when one is missing', async () => {
-    if ('skip' in server) return;
     const wrong = R2RML.replace('rr:column "born"', 'rr:column "borne"');
-    await expect(run(wrong, { database: server.database })).rejects.toMatchObject({
+    await expect(run(wrong, { database: database })).rejects.toMatchObject({
       code: 'mapping/reference',
       hint: 'Did you mean born?',
     });

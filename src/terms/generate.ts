@@ -281,11 +281,11 @@ function compileLiteral(map: TermMap, context: TermContext): CompiledTerm {
     );
   }
   if (expression.kind !== 'reference') return literal(expression, context, '"');
+  const read = readerOf(expression.reference, expression, context);
   const natural = context.datatype(expression.reference);
   // Canonical forms hold nothing that needs an escape.
   if (natural !== undefined) return literal(expression, context, `"${datatypeSuffix(natural)}`, same);
   if (!context.typed) return literal(expression, context, '"');
-  const read = readerOf(expression.reference, expression, context);
   return { before: '"', after: '', text: (record) => naturalText(read(record)), constant: undefined };
 }
 
