@@ -123,16 +123,16 @@ const HELD_BYTES = 256 * 2 ** 10;
 
 /** `COPY … TO STDOUT`: its rows as bytes, of which few are held. */
 export class Copy extends Statement {
-  #chunks: Buffer[] = [];
+  /** What the socket had read when it was paused may come on top. */
+  #held = Buffer.allocUnsafeSlow(2 * HELD_BYTES);
   #size = 0;
   #discard = false;
   #wake: () => void = () => {};
 
-  /** The bytes of whole rows that have come since the last call; undefined: none have. */
+  /** The bytes of whole rows that have come since the last call; undefined: none have. They are there until the next wait. */
   take(): Buffer | undefined {
     if (this.#size === 0) return undefined;
-    const bytes = this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks, this.#size);
-    this.#chunks = [];
+    const bytes = this.#held.subarray(0, this.#size);
     this.#size = 0;
     return bytes;
   }
@@ -149,17 +149,26 @@ export class Copy extends Statement {
 
   override discard(): void {
     this.#discard = true;
-    this.#chunks = [];
     this.#size = 0;
     this.wire?.stream.resume();
   }
 
   override handleCopyData({ chunk }: { readonly chunk: Buffer }): void {
     if (this.#discard) return;
+    const before = this.#size;
     this.#size += chunk.length;
+    if (this.#size > this.#held.length) this.#grow();
     // A copy: the parser writes what comes next into the buffer that this chunk is a view of.
-    if (this.#chunks.push(Buffer.from(chunk)) === 1) this.#wake();
+    chunk.copy(this.#held, before);
+    if (before === 0) this.#wake();
     if (this.#size >= HELD_BYTES) this.wire?.stream.pause();
+  }
+
+  /** For rows that are longer than what is held otherwise. */
+  #grow(): void {
+    const larger = Buffer.allocUnsafeSlow(2 * this.#size);
+    this.#held.copy(larger);
+    this.#held = larger;
   }
 
   protected override finish(error: unknown): void {
