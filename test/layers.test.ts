@@ -20,7 +20,19 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   queues: ['src/ground', 'src/config', 'src/run/request.ts', 'src/sinks/sink.ts', 'src/storage'],
   workers: ['queues', 'src/ground', 'src/config', 'src/run', 'src/sinks', 'src/storage'],
   api: ['queues', 'src/ground', 'src/config', 'src/mapping', 'src/sql', 'src/storage', 'src/run/request.ts', 'src/sinks/sink.ts'],
-  bin: ['api', 'workers', 'queues', 'src/ground', 'src/config', 'src/run', 'src/mapping', 'src/plan', 'src/sql', 'src/sinks', 'src/storage'],
+  bin: [
+    'api',
+    'workers',
+    'queues',
+    'src/ground',
+    'src/config',
+    'src/run',
+    'src/mapping',
+    'src/plan',
+    'src/sql',
+    'src/sinks',
+    'src/storage',
+  ],
 };
 
 /** Rooms that also run where there is no Node: in the studio's browser. */
@@ -31,7 +43,6 @@ const BEHIND: Readonly<Record<string, readonly string[]>> = {
   bullmq: ['queues/', 'workers/'],
   ioredis: ['queues/'],
   pg: ['queues/', 'src/sql/'],
-  'pg-copy-streams': ['src/sql/'],
   mysql2: ['src/sql/'],
   croner: ['queues/', 'api/'],
   '@electric-sql/pglite': ['queues/'],
