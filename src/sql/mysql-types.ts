@@ -3,6 +3,7 @@ import { excerpt, Fault } from '../fault.ts';
 import { fromBytes } from '../text.ts';
 import { XSD } from '../value.ts';
 import type { Column, Family } from './database.ts';
+import { canonicalDecimal, canonicalDouble } from './numbers.ts';
 
 /** What both products say of a column of a result. @see https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_query_response_text_resultset_column_definition.html */
 export interface ColumnDefinition {
@@ -78,10 +79,10 @@ function naturalOf(definition: ColumnDefinition, options: TypeOptions): Natural 
       return { type: `decimal(${precision},${decimals})${unsigned}`, family: 'number', datatype: 'decimal', canonical: canonicalDecimal };
     }
     case 4: // six digits are shown of what is compared
-      return { type: `float${unsigned}`, family: 'other', datatype: 'double', canonical: canonicalDouble, exact: false };
+      return { type: `float${unsigned}`, family: 'other', datatype: 'double', canonical: double, exact: false };
     case 5: {
       const type = `double${decimals === NO_SCALE ? '' : `(${length},${decimals})`}${unsigned}`;
-      const natural = { type, family: 'number', datatype: 'double', canonical: canonicalDouble } as const;
+      const natural = { type, family: 'number', datatype: 'double', canonical: double } as const;
       return decimals === NO_SCALE ? natural : { ...natural, family: 'other', exact: false };
     }
     case 7:
@@ -143,23 +144,8 @@ function sizeOf(length: number): string {
 
 const hexBinary = (text: string): string => Buffer.from(text, 'latin1').toString('hex').toUpperCase();
 
-/** `-0012.500` → `-12.5`, `3.00` → `3`. @see https://www.w3.org/TR/xmlschema11-2/#decimal */
-function canonicalDecimal(text: string): string {
-  const [, sign, whole, fraction] = /^([+-]?)0*(\d*?)(?:\.(\d*?)0*)?$/.exec(text) as RegExpExecArray;
-  const digits = (whole || '0') + (fraction ? `.${fraction}` : '');
-  return sign === '-' && digits !== '0' ? `-${digits}` : digits;
-}
-
-/** `80.25` → `8.025E1`; no digit is lost or added. @see https://www.w3.org/TR/xmlschema11-2/#double */
-function canonicalDouble(text: string): string {
-  const [, sign, whole = '', fraction = '', power = '0'] = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(text) as RegExpExecArray;
-  const all = whole + fraction;
-  const digits = all.replace(/^0+/, '');
-  const minus = sign === '-' ? '-' : '';
-  if (digits === '') return `${minus}0.0E0`;
-  const exponent = whole.length - (all.length - digits.length) - 1 + Number(power);
-  return `${minus}${digits[0]}.${digits.slice(1).replace(/0+$/, '') || '0'}E${exponent}`;
-}
+/** The server writes nothing but numbers here. */
+const double = (text: string): string => canonicalDouble(text) ?? text;
 
 const readTinyInt =
   (name: string) =>

@@ -7,32 +7,21 @@
  */
 import { excerpt, Fault } from '../fault.ts';
 import { fromBytes } from '../text.ts';
+import { canonicalDecimal, canonicalDouble } from './numbers.ts';
 
 export const readBoolean = (text: string): string => (text === 't' ? 'true' : 'false');
 
 /** `\xc3a9` → `C3A9`. */
 export const readBytea = (text: string): string => text.slice(2).toUpperCase();
 
-/** `-12.500` → `-12.5`, `3.00` → `3`. @see https://www.w3.org/TR/xmlschema11-2/#decimal */
 export function readNumeric(text: string): string {
-  const last = text.charCodeAt(text.length - 1);
-  if (last > 57) throw outside(text, 'is no xsd:decimal');
-  if (last !== 48 || !text.includes('.')) return text;
-  return text.replace(/\.?0+$/, '').replace(/^-0$/, '0');
+  if (text.charCodeAt(text.length - 1) > 57) throw outside(text, 'is no xsd:decimal');
+  return canonicalDecimal(text);
 }
 
 const SPECIAL: Readonly<Record<string, string>> = { NaN: 'NaN', Infinity: 'INF', '-Infinity': '-INF' };
 
-/** `80.25` → `8.025E1`, `1e-07` → `1.0E-7`; no digit is lost or added. @see https://www.w3.org/TR/xmlschema11-2/#double */
-export function readFloat(text: string): string {
-  const [, sign, whole = '', fraction = '', power = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(text) ?? [];
-  if (sign === undefined) return SPECIAL[text] ?? text;
-  const all = whole + fraction;
-  const digits = all.replace(/^0+/, '');
-  if (digits === '') return `${sign}0.0E0`;
-  const exponent = whole.length - (all.length - digits.length) - 1 + Number(power);
-  return `${sign}${digits[0]}.${digits.slice(1).replace(/0+$/, '') || '0'}E${exponent}`;
-}
+export const readFloat = (text: string): string => canonicalDouble(text) ?? SPECIAL[text] ?? text;
 
 /** `0044-03-15 BC` → `-0043-03-15`: XML Schema 1.1 has a year 0000, which is 1 BC. */
 export function readDate(text: string): string {

@@ -1,0 +1,24 @@
+/** Numbers as servers write them → their canonical lexical forms. No digit is lost or added: texts become texts. */
+
+/** What is not canonical yet: a plus, leading zeros, trailing zeros behind a point, minus zero. */
+const LONGHAND = /^\+|^-?0\d|\.\d*0$|^-0$/;
+
+/** `-12.500` → `-12.5`, `3.00` → `3`, `007` → `7`. @see https://www.w3.org/TR/xmlschema11-2/#decimal */
+export function canonicalDecimal(text: string): string {
+  if (!LONGHAND.test(text)) return text;
+  const [, sign, whole, fraction] = /^([+-]?)0*(\d*?)(?:\.(\d*?)0*)?$/.exec(text) as RegExpExecArray;
+  const digits = (whole || '0') + (fraction ? `.${fraction}` : '');
+  return sign === '-' && digits !== '0' ? `-${digits}` : digits;
+}
+
+/** `80.25` → `8.025E1`, `1e-07` → `1.0E-7`; undefined: not a number. @see https://www.w3.org/TR/xmlschema11-2/#double */
+export function canonicalDouble(text: string): string | undefined {
+  const [, sign, whole = '', fraction = '', power = '0'] = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
+  if (sign === undefined || whole + fraction === '') return undefined;
+  const all = whole + fraction;
+  const digits = all.replace(/^0+/, '');
+  const minus = sign === '-' ? '-' : '';
+  if (digits === '') return `${minus}0.0E0`;
+  const exponent = whole.length - (all.length - digits.length) - 1 + Number(power);
+  return `${minus}${digits[0]}.${digits.slice(1).replace(/0+$/, '') || '0'}E${exponent}`;
+}
