@@ -10,6 +10,7 @@ import { didYouMean } from '../nearest.ts';
 import type { SourceFacts } from '../plan/facts.ts';
 import type { ScanPlan } from '../plan/plan.ts';
 import { sqlKey } from '../plan/scans.ts';
+import type { Scan } from '../sources/source.ts';
 import { openSql } from '../sources/sql.ts';
 import { readTable, readTables, type Table } from '../sql/catalogue.ts';
 import { type Column, type DatabaseAddress, openSession, type SqlSession } from '../sql/database.ts';
@@ -116,7 +117,7 @@ export class Databases {
       };
       const { session } = child.relation;
       const scan = openSql({ session, sql: query.sql, columns: query.columns, position, nulls: source.nulls });
-      return { scan, name: session.address.name, typed: true, close };
+      return { scan: placed(scan, formatOrigin(content.origin)), name: session.address.name, typed: true, close };
     }
     const relation = this.#relation(source);
     const { session } = relation;
@@ -127,7 +128,7 @@ export class Databases {
       return relation.query === undefined ? read.indexOf(column) : column;
     };
     const scan = openSql({ session, sql: query.sql, columns: query.columns, position, nulls: source.nulls });
-    return { scan, name: session.address.name, typed: true, close };
+    return { scan: placed(scan, formatOrigin(content.origin)), name: session.address.name, typed: true, close };
   }
 
   async close(): Promise<void> {
@@ -254,10 +255,26 @@ function addressOfMapping({ jdbcUrl, driver, user, password, origin }: SqlConnec
   }
 }
 
+/** A scan whose faults say which table or query they are about: a mapping may have many. */
+function placed(scan: Scan, mapping: string): Scan {
+  return {
+    ...scan,
+    async *batches(signal) {
+      try {
+        yield* scan.batches(signal);
+      } catch (error) {
+        throw inMapping(error, mapping);
+      }
+    },
+  };
+}
+
+/** The words about a login that was refused are the specification's, and stand alone; who cancels a run knows that it is all of it. */
+const ALONE: ReadonlySet<string> = new Set(['database/credentials', 'run/cancelled']);
+
 /** The same fault, with the statement of the mapping that it is about. */
 function inMapping(error: unknown, mapping: string): unknown {
-  // The words about a login that was refused are the specification's, and stand alone.
-  if (!(error instanceof Fault) || error.code === 'database/credentials' || error.place.mapping !== undefined) return error;
+  if (!(error instanceof Fault) || ALONE.has(error.code) || error.place.mapping !== undefined) return error;
   const { code, message, place, hint } = error;
   return new Fault(code, message, { place: { ...place, mapping }, hint, cause: error });
 }

@@ -74,7 +74,7 @@ export function faultOf(error: unknown, { address, sql, statementSeconds }: Cont
       });
     }
     case 'database/lost':
-      return new Fault(code, `The connection to the database broke: ${cause.message}`, { place, cause });
+      return new Fault(code, `The connection to the database broke: ${cause.message.replace(/\.$/, '')}`, { place, cause });
     default: {
       const hint = HINTS[cause.errno as number];
       return new Fault('database/query', queryMessage(cause, sql), { place, cause, ...(hint === undefined ? {} : { hint }) });

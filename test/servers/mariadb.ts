@@ -32,6 +32,10 @@ export interface Mariadb {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
+  /** kill -9 of the server. */
+  crash(): Promise<void>;
+  /** After `crash`: on the same port, with the same data. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -74,18 +78,31 @@ export async function startMariadb(options: MariadbOptions = {}): Promise<Mariad
     ];
     const where = ['--bind-address=127.0.0.1', `--port=${port}`];
     const log = join(directory, 'log');
-    const output = await open(log, 'w');
-    const stdio = ['ignore', output.fd, output.fd] as const;
-    server = spawn(found.server, ['--no-defaults', ...own, ...where, ...QUICK, ...(options.arguments ?? [])], {
-      ...as,
-      stdio: [...stdio],
-    });
-    await output.close();
-    await untilReady(server, port, log);
+    const launch = async (): Promise<ChildProcess> => {
+      const output = await open(log, 'w');
+      const stdio = ['ignore', output.fd, output.fd] as const;
+      server = spawn(found.server, ['--no-defaults', ...own, ...where, ...QUICK, ...(options.arguments ?? [])], {
+        ...as,
+        stdio: [...stdio],
+      });
+      await output.close();
+      await untilReady(server, port, log);
+      return server;
+    };
+    let running = await launch();
     await makeDatabase(port);
-    const running = server;
-    const url = `jdbc:mariadb://127.0.0.1:${port}/test?user=root`;
-    return { url, port, pid: running.pid as number, stop: () => stop(running, directory) };
+    return {
+      url: `jdbc:mariadb://127.0.0.1:${port}/test?user=root`,
+      port,
+      get pid() {
+        return running.pid as number;
+      },
+      crash: () => kill(running),
+      async restart() {
+        running = await launch();
+      },
+      stop: () => stop(running, directory),
+    };
   } catch (error) {
     await (server === undefined ? rm(directory, { recursive: true, force: true }) : stop(server, directory));
     throw error;
@@ -123,10 +140,13 @@ async function makeDatabase(port: number): Promise<void> {
 
 /** Nothing of it is kept, so that it need not end in order. */
 async function stop(server: ChildProcess, directory: string): Promise<void> {
-  if (!hasEnded(server)) {
-    const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
-    server.kill('SIGKILL');
-    await ended;
-  }
+  await kill(server);
   await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+}
+
+async function kill(server: ChildProcess): Promise<void> {
+  if (hasEnded(server)) return;
+  const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
+  server.kill('SIGKILL');
+  await ended;
 }

@@ -21,6 +21,10 @@ export interface Postgres {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
+  /** kill -9 of the server and of all its children, as a machine that loses power. */
+  crash(): Promise<void>;
+  /** After `crash`: on the same port, with the same data. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -53,13 +57,27 @@ export async function startPostgres(): Promise<Postgres | { readonly skip: strin
     const settings = ['fsync=off', 'full_page_writes=off', 'listen_addresses=127.0.0.1', `unix_socket_directories=${directory}`];
     await appendFile(join(data, 'postgresql.conf'), settings.map((line) => `${line.replace('=', " = '")}'\n`).join(''));
     const log = join(directory, 'log');
-    const output = await open(log, 'w');
-    server = spawn(join(bin, 'postgres'), ['-D', data, '-p', String(port)], { ...as, stdio: ['ignore', output.fd, output.fd] });
-    await output.close();
     const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
-    await untilReady(server, url, log);
-    const running = server;
-    return { url, port, pid: running.pid as number, stop: () => stop(running, directory) };
+    const launch = async (): Promise<ChildProcess> => {
+      const output = await open(log, 'w');
+      server = spawn(join(bin, 'postgres'), ['-D', data, '-p', String(port)], { ...as, stdio: ['ignore', output.fd, output.fd] });
+      await output.close();
+      await untilReady(server, url, log);
+      return server;
+    };
+    let running = await launch();
+    return {
+      url,
+      port,
+      get pid() {
+        return running.pid as number;
+      },
+      crash: () => crash(running, url),
+      async restart() {
+        running = await launch();
+      },
+      stop: () => stop(running, directory),
+    };
   } catch (error) {
     await (server === undefined ? rm(directory, { recursive: true, force: true }) : stop(server, directory));
     throw error;
@@ -105,6 +123,17 @@ export async function answers(url: string): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+/** The children of a server that is killed go on until they notice, and a new one does not start before. */
+async function crash(server: ChildProcess, url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  const { rows } = await client.query<{ pid: number }>('SELECT pid FROM pg_stat_activity');
+  const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
+  for (const pid of [server.pid as number, ...rows.map((row) => row.pid)]) process.kill(pid, 'SIGKILL');
+  await ended;
 }
 
 /** SIGQUIT ends the server and its children at once, whatever clients do; SIGKILL of the server alone would leave the children behind. */
