@@ -65,6 +65,8 @@ export type SqlContent =
   | {
       readonly kind: 'join';
       readonly origin: Origin;
+      /** The triples map that planning has made for it: its rows are distinct in the columns that this one reads, and shared with no other. */
+      readonly reader: string;
       readonly child: SqlSource;
       readonly parent: SqlSource;
       readonly conditions: readonly { readonly child: string; readonly parent: string }[];

@@ -33,6 +33,12 @@ export function isUnique({ triplesMap, rules }: MapDraft, dialect: 'rml' | 'lega
   });
 }
 
+/** Whether the subject tells the row of a table that it is of. */
+export function isRowBound({ triplesMap: { source, subject } }: MapDraft, facts: SourceFacts): boolean {
+  if (source.kind !== 'sql' || !isReadable(subject.expression, subject.termType !== 'blank')) return false;
+  return facts.tellsRow(source, referencesOf(subject.expression));
+}
+
 /** Whether a record can have at most one value there. */
 function isSingle(reference: string, source: LogicalSource, dialect: 'rml' | 'legacy', facts: SourceFacts): boolean {
   if (source.kind === 'sql') return facts.isSingle(source, reference);

@@ -4,6 +4,8 @@ import type { SqlSource } from '../mapping/model.ts';
 export interface SourceFacts {
   /** Whether rows with equal texts there are one row: the references hold a unique key without nulls, whose texts tell its values apart. */
   isKey(source: SqlSource, references: readonly string[]): boolean;
+  /** Whether rows with equal texts there are made of one row of a table: that of the source, or of the child of a join. */
+  tellsRow(source: SqlSource, references: readonly string[]): boolean;
   /** Of the rows of a join, which differ in some value: whether their texts differ then, too. */
   areDistinct(source: SqlSource, references: readonly string[]): boolean;
   /** Whether a row has at most one value there: false for an array. */
@@ -15,6 +17,7 @@ export interface SourceFacts {
 /** Without a look at the databases, nothing is known. */
 export const NO_FACTS: SourceFacts = {
   isKey: () => false,
+  tellsRow: () => false,
   areDistinct: () => false,
   isSingle: () => false,
   canJoin: () => false,

@@ -3,7 +3,7 @@
  * could make the same statement. Plain data; nothing here reads a source.
  */
 import type { Expression, LogicalSource, Mapping, TermMap, TriplesMap } from '../mapping/model.ts';
-import { isDetermined, isUnique } from './determined.ts';
+import { isDetermined, isRowBound, isUnique } from './determined.ts';
 import { NO_FACTS, type SourceFacts } from './facts.ts';
 import { findPartitions } from './partitions.ts';
 import { pushDownJoins } from './push-down.ts';
@@ -44,6 +44,8 @@ export interface MapPlan {
   readonly triplesMap: TriplesMap;
   /** No two records make the same statement by a rule that is distinct by `subject`: nobody needs to look. */
   readonly unique: boolean;
+  /** The subject tells the row of a table that it is of (of a join: the child's): rows can be shared out, and no subject comes twice. */
+  readonly rowBound: boolean;
   readonly rules: readonly RulePlan[];
 }
 
@@ -112,6 +114,7 @@ export function planMapping(given: Mapping, runBase: string, facts: SourceFacts 
           index: index++,
           triplesMap: draft.triplesMap,
           unique: isUnique(draft, scan.dialect, facts),
+          rowBound: isRowBound(draft, facts),
           rules: draft.rules.map((rule): RulePlan => {
             const { object } = rule;
             const distinct = shared.has(rule) ? 'shared' : 'subject';

@@ -27,11 +27,12 @@ function splitJoins(map: TriplesMap, byId: ReadonlyMap<string, TriplesMap>, fact
     const objects = predicateObject.objects.filter((object) => {
       const parent = object.kind === 'referencing' ? byId.get(object.parent) : undefined;
       if (object.kind !== 'referencing' || parent === undefined) return true;
-      const content = joinOf(map, source, object, parent, facts);
+      const id = `${map.id} join ${joins.length + 1}`;
+      const content = joinOf(id, map, source, object, parent, facts);
       if (content === undefined) return true;
       joins.push({
         ...map,
-        id: `${map.id} join ${joins.length + 1}`,
+        id,
         name: `${map.name} joined with ${parent.name}`,
         origin: object.origin,
         source: { ...source, ids: [], content },
@@ -54,6 +55,7 @@ function splitJoins(map: TriplesMap, byId: ReadonlyMap<string, TriplesMap>, fact
 
 /** undefined: the engine has to do it. */
 function joinOf(
+  reader: string,
   map: TriplesMap,
   child: SqlSource,
   { origin, conditions }: ReferencingObjectMap,
@@ -71,7 +73,7 @@ function joinOf(
     if (!facts.canJoin(child, pair.child, parent, pair.parent)) return undefined;
     pairs.push(pair);
   }
-  return { kind: 'join', origin, child, parent, conditions: pairs };
+  return { kind: 'join', origin, reader, child, parent, conditions: pairs };
 }
 
 const referencesOf = (map: TriplesMap): readonly string[] =>

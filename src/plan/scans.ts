@@ -86,7 +86,7 @@ export function sqlKey({ connection, content, references }: SqlSource): string {
     case 'query':
       return JSON.stringify([database, references, 'query', content.sql]);
     case 'join':
-      return JSON.stringify(['join', sqlKey(content.child), sqlKey(content.parent), content.conditions]);
+      return JSON.stringify(['join', content.reader]);
   }
 }
 

@@ -33,6 +33,7 @@ export class Databases {
     this.#relations = relations;
     this.facts = {
       isKey: (source, references) => this.#isKey(source, references),
+      tellsRow: (source, references) => this.#tellsRow(source, references),
       areDistinct: (source, references) => this.#areDistinct(source, references),
       isSingle: (source, reference) => this.#column(source, reference)?.elements === undefined,
       canJoin: (child, childReference, parent, parentReference) => this.#canJoin(child, childReference, parent, parentReference),
@@ -181,20 +182,22 @@ export class Databases {
     return columns[findColumn(columns, reference, naming, session.product)];
   }
 
+  #tellsRow(source: SqlSource, references: readonly string[]): boolean {
+    if (source.content.kind === 'join') return this.#sides(source as Content<'join'>, references)[0].distinct;
+    return isKeyOf(
+      this.#relation(source),
+      references.map((reference) => this.#column(source, reference)),
+    );
+  }
+
   #isKey(source: SqlSource, references: readonly string[]): boolean {
-    if (source.content.kind !== 'join')
-      return isKeyOf(
-        this.#relation(source),
-        references.map((reference) => this.#column(source, reference)),
-      );
+    if (!this.#tellsRow(source, references)) return false;
+    if (source.content.kind !== 'join') return true;
     // A row of the child meets at most one of the parent.
-    const [child, parent] = this.#sides(source as Content<'join'>, references);
-    return (
-      child.distinct &&
-      isKeyOf(
-        parent.relation,
-        parent.keys.map((column) => parent.relation.columns[column]),
-      )
+    const [, { relation, keys }] = this.#sides(source as Content<'join'>, references);
+    return isKeyOf(
+      relation,
+      keys.map((column) => relation.columns[column]),
     );
   }
 

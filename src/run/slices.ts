@@ -64,9 +64,9 @@ function canBeCut({ iterations }: ScanPlan, distinct: boolean): boolean {
   return iterations.every(({ maps, fills }) => fills.length === 0 && maps.every((map) => staysInSlice(map, distinct)));
 }
 
-function staysInSlice({ unique, rules }: MapPlan, distinct: boolean): boolean {
+function staysInSlice({ rowBound, rules }: MapPlan, distinct: boolean): boolean {
   if (rules.some(({ object }) => object.kind === 'join')) return false;
-  return !distinct || (unique && rules.every((rule) => rule.distinct === 'subject'));
+  return !distinct || (rowBound && rules.every((rule) => rule.distinct === 'subject'));
 }
 
 /** Ranges of a key with about `sliceRows` rows each; one or none where the table is small or has no key of one column. */
