@@ -21,6 +21,14 @@ export function settingsOf(snapshot: Snapshot, workingDirectory: string): Pick<T
       distinct: snapshot.DISTINCT,
       memoryBudgetBytes: snapshot.MEMORY_BUDGET_MB * 2 ** 20,
       maxRecordBytes: snapshot.MAX_RECORD_BYTES,
+      limits: {
+        inputBytes: snapshot.MAX_INPUT_BYTES,
+        inflationRatio: snapshot.MAX_INFLATION_RATIO,
+        records: snapshot.MAX_RECORDS,
+        statements: snapshot.MAX_STATEMENTS,
+        seconds: snapshot.MAX_RUN_SECONDS,
+        depth: snapshot.MAX_DEPTH,
+      },
       sql: {
         connectSeconds: snapshot.DB_CONNECT_SECONDS,
         statementSeconds: snapshot.SQL_TIME_LIMIT_SECONDS,

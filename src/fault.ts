@@ -74,18 +74,34 @@ export interface FaultPlace {
   readonly value?: string;
 }
 
+/** The options that set limits, for programs and metrics. */
+export type Limit =
+  | 'MAX_INPUT_BYTES'
+  | 'MAX_INFLATION_RATIO'
+  | 'MAX_RECORD_BYTES'
+  | 'MAX_DEPTH'
+  | 'MAX_RECORDS'
+  | 'MAX_REJECTED'
+  | 'MAX_STATEMENTS'
+  | 'MAX_RUN_SECONDS'
+  | 'THREAD_MEMORY_MB'
+  | 'PROCESS_MEMORY_MB';
+
 /** An error with a code of `FAULTS`; its message is written for the person who can mend it. */
 export class Fault extends Error {
   override readonly name = 'Fault';
   readonly code: FaultCode;
   readonly place: FaultPlace;
   readonly hint: string | undefined;
+  /** What was met, of limits that an option sets. */
+  readonly limit: Limit | undefined;
 
-  constructor(code: FaultCode, message: string, options: { place?: FaultPlace; hint?: string; cause?: unknown } = {}) {
+  constructor(code: FaultCode, message: string, options: { place?: FaultPlace; hint?: string; limit?: Limit; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.place = options.place ?? {};
     this.hint = options.hint;
+    this.limit = options.limit;
   }
 
   get status(): number {
@@ -102,11 +118,13 @@ export class Fault extends Error {
 
   /** Plain data that survives a thread, a queue or a JSON document; `Fault.from` is its inverse. */
   toJSON(): FaultData {
-    return { code: this.code, message: this.message, place: this.place, hint: this.hint };
+    const { code, message, place, hint, limit } = this;
+    return { code, message, place, hint, ...(limit === undefined ? {} : { limit }) };
   }
 
   static from(data: FaultData): Fault {
-    return new Fault(data.code, data.message, { place: data.place, ...(data.hint === undefined ? {} : { hint: data.hint }) });
+    const { code, message, place, hint, limit } = data;
+    return new Fault(code, message, { place, ...(hint === undefined ? {} : { hint }), ...(limit === undefined ? {} : { limit }) });
   }
 
   /** The fault that `error` is, or `internal/error` around it. */
@@ -121,6 +139,7 @@ export interface FaultData {
   readonly message: string;
   readonly place: FaultPlace;
   readonly hint?: string | undefined;
+  readonly limit?: Limit | undefined;
 }
 
 /** The whole text of a fault for a person: message, place, hint. */

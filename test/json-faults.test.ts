@@ -107,10 +107,10 @@ describe('a record larger than the limit', () => {
     ['$', 512_000_000, /^The iterator \$ needs this value as a whole/],
     ['$.a[-1]', 512_000_000, /^The iterator \$\.a\[-1\] needs this value as a whole/],
     ['$..a', 512_000_000, /^The iterator \$\.\.a needs this value as a whole/],
-    ['$.a.b', 1000, /^Raise the limit/],
-    ['$.a[*]', 1000, /^Raise the limit/],
-    ['$.a[*]..b', 1000, /^Raise the limit/],
-    ['$.a[?@.b]', 1000, /^Raise the limit/],
+    ['$.a.b', 1000, /^Raise MAX_RECORD_BYTES/],
+    ['$.a[*]', 1000, /^Raise MAX_RECORD_BYTES/],
+    ['$.a[*]..b', 1000, /^Raise MAX_RECORD_BYTES/],
+    ['$.a[?@.b]', 1000, /^Raise MAX_RECORD_BYTES/],
   ])('is, for %s, one of more than %d bytes, and the fault says what to do', (iterator, limitBytes, advice) => {
     let route: Route | undefined = planRoutes([{ query: parseJsonPath(iterator, 'strict'), text: iterator }], 1000);
     for (const step of ['a', 'b'])

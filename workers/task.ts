@@ -29,8 +29,9 @@ export function taskOf(data: TransformPayload, attempt: string, settings: TaskSe
       // JSON has no infinity: it comes back as null.
       maxRejected: data.run.maxRejected ?? Number.POSITIVE_INFINITY,
       rowsPerPart: data.run.rowsPerPart ?? undefined,
-      // A job that an earlier version queued has none.
+      // A job that an earlier version queued has none of these.
       sql: data.run.sql ?? RUN_DEFAULTS.sql,
+      limits: data.run.limits ?? RUN_DEFAULTS.limits,
       database: isSql ? settings.database() : undefined,
       slice,
       threads: 1,

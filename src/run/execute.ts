@@ -1,5 +1,6 @@
 /** Carries out the scans of a plan, one after the other: batches of records through programs into the sink. */
 import { describeFault, Fault } from '../fault.ts';
+import { boundOf, checkCounts, recordsFault } from '../limits.ts';
 import type { JoinPlan, Plan, ScanPlan } from '../plan/plan.ts';
 import type { QuadSink } from '../sinks/sink.ts';
 import type { Batch, Scan } from '../sources/source.ts';
@@ -40,6 +41,10 @@ export class Execution {
   readonly #sink: Pick<QuadSink, 'write' | 'cut'>;
   readonly #hooks: RunHooks;
   readonly #signal: AbortSignal;
+  readonly #maxRecords: number;
+  readonly #limitsStatements: boolean;
+  /** What is being read. */
+  #input: string | undefined;
   /** Text for the sink: whole pieces, and one that grows. */
   #pieces: string[] = [];
   #text = '';
@@ -57,6 +62,8 @@ export class Execution {
     this.#sink = sink;
     this.#hooks = hooks;
     this.#signal = hooks.signal ?? new AbortController().signal;
+    this.#maxRecords = boundOf(request.limits.records);
+    this.#limitsStatements = request.limits.statements > 0;
   }
 
   get quads(): number {
@@ -67,6 +74,7 @@ export class Execution {
   async scan(plan: ScanPlan, { scan, name, typed, close }: OpenedScan): Promise<void> {
     const { slice: share } = this.#request;
     const slice = share === undefined ? '' : `s${share.index}`;
+    this.#input = name;
     try {
       const consumers = plan.iterations.map((iteration, index) => {
         const known = new Map<string, Reader>();
@@ -100,6 +108,7 @@ export class Execution {
 
   /** Joins that waited for both sides, then what went to the spill. */
   async finish(): Promise<void> {
+    this.#input = undefined;
     for (const join of this.#state.deferred) await this.#pair(join);
     this.#state.shared.drop();
     const { subjects, lines } = this.#spill;
@@ -121,6 +130,7 @@ export class Execution {
   #map(batch: Batch, programs: readonly MapProgram[], fills: readonly JoinFill[], input: string): void {
     const { records, first } = batch;
     this.records += records.length;
+    if (this.records > this.#maxRecords) throw recordsFault(this.#request.limits.records, { input });
     for (const fill of fills) {
       const parent = programs.find(({ triplesMap }) => triplesMap === fill.parent) as MapProgram;
       for (let i = 0; i < records.length; i++) {
@@ -164,6 +174,7 @@ export class Execution {
     if (this.rejected > this.#request.maxRejected) {
       throw new Fault('record/limit', `More than ${this.#request.maxRejected} records were rejected; the last: ${describeFault(fault)}`, {
         place: fault.place,
+        limit: 'MAX_REJECTED',
       });
     }
   }
@@ -219,6 +230,10 @@ export class Execution {
   }
 
   async #breathe(): Promise<void> {
+    if (this.#limitsStatements) {
+      const place = this.#input === undefined ? {} : { input: this.#input };
+      checkCounts(this.#request.limits, { records: 0, quads: this.quads }, place);
+    }
     if (this.#pieces.length > 0) await this.#write();
     await this.#spill.space.flush();
     const now = performance.now();

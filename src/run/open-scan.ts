@@ -26,9 +26,14 @@ export async function openFileScan(
 ): Promise<OpenedScan> {
   const name = redact(url);
   const open = await formatOf(source.formulation);
-  const input = await openInput(url, { workingDirectory: request.workingDirectory, signal, compression: source.compression });
+  const input = await openInput(url, {
+    workingDirectory: request.workingDirectory,
+    signal,
+    compression: source.compression,
+    limits: request.limits,
+  });
   try {
-    const scan = await open(input.bytes, plan.iterations, readingOf(plan, source, url, name, request.maxRecordBytes));
+    const scan = await open(input.bytes, plan.iterations, readingOf(plan, source, url, name, request));
     return { scan, name, typed: plan.dialect === 'rml' && source.formulation === 'json', close: () => input.close() };
   } catch (error) {
     await input.close();
@@ -36,7 +41,7 @@ export async function openFileScan(
   }
 }
 
-function readingOf({ dialect }: ScanPlan, source: FileSource, url: string, name: string, maxRecordBytes: number): Reading {
+function readingOf({ dialect }: ScanPlan, source: FileSource, url: string, name: string, request: RunRequest): Reading {
   const csv: CsvDialect | undefined = source.formulation === 'csv' && formatByName(url) === 'tsv' ? { delimiter: '\t' } : undefined;
   return {
     name,
@@ -44,7 +49,8 @@ function readingOf({ dialect }: ScanPlan, source: FileSource, url: string, name:
     nulls: source.nulls,
     encoding: source.encoding,
     namespaces: source.namespaces,
-    maxRecordBytes,
+    maxRecordBytes: request.maxRecordBytes,
+    ...(request.limits.depth === 0 ? {} : { maxDepth: request.limits.depth }),
     ...(csv === undefined ? {} : { csv }),
     ...(source.formulation === 'json' && formatByName(url) === 'jsonl' ? { jsonLines: true } : {}),
   };

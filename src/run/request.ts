@@ -1,5 +1,6 @@
 /** What a run is asked to do and what it says when it has done it. Plain data: it travels to a thread and back. */
 import type { FaultData } from '../fault.ts';
+import { NO_LIMITS, type RunLimits } from '../limits.ts';
 
 /** Binds a source of the mapping, by the name that the mapping gives it, to the real location. */
 export interface InputBinding {
@@ -75,6 +76,7 @@ export interface RunRequest {
   /** Bytes that joins and de-duplication may hold in memory before they spill. */
   readonly memoryBudgetBytes: number;
   readonly maxRecordBytes: number;
+  readonly limits: RunLimits;
   readonly database: DatabaseAccess | undefined;
   readonly sql: SqlLimits;
   /** Rows of a database after which the output goes on in a further file (`QuadSink.cut`); undefined: one file. */
@@ -94,6 +96,7 @@ export const RUN_DEFAULTS = {
   threads: 1,
   memoryBudgetBytes: 160 * 2 ** 20,
   maxRecordBytes: 64 * 2 ** 20,
+  limits: NO_LIMITS,
   database: undefined,
   sql: { connectSeconds: 10, statementSeconds: 0, lockSeconds: 60 },
   rowsPerPart: undefined,

@@ -2,6 +2,7 @@
  * A run: mapping files and inputs in, statements out to a sink. The one way in for the command line, the workers and the tests.
  */
 import { Fault } from '../fault.ts';
+import { checkCounts, secondsFault } from '../limits.ts';
 import { formatDiagnostic } from '../mapping/diagnostics.ts';
 import type { QuadSink } from '../sinks/sink.ts';
 import { type PreparedRun, prepareRun } from './prepare.ts';
@@ -21,14 +22,31 @@ export { cutRun } from './slices.ts';
  * @throws Fault of every kind that `fault.ts` lists under mapping, source, database, record, limit, sink and run
  */
 export async function executeRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Promise<RunReport> {
+  const { seconds } = request.limits;
+  if (seconds === 0) return mapRun(request, sink, hooks);
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), seconds * 1000);
+  const signal = hooks.signal === undefined ? late.signal : AbortSignal.any([hooks.signal, late.signal]);
+  try {
+    return await mapRun(request, sink, { ...hooks, signal });
+  } catch (error) {
+    throw late.signal.aborted ? secondsFault(seconds) : error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Promise<RunReport> {
   const started = performance.now();
   const prepared = await prepareRun(request, hooks.signal, request.slice?.snapshots);
   try {
     const results = await carryOut(request, prepared, sink, hooks);
     const sum = (of: (result: ScansResult) => number): number => results.reduce((total, result) => total + of(result), 0);
+    const counts = { records: sum((result) => result.records), quads: sum((result) => result.quads) };
+    // Threads have each the limits of the run.
+    checkCounts(request.limits, counts);
     return {
-      records: sum((result) => result.records),
-      quads: sum((result) => result.quads),
+      ...counts,
       rejected: sum((result) => result.rejected),
       bytesRead: sum((result) => result.bytesRead),
       bytesWritten: sum((result) => result.bytesWritten),

@@ -71,7 +71,9 @@ export async function executeInThreads(
           case 'rejection':
             hooks.reject?.(message.rejection);
             rejected++;
-            if (rejected > request.maxRejected) reject(new Fault('record/limit', `More than ${request.maxRejected} records were rejected`));
+            if (rejected > request.maxRejected) {
+              reject(new Fault('record/limit', `More than ${request.maxRejected} records were rejected`, { limit: 'MAX_REJECTED' }));
+            }
             return;
           case 'lines': {
             const { buffer, byteOffset, byteLength } = message.bytes;

@@ -328,7 +328,8 @@ class CsvScanner {
   #tooLong(): Fault {
     return new Fault('limit/exceeded', `A row is longer than the ${this.#reading.maxRecordBytes} bytes that are allowed`, {
       place: { ...this.#place(), line: this.#lineAt(this.#at), byte: this.#byteAt(this.#at) },
-      hint: 'Look for a quote that is not closed, or raise the limit of a record.',
+      limit: 'MAX_RECORD_BYTES',
+      hint: 'Look for a quote that is not closed, or raise MAX_RECORD_BYTES (--max-record-mb)',
     });
   }
 

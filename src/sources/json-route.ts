@@ -115,7 +115,7 @@ class Node implements Route {
     this.limitBytes = whole === undefined ? maxRecordBytes : MAX_WHOLE_BYTES;
     this.advice =
       whole === undefined
-        ? 'Raise the limit for records, or take an iterator that reaches further down'
+        ? 'Raise MAX_RECORD_BYTES (--max-record-mb), or take an iterator that reaches further down'
         : `The iterator ${whole.iterator} needs this value as a whole; one that begins with names and [*], for example $.items[*], is read record by record`;
     this.named = !this.cuts && ways.some((way) => way.steps[0]?.kind === 'name');
     this.takers = this.cuts

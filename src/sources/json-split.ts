@@ -7,7 +7,8 @@
  *
  * @see https://www.rfc-editor.org/rfc/rfc8259#section-2
  */
-import { Fault, type FaultCode, type FaultPlace } from '../fault.ts';
+import { Fault, type FaultPlace } from '../fault.ts';
+import { depthFault } from '../limits.ts';
 import {
   CLOSE,
   DELIMITERS,
@@ -87,6 +88,7 @@ export class JsonSplitter {
   private readonly root: Route;
   private readonly lines: boolean;
   private readonly limitBytes: number;
+  private readonly maxDepth: number;
   private readonly place: (route: Route | undefined) => FaultPlace;
 
   private window = Buffer.allocUnsafeSlow(WINDOW_BYTES);
@@ -115,12 +117,14 @@ export class JsonSplitter {
    * @param lines the document is a sequence of values, which are the elements of an array that is not written
    * @param limitBytes of a single name, number or literal; pieces have the limit of their route
    * @param place what else is known about where a fault happens, given the route in hand
+   * @param maxDepth levels of nesting, at most `MAX_DEPTH`
    */
-  constructor(root: Route, lines: boolean, limitBytes: number, place: (route: Route | undefined) => FaultPlace) {
+  constructor(root: Route, lines: boolean, limitBytes: number, place: (route: Route | undefined) => FaultPlace, maxDepth = MAX_DEPTH) {
     this.root = root;
     this.lines = lines;
     this.limitBytes = limitBytes;
     this.place = place;
+    this.maxDepth = Math.min(maxDepth, MAX_DEPTH);
     this.child = lines ? root.element(0) : root;
   }
 
@@ -337,7 +341,7 @@ export class JsonSplitter {
   }
 
   private open(object: boolean, route: Route | undefined, pos: number): void {
-    if (this.depth === MAX_DEPTH) this.tooDeep(pos);
+    if (this.depth === this.maxDepth) this.tooDeep(pos);
     this.depth++;
     this.objects[this.depth] = object ? 1 : 0;
     this.routes[this.depth] = route;
@@ -375,7 +379,7 @@ export class JsonSplitter {
    * ends in zero or is long or very small, an exponent. To be mistaken is harmless and costs the slower parser.
    */
   private passPiece(): boolean {
-    const { window, end } = this;
+    const { window, end, maxDepth } = this;
     let pos = this.pos;
     let mark = this.lastMark;
     let depth = this.pieceDepth;
@@ -401,7 +405,7 @@ export class JsonSplitter {
           inString = true;
           break;
         case OPEN:
-          if (++depth + this.depth > MAX_DEPTH) this.tooDeep(mark);
+          if (++depth + this.depth > maxDepth) this.tooDeep(mark);
           break;
         case CLOSE:
           if (--depth === 0) return this.endPiece(pos);
@@ -489,12 +493,16 @@ export class JsonSplitter {
   }
 
   private tooDeep(pos: number): never {
-    this.fail(`The JSON document is nested more than ${MAX_DEPTH} levels deep`, pos, undefined, 'limit/exceeded');
+    throw depthFault('The JSON document is', this.maxDepth, MAX_DEPTH, this.placeOf(pos));
   }
 
   private refuse(limitBytes: number): never {
     const hint = this.mode >= PIECE ? this.route?.advice : undefined;
-    this.fail(`A record or value of the JSON document is larger than ${limitBytes} bytes`, this.first, hint, 'limit/exceeded');
+    throw new Fault('limit/exceeded', `A record or value of the JSON document is larger than ${limitBytes} bytes`, {
+      place: this.placeOf(this.first),
+      ...(limitBytes === this.limitBytes ? { limit: 'MAX_RECORD_BYTES' } : {}),
+      ...(hint === undefined ? {} : { hint }),
+    });
   }
 
   /** The same fault, at its place in the document. */
@@ -503,11 +511,15 @@ export class JsonSplitter {
     return this.fail(error.message, error.offset, error.hint);
   }
 
-  private fail(message: string, pos: number, hint: string | undefined, code: FaultCode = 'source/malformed'): never {
-    const inPiece = this.mode >= PIECE ? this.route : this.child;
-    throw new Fault(code, message, {
-      place: { ...this.place(inPiece), line: this.line, byte: this.skippedBytes + this.base + pos },
+  private fail(message: string, pos: number, hint: string | undefined): never {
+    throw new Fault('source/malformed', message, {
+      place: this.placeOf(pos),
       ...(hint === undefined ? {} : { hint }),
     });
+  }
+
+  private placeOf(pos: number): FaultPlace {
+    const inPiece = this.mode >= PIECE ? this.route : this.child;
+    return { ...this.place(inPiece), line: this.line, byte: this.skippedBytes + this.base + pos };
   }
 }

@@ -100,7 +100,7 @@ class JsonScan implements Scan {
     const { reading } = this;
     const lines = reading.jsonLines === true;
     const gathered = lines && this.root.cuts ? new Gathered(this.root) : undefined;
-    const splitter = new JsonSplitter(gathered ?? this.root, lines, reading.maxRecordBytes, (route) => this.place(route));
+    const splitter = new JsonSplitter(gathered ?? this.root, lines, reading.maxRecordBytes, (route) => this.place(route), reading.maxDepth);
     for await (const chunk of toUtf8(this.counted(splitter), reading.encoding, undefined, reading.name)) {
       for (let at = 0; at < chunk.length; at += SLICE_BYTES) {
         stopIf(signal);

@@ -37,6 +37,8 @@ export interface Reading {
   readonly jsonLines?: boolean;
   /** A single record, field or text may not exceed this many bytes. */
   readonly maxRecordBytes: number;
+  /** JSON and XML may not be nested more deeply; undefined: as deeply as their readers take. */
+  readonly maxDepth?: number;
 }
 
 /** The CSVW dialect terms that the CSV reader honours. @see https://www.w3.org/TR/tabular-metadata/#dialect-descriptions */

@@ -225,7 +225,8 @@ function tagBytes(name: Name, attributes: Attributes): number {
 const recordTooLarge = (limits: BuilderLimits, record: number | undefined): Fault =>
   new Fault('limit/exceeded', `A record keeps more than the ${limits.maxRecordBytes} bytes that are allowed`, {
     place: { input: limits.input, ...(record === undefined ? {} : { record }) },
-    hint: 'Let the iterator select smaller elements, or refer to less than the whole element',
+    limit: 'MAX_RECORD_BYTES',
+    hint: 'Let the iterator select smaller elements, refer to less than the whole element, or raise MAX_RECORD_BYTES (--max-record-mb)',
   });
 
 const documentTooLarge = (limits: BuilderLimits): Fault =>

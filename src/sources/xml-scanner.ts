@@ -9,6 +9,7 @@
  * @see https://www.w3.org/TR/xml/ and https://www.w3.org/TR/xml-names/
  */
 import { excerpt, Fault } from '../fault.ts';
+import { depthFault } from '../limits.ts';
 import { fromBytes } from '../text.ts';
 import { hashStep, isName, type Name, NameError, type NameTable, Scope } from './xml-names.ts';
 import {
@@ -51,6 +52,7 @@ export class XmlScanner extends XmlWindow {
   paused = false;
 
   readonly #sink: XmlSink;
+  readonly #maxDepth: number;
   readonly #failer = (message: string, at: number, hint?: string): never => this.fail(message, at, hint);
   readonly #names: Name[] = [];
   readonly #scopes: Scope[];
@@ -63,8 +65,10 @@ export class XmlScanner extends XmlWindow {
   /** Of the attributes of the tag that is being read: where the name begins and ends, and its hash. */
   readonly #spans: number[] = [];
 
-  constructor(sink: XmlSink, names: NameTable, input: string, maxTokenBytes: number) {
+  /** @param maxDepth levels of open elements, at most `MAX_DEPTH` */
+  constructor(sink: XmlSink, names: NameTable, input: string, maxTokenBytes: number, maxDepth = MAX_DEPTH) {
     super(input, maxTokenBytes);
+    this.#maxDepth = Math.min(maxDepth, MAX_DEPTH);
     this.#sink = sink;
     this.#scopes = [new Scope(names)];
   }
@@ -248,9 +252,7 @@ export class XmlScanner extends XmlWindow {
       if (declarations !== undefined) scope = scope.child(declarations);
       const name = scope.element(this.bytes, this.text, begin + 1, nameEnd, hash);
       const attributes = values === undefined ? NO_ATTRIBUTES : this.#attributes(scope, values);
-      if (this.#names.length >= MAX_DEPTH) {
-        throw new Fault('limit/exceeded', `Elements are nested more than ${MAX_DEPTH} levels deep`, { place: this.place(begin) });
-      }
+      if (this.#names.length >= this.#maxDepth) throw depthFault('Elements are', this.#maxDepth, MAX_DEPTH, this.place(begin));
       this.#names.push(name);
       this.#scopes.push(scope);
       this.#sink.open(name, attributes);

@@ -52,6 +52,8 @@ export abstract class XmlWindow {
     if (rest > this.#maxTokenBytes) {
       throw new Fault('limit/exceeded', `A tag or a declaration is longer than the ${this.#maxTokenBytes} bytes that are allowed`, {
         place: this.place(at),
+        limit: 'MAX_RECORD_BYTES',
+        hint: 'Look for a tag that is not closed, or raise MAX_RECORD_BYTES (--max-record-mb)',
       });
     }
     // Joined as bytes: text joined from two strings would be slower to read, character by character.

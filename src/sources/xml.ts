@@ -71,7 +71,7 @@ class XmlText {
       scanner.paused = true;
       return scanner.scope;
     });
-    const scanner: XmlScanner = new XmlScanner(waiter, names, reading.name, reading.maxRecordBytes);
+    const scanner: XmlScanner = new XmlScanner(waiter, names, reading.name, reading.maxRecordBytes, reading.maxDepth);
     while (!scanner.scan() && (await this.fill(scanner)));
     // Without a root the scanner has thrown.
     const root = { name: waiter.name as Name, scope: waiter.scope as Scope };

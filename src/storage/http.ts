@@ -27,6 +27,7 @@ export async function openHttp(url: URL, name: string, signal: AbortSignal | und
     chunks: chunksOf(response.body, name, ending),
     close: async () => ending.abort(),
     sizeBytes: length === null || encoded ? undefined : Number(length),
+    ...(length === null || !encoded ? {} : { packedBytes: Number(length) }),
     mediaType: response.headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase(),
   };
 }

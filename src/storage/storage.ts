@@ -6,6 +6,7 @@
 import { isUtf8 } from 'node:buffer';
 import { pathToFileURL } from 'node:url';
 import { Fault } from '../fault.ts';
+import { boundOf, INFLATION_FLOOR_BYTES, inflationFault, inputBytesFault, type RunLimits } from '../limits.ts';
 import { redact } from '../redact.ts';
 import { listFiles, openFile, replaceFile } from './file.ts';
 import { gunzipWhenGzip } from './gzip.ts';
@@ -30,6 +31,8 @@ export interface RawInput {
   readonly chunks: AsyncGenerator<Uint8Array, void, undefined>;
   readonly close: () => Promise<void>;
   readonly sizeBytes: number | undefined;
+  /** How many bytes were sent of those that `chunks` has, where the protocol itself undoes a compression and they are known. */
+  readonly packedBytes?: number;
   readonly mediaType: string | undefined;
 }
 
@@ -39,12 +42,14 @@ export interface OpenOptions {
   readonly signal?: AbortSignal;
   /** As the mapping declares it; a name that ends in `.gz` means gzip by itself. */
   readonly compression?: 'none' | 'gzip';
+  /** undefined: none. */
+  readonly limits?: Pick<RunLimits, 'inputBytes' | 'inflationRatio'>;
 }
 
 /**
  * Opens an input and undoes gzip. Stops with `run/cancelled` within one chunk of `signal`.
  *
- * @throws Fault source/missing, source/refused, source/unreadable; while reading also source/malformed (gzip)
+ * @throws Fault source/missing, source/refused, source/unreadable, limit/exceeded; while reading also source/malformed (gzip)
  */
 export async function openInput(url: string, options: OpenOptions): Promise<OpenedInput> {
   const { signal } = options;
@@ -55,8 +60,15 @@ export async function openInput(url: string, options: OpenOptions): Promise<Open
     throw signal?.aborted ? cancelled(name, error) : error;
   });
   const gzip = options.compression === 'gzip' || /\.gz$/i.test(fileNameOf(url));
+  const { inputBytes = 0, inflationRatio = 0 } = options.limits ?? {};
+  if (!gzip && (raw.sizeBytes ?? 0) > boundOf(inputBytes)) {
+    await raw.close();
+    throw inputBytesFault(inputBytes, { input: name });
+  }
+  const unpacked = gzip ? gunzipWhenGzip(raw.chunks, name, options.compression === 'gzip', inflationRatio) : raw.chunks;
+  const guarded = inputBytes === 0 && raw.packedBytes === undefined ? unpacked : guard(unpacked, inputBytes, inflationRatio, raw, name);
   return {
-    bytes: untilAborted(gzip ? gunzipWhenGzip(raw.chunks, name, options.compression === 'gzip') : raw.chunks, raw.close, signal, name),
+    bytes: untilAborted(guarded, raw.close, signal, name),
     sizeBytes: gzip ? undefined : raw.sizeBytes,
     mediaType: raw.mediaType,
     close: raw.close,
@@ -69,6 +81,24 @@ const openWeb = async (url: URL, name: string, signal: AbortSignal | undefined):
 
 const cancelled = (name: string, cause?: unknown): Fault =>
   new Fault('run/cancelled', 'The run was cancelled while it read its input', { place: { input: name }, cause });
+
+/** @throws Fault limit/exceeded — with the first chunk that is too much */
+async function* guard(
+  chunks: AsyncIterable<Uint8Array>,
+  inputBytes: number,
+  inflationRatio: number,
+  { packedBytes = Number.POSITIVE_INFINITY }: RawInput,
+  name: string,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const most = Math.max(INFLATION_FLOOR_BYTES, packedBytes * boundOf(inflationRatio));
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > boundOf(inputBytes)) throw inputBytesFault(inputBytes, { input: name });
+    if (bytes > most) throw inflationFault(inflationRatio, { input: name });
+    yield chunk;
+  }
+}
 
 /** Generators that never began do not run their `finally`: hence `close`. */
 async function* untilAborted(

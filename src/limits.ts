@@ -1,0 +1,73 @@
+/** The limits of a run. Each is an option of the service, and whatever meets one ends with a fault that names it. */
+import { Fault, type FaultPlace } from './fault.ts';
+
+/** 0 everywhere: no limit. Plain data: it travels in a job. */
+export interface RunLimits {
+  /** Of one input, with its compression undone. */
+  readonly inputBytes: number;
+  /** How many bytes gzip may make of one. */
+  readonly inflationRatio: number;
+  /** Of all inputs together, as the report counts them. */
+  readonly records: number;
+  readonly statements: number;
+  /** Wall time of one attempt, that of its slices included. */
+  readonly seconds: number;
+  /** Levels of JSON values or XML elements; both readers have a bound of their own, which a larger number does not move. */
+  readonly depth: number;
+}
+
+export const NO_LIMITS: RunLimits = { inputBytes: 0, inflationRatio: 0, records: 0, statements: 0, seconds: 0, depth: 0 };
+
+/** Inputs that become no larger than this may have been packed as tightly as gzip can. */
+export const INFLATION_FLOOR_BYTES = 64 * 2 ** 20;
+
+/** The limit as a number to compare with. */
+export const boundOf = (limit: number): number => (limit === 0 ? Number.POSITIVE_INFINITY : limit);
+
+/** @throws Fault limit/exceeded — of records or statements of the whole run */
+export function checkCounts(limits: RunLimits, counts: { readonly records: number; readonly quads: number }, place?: FaultPlace): void {
+  if (counts.records > boundOf(limits.records)) throw recordsFault(limits.records, place);
+  if (counts.quads > boundOf(limits.statements)) throw statementsFault(limits.statements, place);
+}
+
+export const recordsFault = (limit: number, place: FaultPlace = {}): Fault =>
+  new Fault('limit/exceeded', `The run reads more than the ${limit} records that MAX_RECORDS allows`, {
+    limit: 'MAX_RECORDS',
+    place,
+    hint: 'Raise MAX_RECORDS, or split the input',
+  });
+
+export const statementsFault = (limit: number, place: FaultPlace = {}): Fault =>
+  new Fault('limit/exceeded', `The run makes more than the ${limit} statements that MAX_STATEMENTS allows`, {
+    limit: 'MAX_STATEMENTS',
+    place,
+    hint: 'Look for a join without a condition that selects, split the input, or raise MAX_STATEMENTS',
+  });
+
+export const secondsFault = (limit: number): Fault =>
+  new Fault('limit/exceeded', `The run takes longer than the ${limit} seconds that MAX_RUN_SECONDS allows`, {
+    limit: 'MAX_RUN_SECONDS',
+    hint: 'Raise MAX_RUN_SECONDS (--max-seconds), or split the input',
+  });
+
+export const inputBytesFault = (limit: number, place: FaultPlace): Fault =>
+  new Fault('limit/exceeded', `The input has more than the ${limit} bytes that MAX_INPUT_BYTES allows`, {
+    limit: 'MAX_INPUT_BYTES',
+    place,
+    hint: 'Raise MAX_INPUT_BYTES, or split the input',
+  });
+
+export const inflationFault = (limit: number, place: FaultPlace): Fault =>
+  new Fault('limit/exceeded', `The input unpacks to more than ${limit} times its size, which is what MAX_INFLATION_RATIO allows`, {
+    limit: 'MAX_INFLATION_RATIO',
+    place,
+    hint: 'Raise MAX_INFLATION_RATIO if the input is what it should be, or give it unpacked',
+  });
+
+/** @param cap what the reader itself can take: a limit as high as that cannot be raised */
+export const depthFault = (what: string, limit: number, cap: number, place: FaultPlace): Fault =>
+  new Fault('limit/exceeded', `${what} nested more than ${limit} levels deep`, {
+    limit: 'MAX_DEPTH',
+    place,
+    ...(limit < cap ? { hint: 'Raise MAX_DEPTH' } : {}),
+  });
