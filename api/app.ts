@@ -9,6 +9,7 @@ import { nearest } from '../src/nearest.ts';
 import { observeRequest } from '../src/observe.ts';
 import { type Guard, makeGuard, parseTokens } from './auth.ts';
 import { configRoutes } from './config.ts';
+import { dashboard, dashboardRoute } from './dashboard.ts';
 import { databaseRoutes } from './database.ts';
 import { kafkaRoute } from './kafka.ts';
 import { laterRoutes } from './later.ts';
@@ -46,6 +47,7 @@ export function mountRoutes(api: Api, served: Served): readonly MountedRoute[] {
     for (const route of serviceRoutes(api, service)) mounted.push({ route, service, prefix });
   }
   for (const route of operatorRoutes(api)) mounted.push({ route, service: undefined, prefix: '' });
+  if (api.queues !== undefined) mounted.push({ route: dashboardRoute(), service: undefined, prefix: '' });
   mounted.push({ route: openApiRoute(() => mounted), service: undefined, prefix: '' });
   return mounted;
 }
@@ -90,6 +92,7 @@ export function makeApp(api: Api, served: Served = api.config.snapshot().SERVICE
   const app = new Koa();
   app.on('error', (error: unknown) => api.logger.error({ error }, 'answer failed'));
   app.use((context, next) => answerAndMeasure(context, next, api));
+  if (api.queues !== undefined) app.use(dashboard(api, guard, api.queues));
   app.use(router.routes());
   app.use((context) => refuse(context, mounted, served));
   return app;

@@ -1,6 +1,8 @@
 /** What a route is: one row with everything that serving it, refusing it and describing it needs. */
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
+import type { QueueBackend } from '../queues/backend.ts';
+import type { BusSwitch } from '../queues/bus.ts';
 import type { Runs, Schedule } from '../queues/contract.ts';
 import type { Service } from '../queues/jobs.ts';
 import type { ConfigStore } from '../src/config/store.ts';
@@ -15,6 +17,10 @@ export interface Api {
   readonly logger: Logger;
   /** What relative paths of requests and options start from. */
   readonly workingDirectory: string;
+  /** What the dashboard shows; undefined: there is none. */
+  readonly queues?: Pick<QueueBackend, 'queue' | 'ping'>;
+  /** Undefined: there is no message queue. */
+  readonly messageQueue?: Pick<BusSwitch, 'toggle'>;
   /** The queue in words, such as `embedded`. */
   readonly queueName: string;
   /** Workers of this process; undefined where it has none. */

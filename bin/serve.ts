@@ -131,6 +131,7 @@ async function start(
         config,
         logger,
         workingDirectory,
+        queues: backend,
         queueName: backend.describe(),
         draining: draining.signal,
         ending: ending.signal,

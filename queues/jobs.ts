@@ -70,6 +70,21 @@ export interface SliceResult {
   /** Temporary name of the file of rejected records, where there is one. */
   readonly rejections: string | undefined;
   /** Messages of the first rejected records. */
+/** One job for each tick of the schedule. */
+export const SCHEDULE_QUEUE = 'schedule';
+/** Jobs `<run id>-<kind of message>`. */
+export const OUTBOX_QUEUE = 'outbox';
+
+/** Every queue, and what its jobs are, in the order in which people look at them. */
+export const QUEUES: Readonly<Record<string, string>> = {
+  [ANNOUNCE_QUEUE]: 'Runs. A job waits here until its transform job has ended, and then says the outcome of the run.',
+  [TRANSFORM_QUEUE]: 'The work of runs: each job maps the inputs of one run.',
+  [SLICE_QUEUE]: 'Shares of runs over large inputs, for all workers.',
+  [SCHEDULE_QUEUE]: 'Ticks of the schedule of the SQL transformer.',
+  [OUTBOX_QUEUE]: 'Messages of ended runs, until the message queue has them.',
+};
+/** Those whose jobs are runs or shares of runs. */
+export const RUN_QUEUES: ReadonlySet<string> = new Set([ANNOUNCE_QUEUE, TRANSFORM_QUEUE, SLICE_QUEUE]);
   readonly rejected: readonly string[];
 }
 

@@ -13,6 +13,7 @@ import type { Logger } from '../src/observe.ts';
 import { atMost, type QueueBackend } from './backend.ts';
 import type { Runs, Schedule, SharedSettings } from './contract.ts';
 import { cronOfOptions, localTimezone, type Timing } from './cron.ts';
+import { SCHEDULE_QUEUE } from './jobs.ts';
 import { runIdOfKey } from './runs.ts';
 import { sqlRequest } from './transform-request.ts';
 
@@ -94,7 +95,6 @@ const timingOf = (stored: Stored | undefined): Timing | undefined =>
 
 const same = (a: Timing | undefined, b: Timing | undefined): boolean => a?.cron === b?.cron && a?.timezone === b?.timezone;
 
-const QUEUE = 'schedule';
 const SCHEDULER = 'sql-transformer';
 const AGAIN_MS = 1_000;
 const STOP_MS = 2_000;
@@ -128,7 +128,7 @@ export async function startTicks(
   { runs, config, workingDirectory }: TickOptions,
   logger: Logger,
 ): Promise<Ticks> {
-  const queue = backend.queue<Timing>(QUEUE);
+  const queue = backend.queue<Timing>(SCHEDULE_QUEUE);
   let stopped = false;
 
   /** Makes the scheduler agree with the schedule. Who writes looks again afterwards, so the last one to write has seen the last change. */
@@ -202,7 +202,7 @@ export async function startTicks(
     const change = async (): Promise<void> => schedule.offer(cronOfOptions(now), timezone ?? localTimezone());
     change().catch((error: unknown) => logger.warn({ error }, 'time zone of the schedule not changed'));
   });
-  const worker = backend.worker<Timing, void>(QUEUE, tick, {
+  const worker = backend.worker<Timing, void>(SCHEDULE_QUEUE, tick, {
     concurrency: 1,
     lockDuration: snapshot.LOCK_SECONDS * 1_000,
     stalledInterval: snapshot.STALLED_SECONDS * 1_000,
@@ -213,7 +213,7 @@ export async function startTicks(
   });
   worker.on('failed', (job, error) => logger.warn({ tick: job?.id, error }, 'tick failed'));
   await worker.waitUntilReady();
-  worker.run().catch((error: unknown) => logger.error({ error, worker: QUEUE }, 'worker ended'));
+  worker.run().catch((error: unknown) => logger.error({ error, worker: SCHEDULE_QUEUE }, 'worker ended'));
   arrangeSoon();
 
   return {

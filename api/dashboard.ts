@@ -1,0 +1,176 @@
+/**
+ * The dashboard of the queues, bull-board, at `/queues/`.
+ *
+ * A viewer looks. An operator may also do what keeps the promise that a run has one outcome: pause and resume queues, have waiting
+ * retries tried at once, and take a run out, which cancels it. Everything else that bull-board can do to a job is refused, since a job is
+ * a part of a run. The library is loaded for the first request, and not before.
+ */
+import type { IServerAdapter } from '@bull-board/api/typings/app';
+import type { Context, Middleware, Next } from 'koa';
+import { QUEUES, RUN_QUEUES } from '../queues/jobs.ts';
+import { Fault } from '../src/fault.ts';
+import { redact } from '../src/redact.ts';
+import type { Guard, RequestHeaders } from './auth.ts';
+import { RequestFault } from './problem.ts';
+import { type Api, type Route, withinQueueWait } from './route.ts';
+
+type DashboardQueues = NonNullable<Api['queues']>;
+
+const PATH = '/queues';
+
+/** What an operator may do, by bull-board's own routes; `clean` of a job is taken over by `cancelRun`. */
+const ACTIONS: ReadonlySet<string> = new Set([
+  '/api/queues/pause',
+  '/api/queues/resume',
+  '/api/queues/:queueName/pause',
+  '/api/queues/:queueName/resume',
+  '/api/queues/:queueName/promote',
+  '/api/queues/:queueName/:jobId/promote',
+]);
+
+const REFUSAL = 'A job is a part of a run, and a run has one outcome: start a new run instead, or cancel this one by removing it';
+
+/** Only what this process sends is shown or carried out; the page asks for fonts elsewhere, which are left out. */
+const POLICY = [
+  "default-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "object-src 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** The address without the slash, which relative links of the page need. */
+export function dashboardRoute(): Route {
+  return {
+    method: 'GET',
+    path: PATH,
+    role: undefined,
+    summary: 'Leads to the dashboard of the queues, for a browser: it asks for any user name, and a token as the password',
+    replies: { 308: { description: `The dashboard is at ${PATH}/` } },
+    handle: async () => ({ status: 308, headers: { Location: `${PATH}/` } }),
+  };
+}
+
+type BoardRole = 'viewer' | 'operator';
+
+/** Answers everything below `/queues/`, as far as `guard` lets it. */
+export function dashboard(api: Api, guard: Guard, queues: DashboardQueues): Middleware {
+  let opening: Promise<Readonly<Record<BoardRole, Middleware>>> | undefined;
+
+  return async (context, next) => {
+    if (!context.path.startsWith(`${PATH}/`)) return next();
+    context.state.route = PATH;
+    const { role, actor } = admit(guard, context.headers);
+    context.set({ 'Content-Security-Policy': POLICY, 'Referrer-Policy': 'no-referrer' });
+    if (context.method !== 'GET' && context.method !== 'HEAD') {
+      mayAct(context, role);
+      api.logger.info({ actor, method: context.method, path: context.path }, 'dashboard action');
+      const removed = /^\/queues\/api\/queues\/([^/]+)\/([^/]+)\/clean$/.exec(context.path);
+      // The same path with a state in place of an id removes many jobs: refused below, as no run has such an id.
+      if (removed !== null && context.method === 'PUT') return cancelRun(context, api, removed[1] as string, removed[2] as string);
+    }
+    opening ??= openBoards(queues, api).catch((error: unknown) => {
+      opening = undefined;
+      throw error;
+    });
+    const board = (await opening)[role];
+    if (!context.path.startsWith(`${PATH}/api/`)) return serveFile(context, board, next);
+    await withinQueueWait(api, queues.ping());
+    await withinQueueWait(api, Promise.resolve(board(context, next)));
+  };
+}
+
+/** @throws Fault request/unauthorized with a challenge that browsers answer, request/forbidden */
+function admit(guard: Guard, headers: RequestHeaders): { readonly role: BoardRole; readonly actor: string } {
+  const given = withBearer(headers);
+  try {
+    return { role: 'operator', actor: guard.admit(given, 'operator') };
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'request/forbidden') return { role: 'viewer', actor: guard.admit(given, 'viewer') };
+    if (!(error instanceof Fault) || error.code !== 'request/unauthorized') throw error;
+    throw new RequestFault(error.code, 'The dashboard needs a token', {
+      hint: 'Give any user name, and a token of API_TOKENS as the password; or send the header Authorization: Bearer TOKEN',
+      headers: { 'WWW-Authenticate': 'Basic realm="quadmill", charset="UTF-8"' },
+    });
+  }
+}
+
+/** Browsers ask people for a user and a password, and for nothing else: the password is the token. */
+function withBearer(headers: RequestHeaders): RequestHeaders {
+  const basic = /^Basic +(\S+) *$/i.exec(String(headers.authorization ?? ''))?.[1];
+  if (basic === undefined) return headers;
+  const pair = Buffer.from(basic, 'base64').toString('utf8');
+  return { ...headers, authorization: `Bearer ${pair.slice(pair.indexOf(':') + 1)}` };
+}
+
+/** @throws Fault request/forbidden — a viewer, or the page of another site, to whose requests a browser adds the password by itself */
+function mayAct({ headers }: Context, role: BoardRole): void {
+  if (role === 'viewer') throw new RequestFault('request/forbidden', 'A viewer looks at the queues; this needs the role operator');
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') {
+    throw new RequestFault('request/forbidden', 'The dashboard does not act for the pages of other sites');
+  }
+}
+
+/** Taking the job of a run out would leave a run that fails for a reason that nobody knows: it is cancelled instead. */
+async function cancelRun(context: Context, api: Api, queue: string, id: string): Promise<void> {
+  const before = RUN_QUEUES.has(queue) ? await withinQueueWait(api, api.runs.get(id)) : undefined;
+  if (before === undefined) throw new RequestFault('request/forbidden', REFUSAL);
+  if (before.outcome !== undefined) {
+    throw new RequestFault('request/conflict', `The run ${id} has ${before.state} and is kept until KEEP_RUNS_SECONDS are over`);
+  }
+  await withinQueueWait(api, api.runs.cancel(id), CANCEL_MS);
+  context.status = 204;
+}
+
+const CANCEL_MS = 5_000;
+
+/** The names of these files change with what is in them, so a browser may keep them; the page itself it may not. */
+async function serveFile(context: Context, board: Middleware, next: Next): Promise<void> {
+  if (context.path.startsWith(`${PATH}/static/`)) context.set('Cache-Control', 'private, max-age=86400');
+  await board(context, async () => {
+    context.set('Cache-Control', 'no-store');
+    await next();
+  });
+}
+
+async function openBoards(queues: DashboardQueues, { queueName }: Api): Promise<Readonly<Record<BoardRole, Middleware>>> {
+  const [{ createBullBoard }, { BullMQAdapter }, { KoaAdapter }] = await Promise.all([
+    import('@bull-board/api'),
+    import('@bull-board/api/bullMQAdapter'),
+    import('@bull-board/koa'),
+  ]);
+  const open = (role: BoardRole): Middleware => {
+    const server = new KoaAdapter().setBasePath(PATH);
+    createBullBoard({
+      queues: Object.entries(QUEUES).map(([name, description]) => {
+        const readOnlyMode = role === 'viewer' || !RUN_QUEUES.has(name);
+        return new BullMQAdapter(queues.queue(name), { description, readOnlyMode, allowRetries: false });
+      }),
+      serverAdapter: server as unknown as IServerAdapter,
+      options: {
+        uiConfig: { boardTitle: 'Quadmill', hideDocsLink: true, environment: { label: redact(queueName), color: '#445566' } },
+        handlerHooks: {
+          before: ({ method, route }) =>
+            method === 'get' || ACTIONS.has(route) ? { allow: true } : { allow: false, status: 403, message: REFUSAL },
+          after: (_, response) => ({ ...response, body: redacted(response.body) as typeof response.body }),
+        },
+      },
+    });
+    // What goes wrong is answered as everywhere else.
+    server.setErrorHandler((error) => {
+      throw error;
+    });
+    return server.registerPlugin() as Middleware;
+  };
+  return { viewer: open('viewer'), operator: open('operator') };
+}
+
+/** The same data without the passwords that URLs in it may carry. */
+function redacted(value: unknown): unknown {
+  if (typeof value === 'string') return redact(value);
+  if (Array.isArray(value)) return value.map(redacted);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, redacted(one)]));
+}
