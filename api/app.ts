@@ -7,6 +7,7 @@ import { SERVICES, type Service } from '../queues/jobs.ts';
 import { describeFault, Fault } from '../src/fault.ts';
 import { nearest } from '../src/nearest.ts';
 import { observeRequest } from '../src/observe.ts';
+import { inRequestSpan } from '../src/trace.ts';
 import { type Guard, makeGuard, parseTokens } from './auth.ts';
 import { configRoutes } from './config.ts';
 import { dashboard, dashboardRoute } from './dashboard.ts';
@@ -98,8 +99,18 @@ export function makeApp(api: Api, served: Served = api.config.snapshot().SERVICE
   return app;
 }
 
-async function serve(context: Context, { route, service, prefix }: MountedRoute, guard: Guard, api: Api): Promise<void> {
-  context.state.route = prefix + route.path;
+async function serve(context: Context, mounted: MountedRoute, guard: Guard, api: Api): Promise<void> {
+  const route = mounted.prefix + mounted.route.path;
+  context.state.route = route;
+  // What operators ask for every few seconds is nobody's trace.
+  if (mounted.service === undefined) return answer(context, mounted, guard, api);
+  await inRequestSpan({ method: context.method, route, headers: context.headers }, async () => {
+    await answer(context, mounted, guard, api);
+    return (context.state.status as number | undefined) ?? context.status;
+  });
+}
+
+async function answer(context: Context, { route, service, prefix }: MountedRoute, guard: Guard, api: Api): Promise<void> {
   if (context.method === 'HEAD' && route.acts) throw methodFault(context, [route.method]);
   const actor = route.role === undefined ? 'anonymous' : guard.admit(context.headers, route.role);
   const reply = await route.handle({

@@ -4,9 +4,11 @@
  */
 import { join } from 'node:path';
 import { FlowProducer, type Processor, Queue, QueueEvents, Worker, type WorkerOptions } from 'bullmq';
+import { BullMQOtel } from 'bullmq-otel';
 import type { SharedSettings } from '../src/config/store.ts';
 import { Fault } from '../src/fault.ts';
 import { type Logger, METRICS } from '../src/observe.ts';
+import { isTraced, TRACER } from '../src/trace.ts';
 import type { BackendKind, Driver } from './backend/driver.ts';
 import { openEmbedded, openPostgres } from './backend/postgres.ts';
 import { describeRedis, openRedis } from './backend/redis.ts';
@@ -89,12 +91,15 @@ function makeBackend(driver: Driver, prefix: string, logger: Logger): QueueBacke
     list.push(made);
     return made;
   };
+  // Not without a reader: what passes the trace on would be kept with every job.
+  const telemetry = isTraced() ? { telemetry: new BullMQOtel({ tracerName: TRACER }) } : {};
   // BullMQ's types tie each class to its Redis backend; the factory is what makes it another one.
   // Its own reader of cron expressions refuses Quartz's seventh field.
   const common = (role: 'producer' | 'consumer') => ({
     connection: driver.connection(role) as never,
     prefix,
     settings: { repeatStrategy: nextTick },
+    ...telemetry,
   });
   const factory = driver.factory as undefined;
 

@@ -11,6 +11,7 @@ import { DEFAULTS, type Snapshot } from '../src/config/options.ts';
 import { Fault } from '../src/fault.ts';
 import { redact } from '../src/redact.ts';
 import type { Progress } from '../src/run/request.ts';
+import { traceRun } from '../src/trace.ts';
 import { atMost, type QueueBackend, within } from './backend.ts';
 import type { Runs } from './contract.ts';
 import {
@@ -125,6 +126,7 @@ export async function openRuns(
     await backend.ping(SUBMIT_MS);
     const id = key === undefined ? `r${randomBytes(16).toString('hex')}` : runIdOfKey(request.service, key);
     const ticket = randomBytes(12).toString('hex');
+    traceRun({ run: id });
     const payload: TransformPayload = { ...request, runId: id, submittedAt: new Date().toISOString(), digest, ticket };
     if (key === undefined) {
       await add(payload);

@@ -48,6 +48,10 @@ const BEHIND: Readonly<Record<string, readonly string[]>> = {
   '@electric-sql/pglite': ['queues/'],
   koa: ['api/'],
   '@koa/router': ['api/'],
+  '@bull-board/api': ['api/dashboard.ts'],
+  '@bull-board/koa': ['api/dashboard.ts'],
+  '@opentelemetry/api': ['src/trace.ts'],
+  'bullmq-otel': ['queues/'],
   saxes: ['src/sources/'],
   n3: ['src/mapping/', 'src/sinks/'],
 };

@@ -3,9 +3,18 @@ import type { Job } from 'bullmq';
 import type { Outcome, TransformPayload, TransformResult } from '../queues/jobs.ts';
 import { cancelledFault, completedOutcome, decodeFault, failedOutcome } from '../queues/outcome.ts';
 import { type Logger, METRICS } from '../src/observe.ts';
+import { traceRun } from '../src/trace.ts';
 
-/** @throws whatever the queue throws when it is away; the job is tried again */
-export async function announce(job: Job<TransformPayload, Outcome>, logger: Logger): Promise<Outcome> {
+/** Keeps the messages of an outcome in safe hands. */
+export type Say = (run: TransformPayload, outcome: Outcome) => Promise<void>;
+
+/**
+ * The outcome counts as announced once this resolves; its messages are in the outbox by then. Undefined: there is no message queue.
+ *
+ * @throws whatever the queue throws when it is away; the job is tried again
+ */
+export async function announce(job: Job<TransformPayload, Outcome>, say: Say | undefined, logger: Logger): Promise<Outcome> {
+  traceRun({ run: job.data.runId });
   const outcome = await findOutcome(job);
   observe(job.data, outcome, logger);
   return outcome;

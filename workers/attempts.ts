@@ -9,6 +9,7 @@ import { cancelledFault, encodeFault, killedFault } from '../queues/outcome.ts';
 import { Fault } from '../src/fault.ts';
 import { type Logger, METRICS } from '../src/observe.ts';
 import type { Progress } from '../src/run/request.ts';
+import { type TracedWork, traceRun } from '../src/trace.ts';
 
 /** What jobs of one queue are, and how they are done. */
 export interface JobKind<D extends TransformPayload, R> {
@@ -85,6 +86,7 @@ export class Attempts<D extends TransformPayload, R> {
     if (this.draining) return this.backToQueue(job, token);
     const stop = new AbortController();
     const id = job.id as string;
+    traceRun(fieldsOf(job));
     this.active.set(id, stop);
     this.kind.active(this.active.size);
     try {
@@ -181,7 +183,7 @@ export class Attempts<D extends TransformPayload, R> {
 }
 
 /** Fields that every log line about a job has. */
-export function fieldsOf(job: Job<TransformPayload>): Readonly<Record<string, unknown>> {
+export function fieldsOf(job: Job<TransformPayload>): TracedWork {
   const { runId, slice } = job.data as TransformPayload & { readonly slice?: { readonly index: number } };
   return { run: runId, ...(slice === undefined ? {} : { slice: slice.index }), attempt: job.attemptsStarted };
 }

@@ -14,6 +14,7 @@ import {
 } from '../queues/jobs.ts';
 import { cancelledFault } from '../queues/outcome.ts';
 import { type Logger, METRICS } from '../src/observe.ts';
+import { inPresentSpan } from '../src/trace.ts';
 import { type AttemptSettings, Attempts, fieldsOf, type JobKind } from './attempts.ts';
 import { removeLeftovers, removeSpills } from './output.ts';
 import type { ThreadPool } from './pool.ts';
@@ -44,7 +45,8 @@ export function transformAttempts(
       try {
         const result = await pool.run(task, {
           ...turn,
-          share: (cut) => {
+          // The thread asks for it.
+          share: inPresentSpan((cut) => {
             logger.info({ ...fieldsOf(job), slices: cut.length }, 'run shared');
             return share.results(cut);
           },
