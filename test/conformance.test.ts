@@ -8,6 +8,8 @@ import { CaseDatabases } from './conformance/databases.ts';
 import type { Case } from './conformance/manifest.ts';
 import { runCase } from './conformance/run-case.ts';
 import { skipReasons, summaryTable } from './conformance/summary.ts';
+import { missingMariadb } from './servers/mariadb.ts';
+import { missingPostgres } from './servers/postgres.ts';
 
 const XSD = 'http://www.w3.org/2001/XMLSchema#';
 const document = (text: string, mediaType = 'application/n-quads') => ({ text, mediaType, baseIri: 'http://e/' });
@@ -122,7 +124,14 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 
 const expecting = (file: string): Partial<Case> => ({ expectedOutputs: [{ file, role: 'default', mediaType: 'application/n-quads' }] });
 
+const FORMATS = [
+  ['PostgreSQL', await missingPostgres()],
+  ['MySQL', await missingMariadb()],
+] as const;
 describe('a case', () => {
+  const databases = new CaseDatabases();
+  afterAll(() => databases.close());
+
   test.each<[string, Partial<Case>, string, string]>([
     ['with the right output', {}, 'passed', ''],
     ['with another output', expecting('wrong.nq'), 'failed', '1 missing'],
@@ -133,8 +142,6 @@ describe('a case', () => {
     ['with a wrong mapping', { mapping: 'bad.ttl' }, 'failed', 'mapping/invalid'],
     ['that needs what is not offered', { mapping: 'later.ttl' }, 'skipped', 'functions'],
     ['that needs it and expects an error', { mapping: 'later.ttl', expectsError: true }, 'skipped', 'functions'],
-    ['that needs a database', { format: 'MySQL' }, 'skipped', 'databases'],
-    ['for the Direct Mapping', { mapping: null }, 'skipped', 'Direct Mapping'],
     [
       'with an unknown output format',
       { expectedOutputs: [{ file: 'x', role: 'target', mediaType: 'application/n-quads', compression: 'zip' }] },
@@ -148,9 +155,36 @@ describe('a case', () => {
       'was not written',
     ],
   ])('%s is judged', async (_, changes, status, reason) => {
-    const verdict = await runCase({ ...BASE, ...changes }, directory, new CaseDatabases());
+    const verdict = await runCase({ ...BASE, ...changes }, directory, databases);
     expect(verdict).toEqual({ status, reason: expect.stringContaining(reason) });
   });
+
+  const R2RML =
+    '@prefix rr: <http://www.w3.org/ns/r2rml#> . <http://e/M> rr:logicalTable [ rr:tableName "t" ] ; rr:subjectMap [ rr:template "http://e/{id}" ] ; rr:predicateObjectMap [ rr:predicate <http://e/p> ; rr:objectMap [ rr:column "name" ] ] .';
+  const SQL = "CREATE TABLE t (id INTEGER PRIMARY KEY, name VARCHAR(9)); INSERT INTO t VALUES (1, 'a');";
+  const MADE = `<http://e/t/id=1> a <http://e/t> ; <http://e/t#id> 1 ; <http://e/t#name> "a" .`;
+  for (const [format, missing] of FORMATS) {
+    const name = `over ${format} is judged, by its mapping and by the Direct Mapping${missing === undefined ? '' : ` (not tested: ${missing})`}`;
+    (missing === undefined ? test : test.skip)(name, async () => {
+      await writeFile(join(directory, 'r2rml.ttl'), R2RML);
+      await writeFile(join(directory, 'create.sql'), SQL);
+      await writeFile(join(directory, 'broken.sql'), 'CREATE TABLE');
+      await writeFile(join(directory, 'direct.ttl'), MADE);
+      await writeFile(join(directory, 'mapped.nq'), '<http://e/1> <http://e/p> "a" .\n');
+      const expected = (file: string, mediaType: string) => [{ file, role: 'default', mediaType }] as const;
+      const common = { ...BASE, format, baseIRI: 'http://e/', mappingLanguage: 'R2RML', databaseScript: 'create.sql' } as const;
+      const mapped: Case = { ...common, mapping: 'r2rml.ttl', expectedOutputs: expected('mapped.nq', 'application/n-quads') };
+      const direct: Case = { ...common, mapping: null, expectedOutputs: expected('direct.ttl', 'text/turtle') };
+      for (const [given, status] of [
+        [mapped, 'passed'],
+        [direct, 'passed'],
+        [{ ...mapped, expectsError: true }, 'failed'],
+        [{ ...mapped, databaseScript: 'broken.sql' }, 'failed'],
+      ] as const) {
+        expect(await runCase(given, directory, databases)).toMatchObject({ status });
+      }
+    });
+  }
 });
 
 test('the summary counts contested cases by themselves', () => {

@@ -95,7 +95,7 @@ function suite(queue: TestQueue): void {
     members.push(member);
     return member;
   };
-  const until = async <T>(what: string, find: () => T | undefined | Promise<T | undefined>, waitMs = 12_000): Promise<T> => {
+  const until = async <T>(what: string, find: () => T | undefined | Promise<T | undefined>, waitMs = 40_000): Promise<T> => {
     for (const deadline = Date.now() + waitMs; ; ) {
       const found = await find();
       if (found !== undefined) return found;
@@ -140,7 +140,7 @@ function suite(queue: TestQueue): void {
     });
     const scheduled = members.flatMap(({ log }) => log.filter(({ msg }) => msg === 'run scheduled').map(({ tick }) => tick));
     expect(scheduled.slice().sort()).toEqual(times.slice(0, scheduled.length));
-  }, 20_000);
+  }, 60_000);
 
   test('it survives that every process restarts, and goes on from where it was set', async () => {
     complete();
@@ -158,7 +158,7 @@ function suite(queue: TestQueue): void {
     const times = runs.submitted.slice(before).map(({ key }) => Date.parse(key?.replace('schedule ', '') ?? ''));
     const late = times.filter((time) => time < (times.at(-1) as number) - times.length * 1_000);
     expect(late.length).toBeLessThanOrEqual(1);
-  }, 20_000);
+  }, 60_000);
 
   test('switched off, it stops at once for everybody, and stays off', async () => {
     complete();
@@ -175,7 +175,7 @@ function suite(queue: TestQueue): void {
     const delayed = await one.backend.queue('schedule').getJobCounts('delayed', 'waiting', 'active');
     expect(Object.values(delayed).reduce((a, b) => a + b, 0)).toBe(0);
     await until('the other knows', () => (one.schedule.current() === undefined ? true : undefined));
-  }, 20_000);
+  }, 60_000);
 
   test('a change takes the place of what was, also when several set it at once', async () => {
     const one = await join_();
@@ -188,7 +188,7 @@ function suite(queue: TestQueue): void {
     await arranged(one, last);
     const jobs = await one.backend.queue('schedule').getJobs(['delayed', 'waiting']);
     expect(jobs.map(({ data }) => data)).toEqual([last]);
-  }, 20_000);
+  }, 60_000);
 
   test('CRON is the schedule until a request sets another one, and takes back only its own', async () => {
     const options = { CRON: YEARLY.cron, CRON_TIMEZONE: 'UTC' };
@@ -207,7 +207,7 @@ function suite(queue: TestQueue): void {
     await again.schedule.set(undefined);
     await again.end();
     expect((await join_(options)).schedule.current()).toBeUndefined();
-  }, 20_000);
+  }, 60_000);
 
   test('another CRON_TIMEZONE moves the schedule to that zone', async () => {
     const one = await join_();
@@ -215,7 +215,7 @@ function suite(queue: TestQueue): void {
     await one.changeTimezone('Asia/Kolkata');
     await arranged(one, { ...YEARLY, timezone: 'Asia/Kolkata' });
     expect(new Date((await scheduler(one))?.next ?? 0).toISOString()).toContain('T21:30:00');
-  }, 20_000);
+  }, 60_000);
 
   test('a tick is skipped, and says so, while the run of an earlier one goes on', async () => {
     const one = await join_({}, { real: true });
@@ -230,7 +230,7 @@ function suite(queue: TestQueue): void {
     await real.cancel(run?.id ?? '');
     const next = await until('the next run', async () => (await real.list({ limit: 10 })).find(({ id }) => id !== run?.id));
     expect(next).toMatchObject({ service: 'sql-transformer', state: 'queued', input: [] });
-  }, 30_000);
+  }, 60_000);
 
   test('a tick without a master mapping starts nothing, says what to do, and the next one comes', async () => {
     const one = await join_({ MASTER_MAPPING_FILE: 'absent.ttl' });
@@ -241,7 +241,7 @@ function suite(queue: TestQueue): void {
     });
     expect(said).toMatchObject({ reason: expect.stringContaining('absent.ttl'), hint: expect.stringContaining('PUT /rml') });
     expect(runs.submitted).toEqual([]);
-  }, 20_000);
+  }, 60_000);
 
   test('a tick whose run cannot be queued just now is tried again, as the same run', async () => {
     complete();
@@ -260,7 +260,7 @@ function suite(queue: TestQueue): void {
     await ticked(1);
     expect(keys).toEqual([keys[0], keys[0]]);
     expect(runs.submitted.map(({ key }) => key)).toEqual([keys[0]]);
-  }, 20_000);
+  }, 60_000);
 }
 
 describe('settings that two processes change at once', () => {
