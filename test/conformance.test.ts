@@ -166,11 +166,11 @@ describe('a case', () => {
   for (const [format, missing] of FORMATS) {
     const name = `over ${format} is judged, by its mapping and by the Direct Mapping${missing === undefined ? '' : ` (not tested: ${missing})`}`;
     (missing === undefined ? test : test.skip)(name, async () => {
-      await writeFile(join(directory, 'r2rml.ttl'), R2RML);
-      await writeFile(join(directory, 'create.sql'), SQL);
-      await writeFile(join(directory, 'broken.sql'), 'CREATE TABLE');
-      await writeFile(join(directory, 'direct.ttl'), MADE);
-      await writeFile(join(directory, 'mapped.nq'), '<http://e/1> <http://e/p> "a" .\n');
+      await writeFile(join(directory, 'one', 'r2rml.ttl'), R2RML);
+      await writeFile(join(directory, 'one', 'create.sql'), SQL);
+      await writeFile(join(directory, 'one', 'broken.sql'), 'CREATE TABLE');
+      await writeFile(join(directory, 'one', 'direct.ttl'), MADE);
+      await writeFile(join(directory, 'one', 'mapped.nq'), '<http://e/1> <http://e/p> "a" .\n');
       const expected = (file: string, mediaType: string) => [{ file, role: 'default', mediaType }] as const;
       const common = { ...BASE, format, baseIRI: 'http://e/', mappingLanguage: 'R2RML', databaseScript: 'create.sql' } as const;
       const mapped: Case = { ...common, mapping: 'r2rml.ttl', expectedOutputs: expected('mapped.nq', 'application/n-quads') };
