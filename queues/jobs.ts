@@ -3,8 +3,9 @@
  *
  * - *run*: one request for work; its id is the announce job's id.
  * - *transform* (job): maps the inputs of a run to its parts; runs in a worker thread.
- * - *slice* (job): a share of a transform job over a large table; the transform job makes them, waits for them and publishes what they wrote.
+ * - *slice* (job): a share of a transform job over a large table or file; the transform job makes them, waits for them and publishes what they wrote.
  * - *announce* (job): parent of transform; computes the outcome of the run, once.
+ * - *outbox* (job): the messages of one outcome, until the message queue has them.
  * - *outcome*: what is said of an ended run; HTTP body, message and run view are this one object.
  * - *part*: one output file. *manifest*: the list of a run's parts, written last.
  * - *attempt*: one start of a job; each writes under a name of its own.
@@ -35,7 +36,19 @@ export interface TransformRequest {
    * job: the worker that takes it reads them from the configuration.
    */
   readonly sliceRows: number;
+  /** Bytes of a file from which on it is cut into slices; 0 or undefined: never. */
+  readonly sliceBytes?: number;
   readonly output: { readonly directory: string; readonly format: OutputFormat };
+}
+
+/** The message that started a run. */
+export interface RunSource {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: string;
+  /** Base64. Undefined: it had none, or was long. */
+  readonly key?: string;
+  readonly value?: string;
 }
 
 export interface TransformPayload extends TransformRequest {
@@ -46,6 +59,8 @@ export interface TransformPayload extends TransformRequest {
   readonly digest?: string;
   /** Unique for each submission: whoever reads back its own ticket made the run. */
   readonly ticket?: string;
+  /** Undefined: a request or the schedule started it. */
+  readonly source?: RunSource;
   /** Set on a run that is to stop; its worker looks at it. */
   readonly cancelled?: boolean;
 }
@@ -55,21 +70,6 @@ export const TRANSFORM_QUEUE = 'transform';
 export const ANNOUNCE_QUEUE = 'announce';
 /** Jobs `<run id>-<time of submission>-<attempt of the transform job>-<index>`. */
 export const SLICE_QUEUE = 'slice';
-
-export interface SlicePayload extends TransformPayload {
-  readonly slice: RunSlice;
-  /** The start of the transform job that made it; once that has been started again, nobody wants it any more. */
-  readonly attempt: number;
-}
-
-/** What a slice job hands to the transform job that waits for it. */
-export interface SliceResult {
-  readonly report: RunReport;
-  /** In the output directory, in order. */
-  readonly parts: readonly FinishedPart[];
-  /** Temporary name of the file of rejected records, where there is one. */
-  readonly rejections: string | undefined;
-  /** Messages of the first rejected records. */
 /** One job for each tick of the schedule. */
 export const SCHEDULE_QUEUE = 'schedule';
 /** Jobs `<run id>-<kind of message>`. */
@@ -85,7 +85,31 @@ export const QUEUES: Readonly<Record<string, string>> = {
 };
 /** Those whose jobs are runs or shares of runs. */
 export const RUN_QUEUES: ReadonlySet<string> = new Set([ANNOUNCE_QUEUE, TRANSFORM_QUEUE, SLICE_QUEUE]);
+
+export interface SlicePayload extends TransformPayload {
+  readonly slice: RunSlice;
+  /** The start of the transform job that made it; once that has been started again, nobody wants it any more. */
+  readonly attempt: number;
+}
+
+/** What a slice job hands to the transform job that waits for it. */
+export interface SliceResult {
+  readonly report: RunReport;
+  /** In the output directory, in order. */
+  readonly parts: readonly FinishedPart[];
+  /** Temporary name of the file of rejected records, where there is one. */
+  readonly rejections: string | undefined;
+  /** Messages of the first rejected records. */
   readonly rejected: readonly string[];
+  /** The subjects of its statements, where other slices could make the same ones. */
+  readonly subjects?: SliceSubjects | undefined;
+}
+
+/** A file of hashes in the output directory (`SubjectFile`), under its temporary name. */
+export interface SliceSubjects {
+  /** Only slices with the same number have subjects in common; position in `plan.scans`. */
+  readonly scan: number;
+  readonly file: string;
 }
 
 /** What a transform job hands to announce. */

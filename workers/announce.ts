@@ -16,6 +16,7 @@ export type Say = (run: TransformPayload, outcome: Outcome) => Promise<void>;
 export async function announce(job: Job<TransformPayload, Outcome>, say: Say | undefined, logger: Logger): Promise<Outcome> {
   traceRun({ run: job.data.runId });
   const outcome = await findOutcome(job);
+  await say?.(job.data, outcome);
   observe(job.data, outcome, logger);
   return outcome;
 }

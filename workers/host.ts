@@ -15,7 +15,8 @@ import type { Snapshot } from '../src/config/options.ts';
 import type { ConfigStore } from '../src/config/store.ts';
 import { type Logger, METRICS } from '../src/observe.ts';
 import type { DatabaseAccess } from '../src/run/request.ts';
-import { announce } from './announce.ts';
+import { announce, type Say } from './announce.ts';
+import { usualProcessMemoryMb, watchMemory } from './memory.ts';
 import { ThreadPool } from './pool.ts';
 import { sliceAttempts } from './slices.ts';
 import { transformAttempts } from './transform.ts';
@@ -35,6 +36,8 @@ export interface HostOptions {
   readonly workingDirectory?: string;
   /** URL of a module that exports `executeRun`; only tests give one. */
   readonly engine?: string;
+  /** Undefined: outcomes make no messages. */
+  readonly say?: Say;
 }
 
 /** Announcing takes milliseconds, and must not wait behind itself when many runs end at once. */
@@ -81,7 +84,7 @@ export async function startWorkers(
     ...common,
     concurrency: snapshot.WORKER_CONCURRENCY,
   });
-  const announcing = backend.worker<TransformPayload, Outcome>(ANNOUNCE_QUEUE, (job) => announce(job, logger), {
+  const announcing = backend.worker<TransformPayload, Outcome>(ANNOUNCE_QUEUE, (job) => announce(job, options.say, logger), {
     ...common,
     concurrency: ANNOUNCE_CONCURRENCY,
   });

@@ -49,7 +49,7 @@ export function transformAttempts(
           share: inPresentSpan((cut) => {
             logger.info({ ...fieldsOf(job), slices: cut.length }, 'run shared');
             return share.results(cut);
-          },
+          }),
         });
         METRICS.bytesRead.inc(result.report.bytesRead);
         METRICS.bytesWritten.inc(result.report.bytesWritten);
