@@ -54,7 +54,7 @@ export function mountRoutes(api: Api, served: Served): readonly MountedRoute[] {
 }
 
 function serviceRoutes(api: Api, service: Service): readonly Route[] {
-  const shared = [kafkaRoute(api, service), ...laterRoutes(service)];
+  const shared = [kafkaRoute(api), ...laterRoutes(service)];
   switch (service) {
     case 'semi-structured-transformer':
       return [...processRoutes(api), ...runRoutes(api), ...configRoutes(api), ...rmlRoutes(api), ...shared];

@@ -1,26 +1,39 @@
-/** `/restartKafka`: switches the message queue connection. There is none yet: without brokers that is the caller's to mend. */
-import { SERVICES, type Service } from '../queues/jobs.ts';
+/** `/restartKafka`: switches the message queue connection of the whole fleet. */
 import { Fault } from '../src/fault.ts';
-import type { Api, Route } from './route.ts';
+import { type Api, type Route, withinQueueWait } from './route.ts';
 
-export function kafkaRoute(api: Api, service: Service): Route {
+export function kafkaRoute(api: Api): Route {
   return {
     method: 'GET',
     path: '/restartKafka',
     role: 'admin',
-    summary: 'Switches the message queue connection on or off',
+    summary: 'Switches the message queue connection of all processes off, or on again',
     acts: true,
     replies: {
-      409: { description: 'No brokers are configured', type: 'application/problem+json', schema: 'Problem' },
-      501: { description: 'This version does not offer it yet', type: 'application/problem+json', schema: 'Problem' },
+      200: {
+        description: 'What it is now',
+        schema: { type: 'object', properties: { kafka: { type: 'string', enum: ['on', 'off'] } }, required: ['kafka'] },
+      },
+      409: { description: 'There is none', type: 'application/problem+json', schema: 'Problem' },
     },
-    handle: async () => {
-      if (api.config.snapshot().KAFKA_BROKERS.length === 0) {
-        throw new Fault('request/conflict', 'There is no message queue to switch on or off: no brokers are configured', {
-          hint: 'Set the environment variable KAFKA_BROKERS to host:port,… and restart',
-        });
-      }
-      throw new Fault('service/not-yet', `This version does not offer GET /restartKafka of the ${SERVICES[service].name} yet`);
+    handle: async ({ actor }) => {
+      const { messageQueue } = api;
+      if (messageQueue === undefined) throw missing(api);
+      const on = await withinQueueWait(api, messageQueue.toggle());
+      const kafka = on ? 'on' : 'off';
+      api.logger.info({ kafka, actor }, 'message queue switched');
+      return { status: 200, body: { kafka } };
     },
   };
+}
+
+function missing({ config }: Api): Fault {
+  if (config.snapshot().KAFKA_BROKERS.length > 0) {
+    return new Fault('request/conflict', 'There is no message queue to switch on or off: the service stands alone', {
+      hint: 'Leave TRANSFORMER_RUN_STANDALONE out, or set it to false, and restart',
+    });
+  }
+  return new Fault('request/conflict', 'There is no message queue to switch on or off: no brokers are configured', {
+    hint: 'Set the environment variable KAFKA_BROKERS to host:port,… and restart',
+  });
 }

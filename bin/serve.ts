@@ -3,7 +3,9 @@ import { makeApp } from '../api/app.ts';
 import { makeGuard, parseTokens } from '../api/auth.ts';
 import { type HttpServer, listen } from '../api/server.ts';
 import { atMost, openBackend, type QueueBackend } from '../queues/backend.ts';
+import { type BusSwitch, hasMessageQueue, openSwitch } from '../queues/bus.ts';
 import { cronOfOptions } from '../queues/cron.ts';
+import { openKafka } from '../queues/kafka.ts';
 import { openRuns, runPolicy } from '../queues/runs.ts';
 import { openSchedule, type SharedSchedule, startTicks, type Ticks } from '../queues/schedule.ts';
 import { directories } from '../src/config/directories.ts';
@@ -13,6 +15,7 @@ import { type ConfigStore, openConfig } from '../src/config/store.ts';
 import { VERSION } from '../src/config/version.ts';
 import { Fault } from '../src/fault.ts';
 import { createLogger, type Logger, observeProcess } from '../src/observe.ts';
+import { type Bridge, openBridge } from '../workers/bridge.ts';
 import { startWorkers, type Workers } from '../workers/host.ts';
 import { type Command, helpOf, type Parsed, parseCommandLine, UsageError } from './command-line.ts';
 
@@ -92,6 +95,8 @@ interface Process {
   readonly runs: Awaited<ReturnType<typeof openRuns>>;
   readonly schedule: SharedSchedule;
   readonly ticks: Ticks | undefined;
+  readonly messageQueue: BusSwitch | undefined;
+  readonly bridge: Bridge | undefined;
   readonly draining: AbortController;
   readonly ending: AbortController;
   readonly server: HttpServer | undefined;
@@ -107,6 +112,7 @@ async function start(
 ): Promise<Process> {
   const settings: Snapshot = { ...DEFAULTS, ...options };
   const workingDirectory = process.cwd();
+  const bus = hasMessageQueue(settings) ? openKafka(settings, logger) : undefined;
   const where = { url: settings.QUEUE_URL, directory: directories(settings, workingDirectory).queue, prefix: settings.QUEUE_PREFIX };
   const backend = await openBackend(where, logger);
   let server: HttpServer | undefined;
@@ -121,6 +127,7 @@ async function start(
     });
     const runs = await openRuns(backend, () => runPolicy(config.snapshot()));
     const schedule = await openSchedule(backend.settings);
+    const messageQueue = bus === undefined ? undefined : await openSwitch(backend.settings);
     const draining = new AbortController();
     const ending = new AbortController();
     let workers: Workers | undefined;
@@ -128,6 +135,7 @@ async function start(
       const api = {
         runs,
         schedule,
+        messageQueue,
         config,
         logger,
         workingDirectory,
@@ -141,10 +149,16 @@ async function start(
       const requestTimeoutMs = settings.REQUEST_TIMEOUT_SECONDS * 1_000;
       server = await listen(app, { host: settings.HOST, port: settings.PORT, requestTimeoutMs });
     }
-    if (role !== 'api') workers = await startWorkers(backend, config, logger, { workingDirectory });
+    let bridge: Bridge | undefined;
+    if (role !== 'api') {
+      if (bus !== undefined && messageQueue !== undefined) {
+        bridge = await openBridge(backend, { bus, state: messageQueue, runs, config, workingDirectory }, logger);
+      }
+      workers = await startWorkers(backend, config, logger, { workingDirectory, say: bridge?.say });
+    }
     const ticks = role === 'api' ? undefined : await startTicks(backend, schedule, { runs, config, workingDirectory }, logger);
     if (server !== undefined) logger.info({ url: server.url, queue: backend.describe(), role, service: settings.SERVICE }, 'listening');
-    return { backend, config, runs, schedule, ticks, draining, ending, server, workers };
+    return { backend, config, runs, schedule, ticks, messageQueue, bridge, draining, ending, server, workers };
   } catch (error) {
     server?.cut();
     await server?.close();
@@ -158,20 +172,22 @@ async function start(
  * to find it; then everything is closed.
  */
 async function stop(
-  { server, workers, runs, schedule, ticks, config, backend, draining, ending }: Process,
+  { server, workers, runs, schedule, ticks, messageQueue, bridge, config, backend, draining, ending }: Process,
   drainMs: number,
 ): Promise<void> {
   draining.abort();
-  const stopped = ticks?.stop();
+  const stopped = Promise.all([ticks?.stop(), bridge?.stopTaking()]);
   const answered = server?.close() ?? Promise.resolve();
   if (workers !== undefined) await workers.drain(drainMs);
   await stopped;
+  await bridge?.close();
   await atMost(workers === undefined ? drainMs : LAST_ANSWERS_MS, answered);
   ending.abort();
   await atMost(CLOSING_MS, answered);
   server?.cut();
   await runs.close();
   schedule.close();
+  messageQueue?.close();
   config.close();
   await backend.close();
 }

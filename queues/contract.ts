@@ -1,6 +1,6 @@
 /** What the API knows of the queue: submit a run, wait for it, look at it, cancel it. `queues/runs.ts` keeps the promise. */
 import type { Timing } from './cron.ts';
-import type { Outcome, RunState, RunView, Service, TransformRequest } from './jobs.ts';
+import type { Outcome, RunSource, RunState, RunView, Service, TransformRequest } from './jobs.ts';
 
 export interface Submitted {
   readonly id: string;
@@ -11,11 +11,22 @@ export interface Submitted {
 export interface Runs {
   /**
    * Enqueues a run. With an idempotency key: the same key and request give the same run. `digest` says which requests
-   * are the same; left out, those with the same service, inputs and mappings.
+   * are the same; left out, those with the same service, inputs and mappings. `source` is the message that asks for it.
+   *
+   * Runs of the same `urgency` (0 to 7, 0 first; left out: 3) are taken by turns from each `caller`, those of one caller in order.
    *
    * @throws Fault request/conflict — same key, another request; service/unavailable — the queue cannot be reached
    */
-  submit(request: TransformRequest, options: { readonly idempotencyKey?: string; readonly digest?: string }): Promise<Submitted>;
+  submit(
+    request: TransformRequest,
+    options: {
+      readonly idempotencyKey?: string;
+      readonly digest?: string;
+      readonly source?: RunSource;
+      readonly caller?: string;
+      readonly urgency?: number;
+    },
+  ): Promise<Submitted>;
   /** The outcome, as soon as there is one; undefined when `waitMs` ran out first (0: no limit). */
   outcome(id: string, waitMs: number): Promise<Outcome | undefined>;
   get(id: string): Promise<RunView | undefined>;

@@ -17,6 +17,7 @@ import type { Runs } from './contract.ts';
 import {
   ANNOUNCE_QUEUE,
   type Outcome,
+  type RunSource,
   type RunState,
   type RunView,
   TRANSFORM_QUEUE,
@@ -24,6 +25,7 @@ import {
   type TransformRequest,
 } from './jobs.ts';
 import { cancelledFault, decodeFault, failedOutcome } from './outcome.ts';
+import { laneOf, priorityOf, USUAL_URGENCY } from './turns.ts';
 import { openWaiters } from './waiters.ts';
 
 export interface RunPolicy {
@@ -59,6 +61,13 @@ const SUBMIT_MS = 2_000;
 const ANNOUNCE_RETRY = { attempts: 10, backoff: { type: 'exponential', delay: 1_000 } };
 const PAGE = 100;
 
+/** Where a run comes from, and how soon it is wanted. */
+interface Origin {
+  readonly source: RunSource | undefined;
+  readonly caller: string;
+  readonly urgency: number;
+}
+
 type RunJob = Job<TransformPayload, Outcome>;
 
 /** @throws Fault service/unavailable */
@@ -75,7 +84,7 @@ export async function openRuns(
     return job === undefined ? 'unknown' : outcomeOf(job);
   });
 
-  async function add(payload: TransformPayload): Promise<void> {
+  async function add(payload: TransformPayload, priority: number): Promise<void> {
     const { keepSeconds, attempts, retryMs } = present();
     // By age alone: counted in PostgreSQL, each job that ends would look at all that are kept. `trim` counts.
     const keep = { age: keepSeconds };
@@ -90,7 +99,7 @@ export async function openRuns(
           name: TRANSFORM_QUEUE,
           queueName: TRANSFORM_QUEUE,
           data: payload,
-          opts: { ...common, attempts, backoff: { type: 'exponential', delay: retryMs }, ignoreDependencyOnFailure: true },
+          opts: { ...common, priority, attempts, backoff: { type: 'exponential', delay: retryMs }, ignoreDependencyOnFailure: true },
         },
       ],
     });
@@ -122,14 +131,14 @@ export async function openRuns(
     TRIM_MS * (0.8 + 0.4 * Math.random()),
   ).unref();
 
-  async function submitOnce(request: TransformRequest, key: string | undefined, digest: string) {
-    await backend.ping(SUBMIT_MS);
+  async function submitOnce(request: TransformRequest, key: string | undefined, digest: string, { source, caller, urgency }: Origin) {
     const id = key === undefined ? `r${randomBytes(16).toString('hex')}` : runIdOfKey(request.service, key);
-    const ticket = randomBytes(12).toString('hex');
     traceRun({ run: id });
-    const payload: TransformPayload = { ...request, runId: id, submittedAt: new Date().toISOString(), digest, ticket };
+    const ticket = randomBytes(12).toString('hex');
+    const payload: TransformPayload = { ...request, runId: id, submittedAt: new Date().toISOString(), digest, ticket, source };
+    const take = async (): Promise<number> => priorityOf(laneOf(TRANSFORM_QUEUE, urgency), await backend.turns.take(laneOf(TRANSFORM_QUEUE, urgency), caller));
     if (key === undefined) {
-      await add(payload);
+      await add(payload, await take());
       return { id, existing: false };
     }
     let found = await announces.getJob(id);
@@ -137,7 +146,7 @@ export async function openRuns(
       // A transform job that outlived its run must not answer for the new one.
       const stale = await transforms.getJob(id);
       if (stale?.finishedOn !== undefined) await stale.remove();
-      await add(payload);
+      await add(payload, await take());
       found = await announces.getJob(id);
     }
     if (found !== undefined && found.data.digest !== digest) {
@@ -184,8 +193,9 @@ export async function openRuns(
   return {
     get,
 
-    async submit(request, { idempotencyKey, digest = digestOf(request) }) {
-      return within(SUBMIT_MS, submitOnce(request, idempotencyKey, digest), 'The run may not have been queued');
+    async submit(request, { idempotencyKey, digest = digestOf(request), source, caller, urgency = USUAL_URGENCY }) {
+      const origin = { source, caller: caller ?? (source === undefined ? 'anonymous' : 'kafka'), urgency };
+      return within(SUBMIT_MS, submitOnce(request, idempotencyKey, digest, origin), 'The run may not have been queued');
     },
 
     outcome: (id, waitMs) => waiters.wait(id, waitMs),

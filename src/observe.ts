@@ -1,4 +1,5 @@
 /** What a running process says of itself: log lines and metrics. Labels are bounded: never a run id, a path or a URL. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { redact } from './redact.ts';
@@ -46,7 +47,24 @@ export const registry = new Registry();
 
 /** Metrics of the Node process itself (memory, event loop, garbage collection), once. */
 export function observeProcess(): void {
-  if (registry.getSingleMetric('process_cpu_seconds_total') === undefined) collectDefaultMetrics({ register: registry });
+  if (registry.getSingleMetric('process_cpu_seconds_total') !== undefined) return;
+  collectDefaultMetrics({ register: registry });
+  observeEventLoop();
+}
+
+const LAG_RESOLUTION_MS = 20;
+const LAG_WINDOW_MS = 1_000;
+
+/** The longest delay of each second as one observation: whoever asks for metrics, and how often, changes nothing. */
+function observeEventLoop(): void {
+  const delay = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
+  delay.enable();
+  const window = setInterval(() => {
+    // Nanoseconds from one look to the next, the wait between them included.
+    METRICS.eventLoopLag.observe(Math.max(0, delay.max / 1e9 - LAG_RESOLUTION_MS / 1e3));
+    delay.reset();
+  }, LAG_WINDOW_MS);
+  window.unref();
 }
 
 const on = { registers: [registry] };
@@ -81,6 +99,19 @@ export const METRICS = {
     help: 'Runs and slices that were taken from a worker that gave no sign of life',
     ...on,
   }),
+  /** Counted by the worker that announces the outcome. */
+  limitsHit: new Counter({
+    name: 'rml_limits_hit_total',
+    help: 'Runs that a limit has ended, by the option that sets it',
+    labelNames: ['limit'],
+    ...on,
+  }),
+  eventLoopLag: new Histogram({
+    name: 'rml_event_loop_lag_seconds',
+    help: 'Longest delay of the event loop in each second',
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+    ...on,
+  }),
   threadDeaths: new Counter({ name: 'rml_thread_deaths_total', help: 'Threads that ended unasked', labelNames: ['reason'], ...on }),
   /** Set when the metrics are read. */
   queueDepth: new Gauge({ name: 'rml_queue_runs', help: 'Runs in the queue, by state', labelNames: ['state'], ...on }),
@@ -95,6 +126,29 @@ export const METRICS = {
     buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 60, 600],
     ...on,
   }),
+  /** Counted by the worker that took the message. */
+  messagesTaken: new Counter({
+    name: 'rml_messages_taken_total',
+    help: 'Source messages, by what became of them',
+    labelNames: ['service', 'result'],
+    ...on,
+  }),
+  messagesSent: new Counter({ name: 'rml_messages_sent_total', help: 'Messages of outcomes that were sent', labelNames: ['kind'], ...on }),
+  messageErrors: new Counter({
+    name: 'rml_message_errors_total',
+    help: 'Errors of the message queue, by who met them',
+    labelNames: ['kind'],
+    ...on,
+  }),
+  messageLag: new Gauge({
+    name: 'rml_messages_lag',
+    help: 'Source messages that the service has not taken',
+    labelNames: ['service'],
+    ...on,
+  }),
+  messageQueueUp: new Gauge({ name: 'rml_message_queue_up', help: 'Whether the brokers answered this process last time', ...on }),
+  outboxDepth: new Gauge({ name: 'rml_outbox_messages', help: 'Outcomes whose messages are still to be sent', ...on }),
+  outboxAge: new Gauge({ name: 'rml_outbox_oldest_seconds', help: 'Age of the oldest outcome whose messages are still to be sent', ...on }),
   queueErrors: new Counter({ name: 'rml_queue_errors_total', help: 'Errors of the connection to the queue', labelNames: ['kind'], ...on }),
 } as const;
 

@@ -3,8 +3,9 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { openSwitch } from '../queues/bus.ts';
 import type { OptionValues } from '../src/config/options.ts';
-import { type FakeApi, startFakeApi, successReport } from './service/fake.ts';
+import { type FakeApi, memorySettings, startFakeApi, successReport } from './service/fake.ts';
 import { type Answer, ask } from './service/process.ts';
 
 const MAPPING = `@prefix rml: <http://w3id.org/rml/> .
@@ -17,8 +18,8 @@ let directory: string;
 let api: FakeApi;
 const others: FakeApi[] = [];
 
-const start = async (options: OptionValues): Promise<FakeApi> => {
-  const one = await startFakeApi({ DATA_DIR: directory, ...options });
+const start = async (options: OptionValues, more: Parameters<typeof startFakeApi>[1] = {}): Promise<FakeApi> => {
+  const one = await startFakeApi({ DATA_DIR: directory, ...options }, more);
   one.runs.ends((id) => ({ state: 'completed', report: successReport(id) }));
   others.push(one);
   return one;
@@ -232,8 +233,21 @@ describe('/restartKafka', () => {
       code: 'request/conflict',
       hint: expect.stringContaining('KAFKA_BROKERS'),
     });
-    const one = await start({ KAFKA_BROKERS: ['broker:9092'] });
-    expect((await ask(`${one.url}/${service}/restartKafka`)).body).toMatchObject({ status: 501, code: 'service/not-yet' });
+    const alone = await start({ KAFKA_BROKERS: ['broker:9092'], TRANSFORMER_RUN_STANDALONE: true });
+    expect((await ask(`${alone.url}/${service}/restartKafka`)).body).toMatchObject({
+      status: 409,
+      hint: expect.stringContaining('TRANSFORMER_RUN_STANDALONE'),
+    });
+  });
+
+  test('switches off and on, one state for all services', async () => {
+    const one = await start({ KAFKA_BROKERS: ['broker:9092'] }, { messageQueue: await openSwitch(memorySettings()) });
+    const answers: unknown[] = [];
+    for (const service of ['semi-structured-transformer', 'sql-transformer', 'graph-writer']) {
+      const { status, body } = await ask(`${one.url}/${service}/restartKafka`);
+      answers.push([status, body]);
+    }
+    expect(answers).toEqual(['off', 'on', 'off'].map((kafka) => [200, { kafka }]));
   });
 });
 

@@ -17,7 +17,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'src/storage': ['src/ground'],
   'src/config': ['src/ground', 'src/storage', 'src/sinks/sink.ts'],
   'src/run': ['src/ground', 'src/mapping', 'src/plan', 'src/terms', 'src/sources', 'src/sql', 'src/sinks', 'src/storage'],
-  queues: ['src/ground', 'src/config', 'src/run/request.ts', 'src/sinks/sink.ts', 'src/storage'],
+  queues: ['src/ground', 'src/config', 'src/mapping', 'src/run/request.ts', 'src/sinks/sink.ts', 'src/storage'],
   workers: ['queues', 'src/ground', 'src/config', 'src/run', 'src/sinks', 'src/storage'],
   api: ['queues', 'src/ground', 'src/config', 'src/mapping', 'src/sql', 'src/storage', 'src/run/request.ts', 'src/sinks/sink.ts'],
   bin: [
@@ -42,16 +42,17 @@ const WITHOUT_NODE = ['src/mapping', 'src/plan', 'src/terms'];
 const BEHIND: Readonly<Record<string, readonly string[]>> = {
   bullmq: ['queues/', 'workers/'],
   ioredis: ['queues/'],
+  kafkajs: ['queues/kafka.ts'],
   pg: ['queues/', 'src/sql/'],
   mysql2: ['src/sql/'],
   croner: ['queues/', 'api/'],
   '@electric-sql/pglite': ['queues/'],
   koa: ['api/'],
-  '@koa/router': ['api/'],
   '@bull-board/api': ['api/dashboard.ts'],
   '@bull-board/koa': ['api/dashboard.ts'],
   '@opentelemetry/api': ['src/trace.ts'],
   'bullmq-otel': ['queues/'],
+  '@koa/router': ['api/'],
   saxes: ['src/sources/'],
   n3: ['src/mapping/', 'src/sinks/'],
 };

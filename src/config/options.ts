@@ -252,6 +252,16 @@ export const OPTIONS = {
     scope: 'transformer',
     summary: 'Write each statement of a run once.',
   },
+  SLICE_BYTES: {
+    path: 'mapping.sliceBytes',
+    type: 'integer',
+    default: 256 * 2 ** 20,
+    minimum: 0,
+    live: true,
+    scope: 'transformer',
+    summary:
+      'A larger file of CSV or TSV, or of JSON Lines (also behind HTTP), is cut into slices of about this size that all workers of the fleet share, if no join holds its records together and, with DISTINCT, the output is N-Quads or N-Triples; 0: never.',
+  },
   BASE_IRI: {
     path: 'mapping.baseIri',
     type: 'url',
@@ -506,6 +516,12 @@ export const OPTIONS = {
   KAFKA_TOPIC_NAME_DLQ: { path: 'kafka.topicNameDLQ', type: 'string', default: 'dead_letter_queue', summary: 'Topic of failure messages.' },
   KAFKA_GROUP_ID: { path: 'kafka.groupId', type: 'string', default: none, summary: 'Consumer group. Absent: the name of the service.' },
   KAFKA_SSL: { path: 'kafka.ssl', type: 'boolean', default: false, summary: 'Speak TLS with the brokers.' },
+  KAFKA_SSL_CA: {
+    path: 'kafka.sslCa',
+    type: 'string',
+    default: none,
+    summary: 'PEM file of the certificates that sign those of the brokers. Absent: what Node trusts.',
+  },
   KAFKA_SASL_MECHANISM: {
     path: 'kafka.saslMechanism',
     type: 'enum',
@@ -515,6 +531,15 @@ export const OPTIONS = {
   },
   KAFKA_USERNAME: { path: 'kafka.username', type: 'string', default: none, summary: 'User at the brokers.' },
   KAFKA_PASSWORD: { path: 'kafka.password', type: 'string', default: none, secret: true, summary: 'Password of that user.' },
+  KAFKA_MAX_WAITING_RUNS: {
+    path: 'kafka.maxWaitingRuns',
+    type: 'integer',
+    default: 10_000,
+    minimum: 1,
+    live: true,
+    scope: 'transformer',
+    summary: 'While more runs than this wait in the queue, source messages are left in their topic.',
+  },
   KAFKA_SUCCESS_FORMAT: {
     path: 'kafka.successFormat',
     type: 'enum',

@@ -1,10 +1,10 @@
 /** The sources that mapping files name, so that a request with a wrong name is told at once. */
 import { createHash } from 'node:crypto';
+import { Fault } from '../src/fault.ts';
 import { readMapping } from '../src/mapping/read.ts';
 import { nearest } from '../src/nearest.ts';
 import { DEFAULT_BASE, type InputBinding } from '../src/run/request.ts';
 import { readText } from '../src/storage/storage.ts';
-import { RequestFault } from './problem.ts';
 import type { ProcessRequest } from './process-request.ts';
 
 /** A source of a mapping and the names by which a request may bind it. */
@@ -13,6 +13,16 @@ export interface MappingSource {
   readonly path: string;
   /** IRIs of the logical source and of the source. */
   readonly iris: readonly string[];
+}
+
+/** An input that cannot be bound to a source, with the names that there are. */
+export class SourceFault extends Fault {
+  readonly names: readonly string[];
+
+  constructor(message: string, names: readonly string[], hint: string | undefined) {
+    super('request/invalid', message, hint === undefined ? {} : { hint });
+    this.names = names;
+  }
 }
 
 /** Larger mappings are left to the run: reading one here would keep other requests waiting. */
@@ -67,7 +77,7 @@ function sourcesOf(
 /**
  * Binds the inputs of a request to sources. Without knowing the sources (`undefined`), names stand as they are given.
  *
- * @throws RequestFault request/invalid — a name that no mapping has, a source bound twice, or no name where the mapping has several sources; with `names`
+ * @throws SourceFault request/invalid — a name that no mapping has, a source bound twice, or no name where the mapping has several sources
  */
 export function bindInputs(request: ProcessRequest, sources: readonly MappingSource[] | undefined): readonly InputBinding[] {
   const names = request.sources;
@@ -95,7 +105,7 @@ export function bindInputs(request: ProcessRequest, sources: readonly MappingSou
   });
 }
 
-function sourceFault(message: string, sources: readonly MappingSource[], name?: string): RequestFault {
+function sourceFault(message: string, sources: readonly MappingSource[], name?: string): SourceFault {
   const names = sources.map(({ path }) => path);
   const near =
     name === undefined
@@ -106,5 +116,5 @@ function sourceFault(message: string, sources: readonly MappingSource[], name?: 
           1,
         );
   const hint = near.length > 0 ? `Did you mean ${near[0]}?` : names.length > 0 ? `The mapping has: ${names.join(', ')}` : undefined;
-  return new RequestFault('request/invalid', message, { hint, members: { names } });
+  return new SourceFault(message, names, hint);
 }

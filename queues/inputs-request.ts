@@ -1,0 +1,56 @@
+/** What a run of the semi-structured transformer is, whoever asks for it: by HTTP or by message, the same checks. */
+import { directories } from '../src/config/directories.ts';
+import type { Snapshot } from '../src/config/options.ts';
+import { Fault } from '../src/fault.ts';
+import { redact } from '../src/redact.ts';
+import { listDirectory } from '../src/storage/storage.ts';
+import type { TransformRequest } from './jobs.ts';
+import { bindInputs, readMappingSources } from './mapping-sources.ts';
+import { type FieldValues, readProcessRequest } from './process-request.ts';
+import { settingsOf } from './transform-request.ts';
+
+/**
+ * The run that the fields of a request ask for, under the present configuration.
+ *
+ * @throws Fault request/invalid — a field that is wrong or missing, no mapping; SourceFault — a logical source that no mapping has
+ */
+export async function inputsRequest(fields: FieldValues, snapshot: Snapshot, workingDirectory: string): Promise<TransformRequest> {
+  const request = readProcessRequest(fields);
+  const mappings = await findMappings(request.mapping, snapshot, workingDirectory);
+  const sources = await readMappingSources(mappings, { workingDirectory, base: snapshot.BASE_IRI });
+  const inputs = bindInputs(request, sources);
+  return { service: 'semi-structured-transformer', inputs, mappings, ...settingsOf(snapshot, workingDirectory) };
+}
+
+/**
+ * The mapping files that take part.
+ *
+ * @throws Fault request/invalid — a directory without any
+ */
+async function findMappings(given: string | undefined, snapshot: Snapshot, workingDirectory: string): Promise<readonly string[]> {
+  const directory = given ?? directories(snapshot, workingDirectory).mappings;
+  const found = await listMappings(directory, workingDirectory);
+  if (found !== undefined && found.length > 0) return found;
+  if (given === undefined) {
+    throw new Fault('request/invalid', `The request has no mappingURL, and there is no mapping in ${redact(directory)}`, {
+      hint: 'Give mappingURL, put a .ttl file there with PUT /rml, or set MAPPINGS_DIR_URL',
+    });
+  }
+  if (found === undefined) return [given];
+  throw new Fault('request/invalid', `The directory ${redact(given)} of mappingURL has no .ttl file`);
+}
+
+/** undefined: no directory, so a file, or nothing at all; the run will find out. */
+async function listMappings(url: string, workingDirectory: string): Promise<readonly string[] | undefined> {
+  try {
+    return await listDirectory(url, ['ttl'], workingDirectory);
+  } catch (error) {
+    if (
+      error instanceof Fault &&
+      (error.code === 'source/missing' || error.code === 'source/refused' || error.code === 'source/unreadable')
+    ) {
+      return undefined;
+    }
+    throw error;
+  }
+}

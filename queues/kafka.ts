@@ -1,0 +1,417 @@
+/**
+ * The message bus on Apache Kafka. Nothing else knows its client library.
+ *
+ * What it takes that nothing is lost: a key on every message, an idempotent producer that waits for all replicas, offsets that are committed
+ * after the hand-over, and a new client in place of one that gave up. The library's consumer ends for good when it meets an error that it
+ * does not expect, and its producer may refuse everything after a failed batch; so both are replaced then.
+ */
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type Admin,
+  type EachBatchPayload,
+  Kafka,
+  type KafkaConfig,
+  logLevel,
+  Partitioners,
+  type Producer,
+  type SASLOptions,
+} from 'kafkajs';
+import type { Snapshot } from '../src/config/options.ts';
+import { Fault } from '../src/fault.ts';
+import { type Logger, METRICS } from '../src/observe.ts';
+import { atMost } from './backend.ts';
+import { type IncomingMessage, type MessageBus, MessageTooLarge, type OutgoingMessage, type Subscription, type Take } from './bus.ts';
+
+/** Long enough for a broker that is started again; `requestTimeout` stays at 30 s, since a request that is given up too early is done twice. */
+const RETRY = { retries: 50, initialRetryTime: 200, maxRetryTime: 2_000 } as const;
+/** Of a producer, about half a minute: whoever asks it to send asks again. */
+const SEND_RETRIES = 15;
+/** Of one request of a producer; a broker takes a megabyte at once by default. */
+const LOT_BYTES = 256 * 1024;
+const SESSION_MS = 10_000;
+const HEARTBEAT_MS = 1_000;
+/** How long a fetch waits for messages, and with it the end of a consumer. */
+const FETCH_WAIT_MS = 200;
+/** Before a client is made in place of one that failed, and a message is handed over again. */
+const AGAIN_MS = 1_000;
+/** Messages that are handed over at the same time; a commit follows. */
+const TAKEN_TOGETHER = 20;
+const CLOSE_MS = 2_000;
+const LAG_MS = 5_000;
+
+/** @throws Fault config/invalid — options that contradict each other, a file of certificates that cannot be read */
+export function openKafka(snapshot: Snapshot, logger: Logger): MessageBus {
+  const config = clientConfig(snapshot);
+  const log = quietly(logger);
+  /** The library writes into the login that it is given. */
+  const client = (): Kafka =>
+    new Kafka({ ...config, ...(config.sasl === undefined ? {} : { sasl: { ...config.sasl } as SASLOptions }), logCreator: () => log });
+  const producing = openProducers(client, logger);
+  let admin: Promise<Admin> | undefined;
+
+  const dropAdmin = async (): Promise<void> => {
+    const dropped = admin;
+    admin = undefined;
+    if (dropped !== undefined)
+      await atMost(
+        CLOSE_MS,
+        dropped.then((one) => one.disconnect()),
+      );
+  };
+
+  return {
+    describe: () => `Kafka at ${snapshot.KAFKA_BROKERS.join(', ')}`,
+    produce: (messages) => producing.send(messages),
+    consume: (topic, group, take) => subscribe(client, { topic, group, take }, logger),
+
+    async lag(topic, group) {
+      try {
+        admin ??= (async () => {
+          const made = client().admin({ retry: { retries: 0 } });
+          await made.connect();
+          return made;
+        })();
+        const connected = await admin;
+        const asked = Promise.all([connected.fetchTopicOffsets(topic), connected.fetchOffsets({ groupId: group, topics: [topic] })]);
+        const late = sleep(LAG_MS, undefined, { ref: false });
+        const answer = await Promise.race([asked, late]);
+        if (answer === undefined) throw new Fault('service/unavailable', 'The brokers do not answer');
+        const [ends, [taken]] = answer;
+        const next = new Map(taken?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
+        // Nothing committed is -1, and what was deleted by age counts no more.
+        return ends.reduce((sum, { partition, high, low }) => sum + Number(high) - Math.max(Number(low), next.get(partition) ?? -1), 0);
+      } catch (error) {
+        await dropAdmin();
+        throw error;
+      }
+    },
+
+    async disconnect() {
+      await Promise.all([producing.disconnect(), dropAdmin()]);
+    },
+  };
+}
+
+function clientConfig(snapshot: Snapshot): KafkaConfig {
+  const { KAFKA_BROKERS, KAFKA_SSL, KAFKA_SSL_CA, KAFKA_SASL_MECHANISM: mechanism } = snapshot;
+  const { KAFKA_USERNAME: username, KAFKA_PASSWORD: password } = snapshot;
+  if (mechanism !== 'none' && (username === undefined || password === undefined)) {
+    throw new Fault('config/invalid', `KAFKA_SASL_MECHANISM is ${mechanism}, which needs a user and a password`, {
+      hint: 'Set KAFKA_USERNAME and KAFKA_PASSWORD',
+    });
+  }
+  if (mechanism === 'none' && password !== undefined) {
+    throw new Fault('config/invalid', 'KAFKA_PASSWORD is set, but nothing says how to log in', {
+      hint: 'Set KAFKA_SASL_MECHANISM to plain, scram-sha-256 or scram-sha-512',
+    });
+  }
+  if (!KAFKA_SSL && KAFKA_SSL_CA !== undefined) {
+    throw new Fault('config/invalid', 'KAFKA_SSL_CA is set, but KAFKA_SSL is false', { hint: 'Set KAFKA_SSL=true' });
+  }
+  return {
+    clientId: 'quadmill',
+    brokers: [...KAFKA_BROKERS],
+    ssl: KAFKA_SSL && (KAFKA_SSL_CA === undefined ? true : { ca: [readCertificates(KAFKA_SSL_CA)] }),
+    ...(mechanism === 'none' ? {} : { sasl: { mechanism, username, password } as SASLOptions }),
+    retry: RETRY,
+    logLevel: logLevel.ERROR,
+  };
+}
+
+function readCertificates(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const { message } = error as Error;
+    throw new Fault('config/invalid', `The file of KAFKA_SSL_CA cannot be read: ${message}`, {
+      hint: 'A PEM file was expected',
+      cause: error,
+    });
+  }
+}
+
+interface Consuming {
+  readonly topic: string;
+  readonly group: string;
+  readonly take: Take;
+}
+
+/** One consumer after the other, each until it fails, until it is closed. */
+function subscribe(client: () => Kafka, { topic, group, take }: Consuming, logger: Logger): Subscription {
+  const stop = new AbortController();
+  const { signal } = stop;
+
+  const consumeOnce = async (): Promise<void> => {
+    const consumer = client().consumer({
+      groupId: group,
+      sessionTimeout: SESSION_MS,
+      heartbeatInterval: HEARTBEAT_MS,
+      maxWaitTimeInMs: FETCH_WAIT_MS,
+      allowAutoTopicCreation: false,
+      // A consumer that crashed is replaced here, whatever it crashed of.
+      retry: { ...RETRY, restartOnFailure: async () => false },
+    });
+    let closed: Promise<unknown> | undefined;
+    const close = (): Promise<unknown> => {
+      closed ??= atMost(CLOSE_MS, consumer.disconnect());
+      return closed;
+    };
+    const crashed = new Promise<never>((_, reject) => {
+      consumer.on(consumer.events.CRASH, ({ payload }) => reject(payload.error));
+    });
+    const stopped = untilAborted(signal);
+    consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
+      logger.info({ topic, group, partitions: payload.memberAssignment[topic]?.length ?? 0 }, 'messages are taken');
+    });
+    const run = async (): Promise<void> => {
+      await consumer.connect();
+      // A group that is new takes what was there before it.
+      await consumer.subscribe({ topic, fromBeginning: true });
+      await consumer.run({ autoCommit: false, eachBatchAutoResolve: false, eachBatch: (batch) => takeBatch(batch) });
+    };
+    const takeBatch = async (payload: EachBatchPayload): Promise<void> => {
+      try {
+        await handOver(payload, take, signal, async (offset) => {
+          const { partition } = payload.batch;
+          await consumer.commitOffsets([{ topic, partition, offset: String(BigInt(offset) + 1n) }]);
+        });
+      } catch (error) {
+        // A wrapped error of the group would end the consumer where the one inside makes it join again.
+        throw (error as { cause?: unknown }).cause ?? error;
+      }
+    };
+    try {
+      await Promise.race([run().then(() => Promise.race([crashed, stopped])), crashed, stopped]);
+    } finally {
+      await close();
+    }
+  };
+
+  const loop = async (): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        await consumeOnce();
+      } catch (error) {
+        if (signal.aborted) return;
+        METRICS.messageErrors.inc({ kind: 'consumer' });
+        logger.warn({ topic, group, error }, 'messages are not taken; tried again');
+        await sleep(AGAIN_MS, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  };
+  const ended = loop();
+  return {
+    close() {
+      stop.abort();
+      return ended;
+    },
+  };
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/**
+ * Hands the messages of a batch over, some at a time, and commits after each lot. Gives signs of life while the hand-over is refused, and
+ * stops when the partition is another's.
+ */
+async function handOver(
+  { batch, resolveOffset, heartbeat, isRunning, isStale }: EachBatchPayload,
+  take: Take,
+  stopped: AbortSignal,
+  commit: (offset: string) => Promise<void>,
+): Promise<void> {
+  const lost = new AbortController();
+  const signal = AbortSignal.any([stopped, lost.signal]);
+  const goesOn = (): boolean => isRunning() && !isStale() && !signal.aborted;
+  try {
+    for (let at = 0; at < batch.messages.length && goesOn(); at += TAKEN_TOGETHER) {
+      const lot = batch.messages.slice(at, at + TAKEN_TOGETHER);
+      let left: IncomingMessage[] = lot.map(({ offset, timestamp, key, value }) => ({
+        topic: batch.topic,
+        partition: batch.partition,
+        offset,
+        timestamp,
+        key,
+        value,
+      }));
+      while (left.length > 0) {
+        const all = left.map((message) => take(message, signal));
+        const taken = Promise.allSettled(all);
+        let results: PromiseSettledResult<void>[] | undefined;
+        while (results === undefined) {
+          const beat = sleep(HEARTBEAT_MS, undefined, { ref: false });
+          results = (await Promise.race([taken, beat])) ?? undefined;
+          await heartbeat();
+        }
+        left = left.filter((_, i) => results[i]?.status === 'rejected');
+        if (left.length === 0) break;
+        await sleep(AGAIN_MS, undefined, { signal }).catch(() => undefined);
+        if (!goesOn()) return;
+        await heartbeat();
+      }
+      const last = lot.at(-1)?.offset as string;
+      resolveOffset(last);
+      await commit(last);
+      await heartbeat();
+    }
+  } finally {
+    lost.abort();
+  }
+}
+
+interface Waiting {
+  readonly messages: readonly OutgoingMessage[];
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+interface Sender {
+  send(messages: readonly OutgoingMessage[]): Promise<void>;
+  disconnect(): Promise<void>;
+}
+
+/** Sends to each topic by a producer of its own, so that one whose topic is missing or refused keeps no other back. */
+function openProducers(client: () => Kafka, logger: Logger): Sender {
+  const senders = new Map<string, Sender>();
+  const senderOf = (topic: string): Sender => {
+    const found = senders.get(topic) ?? openProducer(client, topic, logger);
+    senders.set(topic, found);
+    return found;
+  };
+  return {
+    async send(messages) {
+      const topics = [...new Set(messages.map(({ topic }) => topic))];
+      try {
+        await Promise.all(topics.map((topic) => senderOf(topic).send(messages.filter((one) => one.topic === topic))));
+      } catch (error) {
+        throw isTooLarge(error) ? new MessageTooLarge((error as Error).message, { cause: error }) : error;
+      }
+    },
+    async disconnect() {
+      await Promise.all([...senders.values()].map((one) => one.disconnect()));
+    },
+  };
+}
+
+/** Sends in the order of the calls; what is asked for while a lot is under way waits for the next one. */
+function openProducer(client: () => Kafka, topic: string, logger: Logger): Sender {
+  let producer: Promise<Producer> | undefined;
+  let busy = false;
+  const waiting: Waiting[] = [];
+
+  const connect = async (): Promise<Producer> => {
+    const made = client().producer({
+      idempotent: true,
+      maxInFlightRequests: 1,
+      allowAutoTopicCreation: false,
+      createPartitioner: Partitioners.DefaultPartitioner,
+      retry: { ...RETRY, retries: SEND_RETRIES },
+    });
+    await made.connect();
+    logger.info({ topic }, 'messages can be sent');
+    return made;
+  };
+  const disconnect = async (): Promise<void> => {
+    const dropped = producer;
+    producer = undefined;
+    if (dropped !== undefined)
+      await atMost(
+        CLOSE_MS,
+        dropped.then((one) => one.disconnect()),
+      );
+  };
+
+  const sendNow = async (messages: readonly OutgoingMessage[]): Promise<void> => {
+    try {
+      for (const lot of lots(messages, sizeOf)) {
+        producer ??= connect();
+        const connected = await producer;
+        await connected.send({ topic, acks: -1, messages: lot.map(({ key, value, headers }) => ({ key, value, headers })) });
+      }
+    } catch (error) {
+      // After a failed lot its sequence numbers are in doubt, and a new producer has new ones.
+      await disconnect();
+      throw error;
+    }
+  };
+
+  const sendAll = async (): Promise<void> => {
+    busy = true;
+    while (waiting.length > 0) {
+      const lot = lots(waiting, ({ messages }) => sum(messages.map(sizeOf))).next().value as readonly Waiting[];
+      waiting.splice(0, lot.length);
+      try {
+        await sendNow(lot.flatMap(({ messages }) => messages));
+        for (const one of lot) one.resolve();
+      } catch (error) {
+        METRICS.messageErrors.inc({ kind: 'producer' });
+        // One message that is refused must not keep its neighbours back.
+        if (lot.length > 1 && (error as Error).name === 'KafkaJSProtocolError') {
+          for (const one of lot) await sendNow(one.messages).then(one.resolve, one.reject);
+        } else {
+          for (const one of lot) one.reject(error);
+        }
+      }
+    }
+    busy = false;
+  };
+
+  return {
+    disconnect,
+    send: (messages) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ messages, resolve, reject });
+        if (!busy) void sendAll();
+      }),
+  };
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
+
+const sizeOf = ({ key, value, headers }: OutgoingMessage): number =>
+  sum([key, value, ...Object.entries(headers).flat()].map((text) => Buffer.byteLength(text)));
+
+/** Cuts `items` into lots of at most `LOT_BYTES`, but at least one item: brokers bound what is sent at once as they bound one message. */
+function* lots<T>(items: readonly T[], size: (item: T) => number): Generator<readonly T[], undefined> {
+  let lot: T[] = [];
+  let bytes = 0;
+  for (const item of items) {
+    const more = size(item);
+    if (lot.length > 0 && bytes + more > LOT_BYTES) {
+      yield lot;
+      lot = [];
+      bytes = 0;
+    }
+    lot.push(item);
+    bytes += more;
+  }
+  if (lot.length > 0) yield lot;
+}
+
+function isTooLarge(error: unknown): boolean {
+  const { type, cause } = error as { type?: string; cause?: unknown };
+  return type === 'MESSAGE_TOO_LARGE' || type === 'RECORD_LIST_TOO_LARGE' || (cause !== undefined && isTooLarge(cause));
+}
+
+const REPEAT_MS = 30_000;
+
+/** The library says every lost connection and every retry; one line of a kind in half a minute tells the same. */
+function quietly(logger: Logger) {
+  const last = new Map<string, number>();
+  return ({ log, namespace }: { log: { message: string; [field: string]: unknown }; namespace: string }): void => {
+    const reason = typeof log.error === 'string' ? log.error : log.message;
+    const key = `${namespace} ${reason.replace(/\d+/g, '')}`;
+    METRICS.messageErrors.inc({ kind: 'connection' });
+    const now = Date.now();
+    if (now - (last.get(key) ?? 0) < REPEAT_MS) return;
+    if (last.size > 100) last.clear();
+    last.set(key, now);
+    logger.warn({ broker: log.broker, reason, what: namespace }, 'message queue error');
+  };
+}

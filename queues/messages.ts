@@ -1,0 +1,83 @@
+/** What is said of an ended run on the message queue. Pure: options and clock come in as arguments. */
+import type { Snapshot } from '../src/config/options.ts';
+import type { IncomingMessage, OutgoingMessage } from './bus.ts';
+import type { FailureMessage, Outcome, RunSource, Service } from './jobs.ts';
+import { localTime } from './outcome.ts';
+
+export type MessageKind = 'success' | 'dead-letter';
+
+/** The messages of one outcome, in their order. */
+export interface Announcement {
+  readonly runId: string;
+  readonly kind: MessageKind;
+  readonly messages: readonly OutgoingMessage[];
+}
+
+/** Headers that hold the source message itself: bytes as they came. */
+export const ORIGINAL = ['source-key', 'source-value'] as const;
+/** Bytes of a source message that a run carries along for its dead letter. */
+const CARRIED_BYTES = 16 * 1024;
+
+type Options = Pick<Snapshot, 'KAFKA_TOPIC_NAME_SUCCESS' | 'KAFKA_TOPIC_NAME_DLQ' | 'KAFKA_SUCCESS_FORMAT'>;
+
+/** A completed run is a success message, any other a dead letter. */
+export function announcementOf(
+  { runId, service, source }: { readonly runId: string; readonly service: Service; readonly source?: RunSource | undefined },
+  outcome: Outcome,
+  options: Options,
+  now: Date,
+): Announcement {
+  if (outcome.state !== 'completed') return deadLetter(outcome.failure, source === undefined ? {} : sourceHeaders(source), options);
+  const { outputFileLocations, quads } = outcome.report;
+  const message = { topic: options.KAFKA_TOPIC_NAME_SUCCESS, key: runId, headers: { runId } };
+  const values =
+    options.KAFKA_SUCCESS_FORMAT === 'url'
+      ? outputFileLocations
+      : [JSON.stringify({ runId, service, outputFileLocations, time: localTime(now), quads, provenance: '' })];
+  return { runId, kind: 'success', messages: values.map((value) => ({ ...message, value })) };
+}
+
+export function deadLetter(
+  failure: FailureMessage,
+  headers: OutgoingMessage['headers'],
+  { KAFKA_TOPIC_NAME_DLQ }: Pick<Options, 'KAFKA_TOPIC_NAME_DLQ'>,
+): Announcement {
+  const { runId, code } = failure;
+  const message = { topic: KAFKA_TOPIC_NAME_DLQ, key: runId, value: JSON.stringify(failure), headers: { runId, code, ...headers } };
+  return { runId, kind: 'dead-letter', messages: [message] };
+}
+
+/** As a run carries it. */
+export function sourceOf({ topic, partition, offset, key, value }: IncomingMessage): RunSource {
+  const carried = (bytes: Buffer | null): string | undefined =>
+    bytes === null || bytes.length > CARRIED_BYTES ? undefined : bytes.toString('base64');
+  return { topic, partition, offset, key: carried(key), value: carried(value) };
+}
+
+function sourceHeaders({ topic, partition, offset, key, value }: RunSource): OutgoingMessage['headers'] {
+  const bytes = (text: string | undefined): Buffer | null => (text === undefined ? null : Buffer.from(text, 'base64'));
+  return originalHeaders({ topic, partition, offset, key: bytes(key), value: bytes(value) });
+}
+
+/** Where a source message stands, and its bytes. */
+export function originalHeaders({ topic, partition, offset, key, value }: Omit<IncomingMessage, 'timestamp'>): OutgoingMessage['headers'] {
+  return {
+    'source-topic': topic,
+    'source-partition': String(partition),
+    'source-offset': offset,
+    ...(key === null ? {} : { 'source-key': key }),
+    ...(value === null ? {} : { 'source-value': value }),
+  };
+}
+
+/** The same without the source message itself, of which only the place and the size are left. */
+export function withoutOriginal(message: OutgoingMessage): OutgoingMessage {
+  const headers: Record<string, string | Buffer> = { ...message.headers };
+  for (const name of ORIGINAL) {
+    const original = headers[name];
+    if (original === undefined) continue;
+    delete headers[name];
+    headers[`${name}-bytes`] = String(original.length);
+  }
+  return { ...message, headers };
+}

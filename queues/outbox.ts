@@ -1,0 +1,177 @@
+/**
+ * The outbox: messages of outcomes, kept in the queue until the message queue has them.
+ *
+ * `announce` puts them in before a run counts as announced, under an id that its repetition finds again. Whichever worker takes the job
+ * sends them, and sends all of them again when it dies before it says so, or when the brokers are away: at least once. The messages of one
+ * run are one job, so they keep their order.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Queue } from 'bullmq';
+import type { Snapshot } from '../src/config/options.ts';
+import { type Logger, METRICS } from '../src/observe.ts';
+import { atMost, type QueueBackend, within } from './backend.ts';
+import { type BusSwitch, type MessageBus, MessageTooLarge, type OutgoingMessage } from './bus.ts';
+import { OUTBOX_QUEUE } from './jobs.ts';
+import { type Announcement, type MessageKind, ORIGINAL, withoutOriginal } from './messages.ts';
+
+/** Bytes are base64. */
+interface KeptMessage extends Omit<OutgoingMessage, 'headers'> {
+  readonly headers: Readonly<Record<string, string | { readonly base64: string }>>;
+}
+
+interface OutboxPayload {
+  readonly kind: MessageKind;
+  readonly messages: readonly KeptMessage[];
+}
+
+export interface Outbox {
+  /** Resolves when the queue has them. The same run and kind again, while they are still to be sent, changes nothing. @throws Fault service/unavailable */
+  add(announcement: Announcement): Promise<void>;
+}
+
+const ADD_MS = 2_000;
+/** Without limit, in words of a database that counts in 32 bits. */
+const FOREVER = 2 ** 31 - 1;
+const AGAIN_MS = 3_000;
+
+export function openOutbox(backend: QueueBackend): Outbox {
+  const queue = backend.queue<OutboxPayload>(OUTBOX_QUEUE);
+  return {
+    async add({ runId, kind, messages }) {
+      if (messages.length === 0) return;
+      const adding = queue.add(
+        kind,
+        { kind, messages: messages.map(keep) },
+        {
+          jobId: `${runId}-${kind}`,
+          attempts: FOREVER,
+          backoff: { type: 'fixed', delay: AGAIN_MS },
+          removeOnComplete: true,
+          removeOnFail: false,
+        },
+      );
+      await within(ADD_MS, adding, 'The messages of the outcome may not have been kept');
+    },
+  };
+}
+
+const keep = (message: OutgoingMessage): KeptMessage => ({
+  ...message,
+  headers: Object.fromEntries(
+    Object.entries(message.headers).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value : { base64: value.toString('base64') },
+    ]),
+  ),
+});
+
+const unpack = (message: KeptMessage): OutgoingMessage => ({
+  ...message,
+  headers: Object.fromEntries(
+    Object.entries(message.headers).map(([name, value]) => [name, typeof value === 'string' ? value : Buffer.from(value.base64, 'base64')]),
+  ),
+});
+
+export interface SenderSettings {
+  readonly bus: MessageBus;
+  readonly state: BusSwitch;
+  readonly snapshot: Pick<Snapshot, 'LOCK_SECONDS' | 'STALLED_SECONDS'>;
+}
+
+export interface Sender {
+  /** Sends what is there for at most `waitMs`; the rest stays for another process, or the next start. */
+  close(waitMs: number): Promise<void>;
+}
+
+/** Outcomes whose messages are sent at the same time; what is asked for together goes out together. */
+const CONCURRENCY = 200;
+/** Whoever loses its lock only sends again; BullMQ's bound on that must never come. */
+const NEVER = 1_000_000;
+const MEASURE_MS = 2_000;
+const FLUSH_LOOK_MS = 50;
+const CLOSE_MS = 1_000;
+
+/** Sends until it is closed, while the switch is on. */
+export async function startSender(backend: QueueBackend, { bus, state, snapshot }: SenderSettings, logger: Logger): Promise<Sender> {
+  const queue = backend.queue<OutboxPayload>(OUTBOX_QUEUE);
+  const report = onChange(logger);
+  const worker = backend.worker<OutboxPayload, void>(
+    OUTBOX_QUEUE,
+    async ({ data: { kind, messages } }) => {
+      if (!state.isOn()) throw new Error('The message queue is switched off');
+      try {
+        await send(bus, messages.map(unpack));
+        report(undefined);
+      } catch (error) {
+        report(error);
+        throw error;
+      }
+      METRICS.messagesSent.inc({ kind }, messages.length);
+    },
+    {
+      concurrency: CONCURRENCY,
+      lockDuration: snapshot.LOCK_SECONDS * 1_000,
+      stalledInterval: snapshot.STALLED_SECONDS * 1_000,
+      maxStalledCount: NEVER,
+      drainDelay: 5,
+      runRetryDelay: 1_000,
+    },
+  );
+  let closed = false;
+  const follow = (on: boolean): void => {
+    if (closed) return;
+    const following = on ? worker.resume() : worker.pause(true).then(() => bus.disconnect());
+    following.catch((error: unknown) => logger.warn({ error }, 'sending of messages not switched'));
+  };
+  const unwatch = state.onChange(follow);
+  const timer = setInterval(() => {
+    measure(queue).catch(() => METRICS.queueErrors.inc({ kind: 'outbox' }));
+  }, MEASURE_MS).unref();
+  await worker.waitUntilReady();
+  follow(state.isOn());
+
+  return {
+    async close(waitMs) {
+      closed = true;
+      unwatch();
+      clearInterval(timer);
+      const flush = async (): Promise<void> => {
+        while (state.isOn() && (await queue.getJobCountByTypes('waiting', 'active')) > 0) await sleep(FLUSH_LOOK_MS);
+      };
+      if (worker.isRunning() && !worker.isPaused()) await atMost(waitMs, flush());
+      await atMost(CLOSE_MS, worker.close());
+    },
+  };
+}
+
+/** A dead letter that the brokers find too large goes without the source message, which stands where its headers say. */
+async function send(bus: MessageBus, messages: readonly OutgoingMessage[]): Promise<void> {
+  try {
+    await bus.produce(messages);
+  } catch (error) {
+    const hasOriginal = messages.some(({ headers }) => ORIGINAL.some((name) => headers[name] !== undefined));
+    if (!hasOriginal || !(error instanceof MessageTooLarge)) throw error;
+    await bus.produce(messages.map(withoutOriginal));
+  }
+}
+
+/** Says when sending fails, and when it works again. */
+function onChange(logger: Logger): (error: unknown) => void {
+  let failing: string | undefined;
+  return (error) => {
+    METRICS.messageQueueUp.set(error === undefined ? 1 : 0);
+    const reason = error === undefined ? undefined : String((error as Error).message);
+    if (reason === failing) return;
+    failing = reason;
+    if (reason === undefined) logger.info('messages are sent again');
+    else logger.warn({ reason, error }, 'messages cannot be sent; they are kept and sent later');
+  };
+}
+
+async function measure(queue: Queue<OutboxPayload>): Promise<void> {
+  const counts = await queue.getJobCounts('waiting', 'active', 'delayed', 'failed');
+  METRICS.outboxDepth.set(Object.values(counts).reduce((sum, count) => sum + count, 0));
+  const oldest = await Promise.all((['waiting', 'active', 'delayed'] as const).map((state) => queue.getJobs(state, 0, 0, true)));
+  const times = oldest.flat().flatMap((job) => (job?.timestamp === undefined ? [] : [job.timestamp]));
+  METRICS.outboxAge.set(times.length === 0 ? 0 : (Date.now() - Math.min(...times)) / 1_000);
+}
