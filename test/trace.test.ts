@@ -126,7 +126,8 @@ describe('with an SDK', () => {
     propagation.setGlobalPropagator(propagator);
     directory = await temporaryDirectory();
     backend = await openBackend({ url: 'embedded:', directory: directory.path, prefix: uniquePrefix() }, quietLogger());
-    config = await openConfig({ DATA_DIR: directory.path, JDBC_URL: 'jdbc:postgresql://host/db' }, backend.settings);
+    const database = { JDBC_URL: 'jdbc:postgresql://host/db', DB_USER: 'reader', DB_PASSWORD: 'hunter2-of-the-database' };
+    config = await openConfig({ DATA_DIR: directory.path, ...database }, backend.settings);
     runs = await openRuns(backend);
     const engine = new URL('../dist/test/queues-engine.js', import.meta.url).href;
     workers = await startWorkers(backend, config, quietLogger(), { engine, workingDirectory: directory.path });
