@@ -19,7 +19,10 @@ export interface Redis {
 export interface RedisOptions {
   /** undefined: a free one. A port that was used before lets clients find the new server. */
   readonly port?: number | undefined;
-  /** Directory of an append-only file, which the caller makes and removes; undefined: nothing is kept. */
+  /**
+   * Directory of an append-only file, which the caller makes and removes; undefined: nothing is kept. Every write is there before it is
+   * answered: with `everysec`, a kill may lose what was answered while the last flush was still going on.
+   */
   readonly appendOnly?: string | undefined;
 }
 
@@ -31,8 +34,8 @@ export async function startRedis(options: RedisOptions = {}): Promise<Redis | { 
   if (missingRedis !== undefined) return { skip: missingRedis };
   const port = options.port ?? (await freePort());
   const directory = await mkdtemp(join(tmpdir(), 'quadmill-redis-'));
-  const keep = options.appendOnly === undefined ? 'no' : 'yes';
-  const files = ['--dir', options.appendOnly ?? directory, '--save', '', '--appendonly', keep];
+  const keep = options.appendOnly === undefined ? ['no'] : ['yes', '--appendfsync', 'always'];
+  const files = ['--dir', options.appendOnly ?? directory, '--save', '', '--appendonly', ...keep];
   const server = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', ...files], { stdio: 'ignore' });
   try {
     await untilReady(server, port);

@@ -1,0 +1,54 @@
+/** Chaos over a fleet, for a short while; `npm run chaos` does the same for as long as one likes. CHAOS_SEED and CHAOS_SECONDS choose another one here. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { PROJECT_ROOT } from './project-root.ts';
+import { missingRedis } from './servers/redis.ts';
+
+const SEED = process.env.CHAOS_SEED ?? '1';
+const SECONDS = process.env.CHAOS_SECONDS ?? '20';
+/** Faults, the rest after them and the verdict; three times as long as on a busy machine. */
+const LIMIT_MS = (Number(SECONDS) + 300) * 1_000;
+
+(missingRedis === undefined ? describe : describe.skip)(`chaos${missingRedis === undefined ? '' : ` (skipped: ${missingRedis})`}`, () => {
+  let child: ChildProcess | undefined;
+  // Told to end, it ends everything that it has started.
+  afterEach(() => void child?.kill('SIGTERM'));
+
+  const chaos = async (args: readonly string[]): Promise<string> => {
+    const main = join(PROJECT_ROOT, 'dist', 'test', 'chaos', 'main.js');
+    const started = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    child = started;
+    let said = '';
+    for (const stream of [started.stdout, started.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        said += text;
+      });
+    }
+    const code = await new Promise((resolve) => started.once('close', resolve));
+    if (code !== 0) throw new Error(`chaos ended with exit code ${code}:\n${said}`);
+    return said;
+  };
+
+  test(
+    `every request has one outcome and its output, and nothing else is left, after ${SECONDS} s of every fault (seed ${SEED})`,
+    async () => {
+      const said = await chaos(['--seed', SEED, '--seconds', SECONDS]);
+      const skipped = said.split('\n').filter((line) => line.includes('skipped: '));
+      if (skipped.length > 0) console.warn(`faults that cannot be had here:\n${skipped.join('\n')}`);
+      expect(said).toMatch(/^ +\d+ {2}kill-worker/m);
+      expect(said).toMatch(/^ +\d+ {2}kill-redis/m);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    '200 files are mapped while one of three workers is killed every 700 ms for 20 s',
+    async () => {
+      const said = await chaos(['--preset', 'kills', '--seed', SEED]);
+      expect(said).toContain('200 runs ended: 200 completed');
+      expect(Number(/(\d+) {2}kill-worker/.exec(said)?.[1])).toBeGreaterThan(10);
+    },
+    LIMIT_MS,
+  );
+});

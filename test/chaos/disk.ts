@@ -1,0 +1,61 @@
+/**
+ * A small disk of its own for the fleet's data, so that it can be full: a tmpfs in a mount namespace that this process enters by
+ * starting itself again. It goes with the process.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+
+const INSIDE = 'CHAOS_NAMESPACE';
+const SIZE_MB = 192;
+
+export interface Disk {
+  /** Leaves no byte free. */
+  fill(): void;
+  free(): void;
+}
+
+/** The flags of unshare that this user may use; a text says why there are none. */
+function namespaceFlags(): readonly string[] | string {
+  const all = process.getuid?.() === 0 ? ['-m'] : ['-Urm'];
+  const tried = spawnSync('unshare', [...all, 'mount', '-t', 'tmpfs', '-o', 'size=1m', 'chaos', '/mnt'], { encoding: 'utf8' });
+  if (tried.status === 0) return all;
+  return `no tmpfs can be mounted in a namespace of its own: ${tried.error?.message ?? tried.stderr.trim()}`;
+}
+
+/** Starts this program again in a mount namespace. Resolves to its exit code; undefined: this is it, or there is none. */
+export async function enterNamespace(): Promise<number | undefined> {
+  if (process.env[INSIDE] !== undefined) return undefined;
+  const flags = namespaceFlags();
+  process.env[INSIDE] = typeof flags === 'string' ? flags : 'entered';
+  if (typeof flags === 'string') return undefined;
+  const child = spawn('unshare', [...flags, process.execPath, ...process.argv.slice(1)], { stdio: 'inherit' });
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => child.kill(name));
+  return new Promise((resolve) => child.once('close', (code) => resolve(code ?? 1)));
+}
+
+/** Puts the disk at `directory`, which is there; a text says why it cannot. */
+export function mountDisk(directory: string): Disk | string {
+  const inside = process.env[INSIDE];
+  if (inside !== 'entered') return inside ?? 'not in a mount namespace of its own';
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE_MB}m,mode=0755`, 'chaos', directory], { encoding: 'utf8' });
+  if (mounted.status !== 0) return `no tmpfs can be mounted: ${mounted.stderr.trim()}`;
+  const ballast = join(directory, 'ballast');
+  return {
+    fill() {
+      const file = openSync(ballast, 'w');
+      try {
+        for (const block of [Buffer.alloc(2 ** 20), Buffer.alloc(2 ** 12)]) {
+          try {
+            for (;;) writeSync(file, block);
+          } catch (error) {
+            if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+          }
+        }
+      } finally {
+        closeSync(file);
+      }
+    },
+    free: () => rmSync(ballast, { force: true }),
+  };
+}

@@ -1,0 +1,173 @@
+/**
+ * THE table of faults. A row says how often its fault comes, where it cannot, and what it does; it undoes itself before it resolves.
+ * A fault of another server is another row, and that server a field of `World`.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Member } from './member.ts';
+import type { Random } from './random.ts';
+import { LOCK_SECONDS, STOP_LIMIT_MS, untilReady, type World } from './world.ts';
+
+export interface FaultKind {
+  readonly weight: number;
+  readonly summary: string;
+  /** Why it cannot be had here. */
+  missing?(world: World): string | undefined;
+  /** False: what it would act on was in the hands of other faults. */
+  inject(world: World, random: Random): Promise<boolean>;
+}
+
+const canTrace = spawnSync('strace', ['-V']).status === 0;
+
+export const FAULTS = {
+  'kill-worker': {
+    weight: 6,
+    summary: 'kill -9 of a worker, started again at once',
+    inject: ({ workers }, random) => killOne(workers, 0, random),
+  },
+  'lose-worker': {
+    weight: 3,
+    summary: 'kill -9 of a worker, started again seconds later',
+    inject: ({ workers }, random) => killOne(workers, random.between(1_000, 6_000), random),
+  },
+  'kill-api': {
+    weight: 3,
+    summary: 'kill -9 of the API, started again soon',
+    inject: ({ api }, random) => killOne([api], random.between(0, 2_000), random),
+  },
+  'pause-worker': {
+    weight: 4,
+    summary: 'a worker sleeps (SIGSTOP), often for longer than its locks live',
+    inject: (world, random) => pauseOne(world.workers, random.between(1_000, 6_000 * LOCK_SECONDS), random),
+  },
+  'pause-api': {
+    weight: 2,
+    summary: 'the API sleeps (SIGSTOP)',
+    inject: (world, random) => pauseOne([world.api], random.between(1_000, 5_000), random),
+  },
+  'kill-redis': {
+    weight: 2,
+    summary: 'kill -9 of Redis, started again on its files',
+    inject: (world, random) =>
+      withRedis(world, async () => {
+        await world.redis.kill();
+        await sleep(random.between(100, 2_500));
+        await world.redis.start();
+        const back = Date.now();
+        if (isUp(world.api) && (await untilReady(world.url, 20_000)) && isUp(world.api)) world.returns.push(Date.now() - back);
+      }),
+  },
+  'pause-redis': {
+    weight: 1,
+    summary: 'Redis sleeps (SIGSTOP)',
+    inject: (world, random) =>
+      withRedis(world, async () => {
+        world.redis.signal('SIGSTOP');
+        await sleep(random.between(500, 4_000));
+        world.redis.signal('SIGCONT');
+      }),
+  },
+  deploy: {
+    weight: 1,
+    summary: 'SIGTERM of every process in turn, the next one when its successor is ready',
+    async inject({ api, workers }, random) {
+      let stopped = 0;
+      for (const member of random.shuffle([api, ...workers])) {
+        const done = await withMember([member], random, async () => {
+          await member.stop(STOP_LIMIT_MS);
+          await member.start();
+        });
+        if (done) stopped++;
+      }
+      return stopped > 0;
+    },
+  },
+  'full-disk': {
+    weight: 1,
+    summary: 'not a byte is left on the disk of output and spill',
+    missing: ({ disk }) => (typeof disk === 'string' ? disk : undefined),
+    async inject({ disk }, random) {
+      if (typeof disk === 'string') return false;
+      disk.fill();
+      await sleep(random.between(500, 3_000));
+      disk.free();
+      return true;
+    },
+  },
+  'slow-disk': {
+    weight: 1,
+    summary: 'everything that a worker writes or renames takes 50 ms',
+    missing: () => (canTrace ? undefined : 'there is no strace, which delays system calls'),
+    inject: ({ workers }, random) =>
+      withMember(workers, random, async (member) => {
+        const calls = 'fsync,fdatasync,rename,renameat,renameat2,openat,pwrite64,unlink';
+        const args = ['-f', '-qq', '-o', '/dev/null', '-e', `trace=${calls}`, '-e', `inject=${calls}:delay_enter=50000`];
+        const tracer = spawn('strace', [...args, '-p', String(member.pid)], { stdio: 'ignore' });
+        const ended = new Promise((resolve) => tracer.once('close', resolve));
+        await sleep(random.between(1_000, 3_000));
+        tracer.kill('SIGINT');
+        const force = setTimeout(() => tracer.kill('SIGKILL'), 2_000);
+        await ended;
+        clearTimeout(force);
+      }),
+  },
+  'cut-inputs': {
+    weight: 1,
+    summary: 'connections to the server of inputs break, those under way as well as new ones',
+    async inject({ inputs }, random) {
+      inputs.cut(true);
+      await sleep(random.between(200, 1_500));
+      inputs.cut(false);
+      return true;
+    },
+  },
+} as const satisfies Readonly<Record<string, FaultKind>>;
+
+export type FaultName = keyof typeof FAULTS;
+
+/** One of `members` that is ready and in no other fault's hands, for as long as `act` takes. */
+async function withMember(members: readonly Member[], random: Random, act: (member: Member) => Promise<void>): Promise<boolean> {
+  const free = members.filter(isUp);
+  if (free.length === 0) return false;
+  const member = random.pick(free);
+  member.busy = true;
+  try {
+    await act(member);
+  } finally {
+    member.busy = false;
+  }
+  return true;
+}
+
+const isUp = ({ busy, ready }: Member): boolean => ready && !busy;
+
+async function withRedis({ redis }: World, act: () => Promise<void>): Promise<boolean> {
+  if (redis.busy) return false;
+  redis.busy = true;
+  try {
+    await act();
+  } finally {
+    redis.busy = false;
+  }
+  return true;
+}
+
+/** Also one that is still starting: a crash does not wait until its process is ready. */
+async function killOne(members: readonly Member[], waitMs: number, random: Random): Promise<boolean> {
+  const free = members.filter(({ busy }) => !busy);
+  if (free.length === 0) return false;
+  const member = random.pick(free);
+  member.busy = true;
+  await member.kill();
+  await sleep(waitMs);
+  member.busy = false;
+  await member.start();
+  return true;
+}
+
+const pauseOne = (members: readonly Member[], waitMs: number, random: Random): Promise<boolean> =>
+  withMember(members, random, async (member) => {
+    member.signal('SIGSTOP');
+    await sleep(waitMs);
+    member.signal('SIGCONT');
+  });

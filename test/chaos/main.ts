@@ -1,0 +1,111 @@
+/** `npm run chaos`: seeded faults over a stream of runs. Exit code 1 when anything was lost, doubled or left behind. */
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { missingRedis } from '../servers/redis.ts';
+import { type ChaosReport, PRESETS, type Preset, type PresetName, runChaos } from './chaos.ts';
+import { enterNamespace } from './disk.ts';
+import { FAULTS, type FaultName } from './faults.ts';
+
+const USAGE = `usage: npm run chaos -- [--seed N] [--seconds S] [--preset NAME] [--keep]
+presets: ${Object.entries(PRESETS)
+  .map(([name, { summary, seconds }]) => `${name} (${summary}; ${seconds} s)`)
+  .join(', ')}
+--keep leaves logs, ledger and data where they are; so does a run that finds something wrong`;
+
+const SHOWN_VIOLATIONS = 20;
+const SHOWN_LOG_LINES = 15;
+
+async function main(): Promise<number> {
+  let values: { seed?: string; seconds?: string; preset?: string; keep?: boolean };
+  try {
+    const text = { type: 'string' } as const;
+    ({ values } = parseArgs({ options: { seed: text, seconds: text, preset: text, keep: { type: 'boolean' } } }));
+  } catch (error) {
+    console.error(`${(error as Error).message}\n${USAGE}`);
+    return 2;
+  }
+  const name = values.preset ?? 'mixed';
+  const preset: Preset | undefined = Object.hasOwn(PRESETS, name) ? PRESETS[name as PresetName] : undefined;
+  const seed = Number(values.seed ?? Date.now() % 1_000_000);
+  const seconds = Number(values.seconds ?? preset?.seconds);
+  if (preset === undefined || !Number.isInteger(seed) || !(seconds >= 1)) {
+    console.error(preset === undefined ? `there is no preset ${name}` : '--seed takes a whole number, --seconds at least 1');
+    console.error(USAGE);
+    return 2;
+  }
+  if (missingRedis !== undefined) {
+    console.error(missingRedis);
+    return 2;
+  }
+  const code = await enterNamespace();
+  if (code !== undefined) return code;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(130));
+
+  const again = `npm run chaos -- --preset ${name} --seed ${seed} --seconds ${seconds}`;
+  console.log(again);
+  const directory = await mkdtemp(join(tmpdir(), 'quadmill-chaos-'));
+  const report = await runChaos(directory, preset, seed, seconds);
+  console.log(`\n${summary(report)}`);
+  const wrong = report.violations.length > 0;
+  if (wrong) {
+    console.error(`\n${report.violations.slice(0, SHOWN_VIOLATIONS).join('\n')}`);
+    await showLogs(directory, report.violations.join('\n'));
+    console.error(`\n${report.violations.length} violations; see ${directory}; again: ${again}`);
+  } else if (values.keep) console.log(`\nkept in ${directory}`);
+  if (wrong || values.keep) keepData(directory);
+  else await remove(directory);
+  return wrong ? 1 : 0;
+}
+
+function summary({ faults, skipped, runs, repeated, recoveries, returns, settledMs }: ChaosReport): string {
+  const rows = Object.entries(faults).map(([fault, count]) => line(String(count), fault, FAULTS[fault as FaultName].summary));
+  const total = runs.completed + runs.failed + runs.cancelled;
+  return [
+    line('times', 'fault', ''),
+    ...rows,
+    ...Object.entries(skipped).map(([fault, reason]) => line('-', fault, `skipped: ${reason}`)),
+    '',
+    `${total} runs ended: ${runs.completed} completed, ${runs.failed} failed as they must, ${runs.cancelled} cancelled`,
+    `${repeated} requests were sent again by their clients`,
+    `from the death of a worker to the next start of its run: ${spread(recoveries)}`,
+    `from the return of Redis to a ready API: ${spread(returns)}`,
+    `from the last fault to the last outcome: ${seconds(settledMs)}`,
+  ].join('\n');
+}
+
+const line = (times: string, fault: string, says: string): string => `${times.padStart(5)}  ${fault.padEnd(12)}  ${says}`.trimEnd();
+const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
+
+function spread(times: readonly number[]): string {
+  if (times.length === 0) return 'none was seen';
+  const sorted = [...times].sort((a, b) => a - b);
+  return `median ${seconds(sorted[sorted.length >> 1] as number)}, longest ${seconds(sorted.at(-1) as number)}, of ${times.length}`;
+}
+
+/** Lines of the processes' logs about the runs that are named, else the last ones. */
+async function showLogs(directory: string, text: string): Promise<void> {
+  const ids = [...new Set(text.match(/\bk[0-9a-f]{40}\b/g) ?? [])].slice(0, 3);
+  const logs = join(directory, 'logs');
+  const files = await readdir(logs);
+  const read = (command: string, args: readonly string[]): string => spawnSync(command, args, { cwd: logs, encoding: 'utf8' }).stdout;
+  for (const id of ids) console.error(`\nlog lines of ${id}:\n${read('grep', ['-H', id, ...files])}`);
+  if (ids.length === 0) console.error(read('tail', ['-n', String(SHOWN_LOG_LINES), ...files]));
+}
+
+/** The disk goes with this process; what lies on it is copied. */
+const keepData = (directory: string): void => void spawnSync('cp', ['-a', join(directory, 'data'), join(directory, 'data-kept')]);
+
+async function remove(directory: string): Promise<void> {
+  spawnSync('umount', [join(directory, 'data')]);
+  await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  console.error(error);
+  process.exitCode = 1;
+}
