@@ -107,6 +107,7 @@ export class Databases {
   openScan({ iterations }: ScanPlan, source: SqlSource, range: KeyRange | undefined): OpenedScan {
     const references = iterations.flatMap((iteration) => iteration.references);
     const { content } = source;
+    const origin = formatOrigin(content.origin);
     const close = async (): Promise<void> => undefined;
     if (content.kind === 'join') {
       const [child, parent] = this.#sides(source as Content<'join'>, references);
@@ -117,8 +118,8 @@ export class Databases {
         return side === 'child' ? child.read.indexOf(column) : child.read.length + parent.read.indexOf(column);
       };
       const { session } = child.relation;
-      const scan = openSql({ session, sql: query.sql, columns: query.columns, position, nulls: source.nulls });
-      return { scan: placed(scan, formatOrigin(content.origin)), name: session.address.name, typed: true, close };
+      const scan = openSql({ session, sql: query.sql, columns: query.columns, position, nulls: source.nulls, origin });
+      return { scan: placed(scan, origin), name: session.address.name, typed: true, close };
     }
     const relation = this.#relation(source);
     const { session } = relation;
@@ -128,8 +129,8 @@ export class Databases {
       const column = this.#position(source, reference);
       return relation.query === undefined ? read.indexOf(column) : column;
     };
-    const scan = openSql({ session, sql: query.sql, columns: query.columns, position, nulls: source.nulls });
-    return { scan: placed(scan, formatOrigin(content.origin)), name: session.address.name, typed: true, close };
+    const scan = openSql({ session, sql: query.sql, columns: query.columns, position, nulls: source.nulls, origin });
+    return { scan: placed(scan, origin), name: session.address.name, typed: true, close };
   }
 
   async close(): Promise<void> {
@@ -146,7 +147,7 @@ export class Databases {
     const position = findColumn(relation.columns, reference, relation.naming, relation.session.product);
     if (position >= 0) return position;
     throw new Fault('mapping/reference', `${relation.label} has no column ${reference}`, {
-      place: { input: relation.session.address.name, expression: reference },
+      place: { input: relation.session.address.name, expression: reference, mapping: formatOrigin(source.content.origin) },
       hint: suggestColumns(relation.columns, reference, relation.naming, relation.session.product),
     });
   }

@@ -1,5 +1,5 @@
 /** Rows of a query as records: a record is the array of its columns' texts. */
-import { Fault } from '../fault.ts';
+import { Fault, type FaultPlace } from '../fault.ts';
 import type { Column, SqlSession } from '../sql/database.ts';
 import { toBytes } from '../text.ts';
 import { type Reader, TypedValue, type Value, type Values, XSD } from '../value.ts';
@@ -14,6 +14,8 @@ export interface SqlReading {
   readonly position: (reference: string) => number;
   /** Texts that mean null (rml:null). */
   readonly nulls: readonly string[];
+  /** `document:line:column` of the table or query, for faults of values. */
+  readonly origin: string;
 }
 
 /**
@@ -25,12 +27,12 @@ const hasOwnForms = ({ datatype }: Column): boolean => datatype === `${XSD}doubl
 type Row = readonly (string | null)[];
 
 /** Opens a query as a scan with one iteration. Memory: one batch of rows. */
-export function openSql({ session, sql, columns, position, nulls }: SqlReading): Scan {
+export function openSql({ session, sql, columns, position, nulls, origin }: SqlReading): Scan {
   const noValue = new Set(nulls.map(toBytes));
   return {
     reader(_, reference) {
       const index = position(reference);
-      const read = columnReader(columns[index] as Column, index, reference);
+      const read = columnReader(columns[index] as Column, index, { expression: reference, mapping: origin });
       return noValue.size === 0 ? read : withoutNulls(read, noValue);
     },
     datatype(_, reference) {
@@ -49,9 +51,9 @@ export function openSql({ session, sql, columns, position, nulls }: SqlReading):
   };
 }
 
-function columnReader(column: Column, index: number, reference: string): Reader {
+function columnReader(column: Column, index: number, place: FaultPlace): Reader {
   const { canonical, datatype, elements } = column;
-  const checked = canonical === undefined ? undefined : located(canonical, reference);
+  const checked = canonical === undefined ? undefined : located(canonical, place);
   const convert: ((text: string) => Value) | undefined =
     checked === undefined || !hasOwnForms(column) ? checked : (text) => new TypedValue(checked(text), datatype as string, text);
   if (elements !== undefined) {
@@ -69,15 +71,15 @@ function columnReader(column: Column, index: number, reference: string): Reader 
   };
 }
 
-/** A value without a canonical form is told with the reference that wanted it. */
-function located(canonical: (text: string) => string, reference: string): (text: string) => string {
+/** A value without a canonical form is told with the reference that wanted it, and of which table or query. */
+function located(canonical: (text: string) => string, of: FaultPlace): (text: string) => string {
   return (text) => {
     try {
       return canonical(text);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       const { code, message, place, hint } = error;
-      throw new Fault(code, message, { place: { ...place, expression: reference }, hint, cause: error });
+      throw new Fault(code, message, { place: { ...place, ...of }, hint, cause: error });
     }
   };
 }

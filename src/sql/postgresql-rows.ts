@@ -72,6 +72,8 @@ export function checkUtf8(bytes: Buffer, columns: number, first: number, input: 
   const text = rows[row]?.[column] ?? '';
   throw new Fault('source/encoding', `Column ${column + 1} of the result has a text that is not UTF-8`, {
     place: { input, record: first + row, value: JSON.stringify(Buffer.from(text, 'latin1').toString('utf8').slice(0, 80)) },
-    hint: `The database's encoding is SQL_ASCII, which keeps any bytes. In a query, convert_from(column::bytea, 'LATIN1') reads them in the encoding that they are in`,
+    hint:
+      "The database's encoding is SQL_ASCII, which keeps any bytes. In a query, convert_from(convert(convert_to(name, 'SQL_ASCII'), " +
+      "'LATIN1', 'UTF8'), 'SQL_ASCII') reads those of a column name that are LATIN1",
   });
 }
