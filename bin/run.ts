@@ -50,6 +50,7 @@ export const RUN: Command = {
       summary: `what de-duplication and joins may hold before they use temporary files, default ${RUN_DEFAULTS.memoryBudgetBytes / MB}`,
     },
     'max-record-mb': { value: 'N', summary: `the largest record that is read, default ${RUN_DEFAULTS.maxRecordBytes / MB}` },
+    'max-seconds': { value: 'N', summary: 'give up after N seconds' },
     stats: { summary: 'a line of JSON on standard error at the end: records, quads, seconds, memory' },
   },
   notes: `Rejected records go to FILE.rejected.ndjson under quarantine (rejected.ndjson when writing to standard output).
@@ -141,6 +142,7 @@ export function requestOf(parsed: Parsed, mappings: readonly string[], database:
     threads: numberOf(parsed, 'threads', 1) ?? RUN_DEFAULTS.threads,
     memoryBudgetBytes: (numberOf(parsed, 'memory-mb', 1) ?? RUN_DEFAULTS.memoryBudgetBytes / MB) * MB,
     maxRecordBytes: (numberOf(parsed, 'max-record-mb', 1) ?? RUN_DEFAULTS.maxRecordBytes / MB) * MB,
+    limits: { ...RUN_DEFAULTS.limits, seconds: numberOf(parsed, 'max-seconds', 1) ?? 0 },
     database,
     spillDirectory: tmpdir(),
   };

@@ -45,6 +45,12 @@ const ACTS: Readonly<Record<string, Act>> = {
     const held: string[][] = [];
     for (;;) held.push(Array.from({ length: 100_000 }, (_, i) => `${i} ${held.length}`));
   },
+  /** Holds so many megabytes outside of the heap, until it is told to stop. */
+  buffers: async (megabytes, given) => {
+    const held = Array.from({ length: Number(megabytes) }, () => Buffer.alloc(2 ** 20, 1));
+    await ACTS.slow?.('60000', given);
+    held.length = 0;
+  },
   /** Takes the whole worker process down. */
   die: async () => {
     process.kill(process.pid, 'SIGKILL');

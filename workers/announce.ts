@@ -42,6 +42,7 @@ function observe({ runId, service, submittedAt }: TransformPayload, outcome: Out
     return;
   }
   const { code, detail } = outcome.failure;
+  if (code === 'limit/exceeded' || code === 'record/limit') METRICS.limitsHit.inc({ limit: detail.limit ?? 'none' });
   const seconds = (Date.now() - Date.parse(submittedAt)) / 1000;
   METRICS.faults.inc({ code });
   METRICS.runSeconds.observe({ service, state: outcome.state }, seconds);

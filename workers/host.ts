@@ -109,6 +109,8 @@ export async function startWorkers(
   };
   await Promise.all([mapping.waitUntilReady(), slicing.waitUntilReady(), announcing.waitUntilReady()]);
   pool.warm();
+  const watch = new AbortController();
+  void watchMemory(pool, snapshot.PROCESS_MEMORY_MB ?? usualProcessMemoryMb(), logger, watch.signal);
   run(mapping, TRANSFORM_QUEUE);
   run(slicing, SLICE_QUEUE);
   run(announcing, ANNOUNCE_QUEUE);
@@ -135,6 +137,7 @@ export async function startWorkers(
     const announces = backend.queue(ANNOUNCE_QUEUE);
     if (answers) await until(async () => (await announces.getJobCountByTypes('waiting', 'active')) === 0, LAST_MS);
     await atMost(LAST_MS, announcing.close(!answers));
+    watch.abort();
     await pool.close();
     logger.info('workers stopped');
   };

@@ -47,6 +47,8 @@ export type ToThread =
 
 export type FromThread =
   | { readonly kind: 'progress'; readonly progress: Progress }
+  /** What the thread holds: its heap, and buffers beside it. */
+  | { readonly kind: 'memory'; readonly bytes: number }
   /** The run is cut; waits for `commit` or `abort`, and holds the state of the data until then. */
   | { readonly kind: 'cut'; readonly slices: readonly RunSlice[] }
   /** Everything is written under its temporary name; waits for `commit` or `abort`. */

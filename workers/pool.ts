@@ -2,12 +2,15 @@
  * Threads that map runs, reused, each with a memory limit of its own: a run that needs more ends with its thread, and
  * neither its neighbours nor the process that holds the jobs' locks notice.
  */
+import { rm } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import type { SliceResult } from '../queues/jobs.ts';
 import { Fault } from '../src/fault.ts';
+import { secondsFault } from '../src/limits.ts';
 import { type Logger, METRICS } from '../src/observe.ts';
 import type { Progress, RunSlice } from '../src/run/request.ts';
 import type { FromThread, RunResult, Task, ThreadData, ToThread } from './messages.ts';
+import { removeAttempt } from './output.ts';
 
 export interface PoolOptions {
   readonly memoryMb: number;
@@ -27,6 +30,8 @@ export interface TaskHooks {
 
 /** A thread that was told to stop and has not after so long is ended. */
 const STOP_MS = 3_000;
+/** The engine ends a run in time by itself; one that cannot, or waits for its slices, is stopped so much later. */
+const GRACE_MS = 250;
 
 /** Threads need compiled code: from the sources (in tests) they are started out of `dist`. */
 const COMPILED = import.meta.url.endsWith('.ts') ? new URL('../dist/workers/', import.meta.url) : new URL('./', import.meta.url);
@@ -38,6 +43,8 @@ export class ThreadPool {
   private readonly logger: Logger;
   private readonly idle: Worker[] = [];
   private readonly all = new Set<Worker>();
+  /** Runs and slices that are mapped: how much memory their threads hold by their own word, and how to end them. */
+  private readonly underWay = new Map<Worker, UnderWay>();
   private closed = false;
 
   constructor(options: PoolOptions, logger: Logger) {
@@ -79,6 +86,23 @@ export class ThreadPool {
     }
   }
 
+  /**
+   * Has memory given back: that of idle threads, else that of the run that holds most, which ends with `fault`. Resolves when it is done.
+   * A process whose runs hold less than half of `limitBytes` is not helped by their end.
+   */
+  async relieve(limitBytes: number, fault: Fault): Promise<'idle threads' | 'a run' | 'nothing'> {
+    const idle = this.idle.splice(0);
+    if (idle.length > 0) {
+      for (const thread of idle) this.all.delete(thread);
+      await Promise.all(idle.map((thread) => thread.terminate()));
+      return 'idle threads';
+    }
+    const [largest, ...others] = [...this.underWay.values()].sort((a, b) => b.bytes - a.bytes);
+    if (largest === undefined || others.reduce((sum, { bytes }) => sum + bytes, largest.bytes) < limitBytes / 2) return 'nothing';
+    await largest.end(fault);
+    return 'a run';
+  }
+
   /** Ends all threads, whatever they do. */
   async close(): Promise<void> {
     this.closed = true;
@@ -108,20 +132,26 @@ export class ThreadPool {
 
   private converse(thread: Worker, task: Task, hooks: TaskHooks): Promise<RunResult | SliceResult> {
     const { signal } = hooks;
+    const { seconds } = task.request.limits;
     const say = (message: ToThread): void => thread.postMessage(message);
-    return new Promise((resolve, reject) => {
+    const work = new Promise<RunResult | SliceResult>((resolve, reject) => {
       let last: NodeJS.Timeout | undefined;
       let settled = false;
+      const clock = seconds === 0 ? undefined : setTimeout(() => stop(secondsFault(seconds)), seconds * 1000 + GRACE_MS);
 
       const settle = (act: () => void): void => {
         settled = true;
         clearTimeout(last);
+        clearTimeout(clock);
+        this.underWay.delete(thread);
         signal.removeEventListener('abort', abort);
         thread.off('message', hear);
         thread.off('error', fail);
         thread.off('exit', exit);
         act();
       };
+      /** The thread can remove nothing any more. */
+      const gone = (fault: Fault): void => settle(() => void removeRemains(task).then(() => reject(fault)));
       const stop = (fault: Fault): void => {
         // The thread may be at its next task already.
         if (settled) return;
@@ -129,20 +159,24 @@ export class ThreadPool {
         last ??= setTimeout(() => {
           this.all.delete(thread);
           settle(() => {
-            void thread.terminate().then(() => reject(fault));
+            void thread
+              .terminate()
+              .then(() => removeRemains(task))
+              .then(() => reject(fault));
           });
         }, STOP_MS);
       };
       const abort = (): void => stop(Fault.of(signal.reason));
-      const fail = (error: Error): void =>
-        settle(() => reject(isOutOfMemory(error) ? memoryFault(this.options.memoryMb, error) : Fault.of(error)));
-      const exit = (code: number): void =>
-        settle(() => reject(new Fault('run/lost', `The thread that mapped the run ended with code ${code}`)));
+      const fail = (error: Error): void => gone(isOutOfMemory(error) ? memoryFault(this.options.memoryMb, error) : Fault.of(error));
+      const exit = (code: number): void => gone(new Fault('run/lost', `The thread that mapped the run ended with code ${code}`));
       const commit = (slices: Promise<readonly SliceResult[]>): void => {
         const allowed = async () => {
           const results = await slices;
           await hooks.mayCommit();
-          if (!settled) say({ kind: 'commit', slices: results });
+          if (settled) return;
+          // Nothing takes long from here on, and half a publication would be worse.
+          clearTimeout(clock);
+          say({ kind: 'commit', slices: results });
         };
         allowed().catch((error: unknown) => stop(Fault.of(error)));
       };
@@ -150,6 +184,9 @@ export class ThreadPool {
         switch (message.kind) {
           case 'progress':
             hooks.progress(message.progress);
+            return;
+          case 'memory':
+            underWay.bytes = message.bytes;
             return;
           case 'cut':
             commit(hooks.share?.(message.slices) ?? Promise.reject(new Fault('internal/error', 'Nobody takes the slices of this run')));
@@ -166,6 +203,14 @@ export class ThreadPool {
         }
       };
 
+      const underWay: UnderWay = {
+        bytes: 0,
+        end: (fault) => {
+          stop(fault);
+          return work.then(nothing, nothing);
+        },
+      };
+      this.underWay.set(thread, underWay);
       thread.on('message', hear);
       thread.on('error', fail);
       thread.on('exit', exit);
@@ -173,7 +218,24 @@ export class ThreadPool {
       if (signal.aborted) abort();
       else signal.addEventListener('abort', abort);
     });
+    return work;
   }
+}
+
+const nothing = (): void => undefined;
+
+interface UnderWay {
+  bytes: number;
+  /** Resolves when the thread has stopped, or is gone. */
+  end(fault: Fault): Promise<void>;
+}
+
+/** What the attempt has left under temporary names, and in the spill. Tidying up must not hide why it ended. */
+async function removeRemains({ output, request }: Task): Promise<void> {
+  await Promise.allSettled([
+    removeAttempt(output.directory, output.name, output.attempt),
+    rm(request.spillDirectory, { recursive: true, force: true }),
+  ]);
 }
 
 function isOutOfMemory(error: Error): boolean {
@@ -182,6 +244,7 @@ function isOutOfMemory(error: Error): boolean {
 
 function memoryFault(memoryMb: number, cause: Error): Fault {
   return new Fault('limit/exceeded', `The run needed more than the ${memoryMb} MB of memory that a thread may use`, {
+    limit: 'THREAD_MEMORY_MB',
     hint: 'Raise THREAD_MEMORY_MB, lower MEMORY_BUDGET_MB, or split the input',
     cause,
   });

@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SliceResult } from '../queues/jobs.ts';
 import { Fault } from '../src/fault.ts';
+import { checkCounts } from '../src/limits.ts';
 import type { RunReport, TriplesMapReport } from '../src/run/request.ts';
 import { publishParts } from '../src/sinks/file.ts';
 import { type FinishedPart, FORMAT_EXTENSION, type PartFile } from '../src/sinks/sink.ts';
@@ -19,6 +20,7 @@ interface Published {
  * Carries `commit` out and writes the manifest. Everything of the run is removed when one of the two fails: parts may have appeared, but
  * a run without a manifest is none.
  *
+ * @throws Fault limit/exceeded — slices together have made too much; sink/failed
  * @param first messages of the first rejected records
  */
 export async function publish(
@@ -30,6 +32,7 @@ export async function publish(
 ): Promise<RunResult> {
   const { directory, name } = task.output;
   try {
+    checkCounts(task.request.limits, report);
     const { parts, rejections } = await commit();
     const kept = [...parts.map(({ url }) => url), ...(rejections === undefined ? [] : [rejections])];
     await removeReplaced(directory, name, new Set(kept.map((url) => basename(fileURLToPath(url)))));

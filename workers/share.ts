@@ -10,6 +10,7 @@ import { atMost } from '../queues/backend.ts';
 import { SLICE_QUEUE, type SlicePayload, type SliceResult, type TransformPayload, type TransformResult } from '../queues/jobs.ts';
 import { decodeFault } from '../queues/outcome.ts';
 import { Fault } from '../src/fault.ts';
+import { checkCounts } from '../src/limits.ts';
 import type { Progress, RunSlice } from '../src/run/request.ts';
 import type { Turn } from './attempts.ts';
 import type { Task } from './messages.ts';
@@ -51,8 +52,8 @@ export class Share {
   /**
    * The results of all slices, in their order.
    *
-   * @throws Fault — of the first slice that failed for good; record/limit when the slices together rejected too many records; run/lost
-   * when the queue has lost a slice; the reason of the signal
+   * @throws Fault — of the first slice that failed for good; record/limit when the slices together rejected too many records;
+   * limit/exceeded when they read or made too many; run/lost when the queue has lost a slice; the reason of the signal
    */
   results(slices: readonly RunSlice[]): Promise<readonly SliceResult[]> {
     this.work = this.share(slices);
@@ -116,7 +117,11 @@ export class Share {
       }
       pending = pending.filter((i) => !results.has(i));
       this.checkRejected([...results.values()]);
-      this.turn.progress(sumUp([...this.ids.keys()].flatMap((i) => results.get(i)?.report ?? under.get(i) ?? [])));
+      const sum = sumUp([...this.ids.keys()].flatMap((i) => results.get(i)?.report ?? under.get(i) ?? []));
+      // Slices of files may make the same statement: only who publishes them knows how many there are.
+      const quads = this.job.data.service === 'sql-transformer' ? sum.quads : 0;
+      checkCounts(this.task.request.limits, { records: sum.records, quads });
+      this.turn.progress(sum);
     }
     return [...this.ids.keys()].map((i) => results.get(i) as SliceResult);
   }

@@ -21,6 +21,9 @@ const say = (message: FromThread): void => port.postMessage(message);
 
 const engine = (await import((workerData as ThreadData).engine)) as Engine;
 
+/** How often the process is told of the memory that a run holds. */
+const TELL_MS = 250;
+
 /** The run that goes on. */
 let current: { readonly stop: AbortController; allow: (slices: readonly SliceResult[]) => void } | undefined;
 
@@ -54,6 +57,10 @@ async function carryOut(task: Task): Promise<void> {
   // Nobody may be waiting for it yet when the abort comes.
   allowed.catch(() => undefined);
   const turn = { signal: stop.signal, allowed };
+  const telling = setInterval(() => {
+    const { heapTotal, external } = process.memoryUsage();
+    say({ kind: 'memory', bytes: heapTotal + external });
+  }, TELL_MS);
   try {
     const result = await (task.request.slice === undefined ? mapRun(task, turn) : mapSlice(task, turn));
     say({ kind: 'done', result });
@@ -62,6 +69,7 @@ async function carryOut(task: Task): Promise<void> {
     const fault = stop.signal.aborted ? (stop.signal.reason as Fault) : Fault.of(error);
     say({ kind: 'failed', fault: fault.toJSON() });
   } finally {
+    clearInterval(telling);
     current = undefined;
   }
 }

@@ -1,0 +1,40 @@
+/**
+ * The memory of a worker process. A thread's limit bounds its JavaScript heap alone; what buffers and libraries hold beside it is the
+ * process's, and when that is too much the system ends the process with all its runs. Before that, the largest run ends.
+ */
+import { totalmem } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Fault } from '../src/fault.ts';
+import type { Logger } from '../src/observe.ts';
+import type { ThreadPool } from './pool.ts';
+
+const LOOK_MS = 250;
+/** A line in the log about memory that no run holds is repeated after so many looks. */
+const LOOKS_A_LINE = 240;
+
+/** Nine tenths of what the machine has, or the container. */
+export function usualProcessMemoryMb(): number {
+  // 0 where there is no container, and more than there is where it has no limit.
+  const allowed = process.constrainedMemory() ?? 0;
+  return Math.floor((Math.min(allowed > 0 ? allowed : Number.POSITIVE_INFINITY, totalmem()) * 0.9) / 2 ** 20);
+}
+
+/** Keeps the process within `limitMb` until `signal` ends the watch. */
+export async function watchMemory(pool: Pick<ThreadPool, 'relieve'>, limitMb: number, logger: Logger, signal: AbortSignal): Promise<void> {
+  const fault = new Fault('limit/exceeded', `The worker process needed more than ${limitMb} MB of memory, and this run held most of it`, {
+    limit: 'PROCESS_MEMORY_MB',
+    hint: 'Raise PROCESS_MEMORY_MB, lower WORKER_CONCURRENCY or MEMORY_BUDGET_MB, or split the input',
+  });
+  for (let untold = LOOKS_A_LINE; !signal.aborted; untold++) {
+    const bytes = process.memoryUsage.rss();
+    if (bytes > limitMb * 2 ** 20) {
+      const relieved = await pool.relieve(limitMb * 2 ** 20, fault);
+      if (relieved !== 'nothing' || untold >= LOOKS_A_LINE) {
+        untold = 0;
+        logger.warn({ bytes, limitMb, ended: relieved }, 'memory is short');
+      }
+    }
+    // Each look waits for what the one before has done.
+    await sleep(LOOK_MS, undefined, { signal, ref: false }).catch(() => undefined);
+  }
+}
