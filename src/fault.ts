@@ -65,6 +65,8 @@ export interface FaultPlace {
   readonly input?: string;
   /** 0-based position of the record within its iteration; a CSV header does not count. */
   readonly record?: number;
+  /** Of a slice: the byte where the record stands that `record` calls 0. */
+  readonly recordsFrom?: number;
   /** 1-based line of the input, where the reader knows it. */
   readonly line?: number;
   /** 0-based byte offset in the input, where the reader knows it. */
@@ -144,11 +146,11 @@ export interface FaultData {
 
 /** The whole text of a fault for a person: message, place, hint. */
 export function describeFault(fault: Fault): string {
-  const { mapping, input, record, line, byte, expression, value } = fault.place;
+  const { mapping, input, record, recordsFrom, line, byte, expression, value } = fault.place;
   const place = [
     input !== undefined && `input ${input}`,
     line !== undefined && `line ${line}`,
-    record !== undefined && `record ${record}`,
+    record !== undefined && `record ${record}${recordsFrom === undefined ? '' : ` after byte ${recordsFrom}`}`,
     byte !== undefined && `byte ${byte}`,
     expression !== undefined && `expression ${expression}`,
     value !== undefined && `value ${value}`,

@@ -11,6 +11,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault, type FaultCode } from '../src/fault.ts';
 import type { RunHooks, RunReport, RunRequest } from '../src/run/request.ts';
+import type { SliceSizes } from '../src/run/slices.ts';
 import type { QuadSink } from '../src/sinks/sink.ts';
 import type { CutRun } from '../workers/messages.ts';
 
@@ -106,9 +107,9 @@ export async function executeRun(request: RunRequest, sink: QuadSink, hooks: Run
   };
 }
 
-export async function cutRun(request: RunRequest, sliceRows: number, signal: AbortSignal): Promise<CutRun | undefined> {
+export async function cutRun(request: RunRequest, { rows }: SliceSizes, signal: AbortSignal): Promise<CutRun | undefined> {
   const [name, count] = (request.inputs[0]?.url ?? '').split('=');
-  if (name !== 'slices' || sliceRows > 1_000) return undefined;
+  if (name !== 'slices' || rows === 0 || rows > 1_000) return undefined;
   const [act = '', argument = ''] = inputNamed(request, 'cut')?.url.split('=') ?? [];
   await ACTS[act]?.(argument, { request, sink: undefined as never, hooks: { signal } });
   const state = join(dirname(request.spillDirectory), `state-${request.runId}-${attemptOf(request)}`);

@@ -3,13 +3,14 @@
 import type { SliceResult, TransformResult } from '../queues/jobs.ts';
 import type { FaultData } from '../src/fault.ts';
 import type { Progress, RunHooks, RunReport, RunRequest, RunSlice } from '../src/run/request.ts';
+import type { SliceSizes } from '../src/run/slices.ts';
 import type { OutputFormat, QuadSink } from '../src/sinks/sink.ts';
 
 /** The engine, as `src/run/run.ts` exports it. */
 export interface Engine {
   executeRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Promise<RunReport>;
-  /** Shares of a run over large tables; undefined: it is not worth it, or cannot be cut. */
-  cutRun?(request: RunRequest, sliceRows: number, signal: AbortSignal): Promise<CutRun | undefined>;
+  /** Shares of a run over large tables or files; undefined: it is not worth it, or cannot be cut. */
+  cutRun?(request: RunRequest, sizes: SliceSizes, signal: AbortSignal): Promise<CutRun | undefined>;
 }
 
 export interface CutRun {
@@ -22,8 +23,7 @@ export interface CutRun {
 export interface Task {
   /** With `slice`: what is written stays under temporary names, and whoever waits for the slices publishes it. */
   readonly request: RunRequest;
-  /** Rows of a table from which on the run is cut into slices; 0: never. */
-  readonly sliceRows: number;
+  readonly slices: SliceSizes;
   readonly output: {
     /** Absolute path. */
     readonly directory: string;

@@ -1,24 +1,30 @@
 /** The last step of a run: its files get their final names, and the manifest says which they are. */
-import { stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { rename, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { SliceResult } from '../queues/jobs.ts';
 import { Fault } from '../src/fault.ts';
 import { checkCounts } from '../src/limits.ts';
 import type { RunReport, TriplesMapReport } from '../src/run/request.ts';
-import { publishParts } from '../src/sinks/file.ts';
-import { type FinishedPart, FORMAT_EXTENSION, type PartFile } from '../src/sinks/sink.ts';
+import { writeFault } from '../src/sinks/descriptor.ts';
+import { partName } from '../src/sinks/file.ts';
+import { type FinishedPart, FORMAT_EXTENSION } from '../src/sinks/sink.ts';
+import { syncDirectory } from '../src/storage/file.ts';
 import type { RunResult, Task } from './messages.ts';
-import { RejectionFile, removeLeftovers, removeReplaced, writeManifest } from './output.ts';
+import { hasEarlier, RejectionFile, removeAttempt, removeReplaced, writeManifest } from './output.ts';
 
-interface Published {
-  readonly parts: readonly PartFile[];
+/** Complete files under their temporary names. */
+interface Finished {
+  readonly parts: readonly FinishedPart[];
   readonly rejections: string | undefined;
 }
 
 /**
- * Carries `commit` out and writes the manifest. Everything of the run is removed when one of the two fails: parts may have appeared, but
+ * Gives what `finish` has finished its final names, and the manifest last. When that fails, parts that have appeared are removed again:
  * a run without a manifest is none.
+ *
+ * The attempt may be a late one, whose worker slept while another one took the run. That one cleared the temporary files of this one away
+ * before it began, so a rename fails here; what stands under the final names is then the other's, and stays.
  *
  * @throws Fault limit/exceeded — slices together have made too much; sink/failed
  * @param first messages of the first rejected records
@@ -27,23 +33,52 @@ export async function publish(
   task: Task,
   report: RunReport,
   first: readonly string[],
-  commit: () => Promise<Published>,
+  finish: () => Promise<Finished>,
   slices = 1,
 ): Promise<RunResult> {
-  const { directory, name } = task.output;
+  const { directory, name, attempt, format } = task.output;
+  const manifest = `${name}.manifest.json`;
+  const urlOf = (file: string): string => pathToFileURL(join(directory, file)).href;
+  let appearing = false;
   try {
     checkCounts(task.request.limits, report);
-    const { parts, rejections } = await commit();
-    const kept = [...parts.map(({ url }) => url), ...(rejections === undefined ? [] : [rejections])];
-    await removeReplaced(directory, name, new Set(kept.map((url) => basename(fileURLToPath(url)))));
-    const manifest = await writeManifest(task, report, parts, rejections);
+    const finished = await finish();
+    const names = finished.parts.map((_, i) => partName(`${name}.${FORMAT_EXTENSION[format]}`, i + 1));
+    const parts = finished.parts.map(({ bytes, sha256 }, i) => ({ url: urlOf(names[i] as string), bytes, sha256 }));
+    const rejections = finished.rejections === undefined ? undefined : `${name}.rejected.ndjson`;
+    const rejectionsUrl = rejections === undefined ? undefined : urlOf(rejections);
+    const written = await writeManifest(task, report, parts, rejectionsUrl);
+    appearing = true;
+    for (const [i, { file }] of finished.parts.entries()) await move(directory, file, names[i] as string);
+    if (rejections !== undefined) await move(directory, finished.rejections as string, rejections);
+    await syncDirectory(directory);
+    const kept = new Set([...names, manifest, ...(rejections === undefined ? [] : [rejections])]);
+    if (await hasEarlier(task.output)) await removeReplaced(directory, name, kept);
+    await move(directory, written, manifest);
+    await syncDirectory(directory);
     const warnings = [...report.warnings, ...rejectionWarnings(report.rejected, first)];
-    return { report: { ...report, warnings }, parts, manifest, rejections, slices };
+    return { report: { ...report, warnings }, parts, manifest: urlOf(manifest), rejections: rejectionsUrl, slices };
   } catch (error) {
-    await Promise.allSettled([removeLeftovers(directory, name, true)]);
+    await Promise.allSettled([removeAttempt(directory, name, attempt)]);
+    if (appearing && !isGone(error) && !(await isFile(join(directory, manifest)))) {
+      await Promise.allSettled([removeReplaced(directory, name, new Set())]);
+    }
     throw error;
   }
 }
+
+async function move(directory: string, from: string, to: string): Promise<void> {
+  try {
+    await rename(join(directory, from), join(directory, to));
+  } catch (error) {
+    throw writeFault(join(directory, to), error);
+  }
+}
+
+/** The file that was to be renamed is not there any more. */
+const isGone = (error: unknown): boolean => error instanceof Fault && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
+
+const isFile = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined))?.isFile() ?? false;
 
 /**
  * Publishes what all slices of a run have finished, in their order. Parts without a statement are left out, but for one when there is
@@ -52,7 +87,7 @@ export async function publish(
  * @throws Fault sink/failed — also where the workers of the slices have written into another directory
  */
 export async function publishSlices(task: Task, results: readonly SliceResult[], seconds: number): Promise<RunResult> {
-  const { directory, name, format } = task.output;
+  const { directory } = task.output;
   const all = results.flatMap(({ parts }) => parts);
   const filled = all.filter(({ empty }) => !empty);
   const wanted = filled.length > 0 ? filled : all.slice(0, 1);
@@ -64,8 +99,7 @@ export async function publishSlices(task: Task, results: readonly SliceResult[],
     first,
     async () => {
       for (const part of wanted) await checkPart(directory, part);
-      const parts = await publishParts(directory, `${name}.${FORMAT_EXTENSION[format]}`, wanted);
-      return { parts, rejections: await joinRejections(task, results) };
+      return { parts: wanted, rejections: await joinRejections(task, results) };
     },
     results.length,
   );
@@ -78,7 +112,7 @@ async function checkPart(directory: string, { file, bytes }: FinishedPart): Prom
   if (found?.size === bytes) return;
   const what = found === undefined ? 'is not there' : `has ${found.size} bytes in place of ${bytes}`;
   throw new Fault('sink/failed', `What another worker wrote for this run ${what}: ${join(directory, file)}`, {
-    hint: 'OUTPUT_DIR_URL must name a directory that all workers share; with SQL_SLICE_ROWS=0 no run is shared',
+    hint: 'OUTPUT_DIR_URL must name a directory that all workers share; with SQL_SLICE_ROWS=0 and SLICE_BYTES=0 no run is shared',
   });
 }
 
@@ -87,7 +121,7 @@ async function joinRejections({ output }: Task, results: readonly SliceResult[])
   try {
     // JSON has no undefined: it comes back as nothing, or null.
     for (const { rejections } of results) if (typeof rejections === 'string') await joined.append(rejections);
-    return await joined.commit();
+    return joined.finish();
   } catch (error) {
     await joined.abort();
     throw error;
@@ -104,11 +138,32 @@ export function addUp(results: readonly Pick<SliceResult, 'report'>[], seconds: 
     rejected: sum((report) => report.rejected),
     bytesRead: sum((report) => report.bytesRead),
     bytesWritten: sum((report) => report.bytesWritten),
+    bytesSpilled: sum((report) => report.bytesSpilled ?? 0),
     seconds,
     triplesMaps: mergeMaps(reports.flatMap((report) => report.triplesMaps)),
-    warnings: [...new Set(reports.flatMap((report) => report.warnings))],
+    warnings: [...shorten(new Set(reports.flatMap((report) => report.warnings))), ...commonWarnings(reports)],
     mappings: [...new Map(reports.flatMap((report) => report.mappings).map((mapping) => [mapping.url, mapping])).values()],
   };
+}
+
+const MAX_WARNINGS = 50;
+
+/** Each of many slices may have one of its own to say. */
+function shorten(warnings: ReadonlySet<string>): readonly string[] {
+  const all = [...warnings];
+  return all.length <= MAX_WARNINGS ? all : [...all.slice(0, MAX_WARNINGS), `… and ${all.length - MAX_WARNINGS} more warnings`];
+}
+
+/** What holds for a document if it holds for each of its slices. */
+function commonWarnings(reports: readonly RunReport[]): readonly string[] {
+  const byScan = new Map<number, readonly string[]>();
+  for (const { unmatched } of reports) {
+    // JSON has no undefined.
+    if (unmatched == null) continue;
+    const { scan, warnings } = unmatched;
+    byScan.set(scan, byScan.get(scan)?.filter((warning) => warnings.includes(warning)) ?? warnings);
+  }
+  return [...byScan.values()].flat();
 }
 
 function mergeMaps(all: readonly TriplesMapReport[]): readonly TriplesMapReport[] {

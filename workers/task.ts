@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { SERVICES, type TransformPayload } from '../queues/jobs.ts';
 import { type DatabaseAccess, RUN_DEFAULTS, type RunSlice } from '../src/run/request.ts';
+import type { SliceSizes } from '../src/run/slices.ts';
 import type { Task } from './messages.ts';
 import { outputDirectory, outputName } from './output.ts';
 
@@ -37,7 +38,7 @@ export function taskOf(data: TransformPayload, attempt: string, settings: TaskSe
       threads: 1,
       spillDirectory: join(settings.spillDirectory, `${name}.${attempt}`),
     },
-    sliceRows: isSql && slice === undefined ? (data.sliceRows ?? 0) : 0,
+    slices: slice === undefined ? sizesOf(data) : { rows: 0, bytes: 0 },
     output: {
       directory: outputDirectory(data.output.directory),
       name,
@@ -45,5 +46,14 @@ export function taskOf(data: TransformPayload, attempt: string, settings: TaskSe
       attempt,
       service: SERVICES[data.service].name,
     },
+  };
+}
+
+/** Statements that slices of a file repeat are taken out of its lines (`subjects.ts`): that needs a format of lines. */
+function sizesOf({ service, run, output, sliceRows, sliceBytes }: TransformPayload): SliceSizes {
+  const hasLines = output.format === 'nquads' || output.format === 'ntriples';
+  return {
+    rows: service === 'sql-transformer' ? (sliceRows ?? 0) : 0,
+    bytes: run.distinct && !hasLines ? 0 : (sliceBytes ?? 0),
   };
 }

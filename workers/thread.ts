@@ -4,16 +4,19 @@
  * It asks before it gives its output the final name, so that an attempt that has lost its job, or whose run was
  * cancelled, publishes nothing.
  */
-import { rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { SliceResult } from '../queues/jobs.ts';
 import { Fault } from '../src/fault.ts';
-import type { Rejection, RunReport } from '../src/run/request.ts';
-import { type FileSink, openFileSink } from '../src/sinks/file.ts';
+import { comparedScan, type Rejection, type RunReport } from '../src/run/request.ts';
+import { SubjectFile } from '../src/run/subjects.ts';
+import { type FileSink, openFileSink, temporaryName } from '../src/sinks/file.ts';
 import { FORMAT_EXTENSION } from '../src/sinks/sink.ts';
 import type { CutRun, Engine, FromThread, RunResult, Task, ThreadData, ToThread } from './messages.ts';
-import { RejectionFile, removeAttempt, removeLeftovers, removeSpills } from './output.ts';
+import { hasEarlier, RejectionFile, removeAttempt, removeLeftovers, removeSpills } from './output.ts';
 import { publish, publishSlices } from './publish.ts';
+import { withoutRepetitions } from './repetitions.ts';
 
 const port = parentPort;
 if (port === null) throw new Error('workers/thread is started as a worker thread');
@@ -45,18 +48,23 @@ port.on('message', (message: ToThread) => {
 interface Turn {
   readonly signal: AbortSignal;
   /** Resolves with the answer to `cut` or `mapped`, rejects with the reason of the signal. */
-  readonly allowed: Promise<readonly SliceResult[]>;
+  ask(question: FromThread): Promise<readonly SliceResult[]>;
 }
 
 async function carryOut(task: Task): Promise<void> {
   const stop = new AbortController();
-  const allowed = new Promise<readonly SliceResult[]>((resolve, reject) => {
-    current = { stop, allow: resolve };
-    stop.signal.addEventListener('abort', () => reject(stop.signal.reason));
-  });
-  // Nobody may be waiting for it yet when the abort comes.
-  allowed.catch(() => undefined);
-  const turn = { signal: stop.signal, allowed };
+  const now = { stop, allow: (_: readonly SliceResult[]): void => undefined };
+  current = now;
+  const turn: Turn = {
+    signal: stop.signal,
+    ask: (question) =>
+      new Promise((resolve, reject) => {
+        stop.signal.throwIfAborted();
+        stop.signal.addEventListener('abort', () => reject(stop.signal.reason), { once: true });
+        now.allow = resolve;
+        say(question);
+      }),
+  };
   const telling = setInterval(() => {
     const { heapTotal, external } = process.memoryUsage();
     say({ kind: 'memory', bytes: heapTotal + external });
@@ -76,27 +84,32 @@ async function carryOut(task: Task): Promise<void> {
 
 async function mapRun(task: Task, turn: Turn): Promise<RunResult> {
   const { directory, name } = task.output;
-  await removeLeftovers(directory, name);
-  await removeSpills(task.request.spillDirectory);
-  const cut = task.sliceRows > 0 ? await engine.cutRun?.(task.request, task.sliceRows, turn.signal) : undefined;
+  if (await hasEarlier(task.output)) {
+    await removeLeftovers(directory, name);
+    await removeSpills(task.request.spillDirectory);
+  }
+  const { rows, bytes } = task.slices;
+  const cut = rows > 0 || bytes > 0 ? await engine.cutRun?.(task.request, task.slices, turn.signal) : undefined;
   if (cut !== undefined) return waitForSlices(task, cut, turn);
   return mapInto(task, turn, async ({ sink, rejected, report, first }) => {
-    say({ kind: 'mapped' });
-    await turn.allowed;
-    return publish(task, report, first, async () => ({ parts: await sink.commit(), rejections: await rejected?.commit() }));
+    await turn.ask({ kind: 'mapped' });
+    return publish(task, report, first, async () => ({ parts: await sink.finish(), rejections: rejected?.finish() }));
   });
 }
 
-async function waitForSlices(task: Task, cut: CutRun, { signal, allowed }: Turn): Promise<RunResult> {
+async function waitForSlices(task: Task, cut: CutRun, { signal, ask }: Turn): Promise<RunResult> {
   const started = performance.now();
   let results: readonly SliceResult[];
   try {
-    signal.throwIfAborted();
-    say({ kind: 'cut', slices: cut.slices });
-    results = await allowed;
+    results = await ask({ kind: 'cut', slices: cut.slices });
   } finally {
     // What the slices read is read: a connection that breaks now has nothing to spoil.
     await cut.release().catch(() => undefined);
+  }
+  if (results.some(({ subjects }) => subjects !== undefined)) {
+    results = await withoutRepetitions(task, results, signal);
+    // That may have taken a while.
+    await ask({ kind: 'mapped' });
   }
   return publishSlices(task, results, (performance.now() - started) / 1000);
 }
@@ -107,13 +120,28 @@ async function mapSlice(task: Task, turn: Turn): Promise<SliceResult> {
   const slice = attempt.replace(/-\d+$/, '');
   await removeAttempt(directory, name, slice);
   await removeSpills(task.request.spillDirectory, slice);
-  return mapInto(task, turn, async ({ sink, rejected, report, first }) => {
-    const parts = await sink.finish();
-    const rejections = rejected?.finish();
-    say({ kind: 'mapped' });
-    await turn.allowed;
-    return { report, parts, rejections, rejected: first };
-  });
+  const scan = comparedScan(task.request);
+  const file = temporaryName(`${name}.subjects`, attempt);
+  if (scan !== undefined) await mkdir(directory, { recursive: true });
+  const subjects = scan === undefined ? undefined : new SubjectFile(join(directory, file));
+  try {
+    return await mapInto(
+      task,
+      turn,
+      async ({ sink, rejected, report, first }) => {
+        const parts = await sink.finish();
+        const rejections = rejected?.finish();
+        subjects?.finish();
+        await turn.ask({ kind: 'mapped' });
+        return { report, parts, rejections, rejected: first, subjects: scan === undefined ? undefined : { scan, file } };
+      },
+      subjects,
+    );
+  } catch (error) {
+    subjects?.close();
+    if (subjects !== undefined) await rm(join(directory, file), { force: true });
+    throw error;
+  }
 }
 
 interface Mapped {
@@ -125,7 +153,7 @@ interface Mapped {
 }
 
 /** Maps into files of the task's own. What `end` throws removes them as well. */
-async function mapInto<R>(task: Task, { signal }: Turn, end: (mapped: Mapped) => Promise<R>): Promise<R> {
+async function mapInto<R>(task: Task, { signal }: Turn, end: (mapped: Mapped) => Promise<R>, subjects?: SubjectFile): Promise<R> {
   const { directory, name, format, attempt } = task.output;
   const rejected = task.request.onError === 'quarantine' ? new RejectionFile(task.output) : undefined;
   const first: string[] = [];
@@ -137,7 +165,8 @@ async function mapInto<R>(task: Task, { signal }: Turn, end: (mapped: Mapped) =>
   try {
     sink = await openFileSink({ directory, name: `${name}.${FORMAT_EXTENSION[format]}`, format, attempt });
     const progress = (now: { records: number; quads: number; bytesRead: number }): void => say({ kind: 'progress', progress: now });
-    const report = await engine.executeRun(task.request, sink, { signal, progress, reject });
+    const subject = subjects === undefined ? {} : { subject: (token: string) => subjects.add(token) };
+    const report = await engine.executeRun(task.request, sink, { signal, progress, reject, ...subject });
     signal.throwIfAborted();
     return await end({ sink, rejected, report, first });
   } catch (error) {

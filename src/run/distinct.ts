@@ -118,6 +118,13 @@ function scramble(word: number): number {
   return w ^ (w >>> 16);
 }
 
+/** Puts 64 bits of the text's hash into two words of `to`. */
+export function hashInto(text: string, seed: number, to: Uint32Array, at: number): void {
+  hash(text, seed);
+  to[at] = h1;
+  to[at + 1] = h2;
+}
+
 // ---------------------------------------------------------------- tables
 
 export const KNOWN = 0;

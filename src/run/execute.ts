@@ -9,7 +9,7 @@ import type { Reader } from '../value.ts';
 import { type KeyedTexts, pairTexts } from './join.ts';
 import type { OpenedScan } from './open-scan.ts';
 import { type DeferredJoin, JoinFill, MapProgram, type RunState } from './program.ts';
-import type { RunHooks, RunRequest } from './request.ts';
+import type { RunHooks, RunReport, RunRequest } from './request.ts';
 import type { LineSpill, SpillSpace, SubjectSpill } from './spill.ts';
 
 /** Text is handed to the sink in pieces of about this size: small enough to be flattened among the young objects. */
@@ -33,6 +33,8 @@ export class Execution {
   bytesWritten = 0;
   readonly programs: MapProgram[] = [];
   readonly warnings: string[] = [];
+  /** Of a slice of a document: warnings about what may be in other slices of it; undefined: there was no record. */
+  unmatched: RunReport['unmatched'];
 
   readonly #request: RunRequest;
   readonly #plan: Plan;
@@ -45,6 +47,7 @@ export class Execution {
   readonly #limitsStatements: boolean;
   /** What is being read. */
   #input: string | undefined;
+  #recordsFrom: number | undefined;
   /** Text for the sink: whole pieces, and one that grows. */
   #pieces: string[] = [];
   #text = '';
@@ -71,10 +74,11 @@ export class Execution {
   }
 
   /** Reads the records of a scan once, for all triples maps and joins that want them, and closes it. */
-  async scan(plan: ScanPlan, { scan, name, typed, close }: OpenedScan): Promise<void> {
+  async scan(plan: ScanPlan, { scan, name, typed, recordsFrom, close }: OpenedScan): Promise<void> {
     const { slice: share } = this.#request;
     const slice = share === undefined ? '' : `s${share.index}`;
     this.#input = name;
+    this.#recordsFrom = recordsFrom;
     try {
       const consumers = plan.iterations.map((iteration, index) => {
         const known = new Map<string, Reader>();
@@ -162,7 +166,7 @@ export class Execution {
   #reject(program: MapProgram, error: unknown, record: number, input: string): void {
     if (!(error instanceof Fault) || error.code !== 'record/term') throw error;
     const fault = new Fault(error.code, error.message, {
-      place: { input, record, ...error.place },
+      place: { input, record, ...(this.#recordsFrom === undefined ? {} : { recordsFrom: this.#recordsFrom }), ...error.place },
       cause: error,
       ...(error.hint === undefined ? {} : { hint: error.hint }),
     });
@@ -211,21 +215,26 @@ export class Execution {
 
   /** A reference that no record has is a fault of a legacy mapping (it says so itself), a warning for today's. */
   #checkReferences(plan: ScanPlan, scan: Scan, consumers: readonly { readonly programs: readonly MapProgram[] }[], input: string): void {
+    const unmatched: string[] = [];
+    let hasRecords = false;
     for (const [index, iteration] of plan.iterations.entries()) {
       const programs = consumers[index]?.programs ?? [];
       if ((programs[0]?.records ?? 0) === 0) {
         for (const program of programs) program.hint = scan.hint?.(index);
         continue;
       }
+      hasRecords = true;
       for (const reference of scan.unmatched(index)) {
         const fault = new Fault('mapping/reference', `No record has anything at ${reference}`, {
           place: { input, expression: reference, mapping: iteration.origin },
           hint: scan.hint?.(index, reference) ?? 'Check the spelling of the reference and the iterator',
         });
         if (plan.dialect === 'legacy') throw fault;
-        this.warnings.push(describeFault(fault));
+        unmatched.push(describeFault(fault));
       }
     }
+    if (this.#recordsFrom === undefined) this.warnings.push(...unmatched);
+    else if (hasRecords) this.unmatched = { scan: this.#plan.scans.indexOf(plan), warnings: unmatched };
     this.warnings.push(...(scan.warnings?.() ?? []));
   }
 

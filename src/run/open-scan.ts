@@ -1,11 +1,12 @@
 /** A scan of the plan, opened: a document by its format, or a database's query. */
+import { Fault } from '../fault.ts';
 import type { FileSource } from '../mapping/model.ts';
 import type { ScanPlan } from '../plan/plan.ts';
 import { redact } from '../redact.ts';
 import { openCsv } from '../sources/csv.ts';
 import type { CsvDialect, OpenScan, Reading, Scan } from '../sources/source.ts';
-import { inputFormat, openInput } from '../storage/storage.ts';
-import type { RunRequest } from './request.ts';
+import { inputFormat, type OpenedInput, type OpenOptions, openInput } from '../storage/storage.ts';
+import type { ByteSlice, RunRequest } from './request.ts';
 
 export interface OpenedScan {
   readonly scan: Scan;
@@ -13,35 +14,93 @@ export interface OpenedScan {
   readonly name: string;
   /** Whether readers may give values that carry their natural datatype. */
   readonly typed: boolean;
+  /** Of a slice of a document: where its records begin. */
+  readonly recordsFrom?: number;
   close(): Promise<void>;
 }
 
-/** Opens a document. Closed by whoever opened it. */
+/** Opens a document, or a slice of it. Closed by whoever opened it. */
 export async function openFileScan(
   plan: ScanPlan,
   source: FileSource,
   url: string,
   request: RunRequest,
   signal: AbortSignal,
+  slice: ByteSlice | undefined,
 ): Promise<OpenedScan> {
   const name = redact(url);
   const open = await formatOf(source.formulation);
-  const input = await openInput(url, {
-    workingDirectory: request.workingDirectory,
-    signal,
-    compression: source.compression,
-    limits: request.limits,
-  });
+  const { workingDirectory, limits } = request;
+  const options: OpenOptions = { workingDirectory, signal, compression: source.compression, limits };
+  const input = await (slice === undefined ? openInput(url, options) : openSlice(url, options, slice));
   try {
-    const scan = await open(input.bytes, plan.iterations, readingOf(plan, source, url, name, request));
-    return { scan, name, typed: plan.dialect === 'rml' && source.formulation === 'json', close: () => input.close() };
+    const whole = await open(input.bytes, plan.iterations, readingOf(plan, source, url, name, request));
+    const typed = plan.dialect === 'rml' && source.formulation === 'json';
+    const opened = { name, typed, close: () => input.close() };
+    return slice === undefined ? { ...opened, scan: whole } : { ...opened, scan: placed(whole, slice), recordsFrom: slice.from };
   } catch (error) {
     await input.close();
     throw error;
   }
 }
 
-function readingOf({ dialect }: ScanPlan, source: FileSource, url: string, name: string, request: RunRequest): Reading {
+/** The head of the document and then the slice's own bytes, as if they were all of it. */
+async function openSlice(url: string, options: OpenOptions, { head, from, to, version }: ByteSlice): Promise<OpenedInput> {
+  if (from === head) return openInput(url, { ...options, range: { from: 0, to, version } });
+  const body = await openInput(url, { ...options, range: { from, to, version } });
+  if (head === 0) return body;
+  const first = await openInput(url, { ...options, range: { from: 0, to: head, version } }).catch(async (error) => {
+    await body.close();
+    throw error;
+  });
+  const both = async function* (): AsyncGenerator<Uint8Array> {
+    yield* first.bytes;
+    yield* body.bytes;
+  };
+  return {
+    ...body,
+    bytes: both(),
+    async close() {
+      await first.close();
+      await body.close();
+    },
+  };
+}
+
+/** The scan of a slice, whose bytes are told as those of the document. */
+function placed(scan: Scan, slice: ByteSlice): Scan {
+  return {
+    reader: (iteration, reference) => scan.reader(iteration, reference),
+    unmatched: (iteration) => scan.unmatched(iteration),
+    warnings: () => scan.warnings?.() ?? [],
+    hint: (iteration, reference) => scan.hint?.(iteration, reference),
+    async *batches(signal) {
+      const counted = slice.from === slice.head ? 0 : slice.head;
+      try {
+        for await (const batch of scan.batches(signal)) yield { ...batch, bytes: Math.max(0, batch.bytes - counted) };
+      } catch (error) {
+        throw inDocument(error, slice);
+      }
+    },
+  };
+}
+
+function inDocument(error: unknown, { head, from }: ByteSlice): unknown {
+  if (!(error instanceof Fault) || error.code === 'run/cancelled') return error;
+  const { code, message, hint, limit } = error;
+  // Lines are counted from the beginning of the document.
+  const { line: _, byte, ...place } = error.place;
+  const at = byte === undefined ? {} : { byte: byte < head || from === head ? byte : byte - head + from };
+  const records = place.record === undefined ? {} : { recordsFrom: from };
+  return new Fault(code, message, {
+    place: { ...place, ...at, ...records },
+    cause: error,
+    ...(hint === undefined ? {} : { hint }),
+    ...(limit === undefined ? {} : { limit }),
+  });
+}
+
+export function readingOf({ dialect }: ScanPlan, source: FileSource, url: string, name: string, request: RunRequest): Reading {
   const csv: CsvDialect | undefined = source.formulation === 'csv' && formatByName(url) === 'tsv' ? { delimiter: '\t' } : undefined;
   return {
     name,
@@ -69,7 +128,7 @@ async function formatOf(formulation: FileSource['formulation']): Promise<OpenSca
 }
 
 /** What the name says, where it says anything. */
-function formatByName(url: string): string | undefined {
+export function formatByName(url: string): string | undefined {
   try {
     return inputFormat(url);
   } catch {

@@ -26,6 +26,8 @@ export interface RunState {
   readonly deferred: DeferredJoin[];
   /** Takes a line that no table could decide. */
   readonly undecided: (line: string) => void;
+  /** Takes each subject of a triples map, some of them more than once; undefined: nobody asks. */
+  readonly subject: ((token: string) => void) | undefined;
   /** Takes the lines of a record whose subject no table could decide. */
   readonly undecidedSubject: (subject: string, lines: string) => void;
 }
@@ -168,6 +170,7 @@ export class MapProgram {
   #emit(subject: string, keys: readonly Text[]): string {
     const token = this.#subject.before + subject + this.#subject.after;
     const seen = this.#table === undefined ? UNWATCHED : this.#table.enter(subject);
+    if (seen !== KNOWN) this.#state.subject?.(token);
     for (let i = 0; i < keys.length; i++) this.#defer(this.#deferred[i] as DeferredRule, token, keys[i] as Text, seen);
     const rules = this.#rules;
     let lines = '';

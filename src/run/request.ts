@@ -1,6 +1,7 @@
 /** What a run is asked to do and what it says when it has done it. Plain data: it travels to a thread and back. */
 import type { FaultData } from '../fault.ts';
 import { NO_LIMITS, type RunLimits } from '../limits.ts';
+import type { ByteRange } from '../storage/storage.ts';
 
 /** Binds a source of the mapping, by the name that the mapping gives it, to the real location. */
 export interface InputBinding {
@@ -30,8 +31,9 @@ export interface SqlLimits {
 }
 
 /**
- * A share of a run over databases: some scans of its plan, one or more of them between two keys. The shares of a run together make
- * each statement of the run, and no statement is made by two of them. Plain data: it travels to other workers.
+ * A share of a run: some scans of its plan, one or more of them between two keys or two bytes. The shares of a run together make each
+ * statement of the run. No statement is made by two of them, but for those that read the same file: their subjects are compared, where
+ * statements are to be distinct (subjects.ts). Plain data: it travels to other workers.
  */
 export interface RunSlice {
   /** 0-based. */
@@ -47,14 +49,27 @@ export interface SliceScan {
   /** In `plan.scans`. */
   readonly position: number;
   /** undefined: the whole scan. */
-  readonly range: KeyRange | undefined;
+  readonly range: KeyRange | ByteSlice | undefined;
 }
 
 /** `from` ≤ key < `to`; undefined: no bound. Texts of the key as the server writes them. */
 export interface KeyRange {
+  readonly kind: 'key';
   readonly column: string;
   readonly from: string | undefined;
   readonly to: string | undefined;
+}
+
+/** The records that begin in the bytes [from, to) of a document. Both are where a record begins, or the end of the document. */
+export interface ByteSlice extends ByteRange {
+  readonly kind: 'bytes';
+  /** So many bytes at the beginning of the document (a header) are read by every slice. */
+  readonly head: number;
+}
+
+/** The file whose slices can make the same statement as this one, by its position in `plan.scans`; undefined: there is none. */
+export function comparedScan({ distinct, slice }: Pick<RunRequest, 'distinct' | 'slice'>): number | undefined {
+  return distinct ? slice?.scans.find(({ range }) => range?.kind === 'bytes')?.position : undefined;
 }
 
 export interface RunRequest {
@@ -131,9 +146,13 @@ export interface RunReport {
   readonly rejected: number;
   readonly bytesRead: number;
   readonly bytesWritten: number;
+  /** Bytes that did not fit in memory. */
+  readonly bytesSpilled?: number;
   readonly seconds: number;
   readonly triplesMaps: readonly TriplesMapReport[];
   readonly warnings: readonly string[];
+  /** Of a slice of a document, by its position in `plan.scans`: warnings that hold for the run if they hold for all of its slices. */
+  readonly unmatched?: { readonly scan: number; readonly warnings: readonly string[] } | undefined;
   /** Mapping documents that took part and their SHA-256, hexadecimal. */
   readonly mappings: readonly { readonly url: string; readonly sha256: string }[];
 }
@@ -152,4 +171,6 @@ export interface RunHooks {
   readonly progress?: (progress: Progress) => void;
   /** Each rejected record under `skip` and `quarantine`. */
   readonly reject?: (rejection: Rejection) => void;
+  /** Each subject of which there may be statements, as N-Quads writes it, in one-byte text; some of them more than once. Not with threads. */
+  readonly subject?: (token: string) => void;
 }

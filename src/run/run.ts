@@ -50,9 +50,11 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
       rejected: sum((result) => result.rejected),
       bytesRead: sum((result) => result.bytesRead),
       bytesWritten: sum((result) => result.bytesWritten),
+      bytesSpilled: sum((result) => result.bytesSpilled ?? 0),
       seconds: (performance.now() - started) / 1000,
       triplesMaps: results.flatMap((result) => result.triplesMaps),
       warnings: [...prepared.warnings.map(formatDiagnostic), ...results.flatMap((result) => result.warnings)],
+      unmatched: results.find((result) => result.unmatched !== undefined)?.unmatched,
       mappings: prepared.documents,
     };
   } finally {

@@ -11,12 +11,15 @@ import { KeyedTexts } from './join.ts';
 import { openFileScan } from './open-scan.ts';
 import type { PreparedRun } from './prepare.ts';
 import { reportOf } from './report.ts';
-import { DEFAULT_BASE, type RunHooks, type RunReport, type RunRequest, type SliceScan } from './request.ts';
+import { type ByteSlice, DEFAULT_BASE, type KeyRange, type RunHooks, type RunReport, type RunRequest, type SliceScan } from './request.ts';
 import { LineSpill, SpillSpace, SubjectSpill } from './spill.ts';
 
 const NEVER = new AbortController().signal;
 
-export type ScansResult = Pick<RunReport, 'records' | 'quads' | 'rejected' | 'bytesRead' | 'bytesWritten' | 'triplesMaps' | 'warnings'>;
+export type ScansResult = Pick<
+  RunReport,
+  'records' | 'quads' | 'rejected' | 'bytesRead' | 'bytesWritten' | 'bytesSpilled' | 'triplesMaps' | 'warnings' | 'unmatched'
+>;
 
 /** @param wanted scans of the plan, ascending: whole groups of it, or a slice */
 export async function executeScans(
@@ -43,6 +46,7 @@ export async function executeScans(
     parents: plan.joins.map(keyedTexts),
     keyedTexts,
     deferred: [],
+    subject: hooks.subject,
     undecided: (line: string) => lines.add(line),
     undecidedSubject: (subject: string, text: string) => subjects.add(subject, text),
   };
@@ -53,14 +57,15 @@ export async function executeScans(
       const { source } = scan;
       const opened =
         source.kind === 'sql'
-          ? (databases as Databases).openScan(scan, source, range)
-          : await openFileScan(scan, source, urls[position] as string, request, hooks.signal ?? NEVER);
+          ? (databases as Databases).openScan(scan, source, range as KeyRange | undefined)
+          : await openFileScan(scan, source, urls[position] as string, request, hooks.signal ?? NEVER, range as ByteSlice | undefined);
       await execution.scan(scan, opened);
     }
     await execution.finish();
   } finally {
     await space.remove();
   }
-  const { records, quads, rejected, bytesRead, bytesWritten, programs, warnings } = execution;
-  return { records, quads, rejected, bytesRead, bytesWritten, triplesMaps: programs.map(reportOf), warnings };
+  const { records, quads, rejected, bytesRead, bytesWritten, programs, warnings, unmatched } = execution;
+  const report = { records, quads, rejected, bytesRead, bytesWritten, bytesSpilled: space.bytes };
+  return { ...report, triplesMaps: programs.map(reportOf), warnings, unmatched };
 }

@@ -1,12 +1,22 @@
 /**
- * A run cut into slices that several workers share: the rows of large tables between two keys, and whatever else has nothing to do with
- * the rest. No two slices can make the same statement, so nobody has to compare their outputs.
+ * A run cut into slices that several workers share: the rows of large tables between two keys, the records of large files between two
+ * bytes, and whatever else has nothing to do with the rest. Only slices of one file can make the same statement: those are compared
+ * (subjects.ts).
  */
 import type { MapPlan, Plan, ScanPlan } from '../plan/plan.ts';
 import type { Databases } from './databases.ts';
 import { keysOf } from './databases.ts';
+import { byteSlicesOf, hasLargeInput } from './file-slices.ts';
 import { prepareRun } from './prepare.ts';
-import type { KeyRange, RunRequest, RunSlice, SliceScan } from './request.ts';
+import type { ByteSlice, KeyRange, RunRequest, RunSlice, SliceScan } from './request.ts';
+
+/** From which size on something is cut, into slices of about that size; 0: never. */
+export interface SliceSizes {
+  /** Of a table. */
+  readonly rows: number;
+  /** Of a file. */
+  readonly bytes: number;
+}
 
 export interface CutRun {
   readonly slices: readonly RunSlice[];
@@ -15,23 +25,29 @@ export interface CutRun {
 }
 
 /**
- * Cuts a run into slices of about `sliceRows` rows. undefined: it is one slice, since its tables are small, have no usable key, or its
- * statements could repeat across them.
+ * Cuts a run into slices. undefined: it is one slice, since its tables and files are small, have no usable key, or a join or statements
+ * that could repeat hold them together.
  *
  * PostgreSQL's slices read one state of the data, for as long as the cut is not released. MySQL and MariaDB cannot share a state:
  * each slice sees the rows as they are when it begins.
  *
  * @throws Fault as `executeRun`
  */
-export async function cutRun(request: RunRequest, sliceRows: number, signal: AbortSignal): Promise<CutRun | undefined> {
-  const { plan, databases, digest, close } = await prepareRun(request, signal);
+export async function cutRun(request: RunRequest, sizes: SliceSizes, signal: AbortSignal): Promise<CutRun | undefined> {
+  if (sizes.rows === 0 && !(await hasLargeInput(request, sizes.bytes, signal))) return undefined;
+  const { plan, urls, databases, digest, close } = await prepareRun(request, signal);
   let open = true;
   const release = async (): Promise<void> => {
     if (open) await close();
     open = false;
   };
   try {
-    const shares = databases === undefined ? [] : await cutPlan(plan, databases, sliceRows, request.distinct);
+    const shares = await cutPlan(plan, async (scan, position) => {
+      if (scan.source.kind === 'file') {
+        return canBeParted(scan) ? byteSlicesOf(scan, scan.source, urls[position] as string, request, sizes.bytes, signal) : [];
+      }
+      return databases !== undefined && sizes.rows > 0 && canBeCut(scan, request.distinct) ? rangesOf(scan, databases, sizes.rows) : [];
+    });
     if (shares.length < 2) {
       await release();
       return undefined;
@@ -45,19 +61,27 @@ export async function cutRun(request: RunRequest, sliceRows: number, signal: Abo
 }
 
 /** The scans of each slice; what is not worth a slice of its own is one together. */
-async function cutPlan(plan: Plan, databases: Databases, sliceRows: number, distinct: boolean): Promise<readonly (readonly SliceScan[])[]> {
+async function cutPlan(
+  plan: Plan,
+  cut: (scan: ScanPlan, position: number) => Promise<readonly (KeyRange | ByteSlice)[]>,
+): Promise<readonly (readonly SliceScan[])[]> {
   const slices: SliceScan[][] = [];
   const rest: SliceScan[] = [];
   for (const group of plan.groups) {
     const [position] = group as [number];
-    const scan = plan.scans[position] as ScanPlan;
-    const ranges = group.length > 1 || !canBeCut(scan, distinct) ? [] : await rangesOf(scan, databases, sliceRows);
+    const ranges = group.length > 1 ? [] : await cut(plan.scans[position] as ScanPlan, position);
     if (ranges.length > 1) slices.push(...ranges.map((range) => [{ position, range }]));
     else rest.push(...group.map((one) => ({ position: one, range: undefined })));
   }
   rest.sort((a, b) => a.position - b.position);
   return rest.length === 0 ? slices : [rest, ...slices];
 }
+
+/** Whether no record of the scan needs another one. Statements that slices repeat are found by their subjects. */
+const canBeParted = ({ iterations }: ScanPlan): boolean =>
+  iterations.every(
+    ({ maps, fills }) => fills.length === 0 && maps.every(({ rules }) => rules.every(({ object }) => object.kind !== 'join')),
+  );
 
 /** Whether slices of the scan's rows could make no statement twice. */
 function canBeCut({ iterations }: ScanPlan, distinct: boolean): boolean {
@@ -79,7 +103,7 @@ async function rangesOf({ source }: ScanPlan, databases: Databases, sliceRows: n
   const column = columns.find((name) => CUTTABLE.has(table.columnsByName.get(name)?.family ?? 'other'));
   if (column === undefined) return [];
   const bounds = await databases.boundsOf(table, column, sliceRows);
-  return [undefined, ...bounds].map((from, i) => ({ column, from, to: bounds[i] }));
+  return [undefined, ...bounds].map((from, i) => ({ kind: 'key', column, from, to: bounds[i] }));
 }
 
 /** Families of keys whose texts SQL reads back as the same value. */

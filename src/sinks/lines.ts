@@ -9,6 +9,13 @@ export function graphStart(lines: string, from: number, end: number): number {
   return graph === 0 || graph >= end || lines.charCodeAt(graph) === DOT ? -1 : graph;
 }
 
+/** The subject of the line that begins at `from`; that of another line in the same text is the same if and only if this one is. */
+export function subjectAt(lines: string, from: number): string {
+  const end = lines.indexOf(lines.charCodeAt(from) === LESS ? '> ' : ' ', from);
+  if (end === -1) return lines.slice(from);
+  return lines.slice(from, lines.charCodeAt(from) === LESS ? end + 1 : end);
+}
+
 const LESS = 60;
 const QUOTE = 34;
 const BACKSLASH = 92;

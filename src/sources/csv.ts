@@ -32,6 +32,21 @@ export const openCsv: OpenScan = async (bytes, iterations, reading) => {
   return new CsvScan(scanner, iterations, reading);
 };
 
+/**
+ * The bytes that the header takes, with all that stands before it but a byte order mark: records begin there.
+ *
+ * @throws Fault as `openCsv`
+ */
+export async function csvHeadBytes(bytes: AsyncIterable<Uint8Array>, reading: Reading): Promise<number> {
+  const scanner = new CsvScanner(toUtf8(bytes, reading.encoding, undefined, reading.name), reading);
+  try {
+    await scanner.readHeader();
+    return scanner.byte;
+  } finally {
+    await scanner.close();
+  }
+}
+
 class CsvScan implements Scan {
   readonly #scanner: CsvScanner;
   readonly #iterations: readonly IterationRequest[];
@@ -108,6 +123,9 @@ class CsvScan implements Scan {
   }
 }
 
+/** The slots of a row of which every column is wanted, as many as a row may have. Nobody writes to it. */
+const EVERY_COLUMN: Int32Array = Int32Array.from({ length: 65_536 }, (_, column) => column);
+
 class CsvScanner {
   header: readonly string[] = [];
   bytesRead = 0;
@@ -160,8 +178,8 @@ class CsvScanner {
   async readHeader(): Promise<void> {
     const dialect: CsvDialect = this.#reading.csv ?? {};
     let skip = dialect.skipRows ?? 0;
-    // For the header every column is wanted: the slots are the columns themselves, as many as a row may have.
-    this.#slots = new Int32Array(65_536).map((_, column) => column);
+    // For the header every column is wanted: the slots are the columns themselves.
+    this.#slots = EVERY_COLUMN;
     let row: Row | undefined;
     let at = 0;
     while (true) {
@@ -211,6 +229,11 @@ class CsvScanner {
     this.#at = 0;
     this.#countedTo = 0;
     return true;
+  }
+
+  /** Where the next row begins, or empty lines before it; a byte order mark does not count. */
+  get byte(): number {
+    return this.#byteAt(this.#at);
   }
 
   async close(): Promise<void> {

@@ -141,6 +141,13 @@ function settle(
   return { encoding: label, skip: 0 };
 }
 
+/** The length of the byte order mark (0 or 3) of a document that begins with `head`; undefined: it is not UTF-8. */
+export function utf8Mark(head: Uint8Array, declared: string | undefined): number | undefined {
+  const label = declared === undefined ? undefined : canonicalEncoding(declared);
+  const { encoding, skip } = settle(head, label, undefined, undefined);
+  return encoding === 'utf-8' ? skip : undefined;
+}
+
 /** UTF-16 or UTF-32 without a mark, told by the zeros that two ASCII characters (one in UTF-32) leave. */
 function zeroPattern(head: Uint8Array): string | undefined {
   if (head.length < 4) return undefined;

@@ -1,9 +1,11 @@
 /** Files of this machine: read in chunks, listed, written in one piece. */
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { Fault } from '../fault.ts';
 import { nearest } from '../nearest.ts';
+import { type ByteRange, changedFault, type InputState } from './range.ts';
 import type { RawInput } from './storage.ts';
 
 const CHUNK_BYTES = 256 * 1024;
@@ -11,34 +13,70 @@ const CHUNK_BYTES = 256 * 1024;
 /**
  * Opens the file at `path`; `name` is what the user wrote, for messages. The file is closed when the iteration ends.
  *
- * @throws Fault source/missing — names the path and near names of the directory; source/refused — permission, directory; source/unreadable
+ * @throws Fault source/missing — names the path and near names of the directory; source/refused — permission, directory; source/unreadable;
+ * run/lost — a range of a file that has changed
  */
-export async function openFile(path: string, name: string): Promise<RawInput> {
+export async function openFile(path: string, name: string, range?: ByteRange): Promise<RawInput> {
   let handle: FileHandle;
   try {
     handle = await open(path, 'r');
   } catch (error) {
     throw await openFault(error as NodeJS.ErrnoException, path, name);
   }
-  const stat = await handle.stat().catch(async (error) => {
+  const found = await handle.stat().catch(async (error) => {
     await handle.close();
     throw readFault(error as NodeJS.ErrnoException, path, name);
   });
-  if (stat.isDirectory()) {
+  if (found.isDirectory()) {
     await handle.close();
     throw new Fault('source/refused', `${path} is a directory, a file was expected`, { place: { input: name } });
   }
-  const sizeBytes = stat.isFile() ? stat.size : undefined;
-  return { chunks: chunksOf(handle, path, name), close: () => handle.close(), sizeBytes, mediaType: undefined };
+  if (range !== undefined && versionOf(found) !== range.version) {
+    await handle.close();
+    throw changedFault(name);
+  }
+  const sizeBytes = found.isFile() ? found.size : undefined;
+  // A small file is read into a small buffer, which its end needs once more.
+  const chunkBytes = Math.min(CHUNK_BYTES, Math.max(sizeBytes ?? CHUNK_BYTES, 4095) + 1);
+  const chunks = range === undefined ? chunksOf(handle, path, name, chunkBytes) : rangeOf(handle, path, name, range);
+  return { chunks, close: () => handle.close(), sizeBytes: range === undefined ? sizeBytes : range.to - range.from, mediaType: undefined };
+}
+
+/** Size and version of a regular file, without reading it; undefined for anything else, and for what is not there. */
+export async function fileState(path: string): Promise<InputState | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.isFile() === true ? { sizeBytes: found.size, version: versionOf(found) } : undefined;
+}
+
+const versionOf = ({ size, mtimeMs, ino }: Stats): string => `${size} ${mtimeMs} ${ino}`;
+
+/** The same bytes as when the version was taken, or a fault: the file is looked at again at the end. */
+async function* rangeOf(handle: FileHandle, path: string, name: string, range: ByteRange): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const chunk of chunksOf(handle, path, name, CHUNK_BYTES, range)) yield chunk;
+  const now = await stat(path).catch(() => undefined);
+  if (now === undefined || versionOf(now) !== range.version) throw changedFault(name);
 }
 
 /** One chunk is read ahead, so that the disk works while the reader does. Each chunk is the taker's to keep. */
-async function* chunksOf(handle: FileHandle, path: string, name: string): AsyncGenerator<Uint8Array, void, undefined> {
-  const read = (): Promise<Uint8Array | Error> =>
-    handle.read(Buffer.allocUnsafeSlow(CHUNK_BYTES), 0, CHUNK_BYTES, null).then(
-      ({ bytesRead, buffer }) => buffer.subarray(0, bytesRead),
+async function* chunksOf(
+  handle: FileHandle,
+  path: string,
+  name: string,
+  chunkBytes: number,
+  range?: Pick<ByteRange, 'from' | 'to'>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let at = range?.from ?? 0;
+  const read = (): Promise<Uint8Array | Error> => {
+    const wanted = Math.min(chunkBytes, (range?.to ?? Number.POSITIVE_INFINITY) - at);
+    // Without a range there may be no positions: a pipe has none.
+    return handle.read(Buffer.allocUnsafeSlow(wanted), 0, wanted, range === undefined ? null : at).then(
+      ({ bytesRead, buffer }) => {
+        at += bytesRead;
+        return buffer.subarray(0, bytesRead);
+      },
       (error: Error) => error,
     );
+  };
   let next = read();
   try {
     for (;;) {

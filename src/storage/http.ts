@@ -1,21 +1,28 @@
 /** Files behind `http(s):`. Redirects are followed; content encodings are undone by fetch. */
 import { Fault } from '../fault.ts';
+import { type ByteRange, changedFault, type InputState } from './range.ts';
 import type { RawInput } from './storage.ts';
 
 /**
  * Opens `url` with GET; `name` is the redacted URL, for messages. Ends with the connection when the iteration ends.
  *
- * @throws Fault source/missing — 404, 410; source/refused — other 4xx, TLS; source/unreadable — 5xx, 408, 425, 429, connection
+ * @throws Fault source/missing — 404, 410; source/refused — other 4xx, TLS; source/unreadable — 5xx, 408, 425, 429, connection; run/lost —
+ * a range of a resource that has changed
  */
-export async function openHttp(url: URL, name: string, signal: AbortSignal | undefined): Promise<RawInput> {
+export async function openHttp(url: URL, name: string, signal: AbortSignal | undefined, range?: ByteRange): Promise<RawInput> {
   const ending = new AbortController();
   const signals = signal === undefined ? ending.signal : AbortSignal.any([signal, ending.signal]);
   const { user, address } = withoutUser(url);
+  const headers = { ...(user === undefined ? {} : { authorization: user }), ...(range === undefined ? {} : rangeHeaders(range)) };
   let response: Response;
   try {
-    response = await fetch(address, { signal: signals, headers: user === undefined ? {} : { authorization: user } });
+    response = await fetch(address, { signal: signals, headers });
   } catch (error) {
     throw connectionFault(error as Error, name, undefined);
+  }
+  if (range !== undefined && (response.ok || response.status === 416) && !isRange(response, range)) {
+    ending.abort();
+    throw changedFault(name);
   }
   if (!response.ok || response.body === null) {
     ending.abort();
@@ -24,7 +31,7 @@ export async function openHttp(url: URL, name: string, signal: AbortSignal | und
   const length = response.headers.get('content-length');
   const encoded = response.headers.has('content-encoding');
   return {
-    chunks: chunksOf(response.body, name, ending),
+    chunks: chunksOf(response.body, name, ending, range),
     close: async () => ending.abort(),
     sizeBytes: length === null || encoded ? undefined : Number(length),
     ...(length === null || !encoded ? {} : { packedBytes: Number(length) }),
@@ -32,17 +39,56 @@ export async function openHttp(url: URL, name: string, signal: AbortSignal | und
   };
 }
 
+/** Size and version of a resource that is served in ranges; undefined for any other, and where there is no such answer. */
+export async function httpState(url: URL, signal: AbortSignal | undefined): Promise<InputState | undefined> {
+  const ending = new AbortController();
+  const signals = signal === undefined ? ending.signal : AbortSignal.any([signal, ending.signal]);
+  const { user, address } = withoutUser(url);
+  const headers = { ...(user === undefined ? {} : { authorization: user }), ...rangeHeaders({ from: 0, to: 1 }) };
+  try {
+    const response = await fetch(address, { signal: signals, headers });
+    const sizeBytes = Number(contentRange(response)?.[2] ?? Number.NaN);
+    const version = versionOf(response);
+    return response.status === 206 && Number.isSafeInteger(sizeBytes) && version !== undefined ? { sizeBytes, version } : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    ending.abort();
+  }
+}
+
+/** Ranges count bytes as they are sent: encoded ones would be others. */
+const rangeHeaders = ({ from, to }: Pick<ByteRange, 'from' | 'to'>): Record<string, string> => ({
+  range: `bytes=${from}-${to - 1}`,
+  'accept-encoding': 'identity',
+});
+
+const contentRange = (response: Response): RegExpExecArray | null =>
+  response.headers.has('content-encoding') ? null : /^bytes (\d+-\d+)\/(\d+)$/.exec(response.headers.get('content-range') ?? '');
+
+/** undefined: nothing would tell that the content is another one. */
+function versionOf(response: Response): string | undefined {
+  const size = contentRange(response)?.[2];
+  const version = response.headers.get('etag') ?? response.headers.get('last-modified');
+  return version === null || size === undefined ? undefined : `${size} ${version}`;
+}
+
+const isRange = (response: Response, { from, to, version }: ByteRange): boolean =>
+  response.status === 206 && contentRange(response)?.[1] === `${from}-${to - 1}` && versionOf(response) === version;
+
 async function* chunksOf(
   body: ReadableStream<Uint8Array>,
   name: string,
   ending: AbortController,
+  range: ByteRange | undefined,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  let bytes = 0;
+  let bytes = range?.from ?? 0;
   try {
     for await (const chunk of body) {
       bytes += chunk.length;
       yield chunk;
     }
+    if (range !== undefined && bytes !== range.to) throw new Error(`it ended at byte ${bytes} in place of ${range.to}`);
   } catch (error) {
     if (error instanceof Fault) throw error;
     throw connectionFault(error as Error, name, bytes);

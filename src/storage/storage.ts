@@ -8,11 +8,13 @@ import { pathToFileURL } from 'node:url';
 import { Fault } from '../fault.ts';
 import { boundOf, INFLATION_FLOOR_BYTES, inflationFault, inputBytesFault, type RunLimits } from '../limits.ts';
 import { redact } from '../redact.ts';
-import { listFiles, openFile, replaceFile } from './file.ts';
+import { fileState, listFiles, openFile, replaceFile } from './file.ts';
 import { gunzipWhenGzip } from './gzip.ts';
+import type { ByteRange, InputState } from './range.ts';
 import { fileNameOf, locate } from './url.ts';
 
 export { type InputFormat, inputFormat } from './input-format.ts';
+export type { ByteRange, InputState } from './range.ts';
 export { resolveInside } from './safe-path.ts';
 
 export interface OpenedInput {
@@ -44,22 +46,26 @@ export interface OpenOptions {
   readonly compression?: 'none' | 'gzip';
   /** undefined: none. */
   readonly limits?: Pick<RunLimits, 'inputBytes' | 'inflationRatio'>;
+  /** Only these bytes of an input that `probeInput` has found. */
+  readonly range?: ByteRange;
 }
 
 /**
  * Opens an input and undoes gzip. Stops with `run/cancelled` within one chunk of `signal`.
  *
- * @throws Fault source/missing, source/refused, source/unreadable, limit/exceeded; while reading also source/malformed (gzip)
+ * @throws Fault source/missing, source/refused, source/unreadable, limit/exceeded; while reading also source/malformed (gzip); run/lost — a range of an
+ * input that is not of its version, or no longer
  */
 export async function openInput(url: string, options: OpenOptions): Promise<OpenedInput> {
-  const { signal } = options;
+  const { signal, range } = options;
   const name = redact(url);
   if (signal?.aborted) throw cancelled(name);
   const location = locate(url, options.workingDirectory);
-  const raw = await (location.kind === 'file' ? openFile(location.path, name) : openWeb(location.url, name, signal)).catch((error) => {
+  const opening = location.kind === 'file' ? openFile(location.path, name, range) : openWeb(location.url, name, signal, range);
+  const raw = await opening.catch((error) => {
     throw signal?.aborted ? cancelled(name, error) : error;
   });
-  const gzip = options.compression === 'gzip' || /\.gz$/i.test(fileNameOf(url));
+  const gzip = isGzip(url, options);
   const { inputBytes = 0, inflationRatio = 0 } = options.limits ?? {};
   if (!gzip && (raw.sizeBytes ?? 0) > boundOf(inputBytes)) {
     await raw.close();
@@ -76,8 +82,21 @@ export async function openInput(url: string, options: OpenOptions): Promise<Open
 }
 
 /** Loaded when first needed: most runs read files only. */
-const openWeb = async (url: URL, name: string, signal: AbortSignal | undefined): Promise<RawInput> =>
-  (await import('./http.ts')).openHttp(url, name, signal);
+const openWeb = async (url: URL, name: string, signal: AbortSignal | undefined, range: ByteRange | undefined): Promise<RawInput> =>
+  (await import('./http.ts')).openHttp(url, name, signal, range);
+
+const isGzip = (url: string, { compression }: OpenOptions): boolean => compression === 'gzip' || /\.gz$/i.test(fileNameOf(url));
+
+/**
+ * Size and version of an input, hardly read. undefined: it cannot be read in ranges (compressed, no regular file, a server that does not
+ * offer them or gives no version), or is not there: who opens it learns why.
+ */
+export async function probeInput(url: string, options: OpenOptions): Promise<InputState | undefined> {
+  if (isGzip(url, options)) return undefined;
+  const location = locate(url, options.workingDirectory);
+  if (location.kind === 'file') return fileState(location.path);
+  return (await import('./http.ts')).httpState(location.url, options.signal);
+}
 
 const cancelled = (name: string, cause?: unknown): Fault =>
   new Fault('run/cancelled', 'The run was cancelled while it read its input', { place: { input: name }, cause });

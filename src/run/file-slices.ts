@@ -1,0 +1,165 @@
+/** Where a large document is cut: between two rows of CSV, between two lines of JSON Lines. */
+import type { FileSource } from '../mapping/model.ts';
+import type { ScanPlan } from '../plan/plan.ts';
+import { redact } from '../redact.ts';
+import { csvHeadBytes } from '../sources/csv.ts';
+import { CsvCuts } from '../sources/csv-cuts.ts';
+import { utf8Mark } from '../sources/encoding.ts';
+import type { Reading } from '../sources/source.ts';
+import { type InputState, type OpenOptions, openInput, probeInput } from '../storage/storage.ts';
+import { formatByName, readingOf } from './open-scan.ts';
+import type { ByteSlice, RunRequest } from './request.ts';
+
+/** Enough for a byte order mark, and to tell UTF-16. */
+const HEAD_BYTES = 256;
+/** JSON Lines are looked at around a cut, in windows from the first size to the last. */
+const FIRST_WINDOW_BYTES = 1 << 16;
+const LAST_WINDOW_BYTES = 1 << 28;
+
+/**
+ * Whether some input of the request may be large enough to be cut: asked before anything else of the run is done, since most inputs are
+ * small. A file that only the mapping names is not looked at.
+ */
+export async function hasLargeInput(request: RunRequest, sliceBytes: number, signal: AbortSignal): Promise<boolean> {
+  if (sliceBytes === 0) return false;
+  for (const { url } of request.inputs) if (((await stateOf(url, request, signal))?.sizeBytes ?? 0) > sliceBytes) return true;
+  return false;
+}
+
+/**
+ * Ranges of a document of more than `sliceBytes`, of about that size each; one or none where it is small or cannot be cut: it is
+ * compressed, not UTF-8, neither CSV nor JSON Lines, or CSV behind HTTP.
+ *
+ * A quoted cell of CSV may hold line feeds, so the document is read once, up to the last cut: quick on a disk, but over HTTP that would
+ * take as long as mapping it. JSON Lines are read around each cut only.
+ *
+ * @throws Fault as a reader of the document does
+ */
+export async function byteSlicesOf(
+  scan: ScanPlan,
+  source: FileSource,
+  url: string,
+  request: RunRequest,
+  sliceBytes: number,
+  signal: AbortSignal,
+): Promise<readonly ByteSlice[]> {
+  if (sliceBytes === 0 || source.compression === 'gzip') return [];
+  const state = await stateOf(url, request, signal);
+  // One that is larger than the run allows is left to its reader, which says so.
+  const allowed = request.limits.inputBytes || Number.POSITIVE_INFINITY;
+  if (state === undefined || state.sizeBytes <= sliceBytes || state.sizeBytes > allowed) return [];
+  const document = new Document(url, state, { workingDirectory: request.workingDirectory, signal });
+  const mark = utf8Mark(await document.read(0, HEAD_BYTES), source.encoding);
+  if (mark === undefined) return [];
+  const reading = readingOf(scan, source, url, redact(url), request);
+  const count = Math.ceil(state.sizeBytes / sliceBytes);
+  const targets = Array.from({ length: count - 1 }, (_, i) => Math.round(((i + 1) * state.sizeBytes) / count));
+  if (source.formulation === 'csv') return csvSlices(document, reading, mark, targets);
+  return reading.jsonLines === true && areLines(scan) ? slicesAt(document, 0, await lineCuts(document, targets)) : [];
+}
+
+/** undefined: it is not to be cut. */
+async function stateOf(url: string, { workingDirectory }: RunRequest, signal: AbortSignal): Promise<InputState | undefined> {
+  const format = formatByName(url);
+  if (format !== 'jsonl' && (/^https?:/i.test(url) || (format !== 'csv' && format !== 'tsv'))) return undefined;
+  return probeInput(url, { workingDirectory, signal });
+}
+
+/** A document, by ranges. */
+class Document {
+  readonly sizeBytes: number;
+  readonly version: string;
+  readonly #url: string;
+  readonly #options: OpenOptions;
+
+  constructor(url: string, { sizeBytes, version }: InputState, options: OpenOptions) {
+    this.sizeBytes = sizeBytes;
+    this.version = version;
+    this.#url = url;
+    this.#options = options;
+  }
+
+  /** The bytes from an offset on, in chunks. */
+  async *bytes(from: number, to = this.sizeBytes): AsyncGenerator<Uint8Array> {
+    const range = { from, to: Math.min(to, this.sizeBytes), version: this.version };
+    if (range.from < range.to) yield* (await openInput(this.#url, { ...this.#options, range })).bytes;
+  }
+
+  async read(from: number, to: number): Promise<Buffer> {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of this.bytes(from, to)) chunks.push(chunk);
+    return Buffer.concat(chunks);
+  }
+}
+
+function slicesAt({ sizeBytes, version }: Document, head: number, cuts: readonly number[]): readonly ByteSlice[] {
+  const starts = [head, ...cuts.filter((cut) => cut > head && cut < sizeBytes)];
+  return starts.map((from, i) => ({ kind: 'bytes', head, from, to: starts[i + 1] ?? sizeBytes, version }));
+}
+
+// ---------------------------------------------------------------- CSV
+
+async function csvSlices(document: Document, reading: Reading, mark: number, targets: readonly number[]): Promise<readonly ByteSlice[]> {
+  // Without a header, the first row says how many columns there are: it would have to be read, but not mapped, by every slice.
+  if (reading.csv?.header === false) return [];
+  const head = mark + (await csvHeadBytes(document.bytes(0), reading));
+  const wanted = targets.filter((target) => target > head);
+  const cuts = new CsvCuts(reading.csv ?? {}, head, wanted);
+  for await (const chunk of document.bytes(head)) {
+    cuts.feed(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
+    if (!cuts.wanted) break;
+  }
+  return slicesAt(document, head, cuts.cuts);
+}
+
+// ---------------------------------------------------------------- JSON Lines
+
+/**
+ * Whether the records of a line have nothing to do with other lines. The legacy dialect faults a reference that no record has: a slice
+ * cannot know that.
+ */
+function areLines({ iterations, dialect }: ScanPlan): boolean {
+  const isOfLine = (iterator = '$[*]'): boolean => iterator.startsWith('$[*]') && !iterator.includes('$', 1);
+  return dialect === 'rml' && iterations.every(({ iterator }) => isOfLine(iterator));
+}
+
+async function lineCuts(document: Document, targets: readonly number[]): Promise<readonly number[]> {
+  const cuts: number[] = [];
+  for (const target of targets) {
+    if (target <= (cuts.at(-1) ?? 0)) continue;
+    for (let bytes = FIRST_WINDOW_BYTES; bytes <= LAST_WINDOW_BYTES; bytes *= 8) {
+      const found = findLine(await document.read(target, target + bytes));
+      if (found !== undefined) cuts.push(target + found);
+      if (found !== undefined || target + bytes >= document.sizeBytes) break;
+    }
+  }
+  return cuts;
+}
+
+/**
+ * Offset of a line that begins a value. The reader takes values that go over several lines as well: within one, no two lines in a row
+ * are JSON by themselves, since a comma, a colon or a bracket stands between.
+ */
+function findLine(window: Buffer): number | undefined {
+  let before = false;
+  for (let from = window.indexOf(LF) + 1; from > 0; ) {
+    const end = window.indexOf(LF, from);
+    if (end < 0) return undefined;
+    const isWhole = isJson(window.toString('utf8', from, end));
+    if (before && isWhole) return from;
+    before = isWhole;
+    from = end + 1;
+  }
+  return undefined;
+}
+
+const LF = 10;
+
+function isJson(line: string): boolean {
+  try {
+    JSON.parse(line);
+    return true;
+  } catch {
+    return false;
+  }
+}
