@@ -11,7 +11,10 @@ import { locate } from '../src/storage/url.ts';
 import type { TransformRequest } from './jobs.ts';
 
 /** What the options say about a run, as it keeps them to its end. */
-export function settingsOf(snapshot: Snapshot, workingDirectory: string): Pick<TransformRequest, 'run' | 'sliceRows' | 'output'> {
+export function settingsOf(
+  snapshot: Snapshot,
+  workingDirectory: string,
+): Pick<TransformRequest, 'run' | 'sliceRows' | 'sliceBytes' | 'output'> {
   return {
     run: {
       base: snapshot.BASE_IRI,
@@ -37,6 +40,7 @@ export function settingsOf(snapshot: Snapshot, workingDirectory: string): Pick<T
       rowsPerPart: snapshot.SQL_ITERATION_ROWS,
     },
     sliceRows: snapshot.SQL_SLICE_ROWS,
+    sliceBytes: snapshot.SLICE_BYTES,
     output: { directory: directories(snapshot, workingDirectory).output, format: snapshot.OUTPUT_FILE_FORMAT },
   };
 }

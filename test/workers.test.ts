@@ -47,7 +47,7 @@ function taskFor(directory: string, url: string, runId = 'r1', more: Partial<Tas
       spillDirectory: join(directory, 'spill', `${runId}.1`),
       ...more,
     },
-    sliceRows: 0,
+    slices: { rows: 0, bytes: 0 },
     output: { directory, name: `Service-${runId}`, format: 'nquads', attempt: '1', service: 'Service' },
   };
 }
@@ -286,20 +286,25 @@ describe('the task of a job', () => {
     ['the SQL transformer has its database, and may be cut', {}, undefined, database, 10],
     ['a slice has it as well, and is not cut again', {}, slice, database, 0],
     ['another service has none', { service: 'semi-structured-transformer' }, undefined, undefined, 0],
-  ])('of %s', (_, more, given, expected, sliceRows) => {
+  ])('of %s', (_, more, given, expected, rows) => {
     const task = taskOf(payload(more), '2', settings, given);
     expect(task.request.database).toEqual(expected);
-    expect(task).toMatchObject({ sliceRows, request: { slice: given } });
+    expect(task).toMatchObject({ slices: { rows, bytes: 0 }, request: { slice: given } });
   });
 
   test('has what an earlier version did not write into a job', () => {
     const { sql, rowsPerPart, ...run } = RUN_DEFAULTS;
-    const { request, sliceRows } = taskOf(
+    const { request, slices } = taskOf(
       JSON.parse(JSON.stringify(payload({ run: run as never, sliceRows: undefined as never }))),
       '1',
       settings,
     );
-    expect({ ...request, sliceRows }).toMatchObject({ sql, rowsPerPart, maxRejected: Number.POSITIVE_INFINITY, sliceRows: 0 });
+    expect({ ...request, slices }).toMatchObject({
+      sql,
+      rowsPerPart,
+      maxRejected: Number.POSITIVE_INFINITY,
+      slices: { rows: 0, bytes: 0 },
+    });
   });
 });
 
@@ -413,11 +418,13 @@ describe('log and metrics', () => {
 
   test('every metric has a name of the house, and the depth of the queue is read when it is asked for', async () => {
     METRICS.runs.inc({ service: 'sql-transformer', state: 'completed' });
-    const text = await metricsText(async () => ({ queued: 3 }));
+    const text = await metricsText({ counts: async () => ({ queued: 3 }) });
     expect(text).toContain('rml_runs_total{service="sql-transformer",state="completed"} 1');
     expect(text).toContain('rml_queue_runs{state="queued"} 3');
-    const away = await metricsText(async () => {
-      throw new Fault('service/unavailable', 'away');
+    const away = await metricsText({
+      counts: async () => {
+        throw new Fault('service/unavailable', 'away');
+      },
     });
     expect(away).not.toContain('rml_queue_runs{');
     const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map((found) => found[1] as string);
