@@ -8,14 +8,23 @@ import { traceRun } from '../src/trace.ts';
 /** Keeps the messages of an outcome in safe hands. */
 export type Say = (run: TransformPayload, outcome: Outcome) => Promise<void>;
 
+/** Removes what a run that has not completed left, if anything. */
+export type Clear = (run: TransformPayload) => Promise<void>;
+
 /**
- * The outcome counts as announced once this resolves; its messages are in the outbox by then. Undefined: there is no message queue.
+ * The outcome counts as announced once this resolves; its messages are in the outbox by then, without `say` there is no message queue.
+ * Nothing is left of a run that has not completed: a worker may have been killed when it had published, and nobody started the run again.
  *
  * @throws whatever the queue throws when it is away; the job is tried again
  */
-export async function announce(job: Job<TransformPayload, Outcome>, say: Say | undefined, logger: Logger): Promise<Outcome> {
+export async function announce(
+  job: Job<TransformPayload, Outcome>,
+  { say, clear }: { readonly say: Say | undefined; readonly clear: Clear },
+  logger: Logger,
+): Promise<Outcome> {
   traceRun({ run: job.data.runId });
   const outcome = await findOutcome(job);
+  if (outcome.state !== 'completed') await clear(job.data);
   await say?.(job.data, outcome);
   observe(job.data, outcome, logger);
   return outcome;

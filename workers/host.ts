@@ -19,7 +19,7 @@ import { announce, type Say } from './announce.ts';
 import { usualProcessMemoryMb, watchMemory } from './memory.ts';
 import { ThreadPool } from './pool.ts';
 import { sliceAttempts } from './slices.ts';
-import { transformAttempts } from './transform.ts';
+import { clearRun, transformAttempts } from './transform.ts';
 
 export interface Workers {
   /** For readiness: whether jobs are being taken. */
@@ -84,10 +84,15 @@ export async function startWorkers(
     ...common,
     concurrency: snapshot.WORKER_CONCURRENCY,
   });
-  const announcing = backend.worker<TransformPayload, Outcome>(ANNOUNCE_QUEUE, (job) => announce(job, options.say, logger), {
-    ...common,
-    concurrency: ANNOUNCE_CONCURRENCY,
-  });
+  const clear = (run: TransformPayload): Promise<void> => clearRun(run, settings);
+  const announcing = backend.worker<TransformPayload, Outcome>(
+    ANNOUNCE_QUEUE,
+    (job) => announce(job, { say: options.say, clear }, logger),
+    {
+      ...common,
+      concurrency: ANNOUNCE_CONCURRENCY,
+    },
+  );
   mapping.on('lockRenewalFailed', (ids: string[]) => transforms.lockLost(ids));
   mapping.on('stalled', (id) => {
     METRICS.stalls.inc();

@@ -1,9 +1,9 @@
 /** Files of a run in its output directory: their names, the manifest, the rejected records, and what dead attempts left. */
 import { createHash } from 'node:crypto';
 import { closeSync, createReadStream, fsyncSync, openSync, writeSync } from 'node:fs';
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { SERVICES, type TransformPayload } from '../queues/jobs.ts';
 import { VERSION } from '../src/config/version.ts';
 import { Fault } from '../src/fault.ts';
@@ -11,7 +11,6 @@ import type { Rejection, RunReport } from '../src/run/request.ts';
 import { writeFault } from '../src/sinks/descriptor.ts';
 import { temporaryName } from '../src/sinks/file.ts';
 import type { PartFile } from '../src/sinks/sink.ts';
-import { syncDirectory } from '../src/storage/file.ts';
 import type { Task } from './messages.ts';
 
 /** `<Service-Name>-<runId>`, the start of every file name of a run. */
@@ -53,6 +52,17 @@ export async function removeReplaced(directory: string, name: string, kept: Read
   await removeFiles(directory, (file) => isOf(file, name) && !kept.has(file));
 }
 
+/**
+ * Whether files of earlier starts may lie in the output directory, and are worth the listing of it: that takes longer than a small run
+ * when the directory is full. The first start of a run has none, but for a run that was forgotten and came again under its idempotency
+ * key; that one left its manifest.
+ */
+export async function hasEarlier({ directory, name, attempt }: Task['output']): Promise<boolean> {
+  return attempt !== '1' || (await stat(manifestPath(directory, name)).catch(() => undefined)) !== undefined;
+}
+
+const manifestPath = (directory: string, name: string): string => join(directory, `${name}.manifest.json`);
+
 /** `2-5-1` is of `2` and of `2-5`. */
 const isAttempt = (found: string, attempt: string): boolean => found === attempt || found.startsWith(`${attempt}-`);
 
@@ -89,7 +99,8 @@ function isOf(file: string, name: string): boolean {
 }
 
 /**
- * Writes the manifest: a reader that finds it finds every part complete.
+ * Writes the manifest under the temporary name that it returns. It is there before anything of the run gets its final name, and is renamed
+ * last: a reader that finds it finds every part complete, and an attempt whose files another one has cleared away cannot finish.
  *
  * @throws Fault sink/failed
  */
@@ -116,23 +127,21 @@ export async function writeManifest(
     mappings: report.mappings,
     mappingDigest: mappingDigest(report),
   };
-  const path = join(directory, `${name}.manifest.json`);
-  const temporary = join(directory, temporaryName(`${name}.manifest.json`, attempt));
+  const path = manifestPath(directory, name);
+  const temporary = temporaryName(`${name}.manifest.json`, attempt);
   try {
     await mkdir(directory, { recursive: true });
-    const file = await open(temporary, 'w');
+    const file = await open(join(directory, temporary), 'w');
     try {
       await file.writeFile(`${JSON.stringify(manifest, undefined, 2)}\n`);
       await file.sync();
     } finally {
       await file.close();
     }
-    await rename(temporary, path);
-    await syncDirectory(directory);
   } catch (error) {
     throw writeFault(path, error);
   }
-  return pathToFileURL(path).href;
+  return temporary;
 }
 
 /** One digest for all mapping documents of the run, whatever their order. */
@@ -151,7 +160,7 @@ const BUFFER_LENGTH = 64 * 1024;
 
 /**
  * The rejected records of a run, one JSON object a line: `triplesMap` and the fault. There is a file only when there is a
- * record; it gets its final name with the run's output.
+ * record; whoever publishes the run's output gives it its final name.
  */
 export class RejectionFile {
   private readonly path: string;
@@ -184,7 +193,7 @@ export class RejectionFile {
     }
   }
 
-  /** In place of `commit`: the temporary name of the complete file; undefined when nothing was rejected. @throws Fault sink/failed */
+  /** The temporary name of the complete file; undefined when nothing was rejected. @throws Fault sink/failed */
   finish(): string | undefined {
     if (this.buffered !== '') this.flush();
     if (this.descriptor === undefined) return undefined;
@@ -195,18 +204,6 @@ export class RejectionFile {
       throw writeFault(this.path, error);
     }
     return this.temporary;
-  }
-
-  /** The URL of the file; undefined when nothing was rejected. @throws Fault sink/failed */
-  async commit(): Promise<string | undefined> {
-    const file = this.finish();
-    if (file === undefined) return undefined;
-    try {
-      await rename(join(this.directory, file), this.path);
-    } catch (error) {
-      throw writeFault(this.path, error);
-    }
-    return pathToFileURL(this.path).href;
   }
 
   async abort(): Promise<void> {

@@ -13,9 +13,11 @@ import {
   type TransformResult,
 } from '../queues/jobs.ts';
 import { cancelledFault } from '../queues/outcome.ts';
+import { Fault } from '../src/fault.ts';
 import { type Logger, METRICS } from '../src/observe.ts';
 import { inPresentSpan } from '../src/trace.ts';
 import { type AttemptSettings, Attempts, fieldsOf, type JobKind } from './attempts.ts';
+import type { Task } from './messages.ts';
 import { removeLeftovers, removeSpills } from './output.ts';
 import type { ThreadPool } from './pool.ts';
 import { Share } from './share.ts';
@@ -64,15 +66,25 @@ export function transformAttempts(
       return now?.data.cancelled === true ? cancelledFault() : undefined;
     },
 
-    async tidy(job) {
-      const { output, request } = taskOf(job.data, String(job.attemptsStarted), settings);
-      await removeLeftovers(output.directory, output.name, true);
-      await removeSpills(request.spillDirectory);
-    },
+    tidy: (job) => clearRun(job.data, settings),
 
     active: (count) => METRICS.activeRuns.set(count),
     // Ended runs are counted by the worker that announces them.
     ended: () => undefined,
   };
   return new Attempts(kind, settings, logger);
+}
+
+/** Removes everything of a run that has ended without an output. */
+export async function clearRun(run: TransformPayload, settings: TaskSettings): Promise<void> {
+  let task: Task;
+  try {
+    task = taskOf(run, '0', settings);
+  } catch (error) {
+    // It failed because its output directory is none: there is nothing there.
+    if (Fault.of(error).code === 'config/invalid') return;
+    throw error;
+  }
+  await removeLeftovers(task.output.directory, task.output.name, true);
+  await removeSpills(task.request.spillDirectory);
 }
