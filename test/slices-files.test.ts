@@ -1,6 +1,6 @@
 /** Large files cut into slices: what the slices give together is what one pass over the file would give. */
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -13,6 +13,9 @@ import { quietLogger } from '../src/observe.ts';
 import { RUN_DEFAULTS, type RunRequest, type RunSlice } from '../src/run/request.ts';
 import type { RunResult, Task } from '../workers/messages.ts';
 import { ThreadPool } from '../workers/pool.ts';
+import { startRedis, temporaryDirectory, uniquePrefix } from './queues-backends.ts';
+import { missingRedis } from './servers/redis.ts';
+import { ask, postJson, type ServiceProcess, startService } from './service/process.ts';
 
 const PREFIXES = `@prefix rml: <http://w3id.org/rml/> . @prefix ex: <http://example.com/ns#> .
   @prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix ql: <http://semweb.mmlab.be/ns/ql#> .\n`;
@@ -48,6 +51,11 @@ const json = (iterator: string, id = 'id', references: readonly string[] = []): 
     'JSONPath',
     `; rml:iterator "${iterator}"`,
   );
+
+const LARGE = csvMapping(`
+<#Row> rml:logicalSource <#S> ; rml:subjectMap [ rml:template "http://example.com/row/{id}" ; rml:class ex:Row ] ;
+  rml:predicateObjectMap [ rml:predicate ex:a ; rml:objectMap [ rml:reference "a" ] ] .
+<#Kind> rml:logicalSource <#S> ; rml:subjectMap [ rml:template "http://example.com/kind/{kind}" ; rml:class ex:Kind ] .`);
 
 let directory: string;
 let pool: ThreadPool;
@@ -364,4 +372,89 @@ describe('JSON Lines', () => {
       expect(lines).toHaveLength(600);
     });
   });
+});
+
+describe(`a large file${missingRedis === undefined ? '' : ` (skipped: ${missingRedis})`}`, () => {
+  const maybe = missingRedis === undefined ? test : test.skip;
+  const COUNT = 60_000;
+  let home: Awaited<ReturnType<typeof temporaryDirectory>>;
+  let redis: Awaited<ReturnType<typeof startRedis>>;
+  let api: ServiceProcess;
+  let workers: readonly ServiceProcess[] = [];
+
+  beforeAll(async () => {
+    if (missingRedis !== undefined) return;
+    [home, redis] = await Promise.all([temporaryDirectory(), startRedis()]);
+    // The last rows have the subjects of the first ones.
+    const rows = Array.from({ length: COUNT }, (_, i) => `${i % (COUNT - 100)},"a\n${i}",k${i % 7}`).join('\n');
+    await writeFile(join(home.path, 'large.csv'), `id,a,kind\n${rows}\n`);
+    await writeFile(join(home.path, 'mapping.ttl'), LARGE);
+    const env = {
+      QUEUE_URL: redis.url,
+      QUEUE_PREFIX: uniquePrefix(),
+      SERVICE: 'semi-structured-transformer',
+      WORKER_CONCURRENCY: '1',
+      SLICE_BYTES: '100000',
+    };
+    const start = (role: string): Promise<ServiceProcess> => startService({ cwd: home.path, args: ['--role', role], env });
+    [api, ...workers] = (await Promise.all([start('api'), start('worker'), start('worker')])) as [ServiceProcess, ...ServiceProcess[]];
+  }, 60_000);
+
+  afterAll(async () => {
+    const all = [api, ...workers].filter((one) => one !== undefined);
+    for (const one of all) one.kill('SIGKILL');
+    await Promise.all(all.map((one) => one.exited));
+    await redis?.stop();
+    await home?.remove();
+  });
+
+  const ran = async () => {
+    const request = { inputFileURL: join(home.path, 'large.csv'), mappingURL: join(home.path, 'mapping.ttl') };
+    const { status, body } = await postJson(`${api.url}/process`, request);
+    if (status !== 200) throw new Error(`the run failed: ${JSON.stringify(body)}`);
+    const texts = await Promise.all((body.outputFileLocations as string[]).map((url) => readFile(fileURLToPath(url), 'utf8')));
+    return { report: body, lines: texts.flatMap((text) => text.trimEnd().split('\n')) };
+  };
+  const change = async (option: string, value: string): Promise<void> => {
+    const { status } = await ask(`${api.url}/updateConfig?configEntry=${option}&configValue=${value}`, { method: 'PUT' });
+    expect(status).toBe(200);
+  };
+
+  maybe(
+    'is mapped by all workers of a fleet, and gives what one of them would, under one manifest',
+    async () => {
+      const shared = await ran();
+      for (const worker of workers) await worker.said('slice started', (line) => line.run === shared.report.runId);
+      expect(shared.report.outputFileLocations.length).toBeGreaterThan(5);
+      const output = join(home.path, 'data', 'output');
+      const files = (await readdir(output)).filter((name) => name.includes(shared.report.runId));
+      expect(files.filter((name) => name.startsWith('.'))).toEqual([]);
+      const manifests = files.filter((name) => name.endsWith('.manifest.json'));
+      expect(files).toHaveLength(shared.report.outputFileLocations.length + manifests.length);
+      expect(manifests).toHaveLength(1);
+      const { parts, quads } = JSON.parse(await readFile(join(output, manifests[0] as string), 'utf8'));
+      expect(parts).toHaveLength(shared.report.outputFileLocations.length);
+
+      await change('SLICE_BYTES', '0');
+      const alone = await ran();
+      await change('SLICE_BYTES', '100000');
+      expect(alone.report.outputFileLocations).toHaveLength(1);
+      expect(shared.report).toMatchObject({ records: COUNT, quads: alone.report.quads });
+      expect(quads).toBe(shared.lines.length);
+      expect(new Set(shared.lines).size).toBe(shared.lines.length);
+      expect(shared.lines.join('\n') === alone.lines.join('\n')).toBe(true);
+    },
+    60_000,
+  );
+
+  maybe(
+    'is not shared for a format that has no lines, unless statements may repeat',
+    async () => {
+      await change('OUTPUT_FILE_FORMAT', 'turtle');
+      expect((await ran()).report.outputFileLocations).toHaveLength(1);
+      await change('DISTINCT', 'false');
+      expect((await ran()).report.outputFileLocations.length).toBeGreaterThan(5);
+    },
+    60_000,
+  );
 });
