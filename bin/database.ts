@@ -1,7 +1,9 @@
 /** The database of a command: its options, with the service's variables as defaults. */
 import { readFileSync } from 'node:fs';
+import { DEFAULTS } from '../src/config/options.ts';
+import { parseOption } from '../src/config/parse.ts';
 import { Fault } from '../src/fault.ts';
-import type { DatabaseAccess } from '../src/run/request.ts';
+import type { DatabaseAccess, SqlLimits } from '../src/run/request.ts';
 import type { CommandOption, Parsed } from './command-line.ts';
 
 /** A password on the command line would be everybody's on this machine: it comes from a file or a variable. */
@@ -23,6 +25,19 @@ export function databaseOf(parsed: Parsed, jdbcUrl = parsed.value('jdbc-url') ??
     jdbcUrl,
     user: parsed.value('db-user') ?? process.env.DB_USER,
     password: file === undefined ? process.env.DB_PASSWORD : readPassword(file),
+  };
+}
+
+/** How long statements, locks and logins may take: the service's variables. @throws Fault config/invalid */
+export function sqlLimits(): SqlLimits {
+  const seconds = (name: 'DB_CONNECT_SECONDS' | 'SQL_TIME_LIMIT_SECONDS' | 'SQL_LOCK_SECONDS'): number => {
+    const text = process.env[name];
+    return text === undefined || text === '' ? DEFAULTS[name] : (parseOption(name, text) as number);
+  };
+  return {
+    connectSeconds: seconds('DB_CONNECT_SECONDS'),
+    statementSeconds: seconds('SQL_TIME_LIMIT_SECONDS'),
+    lockSeconds: seconds('SQL_LOCK_SECONDS'),
   };
 }
 

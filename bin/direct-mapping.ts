@@ -3,12 +3,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Fault } from '../src/fault.ts';
-import { type DatabaseAccess, DEFAULT_BASE, RUN_DEFAULTS } from '../src/run/request.ts';
+import { type DatabaseAccess, DEFAULT_BASE } from '../src/run/request.ts';
 import { openSession } from '../src/sql/database.ts';
 import { type DirectMappingRequest, readDirectMapping } from '../src/sql/direct-mapping.ts';
 import { parseJdbcUrl } from '../src/sql/jdbc.ts';
 import { type Command, helpOf, type Parsed, parseCommandLine, UsageError } from './command-line.ts';
-import { databaseOf, LOGIN_OPTIONS } from './database.ts';
+import { databaseOf, LOGIN_OPTIONS, sqlLimits } from './database.ts';
 import { EXIT } from './exit.ts';
 import { STANDARD_OUTPUT } from './output.ts';
 import { carryOut, interruptibly, RUN, requestOf, targetOf } from './run.ts';
@@ -64,7 +64,7 @@ export async function directMapping(argv: readonly string[]): Promise<number> {
 
 async function documentOf(access: DatabaseAccess, wanted: DirectMappingRequest, signal: AbortSignal): Promise<string> {
   const address = parseJdbcUrl({ url: access.jdbcUrl, user: access.user, password: access.password });
-  const session = await openSession(address, { signal, ...RUN_DEFAULTS.sql });
+  const session = await openSession(address, { signal, ...sqlLimits() });
   try {
     return await readDirectMapping(session, wanted);
   } finally {

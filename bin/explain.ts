@@ -4,9 +4,9 @@ import type { Mapping } from '../src/mapping/model.ts';
 import { explainPlan } from '../src/plan/explain.ts';
 import { Databases } from '../src/run/databases.ts';
 import { loadMapping } from '../src/run/load.ts';
-import { type DatabaseAccess, DEFAULT_BASE, RUN_DEFAULTS } from '../src/run/request.ts';
+import { type DatabaseAccess, DEFAULT_BASE } from '../src/run/request.ts';
 import { type Command, helpOf, parseCommandLine, UsageError } from './command-line.ts';
-import { DATABASE_OPTIONS, databaseOf } from './database.ts';
+import { DATABASE_OPTIONS, databaseOf, sqlLimits } from './database.ts';
 import { EXIT } from './exit.ts';
 import { say } from './terminal.ts';
 
@@ -39,7 +39,7 @@ export async function explain(argv: readonly string[]): Promise<number> {
 /** Without its database, a mapping can still be explained, but for what keys and types decide. */
 async function openDatabases(mapping: Mapping, database: DatabaseAccess | undefined): Promise<Databases | undefined> {
   try {
-    return await Databases.open(mapping, { database, sql: RUN_DEFAULTS.sql }, {}, undefined);
+    return await Databases.open(mapping, { database, sql: sqlLimits() }, {}, undefined);
   } catch (error) {
     say(`explained without the database, which decides about keys and joins: ${describeFault(Fault.of(error))}`);
     return undefined;

@@ -13,7 +13,7 @@ import {
 import { ReaderGone } from '../src/sinks/descriptor.ts';
 import { OUTPUT_FORMATS } from '../src/sinks/sink.ts';
 import { type Command, helpOf, type Parsed, parseCommandLine, UsageError } from './command-line.ts';
-import { DATABASE_OPTIONS, databaseOf } from './database.ts';
+import { DATABASE_OPTIONS, databaseOf, sqlLimits } from './database.ts';
 import { EXIT, failed } from './exit.ts';
 import { formatFor, openOutput, STANDARD_OUTPUT } from './output.ts';
 import { peakMemoryBytes } from './peak-memory.ts';
@@ -131,6 +131,7 @@ export const targetOf = (parsed: Parsed): string => parsed.value('output') ?? ST
 export function requestOf(parsed: Parsed, mappings: readonly string[], database: DatabaseAccess | undefined): RunRequest {
   return {
     ...RUN_DEFAULTS,
+    sql: sqlLimits(),
     runId: randomBytes(6).toString('hex'),
     mappings,
     inputs: parsed.values('input').map(bindingOf),
