@@ -13,7 +13,12 @@ export const RUN_REPLIES: Route['replies'] = {
 };
 
 export const RUN_HEADERS: readonly Parameter[] = [
-  { name: 'Prefer', in: 'header', description: '`respond-async`: answer 202 at once; `wait=SECONDS`: answer 202 after so long' },
+  {
+    name: 'Prefer',
+    in: 'header',
+    description:
+      '`respond-async`: answer 202 at once; `wait=SECONDS`: answer 202 after so long; `urgency=0` to `urgency=7` (usual: 3): runs of a smaller number go first',
+  },
   { name: 'Idempotency-Key', in: 'header', description: 'The same key with the same request gives the same run' },
 ];
 
@@ -29,7 +34,10 @@ export async function answerRun(api: Api, call: Call, request: (snapshot: Snapsh
   const idempotencyKey = readIdempotencyKey(call);
   const snapshot = api.config.snapshot();
   const transform = await request(snapshot);
-  const { id } = await withinQueueWait(api, api.runs.submit(transform, { idempotencyKey }));
+  const { id } = await withinQueueWait(
+    api,
+    api.runs.submit(transform, { idempotencyKey, caller: call.actor, urgency: preference.urgency }),
+  );
 
   const waitMs = shortest(snapshot.PROCESS_WAIT_SECONDS * 1_000, preference.waitMs);
   const outcome = preference.async && preference.waitMs === 0 ? undefined : await waitForOutcome(api, call, id, waitMs);
@@ -107,11 +115,12 @@ interface Preference {
   readonly async: boolean;
   /** 0 without `wait`. */
   readonly waitMs: number;
+  readonly urgency: number | undefined;
   /** For `Preference-Applied`, when it is a 202 in the end. */
   readonly applied: string;
 }
 
-/** `respond-async` and `wait` of the Prefer header; others are not known here, and the standard says to leave them alone. */
+/** `respond-async`, `wait` and `urgency` of the Prefer header; others are not known here, and the standard says to leave them alone. */
 function readPreference(call: Call): Preference {
   const header = call.request.headers.prefer;
   const preferences = String(header ?? '')
@@ -119,8 +128,18 @@ function readPreference(call: Call): Preference {
     .map((one) => one.split(';', 1)[0]?.trim().toLowerCase() ?? '');
   const async = preferences.includes('respond-async');
   const wait = preferences.map((one) => /^wait\s*=\s*"?(\d{1,6})"?$/.exec(one)?.[1]).find((seconds) => seconds !== undefined);
-  const applied = [...(async ? ['respond-async'] : []), ...(wait === undefined ? [] : [`wait=${wait}`])].join(', ');
-  return { async, waitMs: wait === undefined ? 0 : Number(wait) * 1_000, applied };
+  const urgency = preferences.map((one) => /^urgency\s*=\s*"?([0-7])"?$/.exec(one)?.[1]).find((number) => number !== undefined);
+  const applied = [
+    ...(async ? ['respond-async'] : []),
+    ...(wait === undefined ? [] : [`wait=${wait}`]),
+    ...(urgency === undefined ? [] : [`urgency=${urgency}`]),
+  ].join(', ');
+  return {
+    async,
+    waitMs: wait === undefined ? 0 : Number(wait) * 1_000,
+    urgency: urgency === undefined ? undefined : Number(urgency),
+    applied,
+  };
 }
 
 const LONGEST_KEY = 255;

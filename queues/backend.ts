@@ -15,6 +15,7 @@ import { describeRedis, openRedis } from './backend/redis.ts';
 import { findRedisServer, startRedisServer } from './backend/redis-server.ts';
 import { watchSettings } from './backend/settings.ts';
 import { nextTick } from './cron.ts';
+import type { Turns } from './turns.ts';
 
 export type { BackendKind } from './backend/driver.ts';
 
@@ -41,6 +42,7 @@ export interface QueueBackend {
   queueEvents(name: string): Promise<QueueEvents>;
   flowProducer(): FlowProducer;
   readonly settings: SharedSettings;
+  readonly turns: Turns;
   /** @throws Fault service/unavailable — no answer within `waitMs` */
   ping(waitMs?: number): Promise<void>;
   close(): Promise<void>;
@@ -129,6 +131,7 @@ function makeBackend(driver: Driver, prefix: string, logger: Logger): QueueBacke
     flowProducer: () => keep(opened.producers, new FlowProducer(common('producer'), factory), 'flow producer'),
 
     settings,
+    turns: driver.turns,
 
     async ping(waitMs = 2_000) {
       await within(waitMs, driver.ping(), `The queue (${driver.description}) does not answer`);

@@ -105,6 +105,23 @@ export async function openRuns(
     });
   }
 
+  /** By lane and caller: runs of this process that are on their way into the queue. */
+  const pending = new Map<string, number>();
+
+  async function addInTurn(payload: TransformPayload, caller: string, urgency: number): Promise<void> {
+    const lane = laneOf(TRANSFORM_QUEUE, urgency);
+    const key = `${urgency} ${caller}`;
+    const before = pending.get(key) ?? 0;
+    pending.set(key, before + 1);
+    try {
+      await add(payload, priorityOf(lane, await backend.turns.take(lane, caller, before)));
+    } finally {
+      const after = (pending.get(key) ?? 1) - 1;
+      if (after > 0) pending.set(key, after);
+      else pending.delete(key);
+    }
+  }
+
   /** Forgets the oldest ended runs beyond the number that is kept. Every process does; doing it twice is harmless. */
   async function trim(): Promise<void> {
     const { keepCount, restMs } = present();
@@ -136,17 +153,17 @@ export async function openRuns(
     traceRun({ run: id });
     const ticket = randomBytes(12).toString('hex');
     const payload: TransformPayload = { ...request, runId: id, submittedAt: new Date().toISOString(), digest, ticket, source };
-    const take = async (): Promise<number> => priorityOf(laneOf(TRANSFORM_QUEUE, urgency), await backend.turns.take(laneOf(TRANSFORM_QUEUE, urgency), caller));
     if (key === undefined) {
-      await add(payload, await take());
+      await addInTurn(payload, caller, urgency);
       return { id, existing: false };
     }
+    await backend.ping(SUBMIT_MS);
     let found = await announces.getJob(id);
     if (found === undefined) {
       // A transform job that outlived its run must not answer for the new one.
       const stale = await transforms.getJob(id);
       if (stale?.finishedOn !== undefined) await stale.remove();
-      await add(payload, await take());
+      await addInTurn(payload, caller, urgency);
       found = await announces.getJob(id);
     }
     if (found !== undefined && found.data.digest !== digest) {

@@ -184,7 +184,7 @@ export async function startTicks(
     }
     try {
       const request = await sqlRequest(config.snapshot(), workingDirectory);
-      const { id, existing } = await runs.submit(request, { idempotencyKey: key, digest: at });
+      const { id, existing } = await runs.submit(request, { idempotencyKey: key, digest: at, caller: 'schedule' });
       if (!existing) logger.info({ tick: at, run: id }, 'run scheduled');
     } catch (error) {
       if (!(error instanceof Fault) || error.retriable) throw error;

@@ -9,6 +9,7 @@ import type { Job, Queue } from 'bullmq';
 import { atMost } from '../queues/backend.ts';
 import { SLICE_QUEUE, type SlicePayload, type SliceResult, type TransformPayload, type TransformResult } from '../queues/jobs.ts';
 import { decodeFault } from '../queues/outcome.ts';
+import { laneOf, prioritiesFrom, type Turns, urgencyOf } from '../queues/turns.ts';
 import { Fault } from '../src/fault.ts';
 import { checkCounts } from '../src/limits.ts';
 import type { Progress, RunSlice } from '../src/run/request.ts';
@@ -31,6 +32,7 @@ const KEEP = { age: 24 * 3600 };
 
 export class Share {
   private readonly queue: SliceQueue;
+  private readonly turns: Turns;
   private readonly job: Job<TransformPayload, TransformResult>;
   private readonly task: Task;
   private readonly turn: Turn;
@@ -41,8 +43,9 @@ export class Share {
   private work: Promise<readonly SliceResult[]> | undefined;
 
   /** @param job the transform job, at its present start */
-  constructor(queue: SliceQueue, job: Job<TransformPayload, TransformResult>, task: Task, turn: Turn) {
+  constructor(queue: SliceQueue, turns: Turns, job: Job<TransformPayload, TransformResult>, task: Task, turn: Turn) {
     this.queue = queue;
+    this.turns = turns;
     this.job = job;
     this.task = task;
     this.turn = turn;
@@ -80,16 +83,17 @@ export class Share {
     const start = `${id}-${Date.parse(data.submittedAt).toString(36)}-${attempt}`;
     this.ids = slices.map(({ index }) => `${start}-${index}`);
     const options = { attempts: opts.attempts ?? 1, backoff: opts.backoff, removeOnComplete: KEEP, removeOnFail: KEEP };
+    const lane = laneOf(SLICE_QUEUE, urgencyOf(opts.priority ?? 0));
+    const first = await this.turns.take(lane, undefined).catch(notQueued);
+    const priorities = prioritiesFrom(lane, first, slices.length);
     const jobs = slices.map((slice, i) => ({
       name: SLICE_QUEUE,
       data: { ...data, slice, attempt },
-      opts: { ...options, jobId: this.ids[i] as string },
+      opts: { ...options, jobId: this.ids[i] as string, priority: priorities[i] as number },
     }));
     for (let from = 0; from < jobs.length; from += ADD_COUNT) {
       this.signal.throwIfAborted();
-      await this.queue.addBulk(jobs.slice(from, from + ADD_COUNT)).catch((error: Error) => {
-        throw new Fault('run/lost', `The slices of the run could not be queued: ${error.message}`, { cause: error });
-      });
+      await this.queue.addBulk(jobs.slice(from, from + ADD_COUNT)).catch(notQueued);
     }
     return this.wait();
   }
@@ -142,6 +146,10 @@ export class Share {
     // Refused for one that its worker holds: that one ends by the mark.
     await job.remove().catch(() => undefined);
   }
+}
+
+function notQueued(error: Error): never {
+  throw new Fault('run/lost', `The slices of the run could not be queued: ${error.message}`, { cause: error });
 }
 
 /** undefined while it goes on. @throws Fault — it failed for good, or is gone */

@@ -43,7 +43,7 @@ export function transformAttempts(
       const task = taskOf(data, String(job.attemptsStarted), settings);
       METRICS.attempts.inc();
       logger.info({ ...fieldsOf(job), service: data.service, mapping: data.mappings }, 'run started');
-      const share = new Share(slices, job, task, turn);
+      const share = new Share(slices, backend.turns, job, task, turn);
       try {
         const result = await pool.run(task, {
           ...turn,

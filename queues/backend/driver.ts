@@ -1,5 +1,6 @@
 /** What each kind of queue offers to `queues/backend.ts`. */
 import type { BackendFactory } from 'bullmq';
+import type { Turns } from '../turns.ts';
 import type { SettingsStore } from './settings.ts';
 
 export type BackendKind = 'redis' | 'postgres' | 'embedded';
@@ -16,6 +17,7 @@ export interface Driver {
   /** BullMQ's `connection` option. */
   connection(role: ConnectionRole): unknown;
   readonly settings: SettingsStore;
+  readonly turns: Turns;
   ping(): Promise<void>;
   close(): Promise<void>;
 }

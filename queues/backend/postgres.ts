@@ -5,6 +5,7 @@ import { type PgPool, PostgresConnection, PostgresQueueBackend, quoteSchemaName,
 import pg from 'pg';
 import { Fault } from '../../src/fault.ts';
 import { redact } from '../../src/redact.ts';
+import type { Turns } from '../turns.ts';
 import { claimDirectory } from './claim.ts';
 import type { Driver } from './driver.ts';
 import type { SettingsStore } from './settings.ts';
@@ -91,6 +92,10 @@ async function prepare(pool: PgPool, schema: string): Promise<void> {
     await client.query(
       `CREATE TABLE IF NOT EXISTS ${quoteSchemaName(schema)}.quadmill_setting (key text PRIMARY KEY, value text NOT NULL)`,
     );
+    await client.query(
+      `CREATE TABLE IF NOT EXISTS ${quoteSchemaName(schema)}.quadmill_turn
+        (lane text, caller text, place double precision NOT NULL, PRIMARY KEY (lane, caller))`,
+    );
     await client.query('COMMIT');
   } finally {
     client.release();
@@ -113,6 +118,7 @@ function driver(pool: PgPool, schema: string, rest: Pick<Driver, 'kind' | 'descr
     factory: factory as unknown as Driver['factory'],
     connection: () => pool,
     settings: settingsTable(pool, schema),
+    turns: turnsTable(pool, schema),
     async ping() {
       await pool.query('SELECT 1');
     },
@@ -136,6 +142,34 @@ function settingsTable(pool: PgPool, schema: string): SettingsStore {
           : `UPDATE ${table} SET value = $2 WHERE key = $1 AND value = $3 RETURNING key`;
       const { rows } = await pool.query(text, expected === undefined ? [key, value] : [key, value, expected]);
       return rows.length === 1;
+    },
+  };
+}
+
+function turnsTable(pool: PgPool, schema: string): Turns {
+  const name = quoteSchemaName(schema);
+  const table = `${name}.quadmill_turn`;
+  const head = `
+    SELECT (priority - $2::int)::double precision AS place FROM ${name}.job
+    WHERE queue = $1 AND state = 'waiting' AND priority > $2::int AND priority <= $2::int + $3::int
+    ORDER BY priority, seq LIMIT 1`;
+  // Rows that another submission holds just now are its own to set right.
+  const take = `
+    WITH head AS (${head}), forgotten AS (
+      DELETE FROM ${table} WHERE NOT EXISTS (SELECT FROM head) AND (lane, caller) IN (
+        SELECT lane, caller FROM ${table} WHERE lane = $5 AND caller <> $6 FOR UPDATE SKIP LOCKED))
+    INSERT INTO ${table} AS turn (lane, caller, place) VALUES ($5, $6, coalesce((SELECT place FROM head), 1 + $7::int))
+    ON CONFLICT (lane, caller) DO UPDATE SET place = CASE
+      WHEN EXISTS (SELECT FROM head) THEN greatest(excluded.place, turn.place + power(2, -turn.place / $4::double precision))
+      ELSE excluded.place END
+    RETURNING place`;
+  return {
+    async take({ queue, above, width, halvedAfter }, caller, pending = 0) {
+      const { rows } =
+        caller === undefined
+          ? await pool.query<{ place: number }>(head, [queue, above, width])
+          : await pool.query<{ place: number }>(take, [queue, above, width, halvedAfter, `${queue}:${above}`, caller, pending]);
+      return Number(rows[0]?.place ?? 1);
     },
   };
 }

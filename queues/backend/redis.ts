@@ -2,6 +2,7 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import { Fault } from '../../src/fault.ts';
 import { redact } from '../../src/redact.ts';
+import type { Turns } from '../turns.ts';
 import type { Driver } from './driver.ts';
 import type { SettingsStore } from './settings.ts';
 
@@ -36,6 +37,7 @@ export async function openRedis(
     factory: undefined,
     connection: (role) => (role === 'producer' ? producer : consumer),
     settings: settingsHash(producer, `${prefix}:quadmill:settings`),
+    turns: turnsHash(producer, prefix),
     async ping() {
       await producer.ping();
     },
@@ -96,6 +98,35 @@ function settingsHash(client: Redis, hash: string): SettingsStore {
     },
     async compareAndSet(key, expected, value) {
       return (await client.eval(COMPARE_AND_SET, 1, hash, key, expected === undefined ? '0' : '1', expected ?? '', value)) === 1;
+    },
+  };
+}
+
+/** BullMQ's score of a waiting job is its priority times 2^32, and the order of arrival. */
+const TAKE_TURN = `
+local above, width, halved, pending, caller = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
+local unit = 4294967296
+local from, to = string.format('%.0f', (above + 1) * unit), string.format('(%.0f', (above + width + 1) * unit)
+local score = redis.call('ZRANGEBYSCORE', KEYS[1], from, to, 'WITHSCORES', 'LIMIT', 0, 1)[2]
+local place = 1 + pending
+if score then
+  place = math.floor(tonumber(score) / unit) - above
+  local last = caller ~= '' and tonumber(redis.call('HGET', KEYS[2], caller) or '')
+  if last then place = math.max(place, last + 2 ^ (-last / halved)) end
+else
+  redis.call('DEL', KEYS[2])
+end
+place = string.format('%.17g', place)
+if caller ~= '' then redis.call('HSET', KEYS[2], caller, place) end
+return place`;
+
+function turnsHash(client: Redis, prefix: string): Turns {
+  client.defineCommand('quadmillTakeTurn', { numberOfKeys: 2, lua: TAKE_TURN });
+  const { quadmillTakeTurn } = client as unknown as { quadmillTakeTurn(...values: readonly (string | number)[]): Promise<string> };
+  return {
+    async take({ queue, above, width, halvedAfter }, caller = '', pending = 0) {
+      const keys = [`${prefix}:${queue}:prioritized`, `${prefix}:quadmill:turns:${queue}:${above}`];
+      return Number(await quadmillTakeTurn.call(client, ...keys, above, width, halvedAfter, pending, caller));
     },
   };
 }

@@ -1,0 +1,58 @@
+/**
+ * Whose run is next: callers take turns, whatever number of runs each has waiting.
+ *
+ * Start-time fair queueing: a run gets as BullMQ priority its place in the row of its caller, the n-th waiting run the place n, and a
+ * caller without waiting runs goes on where the queue is. The only state is the last place of each caller, kept beside the queue and
+ * forgotten when the queue is empty. A process that dies between taking a place and using it leaves a gap, and gaps harm nobody.
+ *
+ * Urgency comes before fairness: each has a band of priorities of its own.
+ *
+ * @see P. Goyal, H. Vin, H. Cheng: Start-time Fair Queueing (SIGCOMM 1996)
+ */
+
+/** As in RFC 9218: 0 is the most urgent. */
+export const URGENCIES = 8;
+export const USUAL_URGENCY = 3;
+
+/** BullMQ's priorities go from 1 to 2^21. */
+const BAND = 2 ** 21 / URGENCIES;
+/**
+ * Places lie the closer together the longer the queue has not been empty: half as far apart with each so many. So the band lasts for
+ * 10^9 runs; at its end there is the order of submission, until the queue is empty.
+ */
+const HALVED_AFTER = 16_384;
+
+/** A band of the priorities of a queue. */
+export interface Lane {
+  readonly queue: string;
+  /** Priorities `above + 1` to `above + width`. */
+  readonly above: number;
+  readonly width: number;
+  readonly halvedAfter: number;
+}
+
+/** Kept by the backend of the queue. */
+export interface Turns {
+  /**
+   * The next place of a caller: that behind its last one, but not before the job which is next. In an empty queue, where callers start
+   * anew, that behind the `pending` runs for which the caller has taken places and not used them yet. Without a caller, the place of the
+   * job that is next. Places are at least 1, and not whole.
+   */
+  take(lane: Lane, caller: string | undefined, pending?: number): Promise<number>;
+}
+
+export function laneOf(queue: string, urgency: number): Lane {
+  return { queue, above: urgency * BAND, width: BAND, halvedAfter: HALVED_AFTER };
+}
+
+/** The urgency of a job with this priority. */
+export const urgencyOf = (priority: number): number => Math.min(URGENCIES - 1, Math.floor(Math.max(0, priority - 1) / BAND));
+
+export const priorityOf = ({ above, width }: Lane, place: number): number => above + Math.min(width, Math.max(1, Math.round(place)));
+
+/** The priorities of neighbouring jobs of one caller, the first of which has `place`. */
+export function prioritiesFrom(lane: Lane, place: number, count: number): readonly number[] {
+  const priorities: number[] = [];
+  for (let at = place; priorities.length < count; at += 2 ** (-at / lane.halvedAfter)) priorities.push(priorityOf(lane, at));
+  return priorities;
+}
