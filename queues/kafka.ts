@@ -29,7 +29,9 @@ const RETRY = { retries: 50, initialRetryTime: 200, maxRetryTime: 2_000 } as con
 const SEND_RETRIES = 15;
 /** Of one request of a producer; a broker takes a megabyte at once by default. */
 const LOT_BYTES = 256 * 1024;
-const SESSION_MS = 10_000;
+/** A consumer that gives no sign of life for so long has lost its partitions; the second bounds how long a new distribution waits for one. */
+const SESSION_MS = 6_000;
+const REBALANCE_MS = 15_000;
 const HEARTBEAT_MS = 1_000;
 /** How long a fetch waits for messages, and with it the end of a consumer. */
 const FETCH_WAIT_MS = 200;
@@ -146,6 +148,7 @@ function subscribe(client: () => Kafka, { topic, group, take }: Consuming, logge
     const consumer = client().consumer({
       groupId: group,
       sessionTimeout: SESSION_MS,
+      rebalanceTimeout: REBALANCE_MS,
       heartbeatInterval: HEARTBEAT_MS,
       maxWaitTimeInMs: FETCH_WAIT_MS,
       allowAutoTopicCreation: false,

@@ -70,12 +70,12 @@ export function originalHeaders({ topic, partition, offset, key, value }: Omit<I
   };
 }
 
-/** The same without the source message itself, of which only the place and the size are left. */
+/** The same without what is long of the source message, of which only the place and the size are left. */
 export function withoutOriginal(message: OutgoingMessage): OutgoingMessage {
   const headers: Record<string, string | Buffer> = { ...message.headers };
   for (const name of ORIGINAL) {
     const original = headers[name];
-    if (original === undefined) continue;
+    if (original === undefined || original.length <= CARRIED_BYTES) continue;
     delete headers[name];
     headers[`${name}-bytes`] = String(original.length);
   }

@@ -94,16 +94,16 @@ const CLOSE_MS = 1_000;
 /** Sends until it is closed, while the switch is on. */
 export async function startSender(backend: QueueBackend, { bus, state, snapshot }: SenderSettings, logger: Logger): Promise<Sender> {
   const queue = backend.queue<OutboxPayload>(OUTBOX_QUEUE);
-  const report = onChange(logger);
+  const health = watchSending(logger);
   const worker = backend.worker<OutboxPayload, void>(
     OUTBOX_QUEUE,
     async ({ data: { kind, messages } }) => {
       if (!state.isOn()) throw new Error('The message queue is switched off');
       try {
         await send(bus, messages.map(unpack));
-        report(undefined);
+        health.report(undefined);
       } catch (error) {
-        report(error);
+        health.report(error);
         throw error;
       }
       METRICS.messagesSent.inc({ kind }, messages.length);
@@ -138,7 +138,7 @@ export async function startSender(backend: QueueBackend, { bus, state, snapshot 
       const flush = async (): Promise<void> => {
         while (state.isOn() && (await queue.getJobCountByTypes('waiting', 'active')) > 0) await sleep(FLUSH_LOOK_MS);
       };
-      if (worker.isRunning() && !worker.isPaused()) await atMost(waitMs, flush());
+      if (!health.isFailing() && !worker.isPaused()) await atMost(waitMs, flush());
       await atMost(CLOSE_MS, worker.close());
     },
   };
@@ -156,15 +156,18 @@ async function send(bus: MessageBus, messages: readonly OutgoingMessage[]): Prom
 }
 
 /** Says when sending fails, and when it works again. */
-function onChange(logger: Logger): (error: unknown) => void {
+function watchSending(logger: Logger): { report(error: unknown): void; isFailing(): boolean } {
   let failing: string | undefined;
-  return (error) => {
-    METRICS.messageQueueUp.set(error === undefined ? 1 : 0);
-    const reason = error === undefined ? undefined : String((error as Error).message);
-    if (reason === failing) return;
-    failing = reason;
-    if (reason === undefined) logger.info('messages are sent again');
-    else logger.warn({ reason, error }, 'messages cannot be sent; they are kept and sent later');
+  return {
+    isFailing: () => failing !== undefined,
+    report(error) {
+      METRICS.messageQueueUp.set(error === undefined ? 1 : 0);
+      const reason = error === undefined ? undefined : String((error as Error).message);
+      if (reason === failing) return;
+      failing = reason;
+      if (reason === undefined) logger.info('messages are sent again');
+      else logger.warn({ reason, error }, 'messages cannot be sent; they are kept and sent later');
+    },
   };
 }
 

@@ -379,7 +379,7 @@ for (const queue of QUEUES) {
         const small = {
           ...bus,
           produce: async (messages: Parameters<typeof bus.produce>[0]) => {
-            if (messages.some(({ headers }) => (headers['source-value']?.length ?? 0) > 1_000)) throw new MessageTooLarge('too large');
+            if (messages.some(({ headers }) => (headers['source-value']?.length ?? 0) > 17_000)) throw new MessageTooLarge('too large');
             await bus.produce(messages);
           },
         };
@@ -388,11 +388,17 @@ for (const queue of QUEUES) {
         await openOutbox(backend).add({
           runId: 'r50',
           kind: 'dead-letter',
-          messages: [{ topic, key, value, headers: { 'source-offset': '7', 'source-value': Buffer.alloc(2_000) } }],
+          messages: [
+            { topic, key, value, headers: { 'source-offset': '7', 'source-key': Buffer.from('k'), 'source-value': Buffer.alloc(20_000) } },
+          ],
         });
         await until(() => bus.messages(topic).length === 1);
         await sender.close(1_000);
-        expect(bus.messages(topic)[0]?.headers).toEqual({ 'source-offset': '7', 'source-value-bytes': '2000' });
+        expect(bus.messages(topic)[0]?.headers).toEqual({
+          'source-offset': '7',
+          'source-key': Buffer.from('k'),
+          'source-value-bytes': '20000',
+        });
       });
     },
   );
