@@ -1,7 +1,12 @@
 /** `/health/live`, `/health/ready` and `/metrics`: what whoever runs the service asks. */
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { backlogOf } from '../queues/backlog.ts';
+import { directories } from '../src/config/directories.ts';
 import { VERSION } from '../src/config/version.ts';
 import { Fault } from '../src/fault.ts';
-import { metricsText, registry } from '../src/observe.ts';
+import { type Measures, metricsText, registry } from '../src/observe.ts';
 import { RequestFault } from './problem.ts';
 import { type Api, type Route, withinQueueWait } from './route.ts';
 
@@ -39,10 +44,37 @@ export function operatorRoutes(api: Api): readonly Route[] {
       handle: async () => ({
         status: 200,
         type: registry.contentType,
-        body: await metricsText(() => withinQueueWait(api, api.runs.counts())),
+        body: await metricsText(measures(api)),
       }),
     },
   ];
+}
+
+function measures(api: Api): Measures {
+  const { queues } = api;
+  return {
+    counts: () => withinQueueWait(api, api.runs.counts()),
+    ...(queues === undefined ? {} : { backlog: () => withinQueueWait(api, backlogOf(queues)) }),
+    freeBytes: async () => {
+      const { output, spill } = directories(api.config.snapshot(), api.workingDirectory);
+      return { spill: await freeBytes(spill), ...(isFile(output) ? { output: await freeBytes(pathOf(output)) } : {}) };
+    },
+  };
+}
+
+const isFile = (url: string): boolean => !/^[a-z][a-z0-9+.-]+:/i.test(url) || url.startsWith('file:');
+const pathOf = (url: string): string => (url.startsWith('file:') ? fileURLToPath(url) : url);
+
+/** Of the disk that the directory will be on where it is not there yet. */
+async function freeBytes(directory: string): Promise<number> {
+  try {
+    const { bavail, bsize } = await statfs(directory);
+    return bavail * bsize;
+  } catch (error) {
+    const parent = dirname(directory);
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === directory) throw error;
+    return freeBytes(parent);
+  }
 }
 
 type State = 'up' | 'down' | 'ending';

@@ -87,6 +87,11 @@ export const METRICS = {
   quads: new Counter({ name: 'rml_quads_written_total', help: 'Statements written by completed runs', ...on }),
   bytesRead: new Counter({ name: 'rml_input_bytes_total', help: 'Bytes read by completed runs', ...on }),
   bytesWritten: new Counter({ name: 'rml_output_bytes_total', help: 'Bytes written by completed runs', ...on }),
+  spilled: new Counter({
+    name: 'rml_spill_bytes_total',
+    help: 'Bytes that joins and de-duplication of completed runs wrote to disk',
+    ...on,
+  }),
   attempts: new Counter({ name: 'rml_run_attempts_total', help: 'Starts of runs', ...on }),
   retries: new Counter({
     name: 'rml_run_retries_total',
@@ -115,6 +120,14 @@ export const METRICS = {
   threadDeaths: new Counter({ name: 'rml_thread_deaths_total', help: 'Threads that ended unasked', labelNames: ['reason'], ...on }),
   /** Set when the metrics are read. */
   queueDepth: new Gauge({ name: 'rml_queue_runs', help: 'Runs in the queue, by state', labelNames: ['state'], ...on }),
+  queueAge: new Gauge({ name: 'rml_queue_oldest_seconds', help: 'How long the run has waited that has waited longest to be taken', ...on }),
+  queueSlices: new Gauge({ name: 'rml_queue_slices', help: 'Slices of runs in the queue, by state', labelNames: ['state'], ...on }),
+  freeBytes: new Gauge({
+    name: 'rml_disk_free_bytes',
+    help: 'Free space where output and spill files of this process lie',
+    labelNames: ['directory'],
+    ...on,
+  }),
   activeRuns: new Gauge({ name: 'rml_active_runs', help: 'Runs that this process is mapping', ...on }),
   activeSlices: new Gauge({ name: 'rml_active_slices', help: 'Slices of runs that this process is mapping', ...on }),
   slices: new Counter({ name: 'rml_slices_total', help: 'Ended slices of runs, by state', labelNames: ['state'], ...on }),
@@ -164,15 +177,36 @@ export function observeRequest(request: {
   METRICS.requestSeconds.observe({ route }, seconds);
 }
 
-/** The text of `/metrics`. `counts` is asked for the queue depth; when the queue is away, the depth is left out. */
-export async function metricsText(counts?: () => Promise<Readonly<Record<string, number>>>): Promise<string> {
-  METRICS.queueDepth.reset();
-  if (counts !== undefined) {
+/** What is measured when the metrics are read; each may fail, and is left out then. */
+export interface Measures {
+  /** Runs in the queue, by state. */
+  readonly counts?: () => Promise<Readonly<Record<string, number>>>;
+  readonly backlog?: () => Promise<{ readonly oldestSeconds: number; readonly slices: Readonly<Record<string, number>> }>;
+  /** By directory. */
+  readonly freeBytes?: () => Promise<Readonly<Record<string, number>>>;
+}
+
+/** The text of `/metrics`. */
+export async function metricsText({ counts, backlog, freeBytes }: Measures = {}): Promise<string> {
+  for (const gauge of [METRICS.queueDepth, METRICS.queueSlices, METRICS.queueAge, METRICS.freeBytes]) gauge.reset();
+  const measure = async <T>(kind: string, ask: (() => Promise<T>) | undefined, set: (value: T) => void): Promise<void> => {
+    if (ask === undefined) return;
     try {
       for (const [state, count] of Object.entries(await counts())) METRICS.queueDepth.set({ state }, count);
     } catch {
       METRICS.queueErrors.inc({ kind: 'depth' });
     }
-  }
+  };
+  const setAll = <L extends string>(gauge: Gauge<L>, label: L, values: Readonly<Record<string, number>>): void => {
+    for (const [name, value] of Object.entries(values)) gauge.set({ [label]: name } as Record<L, string>, value);
+  };
+  await Promise.all([
+    measure('depth', counts, (values) => setAll(METRICS.queueDepth, 'state', values)),
+    measure('depth', backlog, ({ oldestSeconds, slices }) => {
+      METRICS.queueAge.set(oldestSeconds);
+      setAll(METRICS.queueSlices, 'state', slices);
+    }),
+    measure('disk', freeBytes, (values) => setAll(METRICS.freeBytes, 'directory', values)),
+  ]);
   return registry.metrics();
 }

@@ -1,9 +1,10 @@
-/** The dashboard shows the metrics that there are, all of them, and nothing else; the files around it fit each other. */
-import { existsSync, readFileSync } from 'node:fs';
+/** The dashboard shows the metrics that there are, all of them, and nothing else; alerts ask for what there is. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { METRICS, metricsText, observeProcess, registry } from '../src/observe.ts';
 import { PROJECT_ROOT } from './project-root.ts';
+import { readYaml } from './yaml.ts';
 
 interface Panel {
   readonly id: number;
@@ -20,6 +21,16 @@ const file = (path: string): string => readFileSync(join(PROJECT_ROOT, path), 'u
 const { panels } = JSON.parse(file('grafana/dashboards/quadmill.json')) as { readonly panels: readonly Panel[] };
 const charts = panels.filter(({ type }) => type !== 'row');
 const queries = charts.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title as string, expr] as const));
+
+interface Alert {
+  readonly alert: string;
+  readonly expr: string;
+  readonly for?: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+const alerts = (readYaml('grafana/alerts.yml')[0].groups as { rules: readonly Alert[] }[]).flatMap(({ rules }) => rules);
+const everyQuery = [...queries, ...alerts.map(({ alert, expr }) => [alert, expr] as const)];
 
 /** Words of PromQL that are no metric. */
 const WORDS = new Set(['by', 'without', 'on', 'ignoring', 'and', 'or', 'unless', 'offset', 'bool']);
@@ -43,10 +54,12 @@ function labelsOf(query: string): readonly string[] {
 const samples = new Set<string>();
 /** Labels that Prometheus adds, and the one of histograms. */
 const EVERYWHERE = ['instance', 'job', 'role', 'le'];
+/** Samples that Prometheus makes itself. */
+const OF_PROMETHEUS = ['up'];
 
 beforeAll(async () => {
   observeProcess();
-  for (const [, name, kind] of (await metricsText(async () => ({ queued: 0 }))).matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
+  for (const [, name, kind] of (await metricsText({ counts: async () => ({ queued: 0 }) })).matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
     for (const end of kind === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']) samples.add(`${name}${end}`);
   }
 });
@@ -60,17 +73,6 @@ describe('the dashboard', () => {
   test('is looked at with every metric of the table', () => {
     const names = registry.getMetricsAsArray().map(({ name }) => name);
     expect(names.filter((name) => name.startsWith('rml_'))).toHaveLength(Object.keys(METRICS).length);
-  });
-
-  test.each(queries)('asks for what there is: %s: %s', (_, query) => {
-    const names = metricsOf(query);
-    expect(names).not.toEqual([]);
-    expect(names.filter((name) => !samples.has(name))).toEqual([]);
-    for (const name of names) {
-      const metric = registry.getSingleMetric(name.replace(/_(bucket|sum|count)$/, ''));
-      const labels = [...EVERYWHERE, ...((metric as unknown as { labelNames: string[] }).labelNames ?? [])];
-      expect(labelsOf(query).filter((label) => !labels.includes(label))).toEqual([]);
-    }
   });
 
   test.each(charts.map((panel) => [panel.title, panel] as const))('says what it shows, and in which unit: %s', (title, panel) => {
@@ -95,6 +97,85 @@ describe('the dashboard', () => {
   });
 });
 
+const labelsOfMetric = (name: string): readonly string[] => {
+  const metric = registry.getSingleMetric(name.replace(/_(bucket|sum|count)$/, ''));
+  return [...EVERYWHERE, ...((metric as unknown as { labelNames?: string[] })?.labelNames ?? [])];
+};
+
+/** The texts of the program. */
+const sources = ['src', 'queues', 'workers', 'api'].flatMap((room) =>
+  readdirSync(join(PROJECT_ROOT, room), { recursive: true })
+    .filter((path) => String(path).endsWith('.ts'))
+    .map((path) => file(join(room, String(path)))),
+);
+
+/** Values that a query selects labels by, alternatives of patterns one by one; patterns of another shape are left out. */
+function valuesOf(query: string): readonly string[] {
+  const selected = [...query.matchAll(/\b(?!job\b)\w+\s*[=!]~?\s*"([^"]*)"/g)].flatMap(([, text]) => (text as string).split('|'));
+  return selected.filter((value) => /^[\w-]+$/.test(value));
+}
+
+describe('queries of panels and alerts', () => {
+  test.each(everyQuery)('ask for what there is: %s: %s', (_, query) => {
+    const names = metricsOf(query).filter((name) => !OF_PROMETHEUS.includes(name));
+    expect(metricsOf(query)).not.toEqual([]);
+    expect(names.filter((name) => !samples.has(name))).toEqual([]);
+    const labels = names.map((name) => [name, labelsOfMetric(name)] as const);
+    const selected = [...query.matchAll(/([a-z_:]\w*)\{([^}]*)\}/g)].flatMap(([, name, list]) =>
+      labelsOf(`{${list}}`).map((label) => [name as string, label] as const),
+    );
+    expect(selected.filter(([name, label]) => names.includes(name) && !labelsOfMetric(name).includes(label))).toEqual([]);
+    expect(labelsOf(query).filter((label) => !labels.some(([, known]) => known.includes(label)) && names.length > 0)).toEqual([]);
+    const said = (value: string): boolean =>
+      sources.some((text) => text.includes(`'${value}'`) || new RegExp(`\\b${value}:|\\b${value} \\}|, ${value},`).test(text));
+    expect(valuesOf(query).filter((value) => !said(value))).toEqual([]);
+  });
+});
+
+describe('alerts', () => {
+  test.each(alerts.map((alert) => [alert.alert, alert] as const))(
+    '%s says what is wrong, how much it matters, and what to do',
+    (name, alert) => {
+      expect(name).toMatch(/^Quadmill[A-Z]\w+$/);
+      expect(alert.for ?? '0m').toMatch(/^\d+[smh]$/);
+      expect(['info', 'warning', 'critical']).toContain(alert.labels.severity);
+      expect(alert.annotations.summary).toMatch(/\S/);
+      expect(file('docs/operations.md')).toContain(`\`${name.slice('Quadmill'.length)}\``);
+      // What a text shows of the labels must be there after the query has summed up.
+      const kept = [...EVERYWHERE, ...labelsOf(alert.expr)];
+      const shown = [...(alert.annotations.summary as string).matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label as string);
+      expect(shown.filter((label) => !kept.includes(label))).toEqual([]);
+    },
+  );
+
+  test('have a name each', () => expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length));
+
+  test('there is one for everything that wakes somebody up', () => {
+    const watched = alerts.flatMap(({ expr }) => metricsOf(expr));
+    const wanted = [
+      'up',
+      'rml_queue_oldest_seconds',
+      'rml_queue_errors_total',
+      'rml_runs_total',
+      'rml_run_stalls_total',
+      'rml_active_runs',
+      'rml_messages_sent_total',
+      'rml_disk_free_bytes',
+      'rml_spill_bytes_total',
+      'rml_event_loop_lag_seconds_bucket',
+    ];
+    expect(wanted.filter((name) => !watched.includes(name))).toEqual([]);
+  });
+});
+
+describe('the values of labels in a query', () => {
+  test.each([
+    ['a{x="b",y=~"c|d-e"}', ['b', 'c', 'd-e']],
+    ['a{status=~"5.."}', []],
+    ['up{job="quadmill"}', []],
+  ])('%s', (query, expected) => expect(valuesOf(query)).toEqual(expected));
+});
+
 describe('the names of the metrics in a query', () => {
   test.each([
     ['a_total', ['a_total']],
@@ -102,21 +183,4 @@ describe('the names of the metrics in a query', () => {
     ['time() - start', ['start']],
     ['a or b', ['a', 'b']],
   ])('%s', (query, expected) => expect(metricsOf(query)).toEqual(expected));
-});
-
-describe('docker-compose.yml', () => {
-  const compose = file('docker-compose.yml');
-
-  test('mounts files that are there', () => {
-    const mounted = [...compose.matchAll(/'\.\/(grafana\/[^:]+):/g)].map(([, path]) => path as string);
-    expect(mounted).toHaveLength(3);
-    expect(mounted.filter((path) => !existsSync(join(PROJECT_ROOT, path)))).toEqual([]);
-  });
-
-  test('lets the processes listen that Prometheus asks', () => {
-    const [, names, port] = /names: \[(.+)\], type: A, port: (\d+)/.exec(file('grafana/prometheus.yml')) ?? [];
-    expect(names?.split(', ')).toEqual(['api', 'worker']);
-    expect(compose).toContain(`serve --role worker --host 0.0.0.0 --port ${port}`);
-    expect(compose).toContain(`'${port}:${port}'`);
-  });
 });

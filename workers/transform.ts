@@ -55,6 +55,7 @@ export function transformAttempts(
         });
         METRICS.bytesRead.inc(result.report.bytesRead);
         METRICS.bytesWritten.inc(result.report.bytesWritten);
+        METRICS.spilled.inc(result.report.bytesSpilled ?? 0);
         return { ...result, milliseconds: Math.round(performance.now() - started) };
       } finally {
         await share.end();

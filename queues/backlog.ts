@@ -1,0 +1,41 @@
+/** What waits in the queue, beyond its number: for metrics, and for whatever decides how many workers there are. */
+import type { QueueBackend } from './backend.ts';
+import { ANNOUNCE_QUEUE, SLICE_QUEUE, TRANSFORM_QUEUE } from './jobs.ts';
+
+export interface Backlog {
+  /** Since when the run has waited that has waited longest without ever having been taken; 0: none waits. */
+  readonly oldestSeconds: number;
+  /** Slices by state; those of all runs. */
+  readonly slices: { readonly waiting: number; readonly active: number; readonly retrying: number };
+}
+
+const PAGE = 50;
+/** So many runs are looked at; older ones than the first that waits are being worked on, or wait for another attempt. */
+const MOST = 1_000;
+
+/** @throws whatever the queue throws when it is away */
+export async function backlogOf(backend: Pick<QueueBackend, 'queue'>): Promise<Backlog> {
+  const [{ waiting = 0, prioritized = 0, active = 0, delayed = 0 }, since] = await Promise.all([
+    backend.queue(SLICE_QUEUE).getJobCounts('waiting', 'prioritized', 'active', 'delayed'),
+    oldestWaiting(backend),
+  ]);
+  return {
+    oldestSeconds: since === undefined ? 0 : Math.max(0, Date.now() - since) / 1000,
+    slices: { waiting: waiting + prioritized, active, retrying: delayed },
+  };
+}
+
+/** Runs are taken by priority and turn: only their announce jobs stand in the order in which they came. */
+async function oldestWaiting(backend: Pick<QueueBackend, 'queue'>): Promise<number | undefined> {
+  const announces = backend.queue(ANNOUNCE_QUEUE);
+  const transforms = backend.queue(TRANSFORM_QUEUE);
+  const { waiting = 0, prioritized = 0 } = await transforms.getJobCounts('waiting', 'prioritized');
+  for (let from = 0; waiting + prioritized > 0 && from < MOST; from += PAGE) {
+    const runs = await announces.getJobs(['waiting-children'], from, from + PAGE - 1, true);
+    const jobs = await Promise.all(runs.map((run) => (run?.id === undefined ? undefined : transforms.getJob(run.id))));
+    const first = jobs.find((job) => job !== undefined && job.attemptsStarted === 0 && job.processedOn === undefined);
+    if (first !== undefined) return first.timestamp;
+    if (runs.length < PAGE) break;
+  }
+  return undefined;
+}
