@@ -5,12 +5,16 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { SliceResult } from '../queues/jobs.ts';
 import { quietLogger } from '../src/observe.ts';
 import { RUN_DEFAULTS, type RunRequest, type RunSlice } from '../src/run/request.ts';
+import { openCsv } from '../src/sources/csv.ts';
+import { CsvCuts } from '../src/sources/csv-cuts.ts';
+import type { Reading } from '../src/sources/source.ts';
 import type { RunResult, Task } from '../workers/messages.ts';
 import { ThreadPool } from '../workers/pool.ts';
 import { startRedis, temporaryDirectory, uniquePrefix } from './queues-backends.ts';
@@ -171,6 +175,41 @@ function table(seed: number, delimiter = ','): string {
 }
 
 describe('a CSV file', () => {
+  /** A row is an array of its cells. */
+  const rowsOf = async (bytes: Buffer): Promise<readonly unknown[]> => {
+    const reading: Reading = { name: 'x', dialect: 'rml', nulls: [], encoding: undefined, namespaces: {}, maxRecordBytes: 1e6 };
+    const scan = await openCsv(Readable.from([bytes]), [{ iterator: undefined, references: [], origin: '' }], reading);
+    const readers = ['id', 'a', 'b', 'kind'].map((name) => scan.reader(0, name));
+    const rows: unknown[] = [];
+    for await (const { records } of scan.batches(never)) for (const row of records) rows.push(readers.map((read) => read(row)));
+    return rows;
+  };
+
+  test.each(Array.from({ length: 20 }, (_, i) => [i]))('is cut where a row begins, in whatever chunks it comes (seed %i)', async (seed) => {
+    const below = dice(seed + 100);
+    const text = Buffer.from(`${table(seed).replace('\ufeff', '')}\n`.repeat(1 + below(3)));
+    const head = text.indexOf('\n') + 1;
+    const whole = await rowsOf(text);
+    const found = new Set<number>();
+    for (let target = head + 1; target < text.length; target += 1 + below(9)) {
+      const cuts = new CsvCuts({}, head, [target, target + below(20)]);
+      for (let at = head; at < text.length; ) {
+        const next = at + 1 + below(seed % 2 === 0 ? 5 : 400);
+        cuts.feed(text.subarray(at, next));
+        at = next;
+      }
+      for (const cut of cuts.cuts) {
+        expect(cut).toBeGreaterThanOrEqual(target);
+        found.add(cut);
+      }
+    }
+    expect(found.size).toBeGreaterThan(1);
+    for (const cut of found) {
+      const rest = Buffer.concat([text.subarray(0, head), text.subarray(cut)]);
+      expect([...(await rowsOf(text.subarray(0, cut))), ...(await rowsOf(rest))]).toEqual(whole);
+    }
+  });
+
   test.each(Array.from({ length: 15 }, (_, i) => [i]))(
     'of random rows gives the same in slices of whatever size (seed %i)',
     async (seed) => {

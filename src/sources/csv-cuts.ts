@@ -2,13 +2,17 @@
  * Finds where a CSV document can be cut: just behind a line feed that ends a row.
  *
  * Follows quotes from the first row on, by the rules of the reader (csv.ts): a line feed may stand in a quoted cell, and a quote in an
- * unquoted one is a character. Chunks without a quote are passed over at the speed of a search; others cost about a nanosecond a byte.
+ * unquoted one is a character. What lies between quotes is passed over at the speed of a search, unless there are many.
  * A cell that is malformed ends nothing here: the reader of its slice will say so.
  */
 import type { CsvDialect } from './source.ts';
 
 const LF = 10;
 const CR = 13;
+
+/** Searching for the next quote costs as much as looking at so many bytes; after so many close ones, it is given up for a chunk. */
+const NEAR_BYTES = 64;
+const MAX_NEAR = 8;
 
 /** At the beginning of a row; of a cell; within an unquoted cell; a quoted one; behind a quote in that; in a comment. */
 const ROW = 0;
@@ -49,33 +53,65 @@ export class CsvCuts {
   }
 
   feed(chunk: Buffer): void {
-    if (this.#comment < 0 && this.#state < QUOTED && (this.#quote < 0 || chunk.indexOf(this.#quote) < 0)) this.#pass(chunk);
-    else this.#follow(chunk);
+    const rest = this.#comment < 0 ? this.#jump(chunk) : 0;
+    if (rest < chunk.length) this.#follow(chunk, rest);
     this.#at += chunk.length;
   }
 
-  /** A chunk without quotes: each line feed ends a row. */
-  #pass(chunk: Buffer): void {
-    while (this.wanted) {
-      const from = Math.max(0, (this.#targets[this.#next] as number) - this.#at - 1);
-      const feed = from >= chunk.length ? -1 : chunk.indexOf(LF, from);
-      if (feed < 0) break;
-      this.#cut(this.#at + feed + 1);
+  /** From quote to quote, as long as they are not close together; gives the position from which on each byte is to be looked at. */
+  #jump(chunk: Buffer): number {
+    const quote = this.#quote;
+    const end = chunk.length;
+    let state = this.#state;
+    let near = 0;
+    let i = 0;
+    while (i < end && near < MAX_NEAR) {
+      if (state === QUOTED) {
+        const close = chunk.indexOf(quote, i);
+        state = close < 0 ? QUOTED : QUOTE;
+        i = close < 0 ? end : close + 1;
+        continue;
+      }
+      if (state === QUOTE && chunk[i] === quote && this.#doubleQuote) {
+        state = QUOTED;
+        i++;
+        continue;
+      }
+      const found = quote < 0 ? -1 : chunk.indexOf(quote, i);
+      const stop = found < 0 ? end : found;
+      near = stop - i < NEAR_BYTES ? near + 1 : 0;
+      this.#cutBetween(chunk, i, stop);
+      if (stop > i) state = this.#behind(chunk[stop - 1] as number);
+      else if (state === QUOTE) state = PLAIN;
+      if (found >= 0) state = state < PLAIN ? QUOTED : PLAIN;
+      i = stop + 1;
     }
-    if (chunk.length > 0) this.#state = this.#behind(chunk[chunk.length - 1] as number);
+    this.#state = state;
+    return i;
   }
 
-  #follow(chunk: Buffer): void {
+  /** Without a quote between, each line feed ends a row. */
+  #cutBetween(chunk: Buffer, start: number, stop: number): void {
+    while (this.wanted) {
+      const from = Math.max(start, (this.#targets[this.#next] as number) - this.#at - 1);
+      const feed = from >= stop ? -1 : chunk.indexOf(LF, from);
+      if (feed < 0 || feed >= stop) return;
+      this.#cut(this.#at + feed + 1);
+    }
+  }
+
+  #follow(chunk: Buffer, start: number): void {
     const quote = this.#quote;
     const delimiter = this.#delimiter;
     const comment = this.#comment;
     const end = chunk.length;
     let state = this.#state;
     let target = (this.#targets[this.#next] ?? Number.POSITIVE_INFINITY) - this.#at;
-    for (let i = 0; i < end; i++) {
-      const c = chunk[i] as number;
+    for (let i = start; i < end; i++) {
+      let c = chunk[i] as number;
       if (state === QUOTED) {
-        if (c === quote) state = QUOTE;
+        while (c !== quote && ++i < end) c = chunk[i] as number;
+        if (i < end) state = QUOTE;
         continue;
       }
       if (state === QUOTE && c === quote && this.#doubleQuote) {
@@ -96,7 +132,15 @@ export class CsvCuts {
         if (i + 1 < target) continue;
         this.#cut(this.#at + i + 1);
         target = (this.#targets[this.#next] ?? Number.POSITIVE_INFINITY) - this.#at;
-      } else state = c === delimiter ? CELL : c === CR ? ROW : PLAIN;
+      } else if (c === delimiter) state = CELL;
+      else if (c === CR) state = ROW;
+      else {
+        state = PLAIN;
+        for (; i + 1 < end; i++) {
+          c = chunk[i + 1] as number;
+          if (c === delimiter || c === LF || c === CR) break;
+        }
+      }
     }
     this.#state = state;
   }
