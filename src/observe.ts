@@ -192,9 +192,9 @@ export async function metricsText({ counts, backlog, freeBytes }: Measures = {})
   const measure = async <T>(kind: string, ask: (() => Promise<T>) | undefined, set: (value: T) => void): Promise<void> => {
     if (ask === undefined) return;
     try {
-      for (const [state, count] of Object.entries(await counts())) METRICS.queueDepth.set({ state }, count);
+      set(await ask());
     } catch {
-      METRICS.queueErrors.inc({ kind: 'depth' });
+      METRICS.queueErrors.inc({ kind });
     }
   };
   const setAll = <L extends string>(gauge: Gauge<L>, label: L, values: Readonly<Record<string, number>>): void => {
