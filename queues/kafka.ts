@@ -151,7 +151,6 @@ function subscribe(client: () => Kafka, { topic, group, take }: Consuming, logge
       rebalanceTimeout: REBALANCE_MS,
       heartbeatInterval: HEARTBEAT_MS,
       maxWaitTimeInMs: FETCH_WAIT_MS,
-      allowAutoTopicCreation: false,
       // A consumer that crashed is replaced here, whatever it crashed of.
       retry: { ...RETRY, restartOnFailure: async () => false },
     });
@@ -169,6 +168,8 @@ function subscribe(client: () => Kafka, { topic, group, take }: Consuming, logge
     });
     const run = async (): Promise<void> => {
       await consumer.connect();
+      // Closed meanwhile: whoever joins now holds partitions, and takes nothing.
+      if (closed !== undefined) return void (await consumer.disconnect());
       // A group that is new takes what was there before it.
       await consumer.subscribe({ topic, fromBeginning: true });
       await consumer.run({ autoCommit: false, eachBatchAutoResolve: false, eachBatch: (batch) => takeBatch(batch) });
@@ -312,7 +313,6 @@ function openProducer(client: () => Kafka, topic: string, logger: Logger): Sende
     const made = client().producer({
       idempotent: true,
       maxInFlightRequests: 1,
-      allowAutoTopicCreation: false,
       createPartitioner: Partitioners.DefaultPartitioner,
       retry: { ...RETRY, retries: SEND_RETRIES },
     });

@@ -227,6 +227,10 @@ const GROUP = 'semi-structured-transformer';
     expect(await metric(next, 'rml_outbox_oldest_seconds')).toBeGreaterThan(2);
     const third = await start('worker');
     expect((await third.stop()).code).toBe(0);
+    // Off and on again while the broker is dead: what tried to connect then must not join the group later.
+    expect((await ask(`${api.url}/restartKafka`)).body).toEqual({ kafka: 'off' });
+    await next.said('taking no messages');
+    expect((await ask(`${api.url}/restartKafka`)).body).toEqual({ kafka: 'on' });
     await kafka.restart();
     await poll(`${next.url}/metrics`, ({ body }) => /^rml_message_queue_up 1$/m.test(body as string));
     await client.hear((all) => keys(all).size === ids.length, 40_000);
@@ -235,8 +239,8 @@ const GROUP = 'semi-structured-transformer';
     await runs(5);
     await sleep(10_000);
     kafka.resume();
-    await client.send(topics.source, [at('people.csv')]);
-    await client.hear((all) => keys(all).size === ids.length + 1, 40_000);
+    for (const partition of [0, 1]) await client.send(topics.source, [at('people.csv')], { partition });
+    await client.hear((all) => keys(all).size === ids.length + 2, 40_000);
     expect([...keys(client.heard)]).toEqual(expect.arrayContaining(ids));
     expect(of(topics.dead)(client.heard)).toEqual([]);
     await poll(`${next.url}/metrics`, ({ body }) => /^rml_outbox_messages 0$/m.test(body as string));
@@ -295,6 +299,26 @@ const GROUP = 'semi-structured-transformer';
       );
       await bus.disconnect();
       expect(lines.join('')).not.toContain('hunter2');
+    }, 60_000);
+
+    test('waits for a topic that is not there, and sends to others meanwhile', async () => {
+      const bus = open({ KAFKA_BROKERS: [kafka.broker] });
+      const later = `${topics.source}.later`;
+      const message = (topic: string) => ({ topic, key: 'k', value: 'v', headers: {} });
+      const taken: string[] = [];
+      const subscription = bus.consume(later, later, async ({ value }) => void taken.push(String(value)));
+      const waiting = bus.produce([message(later)]);
+      await bus.produce([message(topics.success)]);
+      await client.hear((all) => all.length === 1);
+      expect(taken).toEqual([]);
+      const other = await openKafkaClient(kafka.broker, { [later]: 1 }, [later]);
+      await waiting;
+      for (const deadline = Date.now() + 20_000; taken.length === 0; await sleep(20))
+        if (Date.now() > deadline) throw new Error('nothing came');
+      expect(taken).toEqual(['v']);
+      await other.close();
+      await subscription.close();
+      await bus.disconnect();
     }, 60_000);
 
     test('sends around a message that is too large, and hands a refused one over again before the next', async () => {
