@@ -18,7 +18,7 @@ import { ThreadPool } from '../workers/pool.ts';
 import { taskOf } from '../workers/task.ts';
 import { csv, json, xml, zipped } from './cases/faults/files.ts';
 import { attempt, type Files, startQuadmill, withFiles } from './cases/faults/trial.ts';
-import { temporaryDirectory, uniquePrefix } from './queues-backends.ts';
+import { QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from './queues-backends.ts';
 import { JOIN_MAPPING, peopleMapping, slowInput } from './service/inputs.ts';
 import { ask, postJson, type ServiceProcess, startService } from './service/process.ts';
 
@@ -144,14 +144,16 @@ const CASES: readonly Case[] = [
 
 describe('a run ends with the fault of its limit:', () => {
   test.each(CASES)('%s', async (_, files, limits, limit, told, place) => {
-    const started = performance.now();
-    const ended = await attempt(files(), { limits: { ...NO_LIMITS, ...limits } });
+    const given = files();
+    const before = process.cpuUsage();
+    const ended = await attempt(given, { limits: { ...NO_LIMITS, ...limits } });
+    const { user, system } = process.cpuUsage(before);
     expect(ended.told).toBe(told);
     expect(ended.fault).toMatchObject({ code: 'limit/exceeded', limit, place });
     expect(ended.left).toEqual([]);
-    // The packing of a bomb counts.
-    expect(performance.now() - started).toBeLessThan(8_000);
-  });
+    // Soon, on a machine that has other things to do as well.
+    expect((user + system) / 1e6).toBeLessThan(5);
+  }, 30_000);
 
   test.each<[name: string, files: Files, changes: Partial<RunRequest>, words: string]>([
     ['a row', csv(`id,name\n1,${'x'.repeat(5000)}\n`), {}, 'A row is longer than the 2000 bytes that are allowed'],
@@ -235,30 +237,30 @@ afterEach(async () => {
 describe('a thread', () => {
   const hooks = { signal: new AbortController().signal, progress: () => undefined, mayCommit: async () => undefined };
 
-  const open = async (memoryMb = 64) => {
+  const open = async (engine?: string) => {
     const directory = await temporaryDirectory();
     endings.push(() => directory.remove());
-    const pool = new ThreadPool({ memoryMb, engine: ENGINE }, quietLogger());
+    const pool = new ThreadPool({ memoryMb: 64, ...(engine === undefined ? {} : { engine }) }, quietLogger());
     endings.push(() => pool.close());
     const settings = { spillDirectory: join(directory.path, 'spill'), workingDirectory: directory.path, database: () => undefined };
-    const run = (url: string, runId: string, seconds = 0) => {
+    const run = (url: string, runId: string, seconds = 0, mapping = 'file:///mapping.ttl') => {
       const request: TransformRequest = {
         service: 'semi-structured-transformer',
         inputs: [{ name: undefined, url }],
-        mappings: ['file:///mapping.ttl'],
+        mappings: [mapping],
         run: { ...RUN_DEFAULTS, limits: { ...NO_LIMITS, seconds } },
         sliceRows: 0,
         output: { directory: join(directory.path, 'out'), format: 'nquads' },
       };
       return pool.run(taskOf({ ...request, runId, submittedAt: new Date(0).toISOString() }, '1', settings), hooks);
     };
-    return { pool, run, left: () => readdir(join(directory.path, 'out')) };
+    return { directory: directory.path, pool, run, left: () => readdir(join(directory.path, 'out')) };
   };
 
   test.each(['deaf', 'busy'])(
     'is stopped when its run takes too long and is %s, and nothing is left',
     async (act) => {
-      const { run, left } = await open();
+      const { run, left } = await open(ENGINE);
       await expect(run(act, 'r1', 1)).rejects.toMatchObject({ code: 'limit/exceeded', limit: 'MAX_RUN_SECONDS' });
       expect(await left()).toEqual([]);
     },
@@ -266,7 +268,7 @@ describe('a thread', () => {
   );
 
   test('that dies of memory leaves nothing, says so, and its neighbour completes', async () => {
-    const { run, left } = await open();
+    const { run, left } = await open(ENGINE);
     const neighbour = run('slow=2500', 'r2');
     await expect(run('memory', 'r1')).rejects.toMatchObject({
       limit: 'THREAD_MEMORY_MB',
@@ -277,8 +279,25 @@ describe('a thread', () => {
     expect((await neighbour).report.quads).toBe(1);
   }, 30_000);
 
+  test('that needs a document as a whole dies of it while a neighbour maps', async () => {
+    const { directory, run } = await open();
+    const document = `{"people":[${Array.from({ length: 1_000_000 }, (_, i) => `{"id":${i},"name":"Name ${i}"}`).join(',')}]}`;
+    await writeFile(join(directory, 'people.json'), document);
+    await writeFile(
+      join(directory, 'people.csv'),
+      rows(300_000, (i) => `${i},Name\n`),
+    );
+    await writeFile(join(directory, 'json.ttl'), peopleMapping('json', 'people.json').replace('$.people[*]', '$..people[*]'));
+    await writeFile(join(directory, 'csv.ttl'), peopleMapping('csv', 'people.csv'));
+    const neighbour = run(join(directory, 'people.csv'), 'r2', 0, join(directory, 'csv.ttl'));
+    await expect(run(join(directory, 'people.json'), 'r1', 0, join(directory, 'json.ttl'))).rejects.toMatchObject({
+      limit: 'THREAD_MEMORY_MB',
+    });
+    expect((await neighbour).report.quads).toBe(300_000);
+  }, 60_000);
+
   test('whose buffers are too much for the process ends, and its neighbour completes', async () => {
-    const { pool, run, left } = await open();
+    const { pool, run, left } = await open(ENGINE);
     const limitMb = Math.ceil(process.memoryUsage.rss() / 2 ** 20) + 100;
     const watch = new AbortController();
     endings.push(() => watch.abort());
@@ -294,7 +313,7 @@ describe('a thread', () => {
   }, 30_000);
 
   test('is left alone when its run is not what needs the memory', async () => {
-    const { pool, run } = await open();
+    const { pool, run } = await open(ENGINE);
     const watch = new AbortController();
     endings.push(() => watch.abort());
     void watchMemory(pool, 1, quietLogger(), watch.signal);
@@ -373,13 +392,17 @@ describe('slices of a run are one run', () => {
 
 describe('the service', () => {
   let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+  let queue: TestServer;
   let service: ServiceProcess;
   const at = (name: string): string => join(directory.path, name);
+  const memoryIn = (metrics: string): number => Number(/^process_resident_memory_bytes (\S+)$/m.exec(metrics)?.[1]);
 
   beforeAll(async () => {
     directory = await temporaryDirectory();
+    // The one that starts fastest.
+    queue = await (QUEUES.find(({ name, missing }) => name === 'redis' && missing === undefined) ?? (QUEUES[0] as TestQueue)).start();
     const env = {
-      QUEUE_URL: 'embedded:',
+      QUEUE_URL: queue.url,
       SERVICE: 'semi-structured-transformer',
       DATA_DIR: at('data'),
       MAX_INPUT_BYTES: '100000000',
@@ -387,13 +410,14 @@ describe('the service', () => {
       MAX_RECORDS: '1000',
       MAX_STATEMENTS: '900',
       MAX_DEPTH: '20',
-      MAX_RUN_SECONDS: '5',
+      MAX_RUN_SECONDS: '8',
     };
     for (const format of ['csv', 'json'] as const) await writeFile(at(`${format}.ttl`), peopleMapping(format, `people.${format}`));
     service = await startService({ cwd: directory.path, env });
   });
   afterAll(async () => {
     await service?.stop();
+    await queue?.stop('quadmill');
     await directory?.remove();
   });
 
@@ -405,6 +429,7 @@ describe('the service', () => {
     ['MAX_RECORDS', 'records.csv', () => rows(1001, () => '1,Ada\n'), 'The run reads more than the 1000 records that MAX_RECORDS allows'],
     ['MAX_STATEMENTS', 'statements.csv', () => rows(950, (i) => `${i},Ada\n`), 'The run makes more than the 900 statements that'],
   ])('answers 400 and says it was %s', async (limit, file, content, reason) => {
+    const before = memoryIn((await ask(`${service.url}/metrics`)).body);
     await writeFile(at(file), content());
     if (limit === 'MAX_INPUT_BYTES') await truncate(at(file), 100_000_001);
     const mapping = file.endsWith('json') ? 'json.ttl' : 'csv.ttl';
@@ -415,15 +440,15 @@ describe('the service', () => {
     const metrics = (await ask(`${service.url}/metrics`)).body as string;
     expect(metrics).toContain(`rml_limits_hit_total{limit="${limit}"} 1\n`);
     // A bomb is never held.
-    expect(Number(/^process_resident_memory_bytes (\S+)$/m.exec(metrics)?.[1])).toBeLessThan(600 * 2 ** 20);
+    expect(memoryIn(metrics) - before).toBeLessThan(200 * 2 ** 20);
   });
 
   test('answers 400 when an input does not go on, and the thread is free for the next run', async () => {
-    const input = await slowInput();
+    const input = await slowInput(100);
     try {
       const { body } = await postJson(`${service.url}/process`, { inputFileURL: input.url, mappingURL: at('csv.ttl') });
       expect(body).toMatchObject({ code: 'limit/exceeded', detail: { limit: 'MAX_RUN_SECONDS' } });
-      expect(body.error).toContain('The run takes longer than the 5 seconds that MAX_RUN_SECONDS allows');
+      expect(body.error).toContain('The run takes longer than the 8 seconds that MAX_RUN_SECONDS allows');
     } finally {
       await input.close();
     }
@@ -432,7 +457,7 @@ describe('the service', () => {
       rows(2, (i) => `${i},Ada\n`),
     );
     expect((await postJson(`${service.url}/process`, { inputFileURL: at('good.csv'), mappingURL: at('csv.ttl') })).body.quads).toBe(2);
-  }, 20_000);
+  }, 30_000);
 
   test('measures how late its event loop is', async () => {
     const metrics = (await ask(`${service.url}/metrics`)).body as string;
