@@ -1,6 +1,8 @@
 /** The image, docker-compose.yml and the Kubernetes manifests fit the program, and each other. */
+import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parseTokens } from '../api/auth.ts';
 import { DEFAULTS, OPTION_NAMES, type OptionName, optionRow } from '../src/config/options.ts';
@@ -9,6 +11,7 @@ import { VERSION } from '../src/config/version.ts';
 import { METRICS, registry } from '../src/observe.ts';
 import { parseJdbcUrl } from '../src/sql/jdbc.ts';
 import { PROJECT_ROOT } from './project-root.ts';
+import { missingPostgres, startPostgres } from './servers/postgres.ts';
 import { type FakeApi, startFakeApi } from './service/fake.ts';
 import { ask } from './service/process.ts';
 import { readYaml, type Yaml } from './yaml.ts';
@@ -94,7 +97,6 @@ describe('Dockerfile', () => {
   test('its check of health says what the service says', async () => {
     const [, command] = /CMD (\[.*\])/.exec(of('HEALTHCHECK')[0] as string) ?? [];
     const [, ...args] = JSON.parse(command as string) as string[];
-    const { execFile } = await import('node:child_process');
     const check = (port: string): Promise<number> =>
       new Promise((resolve) => {
         execFile(process.execPath, args, { env: { PORT: port } }, (error) => resolve(error === null ? 0 : Number(error.code)));
@@ -209,6 +211,41 @@ describe('docker-compose.yml', () => {
     expect(rule_files.filter((path: string) => !mounted.includes(path))).toEqual([]);
   });
 });
+
+const missing =
+  (await missingPostgres()) ??
+  (await promisify(execFile)('psql', ['--version']).then(
+    () => undefined,
+    () => 'there is no psql',
+  ));
+
+(missing === undefined ? test : test.skip)(
+  `the sample database is mapped by the sample mapping, as the user who may only read${missing === undefined ? '' : ` (not tested: ${missing})`}`,
+  async () => {
+    const postgres = await startPostgres();
+    if ('skip' in postgres) throw new Error(postgres.skip);
+    const run = promisify(execFile);
+    const at = { PATH: process.env.PATH, PGHOST: '127.0.0.1', PGPORT: String(postgres.port) };
+    try {
+      const secrets = { POSTGRES_USER: 'postgres', POSTGRES_DB: 'postgres', READER_PASSWORD: "it's for this machine" };
+      await run('bash', [join(PROJECT_ROOT, 'docker/shop.sh')], { env: { ...at, ...secrets } });
+      const url = `jdbc:postgresql://127.0.0.1:${postgres.port}/postgres`;
+      const args = [join(PROJECT_ROOT, 'bin/quadmill.js'), 'run', join(PROJECT_ROOT, 'docker/shop.ttl'), '--jdbc-url', url];
+      const { stdout } = await run(process.execPath, args, {
+        env: { PATH: process.env.PATH, DB_USER: 'reader', DB_PASSWORD: secrets.READER_PASSWORD },
+      });
+      const lines = stdout.trim().split('\n');
+      expect(lines).toHaveLength(3 * 2 + 2 * 3);
+      expect(lines).toContain('<http://example.com/customer/3> <https://schema.org/name> "Zoë" .');
+      expect(lines).toContain('<http://example.com/purchase/12> <https://schema.org/customer> <http://example.com/customer/3> .');
+      const reader = { ...at, PGUSER: 'reader', PGDATABASE: 'postgres', PGPASSWORD: secrets.READER_PASSWORD };
+      await expect(run('psql', ['-c', 'DELETE FROM purchase'], { env: reader })).rejects.toThrow(/permission denied/);
+    } finally {
+      await postgres.stop();
+    }
+  },
+  60_000,
+);
 
 describe('the Kubernetes manifests', () => {
   const directories = readdirSync(join(PROJECT_ROOT, 'k8s')).map((name) => `k8s/${name}`);
