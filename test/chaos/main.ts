@@ -103,9 +103,8 @@ async function remove(directory: string): Promise<void> {
   await rm(directory, { recursive: true, force: true, maxRetries: 5 });
 }
 
-try {
-  process.exitCode = await main();
-} catch (error) {
+const code = await main().catch((error: unknown) => {
   console.error(error);
-  process.exitCode = 1;
-}
+  return 1;
+});
+process.exit(code);

@@ -58,6 +58,7 @@ export class Member {
 
   /** Resolves when it is ready, however often it dies on the way. @throws when it is not in time */
   start(): Promise<void> {
+    if (this.ready) return Promise.resolve();
     this.#starting ??= this.#start().finally(() => {
       this.#starting = undefined;
     });
