@@ -1,6 +1,8 @@
 /** The dashboard shows the metrics that there are, all of them, and nothing else; alerts ask for what there is. */
+import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { METRICS, metricsText, observeProcess, registry } from '../src/observe.ts';
 import { PROJECT_ROOT } from './project-root.ts';
@@ -141,6 +143,8 @@ describe('alerts', () => {
       expect(['info', 'warning', 'critical']).toContain(alert.labels.severity);
       expect(alert.annotations.summary).toMatch(/\S/);
       expect(file('docs/operations.md')).toContain(`\`${name.slice('Quadmill'.length)}\``);
+      // It has labels of its own, which nothing else here has.
+      expect(alert.expr.replace(/on \(\) absent\(/g, '')).not.toContain('absent(');
       // What a text shows of the labels must be there after the query has summed up.
       const kept = [...EVERYWHERE, ...labelsOf(alert.expr)];
       const shown = [...(alert.annotations.summary as string).matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label as string);
@@ -167,6 +171,21 @@ describe('alerts', () => {
     expect(wanted.filter((name) => !watched.includes(name))).toEqual([]);
   });
 });
+
+const promtool = (...args: string[]) => promisify(execFile)('promtool', args, { cwd: join(PROJECT_ROOT, 'grafana') });
+const missing = await promtool('--version').then(
+  () => undefined,
+  () => 'there is no promtool',
+);
+
+(missing === undefined ? test : test.skip)(
+  `alerts come when they should, as Prometheus itself evaluates them${missing === undefined ? '' : ` (not tested: ${missing})`}`,
+  async () => {
+    await promtool('check', 'rules', 'alerts.yml');
+    await promtool('check', 'config', '--syntax-only', 'prometheus.yml');
+    await promtool('test', 'rules', 'alerts.test.yml');
+  },
+);
 
 describe('the values of labels in a query', () => {
   test.each([
