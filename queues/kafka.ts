@@ -162,17 +162,23 @@ function subscribe(client: () => Kafka, { topic, group, take }: Consuming, logge
     const crashed = new Promise<never>((_, reject) => {
       consumer.on(consumer.events.CRASH, ({ payload }) => reject(payload.error));
     });
-    const stopped = untilAborted(signal);
+    const over = new AbortController();
+    const stopped = untilAborted(signal, over.signal);
     consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
       logger.info({ topic, group, partitions: payload.memberAssignment[topic]?.length ?? 0 }, 'messages are taken');
     });
-    const run = async (): Promise<void> => {
-      await consumer.connect();
-      // Closed meanwhile: whoever joins now holds partitions, and takes nothing.
-      if (closed !== undefined) return void (await consumer.disconnect());
+    const steps = [
+      () => consumer.connect(),
       // A group that is new takes what was there before it.
-      await consumer.subscribe({ topic, fromBeginning: true });
-      await consumer.run({ autoCommit: false, eachBatchAutoResolve: false, eachBatch: (batch) => takeBatch(batch) });
+      () => consumer.subscribe({ topic, fromBeginning: true }),
+      () => consumer.run({ autoCommit: false, eachBatchAutoResolve: false, eachBatch: (batch) => takeBatch(batch) }),
+    ];
+    const run = async (): Promise<void> => {
+      for (const step of steps) {
+        await step();
+        // Closed meanwhile: one that joins now holds partitions, and takes nothing.
+        if (closed !== undefined) return void (await consumer.disconnect());
+      }
     };
     const takeBatch = async (payload: EachBatchPayload): Promise<void> => {
       try {
@@ -188,6 +194,7 @@ function subscribe(client: () => Kafka, { topic, group, take }: Consuming, logge
     try {
       await Promise.race([run().then(() => Promise.race([crashed, stopped])), crashed, stopped]);
     } finally {
+      over.abort();
       await close();
     }
   };
@@ -213,10 +220,11 @@ function subscribe(client: () => Kafka, { topic, group, take }: Consuming, logge
   };
 }
 
-function untilAborted(signal: AbortSignal): Promise<void> {
+/** Resolves when `signal` is aborted; stops listening when `over` is. */
+function untilAborted(signal: AbortSignal, over: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
+    signal.addEventListener('abort', () => resolve(), { once: true, signal: over });
   });
 }
 

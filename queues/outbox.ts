@@ -87,6 +87,7 @@ export interface Sender {
 const CONCURRENCY = 200;
 /** Whoever loses its lock only sends again; BullMQ's bound on that must never come. */
 const NEVER = 1_000_000;
+const KAFKA = { queue: 'kafka' } as const;
 const MEASURE_MS = 2_000;
 const FLUSH_LOOK_MS = 50;
 const CLOSE_MS = 1_000;
@@ -161,7 +162,7 @@ function watchSending(logger: Logger): { report(error: unknown): void; isFailing
   return {
     isFailing: () => failing !== undefined,
     report(error) {
-      METRICS.messageQueueUp.set(error === undefined ? 1 : 0);
+      METRICS.messageQueueUp.set(KAFKA, error === undefined ? 1 : 0);
       const reason = error === undefined ? undefined : String((error as Error).message);
       if (reason === failing) return;
       failing = reason;

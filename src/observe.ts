@@ -159,7 +159,13 @@ export const METRICS = {
     labelNames: ['service'],
     ...on,
   }),
-  messageQueueUp: new Gauge({ name: 'rml_message_queue_up', help: 'Whether the brokers answered this process last time', ...on }),
+  /** Its label keeps it away where there is no message queue, or the connection is switched off. */
+  messageQueueUp: new Gauge({
+    name: 'rml_message_queue_up',
+    help: 'Whether the brokers answered this process last time',
+    labelNames: ['queue'],
+    ...on,
+  }),
   outboxDepth: new Gauge({ name: 'rml_outbox_messages', help: 'Outcomes whose messages are still to be sent', ...on }),
   outboxAge: new Gauge({ name: 'rml_outbox_oldest_seconds', help: 'Age of the oldest outcome whose messages are still to be sent', ...on }),
   queueErrors: new Counter({ name: 'rml_queue_errors_total', help: 'Errors of the connection to the queue', labelNames: ['kind'], ...on }),

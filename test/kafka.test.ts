@@ -232,7 +232,7 @@ const GROUP = 'semi-structured-transformer';
     await next.said('taking no messages');
     expect((await ask(`${api.url}/restartKafka`)).body).toEqual({ kafka: 'on' });
     await kafka.restart();
-    await poll(`${next.url}/metrics`, ({ body }) => /^rml_message_queue_up 1$/m.test(body as string));
+    await poll(`${next.url}/metrics`, ({ body }) => /^rml_message_queue_up\{queue="kafka"\} 1$/m.test(body as string));
     await client.hear((all) => keys(all).size === ids.length, 40_000);
 
     kafka.pause();

@@ -47,6 +47,7 @@ export function consumingService(service: Snapshot['SERVICE']): Extract<Service,
   }
 }
 
+const KAFKA = { queue: 'kafka' } as const;
 const LAG_MS = 5_000;
 /** How long a count of the waiting runs holds. */
 const COUNT_MS = 500;
@@ -74,6 +75,7 @@ export function startConsumer(settings: ConsumerSettings, logger: Logger): Consu
         await subscription.close();
         subscription = undefined;
         METRICS.messageLag.reset();
+        METRICS.messageQueueUp.reset();
         logger.info({ topic, group, service }, 'taking no messages');
       }
     });
@@ -84,10 +86,10 @@ export function startConsumer(settings: ConsumerSettings, logger: Logger): Consu
     if (subscription === undefined) return;
     bus.lag(topic, group).then(
       (lag) => {
-        METRICS.messageQueueUp.set(1);
+        METRICS.messageQueueUp.set(KAFKA, 1);
         METRICS.messageLag.set({ service }, lag);
       },
-      () => METRICS.messageQueueUp.set(0),
+      () => METRICS.messageQueueUp.set(KAFKA, 0),
     );
   }, LAG_MS).unref();
   void follow();
