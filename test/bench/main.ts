@@ -8,6 +8,7 @@ import { didYouMean } from '../../src/nearest.ts';
 import { table } from '../conformance/summary.ts';
 import { PROJECT_ROOT } from '../project-root.ts';
 import { DATABASES, type LoadedDatabase } from './databases.ts';
+import { benchFleet, FLEET_MAPPINGS } from './fleet.ts';
 import { type Measurement, measure, node } from './measure.ts';
 import { GROUPS, USUAL, WORKLOADS, type Workload } from './workloads.ts';
 
@@ -15,7 +16,8 @@ const USAGE = `usage: npm run bench -- [--data DIR] [--runs N] [WORKLOAD…]
 workloads: ${Object.keys(WORKLOADS).join(' ')}
 several:   ${Object.entries(GROUPS)
   .map(([name, members]) => `${name} (${members.join(' ')})`)
-  .join(', ')}`;
+  .join(', ')}
+service:   ${Object.keys(FLEET_MAPPINGS).join(' ')}`;
 
 async function main(argv: readonly string[]): Promise<number> {
   let parsed: { values: { data?: string; runs?: string }; positionals: string[] };
@@ -28,12 +30,13 @@ async function main(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parsed;
   const runs = Number(values.runs ?? 3);
   const names = positionals.flatMap((name) => (Object.hasOwn(GROUPS, name) ? (GROUPS[name] as readonly string[]) : [name]));
-  const unknown = names.find((name) => !Object.hasOwn(WORKLOADS, name));
+  const fleets = names.filter((name) => Object.hasOwn(FLEET_MAPPINGS, name)) as (keyof typeof FLEET_MAPPINGS)[];
+  const unknown = names.find((name) => !Object.hasOwn(WORKLOADS, name) && !Object.hasOwn(FLEET_MAPPINGS, name));
   if (unknown !== undefined || !Number.isInteger(runs) || runs < 1) {
     const hint =
       unknown === undefined
         ? '--runs takes a whole number'
-        : `no workload ${unknown}; ${didYouMean(unknown, [...Object.keys(WORKLOADS), ...Object.keys(GROUPS)]) ?? ''}`;
+        : `no workload ${unknown}; ${didYouMean(unknown, [...Object.keys(WORKLOADS), ...Object.keys(GROUPS), ...Object.keys(FLEET_MAPPINGS)]) ?? ''}`;
     console.error(`${hint}\n${USAGE}`);
     return 2;
   }
@@ -41,7 +44,7 @@ async function main(argv: readonly string[]): Promise<number> {
   console.log(machine());
   const rows: string[][] = [];
   let wrong = 0;
-  for (const name of names.length > 0 ? names : USUAL) {
+  for (const name of names.length > 0 ? names.filter((one) => Object.hasOwn(WORKLOADS, one)) : USUAL) {
     const workload = WORKLOADS[name] as Workload;
     await generateMissing(workload, data);
     const measurements = await measureRepeatedly(workload, data, runs);
@@ -54,7 +57,9 @@ async function main(argv: readonly string[]): Promise<number> {
     rows.push(rowOf(name, measurements, faults[0]));
     console.error(`${name}: ${measurements.map(({ wallSeconds }) => wallSeconds.toFixed(2)).join(' ')} s`);
   }
-  console.log(`\n${table([COLUMNS, ...rows])}`);
+  if (rows.length > 0) console.log(`\n${table([COLUMNS, ...rows])}`);
+  if (fleets.length > 0) await generateMissing({ folder: 'flat-1m' }, data);
+  for (const name of fleets) if (!(await benchFleet(name, data, runs))) wrong++;
   return wrong > 0 ? 1 : 0;
 }
 
@@ -112,7 +117,7 @@ function median(numbers: readonly number[]): number {
   return sorted.length % 2 === 1 ? (sorted[middle] as number) : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
 }
 
-async function generateMissing({ folder }: Workload, data: string): Promise<void> {
+async function generateMissing({ folder }: Pick<Workload, 'folder'>, data: string): Promise<void> {
   if (existsSync(join(data, folder, 'expected.json'))) return;
   console.error(`making ${join(data, folder)}`);
   const { code, err } = await node([join(PROJECT_ROOT, 'test', 'bench', 'generate.mjs'), data, folder], PROJECT_ROOT);

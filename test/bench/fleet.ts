@@ -1,0 +1,182 @@
+/**
+ * One large CSV file, by one worker process and by two, through the API of a fleet on a Redis of its own.
+ *
+ * The workers map one run or slice at a time. One worker maps the file in one piece, one cuts it for itself, two share it.
+ */
+import { createReadStream, createWriteStream, existsSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { pipeline } from 'node:stream/promises';
+import { fileURLToPath } from 'node:url';
+import { table } from '../conformance/summary.ts';
+import { startRedis } from '../servers/redis.ts';
+import { postJson, type ServiceProcess, startService } from '../service/process.ts';
+
+const COPIES = 10;
+const SLICE_BYTES = 256 * 2 ** 20;
+
+const map = (subject: string, rules: string): string => `@prefix rml: <http://w3id.org/rml/> . @prefix ex: <http://example.com/ns#> .
+<#Map> rml:logicalSource [ a rml:LogicalSource ; rml:source [ a rml:RelativePathSource ; rml:path "data.csv" ] ;
+    rml:referenceFormulation rml:CSV ] ;
+  rml:subjectMap [ rml:template "http://example.com/${subject}" ; rml:class ex:Thing ] ${rules} .\n`;
+const rule = (name: string): string => `; rml:predicateObjectMap [ rml:predicate ex:${name} ; rml:objectMap [ rml:reference "${name}" ] ]`;
+
+/** By name of the workload: every row is read and mapped, and few of them say something new; or each row has a subject of its own. */
+export const FLEET_MAPPINGS = {
+  fleet: map('city/{city}', ['country', 'active'].map(rule).join(' ')),
+  'fleet-keyed': map('person/{id}', ''),
+} as const;
+
+const FLEETS = [
+  { name: '1 worker, not cut', workers: 1, sliceBytes: 0 },
+  { name: '1 worker', workers: 1, sliceBytes: SLICE_BYTES },
+  { name: '2 workers', workers: 2, sliceBytes: SLICE_BYTES },
+] as const;
+
+interface FleetMeasurement {
+  readonly name: string;
+  /** Of each run, from the request to its answer. */
+  readonly seconds: readonly number[];
+  /** Of the machine, when the run began: more than its processors means that others had a share. */
+  readonly load: readonly number[];
+  /** Of all processes of the fleet, for the run: user and system. */
+  readonly cpuSeconds: readonly number[];
+  readonly quads: number;
+  readonly outputBytes: number;
+  readonly files: number;
+}
+
+/** Measures and prints a workload; false when the fleets did not write the same number of statements. */
+export async function benchFleet(workload: keyof typeof FLEET_MAPPINGS, data: string, runs: number): Promise<boolean> {
+  const measured = await measureFleet(workload, data, runs);
+  if ('skip' in measured) {
+    console.log(`\n${workload}: skipped: ${measured.skip}`);
+    return true;
+  }
+  const isSame = measured.every(({ quads, outputBytes }) => quads === measured[0]?.quads && outputBytes === measured[0]?.outputBytes);
+  const rows = measured.map(({ name, seconds, cpuSeconds, load, quads, outputBytes, files }) => [
+    `${workload}, ${name}`,
+    ...[seconds, cpuSeconds].map((all) => all.map((one) => one.toFixed(1)).join(' ')),
+    load.map((one) => one.toFixed(1)).join(' '),
+    String(quads),
+    (outputBytes / 1e6).toFixed(0),
+    String(files),
+    isSame ? 'ok' : 'WRONG: not the same statements',
+  ]);
+  console.log(`\n${table([['workload', 'wall s', 'CPU s', 'load before', 'statements', 'output MB', 'files', 'check'], ...rows])}`);
+  return isSame;
+}
+
+/** @param data directory with `flat-1m` */
+async function measureFleet(
+  workload: keyof typeof FLEET_MAPPINGS,
+  data: string,
+  runs: number,
+): Promise<readonly FleetMeasurement[] | { readonly skip: string }> {
+  const redis = await startRedis();
+  if ('skip' in redis) return redis;
+  const directory = await mkdtemp(join(tmpdir(), 'quadmill-fleet-'));
+  try {
+    const input = await makeLarge(data);
+    await writeFile(join(directory, 'mapping.ttl'), FLEET_MAPPINGS[workload]);
+    const found = new Map<string, FleetMeasurement>();
+    // In turn, so that what else the machine does meets all of them.
+    for (let i = 0; i < runs; i++) {
+      for (const [position, fleet] of FLEETS.entries()) {
+        const prefix = `bench_${i}_${position}`;
+        const one = await measureOnce(fleet, input, directory, { QUEUE_URL: redis.url, QUEUE_PREFIX: prefix });
+        const before = found.get(fleet.name);
+        found.set(fleet.name, {
+          ...one,
+          seconds: [...(before?.seconds ?? []), ...one.seconds],
+          cpuSeconds: [...(before?.cpuSeconds ?? []), ...one.cpuSeconds],
+          load: [...(before?.load ?? []), ...one.load],
+        });
+      }
+    }
+    return [...found.values()];
+  } finally {
+    await redis.stop();
+    await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+async function measureOnce(
+  { name, workers, sliceBytes }: (typeof FLEETS)[number],
+  input: string,
+  directory: string,
+  env: Readonly<Record<string, string>>,
+): Promise<FleetMeasurement> {
+  const started: ServiceProcess[] = [];
+  const start = async (role: string): Promise<ServiceProcess> => {
+    const more = { SERVICE: 'semi-structured-transformer', WORKER_CONCURRENCY: '1', SLICE_BYTES: String(sliceBytes) };
+    const one = await startService({ cwd: directory, env: { ...env, ...more }, args: ['--role', role] });
+    started.push(one);
+    return one;
+  };
+  try {
+    const [api] = await Promise.all([start('api'), ...Array.from({ length: workers }, () => start('worker'))]);
+    const load = loadavg()[0] as number;
+    const cpuBefore = cpuSecondsOf(started);
+    const from = performance.now();
+    const { status, body } = await postJson(`${api.url}/process`, { inputFileURL: input, mappingURL: join(directory, 'mapping.ttl') });
+    const seconds = (performance.now() - from) / 1000;
+    if (status !== 200) throw new Error(`the run was answered ${status}: ${JSON.stringify(body)}`);
+    const parts = await Promise.all((body.outputFileLocations as string[]).map((url) => stat(fileURLToPath(url))));
+    return {
+      name,
+      seconds: [seconds],
+      cpuSeconds: [cpuSecondsOf(started) - cpuBefore],
+      load: [load],
+      quads: body.quads,
+      outputBytes: parts.reduce((sum, { size }) => sum + size, 0),
+      files: parts.length,
+    };
+  } finally {
+    await Promise.all(started.map((one) => one.stop()));
+    await rm(join(directory, 'data'), { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** Linux counts CPU time in hundredths of a second. @see proc_pid_stat(5) */
+function cpuSecondsOf(processes: readonly ServiceProcess[]): number {
+  return processes.reduce((sum, { pid }) => {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    return sum + (Number(fields[11]) + Number(fields[12])) / 100;
+  }, 0);
+}
+
+/** The rows of flat-1m ten times, with identifiers of their own: a gigabyte. */
+async function makeLarge(data: string): Promise<string> {
+  const directory = join(data, 'flat-10m');
+  const file = join(directory, 'data.csv');
+  if (existsSync(file)) return file;
+  await mkdir(directory, { recursive: true });
+  const rows = async function* (): AsyncGenerator<string> {
+    for (let copy = 0; copy < COPIES; copy++) {
+      const lines = createInterface({ input: createReadStream(join(data, 'flat-1m', 'data.csv')) });
+      let text = '';
+      let isHeader = true;
+      for await (const line of lines) {
+        if (isHeader && copy > 0) {
+          isHeader = false;
+          continue;
+        }
+        const comma = line.indexOf(',');
+        text += isHeader || copy === 0 ? `${line}\n` : `${copy}${line.slice(0, comma).padStart(6, '0')}${line.slice(comma)}\n`;
+        isHeader = false;
+        if (text.length < 1 << 18) continue;
+        yield text;
+        text = '';
+      }
+      yield text;
+    }
+  };
+  await pipeline(rows, createWriteStream(`${file}.part`));
+  const { rows: count } = JSON.parse(await readFile(join(data, 'flat-1m', 'expected.json'), 'utf8')) as { rows: number };
+  await writeFile(join(directory, 'expected.json'), `${JSON.stringify({ rows: count * COPIES })}\n`);
+  await rename(`${file}.part`, file);
+  return file;
+}
