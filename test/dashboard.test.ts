@@ -112,6 +112,23 @@ describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
     expect((await at('/api/queues/schedule/pause', operator, 'PUT')).status).toBe(405);
   });
 
+  check(`lets an operator have a retry tried at once${why}`, async () => {
+    const patient = await openRuns(backend, { retryMs: 600_000 });
+    const { id } = await patient.submit(request, {});
+    const worker = backend.worker('transform', async () => Promise.reject(new Error('again')), {});
+    const failed = new Promise((resolve) => worker.once('failed', resolve));
+    worker.run().catch(() => undefined);
+    await failed;
+    await worker.close();
+    expect(await runs.get(id)).toMatchObject({ state: 'retrying' });
+    expect(await backend.queue('transform').getJobCountByTypes('delayed')).toBe(1);
+    expect((await at(`/api/queues/transform/${id}/promote`, operator, 'PUT')).status).toBe(204);
+    expect(await backend.queue('transform').getJobCountByTypes('delayed')).toBe(0);
+    expect(await runs.get(id)).toMatchObject({ state: 'retrying', attempts: 1 });
+    await runs.cancel(id);
+    await patient.close();
+  });
+
   check(`refuses what would give a run a second outcome, or none${why}`, async () => {
     const { id } = await runs.submit(request, {});
     const job = `/api/queues/transform/${id}`;
