@@ -71,6 +71,8 @@ export async function missingKafka(): Promise<string | undefined> {
   );
   if (version === undefined) return 'there is no java on the PATH';
   if (!(version >= OLDEST_JAVA)) return `the java on the PATH is version ${version}, Kafka needs ${OLDEST_JAVA}`;
+  const openssl = await promisify(execFile)('openssl', ['version']).catch(() => undefined);
+  if (openssl === undefined) return 'there is no openssl on the PATH';
   try {
     await findJars();
     return undefined;
