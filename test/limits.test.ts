@@ -1,5 +1,7 @@
 /** Limits of a run: what meets one ends, soon and cheaply, and is told which limit it was, how much it allows and how to raise it. */
 import { readdir, truncate, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
@@ -143,17 +145,21 @@ const CASES: readonly Case[] = [
 ];
 
 describe('a run ends with the fault of its limit:', () => {
-  test.each(CASES)('%s', async (_, files, limits, limit, told, place) => {
-    const given = files();
-    const before = process.cpuUsage();
-    const ended = await attempt(given, { limits: { ...NO_LIMITS, ...limits } });
-    const { user, system } = process.cpuUsage(before);
-    expect(ended.told).toBe(told);
-    expect(ended.fault).toMatchObject({ code: 'limit/exceeded', limit, place });
-    expect(ended.left).toEqual([]);
-    // Soon, on a machine that has other things to do as well.
-    expect((user + system) / 1e6).toBeLessThan(5);
-  }, 30_000);
+  test.each(CASES)(
+    '%s',
+    async (_, files, limits, limit, told, place) => {
+      const given = files();
+      const before = process.cpuUsage();
+      const ended = await attempt(given, { limits: { ...NO_LIMITS, ...limits } });
+      const { user, system } = process.cpuUsage(before);
+      expect(ended.told).toBe(told);
+      expect(ended.fault).toMatchObject({ code: 'limit/exceeded', limit, place });
+      expect(ended.left).toEqual([]);
+      // Soon, on a machine that has other things to do as well.
+      expect((user + system) / 1e6).toBeLessThan(5);
+    },
+    30_000,
+  );
 
   test.each<[name: string, files: Files, changes: Partial<RunRequest>, words: string]>([
     ['a row', csv(`id,name\n1,${'x'.repeat(5000)}\n`), {}, 'A row is longer than the 2000 bytes that are allowed'],
@@ -176,6 +182,29 @@ describe('a run ends with the fault of its limit:', () => {
     expect(told).toContain(words);
     expect(told).toContain('aise MAX_RECORD_BYTES (--max-record-mb)');
   });
+
+  test.each<[name: string, limits: Partial<RunLimits>, limit: Limit]>([
+    ['unpacks to too much', { inflationRatio: 200 }, 'MAX_INFLATION_RATIO'],
+    ['has too many bytes', { inputBytes: 1_000_000 }, 'MAX_INPUT_BYTES'],
+  ])(
+    'a response that a server has packed and that %s',
+    async (_, limits, limit) => {
+      const packed = bomb(10);
+      const server = createServer((_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/csv', 'content-encoding': 'gzip', 'content-length': packed.length }).end(packed);
+      });
+      await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+      try {
+        const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/people.csv`;
+        const { fault } = await attempt(people(0), { inputs: [{ name: undefined, url }], limits: { ...NO_LIMITS, ...limits } });
+        expect(fault).toMatchObject({ code: 'limit/exceeded', limit, place: { input: url } });
+      } finally {
+        server.close();
+        server.closeAllConnections();
+      }
+    },
+    30_000,
+  );
 
   test('an input that does not go on, within a second', async () => {
     const input = await slowInput();
