@@ -26,7 +26,7 @@ import {
 } from './jobs.ts';
 import { cancelledFault, decodeFault, failedOutcome } from './outcome.ts';
 import { laneOf, priorityOf, USUAL_URGENCY } from './turns.ts';
-import { openWaiters } from './waiters.ts';
+import { openWaiters, type Waiters } from './waiters.ts';
 
 export interface RunPolicy {
   /** How long and how many ended runs are kept. */
@@ -79,10 +79,23 @@ export async function openRuns(
   const announces = backend.queue<TransformPayload, Outcome>(ANNOUNCE_QUEUE);
   const transforms = backend.queue<TransformPayload>(TRANSFORM_QUEUE);
   const flows = backend.flowProducer();
-  const waiters = openWaiters(await backend.queueEvents(ANNOUNCE_QUEUE), async (id) => {
-    const job = await announces.getJob(id);
-    return job === undefined ? 'unknown' : outcomeOf(job);
-  });
+  /** Only who waits listens: every event of every run goes to each listener, and a worker has no use for them. */
+  let listening: Promise<Waiters> | undefined;
+  const waiters = (): Promise<Waiters> => {
+    listening ??= backend
+      .queueEvents(ANNOUNCE_QUEUE)
+      .then((events) =>
+        openWaiters(events, async (id) => {
+          const job = await announces.getJob(id);
+          return job === undefined ? 'unknown' : outcomeOf(job);
+        }),
+      )
+      .catch((error) => {
+        listening = undefined;
+        throw error;
+      });
+    return listening;
+  };
 
   async function add(payload: TransformPayload, priority: number): Promise<void> {
     const { keepSeconds, attempts, retryMs } = present();
@@ -215,7 +228,7 @@ export async function openRuns(
       return within(SUBMIT_MS, submitOnce(request, idempotencyKey, digest, origin), 'The run may not have been queued');
     },
 
-    outcome: (id, waitMs) => waiters.wait(id, waitMs),
+    outcome: async (id, waitMs) => (await waiters()).wait(id, waitMs),
 
     async list({ service, state, limit }) {
       const found: RunView[] = [];
@@ -247,7 +260,7 @@ export async function openRuns(
           await transform.updateData({ ...transform.data, cancelled: true });
           if (transform.processedOn === undefined || (await transform.getState()) !== 'active') await removeUnlessTaken(transform);
         }
-        await waiters.wait(id, CANCEL_WAIT_MS);
+        await (await waiters()).wait(id, CANCEL_WAIT_MS);
       }
       return get(id);
     },
@@ -276,7 +289,7 @@ export async function openRuns(
     async close() {
       clearInterval(trimmer);
       if (trimming !== undefined) await atMost(SUBMIT_MS, trimming);
-      await waiters.close();
+      await listening?.then((all) => all.close()).catch(() => undefined);
     },
   };
 }

@@ -72,15 +72,29 @@ export class PglitePool extends EventEmitter {
   private readonly database: PGlite;
   private readonly statements: Statements;
   private readonly unlisten: () => void;
+  private readonly heard = new Map<string, { readonly channel: string; readonly payload: string }>();
 
   constructor(database: PGlite) {
     super();
     this.setMaxListeners(0);
     this.database = database;
     this.statements = new Statements(database);
-    this.unlisten = database.onNotification((channel, payload) => {
-      for (const client of this.clients) client.emit('notification', { channel, payload });
-    });
+    this.unlisten = database.onNotification((channel, payload) => this.notify(channel, payload));
+  }
+
+  /**
+   * Tells it in the event loop's next turn, the same only once. The database answers within this one: who has just looked and found
+   * nothing, and is about to listen, would otherwise miss what happened in between.
+   */
+  private notify(channel: string, payload: string): void {
+    if (this.heard.size === 0) {
+      setImmediate(() => {
+        const all = [...this.heard.values()];
+        this.heard.clear();
+        for (const one of all) for (const client of this.clients) client.emit('notification', one);
+      });
+    }
+    this.heard.set(`${channel} ${payload}`, { channel, payload });
   }
 
   async connect(): Promise<Client> {
