@@ -52,6 +52,9 @@ function taskFor(directory: string, url: string, runId = 'r1', more: Partial<Tas
   };
 }
 
+/** A first one has nothing of its own run to look for. */
+const thirdAttempt = (task: Task): Task => ({ ...task, output: { ...task.output, attempt: '3' } });
+
 const hooks = (signal = new AbortController().signal, mayCommit: () => Promise<void> = async () => {}) => ({
   signal,
   progress: () => undefined,
@@ -111,7 +114,7 @@ describe('the pool of threads', () => {
     const directory = await directoryForTest();
     const spill = join(directory, 'spill');
     for (const name of ['r1.1', 'r1.2', 'r12.1']) await mkdir(join(spill, name, 'quadmill-r1-0', '0'), { recursive: true });
-    await openPool().run(taskFor(directory, 'ok', 'r1', { spillDirectory: join(spill, 'r1.3') }), hooks());
+    await openPool().run(thirdAttempt(taskFor(directory, 'ok', 'r1', { spillDirectory: join(spill, 'r1.3') })), hooks());
     expect(await readdir(spill)).toEqual(['r12.1']);
   });
 
@@ -198,7 +201,7 @@ describe('files of a run', () => {
     for (const name of ['Service-r1-2.nq', 'Service-r1-4.nq', 'Service-r1.rejected.ndjson', 'Service-r12.nq']) {
       await writeFile(join(directory, name), 'of an earlier attempt');
     }
-    const { parts } = await openPool().run(taskFor(directory, 'parts=3'), hooks());
+    const { parts } = await openPool().run(thirdAttempt(taskFor(directory, 'parts=3')), hooks());
     expect(parts.map(({ url }) => url.slice(url.lastIndexOf('/') + 1))).toEqual(['Service-r1.nq', 'Service-r1-2.nq', 'Service-r1-3.nq']);
     const { parts: listed } = JSON.parse(await readFile(join(directory, 'Service-r1.manifest.json'), 'utf8'));
     expect(listed).toEqual(parts);
@@ -209,6 +212,13 @@ describe('files of a run', () => {
       'Service-r1.nq',
       'Service-r12.nq',
     ]);
+  });
+
+  test('of a run that was forgotten, and came again under its idempotency key, are replaced by its first attempt', async () => {
+    const directory = await directoryForTest();
+    await openPool().run(taskFor(directory, 'parts=3'), hooks());
+    await openPool().run(taskFor(directory, 'ok'), hooks());
+    expect((await readdir(directory)).sort()).toEqual(['Service-r1.manifest.json', 'Service-r1.nq']);
   });
 
   test('are not visible when the manifest cannot be written', async () => {

@@ -1,7 +1,7 @@
 /** Files of a run in its output directory: their names, the manifest, the rejected records, and what dead attempts left. */
 import { createHash } from 'node:crypto';
-import { closeSync, createReadStream, fsyncSync, openSync, writeSync } from 'node:fs';
-import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { closeSync, createReadStream, existsSync, fsyncSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SERVICES, type TransformPayload } from '../queues/jobs.ts';
@@ -57,8 +57,8 @@ export async function removeReplaced(directory: string, name: string, kept: Read
  * when the directory is full. The first start of a run has none, but for a run that was forgotten and came again under its idempotency
  * key; that one left its manifest.
  */
-export async function hasEarlier({ directory, name, attempt }: Task['output']): Promise<boolean> {
-  return attempt !== '1' || (await stat(manifestPath(directory, name)).catch(() => undefined)) !== undefined;
+export function hasEarlier({ directory, name, attempt }: Task['output']): boolean {
+  return attempt !== '1' || existsSync(manifestPath(directory, name));
 }
 
 const manifestPath = (directory: string, name: string): string => join(directory, `${name}.manifest.json`);
@@ -130,13 +130,14 @@ export async function writeManifest(
   const path = manifestPath(directory, name);
   const temporary = temporaryName(`${name}.manifest.json`, attempt);
   try {
-    await mkdir(directory, { recursive: true });
-    const file = await open(join(directory, temporary), 'w');
+    // Step by step in this thread, which has nothing else to do: handing each step to another one costs a small run more than the step.
+    mkdirSync(directory, { recursive: true });
+    const file = openSync(join(directory, temporary), 'w');
     try {
-      await file.writeFile(`${JSON.stringify(manifest, undefined, 2)}\n`);
-      await file.sync();
+      writeFileSync(file, `${JSON.stringify(manifest, undefined, 2)}\n`);
+      fsyncSync(file);
     } finally {
-      await file.close();
+      closeSync(file);
     }
   } catch (error) {
     throw writeFault(path, error);

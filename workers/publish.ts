@@ -53,7 +53,7 @@ export async function publish(
     if (rejections !== undefined) await move(directory, finished.rejections as string, rejections);
     await syncDirectory(directory);
     const kept = new Set([...names, manifest, ...(rejections === undefined ? [] : [rejections])]);
-    if (await hasEarlier(task.output)) await removeReplaced(directory, name, kept);
+    if (hasEarlier(task.output)) await removeReplaced(directory, name, kept);
     await move(directory, written, manifest);
     await syncDirectory(directory);
     const warnings = [...report.warnings, ...rejectionWarnings(report.rejected, first)];

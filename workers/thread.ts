@@ -84,7 +84,7 @@ async function carryOut(task: Task): Promise<void> {
 
 async function mapRun(task: Task, turn: Turn): Promise<RunResult> {
   const { directory, name } = task.output;
-  if (await hasEarlier(task.output)) {
+  if (hasEarlier(task.output)) {
     await removeLeftovers(directory, name);
     await removeSpills(task.request.spillDirectory);
   }

@@ -27,18 +27,31 @@ export interface LoadedMapping {
  */
 export async function loadMapping(urls: readonly string[], base: string, workingDirectory: string): Promise<LoadedMapping> {
   const documents = await readMappingDocuments(urls, workingDirectory);
+  const digests = documents.map(({ name, text }) => ({ url: name, sha256: createHash('sha256').update(text).digest('hex') }));
+  const key = JSON.stringify([base, digests]);
+  const known = remembered.get(key);
+  if (known !== undefined) return known;
   const { mapping, diagnostics } = readMapping(documents, { baseIri: base });
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   if (errors.length > 0) {
     const syntax = errors.every(({ code }) => code === 'syntax');
     throw new Fault(syntax ? 'mapping/syntax' : 'mapping/invalid', errors.map(formatDiagnostic).join('\n'));
   }
-  return {
-    mapping,
-    warnings: diagnostics,
-    documents: documents.map(({ name, text }) => ({ url: name, sha256: createHash('sha256').update(text).digest('hex') })),
-  };
+  const loaded = { mapping, warnings: diagnostics, documents: digests };
+  const bytes = documents.reduce((sum, { text }) => sum + text.length, 0);
+  if (bytes <= REMEMBERED_BYTES) remembered.set(key, loaded);
+  if (remembered.size > REMEMBERED) remembered.delete(remembered.keys().next().value as string);
+  return loaded;
 }
+
+/**
+ * Mappings of earlier runs of this thread, by the digests of their documents: understanding one takes longer than a small run.
+ * The oldest goes first.
+ */
+const remembered = new Map<string, LoadedMapping>();
+const REMEMBERED = 16;
+/** Of the documents of one mapping. */
+const REMEMBERED_BYTES = 2 ** 20;
 
 /** The texts of mapping documents, named as the user named them. @throws Fault mapping/unreadable */
 export const readMappingDocuments = (urls: readonly string[], workingDirectory: string): Promise<readonly MappingDocument[]> =>

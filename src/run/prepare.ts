@@ -1,6 +1,6 @@
 /** What comes before the first record: the mapping read, the databases asked, the plan made, the documents found. */
 import { createHash } from 'node:crypto';
-import type { Diagnostic } from '../mapping/model.ts';
+import type { Diagnostic, Mapping } from '../mapping/model.ts';
 import { type Plan, planMapping } from '../plan/plan.ts';
 import { redact } from '../redact.ts';
 import { Databases } from './databases.ts';
@@ -35,7 +35,7 @@ export async function prepareRun(
   const { mapping, warnings, documents } = await loadMapping(request.mappings, base, request.workingDirectory);
   const databases = await Databases.open(mapping, request, snapshots, signal);
   try {
-    const plan = planMapping(mapping, base, databases?.facts);
+    const plan = databases === undefined ? planOf(mapping, base) : planMapping(mapping, base, databases.facts);
     const urls = locateInputs(plan.scans, request.inputs, request.workingDirectory);
     const shape = plan.scans.map(({ iterations }) =>
       iterations.map(({ references, maps }) => [references, maps.map(({ unique }) => unique)]),
@@ -48,4 +48,13 @@ export async function prepareRun(
     await databases?.close();
     throw error;
   }
+}
+
+/** Plans of mappings that `loadMapping` remembers, each for one base. A database's facts may change from run to run. */
+const plans = new WeakMap<Mapping, Plan>();
+
+function planOf(mapping: Mapping, base: string): Plan {
+  const plan = plans.get(mapping) ?? planMapping(mapping, base);
+  plans.set(mapping, plan);
+  return plan;
 }

@@ -1,4 +1,4 @@
-/** One-byte text into an open file descriptor, through two large buffers: one fills while the other is written. */
+/** One-byte text into an open file descriptor, through two buffers that grow large: one fills while the other is written. */
 import { createHash, type Hash } from 'node:crypto';
 import { write as writeCallback } from 'node:fs';
 import { promisify } from 'node:util';
@@ -7,6 +7,8 @@ import { Fault } from '../fault.ts';
 const writeDescriptor = promisify(writeCallback);
 
 const BUFFER_BYTES = 1 << 20;
+/** Small runs write little: megabytes that are taken and dropped for each keep the garbage collector busy. */
+const FIRST_BYTES = 1 << 14;
 /** A pipe that does not block and is full says EAGAIN; there is nothing to wait on, so we look again. */
 const FULL_PIPE_WAIT_MS = 5;
 
@@ -23,8 +25,8 @@ export class DescriptorWriter {
   /** For messages. */
   readonly #name: string;
   readonly #hash: Hash | undefined;
-  #filling = Buffer.allocUnsafeSlow(BUFFER_BYTES);
-  #spare = Buffer.allocUnsafeSlow(BUFFER_BYTES);
+  #filling: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  #spare: Buffer | undefined;
   #used = 0;
   #bytes = 0;
   #inFlight: Promise<void> | undefined;
@@ -39,11 +41,23 @@ export class DescriptorWriter {
   /** @throws Fault sink/failed — disk full and the like, also those of an earlier write; ReaderGone */
   write(text: string): void | Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
-    if (text.length > BUFFER_BYTES - this.#used) return this.#spread(text);
+    if (text.length > this.#filling.length - this.#used) {
+      if (text.length > BUFFER_BYTES - this.#used) return this.#spread(text);
+      this.#grow(this.#used + text.length);
+    }
     this.#used += this.#filling.write(text, this.#used, 'latin1');
   }
 
+  #grow(wanted: number): void {
+    let size = this.#filling.length;
+    while (size < wanted) size *= 4;
+    const larger = Buffer.allocUnsafeSlow(Math.min(size, BUFFER_BYTES));
+    this.#filling.copy(larger, 0, 0, this.#used);
+    this.#filling = larger;
+  }
+
   async #spread(text: string): Promise<void> {
+    if (this.#filling.length < BUFFER_BYTES) this.#grow(BUFFER_BYTES);
     for (let from = 0; from < text.length; ) {
       const length = Math.min(BUFFER_BYTES - this.#used, text.length - from);
       this.#used += this.#filling.write(text.slice(from, from + length), this.#used, 'latin1');
@@ -58,7 +72,7 @@ export class DescriptorWriter {
     if (this.#failure !== undefined) throw this.#failure;
     const full = this.#filling;
     const content = full.subarray(0, this.#used);
-    this.#filling = this.#spare;
+    this.#filling = this.#spare ?? Buffer.allocUnsafeSlow(full.length);
     this.#spare = full;
     this.#used = 0;
     this.#bytes += content.length;
