@@ -107,6 +107,7 @@ export async function runChaos(directory: string, preset: Preset, seed: number, 
     clearTimeout(limit);
     await judge(world, runs, ledger);
     await Promise.all([world.api, ...world.workers].map((one) => one.stop(STOP_LIMIT_MS)));
+    for (const complaint of await readComplaints(world)) ledger.violation(undefined, complaint);
     const recoveries = await readRecoveries(world);
     const longest = Math.max(0, ...recoveries);
     if (longest > (preset.recoveryMs ?? Number.POSITIVE_INFINITY)) {
@@ -165,6 +166,17 @@ async function injectFaults(
   }
   await Promise.all(underWay);
   return { faults: counts, skipped };
+}
+
+/** What processes that had been ready wrote beside their log: warnings of Node, rejections that nobody handled. */
+async function readComplaints({ api, workers }: World): Promise<readonly string[]> {
+  const complaints: string[] = [];
+  for (const { log } of [api, ...workers].flatMap(({ lives }) => lives)) {
+    const lines = (await readFile(log, 'utf8')).split('\n').filter((line) => line !== '');
+    if (!lines.some((line) => line.includes('"msg":"listening"') || line.includes('"msg":"workers started"'))) continue;
+    for (const line of lines) if (!line.startsWith('{')) complaints.push(`${log}: ${line}`);
+  }
+  return complaints;
 }
 
 /** From the logs: whose worker was killed, and when another one began the run again. */

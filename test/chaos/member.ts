@@ -71,7 +71,8 @@ export class Member {
       const { log } = this.#spawn();
       const child = this.#child as ChildProcess;
       while (isAlive(child)) {
-        if (this.#isReady(log)) {
+        // One that was just killed is none, whatever its log says.
+        if (this.#wanted && this.#isReady(log)) {
           this.ready = true;
           return;
         }
