@@ -12,6 +12,8 @@ import type { ByteSlice, RunRequest } from './request.ts';
 
 /** Enough for a byte order mark, and to tell UTF-16. */
 const HEAD_BYTES = 256;
+/** Each is a job, and a part of the output: beyond that, they grow. */
+const MAX_SLICES = 4096;
 /** JSON Lines are looked at around a cut, in windows from the first size to the last. */
 const FIRST_WINDOW_BYTES = 1 << 16;
 const LAST_WINDOW_BYTES = 1 << 28;
@@ -52,7 +54,7 @@ export async function byteSlicesOf(
   const mark = utf8Mark(await document.read(0, HEAD_BYTES), source.encoding);
   if (mark === undefined) return [];
   const reading = readingOf(scan, source, url, redact(url), request);
-  const count = Math.ceil(state.sizeBytes / sliceBytes);
+  const count = Math.min(MAX_SLICES, Math.ceil(state.sizeBytes / sliceBytes));
   const targets = Array.from({ length: count - 1 }, (_, i) => Math.round(((i + 1) * state.sizeBytes) / count));
   if (source.formulation === 'csv') return csvSlices(document, reading, mark, targets);
   return reading.jsonLines === true && areLines(scan) ? slicesAt(document, 0, await lineCuts(document, targets)) : [];
