@@ -10,33 +10,38 @@ import { PROJECT_ROOT } from '../project-root.ts';
 import { DATABASES, type LoadedDatabase } from './databases.ts';
 import { benchFleet, FLEET_MAPPINGS } from './fleet.ts';
 import { type Measurement, measure, node } from './measure.ts';
+import { benchRuns, RUN_FLEETS } from './runs.ts';
 import { GROUPS, USUAL, WORKLOADS, type Workload } from './workloads.ts';
 
-const USAGE = `usage: npm run bench -- [--data DIR] [--runs N] [WORKLOAD…]
+const USAGE = `usage: npm run bench -- [--data DIR] [--runs N] [--requests N] [WORKLOAD…]
 workloads: ${Object.keys(WORKLOADS).join(' ')}
 several:   ${Object.entries(GROUPS)
   .map(([name, members]) => `${name} (${members.join(' ')})`)
   .join(', ')}
-service:   ${Object.keys(FLEET_MAPPINGS).join(' ')}`;
+service:   ${[...Object.keys(FLEET_MAPPINGS), ...Object.keys(RUN_FLEETS)].join(' ')}`;
 
 async function main(argv: readonly string[]): Promise<number> {
-  let parsed: { values: { data?: string; runs?: string }; positionals: string[] };
+  let parsed: { values: { data?: string; runs?: string; requests?: string }; positionals: string[] };
   try {
-    parsed = parseArgs({ args: [...argv], options: { data: { type: 'string' }, runs: { type: 'string' } }, allowPositionals: true });
+    const options = { data: { type: 'string' }, runs: { type: 'string' }, requests: { type: 'string' } } as const;
+    parsed = parseArgs({ args: [...argv], options, allowPositionals: true });
   } catch (error) {
     console.error(`${(error as Error).message}\n${USAGE}`);
     return 2;
   }
   const { values, positionals } = parsed;
   const runs = Number(values.runs ?? 3);
+  const requests = Number(values.requests ?? 10_000);
   const names = positionals.flatMap((name) => (Object.hasOwn(GROUPS, name) ? (GROUPS[name] as readonly string[]) : [name]));
   const fleets = names.filter((name) => Object.hasOwn(FLEET_MAPPINGS, name)) as (keyof typeof FLEET_MAPPINGS)[];
-  const unknown = names.find((name) => !Object.hasOwn(WORKLOADS, name) && !Object.hasOwn(FLEET_MAPPINGS, name));
-  if (unknown !== undefined || !Number.isInteger(runs) || runs < 1) {
+  const tiny = names.filter((name) => Object.hasOwn(RUN_FLEETS, name)) as (keyof typeof RUN_FLEETS)[];
+  const all = [WORKLOADS, FLEET_MAPPINGS, RUN_FLEETS];
+  const unknown = names.find((name) => !all.some((table) => Object.hasOwn(table, name)));
+  if (unknown !== undefined || ![runs, requests].every((count) => Number.isInteger(count) && count > 0)) {
     const hint =
       unknown === undefined
-        ? '--runs takes a whole number'
-        : `no workload ${unknown}; ${didYouMean(unknown, [...Object.keys(WORKLOADS), ...Object.keys(GROUPS), ...Object.keys(FLEET_MAPPINGS)]) ?? ''}`;
+        ? '--runs and --requests take whole numbers'
+        : `no workload ${unknown}; ${didYouMean(unknown, [...all, GROUPS].flatMap(Object.keys)) ?? ''}`;
     console.error(`${hint}\n${USAGE}`);
     return 2;
   }
@@ -60,6 +65,7 @@ async function main(argv: readonly string[]): Promise<number> {
   if (rows.length > 0) console.log(`\n${table([COLUMNS, ...rows])}`);
   if (fleets.length > 0) await generateMissing({ folder: 'flat-1m' }, data);
   for (const name of fleets) if (!(await benchFleet(name, data, runs))) wrong++;
+  for (const name of tiny) for (let i = 0; i < runs; i++) if (!(await benchRuns(name, requests))) wrong++;
   return wrong > 0 ? 1 : 0;
 }
 
