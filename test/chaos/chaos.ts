@@ -181,13 +181,16 @@ async function readComplaints({ api, workers }: World): Promise<readonly string[
 
 /** From the logs: whose worker was killed, and when another one began the run again. */
 async function readRecoveries({ workers }: World): Promise<readonly number[]> {
-  const starts = new Map<string, { readonly at: number; readonly killedAt: number | undefined }[]>();
+  const starts = new Map<string, { readonly at: number; killedAt: number | undefined }[]>();
   for (const { log, killedAt } of workers.flatMap(({ lives }) => lives)) {
     for (const line of (await readFile(log, 'utf8')).split('\n')) {
-      if (!line.includes('"msg":"run started"') || !line.endsWith('}')) continue;
-      const { run, time } = JSON.parse(line) as { readonly run: string; readonly time: string };
+      if (!/"msg":"run (started|retried|lost|went back to the queue)"/.test(line) || !line.endsWith('}')) continue;
+      const { run, time, msg } = JSON.parse(line) as { readonly run: string; readonly time: string; readonly msg: string };
       const all = starts.get(run) ?? [];
-      all.push({ at: Date.parse(time), killedAt });
+      const last = all.at(-1);
+      if (msg === 'run started') all.push({ at: Date.parse(time), killedAt });
+      // That start ended before its worker did; the run waits for its next attempt.
+      else if (last !== undefined) last.killedAt = undefined;
       starts.set(run, all);
     }
   }
