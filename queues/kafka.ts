@@ -42,13 +42,18 @@ const TAKEN_TOGETHER = 20;
 const CLOSE_MS = 2_000;
 const LAG_MS = 5_000;
 
+/** A new client, which tries what fails so many times more. */
+type Client = (retries?: number) => Kafka;
+
 /** @throws Fault config/invalid — options that contradict each other, a file of certificates that cannot be read */
 export function openKafka(snapshot: Snapshot, logger: Logger): MessageBus {
   const config = clientConfig(snapshot);
   const log = quietly(logger);
   /** The library writes into the login that it is given. */
-  const client = (): Kafka =>
-    new Kafka({ ...config, ...(config.sasl === undefined ? {} : { sasl: { ...config.sasl } as SASLOptions }), logCreator: () => log });
+  const client: Client = (retries = RETRY.retries) => {
+    const login = config.sasl === undefined ? {} : { sasl: { ...config.sasl } as SASLOptions };
+    return new Kafka({ ...config, ...login, retry: { ...RETRY, retries }, logCreator: () => log });
+  };
   const producing = openProducers(client, logger);
   let admin: Promise<Admin> | undefined;
 
@@ -116,7 +121,6 @@ function clientConfig(snapshot: Snapshot): KafkaConfig {
     brokers: [...KAFKA_BROKERS],
     ssl: KAFKA_SSL && (KAFKA_SSL_CA === undefined ? true : { ca: [readCertificates(KAFKA_SSL_CA)] }),
     ...(mechanism === 'none' ? {} : { sasl: { mechanism, username, password } as SASLOptions }),
-    retry: RETRY,
     logLevel: logLevel.ERROR,
   };
 }
@@ -140,7 +144,7 @@ interface Consuming {
 }
 
 /** One consumer after the other, each until it fails, until it is closed. */
-function subscribe(client: () => Kafka, { topic, group, take }: Consuming, logger: Logger): Subscription {
+function subscribe(client: Client, { topic, group, take }: Consuming, logger: Logger): Subscription {
   const stop = new AbortController();
   const { signal } = stop;
 
@@ -289,7 +293,7 @@ interface Sender {
 }
 
 /** Sends to each topic by a producer of its own, so that one whose topic is missing or refused keeps no other back. */
-function openProducers(client: () => Kafka, logger: Logger): Sender {
+function openProducers(client: Client, logger: Logger): Sender {
   const senders = new Map<string, Sender>();
   const senderOf = (topic: string): Sender => {
     const found = senders.get(topic) ?? openProducer(client, topic, logger);
@@ -312,17 +316,16 @@ function openProducers(client: () => Kafka, logger: Logger): Sender {
 }
 
 /** Sends in the order of the calls; what is asked for while a lot is under way waits for the next one. */
-function openProducer(client: () => Kafka, topic: string, logger: Logger): Sender {
+function openProducer(client: Client, topic: string, logger: Logger): Sender {
   let producer: Promise<Producer> | undefined;
   let busy = false;
   const waiting: Waiting[] = [];
 
   const connect = async (): Promise<Producer> => {
-    const made = client().producer({
+    const made = client(SEND_RETRIES).producer({
       idempotent: true,
       maxInFlightRequests: 1,
       createPartitioner: Partitioners.DefaultPartitioner,
-      retry: { ...RETRY, retries: SEND_RETRIES },
     });
     await made.connect();
     logger.info({ topic }, 'messages can be sent');
