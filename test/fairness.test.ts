@@ -76,13 +76,13 @@ function suite(queue: TestQueue): void {
     closes.push(() => runs.close());
   }
 
-  /** Starts two places for runs and two for slices; the answer grows by the id of each job of the queue that is taken. */
-  async function work(name: string): Promise<readonly string[]> {
+  /** Starts places for runs, and as many for slices; the answer grows by the id of each job of the queue that is taken. With one place, in exact order. */
+  async function work(name: string, places = 1): Promise<readonly string[]> {
     const taken: string[] = [];
     const events = await backend.queueEvents(name);
     events.on('active', ({ jobId }) => taken.push(jobId));
     const database = { JDBC_URL: 'jdbc:postgresql://host/db', DB_USER: 'u', DB_PASSWORD: 'p' };
-    const config = await openConfig({ DATA_DIR: directory.path, WORKER_CONCURRENCY: 2, ...database }, backend.settings);
+    const config = await openConfig({ DATA_DIR: directory.path, WORKER_CONCURRENCY: places, ...database }, backend.settings);
     const workers = await startWorkers(backend, config, logger, { engine: ENGINE });
     closes.push(async () => {
       await workers.drain(2_000);
@@ -119,7 +119,7 @@ function suite(queue: TestQueue): void {
       const taken = await work(TRANSFORM_QUEUE);
       await outcomes(few);
       await untilTaken(taken, few);
-      // One of each in turn; two are under way at once.
+      // One of each in turn.
       expect(taken.indexOf(few.at(-1) as string)).toBeLessThanOrEqual(24);
       // While the queue is busy, a third caller begins where it is.
       const before = taken.length;
@@ -190,7 +190,7 @@ function suite(queue: TestQueue): void {
           ...Array.from({ length: count }, (_, i) => ({ name: String(i), url: 'slow=40' })),
         ],
       });
-      const taken = await work(SLICE_QUEUE);
+      const taken = await work(SLICE_QUEUE, 2);
       const of = (run: string): readonly string[] => taken.filter((id) => id.startsWith(run));
       const { id: long } = await runs.submit(slices(60), { caller: 'a' });
       while (of(long).length < 6) await sleep(20);
@@ -198,7 +198,7 @@ function suite(queue: TestQueue): void {
       await outcomes([long, short]);
       await untilTaken(taken, []);
       expect(of(short)).toHaveLength(6);
-      expect(of(long).map((id) => Number(id.split('-').pop()))).toEqual(Array.from({ length: 60 }, (_, i) => i));
+      expect(new Set(of(long)).size).toBe(60);
       const from = taken.findIndex((id) => id.startsWith(short));
       const to = taken.findLastIndex((id) => id.startsWith(short));
       expect(to - from).toBeLessThanOrEqual(16);
