@@ -1,34 +1,20 @@
 /** An Apache Kafka of its own for a test: one node (KRaft), private directory, free ports, gone when stopped. Needs Java, and once Maven. */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { type ChildProcess, execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { discardJava, endJava, findJars, missingJars, startJava } from './jars.ts';
 import { freePort } from './port.ts';
 
-const START_LIMIT_MS = 60_000;
-const STOP_LIMIT_MS = 10_000;
-const OLDEST_JAVA = 17;
-/** Jars of brokers, fetched once for all checkouts. */
-const CACHE = process.env.QUADMILL_TEST_CACHE ?? join(homedir(), '.cache', 'quadmill-test-servers');
-
 /** slf4j-simple fits the slf4j-api that the broker brings; without it the broker never says that it has started. */
-const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>quadmill.test</groupId><artifactId>kafka-broker</artifactId><version>1</version><packaging>pom</packaging>
-  <dependencies>
+const ARTIFACTS = {
+  name: 'kafka',
+  dependencies: `
     <dependency><groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>4.3.1</version></dependency>
-    <dependency><groupId>org.slf4j</groupId><artifactId>slf4j-simple</artifactId><version>1.7.36</version></dependency>
-  </dependencies>
-  <build><plugins><plugin>
-    <groupId>org.apache.maven.plugins</groupId><artifactId>maven-dependency-plugin</artifactId><version>3.6.1</version>
-    <configuration><includeScope>runtime</includeScope></configuration>
-  </plugin></plugins></build>
-</project>
-`;
+    <dependency><groupId>org.slf4j</groupId><artifactId>slf4j-simple</artifactId><version>1.7.36</version></dependency>`,
+};
 
 /** What a secured broker takes. */
 export const KAFKA_USERS = {
@@ -59,59 +45,39 @@ export interface Secured {
   readonly saslTls: string;
   /** TLS without login. */
   readonly tls: string;
+  /** TLS that takes clients by their certificates alone (`ssl.client.auth=required`). */
+  readonly mutual: string;
   /** File of the certificate that signs the broker's. */
   readonly ca: string;
+  /** What `mutual` takes. */
+  readonly client: KeyFiles;
+  /** Signed by nobody that the broker knows. */
+  readonly stranger: KeyFiles;
+}
+
+export interface KeyFiles {
+  readonly certificate: string;
+  readonly key: string;
 }
 
 /** Why no Kafka can be started here; undefined: one can. Fetches its jars, where nobody has before. */
 export async function missingKafka(): Promise<string | undefined> {
-  const version = await promisify(execFile)('java', ['-version']).then(
-    ({ stderr, stdout }) => Number(/version "(\d+)/.exec(`${stderr}${stdout}`)?.[1]),
-    () => undefined,
-  );
-  if (version === undefined) return 'there is no java on the PATH';
-  if (!(version >= OLDEST_JAVA)) return `the java on the PATH is version ${version}, Kafka needs ${OLDEST_JAVA}`;
   const openssl = await promisify(execFile)('openssl', ['version']).catch(() => undefined);
-  if (openssl === undefined) return 'there is no openssl on the PATH';
-  try {
-    await findJars();
-    return undefined;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is no mvn on the PATH' : `mvn cannot fetch Kafka: ${error}`;
-  }
-}
-
-/** The directory of the jars. Whoever fetches them does so beside it, and the first one to be done puts his there. */
-async function findJars(): Promise<string> {
-  const jars = join(CACHE, `kafka-${createHash('sha256').update(POM).digest('hex').slice(0, 12)}`);
-  if (existsSync(jars)) return jars;
-  await mkdir(CACHE, { recursive: true });
-  const own = await mkdtemp(join(CACHE, 'fetching-'));
-  try {
-    await writeFile(join(own, 'pom.xml'), POM);
-    const goal = ['-q', '-B', '-f', join(own, 'pom.xml'), 'dependency:copy-dependencies', `-DoutputDirectory=${join(own, 'jars')}`];
-    await promisify(execFile)('mvn', goal, { maxBuffer: 2 ** 24 });
-    await rename(join(own, 'jars'), jars).catch((error) => {
-      if (!existsSync(jars)) throw error;
-    });
-    return jars;
-  } finally {
-    await rm(own, { recursive: true, force: true });
-  }
+  return openssl === undefined ? 'there is no openssl on the PATH' : missingJars(ARTIFACTS);
 }
 
 /** A fresh broker without topics; it makes none by itself. */
 export async function startKafka(options: { readonly secured?: boolean } = {}): Promise<KafkaServer | { readonly skip: string }> {
   const missing = await missingKafka();
   if (missing !== undefined) return { skip: missing };
-  const java = ['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', join(await findJars(), '*')];
+  const java = ['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', join(await findJars(ARTIFACTS), '*')];
   const directory = await mkdtemp(join(tmpdir(), 'quadmill-kafka-'));
   let server: ChildProcess | undefined;
   try {
-    const ports = { plain: await freePort(), controller: await freePort(), sasl: 0, saslTls: 0, tls: 0 };
+    const ports = { plain: await freePort(), controller: await freePort(), sasl: 0, saslTls: 0, tls: 0, mutual: 0 };
     if (options.secured === true) {
-      for (const name of ['sasl', 'saslTls', 'tls'] as const) ports[name] = await freePort();
-      await makeCertificate(directory);
+      for (const name of ['sasl', 'saslTls', 'tls', 'mutual'] as const) ports[name] = await freePort();
+      await makeCertificates(directory);
     }
     const properties = join(directory, 'server.properties');
     const settings = { ...common(ports, directory), ...(options.secured === true ? secured(ports, directory) : {}) };
@@ -122,12 +88,8 @@ export async function startKafka(options: { readonly secured?: boolean } = {}): 
     const id = randomBytes(16).toString('base64url');
     await promisify(execFile)('java', [...java, 'kafka.tools.StorageTool', 'format', '-t', id, '-c', properties, ...user]);
 
-    const log = join(directory, 'log');
     const launch = async (): Promise<ChildProcess> => {
-      const output = await open(log, 'w');
-      server = spawn('java', [...java, 'kafka.Kafka', properties], { cwd: directory, stdio: ['ignore', output.fd, output.fd] });
-      await output.close();
-      await untilReady(server, log);
+      server = await startJava([...java, 'kafka.Kafka', properties], directory, (said) => said.includes('Kafka Server started'));
       return server;
     };
     let running = await launch();
@@ -139,27 +101,30 @@ export async function startKafka(options: { readonly secured?: boolean } = {}): 
               sasl: `127.0.0.1:${ports.sasl}`,
               saslTls: `localhost:${ports.saslTls}`,
               tls: `localhost:${ports.tls}`,
+              mutual: `localhost:${ports.mutual}`,
               ca: join(directory, 'broker.pem'),
+              client: keyFiles(directory, 'client'),
+              stranger: keyFiles(directory, 'stranger'),
             }
           : undefined,
       get pid() {
         return running.pid as number;
       },
-      crash: () => end(running, 'SIGKILL'),
+      crash: () => endJava(running, 'SIGKILL'),
       async restart() {
         running = await launch();
       },
       pause: () => void running.kill('SIGSTOP'),
       resume: () => void running.kill('SIGCONT'),
-      stop: () => stop(running, directory),
+      stop: () => discardJava(running, directory),
     };
   } catch (error) {
-    await (server === undefined ? rm(directory, { recursive: true, force: true }) : stop(server, directory));
+    await discardJava(server, directory);
     throw error;
   }
 }
 
-type Ports = Readonly<Record<'plain' | 'controller' | 'sasl' | 'saslTls' | 'tls', number>>;
+type Ports = Readonly<Record<'plain' | 'controller' | 'sasl' | 'saslTls' | 'tls' | 'mutual', number>>;
 
 function common({ plain, controller }: Ports, directory: string): Readonly<Record<string, string | number | boolean>> {
   return {
@@ -188,8 +153,8 @@ function common({ plain, controller }: Ports, directory: string): Readonly<Recor
   };
 }
 
-function secured({ plain, controller, sasl, saslTls, tls }: Ports, directory: string): Readonly<Record<string, string>> {
-  const more = `SASL://127.0.0.1:${sasl},SASLSSL://localhost:${saslTls},SSL://localhost:${tls}`;
+function secured({ plain, controller, sasl, saslTls, tls, mutual }: Ports, directory: string): Readonly<Record<string, string>> {
+  const more = `SASL://127.0.0.1:${sasl},SASLSSL://localhost:${saslTls},SSL://localhost:${tls},MUTUAL://localhost:${mutual}`;
   const { username, password } = KAFKA_USERS.plain;
   const plainLogin = `org.apache.kafka.common.security.plain.PlainLoginModule required user_${username}="${password}";`;
   const scramLogin = 'org.apache.kafka.common.security.scram.ScramLoginModule required;';
@@ -200,7 +165,10 @@ function secured({ plain, controller, sasl, saslTls, tls }: Ports, directory: st
   return {
     listeners: `PLAINTEXT://127.0.0.1:${plain},CONTROLLER://127.0.0.1:${controller},${more}`,
     'advertised.listeners': `PLAINTEXT://127.0.0.1:${plain},${more}`,
-    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL:SASL_PLAINTEXT,SASLSSL:SASL_SSL,SSL:SSL',
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL:SASL_PLAINTEXT,SASLSSL:SASL_SSL,SSL:SSL,MUTUAL:SSL',
+    'listener.name.mutual.ssl.client.auth': 'required',
+    'listener.name.mutual.ssl.truststore.type': 'PEM',
+    'listener.name.mutual.ssl.truststore.location': join(directory, 'clients.pem'),
     'sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-512',
     ...Object.fromEntries(logins),
     'ssl.keystore.type': 'PKCS12',
@@ -212,40 +180,23 @@ function secured({ plain, controller, sasl, saslTls, tls }: Ports, directory: st
 
 const STORE_PASSWORD = 'changeit';
 
-/** `broker.pem` signs itself; `broker.p12` has it with its key. */
-async function makeCertificate(directory: string): Promise<void> {
+const keyFiles = (directory: string, name: string): KeyFiles => ({
+  certificate: join(directory, `${name}.pem`),
+  key: join(directory, `${name}.key`),
+});
+
+/** `broker.pem` signs itself; `broker.p12` has it with its key. `clients.pem` signs `client.pem`, and `stranger.pem` itself. */
+async function makeCertificates(directory: string): Promise<void> {
   const openssl = (...args: string[]) => promisify(execFile)('openssl', args, { cwd: directory });
-  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
-  await openssl('req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout', 'broker.key', '-out', 'broker.pem', ...names);
+  const keyOf = (name: string) => ['-newkey', 'rsa:2048', '-nodes', '-keyout', `${name}.key`];
+  const selfSigned = (name: string, subject: string, ...more: string[]) =>
+    openssl('req', '-x509', ...keyOf(name), '-days', '2', '-out', `${name}.pem`, '-subj', `/CN=${subject}`, ...more);
+  await selfSigned('broker', 'localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1');
   const key = ['-inkey', 'broker.key', '-in', 'broker.pem', '-out', 'broker.p12'];
   await openssl('pkcs12', '-export', ...key, '-passout', `pass:${STORE_PASSWORD}`);
-}
-
-const hasEnded = (server: ChildProcess): boolean => server.exitCode !== null || server.signalCode !== null;
-
-async function untilReady(server: ChildProcess, log: string): Promise<void> {
-  const deadline = performance.now() + START_LIMIT_MS;
-  for (;;) {
-    const said = await readFile(log, 'utf8');
-    if (said.includes('Kafka Server started')) return;
-    if (hasEnded(server) || performance.now() > deadline) throw new Error(`Kafka did not start:\n${said.slice(-4_000)}`);
-    await sleep(50);
-  }
-}
-
-async function end(server: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  if (hasEnded(server)) return;
-  const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
-  server.kill(signal);
-  // A stopped process hears nothing else.
-  server.kill('SIGCONT');
-  const late = setTimeout(() => server.kill('SIGKILL'), STOP_LIMIT_MS);
-  await ended;
-  clearTimeout(late);
-}
-
-/** Nothing of it is needed any more, so it is not asked to leave in order. */
-async function stop(server: ChildProcess, directory: string): Promise<void> {
-  await end(server, 'SIGKILL');
-  await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+  await selfSigned('clients', 'authority of clients');
+  await selfSigned('stranger', 'stranger');
+  await openssl('req', ...keyOf('client'), '-subj', '/CN=quadmill', '-out', 'client.csr');
+  const signer = ['-CA', 'clients.pem', '-CAkey', 'clients.key', '-CAcreateserial'];
+  await openssl('x509', '-req', '-in', 'client.csr', ...signer, '-days', '2', '-out', 'client.pem');
 }

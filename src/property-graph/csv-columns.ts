@@ -1,0 +1,147 @@
+/** The columns that a file of nodes needs, and the characters that may stand between its values: known when the last node is. */
+import { Fault } from '../fault.ts';
+import type { ColumnType, CsvColumn, CsvFormat, Delimiters } from './csv-format.ts';
+import type { NodeElement } from './elements.ts';
+import { GRAPH } from './names.ts';
+import { type PropertyValue, textOf, valuesOf } from './values.ts';
+
+/** With more, a file would hold hardly anything but delimiters. */
+const MAX_COLUMNS = 10_000;
+
+/** A node as texts, in which the files of the two passes agree. Plain data: a line of JSON. */
+export type PlainNode = readonly [
+  iri: string,
+  labels: readonly string[],
+  properties: readonly (readonly [column: number, ...texts: string[]])[],
+];
+
+export interface CsvColumns {
+  /**
+   * @throws Fault limit/exceeded — more different properties than a header line should have
+   */
+  add(node: NodeElement, labels: readonly string[]): PlainNode;
+  /** In the order in which they were first met. */
+  columns(): readonly CsvColumn[];
+  /** @throws Fault sink/failed — the values hold every character that the product could be told to use */
+  delimiters(): Delimiters;
+}
+
+interface Column {
+  readonly position: number;
+  type: ColumnType;
+  list: boolean;
+  /** Integers alone that a float holds as well, and floats: the column may be one of floats. */
+  numeric: boolean;
+  /** Met by its values. */
+  readonly held: Set<string>;
+}
+
+export function csvColumns(format: CsvFormat): CsvColumns {
+  const columns = new Map<string, Column>();
+  /** Of those characters between which there is a choice, the ones that values hold. */
+  const cells = new Set<string>();
+  const meetCell = meeting(format.cellDelimiters);
+  const meetList = meeting(format.listDelimiters);
+  const labelled = new Set<string>();
+
+  function columnOf(name: string, type: ColumnType): Column {
+    const known = columns.get(name);
+    if (known !== undefined) return known;
+    if (columns.size === MAX_COLUMNS) throw columnsFault();
+    const column = { position: columns.size, type, list: false, numeric: true, held: new Set<string>() };
+    columns.set(name, column);
+    meetCell(name, cells);
+    return column;
+  }
+
+  function addProperty(name: string, values: readonly PropertyValue[]): readonly [number, ...string[]] {
+    const texts = values.map(textOf);
+    let column: Column | undefined;
+    for (const [i, value] of values.entries()) {
+      const text = texts[i] as string;
+      const type = typeOf(value, text, format);
+      column = columnOf(name, type);
+      if (column.type !== type) column.type = mixed(column, type, value);
+      column.numeric &&= isNumeric(value);
+      meetCell(text, cells);
+      meetList(text, column.held);
+    }
+    const { position } = column as Column;
+    if (values.length > 1) (column as Column).list = true;
+    return [position, ...texts];
+  }
+
+  return {
+    add({ iri, properties, graphs }, labels) {
+      for (const label of labels) {
+        meetCell(label, cells);
+        meetList(label, labelled);
+      }
+      const plain = Array.from(properties, ([name, property]) => addProperty(name, valuesOf(property)));
+      if (graphs.some((graph) => graph !== '')) plain.push(addProperty(GRAPH, graphs));
+      return [iri, labels, plain];
+    },
+    columns: () => Array.from(columns, ([name, { type, list }]) => ({ name, type, list })),
+    delimiters: () => {
+      const cell = firstWithout(format.cellDelimiters, cells);
+      const held = new Set([cell, ...labelled, ...[...columns.values()].flatMap((column) => (column.list ? [...column.held] : []))]);
+      return { cell, list: firstWithout(format.listDelimiters, held) };
+    },
+  };
+}
+
+function typeOf(value: PropertyValue, text: string, format: CsvFormat): ColumnType {
+  const type = plainType(value);
+  return format.types[type] !== undefined && (format.fits?.(type, text) ?? true) ? type : 'string';
+}
+
+function plainType(value: PropertyValue): ColumnType {
+  switch (typeof value) {
+    case 'string':
+      return 'string';
+    case 'bigint':
+      return 'integer';
+    case 'number':
+      return 'float';
+    case 'boolean':
+      return 'boolean';
+    default:
+      return value.kind;
+  }
+}
+
+const isNumeric = (value: PropertyValue): boolean =>
+  typeof value === 'number' || (typeof value === 'bigint' && Number.isSafeInteger(Number(value)));
+
+/** As within a list (`combine`): integers beside floats are floats where nothing is lost, any other mixture is text. */
+function mixed(column: Column, type: ColumnType, value: PropertyValue): ColumnType {
+  const numbers = [column.type, type].every((one) => one === 'integer' || one === 'float');
+  return numbers && column.numeric && isNumeric(value) ? 'float' : 'string';
+}
+
+/** Notes which of the characters a text holds. Where there is no choice, the format has an escape. */
+function meeting(candidates: readonly string[]): (text: string, held: Set<string>) => void {
+  if (candidates.length === 1) return () => undefined;
+  const any = new RegExp(`[${candidates.map((one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}]`);
+  return (text, held) => {
+    if (held.size === candidates.length || !any.test(text)) return;
+    for (const candidate of candidates) if (text.includes(candidate)) held.add(candidate);
+  };
+}
+
+function firstWithout(candidates: readonly string[], held: ReadonlySet<string>): string {
+  if (candidates.length === 1) return candidates[0] as string;
+  for (const candidate of candidates) if (!held.has(candidate)) return candidate;
+  throw new Fault('sink/failed', 'The values hold every character that could stand between them in a CSV file of this product', {
+    hint: 'Set PG_GRAPH to default or neptune, which have escapes',
+  });
+}
+
+const columnsFault = (): Fault =>
+  new Fault(
+    'limit/exceeded',
+    `The nodes have more than ${MAX_COLUMNS} different properties, which is more than a CSV file should have columns`,
+    {
+      hint: 'Set PROPERTY_GRAPH_MODE to false, or split the mapping',
+    },
+  );

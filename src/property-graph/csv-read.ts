@@ -1,0 +1,181 @@
+/** Nodes and edges out of CSV files with the header lines `default` and `neo4j`, as `csv-write.ts` writes them. */
+import { excerpt, Fault, type FaultPlace } from '../fault.ts';
+import { openCsv } from '../sources/csv.ts';
+import { fromBytes } from '../text.ts';
+import type { Reader } from '../value.ts';
+import { type CsvHeading, graphCsvHeading, type HeadedColumn, type HeadedType } from './csv-heading.ts';
+import type { EdgeElement, Elements, NodeElement } from './elements.ts';
+import { BASE_LABEL, GRAPH } from './names.ts';
+import { parseTemporal, type TemporalDatatype } from './temporal.ts';
+import { combine, type Property, type PropertyValue, valuesOf } from './values.ts';
+
+export interface GraphCsvReading {
+  /** Redacted URL, for messages. */
+  readonly input: string;
+  /** As of `readStatements`: keys `_:label` become the IRIs that it gives; undefined: they stay. */
+  readonly skolem: ((label: string) => string) | undefined;
+  readonly maxRecordBytes: number;
+  readonly signal: AbortSignal;
+}
+
+export interface ElementBlock extends Elements {
+  /** Rows before those of the block. */
+  readonly row: number;
+  /** Bytes of the input that were read until here. */
+  readonly bytes: number;
+}
+
+/**
+ * The nodes or the edges of one file, a few hundred rows at a time.
+ *
+ * A list of one value is that value. A node without graphs is in the default graph. Closes `bytes`.
+ *
+ * @throws Fault source/type — a header line of neither nodes nor edges
+ * @throws Fault source/malformed — a cell that is no value of its column: row, column, value; limit/exceeded; run/cancelled
+ */
+export async function* readGraphCsv(
+  bytes: AsyncIterable<Uint8Array>,
+  reading: GraphCsvReading,
+): AsyncGenerator<ElementBlock, void, undefined> {
+  const { heading, bytes: whole } = await graphCsvHeading(bytes, reading.input);
+  const iteration = { iterator: undefined, references: heading.columns.map(({ header }) => header), origin: reading.input };
+  const scan = await openCsv(whole, [iteration], {
+    name: reading.input,
+    // In the legacy dialect a cell without quotes and without text is none.
+    dialect: 'legacy',
+    nulls: [],
+    encoding: 'utf-8',
+    namespaces: {},
+    maxRecordBytes: reading.maxRecordBytes,
+  });
+  const cells = new Map(heading.columns.map((column) => [column.header, scan.reader(0, column.header)]));
+  const row = heading.kind === 'nodes' ? nodeReader(heading, cells, reading) : edgeReader(heading, cells, reading);
+  for await (const { records, first, bytes: read } of scan.batches(reading.signal)) {
+    const nodes: NodeElement[] = [];
+    const edges: EdgeElement[] = [];
+    for (const [i, record] of records.entries()) row(record, first + i, nodes, edges);
+    yield { nodes, edges, row: first, bytes: read };
+  }
+}
+
+type Cells = ReadonlyMap<string, Reader>;
+type ReadRow = (record: unknown, position: number, nodes: NodeElement[], edges: EdgeElement[]) => void;
+
+function nodeReader({ columns, list, escapes }: CsvHeading, cells: Cells, reading: GraphCsvReading): ReadRow {
+  const key = keyReader(columns, 'key', cells, reading);
+  const labels = optional(columns, 'labels', cells);
+  const properties = columns
+    .filter(({ role }) => role === 'property')
+    .map((column) => ({ column, cell: cells.get(column.header) as Reader }));
+  const split = splitter(list, escapes);
+  return (record, position, nodes) => {
+    const found = new Map<string, Property>();
+    let graphs: readonly string[] = [''];
+    for (const { column, cell } of properties) {
+      const text = textOf(cell, record);
+      if (text === undefined) continue;
+      const parts = column.list ? split(text) : [text];
+      const place = { input: reading.input, record: position, expression: column.header };
+      const value = combine(parts.map((part) => valueOf(part, column.type, place)));
+      if (column.name === GRAPH) graphs = valuesOf(value) as readonly string[];
+      else found.set(column.name, value);
+    }
+    const text = labels === undefined ? undefined : textOf(labels, record);
+    const classes = text === undefined || text === '' ? [] : split(text).filter((label) => label !== BASE_LABEL);
+    nodes.push({ iri: key(record, position), labels: classes, properties: found, graphs });
+  };
+}
+
+function edgeReader({ columns }: CsvHeading, cells: Cells, reading: GraphCsvReading): ReadRow {
+  const [from, to, type] = (['from', 'to', 'type'] as const).map((role) => keyReader(columns, role, cells, reading));
+  const graph = optional(columns, 'graph', cells);
+  return (record, position, _, edges) => {
+    const [a, b, name] = [from, to, type].map((read) => read?.(record, position)) as [string, string, string];
+    edges.push({ from: a, to: b, type: name, graph: (graph === undefined ? undefined : textOf(graph, record)) ?? '' });
+  };
+}
+
+function textOf(cell: Reader, record: unknown): string | undefined {
+  const value = cell(record);
+  return typeof value === 'string' ? fromBytes(value) : undefined;
+}
+
+const optional = (columns: readonly HeadedColumn[], role: HeadedColumn['role'], cells: Cells): Reader | undefined => {
+  const column = columns.find((one) => one.role === role);
+  return column === undefined ? undefined : cells.get(column.header);
+};
+
+/** Of a column whose cells must hold something. */
+function keyReader(
+  columns: readonly HeadedColumn[],
+  role: HeadedColumn['role'],
+  cells: Cells,
+  { input, skolem }: GraphCsvReading,
+): (record: unknown, position: number) => string {
+  const { header } = columns.find((one) => one.role === role) as HeadedColumn;
+  const cell = cells.get(header) as Reader;
+  return (record, position) => {
+    const text = textOf(cell, record);
+    if (text === undefined || text === '') {
+      throw new Fault('source/malformed', 'A row has no value in a column that every node or edge must have', {
+        place: { input, record: position, expression: header },
+      });
+    }
+    return role !== 'type' && skolem !== undefined && text.startsWith('_:') ? skolem(text.slice(2)) : text;
+  };
+}
+
+/** Cuts a list at its delimiters. */
+function splitter(delimiter: string, escapes: boolean): (text: string) => readonly string[] {
+  if (!escapes) return (text) => text.split(delimiter);
+  const element = /(?:[^\\;]|\\.)*/gsy;
+  return (text) => {
+    if (!text.includes('\\')) return text.split(delimiter);
+    const parts: string[] = [];
+    for (let at = 0; at <= text.length; at += 1) {
+      element.lastIndex = at;
+      const part = element.exec(text)?.[0] ?? '';
+      parts.push(part.replace(/\\(.)/gs, '$1'));
+      at += part.length;
+    }
+    return parts;
+  };
+}
+
+const DATATYPES: Partial<Readonly<Record<HeadedType, TemporalDatatype>>> = {
+  date: 'date',
+  localDateTime: 'dateTime',
+  dateTime: 'dateTime',
+  localTime: 'time',
+  time: 'time',
+  duration: 'duration',
+};
+
+function valueOf(text: string, type: HeadedType, place: FaultPlace): PropertyValue {
+  const value = parsed(text, type);
+  if (value !== undefined) return value;
+  throw new Fault('source/malformed', `A cell holds no ${type}, which the header line says of its column`, {
+    place: { ...place, value: excerpt(text) },
+  });
+}
+
+function parsed(text: string, type: HeadedType): PropertyValue | undefined {
+  switch (type) {
+    case 'string':
+      return text;
+    case 'integer': {
+      const value = /^[+-]?\d{1,19}$/.test(text) ? BigInt(text.replace('+', '')) : undefined;
+      return value === undefined || BigInt.asIntN(64, value) !== value ? undefined : value;
+    }
+    case 'float': {
+      const value = Number(text);
+      return text.trim() === '' || (Number.isNaN(value) && text !== 'NaN') ? undefined : value;
+    }
+    case 'boolean':
+      return text === 'true' ? true : text === 'false' ? false : undefined;
+    default: {
+      const value = parseTemporal(text.replace(/^\+(?=\d{5})/, ''), DATATYPES[type] as TemporalDatatype);
+      return value?.kind === type ? value : undefined;
+    }
+  }
+}

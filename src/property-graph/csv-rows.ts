@@ -1,0 +1,76 @@
+/** Lines that wait for their turn: in memory while they are few, in a file when they are not. */
+import { createReadStream } from 'node:fs';
+import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DescriptorWriter, writeFault } from '../sinks/descriptor.ts';
+import { toBytes } from '../text.ts';
+
+const MEMORY_CHARACTERS = 1 << 22;
+const BATCH_CHARACTERS = 1 << 16;
+
+export interface WaitingLines {
+  /** Takes a line without its line feed. @throws Fault sink/failed */
+  add(line: string): void | Promise<void>;
+  /** All lines in their order, in batches; after the last `add`. @throws Fault sink/failed */
+  read(): AsyncGenerator<readonly string[], void, undefined>;
+  /** At any time, and more than once. */
+  remove(): Promise<void>;
+}
+
+/** @param directory is made when it is needed, and is nobody else's */
+export function waitingLines(directory: string): WaitingLines {
+  const path = join(directory, 'nodes');
+  let lines: string[] = [];
+  let held = 0;
+  let handle: FileHandle | undefined;
+  let writer: DescriptorWriter | undefined;
+
+  async function flush(): Promise<void> {
+    try {
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      handle ??= await open(path, 'w', 0o600);
+    } catch (error) {
+      throw writeFault(path, error);
+    }
+    writer ??= new DescriptorWriter(handle.fd, path, false);
+    const text = `${lines.join('\n')}\n`;
+    lines = [];
+    held = 0;
+    await writer.write(toBytes(text));
+  }
+
+  async function close(): Promise<void> {
+    await writer?.drop();
+    writer = undefined;
+    await handle?.close();
+    handle = undefined;
+  }
+
+  return {
+    add(line) {
+      lines.push(line);
+      held += line.length;
+      if (held > (writer === undefined ? MEMORY_CHARACTERS : BATCH_CHARACTERS)) return flush();
+    },
+    async *read() {
+      if (writer === undefined) {
+        yield lines;
+        return;
+      }
+      if (lines.length > 0) await flush();
+      await writer.finish();
+      // Not by readline, which also ends lines at U+2028.
+      let rest = '';
+      for await (const piece of createReadStream(path, { encoding: 'utf8', highWaterMark: 1 << 18 })) {
+        const whole = (rest + piece).split('\n');
+        rest = whole.pop() as string;
+        yield whole;
+      }
+    },
+    async remove() {
+      lines = [];
+      await close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}

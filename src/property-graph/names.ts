@@ -1,0 +1,80 @@
+/** The names that classes and predicates have in a property graph. */
+
+import type { PropertyGraphOptions } from '../targets/target.ts';
+import { detach, fromBytes } from '../text.ts';
+
+/** The label of every node, beside those of its classes; the key is unique in it. */
+export const BASE_LABEL = 'Resource';
+/** The property that is the key of a node: its IRI, without angle brackets; or `_:label`. */
+export const KEY = 'iri';
+/** The property of nodes and relationships that holds the IRI of their graph. */
+export const GRAPH = 'graph';
+
+/**
+ * Names of one run, for terms as `Statement` writes them.
+ *
+ * A name is what follows the last `#`, `/` or `:` of the IRI, or the whole IRI where nothing follows. Where a configured namespace begins
+ * the IRI, the name is `prefix_rest`; the longest namespace wins. `iri`, `graph` and `Resource`, which mean something already, become
+ * `iri_`, `graph_` and `Resource_`. Names are not escaped: `first-name` stays so, and must be quoted in Cypher.
+ */
+export interface Names {
+  readonly keepLanguage: boolean;
+  label(term: string): string;
+  /** Of a property and of a relationship. */
+  predicate(term: string): string;
+  /** One sentence for each name that two IRIs share: what they say is one in the graph. At most `WARNINGS`. */
+  readonly warnings: readonly string[];
+}
+
+const WARNINGS = 20;
+/** IRIs that are remembered; with more, all are forgotten, and warnings may be missing. */
+const REMEMBERED = 50_000;
+
+export function namesOf(options: PropertyGraphOptions): Names {
+  const namespaces = Object.entries(options.prefixes).sort(([, a], [, b]) => b.length - a.length);
+  const warnings: string[] = [];
+  return {
+    keepLanguage: options.keepLanguage,
+    label: remembered('classes', [BASE_LABEL], namespaces, warnings),
+    predicate: remembered('predicates', [KEY, GRAPH], namespaces, warnings),
+    warnings,
+  };
+}
+
+type Namespaces = readonly (readonly [prefix: string, namespace: string])[];
+
+function remembered(things: string, reserved: readonly string[], namespaces: Namespaces, warnings: string[]): (term: string) => string {
+  const names = new Map<string, string>();
+  const owners = new Map<string, string>();
+  const warned = new Set<string>();
+  return (term) => {
+    const known = names.get(term);
+    if (known !== undefined) return known;
+    if (names.size >= REMEMBERED) {
+      names.clear();
+      owners.clear();
+    }
+    const own = detach(term);
+    const iri = nodeKey(own);
+    const bare = nameOf(iri, namespaces);
+    const name = reserved.includes(bare) ? `${bare}_` : bare;
+    names.set(own, name);
+    const owner = owners.get(name);
+    if (owner === undefined) owners.set(name, iri);
+    else if (owner !== iri && warnings.length < WARNINGS && !warned.has(name)) {
+      warned.add(name);
+      warnings.push(`The ${things} ${owner} and ${iri} are both named ${name} in the property graph; prefixes keep them apart`);
+    }
+    return name;
+  };
+}
+
+function nameOf(iri: string, namespaces: Namespaces): string {
+  for (const [prefix, namespace] of namespaces)
+    if (namespace !== '' && iri.length > namespace.length && iri.startsWith(namespace)) return `${prefix}_${iri.slice(namespace.length)}`;
+  const name = iri.slice(Math.max(iri.lastIndexOf('#'), iri.lastIndexOf('/'), iri.lastIndexOf(':')) + 1);
+  return name === '' ? iri : name;
+}
+
+/** The key of the node that an IRI or a blank node is, in characters. */
+export const nodeKey = (term: string): string => fromBytes(term.charCodeAt(0) === 60 ? term.slice(1, -1) : term);

@@ -1,0 +1,154 @@
+/** Literals of RDF as the values that properties of a graph database have. */
+import { fromBytes } from '../text.ts';
+import { XSD } from '../value.ts';
+import { parseTemporal, type Temporal, type TemporalDatatype } from './temporal.ts';
+
+/**
+ * Text is characters, a bigint an integer of 64 bits, a number a float of 64 bits (also `NaN` and infinities), an object a point
+ * in time or a duration.
+ */
+export type PropertyValue = string | bigint | number | boolean | Temporal;
+
+/** Several values are distinct and of one type; their order means nothing. One value is never a list. */
+export type Property = PropertyValue | readonly PropertyValue[];
+
+export interface Literal {
+  readonly value: PropertyValue;
+  /** As the statement writes it. */
+  readonly language: string | undefined;
+}
+
+type Family = 'integer' | 'decimal' | 'double' | 'boolean' | TemporalDatatype;
+
+const INTEGERS = [
+  'integer',
+  'long',
+  'int',
+  'short',
+  'byte',
+  'nonNegativeInteger',
+  'positiveInteger',
+  'nonPositiveInteger',
+  'negativeInteger',
+  'unsignedLong',
+  'unsignedInt',
+  'unsignedShort',
+  'unsignedByte',
+];
+
+/** By the end of a literal, behind its second quote. What is not here is text. */
+const FAMILIES: ReadonlyMap<string, Family> = new Map<string, Family>(
+  (
+    [
+      ...INTEGERS.map((name) => [name, 'integer'] as const),
+      ['decimal', 'decimal'],
+      ['double', 'double'],
+      ['float', 'double'],
+      ['boolean', 'boolean'],
+      ['date', 'date'],
+      ['dateTime', 'dateTime'],
+      ['dateTimeStamp', 'dateTime'],
+      ['time', 'time'],
+      ['duration', 'duration'],
+      ['dayTimeDuration', 'duration'],
+      ['yearMonthDuration', 'duration'],
+    ] as const
+  ).map(([name, family]) => [`^^<${XSD}${name}>`, family]),
+);
+
+/**
+ * The value of a literal, which is a term as `Statement` writes it.
+ *
+ * A value that the native type cannot hold as it is written stays text: an integer beyond 64 bits, a decimal of more than 15 digits, a
+ * form that its datatype does not have, a date with a time zone, a fraction of a second beyond nanoseconds.
+ */
+export function literalOf(term: string): Literal {
+  const close = term.lastIndexOf('"');
+  const text = unescape(fromBytes(term.slice(1, close)));
+  if (close === term.length - 1) return { value: text, language: undefined };
+  if (term.charCodeAt(close + 1) === 64) return { value: text, language: term.slice(close + 2) };
+  const family = FAMILIES.get(term.slice(close + 1));
+  return { value: family === undefined ? text : nativeValue(text, family), language: undefined };
+}
+
+const INTEGER = /^[+-]?[0-9]+$/;
+const DECIMAL = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)$/;
+const DOUBLE = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
+const SPECIAL: ReadonlyMap<string, number> = new Map([
+  ['INF', Number.POSITIVE_INFINITY],
+  ['+INF', Number.POSITIVE_INFINITY],
+  ['-INF', Number.NEGATIVE_INFINITY],
+  ['NaN', Number.NaN],
+]);
+/** So many digits of a decimal survive the way into a double and back. */
+const EXACT_DIGITS = 15;
+
+function nativeValue(text: string, family: Family): PropertyValue {
+  switch (family) {
+    case 'integer':
+      return INTEGER.test(text) ? integerOf(text) : text;
+    case 'decimal':
+      return DECIMAL.test(text) && digitsOf(text) <= EXACT_DIGITS ? Number(text) : text;
+    case 'double':
+      return DOUBLE.test(text) ? Number(text) : (SPECIAL.get(text) ?? text);
+    case 'boolean':
+      return text === 'true' || text === '1' ? true : text === 'false' || text === '0' ? false : text;
+    default:
+      return parseTemporal(text, family) ?? text;
+  }
+}
+
+function integerOf(text: string): PropertyValue {
+  if (text.length < 16) return BigInt(Number(text));
+  // `BigInt` takes time of the square of the length.
+  if (digitsOf(text) > 19) return text;
+  const value = BigInt(text.startsWith('+') ? text.slice(1) : text);
+  return BigInt.asIntN(64, value) === value ? value : text;
+}
+
+/** Digits without those zeros at either end that mean nothing. */
+const digitsOf = (text: string): number =>
+  text.length <= EXACT_DIGITS
+    ? text.length
+    : (text.includes('.') ? text.replace(/0+$/, '') : text).replace(/^[+-]?0*\.?0*/, '').replace('.', '').length;
+
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f', '"': '"', '\\': '\\' };
+
+const unescape = (text: string): string =>
+  text.includes('\\')
+    ? text.replace(/\\(?:u([0-9A-Fa-f]{4})|(.))/g, (_, code: string | undefined, letter: string) =>
+        code === undefined ? (ESCAPES[letter] ?? letter) : String.fromCharCode(Number.parseInt(code, 16)),
+      )
+    : text;
+
+/** A value as text: what it is where other values of its property are of another type. Different values of a type have different texts. */
+export function textOf(value: PropertyValue): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'object') return value.text;
+  return Object.is(value, -0) ? '-0' : String(value);
+}
+
+/**
+ * The property that has these values, since a list is of one type: integers beside floats are floats where nothing is lost, any other
+ * mixture is text. Combining what was combined with more values gives what combining all at once gives.
+ */
+export function combine(values: readonly PropertyValue[]): Property {
+  if (values.length === 1) return values[0] as PropertyValue;
+  const uniform = uniformOf(values);
+  const distinct = [...new Map(uniform.map((value) => [textOf(value), value])).values()];
+  return distinct.length === 1 ? (distinct[0] as PropertyValue) : distinct;
+}
+
+function uniformOf(values: readonly PropertyValue[]): readonly PropertyValue[] {
+  const kinds = new Set(values.map(kindOf));
+  if (kinds.size === 1) return values;
+  const numbers = kinds.size === 2 && kinds.has('bigint') && kinds.has('number');
+  if (numbers && values.every((value) => typeof value === 'number' || Number.isSafeInteger(Number(value)))) return values.map(Number);
+  return values.map(textOf);
+}
+
+const kindOf = (value: PropertyValue): string => (typeof value === 'object' ? value.kind : typeof value);
+
+/** The values of a property. */
+export const valuesOf = (property: Property): readonly PropertyValue[] =>
+  Array.isArray(property) ? property : [property as PropertyValue];

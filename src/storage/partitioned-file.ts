@@ -1,0 +1,103 @@
+/** Text that does not fit in memory, in one file for each partition. */
+import { createReadStream } from 'node:fs';
+import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Fault } from '../fault.ts';
+
+const BUFFER_CHARACTERS = 1 << 16;
+
+/** Appends one-byte text to one of a few files, and reads each back. What never fills a buffer never becomes a file. */
+export class PartitionedFile {
+  full = false;
+  readonly #directory: string;
+  readonly #count: (bytes: number) => void;
+  readonly #bufferCharacters: number;
+  readonly #buffers: string[];
+  readonly #files: (FileHandle | undefined)[];
+
+  /**
+   * @param directory created when the first file is; nobody else's
+   * @param count is told of the bytes that were written
+   * @param bufferCharacters held in memory of each partition before they are written
+   */
+  constructor(directory: string, partitions: number, count: (bytes: number) => void, bufferCharacters = BUFFER_CHARACTERS) {
+    this.#directory = directory;
+    this.#count = count;
+    this.#bufferCharacters = bufferCharacters;
+    this.#buffers = new Array(partitions).fill('');
+    this.#files = new Array(partitions).fill(undefined);
+  }
+
+  add(partition: number, text: string): void {
+    const buffer = (this.#buffers[partition] as string) + text;
+    this.#buffers[partition] = buffer;
+    if (buffer.length >= this.#bufferCharacters) this.full = true;
+  }
+
+  /** Writes the buffers that are full. @throws Fault sink/failed */
+  async flush(): Promise<void> {
+    this.full = false;
+    for (let partition = 0; partition < this.#buffers.length; partition++) {
+      if ((this.#buffers[partition] as string).length >= this.#bufferCharacters) await this.#write(partition);
+    }
+  }
+
+  /** All that was added to a partition, in pieces of any size. @throws Fault sink/failed */
+  async *read(partition: number): AsyncIterable<string> {
+    if (this.#files[partition] === undefined) {
+      if (this.#buffers[partition] !== '') yield this.#buffers[partition] as string;
+      return;
+    }
+    if (this.#buffers[partition] !== '') await this.#write(partition);
+    try {
+      yield* createReadStream(this.#path(partition), { encoding: 'latin1', highWaterMark: 1 << 18 });
+    } catch (cause) {
+      throw new Fault('sink/failed', `The spill directory ${this.#directory} cannot be read: ${(cause as Error).message}`, { cause });
+    }
+  }
+
+  /** Removes what was added to a partition; after its last reading. */
+  async drop(partition: number): Promise<void> {
+    this.#buffers[partition] = '';
+    const file = this.#files[partition];
+    if (file === undefined) return;
+    this.#files[partition] = undefined;
+    await file.close();
+    await rm(this.#path(partition), { force: true });
+  }
+
+  async close(): Promise<void> {
+    for (const file of this.#files) await file?.close();
+    this.#files.fill(undefined);
+  }
+
+  /** Closes the files and removes them with their directory. */
+  async remove(): Promise<void> {
+    await this.close();
+    await rm(this.#directory, { recursive: true, force: true });
+  }
+
+  #path(partition: number): string {
+    return join(this.#directory, String(partition));
+  }
+
+  async #write(partition: number): Promise<void> {
+    const text = this.#buffers[partition] as string;
+    try {
+      let file = this.#files[partition];
+      if (file === undefined) {
+        await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+        file = await open(this.#path(partition), 'w', 0o600);
+        this.#files[partition] = file;
+      }
+      await file.appendFile(text, 'latin1');
+    } catch (cause) {
+      throw new Fault('sink/failed', `The spill directory ${this.#directory} cannot be written: ${(cause as Error).message}`, {
+        cause,
+        hint: 'Free some disk space, or give the run more memory.',
+      });
+    }
+    this.#buffers[partition] = '';
+    this.#count(text.length);
+  }
+}

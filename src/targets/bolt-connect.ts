@@ -1,0 +1,189 @@
+/** The way to a property graph over Bolt: addresses, TLS, login, sessions with a time limit. */
+import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import neo4j, { type Config, type Driver, type QueryResult, type Transaction } from 'neo4j-driver';
+import { Fault } from '../fault.ts';
+import { redact } from '../redact.ts';
+import { faultOfBolt, isLost } from './bolt-faults.ts';
+import { type TargetAddress, TargetBusy } from './target.ts';
+
+export type Parameters = Readonly<Record<string, unknown>>;
+
+/** What a transaction can do. Each call is a statement; its rows come all at once. */
+export interface Work {
+  run(cypher: string, parameters?: Parameters): Promise<QueryResult>;
+}
+
+export interface BoltConnection {
+  /** What messages call the server. */
+  readonly name: string;
+  /**
+   * Runs `work` in one transaction, which is committed when it resolves and rolled back when it throws. The limit of a request is that of
+   * all of it, of a `long` one that of each statement.
+   *
+   * @throws Fault as every method of `GraphTarget` does; the reason of `signal`
+   */
+  transaction<T>(work: (transaction: Work) => Promise<T>, signal: AbortSignal, length?: 'long'): Promise<T>;
+  /** Runs a statement and takes back what it did: whether it may be run. */
+  tryOut(cypher: string, signal: AbortSignal): Promise<void>;
+  /** A statement that must be alone: of the schema. */
+  schema(cypher: string, signal: AbortSignal): Promise<void>;
+  /** What the server calls itself: `Neo4j/5.26.30`. */
+  agent(signal: AbortSignal): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** The server ends a transaction that takes too long by itself; one that hears nothing is left alone so much later. */
+const GRACE_MS = 1_000;
+const CLOSE_LIMIT_MS = 2_000;
+
+/** @throws Fault config/invalid — an endpoint that is none of Bolt, a certificate that cannot be read */
+export async function connectBolt(address: TargetAddress): Promise<BoltConnection> {
+  const name = redact(address.endpoint);
+  const authorities = await authoritiesOf(address);
+  const driver = openDriver(address, authorities.file);
+  const session = () => driver.session(address.database === undefined ? {} : { database: address.database });
+  const limitMs = address.requestSeconds * 1000;
+  const timeout = limitMs > 0 ? { timeout: limitMs } : {};
+  const guard = <T>(work: (clock: Clock) => Promise<T>, signal: AbortSignal): Promise<T> =>
+    withinLimits(work, name, limitMs, signal).catch((error) => {
+      throw faultOfBolt(error, name, address);
+    });
+  const within = <T>(work: (transaction: Transaction, clock: Clock) => Promise<T>, signal: AbortSignal, length?: 'long'): Promise<T> =>
+    guard(async (clock) => {
+      const own = session();
+      try {
+        return await work(await own.beginTransaction(length === 'long' ? { timeout: 0 } : timeout), clock);
+      } finally {
+        // Takes back what was not committed.
+        await own.close().catch(unlessLost);
+      }
+    }, signal);
+  return {
+    name,
+    transaction: (work, signal, length) =>
+      within(
+        async (transaction, clock) => {
+          const next = (): void => {
+            clock.check();
+            if (length === 'long') clock.renew();
+          };
+          const run: Work['run'] = async (cypher, parameters) => {
+            next();
+            return transaction.run(cypher, parameters);
+          };
+          const result = await work({ run });
+          next();
+          await transaction.commit();
+          return result;
+        },
+        signal,
+        length,
+      ),
+    tryOut: (cypher, signal) =>
+      within(async (transaction) => {
+        await transaction.run(cypher);
+        await transaction.rollback();
+      }, signal),
+    schema: (cypher, signal) =>
+      guard(async () => {
+        const own = session();
+        try {
+          await own.run(cypher, {}, timeout);
+        } finally {
+          await own.close().catch(unlessLost);
+        }
+      }, signal),
+    agent: (signal) =>
+      guard(async () => {
+        const { agent } = await driver.getServerInfo(address.database === undefined ? {} : { database: address.database });
+        return agent ?? '';
+      }, signal),
+    async close() {
+      let late: NodeJS.Timeout | undefined;
+      const limit = new Promise<void>((resolve) => (late = setTimeout(resolve, CLOSE_LIMIT_MS)));
+      await Promise.race([driver.close().catch(unlessLost), limit]);
+      clearTimeout(late);
+      await authorities.remove();
+    },
+  };
+}
+
+/** A session that cannot say goodbye has said before why. */
+function unlessLost(error: unknown): void {
+  if (!isLost(error)) throw error;
+}
+
+interface Clock {
+  /** Nothing more is begun when the caller has gone. @throws TargetBusy */
+  check(): void;
+  /** The limit begins again. */
+  renew(): void;
+}
+
+/** Ends the waiting when `signal` or the limit says so, even if the server says nothing; the work then stops at its next step. */
+function withinLimits<T>(work: (clock: Clock) => Promise<T>, name: string, limitMs: number, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    let isOver = false;
+    const end = (reason: unknown): void => {
+      isOver = true;
+      reject(reason);
+    };
+    const abort = (): void => end(signal.reason);
+    if (signal.aborted) return abort();
+    signal.addEventListener('abort', abort, { once: true });
+    const late = () => end(new TargetBusy(`${name} did not answer within ${limitMs / 1000} s`));
+    const timer = limitMs > 0 ? setTimeout(late, limitMs + GRACE_MS) : undefined;
+    const check = (): void => {
+      if (isOver) throw new TargetBusy('The transaction was given up');
+    };
+    work({ check, renew: () => timer?.refresh() })
+      .then(resolve, reject)
+      .finally(() => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', abort);
+      });
+  });
+}
+
+const SCHEMES = /^(bolt|neo4j)(\+s|\+ssc)?:\/\//;
+
+function openDriver(address: TargetAddress, authorities: string | undefined): Driver {
+  const { endpoint, username, password, connectSeconds } = address;
+  const [, scheme, security] = SCHEMES.exec(endpoint) ?? [];
+  if (scheme === undefined)
+    throw new Fault('config/invalid', `The endpoint ${redact(endpoint)} is none of Bolt`, {
+      hint: 'TRIPLESTORE_ENDPOINT of a property graph begins with bolt://, bolt+s://, neo4j:// or neo4j+s://',
+    });
+  const ownTrust = authorities !== undefined && security === '+s';
+  const config: Config = {
+    useBigInt: true,
+    telemetryDisabled: true,
+    userAgent: 'quadmill',
+    ...(connectSeconds > 0 ? { connectionTimeout: connectSeconds * 1000, connectionAcquisitionTimeout: connectSeconds * 2000 } : {}),
+    ...(ownTrust ? { encrypted: 'ENCRYPTION_ON', trust: 'TRUST_CUSTOM_CA_SIGNED_CERTIFICATES', trustedCertificates: [authorities] } : {}),
+  };
+  const login = username === undefined ? undefined : neo4j.auth.basic(username, password ?? '');
+  try {
+    // The driver takes certificates only where the scheme leaves them open.
+    return neo4j.driver(ownTrust ? endpoint.replace('+s://', '://') : endpoint, login, config);
+  } catch (cause) {
+    throw new Fault('config/invalid', `The endpoint ${redact(endpoint)} cannot be used: ${redact((cause as Error).message)}`, { cause });
+  }
+}
+
+/** The driver reads certificates from a file. */
+async function authoritiesOf({ ca }: TargetAddress): Promise<{ readonly file: string | undefined; remove(): Promise<void> }> {
+  if (ca === undefined || !ca.includes('-----BEGIN')) {
+    if (ca !== undefined) await access(ca).catch((cause) => Promise.reject(unreadable(ca, cause)));
+    return { file: ca, remove: async () => {} };
+  }
+  const directory = await mkdtemp(join(tmpdir(), 'quadmill-ca-'));
+  const file = join(directory, 'ca.pem');
+  await writeFile(file, ca);
+  return { file, remove: () => rm(directory, { recursive: true, force: true }) };
+}
+
+const unreadable = (path: string, cause: unknown): Fault =>
+  new Fault('config/invalid', `The certificates ${path} cannot be read`, { hint: 'TRIPLESTORE_CA is PEM text or a file of it', cause });

@@ -1,0 +1,190 @@
+/** The statements of Cypher that the graph writer sends. Data goes as parameters; labels and types, which cannot, are quoted. */
+import { BASE_LABEL, GRAPH, KEY } from '../property-graph/names.ts';
+
+/** What servers that speak Bolt do differently, by what they call themselves. The last one is for all others. */
+const PRODUCTS: readonly { readonly agent: RegExp; readonly name: string; readonly constraint: readonly string[] }[] = [
+  {
+    agent: /memgraph/i,
+    name: 'Memgraph',
+    constraint: [
+      `CREATE CONSTRAINT ON (n:${BASE_LABEL}) ASSERT n.${KEY} IS UNIQUE`,
+      `CREATE INDEX ON :${BASE_LABEL}(${KEY})`,
+      `CREATE INDEX ON :${BASE_LABEL}(${GRAPH})`,
+    ],
+  },
+  {
+    agent: /^neo4j\//i,
+    name: 'Neo4j',
+    constraint: [
+      `CREATE CONSTRAINT quadmill_${KEY} IF NOT EXISTS FOR (n:${BASE_LABEL}) REQUIRE n.${KEY} IS UNIQUE`,
+      `CREATE INDEX quadmill_${GRAPH} IF NOT EXISTS FOR (n:${BASE_LABEL}) ON (n.${GRAPH})`,
+    ],
+  },
+];
+
+/** @param agent what the server says of itself, `Neo4j/5.26.30` */
+export function productOf(agent: string): { readonly name: string; readonly constraint: readonly string[] } {
+  const product = PRODUCTS.find((each) => each.agent.test(agent)) ?? (PRODUCTS.at(-1) as (typeof PRODUCTS)[number]);
+  const version = /^neo4j\/([\w.-]+)$/i.exec(agent)?.[1];
+  return { name: version === undefined ? agent || product.name : `${product.name} ${version}`, constraint: product.constraint };
+}
+
+/** A name as it may stand in a statement, whatever it holds. */
+export const quoted = (name: string): string => `\`${name.replaceAll('`', '``').replaceAll('\\u', '\\u005Cu')}\``;
+
+const labelsOf = (labels: readonly string[]): string => labels.map((label) => `:${quoted(label)}`).join('');
+
+/**
+ * Rows `{iri, properties}`, sorted by key, and `$all`. Makes the nodes that are not there and fills those that have no statements. Each node
+ * is locked in the order of the rows, so that two writers never wait for each other. Gives the other nodes with a row of properties, those
+ * alone that differ from it unless `$all`; `linked` where relationships of the default graph leave one without `graph` that gets it;
+ * `removed` where a neighbour has removed the node between the look and the lock, so that all must be done again.
+ */
+export const MERGE_NODES = `
+UNWIND $rows AS row
+MERGE (n:${BASE_LABEL} {${KEY}: row.iri})
+ON MATCH SET n.${KEY} = row.iri
+WITH n, row, size(keys(n)) AS size, row.properties.${GRAPH} IS NOT NULL AND n.${GRAPH} IS NULL
+  AND EXISTS { MATCH (n)-[r]->() WHERE r.${GRAPH} IS NULL } AS linked
+WITH n, row, size, linked, row.properties IS NOT NULL AND NOT linked AND size = 1 AND size(labels(n)) = 1 AS bare
+FOREACH (_ IN CASE WHEN bare THEN [1] ELSE [] END | SET n += row.properties)
+WITH n, row, size, linked, bare
+WHERE size = 0 OR (row.properties IS NOT NULL AND NOT bare AND ($all OR properties(n) <> row.properties))
+RETURN row.iri AS iri, properties(n) AS properties, labels(n) AS labels, linked, size = 0 AS removed`;
+
+/** Rows `{iri, properties}`; null takes a property away. */
+export const CHANGE_NODES = `
+UNWIND $rows AS row
+MATCH (n:${BASE_LABEL} {${KEY}: row.iri})
+SET n += row.properties
+RETURN count(*) AS found`;
+
+/** `$keys`. */
+export const changeLabels = (verb: 'SET' | 'REMOVE', labels: readonly string[]): string => `
+UNWIND $keys AS key
+MATCH (n:${BASE_LABEL} {${KEY}: key})
+${verb} n${labelsOf(labels)}
+RETURN count(*) AS found`;
+
+/** Rows `{from, to}`, distinct, whose nodes are there and locked; `found` says of how many they were. */
+export const mergeEdges = (type: string): string => `
+UNWIND $rows AS row
+MATCH (a:${BASE_LABEL} {${KEY}: row.from})
+MATCH (b:${BASE_LABEL} {${KEY}: row.to})
+WITH a, b, EXISTS { MATCH (a)-[r:${quoted(type)}]->(b) WHERE r.${GRAPH} IS NULL } AS known
+FOREACH (_ IN CASE WHEN known THEN [] ELSE [1] END | CREATE (a)-[:${quoted(type)}]->(b))
+RETURN count(*) AS found`;
+
+/** The same for relationships of the graphs that the rows name. */
+export const mergeGraphEdges = (type: string): string => `
+UNWIND $rows AS row
+MATCH (a:${BASE_LABEL} {${KEY}: row.from})
+MATCH (b:${BASE_LABEL} {${KEY}: row.to})
+MERGE (a)-[:${quoted(type)} {${GRAPH}: row.graph}]->(b)
+RETURN count(*) AS found`;
+
+/** Nodes `m` that no statement is about go. The lock comes before the look. */
+const REMOVE_BARE = `
+SET m.${KEY} = m.${KEY}
+WITH m
+WHERE size(labels(m)) = 1 AND size(keys(m)) = 1 AND NOT EXISTS { (m)--() }
+DELETE m`;
+
+/**
+ * Rows `{iri, graph, types, keep}`: of the relationships that leave the node in the graph, those of the types (null: of all) go whose
+ * `type\\nkey` is not to keep, and nodes that nothing is left of.
+ */
+export const REMOVE_EDGES = `
+UNWIND $rows AS row
+MATCH (n:${BASE_LABEL} {${KEY}: row.iri})-[r]->(m:${BASE_LABEL})
+WHERE coalesce(r.${GRAPH}, '') = row.graph AND (row.types IS NULL OR type(r) IN row.types) AND NOT (type(r) + '\\n' + m.${KEY}) IN row.keep
+DELETE r
+WITH collect(DISTINCT m) AS ends
+UNWIND ends AS m
+WITH m${REMOVE_BARE}`;
+
+/**
+ * That a node is in several graphs, `$graph` among them. An index finds lists by their range; every IRI begins with a letter. (Of a range
+ * that is open to one side, Neo4j 5.26 says in a transaction that has changed such a list that its maximum is not defined yet.)
+ */
+const SEVERAL = `n.${GRAPH} >= [''] AND n.${GRAPH} < ['~'] AND $graph IN ([] + n.${GRAPH})`;
+
+/** Of nodes that are subjects in the graph `$graph`. One index finds those of this graph alone and those of several. */
+const inGraph = (graph: string): string =>
+  graph === '' ? `MATCH (n:${BASE_LABEL})` : `MATCH (n:${BASE_LABEL}) WHERE n.${GRAPH} = $graph OR (${SEVERAL})`;
+
+/** Of nodes that are in no other graph; without `graph`, in the default graph. */
+const alone = (graph: string): string =>
+  graph === '' ? `MATCH (n:${BASE_LABEL}) WHERE n.${GRAPH} IS NULL` : `MATCH (n:${BASE_LABEL}) WHERE n.${GRAPH} = $graph`;
+
+/**
+ * What becomes of nodes that have lost something. Bare ones go at once where the transaction ends there; otherwise their keys are given, for
+ * `removeBare`: Neo4j 5.26 looks at each removed node again whenever the same transaction looks for a key.
+ */
+const ENDINGS = { remove: REMOVE_BARE, tell: `\nRETURN m.${KEY} AS key` } as const;
+export type Ending = keyof typeof ENDINGS;
+
+/** `$keys`. */
+export const removeBare = `
+UNWIND $keys AS key
+MATCH (m:${BASE_LABEL} {${KEY}: key})
+WITH m${REMOVE_BARE}`;
+
+/**
+ * Takes away what a graph is made of, `''` for the default graph: one after the other, with `$graph`, each `$limit` at a time until there is
+ * nothing to do.
+ */
+export const clearGraph = {
+  edges: (graph: string, ending: Ending): string => `
+${inGraph(graph)}
+MATCH (n)-[r]->(m:${BASE_LABEL})
+WHERE coalesce(r.${GRAPH}, '') = $graph
+WITH n, r, m LIMIT $limit
+DELETE r
+WITH collect(n) + collect(m) AS ends
+UNWIND ends AS m
+WITH DISTINCT m${ENDINGS[ending]}`,
+  /** Gives the sets of labels of nodes that are in this graph alone. */
+  labelSets: (graph: string): string => `
+${alone(graph)}
+RETURN DISTINCT labels(n) AS labels`,
+  /** `labels` of the nodes whose set of labels is `$labels`. */
+  labels: (graph: string, labels: readonly string[], ending: Ending): string => `
+${alone(graph)} AND labels(n) = $labels
+WITH n AS m LIMIT $limit
+REMOVE m${labelsOf(labels)}
+WITH collect(m) AS nodes
+UNWIND nodes AS m
+WITH m${ENDINGS[ending]}`,
+  properties: (graph: string, ending: Ending): string => `
+${alone(graph)} AND size(keys(n)) > 1
+WITH n AS m LIMIT $limit
+SET m = {${KEY}: m.${KEY}}
+WITH collect(m) AS nodes
+UNWIND nodes AS m
+WITH m${ENDINGS[ending]}`,
+  /** Nodes that are in other graphs as well keep everything but the name of this one. */
+  shared: `
+MATCH (n:${BASE_LABEL})
+WHERE ${SEVERAL}
+WITH n, [each IN [] + n.${GRAPH} WHERE each <> $graph] AS rest LIMIT $limit
+SET n.${GRAPH} = CASE WHEN rest = [''] THEN null WHEN size(rest) = 1 THEN rest[0] ELSE rest END`,
+};
+
+const STAGED = '`Quadmill graph replacement`';
+
+/**
+ * A replacement is a node without `part` and one for each part that it has been given; `$key` names it. `phase` says how far it is where
+ * it is not done at once.
+ */
+export const staging = {
+  begin: `CREATE (:${STAGED} {key: $key})`,
+  add: `CREATE (:${STAGED} {key: $key, part: $part, text: $text})`,
+  /** One row while the replacement is neither done nor given up. */
+  phase: `MATCH (s:${STAGED} {key: $key}) WHERE s.part IS NULL RETURN s.phase AS phase`,
+  enter: `MATCH (s:${STAGED} {key: $key}) WHERE s.part IS NULL SET s.phase = $phase`,
+  parts: `MATCH (s:${STAGED} {key: $key}) WHERE s.part IS NOT NULL RETURN s.part AS part ORDER BY part`,
+  text: `MATCH (s:${STAGED} {key: $key, part: $part}) RETURN s.text AS text`,
+  removePart: `MATCH (s:${STAGED} {key: $key, part: $part}) DELETE s`,
+  remove: `MATCH (s:${STAGED} {key: $key}) DELETE s`,
+} as const;

@@ -1,0 +1,53 @@
+/** Starts and ends the engine's thread, and carries one question at a time to it. */
+import { Worker } from 'node:worker_threads';
+import type { FromEngine, ToEngine } from './embedded-messages.ts';
+
+/** Threads need compiled code: from the sources (in tests) they are started out of `dist`. */
+export const compiled = (script: string): URL =>
+  new URL(script, import.meta.url.endsWith('.ts') ? new URL('../../dist/src/targets/', import.meta.url) : import.meta.url);
+
+export interface Engine {
+  /** One question at a time. After `limitSeconds` (0: never) its thread is ended. Never rejects. */
+  ask(message: ToEngine, limitSeconds: number): Promise<FromEngine>;
+  end(): Promise<void>;
+}
+
+export function startEngine(): Engine {
+  const thread = new Worker(compiled('embedded-engine.js'));
+  let answer: ((message: FromEngine) => void) | undefined;
+  let gone: FromEngine | undefined;
+  const settle = (message: FromEngine): void => {
+    const settled = answer;
+    answer = undefined;
+    settled?.(message);
+  };
+  const leave = (reason: 'memory' | 'failed' | 'time', message: string): void => {
+    gone ??= { kind: 'failed', reason, message, broken: true };
+    settle(gone);
+  };
+  thread.on('message', settle);
+  thread.on('error', (error: NodeJS.ErrnoException) =>
+    leave(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'memory' : 'failed', `the thread of the store ended: ${error.message}`),
+  );
+  thread.on('exit', (code) => leave('failed', `the thread of the store ended with code ${code}`));
+  return {
+    ask(message, limitSeconds) {
+      return new Promise((resolve) => {
+        if (gone !== undefined) return resolve(gone);
+        const late = (): void => {
+          leave('time', `it takes longer than ${limitSeconds} s`);
+          void thread.terminate();
+        };
+        const timer = limitSeconds === 0 ? undefined : setTimeout(late, limitSeconds * 1_000);
+        answer = (said) => {
+          clearTimeout(timer);
+          resolve(said);
+        };
+        thread.postMessage(message);
+      });
+    },
+    async end() {
+      await thread.terminate();
+    },
+  };
+}

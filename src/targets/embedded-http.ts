@@ -1,0 +1,156 @@
+/** The HTTP server of the embedded store: for the process that it is part of, by a login that this process alone knows. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type Keeper, StoreFailure } from './embedded-keeper.ts';
+import type { Reason, StoreThreadData } from './embedded-messages.ts';
+import { type Asked, ProtocolError, understand } from './embedded-protocol.ts';
+
+export const STORE_PATH = '/sparql';
+/** The names below it that other stores have for its parts. */
+const PATHS: ReadonlySet<string> = new Set(['', '/query', '/update', '/data'].map((name) => STORE_PATH + name));
+
+const STATUS: Readonly<Record<Reason, number>> = { invalid: 400, missing: 404, time: 504, memory: 507, disk: 507, failed: 503 };
+const PROLOGUE: Readonly<Record<Reason, string>> = {
+  invalid: '',
+  missing: '',
+  time: 'The request was ended: ',
+  memory: 'The store has not enough memory: ',
+  disk: 'The disk of the store does not take it: ',
+  failed: '',
+};
+/** Connections that wait for their next request; longer than clients keep theirs, so that none meets a closing one. */
+const KEEP_ALIVE_MS = 120_000;
+
+type Settings = Pick<StoreThreadData, 'login' | 'limits'>;
+
+/** A server that does not listen yet. */
+export function makeStoreServer(keeper: Keeper, { login, limits }: Settings): Server {
+  const guard = makeGuard(login);
+  // Bodies of several requests at once.
+  const room = { bytes: 2 * limits.bodyBytes };
+  const server = createServer((request, response) => {
+    answer(keeper, request, { guard, room, limitBytes: limits.bodyBytes })
+      .catch((error: unknown) => {
+        // The rest of a body is dropped, so that the answer gets through and the connection can be used again.
+        request.resume();
+        return refusal(error);
+      })
+      .then((reply) => send(response, reply))
+      // An answer that cannot be sent ends its connection, and never the thread.
+      .catch(() => response.destroy());
+  });
+  server.requestTimeout = 0;
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  return server;
+}
+
+interface Context {
+  readonly guard: (request: IncomingMessage) => void;
+  /** What bodies may take yet. */
+  readonly room: { bytes: number };
+  readonly limitBytes: number;
+}
+
+interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+}
+
+async function answer(keeper: Keeper, request: IncomingMessage, { guard, room, limitBytes }: Context): Promise<Reply> {
+  guard(request);
+  const [path, search] = splitOnce(request.url ?? '', '?');
+  if (!PATHS.has(path)) throw new ProtocolError(404, `There is nothing at ${path}; the store is at ${STORE_PATH}`);
+  if ((request.headers['content-encoding'] ?? 'identity') !== 'identity')
+    throw new ProtocolError(415, 'The body has a Content-Encoding; none is taken');
+  const body = await readBody(request, room, limitBytes);
+  try {
+    const asked = understand({
+      method: request.method ?? '',
+      parameters: new URLSearchParams(search),
+      mediaType: (splitOnce(request.headers['content-type'] ?? '', ';')[0] as string).trim().toLowerCase(),
+      accept: request.headers.accept,
+      body: body.bytes,
+    });
+    return await carryOut(keeper, asked);
+  } finally {
+    room.bytes += body.taken;
+  }
+}
+
+async function carryOut(keeper: Keeper, asked: Asked): Promise<Reply> {
+  if (asked.kind === 'read') {
+    const contentType = /^text\//.test(asked.contentType) ? `${asked.contentType}; charset=utf-8` : asked.contentType;
+    return { status: 200, headers: { 'Content-Type': contentType, Vary: 'Accept' }, body: await keeper.read(asked.read) };
+  }
+  const { created } = await keeper.write(asked.write, asked.body);
+  return { status: created ? 201 : 204, headers: {} };
+}
+
+function makeGuard({ username, password }: StoreThreadData['login']): (request: IncomingMessage) => void {
+  const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
+  const expected = digestOf(`Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`);
+  return ({ headers }) => {
+    if (timingSafeEqual(digestOf(headers.authorization ?? ''), expected)) return;
+    throw new ProtocolError(401, 'The login is not that of the process that has the store', { 'WWW-Authenticate': 'Basic realm="store"' });
+  };
+}
+
+interface Body {
+  /** In memory that threads can share. */
+  readonly bytes: Uint8Array;
+  /** Of the room. */
+  readonly taken: number;
+}
+
+/** @throws ProtocolError 413, 503 — too large, or there is no room beside the others */
+async function readBody(request: IncomingMessage, room: { bytes: number }, limitBytes: number): Promise<Body> {
+  let taken = 0;
+  const take = (bytes: number): void => {
+    if (taken + bytes > limitBytes) throw new ProtocolError(413, `The body is larger than ${limitBytes} bytes: send it in parts`);
+    if (bytes > room.bytes) throw new ProtocolError(503, 'The store has no room for another large body just now', { 'Retry-After': '1' });
+    room.bytes -= bytes;
+    taken += bytes;
+  };
+  try {
+    const announced = Number(request.headers['content-length'] ?? Number.NaN);
+    const parts: Buffer[] = [];
+    if (announced > 0) take(announced);
+    for await (const part of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      if (Number.isNaN(announced)) take(part.length);
+      parts.push(part);
+    }
+    const bytes = new Uint8Array(new SharedArrayBuffer(taken));
+    let at = 0;
+    for (const part of parts) {
+      bytes.set(part, at);
+      at += part.length;
+    }
+    return { bytes, taken };
+  } catch (error) {
+    room.bytes += taken;
+    throw error;
+  }
+}
+
+function refusal(error: unknown): Reply {
+  const headers = { 'Content-Type': 'text/plain; charset=utf-8' };
+  if (error instanceof ProtocolError)
+    return { status: error.status, headers: { ...headers, ...error.headers }, body: `${error.message}\n` };
+  if (error instanceof StoreFailure) {
+    const retry: Record<string, string> = error.reason === 'failed' ? { 'Retry-After': '2' } : {};
+    return { status: STATUS[error.reason], headers: { ...headers, ...retry }, body: `${PROLOGUE[error.reason]}${error.message}\n` };
+  }
+  return { status: 500, headers, body: `${(error as Error).message}\n` };
+}
+
+function send(response: ServerResponse, { status, headers, body }: Reply): void {
+  if (response.destroyed) return;
+  response.writeHead(status, { ...headers, 'Content-Length': body === undefined ? 0 : Buffer.byteLength(body) });
+  response.end(body);
+}
+
+function splitOnce(text: string, separator: string): [string, string] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
+}

@@ -1,0 +1,115 @@
+/** The state of the embedded store as a file of N-Quads, written in pieces: a text of V8 ends at 512 MB, and so would a dump. */
+import { closeSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
+import oxigraph from 'oxigraph';
+
+type Store = InstanceType<typeof oxigraph.Store>;
+type GraphTerm = NonNullable<Parameters<Store['dump']>[0]['from_graph_name']>;
+
+/** Characters of one piece, at most: each may be four bytes, and what is escaped two. */
+const PIECE_CHARACTERS = 32 * 1024 * 1024;
+/** Of a statement beside its subject and its object: predicate, datatype, the label of a blank node. */
+const EXTRA_CHARACTERS = 200;
+const LINES_AT_ONCE = 10_000;
+
+const CHUNK_BYTES = 1024 * 1024;
+/** The first line is a comment, since N-Quads cannot say that there is a graph without statements. */
+const HEAD = '# Graphs without statements:';
+
+/** Writes the whole store to `path`, fsynced; gives its size in bytes. Labels of blank nodes are the same in all pieces. */
+export function writeSnapshot(store: Store, path: string): number {
+  const file = openSync(path, 'w', 0o600);
+  let bytes = 0;
+  const write = (text: string): void => {
+    const all = Buffer.from(text);
+    for (let from = 0; from < all.length; ) from += writeSync(file, all, from);
+    bytes += all.length;
+  };
+  try {
+    write(`${[HEAD, ...emptyGraphsOf(store).map((iri) => `<${iri}>`)].join(' ')}\n`);
+    for (const graph of graphsOf(store)) {
+      if (isSmall(store, graph, '?p')) write(inGraph(store.dump({ format: 'nt', from_graph_name: graph }), graph));
+      else for (const predicate of predicatesOf(store, graph)) writePredicate(store, graph, predicate, write);
+    }
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  return bytes;
+}
+
+/** The inverse, into an empty store. */
+export function loadSnapshot(store: Store, path: string): void {
+  const file = openSync(path, 'r');
+  try {
+    let head = '';
+    const chunks = chunksOf(file, (text) => {
+      head += text;
+    });
+    // The statements were valid when they were written: checking every term again would double the time.
+    store.load(chunks, { format: 'nq', lenient: true });
+    for (const [graph] of head.slice(HEAD.length).matchAll(/<[^>]*>/g)) store.update(`CREATE SILENT GRAPH ${graph}`);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** `onHead` is given the first line, in pieces. */
+function* chunksOf(file: number, onHead: (text: string) => void): Generator<Uint8Array> {
+  for (let inHead = true; ; ) {
+    const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+    const chunk = buffer.subarray(0, readSync(file, buffer));
+    if (chunk.length === 0) return;
+    if (inHead) {
+      const end = chunk.indexOf(10);
+      onHead(chunk.subarray(0, end < 0 ? chunk.length : end).toString());
+      inHead = end < 0;
+    }
+    yield chunk;
+  }
+}
+
+type Write = (text: string) => void;
+
+function writePredicate(store: Store, graph: GraphTerm, predicate: string, write: Write): void {
+  if (isSmall(store, graph, `<${predicate}>`)) {
+    const query = `CONSTRUCT { ?s <${predicate}> ?o } WHERE { ?s <${predicate}> ?o }`;
+    write(inGraph(store.query(query, { default_graph: graph, results_format: 'nt' }) as string, graph));
+    return;
+  }
+  let lines: string[] = [];
+  for (const quad of store.match(null, oxigraph.namedNode(predicate), null, graph)) {
+    lines.push(`${quad.subject} ${quad.predicate} ${quad.object} .\n`);
+    if (lines.length < LINES_AT_ONCE) continue;
+    write(inGraph(lines.join(''), graph));
+    lines = [];
+  }
+  write(inGraph(lines.join(''), graph));
+}
+
+/** Whether its statements are sure to fit into one piece. A text that does not fit would end the thread. */
+function isSmall(store: Store, graph: GraphTerm, predicate: string): boolean {
+  const length = (term: string): string => `COALESCE(STRLEN(STR(${term})), 0)`;
+  const query = `SELECT (SUM(${EXTRA_CHARACTERS} + ${length('?s')} + ${length('?o')}) AS ?n) WHERE { ?s ${predicate} ?o }`;
+  const [row] = store.query(query, { default_graph: graph }) as Map<string, oxigraph.Term>[];
+  return Number(row?.get('n')?.value) <= PIECE_CHARACTERS;
+}
+
+/** N-Triples have no line break inside a statement, so ` .` before one is its end. */
+function inGraph(triples: string, graph: GraphTerm): string {
+  return graph.termType === 'DefaultGraph' ? triples : triples.replaceAll(' .\n', ` ${graph} .\n`);
+}
+
+function graphsOf(store: Store): readonly GraphTerm[] {
+  const rows = store.query('SELECT ?g WHERE { GRAPH ?g {} }') as Map<string, oxigraph.Term>[];
+  return [oxigraph.defaultGraph(), ...rows.map((row) => row.get('g') as GraphTerm)];
+}
+
+function predicatesOf(store: Store, graph: GraphTerm): readonly string[] {
+  const rows = store.query('SELECT DISTINCT ?p WHERE { ?s ?p ?o }', { default_graph: graph }) as Map<string, oxigraph.Term>[];
+  return rows.map((row) => String(row.get('p')?.value));
+}
+
+function emptyGraphsOf(store: Store): readonly string[] {
+  const query = 'SELECT ?g WHERE { GRAPH ?g {} FILTER NOT EXISTS { GRAPH ?g { ?s ?p ?o } } FILTER isIRI(?g) }';
+  return (store.query(query) as Map<string, oxigraph.Term>[]).map((row) => String(row.get('g')?.value));
+}

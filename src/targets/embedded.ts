@@ -1,0 +1,90 @@
+/** The embedded store: triples in memory, saved to a directory, behind SPARQL in a thread of this process. */
+import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { Fault } from '../fault.ts';
+import { claimDirectory } from '../storage/claim.ts';
+import { compiled } from './embedded-engine-thread.ts';
+import { STORE_PATH } from './embedded-http.ts';
+import type { FromStoreThread, StoreLimits, StoreThreadData } from './embedded-messages.ts';
+
+export interface EmbeddedStore {
+  /** `http://user:password@127.0.0.1:port/sparql`. Whoever knows it may write: not for logs. */
+  readonly endpoint: string;
+  /** Statements when it was opened. */
+  readonly quads: number;
+  /** What was acknowledged is on the disk at any time; this ends the thread and lets the directory go. */
+  close(): Promise<void>;
+}
+
+export interface EmbeddedStoreOptions extends Partial<StoreLimits> {
+  /** Told what went wrong without a request failing. Default: a warning of the process. */
+  readonly warn?: (message: string) => void;
+}
+
+export const STORE_LIMITS: StoreLimits = {
+  querySeconds: 60,
+  updateSeconds: 300,
+  // WebAssembly ends at 4 GB, and then with the thread.
+  memoryBytes: 3_500_000_000,
+  bodyBytes: 512 * 1024 * 1024,
+  journalBytes: 64 * 1024 * 1024,
+};
+
+const HINT = 'Stop that process, write through its /sparql or its /graph-writer/process, or take another directory';
+
+/**
+ * Opens the store in `directory`, which is created when missing. 0.5 to 0.8 GB of memory for a million statements; opening takes two to
+ * five seconds for each million.
+ *
+ * @throws Fault service/unavailable — another process has the directory open; store/damaged — what is in it cannot be read
+ */
+export async function openEmbeddedStore(directory: string, options: EmbeddedStoreOptions = {}): Promise<EmbeddedStore> {
+  const { warn = (message) => process.emitWarning(message), ...limits } = options;
+  const path = resolve(directory);
+  const claim = await claimDirectory(path, { what: 'store', hint: HINT });
+  const login = { username: 'quadmill', password: randomBytes(24).toString('base64url') };
+  const data: StoreThreadData = { directory: path, port: 0, login, limits: { ...STORE_LIMITS, ...limits } };
+  try {
+    const { thread, port, quads } = await startThread(data, warn);
+    const exited = new Promise<void>((done) => thread.once('exit', () => done()));
+    return {
+      endpoint: `http://${login.username}:${login.password}@127.0.0.1:${port}${STORE_PATH}`,
+      quads,
+      async close() {
+        thread.postMessage({ kind: 'close' });
+        await exited;
+        await claim.release();
+      },
+    };
+  } catch (error) {
+    await claim.release();
+    throw error;
+  }
+}
+
+function startThread(data: StoreThreadData, warn: (message: string) => void): Promise<{ thread: Worker; port: number; quads: number }> {
+  const thread = new Worker(compiled('embedded-thread.js'), { workerData: data });
+  return new Promise((open, reject) => {
+    const fail = (fault: Fault): void => {
+      // Nobody waits any more once it listens.
+      reject(fault);
+      void thread.terminate();
+    };
+    thread.on('message', (message: FromStoreThread) => {
+      if (message.kind === 'listening') open({ thread, port: message.port, quads: message.quads });
+      else if (message.kind === 'warning') warn(message.message);
+      else fail(Fault.from(message.fault));
+    });
+    thread.on('error', (error) => {
+      warn(`The thread of the embedded store ended: ${error.message}`);
+      fail(new Fault('internal/error', `The thread of the embedded store ended: ${error.message}`, { cause: error }));
+    });
+  });
+}
+
+/** The directory that an endpoint of type `embedded` names: a path, or a `file:` URL. */
+export function storeDirectory(endpoint: string, workingDirectory = process.cwd()): string {
+  return /^file:/i.test(endpoint) ? fileURLToPath(endpoint) : resolve(workingDirectory, endpoint);
+}

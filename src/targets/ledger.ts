@@ -1,0 +1,92 @@
+/** Which batches are in the store, in whatever order that happened, and up to where everything is. */
+import type { Mark } from './batches.ts';
+import type { WritePosition } from './request.ts';
+
+export interface Ledger {
+  /** Statements in the store, wherever they stand; with those of earlier attempts. */
+  readonly quadsWritten: number;
+  readonly batches: number;
+  /** Up to here everything is in the store or was rejected; undefined: nothing can be said. */
+  readonly position: WritePosition | undefined;
+  /** So many statements are on their way. They are begun in the order of the inputs. */
+  begin(statements: number, marks: readonly Mark[]): LedgerEntry;
+}
+
+export interface LedgerEntry {
+  /** They are in the store but for those at these places; it took so many batches. */
+  end(refused: readonly number[], batches: number): void;
+}
+
+interface Open {
+  readonly marks: readonly Mark[];
+  readonly size: number;
+  /** Ascending; undefined while it is on its way. */
+  refused: readonly number[] | undefined;
+  batches: number;
+}
+
+/** @param version of the inputs; undefined: it is not known, so no position would mean anything */
+export function openLedger(version: string | undefined, resume: WritePosition | undefined): Ledger {
+  const before = { quadsWritten: resume?.quadsWritten ?? 0, rejected: resume?.rejected ?? 0, batches: resume?.batches ?? 0 };
+  /** Of all batches that are in. */
+  const all = { quadsWritten: before.quadsWritten, batches: before.batches };
+  /** Of the batches before the first open one. */
+  const low = { ...before };
+  let open: Open[] = [];
+  let position = resume;
+
+  function advance(): void {
+    let done = 0;
+    for (; done < open.length; done++) {
+      const entry = open[done] as Open;
+      if (entry.refused === undefined) break;
+      pass(entry, entry.refused);
+    }
+    if (done > 0) open = open.slice(done);
+  }
+
+  function pass({ marks, size, batches }: Open, refused: readonly number[]): void {
+    let at = 0;
+    let refusals = 0;
+    const passUntil = (count: number): void => {
+      let until = refusals;
+      while (until < refused.length && (refused[until] as number) < count) until++;
+      low.quadsWritten += count - at - (until - refusals);
+      low.rejected += until - refusals;
+      at = count;
+      refusals = until;
+    };
+    low.batches += batches;
+    for (const { count, input, done, line, rejected } of marks) {
+      passUntil(count);
+      low.rejected += rejected;
+      if (version !== undefined) position = { input, done, line, version, ...low };
+    }
+    passUntil(size);
+  }
+
+  return {
+    get quadsWritten() {
+      return all.quadsWritten;
+    },
+    get batches() {
+      return all.batches;
+    },
+    get position() {
+      return position;
+    },
+    begin(statements, marks) {
+      const entry: Open = { marks, size: statements, refused: undefined, batches: 0 };
+      open.push(entry);
+      return {
+        end(refused, batches) {
+          entry.refused = [...refused].sort((a, b) => a - b);
+          entry.batches = batches;
+          all.quadsWritten += statements - refused.length;
+          all.batches += batches;
+          advance();
+        },
+      };
+    },
+  };
+}

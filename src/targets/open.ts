@@ -1,0 +1,38 @@
+/** From an address to the store behind it. Each kind is loaded when it is first needed. */
+import { Fault } from '../fault.ts';
+import { didYouMean } from '../nearest.ts';
+import { type GraphTarget, TARGET_TYPES, type TargetAddress } from './target.ts';
+
+/**
+ * The store at `address`, which the caller closes. Nothing is sent to it yet.
+ *
+ * @throws Fault target/unknown — a type that is not known here; config/invalid — an address that this type of store does not have;
+ * service/unavailable — an embedded store that another process has open
+ */
+export async function openTarget(address: TargetAddress): Promise<GraphTarget> {
+  switch (address.type) {
+    case 'neo4j':
+      return (await import('./bolt.ts')).boltTarget(address);
+    case 'embedded':
+      return (await import('./embedded-target.ts')).embeddedTarget(address);
+    case 'sparql':
+    case 'fuseki':
+    case 'graphdb':
+    case 'rdf4j':
+    case 'stardog':
+    case 'blazegraph':
+    case 'neptune':
+    case 'virtuoso':
+      return (await import('./sparql.ts')).sparqlTarget(address);
+    default:
+      throw unknownType(address.type);
+  }
+}
+
+/** From a message or a file, where no compiler has looked at it. */
+function unknownType(type: never): Fault {
+  const near = didYouMean(String(type), TARGET_TYPES);
+  return new Fault('target/unknown', `There is no target of type ${JSON.stringify(type)}; known are ${TARGET_TYPES.join(', ')}`, {
+    ...(near === undefined ? {} : { hint: `${near[0]?.toUpperCase()}${near.slice(1)}` }),
+  });
+}

@@ -1,0 +1,89 @@
+/**
+ * Waiting for a store that cannot take statements just now: exponential back-off with full jitter, as long as the run has patience.
+ *
+ * @see https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Fault } from '../fault.ts';
+import { TargetBusy } from './target.ts';
+
+const FIRST_MS = 200;
+const MOST_MS = 5_000;
+
+/** One for all requests of a run: a success of any of them shows that the store is there. */
+export interface Patience {
+  /** How often something was tried again. */
+  readonly retries: number;
+  /**
+   * What `act` gives, tried again while it throws target/busy or target/unreachable. Resolves to undefined in place of the next try where
+   * `instead` says, after the wait, that another way is better.
+   *
+   * @throws Fault what `act` throws, once there was no success for the whole patience; the signal's reason, at once
+   */
+  attempt<T>(act: (signal: AbortSignal) => Promise<T>, instead?: (fault: Fault) => boolean): Promise<T | undefined>;
+}
+
+export function openPatience(seconds: number, signal: AbortSignal): Patience {
+  let retries = 0;
+  /** Of the first failure since the last success. */
+  let troubleSince: number | undefined;
+
+  async function wait(fault: Fault, failures: number): Promise<void> {
+    const now = performance.now();
+    troubleSince ??= now;
+    const leftMs = seconds * 1000 - (now - troubleSince);
+    const asked = fault instanceof TargetBusy ? (fault.retryAfterMs ?? 0) : 0;
+    if (leftMs <= 0 || asked > leftMs) throw impatient(fault, seconds, asked > Math.max(leftMs, 0) ? asked : undefined);
+    const jitter = Math.random() * Math.min(MOST_MS, FIRST_MS * 2 ** Math.min(failures, 20));
+    await sleep(Math.min(asked + jitter, leftMs), undefined, { signal }).catch(() => undefined);
+    signal.throwIfAborted();
+    retries++;
+  }
+
+  return {
+    get retries() {
+      return retries;
+    },
+    async attempt(act, instead) {
+      for (let failures = 0; ; failures++) {
+        try {
+          const result = await unlessAborted(act(signal), signal);
+          troubleSince = undefined;
+          return result;
+        } catch (error) {
+          signal.throwIfAborted();
+          if (!isPassing(error)) throw error;
+          const another = instead?.(error) ?? false;
+          await wait(error, failures);
+          if (another) return undefined;
+        }
+      }
+    },
+  };
+}
+
+const isPassing = (error: unknown): error is Fault =>
+  error instanceof Fault && (error.code === 'target/busy' || error.code === 'target/unreachable');
+
+/** `act` without a signal of its own would keep a run that is over. */
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+function impatient(fault: Fault, seconds: number, askedMs: number | undefined): Fault {
+  const waited =
+    seconds === 0
+      ? 'The run does not wait for the store (TRIPLESTORE_PATIENCE_SECONDS)'
+      : `The run waits ${seconds} s for the store (TRIPLESTORE_PATIENCE_SECONDS)`;
+  const asked = askedMs === undefined ? '' : `, which asks for ${Math.ceil(askedMs / 1000)} s`;
+  return new Fault(fault.code, fault.message, {
+    place: fault.place,
+    hint: `${waited}${asked}${fault.hint === undefined ? '' : `. ${fault.hint}`}`,
+    cause: fault,
+  });
+}

@@ -1,0 +1,208 @@
+/**
+ * N-Quads, from bytes to checked statements in canonical text.
+ *
+ * A line whose terms cannot be told apart, or that ends before its full stop, is not N-Quads: the file is not what it should be, and reading
+ * ends with a fault. A line that is a statement, but has a term that a store should not get, is rejected and reading goes on: IRIs that are
+ * relative or that RFC 3987 does not know, bytes that are no UTF-8, escapes of no character, terms of RDF 1.2. Literals that do not fit their
+ * datatype are legal RDF and pass. Language tags stay as they are written; `xsd:string` is left out.
+ *
+ * @see https://www.w3.org/TR/n-quads/
+ */
+import { isUtf8 } from 'node:buffer';
+import { excerpt, Fault } from '../fault.ts';
+import { fromBytes } from '../text.ts';
+import { findNotUtf8, type TermProblem } from './check.ts';
+import { LineReader, NotNQuads } from './read-line.ts';
+import type { RejectedStatement } from './request.ts';
+import type { Statement } from './target.ts';
+
+export interface ReadOptions {
+  /** Redacted URL, for messages. */
+  readonly input: string;
+  /** Label without `_:` → IRI without brackets; undefined: blank nodes are kept. */
+  readonly skolem: ((label: string) => string) | undefined;
+  /** `bytes` begins there: the `end` of a block. */
+  readonly from?: InputPosition;
+  /** Of one line; 64 MB where nothing else is said. */
+  readonly maxLineBytes?: number;
+}
+
+/** Between two lines: bytes and lines before it. */
+export interface InputPosition {
+  readonly byte: number;
+  readonly line: number;
+}
+
+export interface StatementBlock {
+  readonly statements: readonly Statement[];
+  readonly rejected: readonly RejectedStatement[];
+  /** Behind the last line of the block. */
+  readonly end: InputPosition;
+}
+
+const LF = 10;
+const CR = 13;
+const HASH = 35;
+const MAX_LINE_BYTES = 64 * 2 ** 20;
+const BLOCK_BYTES = 128 * 2 ** 10;
+/** What is said of a rejected statement at most. */
+const MAX_STATEMENT_CHARACTERS = 16 * 2 ** 10;
+
+/**
+ * The statements of `bytes`, which are N-Quads in UTF-8, in their order.
+ *
+ * A block is what about 128 KB of input hold, or one longer line. Strings of a statement are cut from the text of their block and keep it:
+ * `detach` what outlives a few blocks. Memory: two blocks, or two longest lines. Closes `bytes`.
+ *
+ * @throws Fault source/malformed — a line that is not N-Quads, or a file that was cut off: input, line, byte, value
+ * @throws Fault limit/exceeded — a line longer than `maxLineBytes`
+ */
+export async function* readStatements(
+  bytes: AsyncIterable<Uint8Array>,
+  options: ReadOptions,
+): AsyncGenerator<StatementBlock, void, undefined> {
+  const reader = new LineReader(options.skolem);
+  let end: InputPosition = options.from ?? { byte: 0, line: 0 };
+  for await (const { lines, cutOff } of wholeLines(bytes, options, () => end)) {
+    const block = readBlock(reader, lines, cutOff, end, options);
+    end = block.end;
+    yield block;
+  }
+}
+
+interface WholeLines {
+  /** Each with its end. */
+  readonly lines: Buffer;
+  /** The last line has no end in the input: it was given one. */
+  readonly cutOff: boolean;
+}
+
+/** Cuts the input behind line ends, in blocks; a line end of two bytes stays whole. */
+async function* wholeLines(
+  bytes: AsyncIterable<Uint8Array>,
+  options: ReadOptions,
+  position: () => InputPosition,
+): AsyncGenerator<WholeLines, void, undefined> {
+  const longest = options.maxLineBytes ?? MAX_LINE_BYTES;
+  let held: Uint8Array[] = [];
+  let heldBytes = 0;
+  let wanted = BLOCK_BYTES;
+  for await (const chunk of bytes) {
+    held.push(chunk);
+    heldBytes += chunk.length;
+    if (heldBytes < wanted) continue;
+    const buffer = Buffer.concat(held, heldBytes);
+    const cut = lastLineEnd(buffer);
+    if (cut > 0) yield { lines: buffer.subarray(0, cut), cutOff: false };
+    const rest = buffer.subarray(cut);
+    if (rest.length > longest) throw tooLong(longest, position(), options.input);
+    held = [rest];
+    heldBytes = rest.length;
+    // Reads grow with a long line, so that looking for its end stays linear.
+    wanted = Math.max(BLOCK_BYTES, Math.min(heldBytes * 2, longest + 1));
+  }
+  if (heldBytes === 0) return;
+  const last = held[held.length - 1]?.at(-1);
+  const cutOff = last !== LF && last !== CR;
+  yield { lines: Buffer.concat(cutOff ? [...held, Buffer.from('\n')] : held), cutOff };
+}
+
+/** The position behind the last line end that surely is whole; 0: there is none. */
+function lastLineEnd(buffer: Buffer): number {
+  const feed = buffer.lastIndexOf(LF);
+  if (feed >= 0) return feed + 1;
+  return buffer.length < 2 ? 0 : buffer.lastIndexOf(CR, buffer.length - 2) + 1;
+}
+
+function readBlock(reader: LineReader, lines: Buffer, cutOff: boolean, from: InputPosition, options: ReadOptions): StatementBlock {
+  const { input } = options;
+  const longest = options.maxLineBytes ?? MAX_LINE_BYTES;
+  const text = lines.toString('latin1');
+  const valid = isUtf8(lines);
+  const statements: Statement[] = [];
+  const rejected: RejectedStatement[] = [];
+  reader.load(lines, text);
+  let at = from.byte === 0 && lines[0] === 0xef && lines[1] === 0xbb && lines[2] === 0xbf ? 3 : 0;
+  let line = from.line;
+  const lineEndsAt = cutOff ? lines.length - 1 : lines.length;
+  while (at < lines.length) {
+    const start = at;
+    line++;
+    while (lines[at] === 32 || lines[at] === 9) at++;
+    const first = lines[at];
+    try {
+      if (first === LF || first === CR || first === HASH) at = reader.end(at);
+      else {
+        at = reader.read(at);
+        if (cutOff && reader.touchingStop === lineEndsAt - 1) throw new NotNQuads(at, 'a line end behind the full stop');
+        const problem = (valid ? undefined : encodingProblem(text, start, at)) ?? reader.problem;
+        if (problem === undefined) {
+          const { subject, predicate, object, graph } = reader;
+          statements.push({ subject, predicate, object, graph, line });
+        } else rejected.push(rejection(problem, text.slice(start, at), input, line, from.byte + problem.at));
+      }
+    } catch (error) {
+      throw error instanceof NotNQuads ? malformed(error, { text, start, line, lineEndsAt, cutOff, input, offset: from.byte }) : error;
+    }
+    if (at - start > longest) throw tooLong(longest, { byte: from.byte + start, line: line - 1 }, input);
+    at += lines[at] === CR && lines[at + 1] === LF ? 2 : 1;
+  }
+  return { statements, rejected, end: { byte: from.byte + lineEndsAt, line } };
+}
+
+function encodingProblem(text: string, start: number, end: number): TermProblem | undefined {
+  const at = findNotUtf8(text.slice(start, end));
+  if (at < 0) return undefined;
+  const byte = text
+    .charCodeAt(start + at)
+    .toString(16)
+    .padStart(2, '0');
+  return {
+    message: `A statement is not in UTF-8: byte 0x${byte} is out of place`,
+    at: start + at,
+    hint: 'N-Quads is UTF-8: convert the file if it has another encoding, for example windows-1252',
+  };
+}
+
+function rejection(problem: TermProblem, statement: string, input: string, line: number, byte: number): RejectedStatement {
+  const { message, hint } = problem;
+  const characters = fromBytes(statement.slice(0, MAX_STATEMENT_CHARACTERS * 4)).trim();
+  return {
+    input,
+    line,
+    statement: characters.slice(0, MAX_STATEMENT_CHARACTERS),
+    fault: { code: 'record/term', message, place: { input, line, byte, value: excerpt(characters) }, hint },
+  };
+}
+
+interface BadLine {
+  readonly text: string;
+  readonly start: number;
+  readonly line: number;
+  readonly lineEndsAt: number;
+  readonly cutOff: boolean;
+  readonly input: string;
+  /** Bytes of the input before `text`. */
+  readonly offset: number;
+}
+
+function malformed(error: NotNQuads, { text, start, line, lineEndsAt, cutOff, input, offset }: BadLine): Fault {
+  const value = excerpt(fromBytes(text.slice(start, Math.min(start + 400, lineEndsAt))).split(/[\r\n]/, 1)[0] as string);
+  const place = { input, line, byte: offset + Math.min(error.at, lineEndsAt), value };
+  if (cutOff && error.at >= lineEndsAt) {
+    return new Fault('source/malformed', `The file ends within a statement, where ${error.expected} was expected: it was cut off`, {
+      place,
+      hint: 'Write or copy the file again',
+    });
+  }
+  return new Fault('source/malformed', `A line is not N-Quads: ${error.expected} was expected`, {
+    place,
+    hint: 'Each line has one statement of RDF 1.1: <subject> <predicate> object <graph> .',
+  });
+}
+
+const tooLong = (longest: number, { byte, line }: InputPosition, input: string): Fault =>
+  new Fault('limit/exceeded', `A line is longer than the ${longest} bytes that are allowed`, {
+    place: { input, line: line + 1, byte },
+    hint: 'Look for a line end that is missing',
+  });

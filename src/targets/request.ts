@@ -1,0 +1,87 @@
+/** What a write is asked to do and what it says when it has done it. Plain data: it travels to a thread and back. */
+import type { FaultData } from '../fault.ts';
+import type { RunLimits } from '../limits.ts';
+import type { TargetAddress, UpdateScope, WriteMode } from './target.ts';
+
+export interface WriteRequest {
+  /** Unique for the run. */
+  readonly runId: string;
+  /** Files of N-Quads (`.nq`, `.nq.gz`), as URLs or paths. */
+  readonly inputs: readonly string[];
+  readonly workingDirectory: string;
+  readonly target: TargetAddress;
+  readonly mode: WriteMode;
+  readonly scope: UpdateScope;
+  /** `keep`: as blank nodes, where the target takes whole files; otherwise they become IRIs (RDF 1.1 §3.5). */
+  readonly blankNodes: 'skolem' | 'keep';
+  /** What those IRIs begin with. */
+  readonly skolemBase: string;
+  /** The write fails once more statements than this were rejected. */
+  readonly maxRejected: number;
+  /** How long a store that cannot take statements just now is waited for. */
+  readonly patienceSeconds: number;
+  readonly memoryBudgetBytes: number;
+  readonly limits: RunLimits;
+  /** Created when first needed, emptied at the end. */
+  readonly spillDirectory: string;
+  /** Where an earlier attempt had come to; undefined: at the beginning. */
+  readonly resume: WritePosition | undefined;
+}
+
+/** Up to here everything is in the store. */
+export interface WritePosition {
+  /** Position in `WriteRequest.inputs`; with `update`, the inputs together are input 0. */
+  readonly input: number;
+  /** `insert`: byte behind the last line, of the unpacked input. `update`: partitions done. */
+  readonly done: number;
+  /** `insert`: lines until there. */
+  readonly line: number;
+  /** Another one when the content has changed, so that the position means nothing. */
+  readonly version: string;
+  /** What the earlier attempts had counted until here. */
+  readonly quadsWritten: number;
+  readonly rejected: number;
+  readonly batches: number;
+}
+
+/** A statement that is not in the store: its text as the input has it, and why. */
+export interface RejectedStatement {
+  /** Redacted URL of the input. */
+  readonly input: string;
+  /** 1-based. */
+  readonly line: number;
+  /** Canonical N-Quads, characters, cut to 16 KiB. */
+  readonly statement: string;
+  readonly fault: FaultData;
+}
+
+export interface WriteProgress {
+  readonly statements: number;
+  readonly quadsWritten: number;
+  readonly bytesRead: number;
+  readonly position: WritePosition | undefined;
+}
+
+export interface WriteHooks {
+  readonly signal: AbortSignal;
+  /** At most about ten times a second, and once at the end. */
+  readonly progress?: (progress: WriteProgress) => void;
+  readonly reject?: (rejected: RejectedStatement) => void;
+}
+
+export interface WriteReport {
+  /** For a person, without passwords. */
+  readonly target: string;
+  /** Statements of the inputs. */
+  readonly statements: number;
+  /** Statements that the store has taken; with `resume`, those of the earlier attempts too. */
+  readonly quadsWritten: number;
+  readonly rejected: number;
+  readonly batches: number;
+  readonly bytesRead: number;
+  readonly bytesSpilled: number;
+  /** How often a batch was sent again because the store had no time. */
+  readonly retries: number;
+  readonly seconds: number;
+  readonly warnings: readonly string[];
+}

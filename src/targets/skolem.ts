@@ -1,0 +1,24 @@
+/** Blank nodes as IRIs, so that a file may be cut anywhere and written twice (RDF 1.1 Concepts §3.5). */
+import { excerpt, Fault } from '../fault.ts';
+import { encodeUriPart, fromBytes, toBytes } from '../text.ts';
+import { iriProblem } from './check.ts';
+
+/**
+ * Label without `_:` → `<base><seed>/<label>` without brackets, one-byte text both.
+ *
+ * The same base, seed and label always give the same IRI; two labels never do, nor do two seeds: what is no letter, digit or `-._~` of either is
+ * percent-encoded.
+ *
+ * @throws Fault config/invalid — the base is no beginning of an absolute IRI
+ */
+export function skolemiser(base: string, seed: string): (label: string) => string {
+  const before = `${toBytes(base)}${encodeUriPart(toBytes(seed))}/`;
+  const problem = iriProblem(before);
+  if (problem !== undefined) {
+    throw new Fault('config/invalid', `${problem.message}: what the IRIs of blank nodes begin with`, {
+      place: { value: excerpt(fromBytes(before)) },
+      hint: 'Expected an absolute IRI such as https://example.org/.well-known/genid/',
+    });
+  }
+  return (label) => before + encodeUriPart(label);
+}

@@ -1,0 +1,261 @@
+/** How the products that speak SPARQL differ, as far as a writer meets it. Everything else in `sparql*.ts` is the same for all. */
+import { Fault } from '../fault.ts';
+import type { BatchSizes, TargetType } from './target.ts';
+
+export type SparqlType = Exclude<TargetType, 'neo4j'>;
+
+/** Where requests go. */
+export interface SparqlUrls {
+  readonly query: string;
+  readonly update: string;
+  /** Takes N-Quads by POST and adds them; undefined: the product has nothing of the kind, or not in one transaction. */
+  readonly quads: string | undefined;
+  /** Says the version by GET, also without a login for data; undefined: it says none. */
+  readonly version: string | undefined;
+}
+
+/**
+ * What a product calls its default graph.
+ *
+ * - `own`: patterns without GRAPH read it, templates without GRAPH write it. Where the server shows the union of all graphs in its place,
+ *   patterns match too much, but templates delete from the default graph alone, so nothing else is lost.
+ * - `nil`: templates without GRAPH would delete from every graph; this name in a template means the default graph alone.
+ * - `named`: statements without a graph stand in the graph of this name.
+ */
+export type DefaultGraph = { readonly kind: 'own' } | { readonly kind: 'nil' | 'named'; readonly iri: string };
+
+export interface SparqlProduct {
+  readonly name: string;
+  /** What a user gives as the endpoint, for people. */
+  readonly endpoint: string;
+  /** `endpoint`: absolute, http(s), without login, query or fragment, no slash at the end. */
+  urls(endpoint: string): SparqlUrls;
+  /** `none`: requests carry no login. */
+  readonly login: 'basic' | 'digest' | 'none';
+  /** Statements that one INSERT DATA takes; undefined: as many as there are. */
+  readonly mostInserted: number | undefined;
+  readonly defaultGraph: DefaultGraph;
+  /** Whether `_:label` may stand in what is added. */
+  readonly takesBlankNodes: boolean;
+  /** Removes `.` and `..` from the paths of IRIs in SPARQL, though not in N-Quads. */
+  readonly removesDotSegments: boolean;
+  /** Answers 500 to updates that it refuses. */
+  readonly refusesBy500: boolean;
+  /**
+   * How we know that the operations of one update request are one transaction. SPARQL 1.1 Update recommends it. Where it is not so, an
+   * interrupted request may leave a subject without its statements until it is repeated, which the writer does.
+   */
+  readonly atomic: 'tested' | 'not known';
+  readonly sizes: BatchSizes;
+  /** What this row was read from, and whether tests run it. Nothing of the code reads it. */
+  readonly source: string;
+}
+
+/** One endpoint for everything, or the place of updates beside that of queries: what the path ends with decides. */
+const siblings =
+  (names: { readonly query: string; readonly update: string; readonly quads?: string }, base: 'alone' | 'under') =>
+  (endpoint: string): Omit<SparqlUrls, 'version'> => {
+    const end = endpoint.lastIndexOf('/') + 1;
+    const given = Object.values(names).includes(endpoint.slice(end));
+    if (!given && base === 'alone') return { query: endpoint, update: endpoint, quads: names.quads === undefined ? undefined : endpoint };
+    const parent = given ? endpoint.slice(0, end) : `${endpoint}/`;
+    return {
+      query: `${parent}${names.query}`,
+      update: `${parent}${names.update}`,
+      quads: names.quads === undefined ? undefined : `${parent}${names.quads}`,
+    };
+  };
+
+/** `…/repositories/ID`, or its `/statements`. */
+function repository(endpoint: string): Omit<SparqlUrls, 'version'> {
+  const base = endpoint.replace(/\/statements$/, '');
+  return { query: base, update: `${base}/statements`, quads: `${base}/statements` };
+}
+
+/** What stands before `/repositories/ID`. */
+const server = (endpoint: string): string => endpoint.replace(/\/repositories\/.*$/, '');
+
+const origin = (endpoint: string): string => new URL(endpoint).origin;
+
+const SMALL: BatchSizes = { first: 5_000, least: 100, most: 20_000, inFlight: 2 };
+const NIL = 'http://www.openrdf.org/schema/sesame#nil';
+
+/** The differences, one row a product. */
+export const SPARQL_PRODUCTS: Readonly<Record<SparqlType, SparqlProduct>> = {
+  embedded: {
+    name: 'Embedded store',
+    endpoint: 'the URL that the open store has, or its directory',
+    urls: (endpoint) => ({ ...siblings({ query: 'query', update: 'update', quads: 'data' }, 'under')(endpoint), version: undefined }),
+    login: 'basic',
+    mostInserted: undefined,
+    defaultGraph: { kind: 'own' },
+    takesBlankNodes: true,
+    removesDotSegments: false,
+    refusesBy500: false,
+    atomic: 'tested',
+    sizes: { first: 10_000, least: 100, most: 50_000, inFlight: 2 },
+    source: 'embedded*.ts beside this file, oxigraph 0.5.11; tested',
+  },
+  sparql: {
+    name: 'SPARQL 1.1 endpoint',
+    endpoint: 'the URL that takes updates; beside …/update the place of queries is …/query',
+    urls: (endpoint) => ({ ...siblings({ query: 'query', update: 'update' }, 'alone')(endpoint), version: undefined }),
+    login: 'basic',
+    mostInserted: undefined,
+    defaultGraph: { kind: 'own' },
+    takesBlankNodes: true,
+    removesDotSegments: false,
+    refusesBy500: false,
+    atomic: 'not known',
+    sizes: SMALL,
+    source: 'SPARQL 1.1 Update and Protocol (W3C 2013), which recommend atomic requests; tested with Fuseki as one of them',
+  },
+  fuseki: {
+    name: 'Apache Jena Fuseki',
+    endpoint: 'http://HOST:3030/DATASET, or its …/update',
+    urls: (endpoint) => ({
+      ...siblings({ query: 'query', update: 'update', quads: 'data' }, 'alone')(endpoint),
+      version: `${origin(endpoint)}/$/server`,
+    }),
+    login: 'basic',
+    mostInserted: undefined,
+    defaultGraph: { kind: 'own' },
+    takesBlankNodes: true,
+    removesDotSegments: true,
+    refusesBy500: false,
+    atomic: 'tested',
+    // The files of TDB2 grow with every transaction, so few and large ones; it has one writer at a time.
+    sizes: { first: 20_000, least: 100, most: 100_000, inFlight: 2 },
+    source: 'Apache Jena documentation, Fuseki and TDB2; tested with 5.6.0, TDB2 and memory',
+  },
+  graphdb: {
+    name: 'Ontotext GraphDB',
+    endpoint: 'http://HOST:7200/repositories/ID, or its …/statements',
+    urls: (endpoint) => ({ ...repository(endpoint), version: `${server(endpoint)}/rest/info/version` }),
+    login: 'basic',
+    mostInserted: undefined,
+    defaultGraph: { kind: 'nil', iri: NIL },
+    takesBlankNodes: true,
+    removesDotSegments: false,
+    refusesBy500: false,
+    atomic: 'not known',
+    sizes: { first: 10_000, least: 100, most: 50_000, inFlight: 1 },
+    source:
+      'GraphDB documentation, "Query behaviour" (the default graph of a query is the union) and the client library graphdb 3.1 (requests as of RDF4J); only read',
+  },
+  rdf4j: {
+    name: 'Eclipse RDF4J',
+    endpoint: 'http://HOST:8080/rdf4j-server/repositories/ID, or its …/statements',
+    urls: (endpoint) => ({ ...repository(endpoint), version: `${server(endpoint)}/protocol` }),
+    login: 'basic',
+    mostInserted: undefined,
+    defaultGraph: { kind: 'nil', iri: NIL },
+    takesBlankNodes: true,
+    removesDotSegments: false,
+    refusesBy500: false,
+    atomic: 'tested',
+    sizes: { first: 10_000, least: 100, most: 50_000, inFlight: 1 },
+    source: 'RDF4J 4.1 server, protocol 12, "REST API"; tested with 4.1.3, memory and native store',
+  },
+  stardog: {
+    name: 'Stardog',
+    endpoint: 'http://HOST:5820/DATABASE, or its …/update',
+    urls: (endpoint) => ({ ...siblings({ query: 'query', update: 'update' }, 'under')(endpoint), version: undefined }),
+    login: 'basic',
+    mostInserted: undefined,
+    // The union of all graphs with query.all.graphs.
+    defaultGraph: { kind: 'own' },
+    takesBlankNodes: true,
+    removesDotSegments: false,
+    refusesBy500: false,
+    atomic: 'not known',
+    sizes: SMALL,
+    source: 'Stardog documentation, "HTTP API" (/{db}/query, /{db}/update) and query.all.graphs; only read',
+  },
+  blazegraph: {
+    name: 'Blazegraph',
+    endpoint: 'http://HOST:9999/bigdata/namespace/NAMESPACE/sparql',
+    urls: (endpoint) => ({ query: endpoint, update: endpoint, quads: undefined, version: undefined }),
+    login: 'basic',
+    mostInserted: undefined,
+    // Of a namespace in quads mode; one in triples mode has no graphs at all, and says so.
+    defaultGraph: { kind: 'named', iri: 'http://www.bigdata.com/rdf#nullGraph' },
+    takesBlankNodes: true,
+    removesDotSegments: false,
+    refusesBy500: true,
+    atomic: 'not known',
+    sizes: SMALL,
+    source: 'Blazegraph wiki, "REST API" of 2020, and the name of its null graph from clients of it; only read',
+  },
+  neptune: {
+    name: 'Amazon Neptune',
+    endpoint: 'https://HOST:8182, or its /sparql',
+    urls: (endpoint) => {
+      const url = endpoint.endsWith('/sparql') ? endpoint : `${endpoint}/sparql`;
+      return { query: url, update: url, quads: undefined, version: `${origin(endpoint)}/status` };
+    },
+    login: 'none',
+    mostInserted: undefined,
+    defaultGraph: { kind: 'named', iri: 'http://aws.amazon.com/neptune/vocab/v01/DefaultNamedGraph' },
+    takesBlankNodes: true,
+    removesDotSegments: false,
+    refusesBy500: false,
+    atomic: 'not known',
+    sizes: SMALL,
+    source: 'Neptune user guide, "SPARQL Default Graph and Named Graphs" and "Transaction Semantics"; only read',
+  },
+  virtuoso: {
+    name: 'OpenLink Virtuoso',
+    endpoint: 'http://HOST:8890, or its /sparql-auth; /sparql where the public may write',
+    urls: (endpoint) => {
+      const url = /\/sparql(-auth)?$/.test(endpoint) ? endpoint : `${endpoint}/sparql-auth`;
+      return { query: url, update: url, quads: undefined, version: undefined };
+    },
+    login: 'digest',
+    // From about 4,000 on it says SP030, memory exhausted.
+    mostInserted: 2_000,
+    // It has no default graph; this is the name that its own client library gives to one.
+    defaultGraph: { kind: 'named', iri: 'virt:DEFAULT' },
+    takesBlankNodes: false,
+    removesDotSegments: false,
+    refusesBy500: true,
+    atomic: 'not known',
+    sizes: { first: 1_000, least: 50, most: 2_000, inFlight: 1 },
+    source:
+      'Virtuoso documentation, "SPARQL Update", and its client library (name of the default graph); tested with 7.2.5.1 where it is installed',
+  },
+};
+
+export interface Endpoint {
+  /** As `SparqlProduct.urls` wants it. */
+  readonly base: string;
+  /** `?…` that all requests carry; may hold a secret. Empty: nothing. */
+  readonly search: string;
+  /** Empty: none. */
+  readonly username: string;
+  readonly password: string;
+}
+
+/** @throws Fault config/invalid — it is no http(s) URL */
+export function readEndpoint(type: SparqlType, endpoint: string): Endpoint {
+  const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
+  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    throw new Fault('config/invalid', `The endpoint of a target of type ${type} is a URL that begins with http:// or https://`, {
+      hint: `Name ${SPARQL_PRODUCTS[type].endpoint}`,
+    });
+  const { username, password, search } = url;
+  url.username = '';
+  url.password = '';
+  url.search = '';
+  url.hash = '';
+  return { base: url.href.replace(/\/+$/, ''), search, username: decode(username), password: decode(password) };
+}
+
+/** Whoever writes `%` as it is means it so. */
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

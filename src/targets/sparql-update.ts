@@ -1,0 +1,158 @@
+/** The texts that are sent to a store: N-Quads and SPARQL Update. One-byte text of UTF-8, as the terms of `Statement` are. */
+import { Fault } from '../fault.ts';
+import { fromBytes } from '../text.ts';
+import type { SparqlProduct } from './sparql-products.ts';
+import type { Statement, UpdateScope } from './target.ts';
+
+/** The lines of the statements. `graph` takes the place of each one's own. */
+export function nquads(statements: readonly Statement[], graph?: string): string {
+  const labels = new Map<string, string>();
+  let lines = '';
+  for (const { subject, predicate, object, graph: own } of statements) {
+    const name = relabel(graph ?? own, labels);
+    lines += `${relabel(subject, labels)} ${predicate} ${relabel(object, labels)}${name === '' ? '' : ` ${name}`} .\n`;
+  }
+  return lines;
+}
+
+/**
+ * INSERT DATA of the statements; several, with `;` between them, where the product takes only so many in one.
+ *
+ * @throws Fault target/refused — SPARQL cannot say it
+ */
+export function insertData(statements: readonly Statement[], product: SparqlProduct, graph?: string): string {
+  const most = product.mostInserted ?? statements.length;
+  const labels = new Map<string, string>();
+  const operations: string[] = [];
+  for (let at = 0; at < statements.length; at += most)
+    operations.push(`INSERT DATA {\n${quadData(statements, at, Math.min(at + most, statements.length), product, labels, graph)}}`);
+  if (operations.length > 1 && labels.size > 0)
+    throw new Fault('target/refused', `${product.name} takes blank nodes only where all that mention them are at most ${most} statements`);
+  return operations.join(' ;\n');
+}
+
+function quadData(
+  statements: readonly Statement[],
+  from: number,
+  to: number,
+  product: SparqlProduct,
+  labels: Map<string, string>,
+  graph: string | undefined,
+): string {
+  let text = '';
+  let open = '';
+  for (let at = from; at < to; at++) {
+    const statement = statements[at] as Statement;
+    const name = graphName(graph ?? statement.graph, product);
+    if (name !== open) {
+      if (open !== '') text += '}\n';
+      if (name !== '') text += `GRAPH ${name} {\n`;
+      open = name;
+    }
+    refuseDotSegments(statement, product);
+    text += `${relabel(statement.subject, labels)} ${statement.predicate} ${relabel(statement.object, labels)} .\n`;
+  }
+  return open === '' ? text : `${text}}\n`;
+}
+
+/** Labels of N-Quads may hold colons, which neither SPARQL nor Jena's reader of N-Quads takes. */
+function relabel(term: string, labels: Map<string, string>): string {
+  if (!term.startsWith('_:')) return term;
+  const known = labels.get(term);
+  if (known !== undefined) return known;
+  const label = `_:b${labels.size}`;
+  labels.set(term, label);
+  return label;
+}
+
+/** `<iri>`; empty for a default graph without a name. */
+export function graphName(graph: string, { defaultGraph, name }: SparqlProduct): string {
+  if (graph.startsWith('_:')) throw new Fault('target/refused', `The graph is a blank node, which SPARQL cannot name for ${name}`);
+  return graph === '' && defaultGraph.kind === 'named' ? `<${defaultGraph.iri}>` : graph;
+}
+
+const DOT_SEGMENT = /^<[^?#]*\/\.\.?[/?#>]/;
+
+function refuseDotSegments({ subject, predicate, object, graph }: Statement, product: SparqlProduct): void {
+  if (!product.removesDotSegments) return;
+  const datatype = object.startsWith('"') ? object.slice(object.lastIndexOf('<')) : object;
+  for (const term of [subject, predicate, datatype, graph]) checkDotSegments(term, product);
+}
+
+/** @throws Fault target/refused — the product would store another IRI */
+export function checkDotSegments(term: string, { removesDotSegments, name }: SparqlProduct): void {
+  if (!removesDotSegments || !term.includes('/.') || !DOT_SEGMENT.test(term)) return;
+  throw new Fault(
+    'target/refused',
+    `${name} would take the segments . and .. out of the IRI ${fromBytes(term)}, which makes another one of it`,
+    {
+      hint: 'WRITE_MODE=insert and UPDATE_SCOPE=graph write such IRIs as they are',
+    },
+  );
+}
+
+/**
+ * One request that leaves exactly `statements` of what the scope says: deletions of the named graphs and of the default graph, then the
+ * insertion. Graphs, subjects and predicates stand in VALUES, which every product looks up in its indexes.
+ *
+ * @throws Fault target/refused — SPARQL cannot say it
+ */
+export function replacement(statements: readonly Statement[], scope: Exclude<UpdateScope, 'graph'>, product: SparqlProduct): string {
+  const named = new Set<string>();
+  const unnamed = new Set<string>();
+  for (const { subject, predicate, graph } of statements) {
+    // A blank node of the input is never one that the store has already.
+    if (subject.startsWith('_:')) continue;
+    const name = graphName(graph, product);
+    const key = scope === 'property' ? `${subject} ${predicate}` : subject;
+    if (name === '') unnamed.add(`(${key})`);
+    else named.add(`(${name} ${key})`);
+  }
+  const keys = scope === 'property' ? '?s ?p' : '?s';
+  const operations: string[] = [];
+  if (named.size > 0)
+    operations.push(`DELETE { GRAPH ?g { ?s ?p ?o } } WHERE { VALUES (?g ${keys}) {\n${[...named].join('\n')}\n} GRAPH ?g { ?s ?p ?o } }`);
+  if (unnamed.size > 0)
+    operations.push(`DELETE { ${ofDefaultGraph(product)} } WHERE { VALUES (${keys}) {\n${[...unnamed].join('\n')}\n} ?s ?p ?o }`);
+  operations.push(insertData(statements, product));
+  return operations.join(' ;\n');
+}
+
+/** The template of all statements of the default graph alone. */
+const ofDefaultGraph = ({ defaultGraph }: SparqlProduct): string =>
+  defaultGraph.kind === 'own' ? '?s ?p ?o' : `GRAPH <${defaultGraph.iri}> { ?s ?p ?o }`;
+
+/** The graph that a replacement is filled in. */
+export const stagingGraph = (key: string): string => `<urn:quadmill:staging:${encodeURIComponent(key)}>`;
+
+/** Some statement of a graph, at most once. */
+const anythingIn = (graph: string): string => `{ SELECT (1 AS ?there) WHERE { GRAPH ${graph} { ?s1 ?p1 ?o1 } } LIMIT 1 }`;
+
+/**
+ * One request after which `graph` has what stood in `staging`, which is gone. Without `staging` nothing changes, so that it can be sent again
+ * when nobody knows whether the first one was carried out.
+ *
+ * Not MOVE: RDF4J empties the graph where there is nothing to move, and TDB2 (Jena 5.6.0) loses some seventy statements in MOVE, COPY and ADD
+ * once something was deleted in the same transaction, because they change the index that they read.
+ */
+export function exchange(graph: string, staging: string, product: SparqlProduct): string {
+  const name = graphName(graph, product);
+  const all = name === '' ? ofDefaultGraph(product) : `GRAPH ${name} { ?s ?p ?o }`;
+  const present = name === '' ? '?s ?p ?o' : all;
+  return [
+    `DELETE { ${all} } WHERE { ${anythingIn(staging)} ${present} }`,
+    `INSERT { ${name === '' ? '?s ?p ?o' : all} } WHERE { GRAPH ${staging} { ?s ?p ?o } }`,
+    `DROP SILENT GRAPH ${staging}`,
+  ].join(' ;\n');
+}
+
+/** `graph` becomes empty. */
+export function emptied(graph: string, product: SparqlProduct): string {
+  const name = graphName(graph, product);
+  return `DROP SILENT ${name === '' ? 'DEFAULT' : `GRAPH ${name}`}`;
+}
+
+export const dropped = (graph: string): string => `DROP SILENT GRAPH ${graph}`;
+
+/** Changes nothing, and is refused where nothing may be changed. */
+export const NOTHING = 'INSERT DATA {}';

@@ -1,0 +1,177 @@
+/**
+ * Stores that speak SPARQL 1.1 as targets of the graph writer.
+ *
+ * Statements are added by one POST of N-Quads where the product takes that in one transaction, otherwise by INSERT DATA; everything else is
+ * one update request. `sparql-products.ts` has the differences between the products.
+ */
+import { readFile } from 'node:fs/promises';
+import { Fault } from '../fault.ts';
+import { faultOfAnswer } from './sparql-faults.ts';
+import { type HttpAnswer, type HttpClient, openHttp } from './sparql-http.ts';
+import { login } from './sparql-login.ts';
+import { readEndpoint, SPARQL_PRODUCTS, type SparqlProduct, type SparqlType, type SparqlUrls } from './sparql-products.ts';
+import {
+  checkDotSegments,
+  dropped,
+  emptied,
+  exchange,
+  graphName,
+  insertData,
+  NOTHING,
+  nquads,
+  replacement,
+  stagingGraph,
+} from './sparql-update.ts';
+import type { GraphReplacement, GraphTarget, TargetAddress } from './target.ts';
+
+/** Without the charset RDF4J reads Latin-1. */
+const UPDATE = 'application/sparql-update; charset=utf-8';
+const QUADS = 'application/n-quads';
+
+/**
+ * Opens no connection yet. A login in the endpoint's URL is taken where the address has none of its own.
+ *
+ * @throws Fault target/unknown — the type speaks no SPARQL; config/invalid — endpoint, login or certificate cannot be used
+ */
+export async function sparqlTarget(address: TargetAddress): Promise<GraphTarget> {
+  const { type } = address;
+  if (!isSparql(type)) throw new Fault('target/unknown', `A target of type ${type} does not speak SPARQL`);
+  const product = SPARQL_PRODUCTS[type];
+  const { base, search, ...inUrl } = readEndpoint(type, address.endpoint);
+  const username = address.username ?? inUrl.username;
+  const password = address.password ?? inUrl.password;
+  if (product.login === 'none' && username !== '')
+    throw new Fault('config/invalid', `${product.name} takes no user name and password`, {
+      hint: 'Requests signed for IAM (SigV4) are not supported: let a signing proxy do that, or use a cluster without IAM authentication',
+    });
+  // Where the embedded store listens is nobody's business but this process's, and another port after each start.
+  const name = type === 'embedded' ? product.name : `${product.name} at ${base}`;
+  const http = openHttp({
+    name,
+    login: login(product.login, username === '' ? undefined : { username, password }),
+    ca: await readAuthorities(address.ca),
+    requestSeconds: address.requestSeconds,
+    connectSeconds: address.connectSeconds,
+    connections: product.sizes.inFlight + 1,
+  });
+  return target(openStore(name, product, product.urls(base), search, http));
+}
+
+const isSparql = (type: string): type is SparqlType => Object.hasOwn(SPARQL_PRODUCTS, type);
+
+async function readAuthorities(ca: string | undefined): Promise<string | undefined> {
+  if (ca === undefined || ca.includes('-----BEGIN')) return ca;
+  try {
+    return await readFile(ca, 'utf8');
+  } catch (cause) {
+    throw new Fault('config/invalid', `The certificates ${ca} cannot be read`, {
+      hint: 'TRIPLESTORE_CA is PEM text or a file of it',
+      cause,
+    });
+  }
+}
+
+/** The requests that a store is asked, each checked. */
+interface Store {
+  readonly name: string;
+  readonly product: SparqlProduct;
+  readonly urls: SparqlUrls;
+  update(text: string, signal: AbortSignal): Promise<void>;
+  /** Adds N-Quads. */
+  add(lines: string, url: string, signal: AbortSignal): Promise<void>;
+  /** The answer as it is. */
+  get(url: string, signal: AbortSignal): Promise<HttpAnswer>;
+  close(): void;
+}
+
+function openStore(name: string, product: SparqlProduct, urls: SparqlUrls, search: string, http: HttpClient): Store {
+  const post = async (url: string, type: string, text: string, signal: AbortSignal): Promise<void> => {
+    const headers = { 'content-type': type, accept: 'text/plain, application/json;q=0.9, */*;q=0.1' };
+    const answer = await http.send({ method: 'POST', url: `${url}${search}`, headers, body: Buffer.from(text, 'latin1') }, signal);
+    const fault = faultOfAnswer(answer, { name, url, product });
+    if (fault !== undefined) throw fault;
+  };
+  return {
+    name,
+    product,
+    urls,
+    update: (text, signal) => post(urls.update, UPDATE, text, signal),
+    add: (lines, url, signal) => post(url, QUADS, lines, signal),
+    get: (url, signal) =>
+      http.send({ method: 'GET', url, headers: { accept: 'application/json, text/plain;q=0.9, */*;q=0.1' }, body: undefined }, signal),
+    close: () => http.close(),
+  };
+}
+
+function target(store: Store): GraphTarget {
+  const { name, product, urls } = store;
+  return {
+    describe: () => name,
+    sizes: product.sizes,
+    takesBlankNodes: product.takesBlankNodes,
+    async probe(signal) {
+      const begun = performance.now();
+      await store.update(NOTHING, signal);
+      const milliseconds = Math.round(performance.now() - begun);
+      if (urls.quads !== undefined) await store.add('', urls.quads, signal);
+      return { product: await version(store, signal), milliseconds };
+    },
+    async prepare() {},
+    async insert(statements, signal) {
+      if (statements.length === 0) return;
+      if (urls.quads !== undefined) await store.add(nquads(statements), urls.quads, signal);
+      else await store.update(insertData(statements, product), signal);
+    },
+    async replace(statements, scope, signal) {
+      if (statements.length > 0) await store.update(replacement(statements, scope, product), signal);
+    },
+    replaceGraph: (graph, key, signal) => replaceGraph(store, graph, key, signal),
+    async close() {
+      store.close();
+    },
+  };
+}
+
+/** How long a store that is left in the middle may take to clear what was staged. */
+const ABORT_MS = 30_000;
+
+async function replaceGraph(store: Store, graph: string, key: string, signal: AbortSignal): Promise<GraphReplacement> {
+  const { product, urls } = store;
+  // Both throw for a graph that cannot be named, before anything is filled.
+  checkDotSegments(graphName(graph, product), product);
+  const staging = stagingGraph(key);
+  await store.update(dropped(staging), signal);
+  let filled = false;
+  return {
+    async insert(statements, insertSignal) {
+      if (statements.length === 0) return;
+      if (urls.quads !== undefined) await store.add(nquads(statements, staging), urls.quads, insertSignal);
+      else await store.update(insertData(statements, product, staging), insertSignal);
+      filled = true;
+    },
+    commit: (commitSignal) => store.update(filled ? exchange(graph, staging, product) : emptied(graph, product), commitSignal),
+    async abort() {
+      try {
+        await store.update(dropped(staging), AbortSignal.timeout(ABORT_MS));
+      } catch (error) {
+        // What ended the replacement is the news; the next try of it, or of another one with this key, clears the graph first.
+        if (!(error instanceof Fault) && !(error instanceof DOMException)) throw error;
+      }
+    },
+  };
+}
+
+/** The product as the server says it; the name alone where it says nothing or does not want to. */
+async function version({ product, urls, get }: Store, signal: AbortSignal): Promise<string> {
+  const answer = await get(urls.version ?? urls.query, signal);
+  const server = answer.header('server');
+  const said = urls.version === undefined || answer.status !== 200 ? undefined : versionIn(answer.text);
+  if (said !== undefined) return `${product.name} ${said}`;
+  return server === undefined || /^jetty|^apache|^nginx/i.test(server) ? product.name : `${product.name} (${server.slice(0, 100)})`;
+}
+
+/** RDF4J says the number of its protocol, the others a JSON object. */
+function versionIn(text: string): string | undefined {
+  if (/^\d+$/.test(text.trim())) return `(protocol ${text.trim()})`;
+  return /"(?:version|productVersion|dbEngineVersion)"\s*:\s*"([^"]{1,50})"/.exec(text)?.[1];
+}

@@ -1,0 +1,154 @@
+/** Update of whole graphs: each is filled out of sight, and then takes the place of the one that the store has. */
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Fault } from '../fault.ts';
+import { openCutter } from './batches.ts';
+import { openDelivery, type Send } from './bisect.ts';
+import type { Groups } from './groups.ts';
+import type { GraphReplacement, Statement } from './target.ts';
+import { refusedStatement, type WriteRun } from './write-run.ts';
+import type { LineTable } from './write-update.ts';
+
+/** How long a run that has failed waits for the store to tidy up. */
+const ABORT_MS = 5_000;
+
+/** @throws Fault whatever ends the run */
+export async function replaceGraphs(run: WriteRun, groups: Groups, lines: LineTable): Promise<void> {
+  const { resume, ledger } = run;
+  for (let partition = resume?.done ?? 0; partition < groups.partitions; partition++) {
+    let graph: GraphWrite | undefined;
+    try {
+      for await (const statements of groups.partition(partition)) {
+        for (const part of byGraph(statements)) {
+          const name = part[0]?.graph ?? '';
+          if (graph?.name !== name) {
+            await graph?.commit();
+            graph = openGraph(run, name, lines);
+          }
+          await graph.add(part);
+        }
+        await run.breathe();
+      }
+      await graph?.commit();
+    } catch (error) {
+      run.stop(error);
+      await graph?.abort();
+      throw error;
+    }
+    ledger.begin(0, [{ count: 0, input: 0, done: partition + 1, line: 0, rejected: 0 }]).end([], 0);
+  }
+}
+
+/** Neighbours of one graph each. */
+function* byGraph(statements: readonly Statement[]): Generator<readonly Statement[]> {
+  let from = 0;
+  for (let at = 1; at <= statements.length; at++) {
+    if (at < statements.length && statements[at]?.graph === statements[from]?.graph) continue;
+    yield from === 0 && at === statements.length ? statements : statements.slice(from, at);
+    from = at;
+  }
+}
+
+interface GraphWrite {
+  readonly name: string;
+  add(statements: readonly Statement[]): Promise<void>;
+  /** A graph of one batch is committed in the background, a larger one when this resolves. */
+  commit(): Promise<void>;
+  abort(): Promise<void>;
+}
+
+function openGraph(run: WriteRun, name: string, lines: LineTable): GraphWrite {
+  const { ledger, sizer } = run;
+  const cutter = openCutter(sizer, false, run.batchBytes);
+  let filling: Filling | undefined;
+  let count = 0;
+  let batches = 0;
+  const refused: number[] = [];
+  const fill = async (statements: readonly Statement[]): Promise<void> => {
+    if (filling === undefined) filling = await beginFilling(run, name, lines);
+    const { deliver } = filling;
+    const offset = count;
+    count += statements.length;
+    batches++;
+    await run.start(async () => {
+      for (const place of await deliver(statements)) refused.push(offset + place);
+    });
+  };
+  return {
+    name,
+    async add(statements) {
+      cutter.add(statements);
+      for (let batch = cutter.next(); batch !== undefined; batch = cutter.next()) await fill(batch.statements);
+    },
+    async commit() {
+      const rest = cutter.rest()?.statements ?? [];
+      if (filling === undefined) {
+        const entry = ledger.begin(rest.length, []);
+        return run.start(async () => entry.end(await replaceSmall(run, name, rest, lines), 1));
+      }
+      if (rest.length > 0) await fill(rest);
+      await run.drain();
+      await filling.commit();
+      ledger.begin(count, []).end(refused, batches);
+    },
+    async abort() {
+      if (filling === undefined) return;
+      await run.settled();
+      await filling.abort();
+    },
+  };
+}
+
+/** One batch is the whole graph. */
+async function replaceSmall(run: WriteRun, name: string, statements: readonly Statement[], lines: LineTable): Promise<readonly number[]> {
+  const filling = await beginFilling(run, name, lines);
+  try {
+    const refused = await filling.deliver(statements);
+    await filling.commit();
+    return refused;
+  } catch (error) {
+    await filling.abort();
+    throw error;
+  }
+}
+
+interface Filling {
+  deliver(statements: readonly Statement[]): Promise<readonly number[]>;
+  commit(): Promise<void>;
+  abort(): Promise<void>;
+}
+
+async function beginFilling(run: WriteRun, name: string, lines: LineTable): Promise<Filling> {
+  const { target, patience, sizer, request } = run;
+  // The same when the run goes on after an interruption, and another one for each graph of it.
+  const key = createHash('sha256').update(`${request.runId}\n${name}`).digest('hex').slice(0, 32);
+  const refuse = (statement: Statement, reason: Fault): void => {
+    const { input, line } = lines.locate(statement);
+    run.reject(refusedStatement(statement, input, line, reason));
+  };
+  let replacement: GraphReplacement;
+  try {
+    replacement = (await patience.attempt((signal) => target.replaceGraph(name, key, signal))) as GraphReplacement;
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'target/refused') return refusedGraph(error, refuse);
+    throw error;
+  }
+  const send: Send = (statements, signal) => replacement.insert(statements, signal);
+  const { deliver } = openDelivery({ send, whole: false, patience, sizer, refuse });
+  return {
+    deliver,
+    commit: async () => void (await patience.attempt((signal) => replacement.commit(signal))),
+    // What ended the run is worth more than what the store says to this.
+    abort: async () => void (await Promise.race([replacement.abort().catch(() => undefined), sleep(ABORT_MS, undefined, { ref: false })])),
+  };
+}
+
+/** The store has no place for a graph of this name: it stays as it is, and all of its statements are refused. */
+const refusedGraph = (reason: Fault, refuse: (statement: Statement, reason: Fault) => void): Filling => ({
+  async deliver(statements) {
+    for (const statement of statements) refuse(statement, reason);
+    return [...statements.keys()];
+  },
+  commit: async () => undefined,
+  abort: async () => undefined,
+});

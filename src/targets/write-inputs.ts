@@ -1,0 +1,190 @@
+/** The inputs of a write: what they are, which version they have, and their statements from wherever an earlier attempt had come to. */
+import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { Fault } from '../fault.ts';
+import { boundOf, inputBytesFault } from '../limits.ts';
+import { redact } from '../redact.ts';
+import { fileState } from '../storage/file.ts';
+import { type InputState, type OpenedInput, type OpenOptions, openInput, probeInput } from '../storage/storage.ts';
+import { fileNameOf, type Location, locate } from '../storage/url.ts';
+import { type InputPosition, readStatements, type StatementBlock } from './read.ts';
+import type { WriteRequest } from './request.ts';
+import { skolemiser } from './skolem.ts';
+
+export interface WriteInput {
+  readonly url: string;
+  /** Redacted URL, for messages. */
+  readonly name: string;
+  /** The same for every way to write the address; without a login. */
+  readonly address: string;
+  /** Another one when the content has changed; undefined: nothing would tell. */
+  readonly version: string | undefined;
+  /** What can be read in ranges; undefined: the input can be read from its beginning only. */
+  readonly state: InputState | undefined;
+}
+
+export type InputRequest = Pick<WriteRequest, 'inputs' | 'workingDirectory' | 'mode' | 'blankNodes' | 'skolemBase' | 'limits'>;
+
+/**
+ * Looks at every input without reading it.
+ *
+ * @param takesElements files of nodes and edges are taken as well
+ * @throws Fault source/type — a file that is no N-Quads by its name; source/missing — a file that is not there; limit/exceeded
+ */
+export async function examineInputs(request: InputRequest, signal: AbortSignal, takesElements = false): Promise<readonly WriteInput[]> {
+  const found: WriteInput[] = [];
+  for (const url of request.inputs) found.push(await examine(url, request, signal, takesElements && isGraphCsv(url)));
+  return found;
+}
+
+async function examine(url: string, request: InputRequest, signal: AbortSignal, isElements: boolean): Promise<WriteInput> {
+  const location = locate(url, request.workingDirectory);
+  const name = redact(url);
+  if (location.kind === 'file' && !isElements) checkType(url, undefined);
+  const options = optionsOf(request, signal);
+  const state = await probeInput(url, options);
+  const { inputBytes } = request.limits;
+  if ((state?.sizeBytes ?? 0) > boundOf(inputBytes)) throw inputBytesFault(inputBytes, { input: name });
+  if (location.kind === 'http') {
+    // What is packed has no ranges that mean something, and may have a version.
+    const version = state ?? (await (await import('../storage/http.ts')).httpState(location.url, signal));
+    return { url, name, address: addressOf(location), version: version?.version, state };
+  }
+  const there = await stat(location.path).catch(() => undefined);
+  // It says what is wrong better than anybody else.
+  if (there === undefined) await (await openInput(url, options)).close();
+  return { url, name, address: addressOf(location), version: (await fileState(location.path))?.version, state };
+}
+
+function addressOf(location: Location): string {
+  if (location.kind === 'file') return location.path;
+  const url = new URL(location.url);
+  url.username = '';
+  url.password = '';
+  url.hash = '';
+  return url.href;
+}
+
+/** Whether the name is that of a file that may hold nodes or edges. */
+export const isGraphCsv = (url: string): boolean => /\.csv(?:\.gz)?$/i.test(fileNameOf(url));
+
+const MEDIA_TYPES: ReadonlySet<string> = new Set(['application/n-quads', 'text/x-nquads']);
+
+/**
+ * By the extension, `.gz` on top left aside, then by the media type.
+ *
+ * @throws Fault source/type — the text names the extension and says that nq is expected
+ */
+export function checkType(url: string, mediaType: string | undefined): void {
+  const name = fileNameOf(url).replace(/\.gz$/i, '');
+  const dot = name.lastIndexOf('.');
+  const extension = dot > 0 ? name.slice(dot + 1) : undefined;
+  if (extension?.toLowerCase() === 'nq' || (mediaType !== undefined && MEDIA_TYPES.has(mediaType))) return;
+  const found = extension === undefined ? 'Input has no file extension' : `Input has the file extension '${extension}'`;
+  throw new Fault('source/type', `${found}${mediaType === undefined ? '' : ` and the media type ${mediaType}`}; expected is nq`, {
+    place: { input: redact(url) },
+  });
+}
+
+/**
+ * What the position of a write depends on, as one text; undefined: some input has no version, so that no position would mean anything.
+ *
+ * @param target names the store
+ */
+export function versionOf(
+  inputs: readonly WriteInput[],
+  request: Pick<WriteRequest, 'mode' | 'scope' | 'blankNodes' | 'skolemBase'>,
+  target: string,
+): string | undefined {
+  const versions = inputs.map(({ address, version }) => (version === undefined ? undefined : [address, version]));
+  if (versions.includes(undefined)) return undefined;
+  const { mode, scope, blankNodes, skolemBase } = request;
+  return digest(JSON.stringify([target, mode, mode === 'update' ? scope : '', blankNodes, skolemBase, versions]));
+}
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 22);
+
+/**
+ * What the IRIs of an input's blank nodes have in common. The same input gives the same ones whenever it is written. An update takes a new version
+ * for the same thing, so that its nodes take the place of the old ones; to an insert each version is a file of its own.
+ */
+const seedOf = ({ address, version }: WriteInput, mode: WriteRequest['mode']): string =>
+  digest(mode === 'update' || version === undefined ? address : `${address}\n${version}`);
+
+export interface ReadHooks {
+  readonly signal: AbortSignal;
+  readonly bytesRead: (bytes: number) => void;
+}
+
+/**
+ * The statements of `input` behind `from`.
+ *
+ * @throws Fault as `openInput` and `readStatements`; run/lost — the input has changed since it was looked at
+ */
+export async function* readInput(
+  input: WriteInput,
+  from: InputPosition,
+  request: InputRequest,
+  { signal, bytesRead }: ReadHooks,
+): AsyncGenerator<StatementBlock, void, undefined> {
+  const skolem = request.blankNodes === 'keep' ? undefined : skolemiser(request.skolemBase, seedOf(input, request.mode));
+  const size = input.state?.sizeBytes;
+  if (size !== undefined && from.byte >= size && from.byte > 0) return;
+  // An update has written nothing before it has read everything: a file that changes meanwhile does no harm if that is noticed.
+  const inRange = input.state !== undefined && size !== 0 && (from.byte > 0 || (request.mode === 'update' && !isHttp(input)));
+  const range =
+    inRange && input.state !== undefined ? { from: from.byte, to: input.state.sizeBytes, version: input.state.version } : undefined;
+  try {
+    const opened = await openInput(input.url, { ...optionsOf(request, signal), ...(range === undefined ? {} : { range }) });
+    try {
+      if (isHttp(input)) checkType(input.url, opened.mediaType);
+      const counted = countBytes(range === undefined ? skip(opened, from.byte, input.name) : opened.bytes, bytesRead);
+      yield* readStatements(counted, { input: input.name, skolem, from });
+    } finally {
+      await opened.close();
+    }
+  } catch (error) {
+    throw error instanceof Fault && error.code === 'run/lost' ? changed(input.name, error) : error;
+  }
+}
+
+/** The bytes of a file of nodes or edges, and what becomes of its blank nodes: the same as in files of statements. */
+export async function openGraphCsv(
+  input: WriteInput,
+  request: InputRequest,
+  { signal, bytesRead }: ReadHooks,
+): Promise<{ readonly bytes: AsyncIterable<Uint8Array>; readonly skolem: (label: string) => string }> {
+  const { bytes } = await openInput(input.url, optionsOf(request, signal));
+  return { bytes: countBytes(bytes, bytesRead), skolem: skolemiser(request.skolemBase, seedOf(input, request.mode)) };
+}
+
+const isHttp = ({ address }: WriteInput): boolean => /^https?:/.test(address);
+
+const optionsOf = ({ workingDirectory, limits }: InputRequest, signal: AbortSignal): OpenOptions => ({ workingDirectory, signal, limits });
+
+const changed = (name: string, cause?: unknown): Fault =>
+  new Fault('run/lost', `${name} has changed while it was written`, {
+    place: { input: name },
+    hint: 'Write files that nobody changes any more',
+    cause,
+  });
+
+async function* countBytes(bytes: AsyncIterable<Uint8Array>, count: (bytes: number) => void): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const chunk of bytes) {
+    count(chunk.length);
+    yield chunk;
+  }
+}
+
+/** @throws Fault run/lost — it ends before */
+async function* skip({ bytes }: OpenedInput, count: number, name: string): AsyncGenerator<Uint8Array, void, undefined> {
+  let left = count;
+  for await (const chunk of bytes) {
+    if (left >= chunk.length) left -= chunk.length;
+    else {
+      yield left === 0 ? chunk : chunk.subarray(left);
+      left = 0;
+    }
+  }
+  if (left > 0) throw changed(name);
+}

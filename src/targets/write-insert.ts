@@ -1,0 +1,105 @@
+/** Insert: statements flow from the inputs to the store in batches, several under way at a time. Nothing is removed. */
+import { Fault } from '../fault.ts';
+import { isPropertyGraphTarget } from '../property-graph/target.ts';
+import { type Batch, bytesOf, openCutter } from './batches.ts';
+import { type Delivery, openDelivery } from './bisect.ts';
+import type { Statement } from './target.ts';
+import { isGraphCsv, readInput } from './write-inputs.ts';
+import { countBlock, refusedStatement, type WriteRun } from './write-run.ts';
+
+/** @throws Fault whatever ends the run */
+export async function insertInputs(run: WriteRun): Promise<void> {
+  const { resume, inputs, counts } = run;
+  // Until there each statement was written or rejected.
+  counts.statements = (resume?.quadsWritten ?? 0) + (resume?.rejected ?? 0);
+  for (let input = resume?.input ?? 0; input < inputs.length; input++) {
+    if (isPropertyGraphTarget(run.target) && isGraphCsv(inputs[input]?.url ?? '')) {
+      await (await import('./write-elements.ts')).insertElementsOf(run, run.target, input);
+    } else if (run.request.blankNodes === 'keep') await insertWhole(run, input);
+    else await insertInput(run, input);
+  }
+  await run.drain();
+}
+
+async function insertInput(run: WriteRun, input: number): Promise<void> {
+  const { target, patience, sizer, inputs } = run;
+  const name = inputs[input]?.name ?? '';
+  const delivery = openDelivery({
+    send: (statements, signal) => target.insert(statements, signal),
+    whole: false,
+    patience,
+    sizer,
+    refuse: (statement, reason) => run.reject(refusedStatement(statement, name, statement.line, reason)),
+  });
+  const cutter = openCutter(sizer, false, run.batchBytes);
+  for await (const block of blocksOf(run, input)) {
+    cutter.add(block.statements);
+    cutter.mark({ input, done: block.end.byte, line: block.end.line, rejected: block.rejected.length });
+    for (let batch = cutter.next(); batch !== undefined; batch = cutter.next()) await startBatch(run, delivery, batch);
+    await run.breathe();
+  }
+  const rest = cutter.rest();
+  if (rest !== undefined) await startBatch(run, delivery, rest);
+}
+
+async function* blocksOf(run: WriteRun, input: number): ReturnType<typeof readInput> {
+  const { resume, inputs, request, signal, counts } = run;
+  const opened = inputs[input];
+  if (opened === undefined) return;
+  const from = resume?.input === input ? { byte: resume.done, line: resume.line } : { byte: 0, line: 0 };
+  const bytesRead = (bytes: number): void => void (counts.bytesRead += bytes);
+  for await (const block of readInput(opened, from, request, { signal, bytesRead })) {
+    for (const rejected of block.rejected) run.reject(rejected);
+    countBlock(run, block, input);
+    yield block;
+  }
+}
+
+/** Sends a batch in the background; in the ledger it has its place at once. */
+export async function startBatch(run: WriteRun, delivery: Delivery, { statements, marks }: Batch): Promise<void> {
+  const entry = run.ledger.begin(statements.length, marks);
+  if (statements.length === 0) return entry.end([], 0);
+  await run.start(async () => entry.end(await delivery.deliver(statements), 1));
+}
+
+/** A label means one node within one request, so the input is one. */
+async function insertWhole(run: WriteRun, input: number): Promise<void> {
+  const statements: Statement[] = [];
+  let bytes = 0;
+  let end = { byte: 0, line: 0 };
+  let rejected = 0;
+  for await (const block of blocksOf(run, input)) {
+    for (const statement of block.statements) {
+      statements.push(statement);
+      bytes += bytesOf(statement);
+    }
+    if (bytes > run.request.memoryBudgetBytes / 2) throw tooLarge(run.inputs[input]?.name ?? '');
+    ({ end } = block);
+    rejected += block.rejected.length;
+    await run.breathe();
+  }
+  const entry = run.ledger.begin(statements.length, [{ count: statements.length, input, done: end.byte, line: end.line, rejected }]);
+  await run.start(async () => {
+    if (statements.length > 0) await insertAtOnce(run, statements);
+    entry.end([], 1);
+  });
+}
+
+async function insertAtOnce({ patience, target }: WriteRun, statements: readonly Statement[]): Promise<void> {
+  try {
+    await patience.attempt(async (signal) => target.insert(statements, signal));
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'target/refused') throw error;
+    throw new Fault(error.code, error.message, {
+      place: error.place,
+      hint: 'A file whose blank nodes are kept is written as a whole or not at all; with BLANK_NODES=skolem all but the refused statements are written',
+      cause: error,
+    });
+  }
+}
+
+const tooLarge = (name: string): Fault =>
+  new Fault('config/invalid', 'The input is too large to be sent in one request, which is what blank nodes need that are kept', {
+    place: { input: name },
+    hint: 'Write it with BLANK_NODES=skolem, cut it where no blank node is, or give the run more memory',
+  });

@@ -1,0 +1,130 @@
+/** What the parts of one write share: the store, the patience with it, the counts, and what ends it. */
+import { setImmediate as turn } from 'node:timers/promises';
+import { describeFault, excerpt, Fault } from '../fault.ts';
+import { checkCounts } from '../limits.ts';
+import { fromBytes } from '../text.ts';
+import { type BatchSizer, openSizer } from './batches.ts';
+import { type Ledger, openLedger } from './ledger.ts';
+import { openPatience, type Patience } from './patience.ts';
+import type { StatementBlock } from './read.ts';
+import type { RejectedStatement, WriteHooks, WritePosition, WriteRequest } from './request.ts';
+import type { GraphTarget, Statement } from './target.ts';
+import type { WriteInput } from './write-inputs.ts';
+
+export interface WriteRun {
+  readonly target: GraphTarget;
+  readonly request: Omit<WriteRequest, 'target'>;
+  readonly inputs: readonly WriteInput[];
+  /** Ends everything; its reason is the fault of the run. */
+  readonly signal: AbortSignal;
+  readonly patience: Patience;
+  readonly sizer: BatchSizer;
+  readonly ledger: Ledger;
+  /** Where this attempt begins; undefined: at the beginning. */
+  readonly resume: WritePosition | undefined;
+  /** A batch is cut before it takes more memory than this. */
+  readonly batchBytes: number;
+  readonly counts: { statements: number; bytesRead: number; bytesSpilled: number; rejected: number };
+  readonly warnings: string[];
+  /** Does it in the background, a few at a time: resolves when it has begun. @throws Fault whatever has ended the run */
+  start(task: () => Promise<void>): Promise<void>;
+  /** Resolves when everything that was started is done. @throws Fault whatever has ended the run */
+  drain(): Promise<void>;
+  /** Ends whatever is under way with this fault, unless another one came first. */
+  stop(error: unknown): void;
+  /** Resolves when nothing is under way any more, whatever came of it. */
+  settled(): Promise<void>;
+  /** @throws Fault record/limit */
+  reject(rejected: RejectedStatement): void;
+  /** Gives the event loop a turn when it had none for a while. @throws Fault whatever has ended the run */
+  breathe(): Promise<void>;
+}
+
+export interface WriteRunOptions extends Pick<WriteRun, 'target' | 'request' | 'inputs' | 'resume'> {
+  readonly version: string | undefined;
+  readonly hooks: WriteHooks;
+  readonly ending: AbortController;
+}
+
+const TURN_MS = 25;
+/** Larger requests are no faster, and take their memory several times while they are on their way. */
+const MOST_BATCH_BYTES = 16 * 2 ** 20;
+
+export function openWriteRun({ target, request, inputs, resume, version, hooks, ending }: WriteRunOptions): WriteRun {
+  const { signal } = ending;
+  const running = new Set<Promise<void>>();
+  const inFlight = Math.max(1, target.sizes.inFlight);
+  const counts = { statements: 0, bytesRead: 0, bytesSpilled: 0, rejected: resume?.rejected ?? 0 };
+  const stop = (error: unknown): void => {
+    if (!signal.aborted) ending.abort(Fault.of(error));
+  };
+  let lastTurn = performance.now();
+  return {
+    target,
+    request,
+    inputs,
+    resume,
+    signal,
+    patience: openPatience(request.patienceSeconds, signal),
+    sizer: openSizer(target.sizes),
+    ledger: openLedger(version, resume),
+    batchBytes: Math.min(MOST_BATCH_BYTES, request.memoryBudgetBytes / (4 * inFlight)),
+    counts,
+    warnings: [],
+    stop,
+    settled: async () => void (await Promise.all(running)),
+    async start(task) {
+      while (running.size >= inFlight) await Promise.race(running);
+      signal.throwIfAborted();
+      const one = task()
+        .catch(stop)
+        .finally(() => running.delete(one));
+      running.add(one);
+    },
+    async drain() {
+      await Promise.all(running);
+      signal.throwIfAborted();
+    },
+    reject(rejected) {
+      signal.throwIfAborted();
+      counts.rejected++;
+      hooks.reject?.(rejected);
+      if (counts.rejected <= request.maxRejected) return;
+      // Here and now: other batches on their way have nothing more to say.
+      stop(tooManyRejected(request.maxRejected, Fault.from(rejected.fault)));
+      signal.throwIfAborted();
+    },
+    async breathe() {
+      if (performance.now() - lastTurn > TURN_MS) {
+        await turn();
+        lastTurn = performance.now();
+      }
+      signal.throwIfAborted();
+    },
+  };
+}
+
+const tooManyRejected = (most: number, last: Fault): Fault =>
+  new Fault('record/limit', `More than ${most} statements were rejected; the last: ${describeFault(last)}`, {
+    place: last.place,
+    limit: 'MAX_REJECTED_STATEMENTS',
+    hint: 'Mend the input, or raise MAX_REJECTED_STATEMENTS',
+  });
+
+/** @throws Fault limit/exceeded */
+export function countBlock({ counts, request, inputs }: WriteRun, { statements, rejected, end }: StatementBlock, input: number): void {
+  counts.statements += statements.length + rejected.length;
+  const place = { input: inputs[input]?.name ?? '', line: end.line };
+  checkCounts(request.limits, { records: counts.statements, quads: counts.statements }, place);
+}
+
+const MOST_CHARACTERS = 16 * 2 ** 10;
+
+/** What the store has said of a statement, for who reads what was rejected. */
+export function refusedStatement(statement: Statement, input: string, line: number, reason: Fault): RejectedStatement {
+  const { subject, predicate, object, graph } = statement;
+  const text = fromBytes(`${subject} ${predicate} ${object}${graph === '' ? '' : ` ${graph}`} .`).slice(0, MOST_CHARACTERS);
+  const { message, hint } = reason;
+  const place = { input, ...(line === 0 ? {} : { line }), value: excerpt(text) };
+  return { input, line, statement: text, fault: { code: 'target/refused', message, place, ...(hint === undefined ? {} : { hint }) } };
+}

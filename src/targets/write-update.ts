@@ -1,0 +1,102 @@
+/**
+ * Update: everything is read and grouped before the first statement is sent, so that a file which is malformed or cut off changes nothing.
+ * Then whole subjects, or whole graphs, take the place of what the store has.
+ */
+import { excerpt, Fault } from '../fault.ts';
+import { fromBytes } from '../text.ts';
+import { openCutter } from './batches.ts';
+import { openDelivery } from './bisect.ts';
+import { type Groups, openGroups } from './groups.ts';
+import type { Statement, UpdateScope } from './target.ts';
+import { replaceGraphs } from './write-graphs.ts';
+import { readInput } from './write-inputs.ts';
+import { startBatch } from './write-insert.ts';
+import { countBlock, refusedStatement, type WriteRun } from './write-run.ts';
+
+/** Which input a line of the groups belongs to: lines are counted through all inputs. */
+export interface LineTable {
+  locate(statement: Statement): { readonly input: string; readonly line: number };
+}
+
+/** @throws Fault whatever ends the run */
+export async function updateTarget(run: WriteRun): Promise<void> {
+  const { request, ledger, counts, resume } = run;
+  const { scope, spillDirectory, memoryBudgetBytes } = request;
+  const groups = openGroups({
+    directory: spillDirectory,
+    by: scope === 'graph' ? 'graph' : 'subject',
+    memoryBudgetBytes: Math.floor(memoryBudgetBytes / 2),
+  });
+  try {
+    const lines = await readInputs(run, groups);
+    if (resume === undefined) {
+      // From here on there is a position, and what the reader has rejected is before it.
+      ledger.begin(0, [{ count: 0, input: 0, done: 0, line: 0, rejected: counts.rejected }]).end([], 0);
+    }
+    if (scope === 'graph') await replaceGraphs(run, groups, lines);
+    else await replaceSubjects(run, groups, scope, lines);
+    await run.drain();
+  } finally {
+    counts.bytesSpilled = groups.bytesSpilled;
+    await groups.remove();
+  }
+}
+
+/** All inputs together, since their subjects may meet. */
+async function readInputs(run: WriteRun, groups: Groups): Promise<LineTable> {
+  const { inputs, request, signal, counts, resume } = run;
+  const bytesRead = (bytes: number): void => void (counts.bytesRead += bytes);
+  const before: number[] = [];
+  let lines = 0;
+  for (const [position, input] of inputs.entries()) {
+    const offset = lines;
+    before.push(offset);
+    for await (const block of readInput(input, { byte: 0, line: 0 }, request, { signal, bytesRead })) {
+      // An attempt that goes on has counted them before, and said so.
+      if (resume === undefined) for (const rejected of block.rejected) run.reject(rejected);
+      countBlock(run, block, position);
+      await groups.add(offset === 0 ? block.statements : block.statements.map((one) => ({ ...one, line: one.line + offset })));
+      lines = offset + block.end.line;
+      await run.breathe();
+    }
+  }
+  return {
+    locate({ line }) {
+      const position = line === 0 ? 0 : before.findLastIndex((offset) => line > offset);
+      return { input: inputs[position]?.name ?? '', line: line === 0 ? 0 : line - (before[position] ?? 0) };
+    },
+  };
+}
+
+async function replaceSubjects(run: WriteRun, groups: Groups, scope: Exclude<UpdateScope, 'graph'>, lines: LineTable): Promise<void> {
+  const { target, patience, sizer, resume } = run;
+  const delivery = openDelivery({
+    send: (statements, signal) => target.replace(statements, scope, signal),
+    whole: true,
+    patience,
+    sizer,
+    refuse(statement, reason) {
+      const { input, line } = lines.locate(statement);
+      run.reject(refusedStatement(statement, input, line, reason));
+    },
+  });
+  const cutter = openCutter(sizer, true, run.batchBytes);
+  for (let partition = resume?.done ?? 0; partition < groups.partitions; partition++) {
+    for await (const statements of groups.partition(partition)) {
+      cutter.add(statements);
+      for (let batch = cutter.next(); batch !== undefined; batch = cutter.next()) await startBatch(run, delivery, batch);
+      if (cutter.bytes > run.request.memoryBudgetBytes / 2) throw subjectTooLarge(statements[0]);
+      await run.breathe();
+    }
+    cutter.mark({ input: 0, done: partition + 1, line: 0, rejected: 0 });
+  }
+  const rest = cutter.rest();
+  if (rest !== undefined) await startBatch(run, delivery, rest);
+}
+
+const subjectTooLarge = (statement: Statement | undefined): Fault =>
+  new Fault('limit/exceeded', 'A subject has more statements than the memory of a write holds, and it is replaced in one step', {
+    place: { value: excerpt(fromBytes(statement?.subject ?? ''), 200) },
+    limit: 'THREAD_MEMORY_MB',
+    hint: 'Give the run more memory, or write with WRITE_MODE=insert or UPDATE_SCOPE=graph',
+  });
