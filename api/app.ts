@@ -22,7 +22,9 @@ import { masterMappingRoutes, rmlRoutes } from './rml.ts';
 import type { Api, Reply, Route } from './route.ts';
 import { runRoutes } from './runs.ts';
 import { cronRoute } from './schedule.ts';
+import { sparqlRoutes } from './sparql.ts';
 import { sendStream } from './stream.ts';
+import { writerRoutes } from './writer.ts';
 
 /** A route at its full path. */
 export interface MountedRoute {
@@ -48,6 +50,7 @@ export function mountRoutes(api: Api, served: Served): readonly MountedRoute[] {
     for (const route of serviceRoutes(api, service)) mounted.push({ route, service, prefix });
   }
   for (const route of operatorRoutes(api)) mounted.push({ route, service: undefined, prefix: '' });
+  for (const route of sparqlRoutes(api)) mounted.push({ route, service: undefined, prefix: '' });
   if (api.queues !== undefined) mounted.push({ route: dashboardRoute(), service: undefined, prefix: '' });
   mounted.push({ route: openApiRoute(() => mounted), service: undefined, prefix: '' });
   return mounted;
@@ -69,7 +72,7 @@ function serviceRoutes(api: Api, service: Service): readonly Route[] {
         ...shared,
       ];
     case 'graph-writer':
-      return shared;
+      return [...writerRoutes(api), ...runRoutes(api), ...configRoutes(api), ...shared];
   }
 }
 
@@ -120,6 +123,7 @@ async function answer(context: Context, { route, service, prefix }: MountedRoute
     params: context.params as Record<string, string>,
     request: context.req,
     actor,
+    admit: (role) => void guard.admit(context.headers, role),
   });
   send(context, reply);
   if (reply.stream !== undefined) await sendParts(context, reply.stream, reply, api);

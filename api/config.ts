@@ -41,17 +41,20 @@ export function configRoutes(api: Api): readonly Route[] {
         const { entry, value } = await changeOf(call, api.config.snapshot().MAX_BODY_BYTES);
         const { name, snapshot } = await withinQueueWait(api, api.config.update(entry, value));
         api.logger.info({ option: name, by: call.actor }, 'option changed');
-        const service = { name: SERVICES[call.service].name, scope: 'transformer' } as const;
-        return { status: 200, body: { configEntry: entry, configValue: shownValue(name, snapshot, service) } };
+        return { status: 200, body: { configEntry: entry, configValue: shownValue(name, snapshot, seenBy(call.service)) } };
       },
     },
   ];
 }
 
+/** A service and the options that concern it. */
+const seenBy = (service: Service) =>
+  ({ name: SERVICES[service].name, scope: service === 'graph-writer' ? 'writer' : 'transformer' }) as const;
+
 function documentOf(api: Api, service: Service, paths: readonly string[] | undefined): ConfigDocument {
   // The option is what the schedule began with; what holds now is the schedule itself.
   const snapshot = { ...api.config.snapshot(), CRON: api.schedule.current()?.cron };
-  return configDocument(snapshot, { name: SERVICES[service].name, scope: 'transformer' }, paths);
+  return configDocument(snapshot, seenBy(service), paths);
 }
 
 /** `paths` may be repeated as well as comma-separated; an empty one is no restriction. */

@@ -58,7 +58,7 @@ export function databaseRoutes(api: Api): readonly Route[] {
       parameters: CONNECTION_PARAMETERS,
       replies: { 200: { description: 'The database was reached', schema: CONNECTION }, 400: FAILED },
       handle: (call) =>
-        explained(api, call, async () => {
+        explained(api, async () => {
           refuseOtherParameters(call.query, CONNECTION_PARAMETERS);
           const started = performance.now();
           const { session, close } = await lease(call, readAddress(call.query));
@@ -85,7 +85,7 @@ export function databaseRoutes(api: Api): readonly Route[] {
         429: { description: 'Too many database calls at once', type: 'application/problem+json', schema: 'Problem' },
       },
       handle: (call) =>
-        explained(api, call, () => {
+        explained(api, () => {
           refuseOtherParameters(call.query, QUERY_PARAMETERS);
           const { sql, csv } = readQuery(call.query);
           const address = readAddress(call.query);
@@ -229,13 +229,13 @@ async function replyWith(chunks: AsyncGenerator<Buffer, ResultSummary>, csv: boo
 }
 
 /** A database that fails is answered by the failure message of the service; a wrong request stays a problem. */
-async function explained(api: Api, call: Call, answer: () => Promise<Reply>): Promise<Reply> {
+async function explained(api: Api, answer: () => Promise<Reply>): Promise<Reply> {
   try {
     return await answer();
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     if (error.code.startsWith('database/')) {
-      const failure = failureMessage({ runId: '', service: call.service, inputs: [] }, error, new Date());
+      const failure = failureMessage({ runId: '', service: 'sql-transformer', inputs: [] }, error, new Date());
       return { status: error.status, body: { ...failure, runId: undefined } };
     }
     if (error.code === 'run/cancelled' && api.ending.aborted) {

@@ -16,14 +16,7 @@ const CUSTOM_FUNCTIONS: LaterRow = ['GET', '/updateCustomFunctions', 'admin', 'D
 const LATER: Readonly<Record<Service, readonly LaterRow[]>> = {
   'semi-structured-transformer': [...SHARED, CUSTOM_FUNCTIONS],
   'sql-transformer': [...SHARED, CUSTOM_FUNCTIONS],
-  'graph-writer': [
-    ['GET', '/process', 'operator', 'Writes a file of statements to the target'],
-    ['POST', '/process', 'operator', 'Writes files of statements to the target'],
-    ['GET', '/config', 'viewer', 'Shows the configuration'],
-    ['PUT', '/updateConfig', 'admin', 'Changes an option'],
-    ['GET', '/checkConnection', 'operator', 'Tests the connection to the target'],
-    ...SHARED,
-  ],
+  'graph-writer': SHARED,
 };
 
 export function laterRoutes(service: Service): readonly Route[] {

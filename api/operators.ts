@@ -24,14 +24,16 @@ export function operatorRoutes(api: Api): readonly Route[] {
       method: 'GET',
       path: '/health/ready',
       role: undefined,
-      summary: 'Says whether runs can be taken: the queue answers and, where this process has workers, they run',
+      summary:
+        'Says whether runs can be taken: the queue answers and, where this process has workers, they run. Tells of the message queue, which runs do not wait for',
       replies: { 200: { description: 'They can', schema: 'Health' } },
       handle: async () => {
         const checks = await checkReadiness(api);
         const down = Object.entries(checks).filter(([, state]) => state !== 'up');
-        if (down.length === 0) return { status: 200, body: { status: 'up', version: VERSION, checks } };
+        const members = withMessages(api, checks);
+        if (down.length === 0) return { status: 200, body: { status: 'up', version: VERSION, ...members } };
         throw new RequestFault('service/unavailable', `Not ready: ${down.map(([name, state]) => `${name} is ${state}`).join(', ')}`, {
-          members: { checks },
+          members,
         });
       },
     },
@@ -78,6 +80,14 @@ async function freeBytes(directory: string): Promise<number> {
 }
 
 type State = 'up' | 'down' | 'ending';
+
+/** Runs go on without the message queue, so it is told, and decides nothing. */
+function withMessages({ messages }: Api, checks: Readonly<Record<string, State>>) {
+  if (messages === undefined) return { checks };
+  const { on, trouble } = messages();
+  if (!on || trouble === undefined) return { checks: { ...checks, messages: on ? 'up' : 'off' } };
+  return { checks: { ...checks, messages: 'down' }, reasons: { messages: trouble } };
+}
 
 async function checkReadiness(api: Api): Promise<Readonly<Record<string, State>>> {
   const queue = await withinQueueWait(api, api.runs.counts()).then(

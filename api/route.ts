@@ -19,8 +19,12 @@ export interface Api {
   readonly workingDirectory: string;
   /** What the dashboard shows; undefined: there is none. */
   readonly queues?: Pick<QueueBackend, 'queue' | 'ping'>;
+  /** The embedded store, where it is this process that has it. */
+  readonly store?: { readonly endpoint: string };
   /** Undefined: there is no message queue. */
   readonly messageQueue?: Pick<BusSwitch, 'toggle'>;
+  /** How this process gets on with the message queue; undefined where it has nothing to do with one. */
+  readonly messages?: () => { readonly on: boolean; readonly trouble: string | undefined };
   /** The queue in words, such as `embedded`. */
   readonly queueName: string;
   /** Workers of this process; undefined where it has none. */
@@ -43,6 +47,8 @@ export interface Call {
   readonly request: IncomingMessage;
   /** Name of the token, or `anonymous`. */
   readonly actor: string;
+  /** For a route whose role depends on what it is asked. @throws Fault request/unauthorized, request/forbidden */
+  readonly admit: (role: Role) => void;
 }
 
 export interface Reply {

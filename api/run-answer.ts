@@ -1,6 +1,5 @@
 /** What every `/process` shares: a request becomes a run; its outcome becomes the answer. */
-import { once } from 'node:events';
-import type { Outcome, RunView, TransformRequest } from '../queues/jobs.ts';
+import type { Order, Outcome, RunView } from '../queues/jobs.ts';
 import type { Snapshot } from '../src/config/options.ts';
 import { Fault } from '../src/fault.ts';
 import { redact } from '../src/redact.ts';
@@ -28,7 +27,7 @@ export const RUN_HEADERS: readonly Parameter[] = [
  *
  * @throws Fault whatever `request` throws; request/invalid — a header; request/conflict — a used key; service/unavailable
  */
-export async function answerRun(api: Api, call: Call, request: (snapshot: Snapshot) => Promise<TransformRequest>): Promise<Reply> {
+export async function answerRun(api: Api, call: Call, request: (snapshot: Snapshot) => Promise<Order>): Promise<Reply> {
   if (api.draining.aborted) throw new Fault('service/unavailable', 'This process is about to end and takes no more runs');
   const preference = readPreference(call);
   const idempotencyKey = readIdempotencyKey(call);
@@ -54,36 +53,38 @@ function replyOf(outcome: Outcome): Reply {
  * itself goes on in each of these cases.
  */
 async function waitForOutcome(api: Api, call: Call, id: string, waitMs: number): Promise<Outcome | undefined> {
-  const over = new AbortController();
-  const { signal } = over;
   const { socket } = call.request;
+  const left = listener();
+  const ending = listener();
   const ends: Promise<Outcome | undefined>[] = [
     explainQueueError(api, api.runs.outcome(id, waitMs)).catch((error) => {
       if (error instanceof Fault && error.code === 'service/unavailable') return undefined;
       throw error;
     }),
-    untilAborted(api.ending, signal),
-    once(socket, 'close', { signal }).then(
-      () => undefined,
-      () => undefined,
-    ),
+    left.heard,
+    ending.heard,
   ];
+  socket.once('close', left.hear);
+  api.ending.addEventListener('abort', ending.hear);
   try {
-    if (socket.destroyed) return undefined;
+    if (socket.destroyed || api.ending.aborted) return undefined;
     return await Promise.race(ends);
   } finally {
-    over.abort();
+    socket.off('close', left.hear);
+    api.ending.removeEventListener('abort', ending.hear);
   }
 }
 
-function untilAborted(ending: AbortSignal, over: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (ending.aborted) resolve(undefined);
-    ending.addEventListener('abort', () => resolve(undefined), { once: true, signal: over });
+/** Cheaper, where nearly nothing is ever heard, than signals that are aborted to stop listening. */
+function listener(): { readonly heard: Promise<undefined>; readonly hear: () => void } {
+  let hear = (): void => undefined;
+  const heard = new Promise<undefined>((resolve) => {
+    hear = () => resolve(undefined);
   });
+  return { heard, hear };
 }
 
-async function accepted(api: Api, call: Call, id: string, request: TransformRequest, applied: string): Promise<Reply> {
+async function accepted(api: Api, call: Call, id: string, request: Order, applied: string): Promise<Reply> {
   const view = await withinQueueWait(api, api.runs.get(id)).catch((error) => {
     if (error instanceof Fault && error.code === 'service/unavailable') return undefined;
     throw error;
@@ -96,7 +97,7 @@ async function accepted(api: Api, call: Call, id: string, request: TransformRequ
 }
 
 /** What is known of a run that was taken when the queue cannot be asked any more. */
-function freshView(id: string, request: TransformRequest): RunView {
+function freshView(id: string, request: Order): RunView {
   return {
     id,
     service: request.service,

@@ -1,5 +1,6 @@
 /** JSON schemas of what goes in and out, by the names under which routes refer to them. */
 import { FAULTS } from '../src/fault.ts';
+import { TARGET_TYPES, WRITE_MODES } from '../src/targets/target.ts';
 import { RUN_STATES } from './runs.ts';
 
 const text = { type: 'string' } as const;
@@ -38,8 +39,40 @@ export const SCHEMAS = {
       rejectedRecords: count,
       warnings: texts,
     },
-    { input: { ...texts, description: 'Not of the SQL transformer' } },
+    {
+      input: { ...texts, description: 'Not of the SQL transformer' },
+      propertyGraphFileLocations: { ...texts, description: 'Nodes, then edges; with PROPERTY_GRAPH_MODE' },
+    },
   ),
+  WriteRequest: record({ inputFileURL: { ...ref('TextList'), description: 'Files of N-Quads' } }),
+  WriterReport: record(
+    {
+      input: texts,
+      target: { ...text, description: 'The store, without passwords' },
+      mode: { type: 'string', enum: WRITE_MODES },
+      quadsWritten: count,
+      batches: count,
+      processingTime: { ...count, description: 'Milliseconds' },
+      runId: text,
+      records: { ...count, description: 'Statements of the input' },
+      quads: count,
+      rejectedRecords: count,
+      rejectedStatements: {
+        type: 'array',
+        items: record({ input: text, line: count, statement: text, fault: ref('Fault') }),
+        description: 'The first of them',
+      },
+      warnings: texts,
+    },
+    { rejections: { ...text, description: 'URL of the file of all rejected statements' } },
+  ),
+  ConnectionCheck: record({
+    success: { const: true },
+    target: text,
+    type: { type: 'string', enum: TARGET_TYPES },
+    product: text,
+    milliseconds: count,
+  }),
   FailureMessage: record(
     {
       name: text,
@@ -47,12 +80,12 @@ export const SCHEMAS = {
       type: text,
       error: text,
       version: text,
-      provenance: text,
       code: { type: 'string', enum: Object.keys(FAULTS) },
       detail: ref('Fault'),
     },
     {
       entity: { ...text, description: 'URL of the failed input file; not of the SQL transformer' },
+      provenance: { ...text, description: 'Not of the graph writer' },
       runId: { ...text, description: 'Of the run that failed; absent where none was made' },
     },
   ),
@@ -82,7 +115,7 @@ export const SCHEMAS = {
       progress: record({ records: count, quads: count, bytesRead: count }),
       outcome: {
         oneOf: [
-          record({ state: { const: 'completed' }, report: ref('SuccessReport') }),
+          record({ state: { const: 'completed' }, report: { oneOf: [ref('SuccessReport'), ref('WriterReport')] } }),
           record({ state: { enum: ['failed', 'cancelled'] }, failure: ref('FailureMessage') }),
         ],
       },
@@ -96,5 +129,11 @@ export const SCHEMAS = {
       next: { type: 'array', items: time, description: 'The next three times, fewer where the years of the expression end' },
     },
   ),
-  Health: record({ status: { type: 'string', enum: ['up'] }, version: text }, { checks: { type: 'object', additionalProperties: text } }),
+  Health: record(
+    { status: { type: 'string', enum: ['up'] }, version: text },
+    {
+      checks: { type: 'object', additionalProperties: text },
+      reasons: { type: 'object', additionalProperties: text, description: 'Why a check says `down`' },
+    },
+  ),
 } as const;

@@ -88,3 +88,13 @@ export function helpOf(command: Command): string {
   const options = rows.map(({ left, right }) => `  ${left.padEnd(width)}  ${right}`).join('\n');
   return `usage: quadmill ${command.usage}\n\n${command.summary}\n\n${options}\n${command.notes === undefined ? '' : `\n${command.notes}\n`}`;
 }
+
+/** The whole number that an option gives. @throws UsageError */
+export function numberOf(parsed: Parsed, name: string, least: number): number | undefined {
+  const text = parsed.value(name);
+  if (text === undefined) return undefined;
+  const number = Number(text);
+  if (!/^\d+$/.test(text) || number < least)
+    throw new UsageError(`--${name} is '${text}', expected is a whole number of at least ${least}`);
+  return number;
+}

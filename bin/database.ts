@@ -41,7 +41,7 @@ export function sqlLimits(): SqlLimits {
   };
 }
 
-function readPassword(file: string): string {
+export function readPassword(file: string): string {
   try {
     return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
   } catch (error) {

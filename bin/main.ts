@@ -19,6 +19,7 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: 'map the tables of a database to RDF without a mapping',
     start: async (argv) => (await import('./direct-mapping.ts')).directMapping(argv),
   },
+  write: { summary: 'write N-Quads to a graph database', start: async (argv) => (await import('./write.ts')).write(argv) },
   serve: {
     summary: 'start the service',
     start: async (argv) => (await import('./serve.ts')).serve([...argv]),
@@ -55,7 +56,7 @@ export async function main(argv: readonly string[]): Promise<number> {
 
 const help = (): string => `usage: quadmill COMMAND [options]
 
-Turns CSV, JSON and XML files into knowledge graphs, by declarative RDF mappings (RML, R2RML).
+Turns files and databases into knowledge graphs, by declarative RDF mappings (RML, R2RML), and writes these to graph databases.
 
 ${Object.entries(COMMANDS)
   .map(([name, { summary }]) => `  ${name.padEnd(14)} ${summary}`)

@@ -45,7 +45,11 @@ export class RejectionLog {
   }
 
   add({ triplesMap, fault }: Rejection): void {
-    this.#buffered += `${JSON.stringify({ triplesMap, ...fault })}\n`;
+    this.addRow({ triplesMap, ...fault });
+  }
+
+  addRow(row: object): void {
+    this.#buffered += `${JSON.stringify(row)}\n`;
     if (this.#buffered.length > BUFFER_LENGTH) this.#flush();
   }
 

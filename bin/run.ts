@@ -11,12 +11,14 @@ import {
   type RunRequest,
 } from '../src/run/request.ts';
 import { ReaderGone } from '../src/sinks/descriptor.ts';
-import { OUTPUT_FORMATS } from '../src/sinks/sink.ts';
-import { type Command, helpOf, type Parsed, parseCommandLine, UsageError } from './command-line.ts';
+import { GRAPH_HEADERS, OUTPUT_FORMATS } from '../src/sinks/sink.ts';
+import { type Command, helpOf, numberOf, type Parsed, parseCommandLine, UsageError } from './command-line.ts';
 import { DATABASE_OPTIONS, databaseOf, sqlLimits } from './database.ts';
 import { EXIT, failed } from './exit.ts';
+import { interruptible } from './interruption.ts';
 import { formatFor, openOutput, STANDARD_OUTPUT } from './output.ts';
 import { peakMemoryBytes } from './peak-memory.ts';
+import { graphHeaderOf, writeGraphFiles } from './property-graph.ts';
 import { RejectionLog, Rejections } from './rejections.ts';
 import { complain, count, progressLine, say } from './terminal.ts';
 
@@ -35,6 +37,11 @@ export const RUN: Command = {
     },
     output: { short: 'o', value: 'FILE', summary: 'write to FILE, which appears when it is complete; - is standard output, the default' },
     format: { short: 'f', value: 'FORMAT', choices: OUTPUT_FORMATS, summary: 'default by the extension of FILE, else nquads' },
+    'property-graph': {
+      value: 'HEADER',
+      choices: GRAPH_HEADERS,
+      summary: 'also write the nodes and edges of the property graph as CSV, beside FILE: graph.nodes.csv, graph.edges.csv',
+    },
     ...DATABASE_OPTIONS,
     base: { value: 'IRI', summary: 'base of relative IRIs, default http://example.com/base/' },
     'on-error': {
@@ -71,6 +78,8 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
   if (parsed.positionals.length === 0) throw new UsageError('run needs at least one mapping');
   const request = requestOf(parsed, parsed.positionals, databaseOf(parsed));
+  // While the command line can still be told to be wrong.
+  graphHeaderOf(parsed, targetOf(parsed), formatFor(targetOf(parsed), parsed.value('format')));
   return interruptibly(parsed, (signal) => carryOut(request, parsed, signal));
 }
 
@@ -98,6 +107,7 @@ export async function carryOut(request: RunRequest, parsed: Parsed, signal: Abor
   const { executeRun } = await import('../src/run/run.ts');
   const target = targetOf(parsed);
   const format = formatFor(target, parsed.value('format'));
+  const graphHeader = graphHeaderOf(parsed, target, format);
   const prefixes = format === 'turtle' || format === 'trig' ? await (await import('./prefixes.ts')).prefixesOf(request) : undefined;
   const output = await openOutput(target, format, prefixes);
   const log = request.onError === 'quarantine' ? new RejectionLog(output.rejectedPath) : undefined;
@@ -119,8 +129,9 @@ export async function carryOut(request: RunRequest, parsed: Parsed, signal: Abor
   } finally {
     output.close();
   }
+  const warnings = graphHeader === undefined ? [] : await writeGraphFiles(graphHeader, target, request, signal);
   line.clear();
-  tell(report, rejections, tellsEmpty);
+  tell({ ...report, warnings: [...report.warnings, ...warnings] }, rejections, tellsEmpty);
   if (parsed.has('stats')) say(JSON.stringify(statsOf(report)));
   return EXIT.done;
 }
@@ -161,26 +172,6 @@ function bindingOf(text: string): InputBinding {
 function baseOf(base: string | undefined): string | undefined {
   if (base !== undefined && !URL.canParse(base)) throw new UsageError(`--base is '${base}', expected is an absolute IRI`);
   return base;
-}
-
-function numberOf(parsed: Parsed, name: string, least: number): number | undefined {
-  const text = parsed.value(name);
-  if (text === undefined) return undefined;
-  const number = Number(text);
-  if (!/^\d+$/.test(text) || number < least)
-    throw new UsageError(`--${name} is '${text}', expected is a whole number of at least ${least}`);
-  return number;
-}
-
-/** The first signal asks the run to end; a second one does not wait for it. */
-function interruptible(): { readonly signal: AbortSignal; end(): void } {
-  const controller = new AbortController();
-  const interrupt = (): void => {
-    if (controller.signal.aborted) process.exit(EXIT.interrupted);
-    controller.abort();
-  };
-  process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
-  return { signal: controller.signal, end: () => void process.off('SIGINT', interrupt).off('SIGTERM', interrupt) };
 }
 
 function tell(report: RunReport, rejections: Rejections, tellsEmpty: boolean): void {

@@ -3,9 +3,10 @@ import { makeApp } from '../api/app.ts';
 import { makeGuard, parseTokens } from '../api/auth.ts';
 import { type HttpServer, listen } from '../api/server.ts';
 import { atMost, openBackend, type QueueBackend } from '../queues/backend.ts';
-import { type BusSwitch, hasMessageQueue, openSwitch } from '../queues/bus.ts';
+import { ALWAYS_ON, type BusSwitch, busKind, type MessageBus, openSwitch } from '../queues/bus.ts';
 import { cronOfOptions } from '../queues/cron.ts';
 import { openKafka } from '../queues/kafka.ts';
+import { openLocalBus } from '../queues/local-bus.ts';
 import { openRuns, runPolicy } from '../queues/runs.ts';
 import { openSchedule, type SharedSchedule, startTicks, type Ticks } from '../queues/schedule.ts';
 import { directories } from '../src/config/directories.ts';
@@ -15,9 +16,11 @@ import { type ConfigStore, openConfig } from '../src/config/store.ts';
 import { VERSION } from '../src/config/version.ts';
 import { Fault } from '../src/fault.ts';
 import { createLogger, type Logger, observeProcess } from '../src/observe.ts';
+import type { EmbeddedStore } from '../src/targets/embedded.ts';
 import { type Bridge, openBridge } from '../workers/bridge.ts';
 import { startWorkers, type Workers } from '../workers/host.ts';
 import { type Command, helpOf, type Parsed, parseCommandLine, UsageError } from './command-line.ts';
+import { openStore } from './store.ts';
 
 const ROLES = ['all', 'api', 'worker'] as const;
 type Role = (typeof ROLES)[number];
@@ -97,6 +100,7 @@ interface Process {
   readonly ticks: Ticks | undefined;
   readonly messageQueue: BusSwitch | undefined;
   readonly bridge: Bridge | undefined;
+  readonly store: EmbeddedStore | undefined;
   readonly draining: AbortController;
   readonly ending: AbortController;
   readonly server: HttpServer | undefined;
@@ -112,10 +116,11 @@ async function start(
 ): Promise<Process> {
   const settings: Snapshot = { ...DEFAULTS, ...options };
   const workingDirectory = process.cwd();
-  const bus = hasMessageQueue(settings) ? openKafka(settings, logger) : undefined;
+  const bus = openBus(settings, logger);
   const where = { url: settings.QUEUE_URL, directory: directories(settings, workingDirectory).queue, prefix: settings.QUEUE_PREFIX };
   const backend = await openBackend(where, logger);
   let server: HttpServer | undefined;
+  let store: EmbeddedStore | undefined;
   try {
     logger.info({ queue: backend.describe(), kind: backend.kind, role, version: VERSION }, 'queue opened');
     for (const { name, hint } of suspects) logger.warn({ variable: name, hint }, 'unknown variable that looks like an option');
@@ -127,7 +132,8 @@ async function start(
     });
     const runs = await openRuns(backend, () => runPolicy(config.snapshot()));
     const schedule = await openSchedule(backend.settings);
-    const messageQueue = bus === undefined ? undefined : await openSwitch(backend.settings);
+    const messageQueue = bus?.kind === 'kafka' ? await openSwitch(backend.settings) : undefined;
+    store = await openStore(role === 'all', config.snapshot(), workingDirectory, logger);
     const draining = new AbortController();
     const ending = new AbortController();
     let workers: Workers | undefined;
@@ -143,6 +149,10 @@ async function start(
         queueName: backend.describe(),
         draining: draining.signal,
         ending: ending.signal,
+        ...(store === undefined ? {} : { store }),
+        ...(role === 'api' || bus === undefined || messageQueue === undefined
+          ? {}
+          : { messages: () => ({ on: messageQueue.isOn(), trouble: bus.trouble() }) }),
         ...(role === 'api' ? {} : { workers: () => ({ running: workers?.state().running ?? false }) }),
       };
       const app = makeApp(api, role === 'worker' ? 'none' : settings.SERVICE);
@@ -151,17 +161,24 @@ async function start(
     }
     let bridge: Bridge | undefined;
     if (role !== 'api') {
-      if (bus !== undefined && messageQueue !== undefined) {
-        bridge = await openBridge(backend, { bus, state: messageQueue, runs, config, workingDirectory }, logger);
+      if (bus !== undefined) {
+        const hasTarget = store !== undefined || settings.TRIPLESTORE_ENDPOINT !== undefined;
+        const options = { bus, state: messageQueue ?? ALWAYS_ON, runs, config, workingDirectory, hasTarget };
+        bridge = await openBridge(backend, options, logger);
       }
-      workers = await startWorkers(backend, config, logger, { workingDirectory, say: bridge?.say });
+      workers = await startWorkers(backend, config, logger, {
+        workingDirectory,
+        say: bridge?.say,
+        ...(store === undefined ? {} : { store }),
+      });
     }
     const ticks = role === 'api' ? undefined : await startTicks(backend, schedule, { runs, config, workingDirectory }, logger);
     if (server !== undefined) logger.info({ url: server.url, queue: backend.describe(), role, service: settings.SERVICE }, 'listening');
-    return { backend, config, runs, schedule, ticks, messageQueue, bridge, draining, ending, server, workers };
+    return { backend, config, runs, schedule, ticks, messageQueue, bridge, store, draining, ending, server, workers };
   } catch (error) {
     server?.cut();
     await server?.close();
+    await store?.close();
     await backend.close();
     throw error;
   }
@@ -172,7 +189,7 @@ async function start(
  * to find it; then everything is closed.
  */
 async function stop(
-  { server, workers, runs, schedule, ticks, messageQueue, bridge, config, backend, draining, ending }: Process,
+  { server, workers, runs, schedule, ticks, messageQueue, bridge, store, config, backend, draining, ending }: Process,
   drainMs: number,
 ): Promise<void> {
   draining.abort();
@@ -185,11 +202,24 @@ async function stop(
   ending.abort();
   await atMost(CLOSING_MS, answered);
   server?.cut();
+  await store?.close();
   await runs.close();
   schedule.close();
   messageQueue?.close();
   config.close();
   await backend.close();
+}
+
+/** @throws Fault config/invalid */
+function openBus(settings: Snapshot, logger: Logger): MessageBus | undefined {
+  switch (busKind(settings)) {
+    case 'kafka':
+      return openKafka(settings, logger);
+    case 'local':
+      return openLocalBus();
+    case 'none':
+      return undefined;
+  }
 }
 
 function flagValues(parsed: Parsed): OptionValues {

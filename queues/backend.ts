@@ -119,7 +119,10 @@ function makeBackend(driver: Driver, prefix: string, logger: Logger): QueueBacke
     },
 
     worker<D, R>(name: string, process: Processor<D, R>, rest: WorkerSettings): Worker<D, R> {
-      const options = { autorun: false, ...rest, ...common('consumer') };
+      const { stalledInterval } = rest;
+      // BullMQ skips a check when the one before is not quite an interval ago: at twice the pace there is one in every interval that was asked for.
+      const checks = stalledInterval === undefined ? {} : { stalledInterval: stalledInterval / 2 };
+      const options = { autorun: false, ...rest, ...checks, ...common('consumer') };
       return keep(opened.workers, new Worker<D, R>(name, process, options, factory), `worker ${name}`);
     },
 

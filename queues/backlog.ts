@@ -1,6 +1,6 @@
 /** What waits in the queue, beyond its number: for metrics, and for whatever decides how many workers there are. */
 import type { QueueBackend } from './backend.ts';
-import { ANNOUNCE_QUEUE, SLICE_QUEUE, TRANSFORM_QUEUE } from './jobs.ts';
+import { ANNOUNCE_QUEUE, type RunPayload, SLICE_QUEUE, TRANSFORM_QUEUE, WRITE_QUEUE, workQueueOf } from './jobs.ts';
 
 export interface Backlog {
   /** Since when the run has waited that has waited longest without ever having been taken; 0: none waits. */
@@ -27,12 +27,16 @@ export async function backlogOf(backend: Pick<QueueBackend, 'queue'>): Promise<B
 
 /** Runs are taken by priority and turn: only their announce jobs stand in the order in which they came. */
 async function oldestWaiting(backend: Pick<QueueBackend, 'queue'>): Promise<number | undefined> {
-  const announces = backend.queue(ANNOUNCE_QUEUE);
-  const transforms = backend.queue(TRANSFORM_QUEUE);
-  const { waiting = 0, prioritized = 0 } = await transforms.getJobCounts('waiting', 'prioritized');
-  for (let from = 0; waiting + prioritized > 0 && from < MOST; from += PAGE) {
+  const announces = backend.queue<RunPayload>(ANNOUNCE_QUEUE);
+  const counts = await Promise.all(
+    [TRANSFORM_QUEUE, WRITE_QUEUE].map((name) => backend.queue(name).getJobCounts('waiting', 'prioritized')),
+  );
+  const waits = counts.some(({ waiting = 0, prioritized = 0 }) => waiting + prioritized > 0);
+  for (let from = 0; waits && from < MOST; from += PAGE) {
     const runs = await announces.getJobs(['waiting-children'], from, from + PAGE - 1, true);
-    const jobs = await Promise.all(runs.map((run) => (run?.id === undefined ? undefined : transforms.getJob(run.id))));
+    const jobs = await Promise.all(
+      runs.map((run) => (run?.id === undefined ? undefined : backend.queue(workQueueOf(run.data.service)).getJob(run.id))),
+    );
     const first = jobs.find((job) => job !== undefined && job.attemptsStarted === 0 && job.processedOn === undefined);
     if (first !== undefined) return first.timestamp;
     if (runs.length < PAGE) break;

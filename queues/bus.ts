@@ -1,6 +1,7 @@
 /**
  * The message bus: topics that source messages come from and outcomes go to. `queues/kafka.ts` is the one for a fleet,
- * `queues/local-bus.ts` lives in the process. Both keep the promise: every message is taken at least once, and kept once it was produced.
+ * `queues/local-bus.ts` lives in the process. Both keep the promise: what `produce` has taken is not lost, and is taken at least once by
+ * every group that consumes its topic; until then it is whoever produces that keeps it.
  */
 import type { Snapshot } from '../src/config/options.ts';
 import { Fault } from '../src/fault.ts';
@@ -18,9 +19,9 @@ export interface OutgoingMessage {
 export interface IncomingMessage {
   readonly topic: string;
   readonly partition: number;
-  /** Within the partition, from 0; a decimal number. */
+  /** Of the message within the partition, a decimal number; the same when it comes again. */
   readonly offset: string;
-  /** Milliseconds since 1970, a decimal number. Tells messages apart that have the same place, because the topic was made anew. */
+  /** Milliseconds since 1970, a decimal number; 0 where only messages that are equal have the same place. Else it tells those apart that have it because the topic was made anew. */
   readonly timestamp: string;
   readonly key: Buffer | null;
   readonly value: Buffer | null;
@@ -38,8 +39,13 @@ export interface Subscription {
 }
 
 export interface MessageBus {
+  readonly kind: 'kafka' | 'local';
   /** For a person, without passwords. */
   describe(): string;
+  /** Why it was not reached the last time, in words that may be shown to everybody; undefined: it was, or nobody has asked yet. */
+  trouble(): string | undefined;
+  /** Whether messages of the topic may have a reader. Those that cannot are not worth keeping. */
+  isTaken(topic: string): boolean;
   /** From the first message on that the group has not taken. A bus that is away is waited for, without limit. */
   consume(topic: string, group: string, take: Take): Subscription;
   /** In order. Resolves when all are kept safely. @throws MessageTooLarge — none of them was kept; or why they cannot be sent just now */
@@ -55,18 +61,29 @@ export class MessageTooLarge extends Error {
   override readonly name = 'MessageTooLarge';
 }
 
-/** Whether the options say that there is a message queue. */
-export function hasMessageQueue({ KAFKA_BROKERS, TRANSFORMER_RUN_STANDALONE }: Snapshot): boolean {
-  return KAFKA_BROKERS.length > 0 && TRANSFORMER_RUN_STANDALONE !== true;
+/**
+ * What the options say: brokers; or the process alone, where the transformers and the graph writer are all in it; or neither, and
+ * outcomes make no messages.
+ */
+export function busKind(options: Pick<Snapshot, 'KAFKA_BROKERS' | 'TRANSFORMER_RUN_STANDALONE' | 'SERVICE' | 'LOCAL_MESSAGES'>) {
+  if (options.KAFKA_BROKERS.length > 0 && options.TRANSFORMER_RUN_STANDALONE !== true) return 'kafka';
+  return options.SERVICE === 'all' && options.LOCAL_MESSAGES ? 'local' : 'none';
 }
 
-/** Whether the fleet is connected to the message queue: one state for all its processes. */
-export interface BusSwitch {
+/** Whether messages go to and fro. */
+export interface BusState {
   /** As this process knows it, at most a second old. */
   isOn(): boolean;
+  onChange(changed: (on: boolean) => void): () => void;
+}
+
+/** Of a bus that nobody switches. */
+export const ALWAYS_ON: BusState = { isOn: () => true, onChange: () => () => undefined };
+
+/** Whether the fleet is connected to the message queue: one state for all its processes. */
+export interface BusSwitch extends BusState {
   /** Returns what it is now. @throws Fault service/unavailable */
   toggle(): Promise<boolean>;
-  onChange(changed: (on: boolean) => void): () => void;
   close(): void;
 }
 

@@ -1,6 +1,6 @@
 /** What the API knows of the queue: submit a run, wait for it, look at it, cancel it. `queues/runs.ts` keeps the promise. */
 import type { Timing } from './cron.ts';
-import type { Outcome, RunSource, RunState, RunView, Service, TransformRequest } from './jobs.ts';
+import type { Order, Outcome, RunSource, RunState, RunView, Service } from './jobs.ts';
 
 export interface Submitted {
   readonly id: string;
@@ -18,7 +18,7 @@ export interface Runs {
    * @throws Fault request/conflict — same key, another request; service/unavailable — the queue cannot be reached
    */
   submit(
-    request: TransformRequest,
+    request: Order,
     options: {
       readonly idempotencyKey?: string;
       readonly digest?: string;

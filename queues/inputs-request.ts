@@ -3,7 +3,8 @@ import { directories } from '../src/config/directories.ts';
 import type { Snapshot } from '../src/config/options.ts';
 import { Fault } from '../src/fault.ts';
 import { redact } from '../src/redact.ts';
-import { listDirectory } from '../src/storage/storage.ts';
+import { listDirectory, probeInput } from '../src/storage/storage.ts';
+import { locate } from '../src/storage/url.ts';
 import type { TransformRequest } from './jobs.ts';
 import { bindInputs, readMappingSources } from './mapping-sources.ts';
 import { type FieldValues, readProcessRequest } from './process-request.ts';
@@ -28,6 +29,7 @@ export async function inputsRequest(fields: FieldValues, snapshot: Snapshot, wor
  * @throws Fault request/invalid — a directory without any
  */
 async function findMappings(given: string | undefined, snapshot: Snapshot, workingDirectory: string): Promise<readonly string[]> {
+  if (given !== undefined && (await isLocalFile(given, workingDirectory))) return [given];
   const directory = given ?? directories(snapshot, workingDirectory).mappings;
   const found = await listMappings(directory, workingDirectory);
   if (found !== undefined && found.length > 0) return found;
@@ -39,6 +41,10 @@ async function findMappings(given: string | undefined, snapshot: Snapshot, worki
   if (found === undefined) return [given];
   throw new Fault('request/invalid', `The directory ${redact(given)} of mappingURL has no .ttl file`);
 }
+
+/** Nearly always, and told more cheaply than by trying to list it. */
+const isLocalFile = async (url: string, workingDirectory: string): Promise<boolean> =>
+  locate(url, workingDirectory).kind === 'file' && (await probeInput(url, { workingDirectory })) !== undefined;
 
 /** undefined: no directory, so a file, or nothing at all; the run will find out. */
 async function listMappings(url: string, workingDirectory: string): Promise<readonly string[] | undefined> {

@@ -4,7 +4,8 @@
  * - *run*: one request for work; its id is the announce job's id.
  * - *transform* (job): maps the inputs of a run to its parts; runs in a worker thread.
  * - *slice* (job): a share of a transform job over a large table or file; the transform job makes them, waits for them and publishes what they wrote.
- * - *announce* (job): parent of transform; computes the outcome of the run, once.
+ * - *write* (job): writes the inputs of a run to the target graph database; runs in a worker thread.
+ * - *announce* (job): parent of transform or write; computes the outcome of the run, once.
  * - *outbox* (job): the messages of one outcome, until the message queue has them.
  * - *outcome*: what is said of an ended run; HTTP body, message and run view are this one object.
  * - *part*: one output file. *manifest*: the list of a run's parts, written last.
@@ -12,7 +13,9 @@
  */
 import type { FaultData } from '../src/fault.ts';
 import type { InputBinding, Progress, RunReport, RunRequest, RunSlice } from '../src/run/request.ts';
-import type { FinishedPart, OutputFormat, PartFile } from '../src/sinks/sink.ts';
+import type { FinishedPart, GraphHeader, OutputFormat, PartFile } from '../src/sinks/sink.ts';
+import type { RejectedStatement, WritePosition, WriteReport, WriteRequest } from '../src/targets/request.ts';
+import type { PropertyGraphOptions, WriteMode } from '../src/targets/target.ts';
 
 export const SERVICES = {
   'semi-structured-transformer': { name: 'Semi-Structured-Transformer' },
@@ -20,10 +23,11 @@ export const SERVICES = {
   'graph-writer': { name: 'Graph-Writer' },
 } as const;
 export type Service = keyof typeof SERVICES;
+export type Transformer = Exclude<Service, 'graph-writer'>;
 
-/** What an HTTP request (later a message) asks for, checked and with its configuration snapshot. */
+/** What an HTTP request or a message asks of a transformer, checked and with its configuration snapshot. */
 export interface TransformRequest {
-  readonly service: Service;
+  readonly service: Transformer;
   readonly inputs: readonly InputBinding[];
   /** URLs or paths of mapping files (a directory is already listed). */
   readonly mappings: readonly string[];
@@ -38,8 +42,33 @@ export interface TransformRequest {
   readonly sliceRows: number;
   /** Bytes of a file from which on it is cut into slices; 0 or undefined: never. */
   readonly sliceBytes?: number;
-  readonly output: { readonly directory: string; readonly format: OutputFormat };
+  readonly output: {
+    readonly directory: string;
+    readonly format: OutputFormat;
+    /** Undefined: no files of nodes and edges. */
+    readonly propertyGraph?: GraphFilesRequest | undefined;
+  };
 }
+
+/** Nodes and edges as CSV beside the statements. */
+export interface GraphFilesRequest extends PropertyGraphOptions {
+  readonly header: GraphHeader;
+}
+
+/** What an HTTP request or a message asks of the graph writer. The target and its login are no part of a job: the worker that takes it reads them from the configuration. */
+export interface WriterRequest {
+  readonly service: 'graph-writer';
+  readonly inputs: readonly InputBinding[];
+  readonly write: Pick<
+    WriteRequest,
+    'mode' | 'scope' | 'blankNodes' | 'skolemBase' | 'maxRejected' | 'patienceSeconds' | 'memoryBudgetBytes' | 'limits'
+  >;
+  /** Where the file of rejected statements goes. */
+  readonly output: { readonly directory: string };
+}
+
+/** What a run is asked to do. */
+export type Order = TransformRequest | WriterRequest;
 
 /** The message that started a run. */
 export interface RunSource {
@@ -51,7 +80,8 @@ export interface RunSource {
   readonly value?: string;
 }
 
-export interface TransformPayload extends TransformRequest {
+/** What every job of a run carries. */
+interface Submission {
   readonly runId: string;
   /** ISO 8601 with zone. */
   readonly submittedAt: string;
@@ -65,8 +95,13 @@ export interface TransformPayload extends TransformRequest {
   readonly cancelled?: boolean;
 }
 
+export interface TransformPayload extends TransformRequest, Submission {}
+export interface WritePayload extends WriterRequest, Submission {}
+export type RunPayload = TransformPayload | WritePayload;
+
 /** Names of the queues; a run's jobs have the run's id in both. */
 export const TRANSFORM_QUEUE = 'transform';
+export const WRITE_QUEUE = 'write';
 export const ANNOUNCE_QUEUE = 'announce';
 /** Jobs `<run id>-<time of submission>-<attempt of the transform job>-<index>`. */
 export const SLICE_QUEUE = 'slice';
@@ -77,14 +112,18 @@ export const OUTBOX_QUEUE = 'outbox';
 
 /** Every queue, and what its jobs are, in the order in which people look at them. */
 export const QUEUES: Readonly<Record<string, string>> = {
-  [ANNOUNCE_QUEUE]: 'Runs. A job waits here until its transform job has ended, and then says the outcome of the run.',
+  [ANNOUNCE_QUEUE]: 'Runs. A job waits here until its transform or write job has ended, and then says the outcome of the run.',
   [TRANSFORM_QUEUE]: 'The work of runs: each job maps the inputs of one run.',
+  [WRITE_QUEUE]: 'The work of runs of the graph writer: each job writes the inputs of one run.',
   [SLICE_QUEUE]: 'Shares of runs over large inputs, for all workers.',
   [SCHEDULE_QUEUE]: 'Ticks of the schedule of the SQL transformer.',
   [OUTBOX_QUEUE]: 'Messages of ended runs, until the message queue has them.',
 };
 /** Those whose jobs are runs or shares of runs. */
-export const RUN_QUEUES: ReadonlySet<string> = new Set([ANNOUNCE_QUEUE, TRANSFORM_QUEUE, SLICE_QUEUE]);
+export const RUN_QUEUES: ReadonlySet<string> = new Set([ANNOUNCE_QUEUE, TRANSFORM_QUEUE, WRITE_QUEUE, SLICE_QUEUE]);
+
+/** Where the work of a service's runs waits. */
+export const workQueueOf = (service: Service): string => (service === 'graph-writer' ? WRITE_QUEUE : TRANSFORM_QUEUE);
 
 export interface SlicePayload extends TransformPayload {
   readonly slice: RunSlice;
@@ -112,6 +151,11 @@ export interface SliceSubjects {
   readonly file: string;
 }
 
+export interface GraphFiles {
+  readonly nodes: PartFile;
+  readonly edges: PartFile;
+}
+
 /** What a transform job hands to announce. */
 export interface TransformResult {
   readonly report: RunReport;
@@ -120,20 +164,32 @@ export interface TransformResult {
   readonly manifest: string;
   /** URL of the file of rejected records, where there is one. */
   readonly rejections: string | undefined;
+  /** Nodes and edges as CSV, where they were asked for. */
+  readonly propertyGraph?: GraphFiles | undefined;
   /** How many slices it was cut into; 1: none. */
   readonly slices: number;
   /** Milliseconds, from taken to done. */
   readonly milliseconds: number;
 }
 
-/** 200 body of `/process`. @see decisions §2 */
-export interface SuccessReport {
-  /** Not of the SQL transformer, which has no input files. */
-  readonly input?: readonly string[];
-  readonly successfulIterations: number;
-  readonly failedIterations: number;
-  readonly outputFileLocations: readonly string[];
-  readonly mappingFiles: readonly string[];
+/** What a write job hands to announce. */
+export interface WriteResult {
+  readonly report: WriteReport;
+  /** URL of the file of rejected statements, where there is one. */
+  readonly rejections: string | undefined;
+  /** The first of them. */
+  readonly rejected: readonly RejectedStatement[];
+  /** Milliseconds, from taken to done. */
+  readonly milliseconds: number;
+}
+
+/** How far a run has come; for the graph writer also from where another attempt goes on. */
+export interface RunProgress extends Progress {
+  readonly position?: WritePosition | undefined;
+}
+
+/** What every 200 body of `/process` says. @see decisions §2 */
+interface RunFigures {
   /** Milliseconds, from taken to done. */
   readonly processingTime: number;
   readonly runId: string;
@@ -141,6 +197,32 @@ export interface SuccessReport {
   readonly quads: number;
   readonly rejectedRecords: number;
   readonly warnings: readonly string[];
+}
+
+/** 200 body of a transformer. */
+export interface SuccessReport extends RunFigures {
+  /** Not of the SQL transformer, which has no input files. */
+  readonly input?: readonly string[];
+  readonly successfulIterations: number;
+  readonly failedIterations: number;
+  readonly outputFileLocations: readonly string[];
+  /** Nodes, then edges; with PROPERTY_GRAPH_MODE. No part of `outputFileLocations`: who takes those takes statements. */
+  readonly propertyGraphFileLocations?: readonly string[];
+  readonly mappingFiles: readonly string[];
+}
+
+/** 200 body of the graph writer: its processing report. `records` are statements of the input. */
+export interface WriterReport extends RunFigures {
+  readonly input: readonly string[];
+  /** For a person, without passwords. */
+  readonly target: string;
+  readonly mode: WriteMode;
+  readonly quadsWritten: number;
+  readonly batches: number;
+  /** The first rejected statements; all of them are in the file `rejections`. */
+  readonly rejectedStatements: readonly RejectedStatement[];
+  /** URL. */
+  readonly rejections?: string;
 }
 
 /** 400 body of `/process` and dead-letter message, to the letter of the specification. */
@@ -154,14 +236,15 @@ export interface FailureMessage {
   readonly version: string;
   /** URL of the failed input file; not of the SQL transformer. */
   readonly entity?: string;
-  readonly provenance: string;
+  /** Not of the graph writer. */
+  readonly provenance?: string;
   readonly runId: string;
   readonly code: string;
   readonly detail: FaultData;
 }
 
 export type Outcome =
-  | { readonly state: 'completed'; readonly report: SuccessReport }
+  | { readonly state: 'completed'; readonly report: SuccessReport | WriterReport }
   | { readonly state: 'failed'; readonly failure: FailureMessage }
   | { readonly state: 'cancelled'; readonly failure: FailureMessage };
 
@@ -175,7 +258,7 @@ export interface RunView {
   readonly submittedAt: string;
   readonly startedAt: string | undefined;
   readonly endedAt: string | undefined;
-  readonly progress: Progress | undefined;
+  readonly progress: RunProgress | undefined;
   readonly input: readonly string[];
   readonly outcome: Outcome | undefined;
 }

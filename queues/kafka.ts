@@ -5,7 +5,6 @@
  * after the hand-over, and a new client in place of one that gave up. The library's consumer ends for good when it meets an error that it
  * does not expect, and its producer may refuse everything after a failed batch; so both are replaced then.
  */
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Admin,
@@ -22,6 +21,7 @@ import { Fault } from '../src/fault.ts';
 import { type Logger, METRICS } from '../src/observe.ts';
 import { atMost } from './backend.ts';
 import { type IncomingMessage, type MessageBus, MessageTooLarge, type OutgoingMessage, type Subscription, type Take } from './bus.ts';
+import { explainHandshake, kafkaTls } from './kafka-tls.ts';
 
 /** Long enough for a broker that is started again; `requestTimeout` stays at 30 s, since a request that is given up too early is done twice. */
 const RETRY = { retries: 50, initialRetryTime: 200, maxRetryTime: 2_000 } as const;
@@ -41,6 +41,7 @@ const AGAIN_MS = 1_000;
 const TAKEN_TOGETHER = 20;
 const CLOSE_MS = 2_000;
 const LAG_MS = 5_000;
+const LAG_RETRIES = 2;
 
 /** A new client, which tries what fails so many times more. */
 type Client = (retries?: number) => Kafka;
@@ -48,7 +49,8 @@ type Client = (retries?: number) => Kafka;
 /** @throws Fault config/invalid — options that contradict each other, a file of certificates that cannot be read */
 export function openKafka(snapshot: Snapshot, logger: Logger): MessageBus {
   const config = clientConfig(snapshot);
-  const log = quietly(logger);
+  const explain = (error: unknown): string | undefined => explainError(error, snapshot);
+  const log = quietly(logger, explain);
   /** The library writes into the login that it is given. */
   const client: Client = (retries = RETRY.retries) => {
     const login = config.sasl === undefined ? {} : { sasl: { ...config.sasl } as SASLOptions };
@@ -56,6 +58,12 @@ export function openKafka(snapshot: Snapshot, logger: Logger): MessageBus {
   };
   const producing = openProducers(client, logger);
   let admin: Promise<Admin> | undefined;
+  /** Why it went wrong the last time, by what was asked for. */
+  const troubles = new Map<'send' | 'take', string>();
+  const taking = (error: unknown): void => {
+    if (error === undefined) troubles.delete('take');
+    else troubles.set('take', explain(error) ?? AWAY);
+  };
 
   const dropAdmin = async (): Promise<void> => {
     const dropped = admin;
@@ -68,14 +76,30 @@ export function openKafka(snapshot: Snapshot, logger: Logger): MessageBus {
   };
 
   return {
+    kind: 'kafka',
     describe: () => `Kafka at ${snapshot.KAFKA_BROKERS.join(', ')}`,
-    produce: (messages) => producing.send(messages),
-    consume: (topic, group, take) => subscribe(client, { topic, group, take }, logger),
+    isTaken: () => true,
+    trouble: () => troubles.get('send') ?? troubles.get('take'),
+
+    async produce(messages) {
+      try {
+        await producing.send(messages);
+        troubles.delete('send');
+      } catch (error) {
+        if (error instanceof MessageTooLarge) throw error;
+        const explained = explain(error);
+        troubles.set('send', explained ?? AWAY);
+        throw explained === undefined ? error : new Error(explained, { cause: error });
+      }
+    },
+
+    consume: (topic, group, take) => subscribe(client, { topic, group, take, report: taking, explain }, logger),
 
     async lag(topic, group) {
       try {
         admin ??= (async () => {
-          const made = client().admin({ retry: { retries: 0 } });
+          // Soon told: whoever asks does so again.
+          const made = client(LAG_RETRIES).admin({ retry: { retries: 0 } });
           await made.connect();
           return made;
         })();
@@ -85,10 +109,12 @@ export function openKafka(snapshot: Snapshot, logger: Logger): MessageBus {
         const answer = await Promise.race([asked, late]);
         if (answer === undefined) throw new Fault('service/unavailable', 'The brokers do not answer');
         const [ends, [taken]] = answer;
+        taking(undefined);
         const next = new Map(taken?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
         // Nothing committed is -1, and what was deleted by age counts no more.
         return ends.reduce((sum, { partition, high, low }) => sum + Number(high) - Math.max(Number(low), next.get(partition) ?? -1), 0);
       } catch (error) {
+        taking(error);
         await dropAdmin();
         throw error;
       }
@@ -96,12 +122,25 @@ export function openKafka(snapshot: Snapshot, logger: Logger): MessageBus {
 
     async disconnect() {
       await Promise.all([producing.disconnect(), dropAdmin()]);
+      troubles.clear();
     },
   };
 }
 
+const AWAY = 'The brokers cannot be reached';
+
+/** In words that may be shown to everybody; undefined: nothing is known but that it failed. */
+function explainError(error: unknown, options: Snapshot): string | undefined {
+  const { name, message, cause } = error as { name?: string; message?: string; cause?: unknown };
+  if (name === 'KafkaJSSASLAuthenticationError') return `The brokers refuse the login of KAFKA_USERNAME: ${message}`;
+  if (name === 'KafkaJSProtocolError') return message;
+  const handshake = explainHandshake(String(message ?? error), options);
+  if (handshake !== undefined) return handshake;
+  return cause === undefined ? undefined : explainError(cause, options);
+}
+
 function clientConfig(snapshot: Snapshot): KafkaConfig {
-  const { KAFKA_BROKERS, KAFKA_SSL, KAFKA_SSL_CA, KAFKA_SASL_MECHANISM: mechanism } = snapshot;
+  const { KAFKA_BROKERS, KAFKA_SASL_MECHANISM: mechanism } = snapshot;
   const { KAFKA_USERNAME: username, KAFKA_PASSWORD: password } = snapshot;
   if (mechanism !== 'none' && (username === undefined || password === undefined)) {
     throw new Fault('config/invalid', `KAFKA_SASL_MECHANISM is ${mechanism}, which needs a user and a password`, {
@@ -113,38 +152,27 @@ function clientConfig(snapshot: Snapshot): KafkaConfig {
       hint: 'Set KAFKA_SASL_MECHANISM to plain, scram-sha-256 or scram-sha-512',
     });
   }
-  if (!KAFKA_SSL && KAFKA_SSL_CA !== undefined) {
-    throw new Fault('config/invalid', 'KAFKA_SSL_CA is set, but KAFKA_SSL is false', { hint: 'Set KAFKA_SSL=true' });
-  }
+  const tls = kafkaTls(snapshot);
   return {
     clientId: 'quadmill',
     brokers: [...KAFKA_BROKERS],
-    ssl: KAFKA_SSL && (KAFKA_SSL_CA === undefined ? true : { ca: [readCertificates(KAFKA_SSL_CA)] }),
+    ...(tls === undefined ? {} : { ssl: tls }),
     ...(mechanism === 'none' ? {} : { sasl: { mechanism, username, password } as SASLOptions }),
     logLevel: logLevel.ERROR,
   };
-}
-
-function readCertificates(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    const { message } = error as Error;
-    throw new Fault('config/invalid', `The file of KAFKA_SSL_CA cannot be read: ${message}`, {
-      hint: 'A PEM file was expected',
-      cause: error,
-    });
-  }
 }
 
 interface Consuming {
   readonly topic: string;
   readonly group: string;
   readonly take: Take;
+  /** Told what went wrong; undefined: messages are taken. */
+  readonly report: (error: unknown) => void;
+  readonly explain: (error: unknown) => string | undefined;
 }
 
 /** One consumer after the other, each until it fails, until it is closed. */
-function subscribe(client: Client, { topic, group, take }: Consuming, logger: Logger): Subscription {
+function subscribe(client: Client, { topic, group, take, report, explain }: Consuming, logger: Logger): Subscription {
   const stop = new AbortController();
   const { signal } = stop;
 
@@ -169,6 +197,7 @@ function subscribe(client: Client, { topic, group, take }: Consuming, logger: Lo
     const over = new AbortController();
     const stopped = untilAborted(signal, over.signal);
     consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
+      report(undefined);
       logger.info({ topic, group, partitions: payload.memberAssignment[topic]?.length ?? 0 }, 'messages are taken');
     });
     const steps = [
@@ -210,7 +239,8 @@ function subscribe(client: Client, { topic, group, take }: Consuming, logger: Lo
       } catch (error) {
         if (signal.aborted) return;
         METRICS.messageErrors.inc({ kind: 'consumer' });
-        logger.warn({ topic, group, error }, 'messages are not taken; tried again');
+        report(error);
+        logger.warn({ topic, group, reason: explain(error), error }, 'messages are not taken; tried again');
         await sleep(AGAIN_MS, undefined, { signal }).catch(() => undefined);
       }
     }
@@ -416,10 +446,11 @@ function isTooLarge(error: unknown): boolean {
 const REPEAT_MS = 30_000;
 
 /** The library says every lost connection and every retry; one line of a kind in half a minute tells the same. */
-function quietly(logger: Logger) {
+function quietly(logger: Logger, explain: (error: unknown) => string | undefined) {
   const last = new Map<string, number>();
   return ({ log, namespace }: { log: { message: string; [field: string]: unknown }; namespace: string }): void => {
-    const reason = typeof log.error === 'string' ? log.error : log.message;
+    const said = typeof log.error === 'string' ? log.error : log.message;
+    const reason = explain(new Error(said)) ?? said;
     const key = `${namespace} ${reason.replace(/\d+/g, '')}`;
     METRICS.messageErrors.inc({ kind: 'connection' });
     const now = Date.now();

@@ -1,80 +1,120 @@
-/** A message bus within the process, which forgets everything at its end. A topic has one partition, and is there once it is used. */
-import type { IncomingMessage, MessageBus, OutgoingMessage } from './bus.ts';
+/**
+ * The message bus of a process that has producers and consumers in it: it hands messages over, and keeps none.
+ *
+ * `produce` resolves once every group that consumes the topic has taken the messages. So what is still to be handed over lies where it comes
+ * from, the outbox, which keeps it over the end of the process too; and there is never more here than callers produce at the same time.
+ */
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { IncomingMessage, MessageBus, OutgoingMessage, Subscription, Take } from './bus.ts';
 
-export interface KeptMessage extends IncomingMessage {
-  readonly key: Buffer;
-  readonly value: Buffer;
-  readonly headers: OutgoingMessage['headers'];
+/** Before a message that was refused is handed over again. */
+const AGAIN_MS = 250;
+
+interface Handing {
+  readonly message: IncomingMessage;
+  resolve(): void;
+  reject(error: Error): void;
 }
 
-export interface LocalBus extends MessageBus {
-  /** What the topic has, oldest first. */
-  messages(topic: string): readonly KeptMessage[];
+interface Consumer extends Subscription {
+  readonly topic: string;
+  readonly group: string;
+  /** How many messages wait, the one that is being taken included. */
+  readonly waiting: number;
+  /** After those that wait. Resolves when the message is taken, rejects when the consumer is closed before. */
+  hand(message: IncomingMessage): Promise<void>;
 }
 
-const AGAIN_MS = 50;
-
-export function openLocalBus(): LocalBus {
-  const topics = new Map<string, KeptMessage[]>();
-  /** Offset of the next message by group and topic. */
-  const next = new Map<string, number>();
-  const waiting = new Set<() => void>();
-  const messages = (topic: string): KeptMessage[] => {
-    const found = topics.get(topic) ?? [];
-    topics.set(topic, found);
-    return found;
+export function openLocalBus(): MessageBus {
+  const consumers = new Set<Consumer>();
+  /** One of each group. */
+  const consumersOf = (topic: string): readonly Consumer[] => {
+    const all = [...consumers].filter((one) => one.topic === topic);
+    return [...new Map(all.map((one) => [one.group, one])).values()];
   };
-  const placeOf = (topic: string, group: string): string => `${group} ${topic}`;
 
   return {
-    messages,
+    kind: 'local',
     describe: () => 'in this process',
+    trouble: () => undefined,
+    isTaken: (topic) => consumersOf(topic).length > 0,
 
     consume(topic, group, take) {
-      const place = placeOf(topic, group);
-      const stop = new AbortController();
-      const loop = async (): Promise<void> => {
-        while (!stop.signal.aborted) {
-          const message = messages(topic)[next.get(place) ?? 0];
-          if (message === undefined) {
-            await new Promise<void>((resolve) => waiting.add(resolve));
-            continue;
-          }
-          try {
-            await take(message, stop.signal);
-            next.set(place, Number(message.offset) + 1);
-          } catch {
-            // "Not now", as the contract has it.
-            await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
-          }
-        }
-      };
-      const ended = loop();
+      const consumer = startConsumer(topic, group, take);
+      consumers.add(consumer);
       return {
         close() {
-          stop.abort();
-          wake(waiting);
-          return ended;
+          consumers.delete(consumer);
+          return consumer.close();
         },
       };
     },
 
-    async produce(given) {
-      for (const { topic, key, value, headers } of given) {
-        const kept = messages(topic);
-        const place = { topic, partition: 0, offset: String(kept.length), timestamp: String(Date.now()) };
-        kept.push({ ...place, key: Buffer.from(key), value: Buffer.from(value), headers });
-      }
-      wake(waiting);
+    async produce(messages) {
+      const orphan = messages.find(({ topic }) => consumersOf(topic).length === 0);
+      if (orphan !== undefined) throw new Error(`Nobody in this process takes messages of the topic ${orphan.topic}`);
+      await Promise.all(messages.flatMap((message) => consumersOf(message.topic).map((one) => one.hand(received(message)))));
     },
 
-    lag: async (topic, group) => messages(topic).length - (next.get(placeOf(topic, group)) ?? 0),
+    async lag(topic, group) {
+      const all = consumersOf(topic).filter((one) => one.group === group);
+      return all.reduce((sum, { waiting }) => sum + waiting, 0);
+    },
+
     disconnect: async () => undefined,
   };
 }
 
-function wake(waiting: Set<() => void>): void {
-  const all = [...waiting];
-  waiting.clear();
-  for (const resolve of all) resolve();
+/** Takes one message after the other, each until it is taken. */
+function startConsumer(topic: string, group: string, take: Take): Consumer {
+  const stop = new AbortController();
+  const { signal } = stop;
+  const handings: Handing[] = [];
+  let working: Promise<void> | undefined;
+
+  const work = async (): Promise<void> => {
+    for (let next = handings[0]; next !== undefined && !signal.aborted; next = handings[0]) {
+      try {
+        await take(next.message, signal);
+        handings.shift();
+        next.resolve();
+      } catch {
+        // "Not now", as the contract has it; why, whoever takes has told.
+        await sleep(AGAIN_MS, undefined, { signal }).catch(() => undefined);
+      }
+    }
+    working = undefined;
+  };
+
+  return {
+    topic,
+    group,
+    get waiting() {
+      return handings.length;
+    },
+    hand: (message) =>
+      new Promise((resolve, reject) => {
+        handings.push({ message, resolve, reject });
+        working ??= work();
+      }),
+    async close() {
+      stop.abort();
+      await working;
+      const closed = new Error(`Nobody in this process takes messages of the topic ${topic} any more`);
+      for (const { reject } of handings.splice(0)) reject(closed);
+    },
+  };
+}
+
+/**
+ * A place that is the same when the message comes again, also in another process: whoever consumes names jobs after it, and a counter would
+ * name them after messages of an earlier life of the process.
+ */
+function received({ topic, key, value }: OutgoingMessage): IncomingMessage {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([topic, key, value]))
+    .digest();
+  const offset = String(digest.readBigUInt64BE() >> 1n);
+  return { topic, partition: 0, offset, timestamp: '0', key: Buffer.from(key), value: Buffer.from(value) };
 }

@@ -4,7 +4,8 @@ import { Fault } from '../src/fault.ts';
 import { readMapping } from '../src/mapping/read.ts';
 import { nearest } from '../src/nearest.ts';
 import { DEFAULT_BASE, type InputBinding } from '../src/run/request.ts';
-import { readText } from '../src/storage/storage.ts';
+import { probeInput, readText } from '../src/storage/storage.ts';
+import { locate } from '../src/storage/url.ts';
 import type { ProcessRequest } from './process-request.ts';
 
 /** A source of a mapping and the names by which a request may bind it. */
@@ -30,8 +31,14 @@ const LARGEST_BYTES = 4 * 2 ** 20;
 const READ_MS = 5_000;
 const CACHE_ENTRIES = 64;
 
-/** Sources by the digest of the mapping text: a changed file is another entry. Oldest entries go first. */
+/** Sources by the versions of local files, and by the digest of mapping texts: what has changed is another entry. Oldest entries go first. */
 const cache = new Map<string, readonly MappingSource[] | undefined>();
+
+function keep(key: string, sources: readonly MappingSource[] | undefined): readonly MappingSource[] | undefined {
+  cache.set(key, sources);
+  if (cache.size > CACHE_ENTRIES) cache.delete(cache.keys().next().value as string);
+  return sources;
+}
 
 /**
  * The file sources of `mappings`, each path once; undefined when a mapping cannot be read or is not valid: the run will say
@@ -40,6 +47,29 @@ const cache = new Map<string, readonly MappingSource[] | undefined>();
 export async function readMappingSources(
   mappings: readonly string[],
   { workingDirectory, base = DEFAULT_BASE }: { readonly workingDirectory: string; readonly base: string | undefined },
+): Promise<readonly MappingSource[] | undefined> {
+  const versions = await versionsOf(mappings, workingDirectory, base);
+  if (versions === undefined) return readSources(mappings, workingDirectory, base);
+  if (cache.has(versions)) return cache.get(versions);
+  return keep(versions, await readSources(mappings, workingDirectory, base));
+}
+
+/** undefined: not all are files of this machine. */
+async function versionsOf(mappings: readonly string[], workingDirectory: string, base: string): Promise<string | undefined> {
+  const versions: string[] = [base];
+  for (const name of mappings) {
+    const location = locate(name, workingDirectory);
+    const state = location.kind === 'file' ? await probeInput(name, { workingDirectory }) : undefined;
+    if (state === undefined) return undefined;
+    versions.push(name, state.version);
+  }
+  return versions.join('\n');
+}
+
+async function readSources(
+  mappings: readonly string[],
+  workingDirectory: string,
+  base: string,
 ): Promise<readonly MappingSource[] | undefined> {
   const signal = AbortSignal.timeout(READ_MS);
   const documents: { name: string; text: string }[] = [];
@@ -52,10 +82,7 @@ export async function readMappingSources(
   for (const { name, text } of documents) hash.update(`${name.length} ${name} ${text.length} ${text}`);
   const key = hash.digest('base64');
   if (cache.has(key)) return cache.get(key);
-  const sources = sourcesOf(documents, base);
-  cache.set(key, sources);
-  if (cache.size > CACHE_ENTRIES) cache.delete(cache.keys().next().value as string);
-  return sources;
+  return keep(key, sourcesOf(documents, base));
 }
 
 function sourcesOf(

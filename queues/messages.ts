@@ -1,8 +1,9 @@
 /** What is said of an ended run on the message queue. Pure: options and clock come in as arguments. */
 import type { Snapshot } from '../src/config/options.ts';
+import { Fault } from '../src/fault.ts';
 import type { IncomingMessage, OutgoingMessage } from './bus.ts';
-import type { FailureMessage, Outcome, RunSource, Service } from './jobs.ts';
-import { localTime } from './outcome.ts';
+import type { FailureMessage, Outcome, RunSource, Service, WriterReport } from './jobs.ts';
+import { failureMessage, localTime } from './outcome.ts';
 
 export type MessageKind = 'success' | 'dead-letter';
 
@@ -20,7 +21,7 @@ const CARRIED_BYTES = 16 * 1024;
 
 type Options = Pick<Snapshot, 'KAFKA_TOPIC_NAME_SUCCESS' | 'KAFKA_TOPIC_NAME_DLQ' | 'KAFKA_SUCCESS_FORMAT'>;
 
-/** A completed run is a success message, any other a dead letter. */
+/** A completed run of a transformer is a success message, any other a dead letter; of the graph writer, each statement that the target has refused. */
 export function announcementOf(
   { runId, service, source }: { readonly runId: string; readonly service: Service; readonly source?: RunSource | undefined },
   outcome: Outcome,
@@ -28,6 +29,7 @@ export function announcementOf(
   now: Date,
 ): Announcement {
   if (outcome.state !== 'completed') return deadLetter(outcome.failure, source === undefined ? {} : sourceHeaders(source), options);
+  if (!('outputFileLocations' in outcome.report)) return rejectedStatements(outcome.report, options, now);
   const { outputFileLocations, quads } = outcome.report;
   const message = { topic: options.KAFKA_TOPIC_NAME_SUCCESS, key: runId, headers: { runId } };
   const values =
@@ -35,6 +37,15 @@ export function announcementOf(
       ? outputFileLocations
       : [JSON.stringify({ runId, service, outputFileLocations, time: localTime(now), quads, provenance: '' })];
   return { runId, kind: 'success', messages: values.map((value) => ({ ...message, value })) };
+}
+
+/** As many as the report names. */
+function rejectedStatements({ runId, rejectedStatements }: WriterReport, options: Options, now: Date): Announcement {
+  const messages = rejectedStatements.flatMap(({ input, fault }) => {
+    const inputs = [{ name: undefined, url: input }];
+    return deadLetter(failureMessage({ runId, service: 'graph-writer', inputs }, Fault.from(fault), now), {}, options).messages;
+  });
+  return { runId, kind: 'dead-letter', messages };
 }
 
 export function deadLetter(

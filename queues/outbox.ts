@@ -6,11 +6,11 @@
  * run are one job, so they keep their order.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Queue } from 'bullmq';
+import { DelayedError, type Job, type Queue } from 'bullmq';
 import type { Snapshot } from '../src/config/options.ts';
 import { type Logger, METRICS } from '../src/observe.ts';
 import { atMost, type QueueBackend, within } from './backend.ts';
-import { type BusSwitch, type MessageBus, MessageTooLarge, type OutgoingMessage } from './bus.ts';
+import { type BusState, type MessageBus, MessageTooLarge, type OutgoingMessage } from './bus.ts';
 import { OUTBOX_QUEUE } from './jobs.ts';
 import { type Announcement, type MessageKind, ORIGINAL, withoutOriginal } from './messages.ts';
 
@@ -74,7 +74,7 @@ const unpack = (message: KeptMessage): OutgoingMessage => ({
 
 export interface SenderSettings {
   readonly bus: MessageBus;
-  readonly state: BusSwitch;
+  readonly state: BusState;
   readonly snapshot: Pick<Snapshot, 'LOCK_SECONDS' | 'STALLED_SECONDS'>;
 }
 
@@ -89,17 +89,25 @@ const CONCURRENCY = 200;
 const NEVER = 1_000_000;
 const KAFKA = { queue: 'kafka' } as const;
 const MEASURE_MS = 2_000;
+const UNTAKEN_MS = 60_000;
 const FLUSH_LOOK_MS = 50;
 const CLOSE_MS = 1_000;
 
 /** Sends until it is closed, while the switch is on. */
 export async function startSender(backend: QueueBackend, { bus, state, snapshot }: SenderSettings, logger: Logger): Promise<Sender> {
   const queue = backend.queue<OutboxPayload>(OUTBOX_QUEUE);
-  const health = watchSending(logger);
+  const health = watchSending(bus, logger);
+  const putOff = puttingOff(bus, logger);
   const worker = backend.worker<OutboxPayload, void>(
     OUTBOX_QUEUE,
-    async ({ data: { kind, messages } }) => {
+    async (job, token) => {
+      const { kind, messages } = job.data;
       if (!state.isOn()) throw new Error('The message queue is switched off');
+      const untaken = messages.find(({ topic }) => !bus.isTaken(topic));
+      if (untaken !== undefined) {
+        await putOff(job, token, untaken.topic);
+        throw new DelayedError();
+      }
       try {
         await send(bus, messages.map(unpack));
         health.report(undefined);
@@ -145,6 +153,16 @@ export async function startSender(backend: QueueBackend, { bus, state, snapshot 
   };
 }
 
+/** What lies here from a time when somebody took its topic waits for that to come back, and keeps nothing else back. Told once a topic. */
+function puttingOff(bus: MessageBus, logger: Logger): (job: Job, token: string | undefined, topic: string) => Promise<void> {
+  const told = new Set<string>();
+  return async (job, token, topic) => {
+    if (!told.has(topic)) logger.warn({ topic, broker: bus.describe() }, 'messages are kept: nobody takes them here');
+    told.add(topic);
+    await job.moveToDelayed(Date.now() + UNTAKEN_MS, token);
+  };
+}
+
 /** A dead letter that the brokers find too large goes without the source message, which stands where its headers say. */
 async function send(bus: MessageBus, messages: readonly OutgoingMessage[]): Promise<void> {
   try {
@@ -157,12 +175,12 @@ async function send(bus: MessageBus, messages: readonly OutgoingMessage[]): Prom
 }
 
 /** Says when sending fails, and when it works again. */
-function watchSending(logger: Logger): { report(error: unknown): void; isFailing(): boolean } {
+function watchSending({ kind }: MessageBus, logger: Logger): { report(error: unknown): void; isFailing(): boolean } {
   let failing: string | undefined;
   return {
     isFailing: () => failing !== undefined,
     report(error) {
-      METRICS.messageQueueUp.set(KAFKA, error === undefined ? 1 : 0);
+      if (kind === 'kafka') METRICS.messageQueueUp.set(KAFKA, error === undefined ? 1 : 0);
       const reason = error === undefined ? undefined : String((error as Error).message);
       if (reason === failing) return;
       failing = reason;

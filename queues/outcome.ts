@@ -2,9 +2,19 @@
 import { VERSION } from '../src/config/version.ts';
 import { describeFault, Fault, type FaultData } from '../src/fault.ts';
 import { redact } from '../src/redact.ts';
-import { type FailureMessage, type Outcome, SERVICES, type Service, type TransformPayload, type TransformResult } from './jobs.ts';
+import {
+  type FailureMessage,
+  type Outcome,
+  type RunPayload,
+  SERVICES,
+  type Service,
+  type TransformPayload,
+  type TransformResult,
+  type WritePayload,
+  type WriteResult,
+} from './jobs.ts';
 
-type Subject = Pick<TransformPayload, 'runId' | 'service' | 'inputs'>;
+type Subject = Pick<RunPayload, 'runId' | 'service' | 'inputs'>;
 
 /** How each service words a failure; `{input}` and `{reason}` are filled in. */
 const FAILURE_TEXT: Readonly<Record<Service, string>> = {
@@ -13,10 +23,11 @@ const FAILURE_TEXT: Readonly<Record<Service, string>> = {
   'graph-writer': "Record '{input}' could not be processed due to: {reason}",
 };
 
-const EXPECTED_TYPES = 'XML, JSON, CSV, XLSX, ODS';
+/** What the input of a service may be. */
+const expectedTypes = (service: Service): string => (service === 'graph-writer' ? 'nq' : 'one of XML, JSON, CSV, XLSX, ODS');
 
 export function completedOutcome(payload: TransformPayload, result: TransformResult): Outcome {
-  const { report, parts } = result;
+  const { report, parts, propertyGraph } = result;
   return {
     state: 'completed',
     report: {
@@ -24,6 +35,7 @@ export function completedOutcome(payload: TransformPayload, result: TransformRes
       successfulIterations: readsFiles(payload) ? Math.max(1, payload.inputs.length) : result.slices,
       failedIterations: 0,
       outputFileLocations: parts.map((part) => part.url),
+      ...(propertyGraph == null ? {} : { propertyGraphFileLocations: [propertyGraph.nodes.url, propertyGraph.edges.url] }),
       mappingFiles: report.mappings.map((mapping) => mapping.url),
       processingTime: result.milliseconds,
       runId: payload.runId,
@@ -35,8 +47,30 @@ export function completedOutcome(payload: TransformPayload, result: TransformRes
   };
 }
 
+/** The graph writer's processing report. */
+export function writtenOutcome(payload: WritePayload, { report, rejections, rejected, milliseconds }: WriteResult): Outcome {
+  return {
+    state: 'completed',
+    report: {
+      input: payload.inputs.map((input) => redact(input.url)),
+      target: report.target,
+      mode: payload.write.mode,
+      quadsWritten: report.quadsWritten,
+      batches: report.batches,
+      processingTime: milliseconds,
+      runId: payload.runId,
+      records: report.statements,
+      quads: report.quadsWritten,
+      rejectedRecords: report.rejected,
+      rejectedStatements: rejected,
+      ...(rejections === undefined ? {} : { rejections }),
+      warnings: report.warnings,
+    },
+  };
+}
+
 /** Where a service has no input files, its messages have none of the fields that name them. */
-const readsFiles = ({ service }: Pick<TransformPayload, 'service'>): boolean => service !== 'sql-transformer';
+const readsFiles = ({ service }: Pick<RunPayload, 'service'>): boolean => service !== 'sql-transformer';
 
 /** A cancelled run is one whose fault says so. */
 export function failedOutcome(subject: Subject, fault: Fault, now: Date): Outcome {
@@ -46,7 +80,7 @@ export function failedOutcome(subject: Subject, fault: Fault, now: Date): Outcom
 export function failureMessage(subject: Subject, fault: Fault, now: Date): FailureMessage {
   const { name } = SERVICES[subject.service];
   const entity = readsFiles(subject) ? failingInput(subject, fault) : undefined;
-  const words: Readonly<Record<string, string>> = { input: entity ?? '', reason: reasonOf(fault, entity) };
+  const words: Readonly<Record<string, string>> = { input: entity ?? '', reason: reasonOf(subject.service, fault, entity) };
   return {
     name,
     time: localTime(now),
@@ -54,7 +88,7 @@ export function failureMessage(subject: Subject, fault: Fault, now: Date): Failu
     error: FAILURE_TEXT[subject.service].replace(/\{(input|reason)\}/g, (_, word: string) => words[word] ?? ''),
     version: VERSION,
     ...(entity === undefined ? {} : { entity }),
-    provenance: '',
+    ...(subject.service === 'graph-writer' ? {} : { provenance: '' }),
     runId: subject.runId,
     code: fault.code,
     detail: fault.toJSON(),
@@ -73,16 +107,21 @@ function samePlace(url: string, named: string): boolean {
   return bare(url) === bare(named);
 }
 
-/** One sentence without its full stop: the text form puts its own. */
-function reasonOf(fault: Fault, entity: string | undefined): string {
-  return wordsOf(fault, entity).replace(/\s*\.\s*$/, '');
+/** A question at the end of a reason: a hint's, or one that became part of a message on its way. */
+const QUESTION = /^(.*)(?:\.|\n)\s*did you mean (.*\?)\s*$/is;
+
+/** One sentence without its full stop: the text form puts its own, and a question before that stands in parentheses. */
+function reasonOf(service: Service, fault: Fault, entity: string | undefined): string {
+  const words = wordsOf(service, fault, entity);
+  const [, said, question] = QUESTION.exec(words) ?? [];
+  return question === undefined ? words.replace(/\s*\.\s*$/, '') : `${said} (did you mean ${question})`;
 }
 
-function wordsOf(fault: Fault, entity: string | undefined): string {
+function wordsOf(service: Service, fault: Fault, entity: string | undefined): string {
   // The specification's words, and nothing beside them.
   if (fault.code === 'database/credentials') return fault.message;
   if (entity === undefined) return describeFault(fault);
-  return fault.code === 'source/type' ? typeReason(fault, entity) : describeFault(withoutEntity(fault, entity));
+  return fault.code === 'source/type' ? typeReason(service, fault, entity) : describeFault(withoutEntity(fault, entity));
 }
 
 /** The text form names the entity already; another input stays in the reason. */
@@ -93,12 +132,13 @@ function withoutEntity(fault: Fault, entity: string): Fault {
 }
 
 /** Names the file extension and lists the expected types. */
-function typeReason({ message }: Fault, entity: string): string {
-  if (message.includes(EXPECTED_TYPES)) return message;
+function typeReason(service: Service, { message }: Fault, entity: string): string {
+  const expected = expectedTypes(service);
+  if (message.endsWith(expected)) return message;
   const name = (entity.split(/[?#]/)[0] ?? '').split('/').pop() ?? '';
   const extension = /\.([^.]+?)(\.gz)?$/i.exec(name)?.[1];
   const what = extension === undefined ? 'Input has no file extension' : `Input has the file extension '${extension}'`;
-  return `${what}; expected is one of ${EXPECTED_TYPES}`;
+  return `${what}; expected is ${expected}`;
 }
 
 /** Local date-time, ISO 8601 with milliseconds, no zone. */

@@ -15,8 +15,8 @@ const FIELDS = {
   sources: ['logicalSource', 'logicalSources'],
   mapping: ['mappingURL'],
 } as const;
-type Field = keyof typeof FIELDS;
-const NAMES: readonly string[] = Object.values(FIELDS).flat();
+/** The graph writer has one field, known by another name in a query than in a body; each is taken in both. */
+const WRITER_FIELD = ['inputFileURL', 'inputFileURLs', 'inputRdfURL', 'inputRdfURLs'] as const;
 
 /** Raw values by field name as given. */
 export type FieldValues = ReadonlyMap<string, unknown>;
@@ -43,10 +43,10 @@ export function fieldsOfQuery(query: URLSearchParams): FieldValues {
  * @throws Fault request/invalid — a missing field, a wrong type, an empty text, arrays of different length
  */
 export function readProcessRequest(fields: FieldValues): ProcessRequest {
-  refuseMisspelt(fields);
-  const inputs = textsOf(fields, 'inputs');
-  const sources = textsOf(fields, 'sources');
-  const mappings = textsOf(fields, 'mapping');
+  refuseMisspelt(fields, Object.values(FIELDS).flat());
+  const inputs = textsOf(fields, FIELDS.inputs);
+  const sources = textsOf(fields, FIELDS.sources);
+  const mappings = textsOf(fields, FIELDS.mapping);
   if (inputs === undefined) throw new Fault('request/invalid', 'inputFileURL is missing: the URL of the input file, or an array of them');
   if (mappings !== undefined && mappings.length > 1) {
     throw new Fault('request/invalid', `mappingURL is given ${mappings.length} times: one mapping file or directory was expected`);
@@ -66,9 +66,22 @@ export function readProcessRequest(fields: FieldValues): ProcessRequest {
   return { inputs, sources, mapping: mappings?.[0] };
 }
 
+/** The files that a request to the graph writer names. @throws Fault request/invalid */
+export function readWriteInputs(fields: FieldValues): readonly string[] {
+  refuseMisspelt(fields, WRITER_FIELD);
+  const inputs = textsOf(fields, WRITER_FIELD);
+  if (inputs === undefined) {
+    throw new Fault(
+      'request/invalid',
+      'inputFileURL (inputRdfURL in a query) is missing: the URL of a file of N-Quads, or an array of them',
+    );
+  }
+  return inputs;
+}
+
 /** The texts of a field in order; undefined when it is absent (JSON null counts as absent). */
-function textsOf(fields: FieldValues, field: Field): readonly string[] | undefined {
-  const given = FIELDS[field].filter((name) => fields.get(name) !== undefined && fields.get(name) !== null);
+function textsOf(fields: FieldValues, spellings: readonly string[]): readonly string[] | undefined {
+  const given = spellings.filter((name) => fields.get(name) !== undefined && fields.get(name) !== null);
   const [name] = given;
   if (name === undefined) return undefined;
   if (given.length > 1) throw new Fault('request/invalid', `${given.join(' and ')} are the same field in two spellings: give one of them`);
@@ -85,10 +98,10 @@ function textsOf(fields: FieldValues, field: Field): readonly string[] | undefin
   });
 }
 
-function refuseMisspelt(fields: FieldValues): void {
+function refuseMisspelt(fields: FieldValues, names: readonly string[]): void {
   for (const name of fields.keys()) {
-    if (NAMES.includes(name)) continue;
-    const meant = NAMES.find((one) => one.toLowerCase() === name.toLowerCase()) ?? nearest(name, NAMES, 1)[0];
+    if (names.includes(name)) continue;
+    const meant = names.find((one) => one.toLowerCase() === name.toLowerCase()) ?? nearest(name, names, 1)[0];
     if (meant !== undefined)
       throw new Fault('request/invalid', `There is no field ${JSON.stringify(name)}`, { hint: `Did you mean ${meant}?` });
   }

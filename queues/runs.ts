@@ -1,5 +1,5 @@
 /**
- * Runs as flows of the queue: `announce`, which waits for its child `transform`. State lives in the queue alone.
+ * Runs as flows of the queue: `announce`, which waits for its child, `transform` or `write`. State lives in the queue alone.
  *
  * A run is submitted in one step, so there is never half of it. Who waits for outcomes hears of them by one listener for
  * the whole process; a slow round asks for those that a lost event would leave waiting.
@@ -10,19 +10,21 @@ import type { Job, JobType } from 'bullmq';
 import { DEFAULTS, type Snapshot } from '../src/config/options.ts';
 import { Fault } from '../src/fault.ts';
 import { redact } from '../src/redact.ts';
-import type { Progress } from '../src/run/request.ts';
 import { traceRun } from '../src/trace.ts';
 import { atMost, type QueueBackend, within } from './backend.ts';
 import type { Runs } from './contract.ts';
 import {
   ANNOUNCE_QUEUE,
+  type Order,
   type Outcome,
+  type RunPayload,
+  type RunProgress,
   type RunSource,
   type RunState,
   type RunView,
   TRANSFORM_QUEUE,
-  type TransformPayload,
-  type TransformRequest,
+  WRITE_QUEUE,
+  workQueueOf,
 } from './jobs.ts';
 import { cancelledFault, decodeFault, failedOutcome } from './outcome.ts';
 import { laneOf, priorityOf, USUAL_URGENCY } from './turns.ts';
@@ -40,8 +42,8 @@ export interface RunPolicy {
 }
 
 const REST_MS = 60_000;
-/** Transforms rest longer: an announce that the queue kept waiting still needs its result. */
-const TRANSFORM_RESTS = 10;
+/** The work of a run rests longer: an announce that the queue kept waiting still needs its result. */
+const WORK_RESTS = 10;
 const TRIM_MS = 5_000;
 
 /** The policy that the options say. */
@@ -68,7 +70,7 @@ interface Origin {
   readonly urgency: number;
 }
 
-type RunJob = Job<TransformPayload, Outcome>;
+type RunJob = Job<RunPayload, Outcome>;
 
 /** @throws Fault service/unavailable */
 export async function openRuns(
@@ -76,11 +78,14 @@ export async function openRuns(
   policy: Partial<RunPolicy> | (() => RunPolicy) = {},
 ): Promise<Runs & { close(): Promise<void> }> {
   const present = typeof policy === 'function' ? policy : () => ({ ...runPolicy(DEFAULTS), ...policy });
-  const announces = backend.queue<TransformPayload, Outcome>(ANNOUNCE_QUEUE);
-  const transforms = backend.queue<TransformPayload>(TRANSFORM_QUEUE);
+  const announces = backend.queue<RunPayload, Outcome>(ANNOUNCE_QUEUE);
+  const workQueues = [TRANSFORM_QUEUE, WRITE_QUEUE].map((name) => backend.queue<RunPayload>(name));
+  const workOf = ({ runId, service }: Pick<RunPayload, 'runId' | 'service'>) =>
+    backend.queue<RunPayload>(workQueueOf(service)).getJob(runId);
   const flows = backend.flowProducer();
   /** Only who waits listens: every event of every run goes to each listener, and a worker has no use for them. */
   let listening: Promise<Waiters> | undefined;
+  let listens: Waiters | undefined;
   const waiters = (): Promise<Waiters> => {
     listening ??= backend
       .queueEvents(ANNOUNCE_QUEUE)
@@ -90,6 +95,10 @@ export async function openRuns(
           return job === undefined ? 'unknown' : outcomeOf(job);
         }),
       )
+      .then((all) => {
+        listens = all;
+        return all;
+      })
       .catch((error) => {
         listening = undefined;
         throw error;
@@ -97,7 +106,7 @@ export async function openRuns(
     return listening;
   };
 
-  async function add(payload: TransformPayload, priority: number): Promise<void> {
+  async function add(payload: RunPayload, priority: number): Promise<void> {
     const { keepSeconds, attempts, retryMs } = present();
     // By age alone: counted in PostgreSQL, each job that ends would look at all that are kept. `trim` counts.
     const keep = { age: keepSeconds };
@@ -109,8 +118,8 @@ export async function openRuns(
       opts: { ...common, ...ANNOUNCE_RETRY },
       children: [
         {
-          name: TRANSFORM_QUEUE,
-          queueName: TRANSFORM_QUEUE,
+          name: workQueueOf(payload.service),
+          queueName: workQueueOf(payload.service),
           data: payload,
           opts: { ...common, priority, attempts, backoff: { type: 'exponential', delay: retryMs }, ignoreDependencyOnFailure: true },
         },
@@ -121,9 +130,9 @@ export async function openRuns(
   /** By lane and caller: runs of this process that are on their way into the queue. */
   const pending = new Map<string, number>();
 
-  async function addInTurn(payload: TransformPayload, caller: string, urgency: number): Promise<void> {
-    const lane = laneOf(TRANSFORM_QUEUE, urgency);
-    const key = `${urgency} ${caller}`;
+  async function addInTurn(payload: RunPayload, caller: string, urgency: number): Promise<void> {
+    const lane = laneOf(workQueueOf(payload.service), urgency);
+    const key = `${lane.queue} ${urgency} ${caller}`;
     const before = pending.get(key) ?? 0;
     pending.set(key, before + 1);
     try {
@@ -138,10 +147,8 @@ export async function openRuns(
   /** Forgets the oldest ended runs beyond the number that is kept. Every process does; doing it twice is harmless. */
   async function trim(): Promise<void> {
     const { keepCount, restMs } = present();
-    for (const [queue, waitMs] of [
-      [announces, restMs],
-      [transforms, restMs * TRANSFORM_RESTS],
-    ] as const) {
+    for (const queue of [announces, ...workQueues]) {
+      const waitMs = queue === announces ? restMs : restMs * WORK_RESTS;
       for (const [state, count] of Object.entries(await queue.getJobCounts('completed', 'failed'))) {
         if (count > keepCount) await queue.clean(waitMs, count - keepCount, state as 'completed' | 'failed');
       }
@@ -161,21 +168,22 @@ export async function openRuns(
     TRIM_MS * (0.8 + 0.4 * Math.random()),
   ).unref();
 
-  async function submitOnce(request: TransformRequest, key: string | undefined, digest: string, { source, caller, urgency }: Origin) {
+  async function submitOnce(request: Order, key: string | undefined, digest: string, { source, caller, urgency }: Origin) {
     const id = key === undefined ? `r${randomBytes(16).toString('hex')}` : runIdOfKey(request.service, key);
     traceRun({ run: id });
     const ticket = randomBytes(12).toString('hex');
-    const payload: TransformPayload = { ...request, runId: id, submittedAt: new Date().toISOString(), digest, ticket, source };
+    const payload: RunPayload = { ...request, runId: id, submittedAt: new Date().toISOString(), digest, ticket, source };
     if (key === undefined) {
+      listens?.expect(id);
       await addInTurn(payload, caller, urgency);
       return { id, existing: false };
     }
-    await backend.ping(SUBMIT_MS);
     let found = await announces.getJob(id);
     if (found === undefined) {
-      // A transform job that outlived its run must not answer for the new one.
-      const stale = await transforms.getJob(id);
+      // The work of a run that outlived its run must not answer for the new one.
+      const stale = await workOf(payload);
       if (stale?.finishedOn !== undefined) await stale.remove();
+      listens?.expect(id);
       await addInTurn(payload, caller, urgency);
       found = await announces.getJob(id);
     }
@@ -189,15 +197,15 @@ export async function openRuns(
 
   async function view(job: RunJob): Promise<RunView> {
     const outcome = outcomeOf(job);
-    const transform = await transforms.getJob(job.data.runId);
-    const progress = typeof transform?.progress === 'object' ? (transform.progress as unknown as Progress) : undefined;
+    const work = await workOf(job.data);
+    const progress = typeof work?.progress === 'object' ? (work.progress as unknown as RunProgress) : undefined;
     return {
       id: job.data.runId,
       service: job.data.service,
-      state: outcome?.state ?? (await liveState(transform)),
-      attempts: transform?.attemptsStarted ?? 0,
+      state: outcome?.state ?? (await liveState(work)),
+      attempts: work?.attemptsStarted ?? 0,
       submittedAt: job.data.submittedAt,
-      startedAt: isoTime(transform?.processedOn),
+      startedAt: isoTime(work?.processedOn),
       endedAt: outcome === undefined ? undefined : isoTime(job.finishedOn),
       progress,
       input: job.data.inputs.map((input) => redact(input.url)),
@@ -254,11 +262,11 @@ export async function openRuns(
       if (announce === undefined) return undefined;
       if (outcomeOf(announce) === undefined) {
         // The mark comes first: whatever happens to the job from here on, its worker and announce will see it.
-        await announce.updateData({ ...announce.data, cancelled: true });
-        const transform = await transforms.getJob(id);
-        if (transform !== undefined && transform.finishedOn === undefined) {
-          await transform.updateData({ ...transform.data, cancelled: true });
-          if (transform.processedOn === undefined || (await transform.getState()) !== 'active') await removeUnlessTaken(transform);
+        await markCancelled(announce);
+        const work = await workOf(announce.data);
+        if (work !== undefined && work.finishedOn === undefined) {
+          await markCancelled(work);
+          if (work.processedOn === undefined || (await work.getState()) !== 'active') await removeUnlessTaken(work);
         }
         await (await waiters()).wait(id, CANCEL_WAIT_MS);
       }
@@ -269,14 +277,15 @@ export async function openRuns(
       return within(
         SUBMIT_MS,
         (async () => {
-          const [work, announcing] = await Promise.all([
-            transforms.getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'completed', 'failed'),
+          const [announcing, ...work] = await Promise.all([
             announces.getJobCounts('waiting', 'active', 'delayed'),
+            ...workQueues.map((queue) => queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'completed', 'failed')),
           ]);
-          const sum = (counts: Record<string, number>, ...names: string[]) => names.reduce((total, name) => total + (counts[name] ?? 0), 0);
+          const sum = (counts: readonly Record<string, number>[], ...names: string[]) =>
+            counts.reduce((total, count) => names.reduce((subtotal, name) => subtotal + (count[name] ?? 0), total), 0);
           return {
             queued: sum(work, 'waiting', 'prioritized'),
-            running: sum(work, 'active') + sum(announcing, 'waiting', 'active', 'delayed'),
+            running: sum(work, 'active') + sum([announcing], 'waiting', 'active', 'delayed'),
             retrying: sum(work, 'delayed'),
             completed: sum(work, 'completed'),
             failed: sum(work, 'failed'),
@@ -297,7 +306,7 @@ export async function openRuns(
 /** A worker needs up to half a second to notice, and its thread some time to stop. */
 const CANCEL_WAIT_MS = 1_500;
 
-const ENDED: Readonly<Partial<Record<RunState, true>>> = { completed: true, failed: true, cancelled: true };
+const ENDED: Readonly<Partial<Record<RunState, boolean>>> = { completed: true, failed: true, cancelled: true };
 const ENDED_TYPES: readonly JobType[] = ['completed', 'failed'];
 const LIST_TYPES: readonly (readonly JobType[])[] = [['waiting-children'], ['waiting', 'active', 'delayed', 'prioritized'], ENDED_TYPES];
 
@@ -309,18 +318,20 @@ function outcomeOf(job: RunJob): Outcome | undefined {
   return failedOutcome(job.data, fault, new Date(job.finishedOn));
 }
 
-async function liveState(transform: Job | undefined): Promise<RunState> {
-  if (transform === undefined) return 'running';
-  switch (await transform.getState()) {
+async function liveState(work: Job | undefined): Promise<RunState> {
+  if (work === undefined) return 'running';
+  switch (await work.getState()) {
     case 'waiting':
     case 'prioritized':
-      return transform.attemptsStarted > 0 ? 'retrying' : 'queued';
+      return work.attemptsStarted > 0 ? 'retrying' : 'queued';
     case 'delayed':
       return 'retrying';
     default:
       return 'running';
   }
 }
+
+const markCancelled = (job: Job<RunPayload>): Promise<void> => job.updateData({ ...job.data, cancelled: true });
 
 /** Takes a waiting job out of the queue, which lets announce run; a job that was just taken is left to its worker. */
 async function removeUnlessTaken(job: Job): Promise<void> {
@@ -338,8 +349,9 @@ export function runIdOfKey(service: string, key: string): string {
 }
 
 /** Of what the client asked, not of the configuration that came with it. */
-function digestOf({ service, inputs, mappings }: TransformRequest): string {
-  const asked = [service, inputs.map(({ name, url }) => [name ?? null, url]), mappings];
+function digestOf(order: Order): string {
+  const mappings = order.service === 'graph-writer' ? [] : order.mappings;
+  const asked = [order.service, order.inputs.map(({ name, url }) => [name ?? null, url]), mappings];
   return createHash('sha256').update(JSON.stringify(asked)).digest('hex');
 }
 

@@ -6,6 +6,8 @@
  * tick after it, and starts a run. So a tick happens once however many processes there are, and one that was missed while there was no
  * worker is made up once.
  */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from 'bullmq';
 import type { ConfigStore } from '../src/config/store.ts';
 import { Fault } from '../src/fault.ts';
@@ -135,18 +137,24 @@ export async function startTicks(
   const arrange = async (): Promise<void> => {
     for (;;) {
       const wanted = await schedule.read();
-      const found = await queue.getJobScheduler(SCHEDULER);
-      if (wanted === undefined) {
-        if (found !== undefined) await queue.removeJobScheduler(SCHEDULER);
-      } else if (found?.pattern !== wanted.cron || found.tz !== wanted.timezone || !(await hasNext(found.next))) {
-        await queue.upsertJobScheduler(
-          SCHEDULER,
-          { pattern: wanted.cron, tz: wanted.timezone },
-          { name: 'tick', data: wanted, opts: TICK_RETRY },
-        );
-      }
+      if (await agrees(wanted)) return;
+      await alone(backend.settings, change);
       if (same(wanted, await schedule.read())) return;
     }
+  };
+  const change = async (): Promise<void> => {
+    const wanted = await schedule.read();
+    if (await agrees(wanted)) return;
+    if (wanted === undefined) await queue.removeJobScheduler(SCHEDULER);
+    else {
+      const repeat = { pattern: wanted.cron, tz: wanted.timezone };
+      await queue.upsertJobScheduler(SCHEDULER, repeat, { name: 'tick', data: wanted, opts: TICK_RETRY });
+    }
+  };
+  const agrees = async (wanted: Timing | undefined): Promise<boolean> => {
+    const found = await queue.getJobScheduler(SCHEDULER);
+    if (wanted === undefined) return found === undefined;
+    return found?.pattern === wanted.cron && found.tz === wanted.timezone && (await hasNext(found.next));
   };
   const hasNext = async (time: number | undefined): Promise<boolean> => {
     const job = await queue.getJob(`repeat:${SCHEDULER}:${time}`);
@@ -224,6 +232,32 @@ export async function startTicks(
       await atMost(STOP_MS, Promise.all([arranging, worker.close()]));
     },
   };
+}
+
+const ARRANGING_KEY = 'schedule-arranging';
+/** Changing the scheduler takes milliseconds; whoever dies at it keeps the others waiting so long. */
+const LEASE_MS = 5_000;
+const LEASE_LOOK_MS = 25;
+
+/**
+ * Does `work` while no other process of the fleet does it: on PostgreSQL two changes of a scheduler at the same moment would leave the next
+ * tick of both, and the one that is nobody's could not be taken out, nor its time be scheduled again.
+ */
+async function alone(settings: SharedSettings, work: () => Promise<void>): Promise<void> {
+  for (;;) {
+    const held = await settings.get(ARRANGING_KEY);
+    if (Number(held?.split(' ')[0] ?? 0) < Date.now()) {
+      const mine = `${Date.now() + LEASE_MS} ${randomUUID()}`;
+      if (await settings.compareAndSet(ARRANGING_KEY, held, mine)) {
+        try {
+          return await work();
+        } finally {
+          await settings.compareAndSet(ARRANGING_KEY, mine, '0');
+        }
+      }
+    }
+    await sleep(LEASE_LOOK_MS);
+  }
 }
 
 interface LastTick {

@@ -8,6 +8,7 @@ import { Fault } from '../src/fault.ts';
 import { redact } from '../src/redact.ts';
 import { resolveInside } from '../src/storage/storage.ts';
 import { locate } from '../src/storage/url.ts';
+import type { PropertyGraphOptions } from '../src/targets/target.ts';
 import type { TransformRequest } from './jobs.ts';
 
 /** What the options say about a run, as it keeps them to its end. */
@@ -41,7 +42,20 @@ export function settingsOf(
     },
     sliceRows: snapshot.SQL_SLICE_ROWS,
     sliceBytes: snapshot.SLICE_BYTES,
-    output: { directory: directories(snapshot, workingDirectory).output, format: snapshot.OUTPUT_FILE_FORMAT },
+    output: {
+      directory: directories(snapshot, workingDirectory).output,
+      format: snapshot.OUTPUT_FILE_FORMAT,
+      propertyGraph: snapshot.PROPERTY_GRAPH_MODE ? { header: snapshot.PG_GRAPH, ...propertyGraphOf(snapshot) } : undefined,
+    },
+  };
+}
+
+/** How names and texts of a property graph are made, for its files and for targets. */
+export function propertyGraphOf({ PROPERTY_GRAPH_PREFIXES, KEEP_LANGUAGE }: Snapshot): PropertyGraphOptions {
+  const splitAt = (row: string, at: number): readonly [string, string] => [row.slice(0, at), row.slice(at + 1)];
+  return {
+    prefixes: Object.fromEntries(PROPERTY_GRAPH_PREFIXES.map((row) => splitAt(row, row.indexOf('=')))),
+    keepLanguage: KEEP_LANGUAGE,
   };
 }
 

@@ -4,6 +4,8 @@ import { atMost } from './backend.ts';
 import type { Outcome } from './jobs.ts';
 
 export interface Waiters {
+  /** A run is about to be made: its outcome is remembered from now on, so that whoever waits for it need not ask first. */
+  expect(id: string): void;
   /** The outcome; undefined when `waitMs` ran out (0: no limit), there is no such run, or the waiters were closed. */
   wait(id: string, waitMs: number): Promise<Outcome | undefined>;
   close(): Promise<void>;
@@ -13,11 +15,15 @@ const CLOSE_MS = 2_000;
 const ROUND_MS = 1_000;
 /** Runs asked for in one round; each waits its turn, so that many waiters cost no more than a few. */
 const ROUND_SIZE = 25;
+/** Runs for which nobody has waited yet; most are waited for at once, or never. */
+const EXPECTED = 1_000;
 
 /** `ask` reads the outcome of a run from the queue: undefined while there is none. */
 export function openWaiters(events: QueueEvents, ask: (id: string) => Promise<Outcome | undefined | 'unknown'>): Waiters {
   /** In the order in which they are asked for; asking moves a run to the end. */
   const waiting = new Map<string, Set<(outcome: Outcome | undefined) => void>>();
+  /** undefined: expected, and not ended as far as this process has heard. */
+  const expected = new Map<string, Outcome | undefined>();
   let asking = false;
 
   const settle = (id: string, outcome: Outcome | undefined): void => {
@@ -54,13 +60,25 @@ export function openWaiters(events: QueueEvents, ask: (id: string) => Promise<Ou
 
   events.on('completed', ({ jobId, returnvalue }) => {
     if (waiting.has(jobId)) settle(jobId, returnvalue as unknown as Outcome);
+    else if (expected.has(jobId)) expected.set(jobId, returnvalue as unknown as Outcome);
   });
   events.on('failed', ({ jobId }) => {
+    expected.delete(jobId);
     if (waiting.has(jobId)) void look(jobId).catch(() => undefined);
   });
 
   return {
+    expect(id) {
+      expected.set(id, undefined);
+      if (expected.size > EXPECTED) expected.delete(expected.keys().next().value as string);
+    },
+
     async wait(id, waitMs) {
+      const heard = expected.get(id);
+      if (heard !== undefined) {
+        expected.delete(id);
+        return heard;
+      }
       let timeout: NodeJS.Timeout | undefined;
       const all = waiting.get(id) ?? new Set();
       waiting.set(id, all);
@@ -76,7 +94,7 @@ export function openWaiters(events: QueueEvents, ask: (id: string) => Promise<Ou
       });
       try {
         // It may have ended before anybody listened.
-        await look(id);
+        if (!expected.delete(id)) await look(id);
         return await outcome;
       } finally {
         clearTimeout(timeout);

@@ -13,6 +13,7 @@ export const FAULTS = {
   'request/forbidden': { status: 403, retriable: false, title: 'That is not allowed' },
   'request/not-found': { status: 404, retriable: false, title: 'There is nothing at this path' },
   'request/method': { status: 405, retriable: false, title: 'This path does not answer that method' },
+  'request/not-acceptable': { status: 406, retriable: false, title: 'The answer cannot be given in such a format' },
   'request/conflict': { status: 409, retriable: false, title: 'The request contradicts an earlier one' },
   'request/too-large': { status: 413, retriable: false, title: 'The request body is too large' },
   'request/media-type': { status: 415, retriable: false, title: 'The media type is not accepted here' },
@@ -39,6 +40,15 @@ export const FAULTS = {
   'database/busy': { status: 400, retriable: true, title: 'The database has no place, or holds a lock' },
   'database/lost': { status: 400, retriable: true, title: 'The connection to the database broke' },
   'database/time-limit': { status: 400, retriable: false, title: 'The query takes longer than it may' },
+  'target/unknown': { status: 400, retriable: false, title: 'The target is of a kind that is not known here' },
+  'target/credentials': { status: 400, retriable: false, title: 'The target refuses the login' },
+  'target/read-only': { status: 400, retriable: false, title: 'The target takes no statements' },
+  'target/refused': { status: 400, retriable: false, title: 'The target refuses the statements' },
+  'target/unreachable': { status: 400, retriable: true, title: 'The target cannot be reached' },
+  'target/busy': { status: 400, retriable: true, title: 'The target has no time just now' },
+  'store/time-limit': { status: 504, retriable: false, title: 'The request to the embedded store takes longer than it may' },
+  'store/damaged': { status: 500, retriable: false, title: 'The embedded store cannot be opened' },
+  'store/full': { status: 507, retriable: false, title: 'The embedded store has no more room' },
   'record/term': { status: 400, retriable: false, title: 'A record gives a value that makes no valid RDF term' },
   'record/limit': { status: 400, retriable: false, title: 'More records were rejected than the run allows' },
   'limit/exceeded': { status: 400, retriable: false, title: 'The input is larger than a limit of the run allows' },
@@ -84,6 +94,7 @@ export type Limit =
   | 'MAX_DEPTH'
   | 'MAX_RECORDS'
   | 'MAX_REJECTED'
+  | 'MAX_REJECTED_STATEMENTS'
   | 'MAX_STATEMENTS'
   | 'MAX_RUN_SECONDS'
   | 'THREAD_MEMORY_MB'

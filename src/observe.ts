@@ -35,7 +35,8 @@ export function createLogger(options: { readonly level?: string; readonly name?:
           : hide(String(error)),
     },
   };
-  return destination === undefined ? pino(settings) : pino(settings, destination);
+  // Lines that come while one is being written go out together.
+  return pino(settings, destination ?? pino.destination({ fd: 1, sync: false }));
 }
 
 /** A logger that says nothing. */
@@ -129,6 +130,23 @@ export const METRICS = {
     ...on,
   }),
   activeRuns: new Gauge({ name: 'rml_active_runs', help: 'Runs that this process is mapping', ...on }),
+  activeWrites: new Gauge({ name: 'rml_active_writes', help: 'Runs of the graph writer that this process is writing', ...on }),
+  statementsWritten: new Counter({
+    name: 'rml_statements_stored_total',
+    help: 'Statements that targets have of completed runs of the graph writer',
+    ...on,
+  }),
+  statementsRejected: new Counter({
+    name: 'rml_statements_rejected_total',
+    help: 'Statements that completed runs of the graph writer left out',
+    ...on,
+  }),
+  writeBatches: new Counter({ name: 'rml_write_batches_total', help: 'Batches of statements that the target has taken', ...on }),
+  writeRetries: new Counter({
+    name: 'rml_write_retries_total',
+    help: 'Batches that were sent again because the target had no time or could not be reached',
+    ...on,
+  }),
   activeSlices: new Gauge({ name: 'rml_active_slices', help: 'Slices of runs that this process is mapping', ...on }),
   slices: new Counter({ name: 'rml_slices_total', help: 'Ended slices of runs, by state', labelNames: ['state'], ...on }),
   requests: new Counter({ name: 'rml_http_requests_total', help: 'Answered requests', labelNames: ['route', 'method', 'status'], ...on }),

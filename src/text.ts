@@ -117,7 +117,7 @@ function codePoint(bytes: string, at: number, length: number): number {
 }
 
 /** `ucschar` of RFC 3987, for code points from U+0080. */
-function isUcschar(point: number): boolean {
+export function isUcschar(point: number): boolean {
   if (point < 0xa0) return false;
   if (point < 0x10000) return point < 0xe000 || (point >= 0xf900 && point <= 0xfdcf) || (point >= 0xfdf0 && point <= 0xffef);
   return (point & 0xffff) <= 0xfffd && point < 0xf0000 && !(point >= 0xe0000 && point < 0xe1000);

@@ -6,7 +6,7 @@ import { PROJECT_ROOT } from './project-root.ts';
 import { missingRedis } from './servers/redis.ts';
 
 const SEED = process.env.CHAOS_SEED ?? '1';
-const SECONDS = process.env.CHAOS_SECONDS ?? '20';
+const SECONDS = process.env.CHAOS_SECONDS ?? '60';
 /** Faults, the rest after them and the verdict; three times as long as on a busy machine. */
 const LIMIT_MS = (Number(SECONDS) + 300) * 1_000;
 
@@ -34,10 +34,17 @@ const LIMIT_MS = (Number(SECONDS) + 300) * 1_000;
     `every request has one outcome and its output, and nothing else is left, after ${SECONDS} s of every fault (seed ${SEED})`,
     async () => {
       const said = await chaos(['--seed', SEED, '--seconds', SECONDS]);
-      const skipped = said.split('\n').filter((line) => line.includes('skipped: '));
-      if (skipped.length > 0) console.warn(`faults that cannot be had here:\n${skipped.join('\n')}`);
-      expect(said).toMatch(/^ +\d+ {2}kill-worker/m);
-      expect(said).toMatch(/^ +\d+ {2}kill-redis/m);
+      const skipped = said.split('\n').filter((line) => /skipped: |not there: /.test(line));
+      if (skipped.length > 0) console.warn(`what cannot be had here:\n${skipped.join('\n')}`);
+      const isThere = (fault: string): boolean => !skipped.some((line) => line.includes(` ${fault} `));
+      for (const fault of ['kill-worker', 'kill-redis', 'kill-kafka', 'kill-database']) {
+        if (isThere(fault)) expect(said).toMatch(new RegExp(`^ +\\d+ {2}${fault}`, 'm'));
+      }
+      const count = (pattern: RegExp): number => Number(pattern.exec(said)?.[1]);
+      expect(count(/(\d+) runs were cut into slices/)).toBeGreaterThan(0);
+      if (!isThere('kill-kafka')) return;
+      expect(count(/(\d+) runs came as messages/)).toBeGreaterThan(0);
+      expect(count(/(\d+) messages were none/)).toBeGreaterThan(0);
     },
     LIMIT_MS,
   );
@@ -48,6 +55,7 @@ const LIMIT_MS = (Number(SECONDS) + 300) * 1_000;
       const said = await chaos(['--preset', 'kills', '--seed', SEED]);
       expect(said).toContain('200 runs ended: 200 completed');
       expect(Number(/(\d+) {2}kill-worker/.exec(said)?.[1])).toBeGreaterThan(10);
+      expect(said).toMatch(/to the next start of its run or slice: median/);
     },
     LIMIT_MS,
   );

@@ -18,9 +18,9 @@ async function demo(...argv: readonly string[]): Promise<string> {
   return out;
 }
 
-test('npm run demo maps its files, shows two failures and leaves nothing behind', async () => {
+test('npm run demo maps its files, shows two failures, asks the graph and leaves nothing behind', async () => {
   const out = await demo();
-  expect(out).toContain('Ring Road Secondary School (871 pupils): 68.25 µg/m³ at Ring Road South');
+  expect(out).toContain('Ring Road Secondary School,871,68.25,Ring Road South');
   expect(out).toContain("the file extension 'png'");
   expect(out.match(/→ 400 Bad Request/g)).toHaveLength(2);
 });

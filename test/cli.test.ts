@@ -189,6 +189,11 @@ test.each([
   ['a mapping that is not Turtle', ['run', 'broken.ttl'], 'broken.ttl:10:'],
   ['a mapping with mistakes', ['run', 'wrong.ttl'], 'wrong.ttl:6:'],
   ['an input that the mapping does not have', ['run', 'mapping.ttl', '-i', 'peopel.csv=people.csv'], 'people.csv'],
+  ['nothing to write', ['write', '--target', 'store'], 'at least one file'],
+  ['a write without a target', ['write', 'graph.nq'], '--target URL'],
+  ['a write with a number that is none', ['write', 'graph.nq', '--target', 'store', '--max-rejected', 'few'], "--max-rejected is 'few'"],
+  ['a target of a type that is not known', ['write', 'graph.nq', '--target', 'store', '--type', 'fuseky'], 'did you mean fuseki?'],
+  ['a target that is no place', ['write', 'graph.nq', '--target', 'ftp://host/ds'], 'give --type, or another URL'],
   ['a graph that Turtle cannot have', ['run', 'graphs.ttl', '-f', 'turtle'], 'Ask for the format nquads or trig'],
 ])('%s ends with code 2 and says what to do', async (_, args, words) => {
   await writeFile(join(directory, 'graphs.ttl'), MAPPING.replace('rml:class', 'rml:graph <http://e/g> ; rml:class'));

@@ -4,19 +4,19 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { openBackend, type QueueBackend } from '../queues/backend.ts';
-import { type BusSwitch, hasMessageQueue, type IncomingMessage, MessageTooLarge, openSwitch } from '../queues/bus.ts';
+import { type BusSwitch, busKind, type IncomingMessage, MessageTooLarge, openSwitch } from '../queues/bus.ts';
 import type { Outcome } from '../queues/jobs.ts';
 import { openKafka } from '../queues/kafka.ts';
-import { openLocalBus } from '../queues/local-bus.ts';
 import { type Announcement, announcementOf, sourceOf } from '../queues/messages.ts';
 import { openOutbox, startSender } from '../queues/outbox.ts';
 import { DEFAULTS, type OptionValues } from '../src/config/options.ts';
 import { openConfig } from '../src/config/store.ts';
 import { quietLogger } from '../src/observe.ts';
-import { consumingService, startConsumer, taking } from '../workers/consume.ts';
+import { consumptionsOf, startConsumers, taking } from '../workers/consume.ts';
 import { QUEUES, type TestServer, temporaryDirectory, uniquePrefix } from './queues-backends.ts';
 import { type FakeRuns, failureMessage, fakeRuns, memorySettings, successReport } from './service/fake.ts';
 import { PEOPLE, peopleMapping } from './service/inputs.ts';
+import { openMemoryBus } from './service/memory-bus.ts';
 
 const logger = quietLogger();
 const NOW = new Date('2026-01-02T03:04:05.678Z');
@@ -111,6 +111,7 @@ describe('a source message', () => {
     runs,
     config: await openConfig({ DATA_DIR: directory.path, ...options }),
     workingDirectory: directory.path,
+    hasTarget: false,
     outbox: {
       async add(announcement: Announcement) {
         if (outboxFails) throw new Error('the queue is away');
@@ -232,11 +233,11 @@ describe('a source message', () => {
   });
 
   test('is taken while the switch is on, from where it was left', async () => {
-    const bus = openLocalBus();
+    const bus = openMemoryBus();
     const shared = memorySettings();
     const state = await openSwitch(shared);
     const message = (name: string) => ({ topic: 'source_urls', key: 'k', value: name, headers: {} });
-    const consumer = startConsumer({ ...(await settings()), bus, state }, logger);
+    const consumer = startConsumers({ ...(await settings()), bus, state }, logger);
     await bus.produce([message('1.csv'), message('2.csv')]);
     await until(() => runs.submitted.length === 2);
     expect(await state.toggle()).toBe(false);
@@ -252,23 +253,76 @@ describe('a source message', () => {
   });
 });
 
-test.each([
-  ['all', 'semi-structured-transformer'],
-  ['semi-structured-transformer', 'semi-structured-transformer'],
-  ['sql-transformer', 'sql-transformer'],
-  ['graph-writer', undefined],
-] as const)('a process of the service %s takes the messages of %s', (service, expected) => {
-  expect(consumingService(service)).toBe(expected);
+const SOURCE = { topic: 'source_urls' };
+const SUCCESS = { service: 'graph-writer', topic: 'success_queue' };
+test.each<[OptionValues, 'kafka' | 'local', boolean, readonly object[]]>([
+  [{ SERVICE: 'all' }, 'kafka', false, [{ ...SOURCE, service: 'semi-structured-transformer', group: 'semi-structured-transformer' }]],
+  [{ SERVICE: 'all' }, 'kafka', true, [{ ...SOURCE }, { ...SUCCESS, group: 'graph-writer' }]],
+  [{ SERVICE: 'all', KAFKA_GROUP_ID: 'g' }, 'kafka', true, [{ group: 'g' }, { ...SUCCESS, group: 'g-graph-writer' }]],
+  [{ SERVICE: 'all' }, 'local', true, [{ ...SUCCESS, group: 'graph-writer' }]],
+  [{ SERVICE: 'all' }, 'local', false, []],
+  [{ SERVICE: 'sql-transformer' }, 'kafka', true, [{ ...SOURCE, service: 'sql-transformer', group: 'sql-transformer' }]],
+  [{ SERVICE: 'graph-writer', KAFKA_GROUP_ID: 'g' }, 'kafka', true, [{ ...SUCCESS, group: 'g' }]],
+  [{ SERVICE: 'graph-writer' }, 'kafka', false, []],
+])('a process with %j on a bus of the kind %s, with a target %s, takes %j', (options, kind, hasTarget, expected) => {
+  const found = consumptionsOf({ ...DEFAULTS, ...options }, kind, hasTarget);
+  expect(found).toHaveLength(expected.length);
+  expect(found).toMatchObject(expected);
 });
 
-test.each([
-  [{}, false],
-  [{ KAFKA_BROKERS: ['one:9092'] }, true],
-  [{ KAFKA_BROKERS: ['one:9092'], TRANSFORMER_RUN_STANDALONE: true }, false],
-  [{ KAFKA_BROKERS: ['one:9092'], TRANSFORMER_RUN_STANDALONE: false }, true],
-  [{ TRANSFORMER_RUN_STANDALONE: false }, false],
-])('with the options %j there is a message queue: %s', (options, expected) => {
-  expect(hasMessageQueue({ ...DEFAULTS, ...options })).toBe(expected);
+describe('a success message is a run of the graph writer', () => {
+  const messageOf = (value: string): IncomingMessage => ({
+    topic: 'success_queue',
+    partition: 0,
+    offset: '7',
+    timestamp: '0',
+    key: null,
+    value: Buffer.from(value),
+  });
+  const files = ['file:///out/a.nq', 'file:///out/b.nq'];
+  const success = { runId: 'r1', service: 'sql-transformer', outputFileLocations: files, time: '', quads: 2, provenance: '' };
+  test.each<[string, string, readonly string[]]>([
+    ['a plain URL', 'file:///out/a.nq', ['file:///out/a.nq']],
+    ['a URL as JSON', '"file:///out/a.nq"', ['file:///out/a.nq']],
+    ['an array', JSON.stringify(files), files],
+    ["a transformer's message", JSON.stringify(success), files],
+    ['a request body', '{"inputFileURL":"/out/a.nq"}', ['/out/a.nq']],
+  ])('%s', async (_, value, expected) => {
+    const runs = fakeRuns();
+    const settings = { runs, config: await openConfig({}), workingDirectory: '/', hasTarget: true, outbox: { add: async () => undefined } };
+    await taking('graph-writer', settings, logger)(messageOf(value), new AbortController().signal);
+    expect(runs.submitted.map(({ request }) => [request.service, request.inputs.map(({ url }) => url)])).toEqual([
+      ['graph-writer', expected],
+    ]);
+  });
+
+  test.each(['', '[]', '[1]', '{"outputFileLocations":[]}', '{"quads":3}', 'nothing'])(
+    '%j is none, and goes to the dead letters',
+    async (value) => {
+      const runs = fakeRuns();
+      const buried: Announcement[] = [];
+      const outbox = { add: async (one: Announcement) => void buried.push(one) };
+      const settings = { runs, config: await openConfig({}), workingDirectory: '/', hasTarget: true, outbox };
+      await taking('graph-writer', settings, logger)(messageOf(value), new AbortController().signal);
+      expect(runs.submitted).toEqual([]);
+      expect(buried[0]?.messages[0]?.headers['source-value']).toEqual(Buffer.from(value));
+    },
+  );
+});
+
+test.each<[OptionValues, ReturnType<typeof busKind>]>([
+  [{}, 'local'],
+  [{ LOCAL_MESSAGES: false }, 'none'],
+  [{ SERVICE: 'semi-structured-transformer' }, 'none'],
+  [{ SERVICE: 'graph-writer' }, 'none'],
+  [{ KAFKA_BROKERS: ['one:9092'] }, 'kafka'],
+  [{ KAFKA_BROKERS: ['one:9092'], LOCAL_MESSAGES: false, SERVICE: 'graph-writer' }, 'kafka'],
+  [{ KAFKA_BROKERS: ['one:9092'], TRANSFORMER_RUN_STANDALONE: false }, 'kafka'],
+  [{ KAFKA_BROKERS: ['one:9092'], TRANSFORMER_RUN_STANDALONE: true }, 'local'],
+  [{ KAFKA_BROKERS: ['one:9092'], TRANSFORMER_RUN_STANDALONE: true, LOCAL_MESSAGES: false }, 'none'],
+  [{ TRANSFORMER_RUN_STANDALONE: false }, 'local'],
+])('with the options %j messages go over: %s', (options, expected) => {
+  expect(busKind({ ...DEFAULTS, ...options })).toBe(expected);
 });
 
 test.each([
@@ -320,7 +374,7 @@ for (const queue of QUEUES) {
       });
 
       test('sends what was put in, once for each run and kind, in order, and keeps nothing of it', async () => {
-        const bus = openLocalBus();
+        const bus = openMemoryBus();
         const outbox = openOutbox(backend);
         await outbox.add(letter(1, ['a', 'b', 'c']));
         await outbox.add(letter(1, ['a', 'b', 'c']));
@@ -337,7 +391,7 @@ for (const queue of QUEUES) {
       });
 
       test('keeps what cannot be sent, over a restart, and sends it in the end', async () => {
-        const away = { ...openLocalBus(), produce: async () => Promise.reject(new Error('no broker')) };
+        const away = { ...openMemoryBus(), produce: async () => Promise.reject(new Error('no broker')) };
         const sender = await startSender(backend, { bus: away, state, snapshot }, logger);
         for (let i = 10; i < 30; i++) await openOutbox(backend).add(letter(i));
         await sleep(300);
@@ -347,7 +401,7 @@ for (const queue of QUEUES) {
         backend = await open();
         state = await openSwitch(backend.settings);
         expect(await left()).toBe(20);
-        const bus = openLocalBus();
+        const bus = openMemoryBus();
         const next = await startSender(backend, { bus, state, snapshot }, logger);
         await until(async () => (await left()) === 0, 20_000);
         await next.close(1_000);
@@ -357,7 +411,7 @@ for (const queue of QUEUES) {
       });
 
       test('keeps everything while the switch is off, for all processes and over a restart', async () => {
-        const bus = openLocalBus();
+        const bus = openMemoryBus();
         const sender = await startSender(backend, { bus, state, snapshot }, logger);
         expect(await state.toggle()).toBe(false);
         await openOutbox(backend).add(letter(40));
@@ -375,7 +429,7 @@ for (const queue of QUEUES) {
       });
 
       test('sends a dead letter that is too large without the source message', async () => {
-        const bus = openLocalBus();
+        const bus = openMemoryBus();
         const small = {
           ...bus,
           produce: async (messages: Parameters<typeof bus.produce>[0]) => {

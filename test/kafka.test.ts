@@ -20,6 +20,10 @@ const missing = (await missingKafka()) ?? missingRedis;
 /** What the brokers take in one message, but for its key and its place. */
 const LARGEST = 1_048_400;
 const GROUP = 'semi-structured-transformer';
+/** Of the topic of success messages. */
+const PARTITIONS = 4;
+/** How long the broker is dead in the test of that. */
+const AWAY_MS = 60_000;
 
 (missing === undefined ? describe : describe.skip)(`with Kafka${missing === undefined ? '' : ` (skipped: ${missing})`}`, () => {
   let kafka: KafkaServer;
@@ -52,7 +56,7 @@ const GROUP = 'semi-structured-transformer';
     fleet = [];
     const name = uniquePrefix();
     topics = { source: `${name}.source`, success: `${name}.success`, dead: `${name}.dead` };
-    client = await openKafkaClient(kafka.broker, { [topics.source]: 2, [topics.success]: 2, [topics.dead]: 1 }, [
+    client = await openKafkaClient(kafka.broker, { [topics.source]: 2, [topics.success]: PARTITIONS, [topics.dead]: 1 }, [
       topics.success,
       topics.dead,
     ]);
@@ -199,52 +203,94 @@ const GROUP = 'semi-structured-transformer';
     expect(keys(of(topics.success)(client.heard))).toEqual(new Set(expected));
   }, 90_000);
 
-  test('runs go on while the broker is dead or stands still; afterwards every message arrives, also those of a worker that was killed meanwhile', async () => {
-    const [api, worker] = await Promise.all([start('api'), start('worker')]);
-    const ids: string[] = [];
+  test('runs go on while the broker is dead for a minute, or stands still; afterwards every message arrives, those of a key in their order, also those of a worker that was killed meanwhile', async () => {
+    // A run of several files has several messages, all with its id as their key.
+    const people = Array.from({ length: 40 }, (_, i) => `${i},Person ${i}\n`);
+    await writeFile(at('crowd.csv'), `id,name\n${people.join('')}`);
+    const sliced = { KAFKA_SUCCESS_FORMAT: 'url', SLICE_BYTES: '120' };
+    const [api, worker] = await Promise.all([start('api', sliced), start('worker', sliced)]);
+    /** Values of the messages of a run, in the order in which they went into the outbox. */
+    const put = new Map<string, readonly string[]>();
     const runs = async (times: number): Promise<void> => {
       for (let i = 0; i < times; i++) {
-        const { status, body } = await run(api);
+        const { status, body } = await postJson(`${api.url}/process`, { inputFileURL: at('crowd.csv') });
         expect(status).toBe(200);
-        ids.push(body.runId);
+        expect(body.outputFileLocations.length).toBeGreaterThan(3);
+        put.set(body.runId, body.outputFileLocations);
       }
     };
+    /** The first time that each of them came; a message may come twice. */
+    const came = (key: string): readonly string[] => [
+      ...new Set(of(topics.success)(client.heard).flatMap((one) => (one.key === key ? [one.value] : []))),
+    ];
+    const allCame = (): boolean => [...put].every(([key, values]) => came(key).length === values.length);
     await worker.said('messages are taken');
     await runs(3);
-    await client.hear((all) => keys(all).size === 3);
+    await client.hear(allCame);
 
     await kafka.crash();
+    const away = performance.now();
     await runs(5);
     // Between the announcement and the sending: its messages are in the outbox, and nowhere else.
     worker.kill('SIGKILL');
     await worker.exited;
-    const next = await start('worker', { PORT: '0' });
+    const next = await start('worker', { ...sliced, PORT: '0' });
     await next.said('listening');
+    const third = await start('worker', sliced);
     await runs(5);
-    await sleep(5_000);
-    expect((await ask(`${next.url}/health/ready`)).status).toBe(200);
-    expect(await metric(next, 'rml_outbox_messages')).toBe(10);
-    expect(await metric(next, 'rml_outbox_oldest_seconds')).toBeGreaterThan(2);
-    const third = await start('worker');
     expect((await third.stop()).code).toBe(0);
+    while (performance.now() - away < AWAY_MS - 10_000) {
+      await runs(1);
+      await sleep(500);
+    }
+    expect((await ask(`${next.url}/health/ready`)).status).toBe(200);
+    const kept = put.size - 3;
+    expect(kept).toBeGreaterThan(30);
+    await poll(`${next.url}/metrics`, ({ body }) => (body as string).includes(`\nrml_outbox_messages ${kept}\n`));
+    expect(await metric(next, 'rml_outbox_oldest_seconds')).toBeGreaterThan(40);
     // Off and on again while the broker is dead: what tried to connect then must not join the group later.
     expect((await ask(`${api.url}/restartKafka`)).body).toEqual({ kafka: 'off' });
     await next.said('taking no messages');
     expect((await ask(`${api.url}/restartKafka`)).body).toEqual({ kafka: 'on' });
+    while (performance.now() - away < AWAY_MS) await runs(1);
+    expect(client.heard.every(({ key }) => [...put.keys()].indexOf(key) < 3)).toBe(true);
     await kafka.restart();
+    await runs(3);
     await poll(`${next.url}/metrics`, ({ body }) => /^rml_message_queue_up\{queue="kafka"\} 1$/m.test(body as string));
-    await client.hear((all) => keys(all).size === ids.length, 40_000);
+    await client.hear(allCame, 40_000);
 
     kafka.pause();
     await runs(5);
     await sleep(10_000);
     kafka.resume();
     for (const partition of [0, 1]) await client.send(topics.source, [at('people.csv')], { partition });
-    await client.hear((all) => keys(all).size === ids.length + 2, 40_000);
-    expect([...keys(client.heard)]).toEqual(expect.arrayContaining(ids));
+    await client.hear((all) => allCame() && keys(all).size === put.size + 2, 40_000);
+    for (const [key, values] of put) expect(came(key)).toEqual(values);
+    const partitions = of(topics.success)(client.heard).map(({ key, partition }) => `${partition} ${key}`);
+    expect(new Set(partitions).size).toBe(put.size + 2);
+    expect(new Set(client.heard.map(({ partition }) => partition)).size).toBe(PARTITIONS);
     expect(of(topics.dead)(client.heard)).toEqual([]);
     await poll(`${next.url}/metrics`, ({ body }) => /^rml_outbox_messages 0$/m.test(body as string));
-  }, 120_000);
+  }, 240_000);
+
+  test('a worker whom the brokers do not take says why in its log and at /health/ready, and what it kept arrives once it has a certificate', async () => {
+    const { mutual, ca, client: own } = kafka.secured as Secured;
+    const tls = { KAFKA_BROKERS: mutual, KAFKA_SSL: 'true', KAFKA_SSL_CA: ca };
+    const without = await start('all', tls);
+    expect((await run(without)).status).toBe(200);
+    const why = /set KAFKA_SSL_CERT and KAFKA_SSL_KEY$/;
+    await without.said('message queue error', ({ reason }) => why.test(String(reason)));
+    const ready = await poll(`${without.url}/health/ready`, ({ body }) => body.checks.messages === 'down', 30_000);
+    expect(ready).toMatchObject({ status: 200, body: { checks: { queue: 'up' }, reasons: { messages: expect.stringMatching(why) } } });
+    expect((await without.stop()).code).toBe(0);
+    expect(client.heard).toEqual([]);
+
+    const one = await start('all', { ...tls, KAFKA_SSL_CERT: own.certificate, KAFKA_SSL_KEY: own.key });
+    await client.hear((all) => all.length === 1);
+    await client.send(topics.source, [at('people.csv')]);
+    await client.hear((all) => keys(of(topics.success)(all)).size === 2);
+    expect((await ask(`${one.url}/health/ready`)).body).toMatchObject({ checks: { messages: 'up' } });
+  }, 90_000);
 
   describe('the bus', () => {
     const open = (options: OptionValues, logger = quietLogger()) => openKafka({ ...DEFAULTS, ...options }, logger);
@@ -272,6 +318,16 @@ const GROUP = 'semi-structured-transformer';
         }),
       ],
       ['TLS', ({ tls, ca }) => ({ KAFKA_BROKERS: [tls], KAFKA_SSL: true, KAFKA_SSL_CA: ca })],
+      [
+        'TLS with a certificate of its own',
+        ({ mutual, ca, client: { certificate, key } }) => ({
+          KAFKA_BROKERS: [mutual],
+          KAFKA_SSL: true,
+          KAFKA_SSL_CA: ca,
+          KAFKA_SSL_CERT: certificate,
+          KAFKA_SSL_KEY: key,
+        }),
+      ],
     ])('speaks %s, by several clients', async (_, options) => {
       const bus = open(options(kafka.secured as Secured));
       const taken: IncomingMessage[] = [];
@@ -298,8 +354,38 @@ const GROUP = 'semi-structured-transformer';
         /authentication|credentials/i,
       );
       await bus.disconnect();
+      expect(bus.trouble()).toBeUndefined();
       expect(lines.join('')).not.toContain('hunter2');
     }, 60_000);
+
+    test.each<[string, (secured: Secured) => OptionValues, RegExp]>([
+      [
+        'brokers want a certificate',
+        ({ ca }) => ({ KAFKA_SSL_CA: ca }),
+        /^The brokers want a certificate .*set KAFKA_SSL_CERT and KAFKA_SSL_KEY$/,
+      ],
+      [
+        'brokers refuse its certificate',
+        ({ ca, stranger: { certificate, key } }) => ({ KAFKA_SSL_CA: ca, KAFKA_SSL_CERT: certificate, KAFKA_SSL_KEY: key }),
+        /^The brokers refuse the certificate of KAFKA_SSL_CERT \(alert: /,
+      ],
+      [
+        'certificate of the brokers is signed by somebody else',
+        ({ stranger }) => ({ KAFKA_SSL_CA: stranger.certificate }),
+        /^The certificate of the brokers is not trusted .*set KAFKA_SSL_CA/,
+      ],
+    ])('says soon that the %s', async (_, options, expected) => {
+      const lines: string[] = [];
+      const logger = createLogger({}, { write: (line) => void lines.push(line) });
+      const secured = kafka.secured as Secured;
+      const bus = open({ KAFKA_BROKERS: [secured.mutual], KAFKA_SSL: true, ...options(secured) }, logger);
+      expect(bus.trouble()).toBeUndefined();
+      await expect(bus.lag(topics.source, topics.source)).rejects.toThrow();
+      expect(bus.trouble()).toMatch(expected);
+      expect(lines.map((line) => JSON.parse(line).reason)).toContainEqual(expect.stringMatching(expected));
+      await bus.disconnect();
+      expect(bus.trouble()).toBeUndefined();
+    });
 
     test('waits for a topic that is not there, and sends to others meanwhile', async () => {
       const bus = open({ KAFKA_BROKERS: [kafka.broker] });

@@ -15,11 +15,42 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'src/sources': ['src/ground', 'src/sql'],
   'src/sinks': ['src/ground', 'src/storage'],
   'src/storage': ['src/ground'],
-  'src/config': ['src/ground', 'src/storage', 'src/sinks/sink.ts'],
+  'src/property-graph': [
+    'src/ground',
+    'src/sources',
+    'src/storage',
+    'src/sinks',
+    'src/targets/target.ts',
+    // The files of nodes and edges are made out of statements, as targets get them.
+    'src/targets/groups.ts',
+    'src/targets/read.ts',
+  ],
+  'src/targets': ['src/ground', 'src/storage', 'src/property-graph'],
+  'src/config': ['src/ground', 'src/storage', 'src/sinks/sink.ts', 'src/targets/target.ts'],
   'src/run': ['src/ground', 'src/mapping', 'src/plan', 'src/terms', 'src/sources', 'src/sql', 'src/sinks', 'src/storage'],
-  queues: ['src/ground', 'src/config', 'src/mapping', 'src/run/request.ts', 'src/sinks/sink.ts', 'src/storage'],
-  workers: ['queues', 'src/ground', 'src/config', 'src/run', 'src/sinks', 'src/storage'],
-  api: ['queues', 'src/ground', 'src/config', 'src/mapping', 'src/sql', 'src/storage', 'src/run/request.ts', 'src/sinks/sink.ts'],
+  queues: [
+    'src/ground',
+    'src/config',
+    'src/mapping',
+    'src/run/request.ts',
+    'src/sinks/sink.ts',
+    'src/storage',
+    'src/targets/request.ts',
+    'src/targets/target.ts',
+  ],
+  workers: ['queues', 'src/ground', 'src/config', 'src/run', 'src/sinks', 'src/storage', 'src/targets', 'src/property-graph'],
+  api: [
+    'src/targets',
+    'queues',
+    'src/ground',
+    'src/config',
+    'src/mapping',
+    'src/sql',
+    'src/storage',
+    'src/run/request.ts',
+    'src/sinks/sink.ts',
+    'src/targets',
+  ],
   bin: [
     'api',
     'workers',
@@ -32,6 +63,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/sql',
     'src/sinks',
     'src/storage',
+    'src/targets',
+    'src/property-graph',
   ],
 };
 
@@ -55,6 +88,8 @@ const BEHIND: Readonly<Record<string, readonly string[]>> = {
   '@koa/router': ['api/'],
   saxes: ['src/sources/'],
   n3: ['src/mapping/', 'src/sinks/'],
+  'neo4j-driver': ['src/targets/'],
+  oxigraph: ['src/targets/'],
 };
 
 const room = (path: string): string =>

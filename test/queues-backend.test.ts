@@ -8,13 +8,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { claimDirectory, processExists } from '../queues/backend/claim.ts';
 import { openBackend, type QueueBackend } from '../queues/backend.ts';
 import type { TransformRequest } from '../queues/jobs.ts';
 import { openRuns } from '../queues/runs.ts';
 import { openConfig } from '../src/config/store.ts';
 import { quietLogger } from '../src/observe.ts';
 import { RUN_DEFAULTS } from '../src/run/request.ts';
+import { claimDirectory, processExists } from '../src/storage/claim.ts';
 import { startWorkers } from '../workers/host.ts';
 import { QUEUES, startRedis, temporaryDirectory, uniquePrefix } from './queues-backends.ts';
 

@@ -182,12 +182,14 @@ function suite(queue: TestQueue): void {
     const two = await join_({}, { shares: one });
     await one.schedule.set(EVERY_SECOND);
     const others = ['0 0 1 * * ?', '0 0 2 * * ?', '0 0 3 * * ?', '0 4 * * *'].map((cron) => ({ cron, timezone: 'UTC' }));
-    await Promise.all(others.map((timing, i) => (i % 2 === 0 ? one : two).schedule.set(timing)));
-    const last = await one.schedule.read();
-    expect(others).toContainEqual(last);
-    await arranged(one, last);
-    const jobs = await one.backend.queue('schedule').getJobs(['delayed', 'waiting']);
-    expect(jobs.map(({ data }) => data)).toEqual([last]);
+    for (let round = 0; round < 5; round++) {
+      await Promise.all(others.map((timing, i) => ((i + round) % 2 === 0 ? one : two).schedule.set(timing)));
+      const last = await one.schedule.read();
+      expect(others).toContainEqual(last);
+      await arranged(one, last);
+      const jobs = await one.backend.queue('schedule').getJobs(['delayed', 'waiting']);
+      expect(jobs.map(({ data }) => data)).toEqual([last]);
+    }
   }, 60_000);
 
   test('CRON is the schedule until a request sets another one, and takes back only its own', async () => {

@@ -55,7 +55,7 @@ function suite(queue: TestQueue): void {
   const completed = async (id: string, waitMs = 15_000): Promise<SuccessReport> => {
     const outcome = (await runs.outcome(id, waitMs)) as Extract<Outcome, { state: 'completed' }>;
     expect(outcome).toMatchObject({ state: 'completed' });
-    return outcome.report;
+    return outcome.report as SuccessReport;
   };
   const texts = (report: SuccessReport): Promise<readonly string[]> =>
     Promise.all(report.outputFileLocations.map((url) => readFile(fileURLToPath(url), 'utf8')));

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { TransformPayload } from '../queues/jobs.ts';
+import type { RunPayload, TransformPayload } from '../queues/jobs.ts';
 import { cancelledFault, decodeFault, encodeFault, failedOutcome, failureMessage, localTime } from '../queues/outcome.ts';
 import { VERSION } from '../src/config/version.ts';
 import { Fault } from '../src/fault.ts';
@@ -319,7 +319,7 @@ describe('the task of a job', () => {
 });
 
 describe('the failure message', () => {
-  const payload: Pick<TransformPayload, 'runId' | 'service' | 'inputs'> = {
+  const payload: Pick<RunPayload, 'runId' | 'service' | 'inputs'> = {
     runId: 'r1',
     service: 'semi-structured-transformer',
     inputs: [
@@ -365,6 +365,37 @@ describe('the failure message', () => {
       "Record '/in/b.txt' could not be processed due to: Input has the file extension 'txt'; expected is one of XML, JSON, CSV, XLSX, ODS.",
     ],
     [
+      'a question of its hint in parentheses, before the full stop',
+      {},
+      new Fault('request/invalid', 'There is no field "inputFileUrl"', { hint: 'Did you mean inputFileURL?' }),
+      'file:///in/a.csv',
+      'Record \'file:///in/a.csv\' could not be processed due to: There is no field "inputFileUrl" (did you mean inputFileURL?).',
+    ],
+    [
+      'the last of several questions so, behind a place',
+      { service: 'sql-transformer', inputs: [] },
+      new Fault('mapping/reference', 'No. Did you mean it? There is no column b.c', {
+        place: { expression: 'b.c' },
+        hint: 'Did you mean a.c or b.d?',
+      }),
+      undefined,
+      'Record could not be processed due to: No. Did you mean it? There is no column b.c (expression b.c) (did you mean a.c or b.d?).',
+    ],
+    [
+      'the question of a diagnostic, which stands in a line of its own, behind what it is about',
+      {},
+      new Fault('mapping/invalid', 'm.ttl:4:1: error: there is no property rml:tmplate\n    did you mean rml:template?'),
+      'file:///in/a.csv',
+      "Record 'file:///in/a.csv' could not be processed due to: m.ttl:4:1: error: there is no property rml:tmplate (did you mean rml:template?).",
+    ],
+    [
+      'what ends in a question mark by its name as it is',
+      {},
+      new Fault('source/missing', 'There is no file /in/what?'),
+      'file:///in/a.csv',
+      "Record 'file:///in/a.csv' could not be processed due to: There is no file /in/what?.",
+    ],
+    [
       'no record for SQL',
       { service: 'sql-transformer', inputs: [] },
       new Fault('source/unreadable', 'Invalid Database Credentials'),
@@ -378,10 +409,18 @@ describe('the failure message', () => {
       'file:///in/a.csv',
       "Record 'file:///in/a.csv' could not be processed due to: Gone",
     ],
+    [
+      'a question for the writer so too',
+      { service: 'graph-writer' },
+      new Fault('config/unknown', 'There is no option "A"', { hint: 'Did you mean B?' }),
+      'file:///in/a.csv',
+      'Record \'file:///in/a.csv\' could not be processed due to: There is no option "A" (did you mean B?)',
+    ],
   ])('names %s', (_, more, fault, entity, error) => {
     const message = failureMessage({ ...payload, ...more }, fault, new Date());
     expect(message.entity).toBe(entity);
-    expect(message).toMatchObject({ error, version: VERSION, provenance: '', code: fault.code, runId: 'r1' });
+    expect(message).toMatchObject({ error, version: VERSION, code: fault.code, runId: 'r1' });
+    expect(message.provenance).toBe(message.name === 'Graph-Writer' ? undefined : '');
     expect(message.name).toBe(message.type);
   });
 

@@ -1,15 +1,15 @@
-/** The announce job: computes the outcome of a run, once, from what its transform job left. */
+/** The announce job: computes the outcome of a run, once, from what its transform or write job left. */
 import type { Job } from 'bullmq';
-import type { Outcome, TransformPayload, TransformResult } from '../queues/jobs.ts';
-import { cancelledFault, completedOutcome, decodeFault, failedOutcome } from '../queues/outcome.ts';
+import type { Outcome, RunPayload, TransformResult, WriteResult } from '../queues/jobs.ts';
+import { cancelledFault, completedOutcome, decodeFault, failedOutcome, writtenOutcome } from '../queues/outcome.ts';
 import { type Logger, METRICS } from '../src/observe.ts';
 import { traceRun } from '../src/trace.ts';
 
 /** Keeps the messages of an outcome in safe hands. */
-export type Say = (run: TransformPayload, outcome: Outcome) => Promise<void>;
+export type Say = (run: RunPayload, outcome: Outcome) => Promise<void>;
 
 /** Removes what a run that has not completed left, if anything. */
-export type Clear = (run: TransformPayload) => Promise<void>;
+export type Clear = (run: RunPayload) => Promise<void>;
 
 /**
  * The outcome counts as announced once this resolves; its messages are in the outbox by then, without `say` there is no message queue.
@@ -18,7 +18,7 @@ export type Clear = (run: TransformPayload) => Promise<void>;
  * @throws whatever the queue throws when it is away; the job is tried again
  */
 export async function announce(
-  job: Job<TransformPayload, Outcome>,
+  job: Job<RunPayload, Outcome>,
   { say, clear }: { readonly say: Say | undefined; readonly clear: Clear },
   logger: Logger,
 ): Promise<Outcome> {
@@ -30,22 +30,30 @@ export async function announce(
   return outcome;
 }
 
-async function findOutcome(job: Job<TransformPayload, Outcome>): Promise<Outcome> {
-  const [result] = Object.values(await job.getChildrenValues<TransformResult>());
-  if (result !== undefined) return completedOutcome(job.data, result);
+async function findOutcome(job: Job<RunPayload, Outcome>): Promise<Outcome> {
+  const [result] = Object.values(await job.getChildrenValues<TransformResult | WriteResult>());
+  if (result !== undefined) {
+    if (job.data.service === 'graph-writer') return writtenOutcome(job.data, result as WriteResult);
+    return completedOutcome(job.data, result as TransformResult);
+  }
   const [reason] = Object.values(await job.getIgnoredChildrenFailures());
-  // Without either, the transform job was taken out of the queue before it began.
+  // Without either, that job was taken out of the queue before it began.
   const fault = reason === undefined && job.data.cancelled === true ? cancelledFault() : decodeFault(reason);
   return failedOutcome(job.data, fault, new Date());
 }
 
-function observe({ runId, service, submittedAt }: TransformPayload, outcome: Outcome, logger: Logger): void {
+function observe({ runId, service, submittedAt }: RunPayload, outcome: Outcome, logger: Logger): void {
   METRICS.runs.inc({ service, state: outcome.state });
   if (outcome.state === 'completed') {
     const { records, quads, rejectedRecords, processingTime } = outcome.report;
-    METRICS.records.inc(records);
-    METRICS.quads.inc(quads);
-    METRICS.rejected.inc(rejectedRecords);
+    if (service === 'graph-writer') {
+      METRICS.statementsWritten.inc(quads);
+      METRICS.statementsRejected.inc(rejectedRecords);
+    } else {
+      METRICS.records.inc(records);
+      METRICS.quads.inc(quads);
+      METRICS.rejected.inc(rejectedRecords);
+    }
     METRICS.runSeconds.observe({ service, state: outcome.state }, processingTime / 1000);
     logger.info({ run: runId, service, records, quads, rejected: rejectedRecords, seconds: processingTime / 1000 }, 'run completed');
     return;

@@ -4,15 +4,14 @@
  * Whoever holds the lock of a job decides; everybody else only leaves marks that the holder looks for.
  */
 import { type Job, UnrecoverableError, WaitingError } from 'bullmq';
-import type { TransformPayload } from '../queues/jobs.ts';
+import type { RunPayload, RunProgress } from '../queues/jobs.ts';
 import { cancelledFault, encodeFault, killedFault } from '../queues/outcome.ts';
 import { Fault } from '../src/fault.ts';
 import { type Logger, METRICS } from '../src/observe.ts';
-import type { Progress } from '../src/run/request.ts';
 import { type TracedWork, traceRun } from '../src/trace.ts';
 
 /** What jobs of one queue are, and how they are done. */
-export interface JobKind<D extends TransformPayload, R> {
+export interface JobKind<D extends RunPayload, R> {
   readonly noun: 'run' | 'slice';
   /** Does it. @throws Fault */
   work(job: Job<D, R>, turn: Turn): Promise<R>;
@@ -29,7 +28,7 @@ export interface JobKind<D extends TransformPayload, R> {
 /** One start of a job, for the one who does it. */
 export interface Turn {
   readonly signal: AbortSignal;
-  progress(now: Progress): void;
+  progress(now: RunProgress): void;
   /** Throws when the job must not go on, and above all its output not appear: the lock is lost, or nobody wants it any more. */
   mayCommit(): Promise<void>;
 }
@@ -45,7 +44,7 @@ export const LOOK_MS = 500;
 /** Reason of an abort that gives the job back to the queue: no failure, and nobody's fault. */
 const GIVE_BACK = new Fault('run/lost', 'The worker is stopping; the run goes back to the queue');
 
-export class Attempts<D extends TransformPayload, R> {
+export class Attempts<D extends RunPayload, R> {
   private readonly kind: JobKind<D, R>;
   private readonly settings: AttemptSettings;
   private readonly logger: Logger;
@@ -134,8 +133,8 @@ export class Attempts<D extends TransformPayload, R> {
   }
 
   /** Writes progress down and looks for marks, while the job goes on. */
-  private watch(job: Job<D, R>, stop: AbortController): { progress(now: Progress): void; end(): Promise<void> } {
-    let latest: Progress | undefined;
+  private watch(job: Job<D, R>, stop: AbortController): { progress(now: RunProgress): void; end(): Promise<void> } {
+    let latest: RunProgress | undefined;
     let round: Promise<void> | undefined;
     const look = async (): Promise<void> => {
       try {
@@ -183,8 +182,8 @@ export class Attempts<D extends TransformPayload, R> {
 }
 
 /** Fields that every log line about a job has. */
-export function fieldsOf(job: Job<TransformPayload>): TracedWork {
-  const { runId, slice } = job.data as TransformPayload & { readonly slice?: { readonly index: number } };
+export function fieldsOf(job: Job<RunPayload>): TracedWork {
+  const { runId, slice } = job.data as RunPayload & { readonly slice?: { readonly index: number } };
   return { run: runId, ...(slice === undefined ? {} : { slice: slice.index }), attempt: job.attemptsStarted };
 }
 

@@ -1,13 +1,13 @@
-/** What a process with workers has to do with the message queue: source messages in, messages of outcomes out. */
+/** What a process with workers has to do with the message bus: source messages in, messages of outcomes out. */
 import type { QueueBackend } from '../queues/backend.ts';
-import type { BusSwitch, MessageBus } from '../queues/bus.ts';
+import type { BusState, MessageBus } from '../queues/bus.ts';
 import type { Runs } from '../queues/contract.ts';
 import { announcementOf } from '../queues/messages.ts';
 import { openOutbox, startSender } from '../queues/outbox.ts';
 import type { ConfigStore } from '../src/config/store.ts';
 import type { Logger } from '../src/observe.ts';
 import type { Say } from './announce.ts';
-import { startConsumer } from './consume.ts';
+import { startConsumers } from './consume.ts';
 
 export interface Bridge {
   /** For `announce`. */
@@ -20,26 +20,39 @@ export interface Bridge {
 
 export interface BridgeOptions {
   readonly bus: MessageBus;
-  readonly state: BusSwitch;
+  readonly state: BusState;
   readonly runs: Pick<Runs, 'submit' | 'counts'>;
   readonly config: ConfigStore;
   readonly workingDirectory: string;
+  /** Whether runs of the graph writer have a target. */
+  readonly hasTarget: boolean;
 }
 
 const FLUSH_MS = 3_000;
 
-/** Goes on while the brokers are away: runs do not need them. */
+/**
+ * Goes on while the brokers are away: runs do not need them.
+ *
+ * Within the process, what nobody takes makes no message: other consumers than the graph writer begin before this is called, and end after it
+ * is closed.
+ */
 export async function openBridge(backend: QueueBackend, options: BridgeOptions, logger: Logger): Promise<Bridge> {
   const { bus, state, config } = options;
   const outbox = openOutbox(backend);
+  const consumers = startConsumers({ ...options, outbox }, logger);
   const sender = await startSender(backend, { bus, state, snapshot: config.snapshot() }, logger);
-  const consumer = startConsumer({ ...options, outbox }, logger);
   return {
-    say: (run, outcome) => outbox.add(announcementOf(run, outcome, config.snapshot(), new Date())),
-    stopTaking: () => consumer.close(),
+    async say(run, outcome) {
+      const announcement = announcementOf(run, outcome, config.snapshot(), new Date());
+      await outbox.add({ ...announcement, messages: announcement.messages.filter(({ topic }) => bus.isTaken(topic)) });
+    },
+    async stopTaking() {
+      // Within the process there are messages for as long as runs end, and what they start waits for the next process.
+      if (bus.kind === 'kafka') await consumers.close();
+    },
     async close() {
-      await consumer.close();
       await sender.close(FLUSH_MS);
+      await consumers.close();
       await bus.disconnect();
     },
   };

@@ -1,19 +1,20 @@
 /**
- * Source messages become runs. A message's place in its topic is the idempotency key of its run, so a message that comes again, to whichever
+ * Source messages become runs of a transformer, success messages runs of the graph writer. A message's place in its topic is the idempotency key of its run, so a message that comes again, to whichever
  * worker, is the same run. What can never be a run goes to the dead letters with its bytes, and the topic goes on.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BusSwitch, IncomingMessage, MessageBus, Subscription } from '../queues/bus.ts';
+import type { BusState, IncomingMessage, MessageBus, Subscription } from '../queues/bus.ts';
 import type { Runs, Submitted } from '../queues/contract.ts';
 import { inputsRequest } from '../queues/inputs-request.ts';
-import type { Service, TransformRequest } from '../queues/jobs.ts';
+import type { Order, Service } from '../queues/jobs.ts';
 import { deadLetter, originalHeaders, sourceOf } from '../queues/messages.ts';
 import type { Outbox } from '../queues/outbox.ts';
 import { failureMessage } from '../queues/outcome.ts';
-import { fieldsOfBody } from '../queues/process-request.ts';
+import { fieldsOfBody, readWriteInputs } from '../queues/process-request.ts';
 import { runIdOfKey } from '../queues/runs.ts';
 import { sqlRequest } from '../queues/transform-request.ts';
+import { writerRequest } from '../queues/writer-request.ts';
 import type { Snapshot } from '../src/config/options.ts';
 import type { ConfigStore } from '../src/config/store.ts';
 import { excerpt, Fault } from '../src/fault.ts';
@@ -22,29 +23,45 @@ import { redact } from '../src/redact.ts';
 
 export interface ConsumerSettings {
   readonly bus: MessageBus;
-  readonly state: BusSwitch;
+  readonly state: BusState;
   readonly outbox: Outbox;
   readonly runs: Pick<Runs, 'submit' | 'counts'>;
   readonly config: ConfigStore;
   /** What relative paths of messages start from. */
   readonly workingDirectory: string;
+  /** Whether runs of the graph writer have a target. */
+  readonly hasTarget: boolean;
 }
 
 export interface Consumer {
   close(): Promise<void>;
 }
 
-/** Whose source messages a process takes: URLs of files are the semi-structured transformer's where it is there. */
-export function consumingService(service: Snapshot['SERVICE']): Extract<Service, `${string}-transformer`> | undefined {
-  switch (service) {
-    case 'all':
-    case 'semi-structured-transformer':
-      return 'semi-structured-transformer';
-    case 'sql-transformer':
-      return 'sql-transformer';
-    case 'graph-writer':
-      return undefined;
+/** Messages of a topic that become runs of a service. */
+interface Consumption {
+  readonly service: Service;
+  readonly topic: string;
+  readonly group: string;
+}
+
+/**
+ * What a process takes: URLs of files are the semi-structured transformer's where it is there. Within the process nobody sends source
+ * messages, and the graph writer without a target leaves its messages to a process that has one.
+ */
+export function consumptionsOf(snapshot: Snapshot, kind: MessageBus['kind'], hasTarget: boolean): readonly Consumption[] {
+  const { SERVICE, KAFKA_GROUP_ID, KAFKA_TOPIC_NAME_SOURCE, KAFKA_TOPIC_NAME_SUCCESS } = snapshot;
+  const transformer = SERVICE === 'all' ? 'semi-structured-transformer' : SERVICE;
+  const all: Consumption[] = [];
+  if (kind === 'kafka' && transformer !== 'graph-writer') {
+    all.push({ service: transformer, topic: KAFKA_TOPIC_NAME_SOURCE, group: KAFKA_GROUP_ID ?? transformer });
   }
+  if (hasTarget && (SERVICE === 'all' || SERVICE === 'graph-writer')) {
+    // One group must not mean two topics.
+    const group =
+      KAFKA_GROUP_ID === undefined || SERVICE === 'graph-writer' ? (KAFKA_GROUP_ID ?? 'graph-writer') : `${KAFKA_GROUP_ID}-graph-writer`;
+    all.push({ service: 'graph-writer', topic: KAFKA_TOPIC_NAME_SUCCESS, group });
+  }
+  return all;
 }
 
 const KAFKA = { queue: 'kafka' } as const;
@@ -53,13 +70,20 @@ const LAG_MS = 5_000;
 const COUNT_MS = 500;
 const FULL_LOOK_MS = 1_000;
 
-/** Takes the source messages of the option SERVICE until it is closed, while the switch is on. */
-export function startConsumer(settings: ConsumerSettings, logger: Logger): Consumer {
-  const { bus, state, config } = settings;
-  const { SERVICE, KAFKA_TOPIC_NAME_SOURCE: topic, KAFKA_GROUP_ID } = config.snapshot();
-  const service = consumingService(SERVICE);
-  if (service === undefined) return { close: async () => undefined };
-  const group = KAFKA_GROUP_ID ?? service;
+/** Takes the messages of the option SERVICE until it is closed, while the switch is on. */
+export function startConsumers(settings: ConsumerSettings, logger: Logger): Consumer {
+  const all = consumptionsOf(settings.config.snapshot(), settings.bus.kind, settings.hasTarget).map((one) =>
+    startConsumer(one, settings, logger),
+  );
+  return {
+    async close() {
+      await Promise.all(all.map((one) => one.close()));
+    },
+  };
+}
+
+function startConsumer({ service, topic, group }: Consumption, settings: ConsumerSettings, logger: Logger): Consumer {
+  const { bus, state } = settings;
   const takeMessage = taking(service, settings, logger);
 
   let subscription: Subscription | undefined;
@@ -83,7 +107,7 @@ export function startConsumer(settings: ConsumerSettings, logger: Logger): Consu
   };
   const unwatch = state.onChange(() => void follow());
   const timer = setInterval(() => {
-    if (subscription === undefined) return;
+    if (subscription === undefined || bus.kind !== 'kafka') return;
     bus.lag(topic, group).then(
       (lag) => {
         METRICS.messageQueueUp.set(KAFKA, 1);
@@ -106,7 +130,7 @@ export function startConsumer(settings: ConsumerSettings, logger: Logger): Consu
 
 /** Hands one message over. Rejects only where the queue is away. */
 export function taking(
-  service: 'semi-structured-transformer' | 'sql-transformer',
+  service: Service,
   { outbox, runs, config, workingDirectory }: Omit<ConsumerSettings, 'bus' | 'state'>,
   logger: Logger,
 ): (message: IncomingMessage, signal: AbortSignal) => Promise<void> {
@@ -157,7 +181,7 @@ export function taking(
 const keyOf = ({ topic, partition, offset }: IncomingMessage): string => `${topic}-${partition}-${offset}`;
 
 /** Where a topic was made anew, another message stands in the same place: then its time belongs to the key. */
-async function submit(runs: Pick<Runs, 'submit'>, request: TransformRequest, message: IncomingMessage) {
+async function submit(runs: Pick<Runs, 'submit'>, request: Order, message: IncomingMessage) {
   const key = keyOf(message);
   const digest = createHash('sha256')
     .update(`${message.timestamp}\n`)
@@ -172,44 +196,59 @@ async function submit(runs: Pick<Runs, 'submit'>, request: TransformRequest, mes
   }
 }
 
-async function requestOf(
-  { value }: IncomingMessage,
-  service: 'semi-structured-transformer' | 'sql-transformer',
-  snapshot: Snapshot,
-  workingDirectory: string,
-): Promise<TransformRequest> {
-  if (service === 'sql-transformer') return sqlRequest(snapshot, workingDirectory);
-  return inputsRequest(fieldsOfMessage(value), snapshot, workingDirectory);
+async function requestOf({ value }: IncomingMessage, service: Service, snapshot: Snapshot, workingDirectory: string): Promise<Order> {
+  switch (service) {
+    case 'sql-transformer':
+      return sqlRequest(snapshot, workingDirectory);
+    case 'semi-structured-transformer':
+      return inputsRequest(fieldsOfMessage(value, EXPECTED), snapshot, workingDirectory);
+    case 'graph-writer':
+      return writerRequest(filesOfMessage(value), snapshot, workingDirectory);
+  }
 }
 
 const EXPECTED = 'Expected is the URL of an input file, or a JSON object as the body of POST /process';
+const EXPECTED_FILES = "Expected is the URL of a file of N-Quads, a JSON array of such URLs, or a transformer's success message";
 /** URLs are shorter; what is longer is something else. */
 const LONGEST_URL = 8 * 1024;
 
 /** @throws Fault request/invalid, request/malformed — neither a URL nor a JSON object */
-function fieldsOfMessage(value: Buffer | null): ReadonlyMap<string, unknown> {
-  const text = textOf(value).trim();
-  if (text === '') throw new Fault('request/invalid', 'The message is empty', { hint: EXPECTED });
-  if (text.startsWith('{')) return fieldsOfBody(parseJson(text));
-  if (!isUrl(text)) throw new Fault('request/invalid', `The message is ${excerpt(redact(text))}`, { hint: EXPECTED });
+function fieldsOfMessage(value: Buffer | null, expected: string): ReadonlyMap<string, unknown> {
+  const text = textOf(value, expected).trim();
+  if (text === '') throw new Fault('request/invalid', 'The message is empty', { hint: expected });
+  if (text.startsWith('{')) return fieldsOfBody(parseJson(text, expected));
+  if (!isUrl(text)) throw new Fault('request/invalid', `The message is ${excerpt(redact(text))}`, { hint: expected });
   return new Map([['inputFileURL', text]]);
 }
 
+/**
+ * The files that a success message names: as JSON of a transformer, or of the body of `/process`, an array or a text, or plain.
+ *
+ * @throws Fault request/invalid, request/malformed
+ */
+function filesOfMessage(value: Buffer | null): readonly string[] {
+  const text = textOf(value, EXPECTED_FILES).trim();
+  if (/^["[]/.test(text)) return readWriteInputs(new Map([['inputFileURL', parseJson(text, EXPECTED_FILES)]]));
+  const fields = fieldsOfMessage(value, EXPECTED_FILES);
+  const files = fields.get('outputFileLocations');
+  return readWriteInputs(files === undefined ? fields : new Map([['inputFileURL', files]]));
+}
+
 /** @throws Fault request/malformed */
-function textOf(value: Buffer | null): string {
+function textOf(value: Buffer | null, expected: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(value ?? new Uint8Array());
   } catch (cause) {
-    throw new Fault('request/malformed', `The message has ${value?.length} bytes that are no UTF-8`, { hint: EXPECTED, cause });
+    throw new Fault('request/malformed', `The message has ${value?.length} bytes that are no UTF-8`, { hint: expected, cause });
   }
 }
 
-function parseJson(text: string): unknown {
+function parseJson(text: string, expected: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
     throw new Fault('request/malformed', `The message begins as JSON does, but is none: ${(error as Error).message}`, {
-      hint: EXPECTED,
+      hint: expected,
       cause: error,
     });
   }
@@ -223,7 +262,7 @@ function isUrl(text: string): boolean {
 /** What the failure message names as its input: the message, where it is a text that can be shown. */
 function namedInput({ value }: IncomingMessage): readonly { readonly name: undefined; readonly url: string }[] {
   try {
-    const text = textOf(value).trim();
+    const text = textOf(value, EXPECTED).trim();
     return isUrl(text) ? [{ name: undefined, url: text }] : [];
   } catch {
     return [];

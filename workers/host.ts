@@ -3,13 +3,18 @@ import { atMost, type QueueBackend } from '../queues/backend.ts';
 import {
   ANNOUNCE_QUEUE,
   type Outcome,
+  type RunPayload,
   SLICE_QUEUE,
   type SlicePayload,
   type SliceResult,
   TRANSFORM_QUEUE,
   type TransformPayload,
   type TransformResult,
+  WRITE_QUEUE,
+  type WritePayload,
+  type WriteResult,
 } from '../queues/jobs.ts';
+import { targetOf } from '../queues/writer-request.ts';
 import { directories } from '../src/config/directories.ts';
 import type { Snapshot } from '../src/config/options.ts';
 import type { ConfigStore } from '../src/config/store.ts';
@@ -20,6 +25,7 @@ import { usualProcessMemoryMb, watchMemory } from './memory.ts';
 import { ThreadPool } from './pool.ts';
 import { sliceAttempts } from './slices.ts';
 import { clearRun, transformAttempts } from './transform.ts';
+import { clearWrite, writeAttempts } from './write.ts';
 
 export interface Workers {
   /** For readiness: whether jobs are being taken. */
@@ -38,6 +44,8 @@ export interface HostOptions {
   readonly engine?: string;
   /** Undefined: outcomes make no messages. */
   readonly say?: Say;
+  /** The embedded store, where it is this process that has it. */
+  readonly store?: { readonly endpoint: string };
 }
 
 /** Announcing takes milliseconds, and must not wait behind itself when many runs end at once. */
@@ -71,9 +79,11 @@ export async function startWorkers(
     spillDirectory: directories(snapshot, workingDirectory).spill,
     workingDirectory,
     database: () => databaseOf(config.snapshot()),
+    target: () => targetOf(config.snapshot(), options.store),
   };
   const transforms = transformAttempts(backend, pool, settings, logger);
   const slices = sliceAttempts(backend, pool, settings, logger);
+  const writes = writeAttempts(backend, pool, settings, logger);
   const mapping = backend.worker<TransformPayload, TransformResult>(
     TRANSFORM_QUEUE,
     (job, token) => transforms.process(job, token as string),
@@ -84,52 +94,51 @@ export async function startWorkers(
     ...common,
     concurrency: snapshot.WORKER_CONCURRENCY,
   });
-  const clear = (run: TransformPayload): Promise<void> => clearRun(run, settings);
-  const announcing = backend.worker<TransformPayload, Outcome>(
-    ANNOUNCE_QUEUE,
-    (job) => announce(job, { say: options.say, clear }, logger),
-    {
-      ...common,
-      concurrency: ANNOUNCE_CONCURRENCY,
-    },
-  );
-  mapping.on('lockRenewalFailed', (ids: string[]) => transforms.lockLost(ids));
-  mapping.on('stalled', (id) => {
-    METRICS.stalls.inc();
-    logger.warn({ run: id }, 'run stalled');
+  const writing = backend.worker<WritePayload, WriteResult>(WRITE_QUEUE, (job, token) => writes.process(job, token as string), {
+    ...common,
+    concurrency: snapshot.WRITE_CONCURRENCY,
   });
-  slicing.on('lockRenewalFailed', (ids: string[]) => slices.lockLost(ids));
-  slicing.on('stalled', (id) => {
-    METRICS.stalls.inc();
-    logger.warn({ slice: id }, 'slice stalled');
+  const clear = (run: RunPayload): Promise<void> => (run.service === 'graph-writer' ? clearWrite(run, settings) : clearRun(run, settings));
+  const announcing = backend.worker<RunPayload, Outcome>(ANNOUNCE_QUEUE, (job) => announce(job, { say: options.say, clear }, logger), {
+    ...common,
+    concurrency: ANNOUNCE_CONCURRENCY,
   });
+  const taking = [
+    { worker: mapping, attempts: transforms, name: TRANSFORM_QUEUE, noun: 'run' },
+    { worker: slicing, attempts: slices, name: SLICE_QUEUE, noun: 'slice' },
+    { worker: writing, attempts: writes, name: WRITE_QUEUE, noun: 'run' },
+  ] as const;
+  for (const { worker, attempts, noun } of taking) {
+    worker.on('lockRenewalFailed', (ids: string[]) => attempts.lockLost(ids));
+    worker.on('stalled', (id: string) => {
+      METRICS.stalls.inc();
+      logger.warn({ [noun]: id }, `${noun} stalled`);
+    });
+  }
 
   let running = true;
   let draining: Promise<void> | undefined;
-  const run = (worker: typeof mapping | typeof slicing | typeof announcing, name: string): void => {
+  const run = (worker: Pick<typeof mapping, 'run'>, name: string): void => {
     worker.run().catch((error: unknown) => {
       running = false;
       logger.error({ error, worker: name }, 'worker ended');
     });
   };
-  await Promise.all([mapping.waitUntilReady(), slicing.waitUntilReady(), announcing.waitUntilReady()]);
+  await Promise.all([...taking.map(({ worker }) => worker.waitUntilReady()), announcing.waitUntilReady()]);
   pool.warm();
   const watch = new AbortController();
   void watchMemory(pool, snapshot.PROCESS_MEMORY_MB ?? usualProcessMemoryMb(), logger, watch.signal);
-  run(mapping, TRANSFORM_QUEUE);
-  run(slicing, SLICE_QUEUE);
+  for (const { worker, name } of taking) run(worker, name);
   run(announcing, ANNOUNCE_QUEUE);
   logger.info({ queue: backend.describe(), concurrency: snapshot.WORKER_CONCURRENCY }, 'workers started');
 
   const drainNow = async (deadlineMs: number): Promise<void> => {
     running = false;
-    transforms.stopTaking();
-    slices.stopTaking();
-    await Promise.all([mapping.pause(true), slicing.pause(true)]);
-    const isIdle = (): boolean => transforms.count + slices.count === 0;
+    for (const { attempts } of taking) attempts.stopTaking();
+    await Promise.all(taking.map(({ worker }) => worker.pause(true)));
+    const isIdle = (): boolean => taking.every(({ attempts }) => attempts.count === 0);
     if (!(await until(isIdle, deadlineMs))) {
-      transforms.giveBack();
-      slices.giveBack();
+      for (const { attempts } of taking) attempts.giveBack();
       await until(isIdle, LAST_MS);
     }
     const answers = await backend.ping(1_000).then(
@@ -137,7 +146,7 @@ export async function startWorkers(
       () => false,
     );
     // Only by force does BullMQ let go of a worker without an answer of the queue.
-    await atMost(LAST_MS, Promise.all([mapping.close(!answers), slicing.close(!answers)]));
+    await atMost(LAST_MS, Promise.all(taking.map(({ worker }) => worker.close(!answers))));
     // Whoever waits for a run that just ended shall hear of it, unless the queue is away.
     const announces = backend.queue(ANNOUNCE_QUEUE);
     if (answers) await until(async () => (await announces.getJobCountByTypes('waiting', 'active')) === 0, LAST_MS);
@@ -149,8 +158,8 @@ export async function startWorkers(
 
   return {
     state: () => ({
-      running: running && mapping.isRunning() && slicing.isRunning() && announcing.isRunning(),
-      activeRuns: transforms.count,
+      running: running && taking.every(({ worker }) => worker.isRunning()) && announcing.isRunning(),
+      activeRuns: transforms.count + writes.count,
     }),
     drain(deadlineMs) {
       draining ??= drainNow(deadlineMs);

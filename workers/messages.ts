@@ -1,10 +1,11 @@
 /** What a thread and the process that owns it say to each other. Plain data, structured-cloned. */
 
-import type { SliceResult, TransformResult } from '../queues/jobs.ts';
+import type { GraphFilesRequest, RunProgress, SliceResult, TransformResult, WriteResult } from '../queues/jobs.ts';
 import type { FaultData } from '../src/fault.ts';
-import type { Progress, RunHooks, RunReport, RunRequest, RunSlice } from '../src/run/request.ts';
+import type { RunHooks, RunReport, RunRequest, RunSlice } from '../src/run/request.ts';
 import type { SliceSizes } from '../src/run/slices.ts';
 import type { OutputFormat, QuadSink } from '../src/sinks/sink.ts';
+import type { WriteRequest } from '../src/targets/request.ts';
 
 /** The engine, as `src/run/run.ts` exports it. */
 export interface Engine {
@@ -34,30 +35,51 @@ export interface Task {
     readonly attempt: string;
     /** Name of the service, for the manifest. */
     readonly service: string;
+    /** Undefined: statements only. */
+    readonly propertyGraph?: GraphFilesRequest | undefined;
   };
 }
 
+/** One attempt to write the inputs of a run to the target. */
+export interface WriteTask {
+  readonly request: WriteRequest;
+  /** Of the file of rejected statements. */
+  readonly output: Pick<Task['output'], 'directory' | 'name' | 'attempt'>;
+}
+
+/** What a thread is given to do. */
+export type ThreadOrder = { readonly kind: 'run'; readonly task: Task } | { readonly kind: 'write'; readonly task: WriteTask };
+
 export type RunResult = Omit<TransformResult, 'milliseconds'>;
+export type WrittenResult = Omit<WriteResult, 'milliseconds'>;
+export type ThreadResult = RunResult | SliceResult | WrittenResult;
 
 export type ToThread =
-  | { readonly kind: 'run'; readonly task: Task }
+  | ThreadOrder
   /** The answer to `mapped`, or with the results of all slices in their order to `cut`: the output may appear under its final name. */
   | { readonly kind: 'commit'; readonly slices: readonly SliceResult[] }
   | { readonly kind: 'abort'; readonly fault: FaultData };
 
 export type FromThread =
-  | { readonly kind: 'progress'; readonly progress: Progress }
+  | { readonly kind: 'progress'; readonly progress: RunProgress }
   /** What the thread holds: its heap, and buffers beside it. */
   | { readonly kind: 'memory'; readonly bytes: number }
   /** The run is cut; waits for `commit` or `abort`, and holds the state of the data until then. */
   | { readonly kind: 'cut'; readonly slices: readonly RunSlice[] }
   /** Everything is written under its temporary name; waits for `commit` or `abort`. */
   | { readonly kind: 'mapped' }
-  /** A slice's result for a task with a slice. */
-  | { readonly kind: 'done'; readonly result: RunResult | SliceResult }
+  /** A slice's result for a task with a slice, what was written for an order to write. */
+  | { readonly kind: 'done'; readonly result: ThreadResult }
   | { readonly kind: 'failed'; readonly fault: FaultData };
 
 export interface ThreadData {
   /** URL of the module that is the engine. */
   readonly engine: string;
+}
+
+/** In the thread: what a task needs while it goes on. */
+export interface Turn {
+  readonly signal: AbortSignal;
+  /** Resolves with the answer to `cut` or `mapped`, rejects with the reason of the signal. */
+  ask(question: FromThread): Promise<readonly SliceResult[]>;
 }

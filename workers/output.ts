@@ -4,7 +4,7 @@ import { closeSync, createReadStream, existsSync, fsyncSync, mkdirSync, openSync
 import { readdir, rm } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { SERVICES, type TransformPayload } from '../queues/jobs.ts';
+import { type GraphFiles, type RunPayload, SERVICES } from '../queues/jobs.ts';
 import { VERSION } from '../src/config/version.ts';
 import { Fault } from '../src/fault.ts';
 import type { Rejection, RunReport } from '../src/run/request.ts';
@@ -14,7 +14,7 @@ import type { PartFile } from '../src/sinks/sink.ts';
 import type { Task } from './messages.ts';
 
 /** `<Service-Name>-<runId>`, the start of every file name of a run. */
-export function outputName({ service, runId }: Pick<TransformPayload, 'service' | 'runId'>): string {
+export function outputName({ service, runId }: Pick<RunPayload, 'service' | 'runId'>): string {
   return `${SERVICES[service].name}-${runId}`;
 }
 
@@ -109,6 +109,7 @@ export async function writeManifest(
   report: RunReport,
   parts: readonly PartFile[],
   rejections: string | undefined,
+  propertyGraph: GraphFiles | undefined,
 ): Promise<string> {
   const { directory, name, attempt, service, format } = task.output;
   const manifest = {
@@ -123,6 +124,7 @@ export async function writeManifest(
     records: report.records,
     rejectedRecords: report.rejected,
     rejections: rejections ?? null,
+    ...(propertyGraph === undefined ? {} : { propertyGraph: { header: task.output.propertyGraph?.header, ...propertyGraph } }),
     inputs: task.request.inputs.map((input) => input.name ?? null),
     mappings: report.mappings,
     mappingDigest: mappingDigest(report),
@@ -171,7 +173,7 @@ export class RejectionFile {
   private descriptor: number | undefined;
   private buffered = '';
 
-  constructor({ directory, name, attempt }: Task['output']) {
+  constructor({ directory, name, attempt }: Pick<Task['output'], 'directory' | 'name' | 'attempt'>) {
     this.path = join(directory, `${name}.rejected.ndjson`);
     this.directory = directory;
     this.temporary = temporaryName(`${name}.rejected.ndjson`, attempt);
@@ -179,7 +181,12 @@ export class RejectionFile {
 
   /** @throws Fault sink/failed */
   add({ triplesMap, fault }: Rejection): void {
-    this.buffered += `${JSON.stringify({ triplesMap, ...fault })}\n`;
+    this.addRow({ triplesMap, ...fault });
+  }
+
+  /** @throws Fault sink/failed */
+  addRow(row: object): void {
+    this.buffered += `${JSON.stringify(row)}\n`;
     if (this.buffered.length > BUFFER_LENGTH) this.flush();
   }
 
@@ -196,7 +203,7 @@ export class RejectionFile {
 
   /** The temporary name of the complete file; undefined when nothing was rejected. @throws Fault sink/failed */
   finish(): string | undefined {
-    if (this.buffered !== '') this.flush();
+    this.flush();
     if (this.descriptor === undefined) return undefined;
     try {
       fsyncSync(this.descriptor);
@@ -213,7 +220,9 @@ export class RejectionFile {
     await rm(join(this.directory, this.temporary), { force: true });
   }
 
-  private flush(): void {
+  /** From now on what was added outlives the process. @throws Fault sink/failed */
+  flush(): void {
+    if (this.buffered === '') return;
     try {
       this.write(Buffer.from(this.buffered));
       this.buffered = '';

@@ -4,12 +4,12 @@
  */
 import { rm } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
-import type { SliceResult } from '../queues/jobs.ts';
+import type { RunProgress, SliceResult } from '../queues/jobs.ts';
 import { Fault } from '../src/fault.ts';
 import { secondsFault } from '../src/limits.ts';
 import { type Logger, METRICS } from '../src/observe.ts';
-import type { Progress, RunSlice } from '../src/run/request.ts';
-import type { FromThread, RunResult, Task, ThreadData, ToThread } from './messages.ts';
+import type { RunSlice } from '../src/run/request.ts';
+import type { FromThread, RunResult, Task, ThreadData, ThreadOrder, ThreadResult, ToThread, WriteTask, WrittenResult } from './messages.ts';
 import { removeAttempt } from './output.ts';
 
 export interface PoolOptions {
@@ -21,7 +21,7 @@ export interface PoolOptions {
 export interface TaskHooks {
   /** Its reason is the fault that the run ends with. */
   readonly signal: AbortSignal;
-  readonly progress: (progress: Progress) => void;
+  readonly progress: (progress: RunProgress) => void;
   /** Asked before the output appears; throws when it must not. */
   readonly mayCommit: () => Promise<void>;
   /** Has slices of the run mapped, here or elsewhere, and gives their results in the order of the slices. */
@@ -64,20 +64,25 @@ export class ThreadPool {
    * its thread ended otherwise
    */
   run(task: Task, hooks: TaskHooks): Promise<RunResult> {
-    return this.carryOut(task, hooks) as Promise<RunResult>;
+    return this.carryOut({ kind: 'run', task }, hooks) as Promise<RunResult>;
   }
 
   /** The same for a slice of a run; its files keep their temporary names. */
   runSlice(task: Task, hooks: TaskHooks): Promise<SliceResult> {
-    return this.carryOut(task, hooks) as Promise<SliceResult>;
+    return this.carryOut({ kind: 'run', task }, hooks) as Promise<SliceResult>;
   }
 
-  private async carryOut(task: Task, hooks: TaskHooks): Promise<RunResult | SliceResult> {
+  /** The same for a run of the graph writer. */
+  write(task: WriteTask, hooks: TaskHooks): Promise<WrittenResult> {
+    return this.carryOut({ kind: 'write', task }, hooks) as Promise<WrittenResult>;
+  }
+
+  private async carryOut(order: ThreadOrder, hooks: TaskHooks): Promise<ThreadResult> {
     if (this.closed) throw new Fault('run/lost', 'This worker is stopping');
     const thread = this.idle.pop() ?? this.start();
     thread.ref();
     try {
-      return await this.converse(thread, task, hooks);
+      return await this.converse(thread, order, hooks);
     } finally {
       if (this.all.has(thread) && !this.closed) {
         thread.unref();
@@ -130,11 +135,11 @@ export class ThreadPool {
     return thread;
   }
 
-  private converse(thread: Worker, task: Task, hooks: TaskHooks): Promise<RunResult | SliceResult> {
+  private converse(thread: Worker, order: ThreadOrder, hooks: TaskHooks): Promise<ThreadResult> {
     const { signal } = hooks;
-    const { seconds } = task.request.limits;
+    const { seconds } = order.task.request.limits;
     const say = (message: ToThread): void => thread.postMessage(message);
-    const work = new Promise<RunResult | SliceResult>((resolve, reject) => {
+    const work = new Promise<ThreadResult>((resolve, reject) => {
       let last: NodeJS.Timeout | undefined;
       let settled = false;
       const clock = seconds === 0 ? undefined : setTimeout(() => stop(secondsFault(seconds)), seconds * 1000 + GRACE_MS);
@@ -151,7 +156,7 @@ export class ThreadPool {
         act();
       };
       /** The thread can remove nothing any more. */
-      const gone = (fault: Fault): void => settle(() => void removeRemains(task).then(() => reject(fault)));
+      const gone = (fault: Fault): void => settle(() => void removeRemains(order).then(() => reject(fault)));
       const stop = (fault: Fault): void => {
         // The thread may be at its next task already.
         if (settled) return;
@@ -161,14 +166,14 @@ export class ThreadPool {
           settle(() => {
             void thread
               .terminate()
-              .then(() => removeRemains(task))
+              .then(() => removeRemains(order))
               .then(() => reject(fault));
           });
         }, STOP_MS);
       };
       const abort = (): void => stop(Fault.of(signal.reason));
       const fail = (error: Error): void => gone(isOutOfMemory(error) ? memoryFault(this.options.memoryMb, error) : Fault.of(error));
-      const exit = (code: number): void => gone(new Fault('run/lost', `The thread that mapped the run ended with code ${code}`));
+      const exit = (code: number): void => gone(new Fault('run/lost', `The thread that carried out the run ended with code ${code}`));
       const commit = (slices: Promise<readonly SliceResult[]>): void => {
         const allowed = async () => {
           const results = await slices;
@@ -214,7 +219,7 @@ export class ThreadPool {
       thread.on('message', hear);
       thread.on('error', fail);
       thread.on('exit', exit);
-      say({ kind: 'run', task });
+      say(order);
       if (signal.aborted) abort();
       else signal.addEventListener('abort', abort);
     });
@@ -230,10 +235,13 @@ interface UnderWay {
   end(fault: Fault): Promise<void>;
 }
 
-/** What the attempt has left under temporary names, and in the spill. Tidying up must not hide why it ended. */
-async function removeRemains({ output, request }: Task): Promise<void> {
+/**
+ * What the attempt has left under temporary names, and in the spill. Tidying up must not hide why it ended. The next attempt to write goes on
+ * from where this one was, and needs its rejected statements.
+ */
+async function removeRemains({ kind, task: { output, request } }: ThreadOrder): Promise<void> {
   await Promise.allSettled([
-    removeAttempt(output.directory, output.name, output.attempt),
+    kind === 'run' ? removeAttempt(output.directory, output.name, output.attempt) : undefined,
     rm(request.spillDirectory, { recursive: true, force: true }),
   ]);
 }

@@ -2,13 +2,14 @@
 import { rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { SliceResult } from '../queues/jobs.ts';
+import type { GraphFiles, SliceResult } from '../queues/jobs.ts';
 import { Fault } from '../src/fault.ts';
 import { checkCounts } from '../src/limits.ts';
+import type { GraphCsvFiles } from '../src/property-graph/csv-write.ts';
 import type { RunReport, TriplesMapReport } from '../src/run/request.ts';
 import { writeFault } from '../src/sinks/descriptor.ts';
 import { partName } from '../src/sinks/file.ts';
-import { type FinishedPart, FORMAT_EXTENSION } from '../src/sinks/sink.ts';
+import { type FinishedPart, FORMAT_EXTENSION, type PartFile } from '../src/sinks/sink.ts';
 import { syncDirectory } from '../src/storage/file.ts';
 import type { RunResult, Task } from './messages.ts';
 import { hasEarlier, RejectionFile, removeAttempt, removeReplaced, writeManifest } from './output.ts';
@@ -17,6 +18,7 @@ import { hasEarlier, RejectionFile, removeAttempt, removeReplaced, writeManifest
 interface Finished {
   readonly parts: readonly FinishedPart[];
   readonly rejections: string | undefined;
+  readonly propertyGraph?: GraphCsvFiles | undefined;
 }
 
 /**
@@ -47,17 +49,26 @@ export async function publish(
     const parts = finished.parts.map(({ bytes, sha256 }, i) => ({ url: urlOf(names[i] as string), bytes, sha256 }));
     const rejections = finished.rejections === undefined ? undefined : `${name}.rejected.ndjson`;
     const rejectionsUrl = rejections === undefined ? undefined : urlOf(rejections);
-    const written = await writeManifest(task, report, parts, rejectionsUrl);
+    const graph = finished.propertyGraph && graphNames(name, finished.propertyGraph);
+    const propertyGraph = graph && graphFiles(graph, urlOf);
+    const written = await writeManifest(task, report, parts, rejectionsUrl, propertyGraph);
     appearing = true;
     for (const [i, { file }] of finished.parts.entries()) await move(directory, file, names[i] as string);
     if (rejections !== undefined) await move(directory, finished.rejections as string, rejections);
+    for (const [{ file }, final] of graph ?? []) await move(directory, file, final);
     await syncDirectory(directory);
-    const kept = new Set([...names, manifest, ...(rejections === undefined ? [] : [rejections])]);
+    const kept = new Set([
+      ...names,
+      manifest,
+      ...(rejections === undefined ? [] : [rejections]),
+      ...(graph ?? []).map(([, final]) => final),
+    ]);
     if (hasEarlier(task.output)) await removeReplaced(directory, name, kept);
     await move(directory, written, manifest);
     await syncDirectory(directory);
-    const warnings = [...report.warnings, ...rejectionWarnings(report.rejected, first)];
-    return { report: { ...report, warnings }, parts, manifest: urlOf(manifest), rejections: rejectionsUrl, slices };
+    const told = finished.propertyGraph?.warnings ?? [];
+    const warnings = [...report.warnings, ...rejectionWarnings(report.rejected, first), ...told];
+    return { report: { ...report, warnings }, parts, manifest: urlOf(manifest), rejections: rejectionsUrl, propertyGraph, slices };
   } catch (error) {
     await Promise.allSettled([removeAttempt(directory, name, attempt)]);
     if (appearing && !isGone(error) && !(await isFile(join(directory, manifest)))) {
@@ -65,6 +76,18 @@ export async function publish(
     }
     throw error;
   }
+}
+
+type GraphNames = readonly (readonly [part: FinishedPart, final: string])[];
+
+const graphNames = (name: string, { nodes, edges }: GraphCsvFiles): GraphNames => [
+  [nodes, `${name}.nodes.csv`],
+  [edges, `${name}.edges.csv`],
+];
+
+function graphFiles(graph: GraphNames, urlOf: (file: string) => string): GraphFiles {
+  const [nodes, edges] = graph.map(([{ bytes, sha256 }, final]) => ({ url: urlOf(final), bytes, sha256 })) as [PartFile, PartFile];
+  return { nodes, edges };
 }
 
 async function move(directory: string, from: string, to: string): Promise<void> {
@@ -86,7 +109,12 @@ const isFile = async (path: string): Promise<boolean> => (await stat(path).catch
  *
  * @throws Fault sink/failed — also where the workers of the slices have written into another directory
  */
-export async function publishSlices(task: Task, results: readonly SliceResult[], seconds: number): Promise<RunResult> {
+export async function publishSlices(
+  task: Task,
+  results: readonly SliceResult[],
+  seconds: number,
+  propertyGraph?: GraphCsvFiles,
+): Promise<RunResult> {
   const { directory } = task.output;
   const all = results.flatMap(({ parts }) => parts);
   const filled = all.filter(({ empty }) => !empty);
@@ -99,7 +127,7 @@ export async function publishSlices(task: Task, results: readonly SliceResult[],
     first,
     async () => {
       for (const part of wanted) await checkPart(directory, part);
-      return { parts: wanted, rejections: await joinRejections(task, results) };
+      return { parts: wanted, rejections: await joinRejections(task, results), propertyGraph };
     },
     results.length,
   );

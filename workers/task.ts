@@ -45,6 +45,7 @@ export function taskOf(data: TransformPayload, attempt: string, settings: TaskSe
       format: data.output.format,
       attempt,
       service: SERVICES[data.service].name,
+      propertyGraph: data.output.propertyGraph,
     },
   };
 }

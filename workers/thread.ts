@@ -1,5 +1,5 @@
 /**
- * The thread that maps: one run or slice at a time, any number of them after each other.
+ * The thread that maps and writes: one run or slice at a time, any number of them after each other.
  *
  * It asks before it gives its output the final name, so that an attempt that has lost its job, or whose run was
  * cancelled, publishes nothing.
@@ -13,10 +13,12 @@ import { comparedScan, type Rejection, type RunReport } from '../src/run/request
 import { SubjectFile } from '../src/run/subjects.ts';
 import { type FileSink, openFileSink, temporaryName } from '../src/sinks/file.ts';
 import { FORMAT_EXTENSION } from '../src/sinks/sink.ts';
-import type { CutRun, Engine, FromThread, RunResult, Task, ThreadData, ToThread } from './messages.ts';
+import type { CutRun, Engine, FromThread, RunResult, Task, ThreadData, ThreadOrder, ThreadResult, ToThread, Turn } from './messages.ts';
 import { hasEarlier, RejectionFile, removeAttempt, removeLeftovers, removeSpills } from './output.ts';
+import { checkGraphFormat, graphFilesOf } from './property-graph.ts';
 import { publish, publishSlices } from './publish.ts';
 import { withoutRepetitions } from './repetitions.ts';
+import { writeInputs } from './write-task.ts';
 
 const port = parentPort;
 if (port === null) throw new Error('workers/thread is started as a worker thread');
@@ -33,7 +35,8 @@ let current: { readonly stop: AbortController; allow: (slices: readonly SliceRes
 port.on('message', (message: ToThread) => {
   switch (message.kind) {
     case 'run':
-      void carryOut(message.task);
+    case 'write':
+      void carryOut(message);
       return;
     case 'commit':
       current?.allow(message.slices);
@@ -44,14 +47,7 @@ port.on('message', (message: ToThread) => {
   }
 });
 
-/** What a task needs while it goes on. */
-interface Turn {
-  readonly signal: AbortSignal;
-  /** Resolves with the answer to `cut` or `mapped`, rejects with the reason of the signal. */
-  ask(question: FromThread): Promise<readonly SliceResult[]>;
-}
-
-async function carryOut(task: Task): Promise<void> {
+async function carryOut(order: ThreadOrder): Promise<void> {
   const stop = new AbortController();
   const now = { stop, allow: (_: readonly SliceResult[]): void => undefined };
   current = now;
@@ -70,7 +66,7 @@ async function carryOut(task: Task): Promise<void> {
     say({ kind: 'memory', bytes: heapTotal + external });
   }, TELL_MS);
   try {
-    const result = await (task.request.slice === undefined ? mapRun(task, turn) : mapSlice(task, turn));
+    const result = await resultOf(order, turn);
     say({ kind: 'done', result });
   } catch (error) {
     // Whatever the engine says on its way out: it was stopped for the reason that the abort gave.
@@ -82,7 +78,14 @@ async function carryOut(task: Task): Promise<void> {
   }
 }
 
+async function resultOf(order: ThreadOrder, turn: Turn): Promise<ThreadResult> {
+  if (order.kind === 'write') return writeInputs(order.task, turn, say);
+  const { task } = order;
+  return task.request.slice === undefined ? mapRun(task, turn) : mapSlice(task, turn);
+}
+
 async function mapRun(task: Task, turn: Turn): Promise<RunResult> {
+  checkGraphFormat(task);
   const { directory, name } = task.output;
   if (hasEarlier(task.output)) {
     await removeLeftovers(directory, name);
@@ -92,8 +95,12 @@ async function mapRun(task: Task, turn: Turn): Promise<RunResult> {
   const cut = rows > 0 || bytes > 0 ? await engine.cutRun?.(task.request, task.slices, turn.signal) : undefined;
   if (cut !== undefined) return waitForSlices(task, cut, turn);
   return mapInto(task, turn, async ({ sink, rejected, report, first }) => {
-    await turn.ask({ kind: 'mapped' });
-    return publish(task, report, first, async () => ({ parts: await sink.finish(), rejections: rejected?.finish() }));
+    const propertyGraph = task.output.propertyGraph && (await graphFilesOf(task, await sink.finish(), turn.signal));
+    await turn.ask({ kind: 'mapped' }).catch(async (error) => {
+      await removeAttempt(directory, name, task.output.attempt);
+      throw error;
+    });
+    return publish(task, report, first, async () => ({ parts: await sink.finish(), rejections: rejected?.finish(), propertyGraph }));
   });
 }
 
@@ -111,7 +118,10 @@ async function waitForSlices(task: Task, cut: CutRun, { signal, ask }: Turn): Pr
     // That may have taken a while.
     await ask({ kind: 'mapped' });
   }
-  return publishSlices(task, results, (performance.now() - started) / 1000);
+  const parts = results.flatMap((result) => result.parts);
+  const propertyGraph = await graphFilesOf(task, parts, signal);
+  if (propertyGraph !== undefined) await ask({ kind: 'mapped' });
+  return publishSlices(task, results, (performance.now() - started) / 1000, propertyGraph);
 }
 
 /** Files stay under their temporary names. They are complete before the question: who asks later for what is left finds them. */

@@ -5,8 +5,8 @@ import { type PgPool, PostgresConnection, PostgresQueueBackend, quoteSchemaName,
 import pg from 'pg';
 import { Fault } from '../../src/fault.ts';
 import { redact } from '../../src/redact.ts';
+import { claimDirectory } from '../../src/storage/claim.ts';
 import type { Turns } from '../turns.ts';
-import { claimDirectory } from './claim.ts';
 import type { Driver } from './driver.ts';
 import type { SettingsStore } from './settings.ts';
 

@@ -11,7 +11,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Fault } from '../../src/fault.ts';
-import { claimDirectory, processExists } from './claim.ts';
+import { claimDirectory, processExists } from '../../src/storage/claim.ts';
 import { connect } from './redis.ts';
 
 export interface PrivateServer {

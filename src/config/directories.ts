@@ -5,6 +5,8 @@ import type { Snapshot } from './options.ts';
 export interface Directories {
   /** Queue files of this machine. */
   readonly queue: string;
+  /** Files of the embedded store. */
+  readonly store: string;
   /** Spill files of running joins and de-duplication. */
   readonly spill: string;
   /** URL or path, as the option gives it. */
@@ -23,6 +25,7 @@ export function directories(snapshot: Snapshot, workingDirectory = process.cwd()
   const output = at(snapshot.OUTPUT_DIR_URL, join(data, 'output'));
   return {
     queue: join(data, 'queue'),
+    store: join(data, 'store'),
     spill: join(data, 'spill'),
     mappings: at(snapshot.MAPPINGS_DIR_URL, join(data, 'mappings')),
     output,

@@ -2,7 +2,8 @@
  * THE table of options: environment variables, `configEntry` names, paths of the `/config` document and their documents
  * are read from here, and nowhere else does a default stand.
  */
-import { OUTPUT_FORMATS } from '../sinks/sink.ts';
+import { GRAPH_HEADERS, OUTPUT_FORMATS } from '../sinks/sink.ts';
+import { TARGET_TYPES, UPDATE_SCOPES, WRITE_MODES } from '../targets/target.ts';
 
 export type OptionType = 'string' | 'boolean' | 'integer' | 'enum' | 'url' | 'list';
 /** Which service's document shows the option; undefined: all of them. */
@@ -271,7 +272,7 @@ export const OPTIONS = {
     summary: 'Base of relative IRIs. Absent: the base of the mapping, else `http://example.com/base/`.',
   },
   MAX_RECORD_BYTES: {
-    path: 'mapping.maxRecordBytes',
+    path: 'limits.maxRecordBytes',
     type: 'integer',
     default: 64 * 2 ** 20,
     minimum: 1024,
@@ -280,25 +281,23 @@ export const OPTIONS = {
     summary: 'Largest single record that is read.',
   },
   MAX_INPUT_BYTES: {
-    path: 'mapping.maxInputBytes',
+    path: 'limits.maxInputBytes',
     type: 'integer',
     default: 0,
     minimum: 0,
     live: true,
-    scope: 'transformer',
     summary: 'Bytes that one input may have, with its compression undone; 0: no limit.',
   },
   MAX_INFLATION_RATIO: {
-    path: 'mapping.maxInflationRatio',
+    path: 'limits.maxInflationRatio',
     type: 'integer',
     default: 200,
     minimum: 0,
     live: true,
-    scope: 'transformer',
     summary: 'How many times its size a compressed input may unpack to, once that is more than 64 MiB; 0: no limit.',
   },
   MAX_DEPTH: {
-    path: 'mapping.maxDepth',
+    path: 'limits.maxDepth',
     type: 'integer',
     default: 0,
     minimum: 0,
@@ -308,7 +307,7 @@ export const OPTIONS = {
     summary: 'Levels that an input may be nested; 0: as many as the readers take, 1000 of JSON and 10,000 of XML.',
   },
   MAX_RECORDS: {
-    path: 'mapping.maxRecords',
+    path: 'limits.maxRecords',
     type: 'integer',
     default: 0,
     minimum: 0,
@@ -317,23 +316,21 @@ export const OPTIONS = {
     summary: 'Records that a run may read; 0: no limit.',
   },
   MAX_STATEMENTS: {
-    path: 'mapping.maxStatements',
+    path: 'limits.maxStatements',
     type: 'integer',
     default: 0,
     minimum: 0,
     live: true,
-    scope: 'transformer',
     summary: 'Statements that a run may write; 0: no limit.',
   },
   MAX_RUN_SECONDS: {
-    path: 'mapping.maxRunSeconds',
+    path: 'limits.maxRunSeconds',
     type: 'integer',
     default: 7 * 24 * 3600,
     minimum: 0,
     // What a timer can count.
     maximum: 2_000_000,
     live: true,
-    scope: 'transformer',
     summary: 'How long an attempt of a run may take; 0: no limit.',
   },
   MAPPINGS_DIR_URL: {
@@ -522,6 +519,18 @@ export const OPTIONS = {
     default: none,
     summary: 'PEM file of the certificates that sign those of the brokers. Absent: what Node trusts.',
   },
+  KAFKA_SSL_CERT: {
+    path: 'kafka.sslCert',
+    type: 'string',
+    default: none,
+    summary: 'PEM file of the certificate by which the brokers know this service; those that sign it may follow. Absent: none.',
+  },
+  KAFKA_SSL_KEY: {
+    path: 'kafka.sslKey',
+    type: 'string',
+    default: none,
+    summary: 'PEM file of the private key of KAFKA_SSL_CERT, without a passphrase.',
+  },
   KAFKA_SASL_MECHANISM: {
     path: 'kafka.saslMechanism',
     type: 'enum',
@@ -554,6 +563,12 @@ export const OPTIONS = {
     default: undefined as boolean | undefined,
     scope: 'transformer',
     summary: 'Connect to no message queue. Absent: true exactly when KAFKA_BROKERS is empty.',
+  },
+  LOCAL_MESSAGES: {
+    path: 'localMessages',
+    type: 'boolean',
+    default: true,
+    summary: 'Where there is no message queue and SERVICE is `all`: success messages reach the graph writer within the process.',
   },
 
   // Provenance
@@ -647,7 +662,7 @@ export const OPTIONS = {
   PG_GRAPH: {
     path: 'pgGraph',
     type: 'enum',
-    values: ['default', 'neo4j', 'neptune', 'tigergraph'],
+    values: GRAPH_HEADERS,
     default: 'default',
     live: true,
     summary: 'Whose header lines property graph files carry.',
@@ -663,7 +678,7 @@ export const OPTIONS = {
   TRIPLESTORE_TYPE: {
     path: 'triplestore.type',
     type: 'enum',
-    values: ['embedded', 'sparql', 'fuseki', 'graphdb', 'rdf4j', 'stardog', 'blazegraph', 'neptune', 'virtuoso', 'neo4j'],
+    values: TARGET_TYPES,
     default: 'embedded',
     live: true,
     scope: 'writer',
@@ -685,6 +700,135 @@ export const OPTIONS = {
     live: true,
     scope: 'writer',
     summary: 'Password of that user.',
+  },
+  TRIPLESTORE_DATABASE: {
+    path: 'triplestore.database',
+    type: 'string',
+    default: none,
+    live: true,
+    scope: 'writer',
+    summary: 'Database of a Neo4j server. Absent: its default one.',
+  },
+  TRIPLESTORE_CA: {
+    path: 'triplestore.ca',
+    type: 'string',
+    default: none,
+    live: true,
+    scope: 'writer',
+    summary: "Certificates that the target's may be signed with: PEM, or the path of a file of it. Absent: those that Node knows.",
+  },
+  TRIPLESTORE_CONNECT_SECONDS: {
+    path: 'triplestore.connectSeconds',
+    type: 'integer',
+    default: 10,
+    minimum: 1,
+    live: true,
+    scope: 'writer',
+    summary: 'How long connecting to the target may take.',
+  },
+  TRIPLESTORE_TIMEOUT_SECONDS: {
+    path: 'triplestore.timeoutSeconds',
+    type: 'integer',
+    default: 120,
+    minimum: 0,
+    live: true,
+    scope: 'writer',
+    summary: 'How long the target may take to answer one request; 0: no limit.',
+  },
+  TRIPLESTORE_PATIENCE_SECONDS: {
+    path: 'triplestore.patienceSeconds',
+    type: 'integer',
+    default: 120,
+    minimum: 0,
+    live: true,
+    scope: 'writer',
+    summary: 'How long a target that cannot be reached, or has no time, is tried again before the write fails.',
+  },
+  EMBEDDED_QUERY_SECONDS: {
+    path: 'triplestore.embedded.querySeconds',
+    type: 'integer',
+    default: 60,
+    minimum: 1,
+    scope: 'writer',
+    summary: 'How long a query of the embedded store may take; an update may take five times as long. What takes longer is ended.',
+  },
+  EMBEDDED_MEMORY_MB: {
+    path: 'triplestore.embedded.memoryMb',
+    type: 'integer',
+    default: 3500,
+    minimum: 32,
+    scope: 'writer',
+    summary:
+      'Memory of the embedded store, of which a million statements take about 700 MB; a write that leads beyond is undone. At most about 4000.',
+  },
+  WRITE_MODE: {
+    path: 'write.mode',
+    type: 'enum',
+    values: WRITE_MODES,
+    default: 'insert',
+    live: true,
+    scope: 'writer',
+    summary: '`insert` adds the statements of a file; with `update` the target holds exactly these afterwards, within UPDATE_SCOPE.',
+  },
+  UPDATE_SCOPE: {
+    path: 'write.updateScope',
+    type: 'enum',
+    values: UPDATE_SCOPES,
+    default: 'property',
+    live: true,
+    scope: 'writer',
+    summary:
+      'What an update replaces: the objects of each pair of subject and predicate in its graph, all of each subject there, or each graph as a whole.',
+  },
+  BLANK_NODES: {
+    path: 'write.blankNodes',
+    type: 'enum',
+    values: ['skolem', 'keep'],
+    default: 'skolem',
+    live: true,
+    scope: 'writer',
+    summary: '`skolem` writes blank nodes as IRIs of SKOLEM_BASE_IRI; `keep` as blank nodes, where the target takes whole files.',
+  },
+  SKOLEM_BASE_IRI: {
+    path: 'write.skolemBaseIri',
+    type: 'url',
+    default: 'http://quadmill.invalid/.well-known/genid/',
+    live: true,
+    scope: 'writer',
+    summary: 'What the IRIs of blank nodes begin with.',
+  },
+  MAX_REJECTED_STATEMENTS: {
+    path: 'write.maxRejected',
+    type: 'integer',
+    default: noNumber,
+    minimum: 0,
+    live: true,
+    scope: 'writer',
+    summary: 'A write in which more statements than this are rejected fails. Absent: no limit.',
+  },
+  WRITE_CONCURRENCY: {
+    path: 'write.concurrency',
+    type: 'integer',
+    default: 1,
+    minimum: 1,
+    maximum: 64,
+    scope: 'writer',
+    summary: 'Runs of the graph writer that a worker process carries out at the same time.',
+  },
+  KEEP_LANGUAGE: {
+    path: 'propertyGraph.keepLanguage',
+    type: 'boolean',
+    default: false,
+    live: true,
+    summary: 'Property graphs: a text with a language is the property `name@lang`, not `name`.',
+  },
+  PROPERTY_GRAPH_PREFIXES: {
+    path: 'propertyGraph.prefixes',
+    type: 'list',
+    default: noList,
+    live: true,
+    pattern: { test: /^[A-Za-z][\w-]*=[A-Za-z][A-Za-z0-9+.-]*:\S*$/, says: '`prefix=namespace IRI`' },
+    summary: 'Property graphs: prefixes of labels, relationship types and property names, each as `prefix=namespace IRI`.',
   },
 } as const satisfies Readonly<Record<string, OptionRow>>;
 

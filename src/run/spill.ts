@@ -4,14 +4,13 @@
  * All files of a run live in one private directory that is removed with it. Adding is synchronous and buffers; `SpillSpace.flush`
  * writes what is full, once a batch.
  */
-import { createReadStream } from 'node:fs';
-import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Fault } from '../fault.ts';
-import { HashSet, KNOWN, type MemoryBudget, NEW, partitionOf, UNDECIDED } from './distinct.ts';
+import { partitionOf } from '../hash.ts';
+import { PartitionedFile } from '../storage/partitioned-file.ts';
+import { HashSet, KNOWN, type MemoryBudget, NEW, UNDECIDED } from './distinct.ts';
 
 const PARTITIONS = 32;
-const BUFFER_CHARACTERS = 1 << 16;
 
 /** The spill files of one run. */
 export class SpillSpace {
@@ -24,7 +23,7 @@ export class SpillSpace {
   }
 
   partitioned(): PartitionedFile {
-    const file = new PartitionedFile(join(this.#directory, String(this.#files.length)), (bytes) => {
+    const file = new PartitionedFile(join(this.#directory, String(this.#files.length)), PARTITIONS, (bytes) => {
       this.bytes += bytes;
     });
     this.#files.push(file);
@@ -39,78 +38,6 @@ export class SpillSpace {
   async remove(): Promise<void> {
     for (const file of this.#files) await file.close();
     await rm(this.#directory, { recursive: true, force: true });
-  }
-}
-
-/** Appends one-byte text to one of a few files, and reads each back. */
-export class PartitionedFile {
-  full = false;
-  readonly #directory: string;
-  readonly #count: (bytes: number) => void;
-  readonly #buffers: string[] = new Array(PARTITIONS).fill('');
-  readonly #files: (FileHandle | undefined)[] = new Array(PARTITIONS).fill(undefined);
-
-  constructor(directory: string, count: (bytes: number) => void) {
-    this.#directory = directory;
-    this.#count = count;
-  }
-
-  add(partition: number, text: string): void {
-    const buffer = (this.#buffers[partition] as string) + text;
-    this.#buffers[partition] = buffer;
-    if (buffer.length >= BUFFER_CHARACTERS) this.full = true;
-  }
-
-  async flush(): Promise<void> {
-    this.full = false;
-    for (let partition = 0; partition < PARTITIONS; partition++) {
-      if ((this.#buffers[partition] as string).length >= BUFFER_CHARACTERS) await this.#write(partition);
-    }
-  }
-
-  /** All that was added to a partition, in pieces of any size. */
-  async *read(partition: number): AsyncIterable<string> {
-    if (this.#buffers[partition] !== '') await this.#write(partition);
-    if (this.#files[partition] === undefined) return;
-    yield* createReadStream(this.#path(partition), { encoding: 'latin1', highWaterMark: 1 << 18 });
-  }
-
-  /** Removes what was added to a partition; after its last reading. */
-  async drop(partition: number): Promise<void> {
-    const file = this.#files[partition];
-    if (file === undefined) return;
-    this.#files[partition] = undefined;
-    await file.close();
-    await rm(this.#path(partition), { force: true });
-  }
-
-  async close(): Promise<void> {
-    for (const file of this.#files) await file?.close();
-    this.#files.fill(undefined);
-  }
-
-  #path(partition: number): string {
-    return join(this.#directory, String(partition));
-  }
-
-  async #write(partition: number): Promise<void> {
-    const text = this.#buffers[partition] as string;
-    try {
-      let file = this.#files[partition];
-      if (file === undefined) {
-        await mkdir(this.#directory, { recursive: true, mode: 0o700 });
-        file = await open(this.#path(partition), 'w', 0o600);
-        this.#files[partition] = file;
-      }
-      await file.appendFile(text, 'latin1');
-    } catch (cause) {
-      throw new Fault('sink/failed', `The spill directory ${this.#directory} cannot be written: ${(cause as Error).message}`, {
-        cause,
-        hint: 'Free some disk space, or give the run more memory.',
-      });
-    }
-    this.#buffers[partition] = '';
-    this.#count(text.length);
   }
 }
 

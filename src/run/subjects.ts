@@ -9,8 +9,9 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { Fault } from '../fault.ts';
+import { hashInto } from '../hash.ts';
 import { subjectAt } from '../sinks/lines.ts';
-import { HashSet, hashInto, KNOWN, MemoryBudget, NEW } from './distinct.ts';
+import { HashSet, KNOWN, MemoryBudget, NEW } from './distinct.ts';
 import type { LineSpill } from './spill.ts';
 
 /** The same in all processes. */

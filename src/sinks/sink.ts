@@ -35,6 +35,10 @@ export interface FinishedPart {
 export const OUTPUT_FORMATS = ['nquads', 'ntriples', 'turtle', 'trig', 'jsonld'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
+/** Whose header lines the files of nodes and edges carry. */
+export const GRAPH_HEADERS = ['default', 'neo4j', 'neptune', 'tigergraph'] as const;
+export type GraphHeader = (typeof GRAPH_HEADERS)[number];
+
 /** File name extension by format. */
 export const FORMAT_EXTENSION: Readonly<Record<OutputFormat, string>> = {
   nquads: 'nq',

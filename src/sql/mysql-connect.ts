@@ -1,11 +1,11 @@
 /** The way to a server of MySQL or MariaDB: hosts, TLS, login. */
-import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { type ConnectionOptions, createConnection, type SslOptions } from 'mysql2';
 import { Fault } from '../fault.ts';
 import type { DatabaseAddress, SessionOptions } from './database.ts';
 import { faultOf, isAnswer, type MysqlError, unreachableReason } from './mysql-faults.ts';
 import type { Socketed } from './mysql-rows.ts';
+import { readPem } from './pem.ts';
 
 /** No files from here, no second statement, no second result, and the server's own grammar. */
 const FLAGS = ['-LOCAL_FILES', '-MULTI_RESULTS', '-IGNORE_SPACE', '-ODBC'];
@@ -119,13 +119,4 @@ async function tlsOptions({ tls, hosts, name }: DatabaseAddress): Promise<SslOpt
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),
   };
-}
-
-async function readPem(path: string | undefined, input: string): Promise<string | undefined> {
-  if (path === undefined) return undefined;
-  try {
-    return await readFile(path, 'utf8');
-  } catch (cause) {
-    throw new Fault('database/unreachable', `The PEM file ${path} cannot be read`, { place: { input }, cause });
-  }
 }

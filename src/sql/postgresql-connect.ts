@@ -1,11 +1,11 @@
 /** The way to a server of PostgreSQL: hosts, TLS, login, and the request that cancels a statement. */
-import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { userInfo } from 'node:os';
 import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
 import { Fault } from '../fault.ts';
 import type { DatabaseAddress, SessionOptions } from './database.ts';
+import { readPem } from './pem.ts';
 import { faultOf, isAnswer, NO_TLS, type PostgresError, unreachableReason } from './postgresql-faults.ts';
 import type { Wire } from './postgresql-statement.ts';
 
@@ -182,13 +182,4 @@ async function tlsOptions({ tls, name }: DatabaseAddress): Promise<ConnectionOpt
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),
   };
-}
-
-async function readPem(path: string | undefined, input: string): Promise<string | undefined> {
-  if (path === undefined) return undefined;
-  try {
-    return await readFile(path, 'utf8');
-  } catch (cause) {
-    throw new Fault('database/unreachable', `The PEM file ${path} cannot be read`, { place: { input }, cause });
-  }
 }

@@ -12,13 +12,16 @@ import { benchFleet, FLEET_MAPPINGS } from './fleet.ts';
 import { type Measurement, measure, node } from './measure.ts';
 import { benchRuns, RUN_FLEETS } from './runs.ts';
 import { GROUPS, USUAL, WORKLOADS, type Workload } from './workloads.ts';
+import { benchWriter } from './writer.ts';
+import { BENCH_STORES } from './writer-stores.ts';
 
 const USAGE = `usage: npm run bench -- [--data DIR] [--runs N] [--requests N] [WORKLOAD…]
 workloads: ${Object.keys(WORKLOADS).join(' ')}
 several:   ${Object.entries(GROUPS)
   .map(([name, members]) => `${name} (${members.join(' ')})`)
   .join(', ')}
-service:   ${[...Object.keys(FLEET_MAPPINGS), ...Object.keys(RUN_FLEETS)].join(' ')}`;
+service:   ${[...Object.keys(FLEET_MAPPINGS), ...Object.keys(RUN_FLEETS)].join(' ')}
+writer:    ${Object.keys(BENCH_STORES).join(' ')}`;
 
 async function main(argv: readonly string[]): Promise<number> {
   let parsed: { values: { data?: string; runs?: string; requests?: string }; positionals: string[] };
@@ -35,7 +38,8 @@ async function main(argv: readonly string[]): Promise<number> {
   const names = positionals.flatMap((name) => (Object.hasOwn(GROUPS, name) ? (GROUPS[name] as readonly string[]) : [name]));
   const fleets = names.filter((name) => Object.hasOwn(FLEET_MAPPINGS, name)) as (keyof typeof FLEET_MAPPINGS)[];
   const tiny = names.filter((name) => Object.hasOwn(RUN_FLEETS, name)) as (keyof typeof RUN_FLEETS)[];
-  const all = [WORKLOADS, FLEET_MAPPINGS, RUN_FLEETS];
+  const stores = names.filter((name) => Object.hasOwn(BENCH_STORES, name));
+  const all = [WORKLOADS, FLEET_MAPPINGS, RUN_FLEETS, BENCH_STORES];
   const unknown = names.find((name) => !all.some((table) => Object.hasOwn(table, name)));
   if (unknown !== undefined || ![runs, requests].every((count) => Number.isInteger(count) && count > 0)) {
     const hint =
@@ -66,6 +70,7 @@ async function main(argv: readonly string[]): Promise<number> {
   if (fleets.length > 0) await generateMissing({ folder: 'flat-1m' }, data);
   for (const name of fleets) if (!(await benchFleet(name, data, runs))) wrong++;
   for (const name of tiny) for (let i = 0; i < runs; i++) if (!(await benchRuns(name, requests))) wrong++;
+  if (stores.length > 0 && !(await benchWriter(stores, data, runs))) wrong++;
   return wrong > 0 ? 1 : 0;
 }
 

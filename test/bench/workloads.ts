@@ -48,6 +48,7 @@ export const WORKLOADS: Readonly<Record<string, Workload>> = {
 export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   sql: ['sql-1m-postgresql', 'sql-1m-mariadb'],
   'sql-5m': ['sql-5m-postgresql', 'sql-5m-mariadb'],
+  writer: ['writer-embedded', 'writer-fuseki', 'writer-neo4j'],
 };
 
 /** What runs when no workload is named. */

@@ -1,131 +1,185 @@
 /** One chaos run: a load, faults over it, rest, and the verdict. */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from './client.ts';
+import { judgeCounters, judgeGauges, type Totals } from './counters.ts';
+import { Delays } from './delays.ts';
 import { FAULTS, type FaultKind, type FaultName } from './faults.ts';
 import { type EndState, Ledger } from './ledger.ts';
-import { type LoadPlan, planLoad } from './load.ts';
+import { type Arrival, arrivalsOf, judgeMessages } from './letters.ts';
+import { type PlannedRun, planLoad } from './load.ts';
+import { readLogs } from './logs.ts';
+import type { Seen } from './messages.ts';
+import type { Preset } from './presets.ts';
 import { Random } from './random.ts';
-import { judge } from './verdict.ts';
-import { buildWorld, STOP_LIMIT_MS, untilReady, type World } from './world.ts';
-
-export interface Preset {
-  readonly summary: string;
-  readonly workers: number;
-  readonly seconds: number;
-  /** Time between two faults, in milliseconds. */
-  readonly gapMs: readonly [number, number];
-  readonly faults: readonly FaultName[];
-  /** A run whose worker dies must have begun again so soon; undefined: other faults may keep it from that. */
-  readonly recoveryMs?: number;
-  load(seconds: number): LoadPlan;
-}
-
-/** `/runs` lists a thousand at most. */
-const MOST_RUNS = 900;
-
-export const PRESETS = {
-  mixed: {
-    summary: 'every fault, over inputs good and bad',
-    workers: 3,
-    seconds: 60,
-    gapMs: [200, 2_000],
-    faults: Object.keys(FAULTS) as FaultName[],
-    load: (seconds) => ({
-      runs: Math.min(MOST_RUNS, Math.round(seconds * 5)),
-      overMs: seconds * 950,
-      kinds: { small: 55, slow: 25, large: 2, missing: 4, type: 4, malformed: 6 },
-      pauseMs: [0, 2_500],
-      twice: 0.2,
-      cancelled: 0.08,
-    }),
-  },
-  kills: {
-    summary: '200 files, a worker killed every 700 ms',
-    workers: 3,
-    seconds: 20,
-    gapMs: [700, 700],
-    faults: ['kill-worker'],
-    // LOCK_SECONDS and two checks, 4 s; the rest is for machines that take long to start three processes.
-    recoveryMs: 30_000,
-    load: (seconds) => ({
-      runs: 200,
-      overMs: seconds * 900,
-      kinds: { small: 60, slow: 35, large: 2 },
-      pauseMs: [100, 1_000],
-      twice: 0,
-      cancelled: 0,
-    }),
-  },
-} as const satisfies Readonly<Record<string, Preset>>;
-export type PresetName = keyof typeof PRESETS;
+import { type Recovery, readRecoveries } from './recovery.ts';
+import { judge, untilRest } from './verdict.ts';
+import { buildWorld, STOP_LIMIT_MS, startServers, untilReady, type World } from './world.ts';
 
 export interface ChaosReport {
   readonly violations: readonly string[];
   readonly faults: Readonly<Partial<Record<FaultName, number>>>;
   readonly skipped: Readonly<Partial<Record<FaultName, string>>>;
+  /** Why there was no Kafka, or no database, where the preset wants them. */
+  readonly missing: readonly string[];
   readonly runs: Readonly<Record<EndState, number>>;
+  /** Runs that were cut into slices. */
+  readonly shared: number;
+  /** Source messages: requests, and what was none. */
+  readonly messages: { readonly runs: number; readonly poison: number };
+  readonly totals: Totals;
   /** Requests that clients sent again. */
   readonly repeated: number;
-  /** Milliseconds from the death of a worker to the next start of a run that it had. */
-  readonly recoveries: readonly number[];
+  readonly recoveries: readonly Recovery[];
   /** Milliseconds from the return of Redis to a ready API. */
   readonly returns: readonly number[];
   readonly settledMs: number;
 }
 
 /** Everything that was started must have ended so long after the last fault; on an idle machine it takes seconds. */
-const SETTLE_LIMIT_MS = 120_000;
+const SETTLE_LIMIT_MS = 200_000;
 const SENT_AGAIN = 20;
+/** How often workers are asked for their metrics. */
+const ASK_MS = 1_000;
 
 export async function runChaos(directory: string, preset: Preset, seed: number, seconds: number): Promise<ChaosReport> {
   const random = new Random(seed);
-  const runs = planLoad(preset.load(seconds), new Random(random.between(0, 2 ** 31)));
-  const ledger = new Ledger(join(directory, 'ledger.ndjson'), runs);
-  const world = await buildWorld(directory, runs, preset.workers, ledger);
-  const late = new AbortController();
+  const servers = await startServers(directory, preset);
   try {
-    const client = new Client(world, ledger, late.signal);
-    const driving = Promise.all(runs.map(async (run) => sleep(run.atMs).then(() => client.drive(run))));
-    const { faults, skipped } = await injectFaults(world, preset, random, seconds * 1_000, ledger);
-
-    const calm = Date.now();
-    const limit = setTimeout(() => late.abort(), SETTLE_LIMIT_MS);
-    await driving;
-    const settledMs = Date.now() - calm;
-    if (!(await untilReady(world.url, 20_000))) ledger.violation(undefined, 'the API is not ready again');
-    // Whoever asks once more, long after, hears of the same run and the same outcome.
-    for (const run of random.shuffle(runs).slice(0, SENT_AGAIN)) {
-      await client.process(run, 'wait', 'again');
-      await client.contradict(run);
+    const has = { kafka: typeof servers.kafka !== 'string', database: typeof servers.database !== 'string' };
+    const planned = planLoad(preset.load(seconds), new Random(random.between(0, 2 ** 31)), has);
+    const ledger = new Ledger(join(directory, 'ledger.ndjson'), planned);
+    const world = await buildWorld(directory, servers, planned, preset.workers, ledger);
+    const delays = new Delays(world.workers);
+    try {
+      const ended = await breakWorld(world, preset, planned, random, seconds, ledger);
+      const wanted = [...(preset.kafka ? [servers.kafka] : []), ...(preset.database ? [servers.database] : [])];
+      return { ...(await judgeWorld(world, ended, delays, ledger)), missing: wanted.filter((one) => typeof one === 'string') };
+    } finally {
+      delays.close();
+      await world.close();
     }
-    for (const run of runs) {
-      const id = ledger.idOf(run.key);
-      if (id !== undefined) await client.look(run, id, 'last');
-    }
-    clearTimeout(limit);
-    await judge(world, runs, ledger);
-    await Promise.all([world.api, ...world.workers].map((one) => one.stop(STOP_LIMIT_MS)));
-    for (const complaint of await readComplaints(world)) ledger.violation(undefined, complaint);
-    const recoveries = await readRecoveries(world);
-    const longest = Math.max(0, ...recoveries);
-    if (longest > (preset.recoveryMs ?? Number.POSITIVE_INFINITY)) {
-      ledger.violation(undefined, `a run whose worker was killed began again after ${longest} ms`);
-    }
-    return {
-      violations: ledger.violations,
-      faults,
-      skipped,
-      runs: ledger.counts(),
-      repeated: ledger.repeated,
-      recoveries,
-      returns: world.returns,
-      settledMs,
-    };
   } finally {
+    await servers.close();
+  }
+}
+
+/** What there is to judge when the clients have heard what they asked for. */
+interface Ended extends Pick<ChaosReport, 'faults' | 'skipped' | 'settledMs'> {
+  /** All runs: those that were asked for, and those of messages. */
+  readonly runs: readonly PlannedRun[];
+  readonly arrivals: readonly Arrival[];
+  /** Undefined: there are no topics. */
+  readonly seen: Seen | undefined;
+}
+
+/** Load and faults, and rest after them. */
+async function breakWorld(
+  world: World,
+  preset: Preset,
+  planned: readonly PlannedRun[],
+  random: Random,
+  seconds: number,
+  ledger: Ledger,
+): Promise<Ended> {
+  const late = new AbortController();
+  const client = new Client(world, ledger, late.signal);
+  const driving = Promise.all(planned.map(async (run) => sleep(run.atMs).then(() => client.drive(run))));
+  // A kill leaves little time to ask.
+  const asking = setInterval(() => {
+    for (const worker of world.workers) if (worker.isUp) void worker.scrape(ASK_MS);
+  }, ASK_MS);
+  const injected = await injectFaults(world, preset, random, seconds * 1_000, ledger).finally(() => clearInterval(asking));
+  const calm = Date.now();
+  const limit = setTimeout(() => late.abort(), SETTLE_LIMIT_MS);
+  try {
+    await driving;
+    const settled = await settle(world, planned, client, ledger, late.signal);
+    const settledMs = Date.now() - calm;
+    await askAgain(settled.runs, client, random, ledger);
+    return { ...injected, ...settled, settledMs };
+  } finally {
+    clearTimeout(limit);
     late.abort();
-    await world.close();
+  }
+}
+
+/** Everything that must hold; what does not is in the ledger then. The fleet has stopped afterwards. */
+async function judgeWorld(world: World, ended: Ended, delays: Delays, ledger: Ledger): Promise<Omit<ChaosReport, 'missing'>> {
+  const { runs, arrivals, seen, faults, skipped, settledMs } = ended;
+  const fleet = [world.api, ...world.workers];
+  await judge(world, runs, ledger);
+  if (seen !== undefined) judgeMessages(seen, arrivals, runs, world, ledger);
+  await judgeGauges(world, ledger.counts().completed, ledger);
+  delays.close();
+  await Promise.all(fleet.map((one) => one.stop(STOP_LIMIT_MS)));
+  const logs = await readLogs(fleet);
+  for (const complaint of logs.flatMap((log) => log.complaints)) ledger.violation(undefined, complaint);
+  const totals = judgeCounters(world, logs, runs, seen, delays, ledger);
+  const recoveries = await readRecoveries(world, logs, delays);
+  for (const { job, span, clockMs, limitMs } of recoveries) {
+    if (clockMs <= limitMs) continue;
+    const at = new Date(span.from).toISOString();
+    ledger.violation(
+      undefined,
+      `${job}, whose worker was killed at ${at}, waited ${Math.round(clockMs)} ms for another one; ${Math.round(limitMs)} are allowed`,
+    );
+  }
+  const poison = arrivals.filter(({ run }) => run === undefined).length;
+  return {
+    violations: ledger.violations,
+    faults,
+    skipped,
+    runs: ledger.counts(),
+    shared: new Set(logs.flatMap(({ lines }) => lines.flatMap(({ msg, run }) => (msg === 'run shared' ? [run] : [])))).size,
+    messages: { runs: arrivals.length - poison, poison },
+    totals,
+    repeated: ledger.repeated,
+    recoveries,
+    returns: world.returns,
+    settledMs,
+  };
+}
+
+/** Waits until all messages are taken, and nothing goes on any more; then asks for the outcome of every message's run. */
+async function settle(
+  world: World,
+  planned: readonly PlannedRun[],
+  client: Client,
+  ledger: Ledger,
+  late: AbortSignal,
+): Promise<Pick<Ended, 'runs' | 'arrivals' | 'seen'>> {
+  const asked = planned.filter(({ message }) => !message);
+  const { kafka } = world;
+  if (typeof kafka !== 'string' && !(await kafka.untilTaken(late))) ledger.violation(undefined, 'not all source messages were taken');
+  for (const what of await untilRest(world)) ledger.violation(undefined, what);
+  if (!(await untilReady(world.url, 20_000))) ledger.violation(undefined, 'the API is not ready again');
+  if (typeof kafka === 'string') return { runs: asked, arrivals: [], seen: undefined };
+  const seen = await kafka.read(late);
+  const arrivals = arrivalsOf(seen.source, planned, ledger);
+  const runs = [...asked];
+  for (const { run, plan, runId } of arrivals) {
+    if (run === undefined) {
+      await client.denied(plan, runId);
+      continue;
+    }
+    runs.push(run);
+    ledger.add(run);
+    await client.look(run, runId, 'message');
+  }
+  return { runs, arrivals, seen };
+}
+
+/** Whoever asks once more, long after, hears of the same run and the same outcome. */
+async function askAgain(runs: readonly PlannedRun[], client: Client, random: Random, ledger: Ledger): Promise<void> {
+  const asked = runs.filter(({ message }) => !message);
+  for (const run of random.shuffle(asked).slice(0, SENT_AGAIN)) {
+    await client.process(run, 'wait', 'again');
+    await client.contradict(run);
+  }
+  for (const run of asked) {
+    const id = ledger.idOf(run.key);
+    if (id !== undefined) await client.look(run, id, 'last');
   }
 }
 
@@ -166,39 +220,4 @@ async function injectFaults(
   }
   await Promise.all(underWay);
   return { faults: counts, skipped };
-}
-
-/** What processes that had been ready wrote beside their log: warnings of Node, rejections that nobody handled. */
-async function readComplaints({ api, workers }: World): Promise<readonly string[]> {
-  const complaints: string[] = [];
-  for (const { log } of [api, ...workers].flatMap(({ lives }) => lives)) {
-    const lines = (await readFile(log, 'utf8')).split('\n').filter((line) => line !== '');
-    if (!lines.some((line) => line.includes('"msg":"listening"') || line.includes('"msg":"workers started"'))) continue;
-    for (const line of lines) if (!line.startsWith('{')) complaints.push(`${log}: ${line}`);
-  }
-  return complaints;
-}
-
-/** From the logs: whose worker was killed, and when another one began the run again. */
-async function readRecoveries({ workers }: World): Promise<readonly number[]> {
-  const starts = new Map<string, { readonly at: number; killedAt: number | undefined }[]>();
-  for (const { log, killedAt } of workers.flatMap(({ lives }) => lives)) {
-    for (const line of (await readFile(log, 'utf8')).split('\n')) {
-      if (!/"msg":"run (started|retried|lost|went back to the queue)"/.test(line) || !line.endsWith('}')) continue;
-      const { run, time, msg } = JSON.parse(line) as { readonly run: string; readonly time: string; readonly msg: string };
-      const all = starts.get(run) ?? [];
-      const last = all.at(-1);
-      if (msg === 'run started') all.push({ at: Date.parse(time), killedAt });
-      // That start ended before its worker did; the run waits for its next attempt.
-      else if (last !== undefined) last.killedAt = undefined;
-      starts.set(run, all);
-    }
-  }
-  return [...starts.values()].flatMap((all) => {
-    all.sort((a, b) => a.at - b.at);
-    return all.flatMap(({ killedAt }, i) => {
-      const next = all[i + 1];
-      return killedAt === undefined || next === undefined || next.at < killedAt ? [] : [next.at - killedAt];
-    });
-  });
 }

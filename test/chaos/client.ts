@@ -1,8 +1,12 @@
 /** A client as one would write it: one idempotency key for a request, sent again after every error that may pass. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EndState, Ledger, Observation } from './ledger.ts';
-import { expectedFailure, type Manner, type PlannedRun } from './load.ts';
+import { expectedFailure, type Manner, type PlannedRun, serviceOf } from './load.ts';
+import { bytesOf } from './poison.ts';
+import { Random } from './random.ts';
 import type { World } from './world.ts';
+
+type Surroundings = Pick<World, 'url' | 'inputUrl' | 'mappingUrl' | 'kafka'>;
 
 interface Answer {
   readonly status: number;
@@ -16,19 +20,25 @@ const ANSWER_LIMIT_MS = 15_000;
 const LOOK_MS = 400;
 
 export class Client {
-  readonly #world: Pick<World, 'url' | 'inputUrl' | 'directory'>;
+  readonly #world: Surroundings;
   readonly #ledger: Ledger;
   /** Aborted when it is too late for an outcome. */
   readonly #late: AbortSignal;
+  /** Copies of a message go to partitions of their own. */
+  #sent = 0;
 
-  constructor(world: Pick<World, 'url' | 'inputUrl' | 'directory'>, ledger: Ledger, late: AbortSignal) {
+  constructor(world: Surroundings, ledger: Ledger, late: AbortSignal) {
     this.#world = world;
     this.#ledger = ledger;
     this.#late = late;
   }
 
-  /** Sends the request and hears the outcome, at its time, with what else the plan says. Leaves what it heard in the ledger. */
+  /** Sends the request and hears the outcome, with what else the plan says. Leaves what it heard in the ledger. Of a message nothing is heard. */
   async drive(run: PlannedRun): Promise<void> {
+    if (run.message) {
+      await Promise.all([this.#send(run), ...(run.againMs === undefined ? [] : [sleep(run.againMs).then(() => this.#send(run))])]);
+      return;
+    }
     const second = run.againMs === undefined ? undefined : sleep(run.againMs).then(() => this.process(run, 'look', 'second'));
     const manner = run.cancelMs === undefined ? run.manner : 'look';
     const first = this.process(run, manner, 'first');
@@ -44,26 +54,26 @@ export class Client {
       'idempotency-key': run.key,
       ...(prefer === undefined ? {} : { prefer }),
     };
-    const body = JSON.stringify({ inputFileURL: this.#world.inputUrl(run), mappingURL: `${this.#world.directory}/mapping.ttl` });
-    const answer = await this.#insist(run, `${who}: POST`, '/process', { method: 'POST', headers, body });
+    const answer = await this.#insist(run, `${who}: request`, this.#pathOf(run, '/process'), { headers, ...this.#askFor(run) });
     if (answer === undefined) return;
     if (answer.status === 200 || (answer.status === 400 && typeof answer.body.error === 'string')) {
       this.#ledger.heardOutcome(run.key, who, observationOf(answer));
     } else if (answer.status === 202) {
       this.#ledger.heardId(run.key, answer.body.id);
       await this.look(run, answer.body.id, who);
-    } else this.#unexpected(run, `${who}: POST`, answer);
+    } else this.#unexpected(run, `${who}: request`, answer);
   }
 
   /** Looks at the run until it has ended. */
   async look(run: PlannedRun, id: string, who: string): Promise<void> {
     for (;;) {
-      const answer = await this.#insist(run, `${who}: GET`, `/runs/${id}`);
+      const answer = await this.#insist(run, `${who}: GET`, this.#pathOf(run, `/runs/${id}`));
       if (answer === undefined) return;
       if (answer.status !== 200) return this.#unexpected(run, `${who}: GET`, answer);
-      const { state, outcome } = answer.body;
+      const { state, outcome, endedAt } = answer.body;
       if (outcome !== undefined) {
         if (state !== outcome.state) this.#ledger.violation(run.key, `the run is ${state}, and its outcome ${outcome.state}`);
+        this.#ledger.heardEnd(run.key, Date.parse(endedAt));
         return this.#ledger.heardOutcome(run.key, who, { state: outcome.state, body: outcome.report ?? outcome.failure });
       }
       await sleep(LOOK_MS);
@@ -72,10 +82,18 @@ export class Client {
 
   /** The key with another request must be refused. */
   async contradict(run: PlannedRun): Promise<void> {
-    const body = JSON.stringify({ inputFileURL: '/another.csv', mappingURL: `${this.#world.directory}/mapping.ttl` });
+    // There is nothing that requests of the SQL transformer could differ in.
+    if (run.kind === 'table') return;
+    const body = JSON.stringify({ inputFileURL: '/another.csv', mappingURL: this.#world.mappingUrl });
     const headers = { 'content-type': 'application/json', 'idempotency-key': run.key };
-    const answer = await this.#insist(run, 'contradiction', '/process', { method: 'POST', headers, body });
+    const answer = await this.#insist(run, 'contradiction', this.#pathOf(run, '/process'), { method: 'POST', headers, body });
     if (answer !== undefined && answer.status !== 409) this.#unexpected(run, 'another request with the same key', answer);
+  }
+
+  /** What was no request made no run. */
+  async denied(plan: PlannedRun, id: string): Promise<void> {
+    const answer = await this.#insist(plan, 'GET of poison', this.#pathOf(plan, `/runs/${id}`));
+    if (answer !== undefined && answer.status !== 404) this.#unexpected(plan, 'poison made a run; GET', answer);
   }
 
   async #cancel(run: PlannedRun, afterMs: number): Promise<void> {
@@ -83,12 +101,33 @@ export class Client {
     await sleep(afterMs);
     const id = this.#ledger.idOf(run.key);
     if (id === undefined) return;
-    const answer = await this.#insist(run, 'DELETE', `/runs/${id}`, { method: 'DELETE' });
+    const answer = await this.#insist(run, 'DELETE', this.#pathOf(run, `/runs/${id}`), { method: 'DELETE' });
     if (answer === undefined) return;
     this.#ledger.note(run.key, 'cancel', { status: answer.status, state: answer.body.state });
     if (answer.status === 200) {
       this.#ledger.heardOutcome(run.key, 'cancel', { state: 'cancelled', body: answer.body.outcome?.failure ?? {} });
     } else if (answer.status !== 202 && answer.status !== 409) this.#unexpected(run, 'DELETE', answer);
+  }
+
+  async #send(run: PlannedRun): Promise<void> {
+    const { kafka } = this.#world;
+    if (typeof kafka === 'string') throw new Error(`there are no messages here: ${kafka}`);
+    const random = new Random(run.seed + this.#sent++);
+    const sending = kafka.send(run.key, bytesOf(run, this.#world), random.between(0, 2 ** 20), this.#late);
+    await sending.then(
+      () => this.#ledger.note(run.key, 'sent'),
+      (error: Error) => this.#ledger.violation(run.key, `a message could not be sent: ${error.message}`),
+    );
+  }
+
+  #pathOf(run: PlannedRun, path: string): string {
+    return `/${serviceOf(run)}${path}`;
+  }
+
+  #askFor(run: PlannedRun): Pick<RequestInit, 'method' | 'body'> {
+    // What the SQL transformer maps stands in its options.
+    if (run.kind === 'table') return { method: 'GET' };
+    return { method: 'POST', body: JSON.stringify({ inputFileURL: this.#world.inputUrl(run), mappingURL: this.#world.mappingUrl }) };
   }
 
   /** Asks until there is an answer that is not a passing trouble; undefined when it is too late. */

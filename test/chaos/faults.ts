@@ -49,23 +49,55 @@ export const FAULTS = {
     weight: 2,
     summary: 'kill -9 of Redis, started again on its files',
     inject: (world, random) =>
-      withRedis(world, async () => {
-        await world.redis.kill();
-        await sleep(random.between(100, 2_500));
-        await world.redis.start();
+      inHand(world.redis, async () => {
+        await world.redis.restart(random.between(100, 2_500));
         const back = Date.now();
-        if (isUp(world.api) && (await untilReady(world.url, 20_000)) && isUp(world.api)) world.returns.push(Date.now() - back);
+        if (world.api.isUp && (await untilReady(world.url, 20_000)) && world.api.isUp) world.returns.push(Date.now() - back);
       }),
   },
   'pause-redis': {
     weight: 1,
     summary: 'Redis sleeps (SIGSTOP)',
-    inject: (world, random) =>
-      withRedis(world, async () => {
-        world.redis.signal('SIGSTOP');
+    inject: ({ redis }, random) => inHand(redis, () => redis.pause(random.between(500, 4_000))),
+  },
+  'kill-kafka': {
+    weight: 2,
+    summary: 'kill -9 of the broker, started again seconds later',
+    missing: ({ kafka }) => (typeof kafka === 'string' ? kafka : undefined),
+    async inject({ kafka }, random) {
+      if (typeof kafka === 'string') return false;
+      return inHand(kafka, async () => {
+        await kafka.server.crash();
         await sleep(random.between(500, 4_000));
-        world.redis.signal('SIGCONT');
-      }),
+        await kafka.server.restart();
+      });
+    },
+  },
+  'pause-kafka': {
+    weight: 1,
+    summary: 'the broker sleeps (SIGSTOP)',
+    missing: ({ kafka }) => (typeof kafka === 'string' ? kafka : undefined),
+    async inject({ kafka }, random) {
+      if (typeof kafka === 'string') return false;
+      return inHand(kafka, async () => {
+        kafka.server.pause();
+        await sleep(random.between(500, 4_000));
+        kafka.server.resume();
+      });
+    },
+  },
+  'kill-database': {
+    weight: 1,
+    summary: 'kill -9 of the database, started again soon',
+    missing: ({ database }) => (typeof database === 'string' ? database : undefined),
+    async inject({ database }, random) {
+      if (typeof database === 'string') return false;
+      return inHand(database, async () => {
+        await database.server.crash();
+        await sleep(random.between(100, 2_000));
+        await database.server.restart();
+      });
+    },
   },
   deploy: {
     weight: 1,
@@ -127,7 +159,7 @@ export type FaultName = keyof typeof FAULTS;
 
 /** One of `members` that is ready and in no other fault's hands, for as long as `act` takes. */
 async function withMember(members: readonly Member[], random: Random, act: (member: Member) => Promise<void>): Promise<boolean> {
-  const free = members.filter(isUp);
+  const free = members.filter(({ isUp }) => isUp);
   if (free.length === 0) return false;
   const member = random.pick(free);
   member.busy = true;
@@ -139,15 +171,14 @@ async function withMember(members: readonly Member[], random: Random, act: (memb
   return true;
 }
 
-const isUp = ({ busy, ready }: Member): boolean => ready && !busy;
-
-async function withRedis({ redis }: World, act: () => Promise<void>): Promise<boolean> {
-  if (redis.busy) return false;
-  redis.busy = true;
+/** False: another fault has the server. */
+async function inHand(server: { busy: boolean }, act: () => Promise<void>): Promise<boolean> {
+  if (server.busy) return false;
+  server.busy = true;
   try {
     await act();
   } finally {
-    redis.busy = false;
+    server.busy = false;
   }
   return true;
 }

@@ -16,6 +16,7 @@ interface Entry {
   readonly lines: string[];
   id: string | undefined;
   outcome: Observation | undefined;
+  endedAt: number | undefined;
 }
 
 export class Ledger {
@@ -27,7 +28,12 @@ export class Ledger {
 
   constructor(path: string, runs: readonly PlannedRun[]) {
     this.#path = path;
-    for (const run of runs) this.#entries.set(run.key, { run, lines: [], id: undefined, outcome: undefined });
+    for (const run of runs) this.add(run);
+  }
+
+  /** A run that nobody knew of before: that of a message, whose place makes its id. */
+  add(run: PlannedRun): void {
+    this.#entries.set(run.key, { run, lines: [], id: undefined, outcome: undefined, endedAt: undefined });
   }
 
   note(key: string, event: string, detail: Readonly<Record<string, unknown>> = {}): void {
@@ -58,6 +64,15 @@ export class Ledger {
     else if (JSON.stringify(entry.outcome) !== JSON.stringify(observation)) {
       this.violation(key, `two outcomes: ${JSON.stringify(entry.outcome)}\n  and ${JSON.stringify(observation)}`);
     }
+  }
+
+  /** When the run ended, in milliseconds since 1970, as it says of itself. */
+  heardEnd(key: string, at: number): void {
+    this.#entry(key).endedAt = at;
+  }
+
+  endOf(key: string): number | undefined {
+    return this.#entry(key).endedAt;
   }
 
   idOf(key: string): string | undefined {

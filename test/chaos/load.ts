@@ -1,10 +1,11 @@
-/** The stream of runs: which files there are, what each must give, and how its client behaves. The oracle knows nothing of the engine. */
+/** The stream of runs: which inputs there are, what each must give, and how its client behaves. The oracle knows nothing of the engine. */
+import { literal, NAMES, TOWNS, tableStatements } from './database.ts';
 import { Random } from './random.ts';
 
 /** What an input is like. */
 export interface InputRow {
   readonly summary: string;
-  /** Served by HTTP, not as a file. */
+  /** Served by HTTP, which keeps it from being cut. */
   readonly http?: true;
   /** How many there are at least and at most. */
   readonly rows: readonly [number, number];
@@ -12,32 +13,49 @@ export interface InputRow {
   readonly fails?: string;
 }
 
-export type InputKind = 'small' | 'slow' | 'large' | 'missing' | 'type' | 'malformed';
+export type InputKind = 'small' | 'slow' | 'large' | 'sliced' | 'table' | 'missing' | 'type' | 'malformed' | 'poison';
 
 export const INPUT_KINDS: Readonly<Record<InputKind, InputRow>> = {
   small: { rows: [1, 200], summary: 'a small file' },
   slow: { http: true, rows: [200, 2_000], summary: 'a file whose server pauses in the middle' },
-  large: { rows: [22_000, 24_000], summary: 'a file whose statements spill' },
+  large: { http: true, rows: [22_000, 24_000], summary: 'a file whose statements spill' },
+  sliced: { rows: [8_000, 12_000], summary: 'a file that is cut into byte ranges; repeated rows lie in several' },
+  table: { rows: [0, 0], summary: 'the tables of the database, one of them cut by its key' },
   missing: { rows: [0, 0], fails: 'source/missing', summary: 'a file that is not there' },
   type: { rows: [1, 1], fails: 'source/type', summary: 'a type that is not accepted' },
   malformed: { rows: [1, 50], fails: 'source/malformed', summary: 'a file that ends within quotes' },
+  poison: { rows: [0, 0], summary: 'a message that is no request, and so no run' },
 };
+
+export type ServiceName = 'semi-structured-transformer' | 'sql-transformer';
+
+/** What the names of a service's files begin with. */
+export const OUTPUT_NAMES: Readonly<Record<ServiceName, string>> = {
+  'semi-structured-transformer': 'Semi-Structured-Transformer',
+  'sql-transformer': 'SQL-Transformer',
+};
+
+export const serviceOf = ({ kind }: PlannedRun): ServiceName => (kind === 'table' ? 'sql-transformer' : 'semi-structured-transformer');
 
 /** How a client asks: waits for the answer, waits for a second and then looks, or only looks. */
 export type Manner = 'wait' | 'wait-a-second' | 'look';
 
 export interface PlannedRun {
-  /** Idempotency key, and the name of the input without its extension. */
+  /** Idempotency key; of a message, its key. */
   readonly key: string;
+  /** Name of the input, of which its statements speak. */
+  readonly input: string;
   readonly kind: InputKind;
   readonly file: string;
   readonly seed: number;
+  /** Whether it arrives as a message. */
+  readonly message: boolean;
   /** Milliseconds after the start. */
   readonly atMs: number;
   /** How long the server of a slow input pauses. */
   readonly pauseMs: number;
   readonly manner: Manner;
-  /** A second client sends the same request so much later; undefined: none does. */
+  /** The same request, or message, is sent again so much later; undefined: it is not. */
   readonly againMs: number | undefined;
   /** The client cancels so long after it heard the run's id. */
   readonly cancelMs: number | undefined;
@@ -50,26 +68,43 @@ export interface LoadPlan {
   readonly pauseMs: readonly [number, number];
   readonly twice: number;
   readonly cancelled: number;
+  /** Share of the requests that arrive as messages, and share of those that are poison. */
+  readonly messages: number;
+  readonly poison: number;
 }
 
-export function planLoad(plan: LoadPlan, random: Random): readonly PlannedRun[] {
-  return Array.from({ length: plan.runs }, (_, i) => {
-    const kind = random.weighted(plan.kinds);
+/** Without Kafka messages are requests, and poison is left out; without a database its runs are of small files. The rest is the same. */
+export function planLoad(
+  plan: LoadPlan,
+  random: Random,
+  has: { readonly kafka: boolean; readonly database: boolean },
+): readonly PlannedRun[] {
+  const runs = Array.from({ length: plan.runs }, (_, i): PlannedRun => {
+    const wanted = random.weighted(plan.kinds);
     const key = `chaos-${String(i + 1).padStart(4, '0')}`;
     const cancel = random.chance(plan.cancelled);
     const again = random.chance(plan.twice);
+    const sent = random.chance(plan.messages);
+    const poison = random.chance(plan.poison) && sent && wanted !== 'table';
+    const kind = poison ? 'poison' : wanted === 'table' && !has.database ? 'small' : wanted;
+    const message = sent && wanted !== 'table' && has.kafka;
+    const againMs = random.between(0, 6_000);
+    const cancelMs = random.between(0, 1_500);
     return {
       key,
+      input: key,
       kind,
       file: `${key}.${kind === 'type' ? 'pdf' : 'csv'}`,
       seed: random.between(0, 2 ** 31),
+      message,
       atMs: Math.round((plan.overMs * i) / plan.runs),
       pauseMs: random.between(...plan.pauseMs),
       manner: random.weighted({ wait: 4, 'wait-a-second': 2, look: 4 }),
-      againMs: again ? random.between(0, 6_000) : undefined,
-      cancelMs: cancel ? random.between(0, 1_500) : undefined,
+      againMs: again ? againMs : undefined,
+      cancelMs: cancel && !message ? cancelMs : undefined,
     };
   });
+  return has.kafka ? runs : runs.filter(({ kind }) => kind !== 'poison');
 }
 
 /** Two triples maps that say much the same, so that there is something to spill. */
@@ -93,9 +128,6 @@ interface Row {
   readonly town: string;
 }
 
-const NAMES = ['Ann', 'Bob "the Miller"', 'Çelik, Zoë', 'two\nlines', '李雷', 'O’Neil', 'back\\slash'];
-const TOWNS = ['Basel', 'Chur', 'Olten', 'Thun'];
-
 /** Some rows come twice: their statements must not. */
 function rowsOf({ kind, seed }: PlannedRun): readonly Row[] {
   const random = new Random(seed);
@@ -111,20 +143,19 @@ const quoted = (text: string): string => (/[",\n]/.test(text) ? `"${text.replace
 
 /** The bytes of an input; undefined: there is no such file. */
 export function contentOf(run: PlannedRun): Buffer | undefined {
-  if (run.kind === 'missing') return undefined;
-  const lines = rowsOf(run).map(({ id, name, town }) => `${run.key},${id},${quoted(name)},${town}\n`);
-  return Buffer.from(`file,id,name,town\n${lines.join('')}${run.kind === 'malformed' ? `${run.key},0,"never closed\n` : ''}`);
+  if (run.kind === 'missing' || run.kind === 'table' || run.kind === 'poison') return undefined;
+  const lines = rowsOf(run).map(({ id, name, town }) => `${run.input},${id},${quoted(name)},${town}\n`);
+  return Buffer.from(`file,id,name,town\n${lines.join('')}${run.kind === 'malformed' ? `${run.input},0,"never closed\n` : ''}`);
 }
-
-const ESCAPES: Readonly<Record<string, string>> = { '"': '\\"', '\\': '\\\\', '\n': '\\n' };
 
 /** The statements that the run must write, each once. */
 export function expectedStatements(run: PlannedRun): ReadonlySet<string> {
+  if (run.kind === 'table') return tableStatements();
   const statements = new Set<string>();
   for (const { id, name, town } of rowsOf(run)) {
-    const subject = `<http://example.com/${run.key}/${id}>`;
+    const subject = `<http://example.com/${run.input}/${id}>`;
     statements.add(`${subject} <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://example.com/Person> .`);
-    statements.add(`${subject} <http://example.com/name> "${name.replace(/["\\\n]/g, (c) => ESCAPES[c] as string)}" .`);
+    statements.add(`${subject} <http://example.com/name> ${literal(name)} .`);
     statements.add(`${subject} <http://example.com/town> <http://example.com/town/${town}> .`);
   }
   return statements;

@@ -5,9 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { missingRedis } from '../servers/redis.ts';
-import { type ChaosReport, PRESETS, type Preset, type PresetName, runChaos } from './chaos.ts';
+import { type ChaosReport, runChaos } from './chaos.ts';
 import { enterNamespace } from './disk.ts';
 import { FAULTS, type FaultName } from './faults.ts';
+import { PRESETS, type Preset, type PresetName } from './presets.ts';
+import type { Recovery } from './recovery.ts';
 
 const USAGE = `usage: npm run chaos -- [--seed N] [--seconds S] [--preset NAME] [--keep]
 presets: ${Object.entries(PRESETS)
@@ -60,7 +62,8 @@ async function main(): Promise<number> {
   return wrong ? 1 : 0;
 }
 
-function summary({ faults, skipped, runs, repeated, recoveries, returns, settledMs }: ChaosReport): string {
+function summary(report: ChaosReport): string {
+  const { faults, skipped, missing, runs, shared, messages, totals, repeated, recoveries, returns, settledMs } = report;
   const rows = Object.entries(faults).map(([fault, count]) => line(String(count), fault, FAULTS[fault as FaultName].summary));
   const total = runs.completed + runs.failed + runs.cancelled;
   return [
@@ -69,20 +72,31 @@ function summary({ faults, skipped, runs, repeated, recoveries, returns, settled
     ...Object.entries(skipped).map(([fault, reason]) => line('-', fault, `skipped: ${reason}`)),
     '',
     `${total} runs ended: ${runs.completed} completed, ${runs.failed} failed as they must, ${runs.cancelled} cancelled`,
+    `${shared} runs were cut into slices`,
+    `${messages.runs} runs came as messages, and ${messages.poison} messages were none`,
+    ...missing.map((reason) => `not there: ${reason}`),
     `${repeated} requests were sent again by their clients`,
-    `from the death of a worker to the next start of its run: ${spread(recoveries)}`,
+    `${totals.counted} outcomes are in the counters, ${totals.unseen} went with killed workers, ${totals.again} were announced again`,
+    `from the death of a worker to the next start of its run or slice: ${spread(recoveries.map(({ span }) => span.to - span.from))}`,
+    `  while a worker could see to it: ${spread(recoveries.map(({ clockMs }) => clockMs))}; ${nearest(recoveries)}`,
     `from the return of Redis to a ready API: ${spread(returns)}`,
     `from the last fault to the last outcome: ${seconds(settledMs)}`,
   ].join('\n');
 }
 
 const line = (times: string, fault: string, says: string): string => `${times.padStart(5)}  ${fault.padEnd(12)}  ${says}`.trimEnd();
-const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
+const seconds = (ms: number): string => `${(ms / 1_000).toFixed(2)} s`;
 
 function spread(times: readonly number[]): string {
   if (times.length === 0) return 'none was seen';
   const sorted = [...times].sort((a, b) => a - b);
   return `median ${seconds(sorted[sorted.length >> 1] as number)}, longest ${seconds(sorted.at(-1) as number)}, of ${times.length}`;
+}
+
+/** How near it came to its limit, which depends on how busy the machine was. */
+function nearest(recoveries: readonly Recovery[]): string {
+  const [worst] = [...recoveries].sort((a, b) => b.clockMs - b.limitMs - (a.clockMs - a.limitMs));
+  return worst === undefined ? 'no limit' : `nearest to its limit ${seconds(worst.clockMs)} of ${seconds(worst.limitMs)}`;
 }
 
 /** Lines of the processes' logs about the runs that are named, else the last ones. */

@@ -4,6 +4,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PROJECT_ROOT } from '../project-root.ts';
+import { type Span, spanOf } from './spans.ts';
 
 export interface MemberOptions {
   readonly name: string;
@@ -20,11 +21,25 @@ export interface MemberOptions {
 export interface Life {
   readonly log: string;
   readonly startedAt: number;
+  /** Where it answers HTTP; undefined: it has not said that it is ready. */
+  url: string | undefined;
   /** Killed by a fault; undefined: it was not. */
   killedAt: number | undefined;
+  /** What it counted, as it said last. A process that is killed takes the rest with it. */
+  scrape: Scrape | undefined;
 }
 
-const READY = { api: '"msg":"listening"', worker: '"msg":"workers started"' } as const;
+/** An answer of `/metrics`, and between which two moments it was made. */
+export interface Scrape {
+  readonly askedAt: number;
+  readonly answeredAt: number;
+  /** By name with labels. */
+  readonly values: ReadonlyMap<string, number>;
+}
+
+const READY = /"url":"([^"]+)".*"msg":"listening"/;
+/** Before a kill, which waits for no longer. */
+const SCRAPE_MS = 250;
 const AGAIN_MS = 300;
 /** A start needs a second on an idle machine; while the queue is away it ends by itself and is made again. */
 const READY_LIMIT_MS = 120_000;
@@ -32,10 +47,11 @@ const READY_LIMIT_MS = 120_000;
 export class Member {
   readonly name: string;
   readonly role: 'api' | 'worker';
-  /** A fault has it in hand. */
-  busy = false;
-  ready = false;
   readonly lives: Life[] = [];
+  /** When it worked: ready, and in no fault's hands. */
+  readonly up: Span[] = [];
+  #busy = false;
+  #ready = false;
   readonly #options: MemberOptions;
   #child: ChildProcess | undefined;
   #starting: Promise<void> | undefined;
@@ -52,13 +68,64 @@ export class Member {
     return this.#child?.pid as number;
   }
 
+  get url(): string | undefined {
+    return this.lives.at(-1)?.url;
+  }
+
+  /** A fault has it in hand. */
+  get busy(): boolean {
+    return this.#busy;
+  }
+
+  set busy(busy: boolean) {
+    this.#busy = busy;
+    this.#note();
+  }
+
+  get ready(): boolean {
+    return this.#ready;
+  }
+
+  #setReady(ready: boolean): void {
+    this.#ready = ready;
+    this.#note();
+  }
+
+  get isUp(): boolean {
+    return this.#ready && !this.#busy;
+  }
+
+  #note(): void {
+    const last = this.up.at(-1);
+    const wasUp = last?.to === Number.POSITIVE_INFINITY;
+    if (this.isUp && !wasUp) this.up.push(spanOf(Date.now(), Number.POSITIVE_INFINITY));
+    else if (!this.isUp && wasUp) this.up[this.up.length - 1] = spanOf(last.from, Date.now());
+  }
+
+  /** Asks for its metrics, and remembers them. False: it did not answer in time. */
+  async scrape(limitMs = SCRAPE_MS): Promise<boolean> {
+    const life = this.lives.at(-1);
+    const { url } = this;
+    if (life === undefined || url === undefined) return false;
+    const askedAt = Date.now();
+    const text = await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(limitMs) }).then(
+      (response) => response.text(),
+      () => undefined,
+    );
+    if (text === undefined) return false;
+    const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+    const values = new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]));
+    if (askedAt >= (life.scrape?.askedAt ?? 0)) life.scrape = { askedAt, answeredAt: Date.now(), values };
+    return true;
+  }
+
   signal(name: NodeJS.Signals): void {
     this.#child?.kill(name);
   }
 
   /** Resolves when it is ready, however often it dies on the way. @throws when it is not in time */
   start(): Promise<void> {
-    if (this.ready) return Promise.resolve();
+    if (this.#ready) return Promise.resolve();
     this.#starting ??= this.#start().finally(() => {
       this.#starting = undefined;
     });
@@ -68,30 +135,33 @@ export class Member {
   async #start(): Promise<void> {
     const deadline = Date.now() + READY_LIMIT_MS;
     while (!this.#closed) {
-      const { log } = this.#spawn();
+      const life = this.#spawn();
       const child = this.#child as ChildProcess;
       while (isAlive(child)) {
         // One that was just killed is none, whatever its log says.
-        if (this.#wanted && this.#isReady(log)) {
-          this.ready = true;
+        if (this.#wanted && this.#isReady(life)) {
+          this.#setReady(true);
           return;
         }
-        if (Date.now() > deadline) throw new Error(`${this.name} is not ready after ${READY_LIMIT_MS / 1_000} s:\n${readFileSync(log)}`);
+        if (Date.now() > deadline)
+          throw new Error(`${this.name} is not ready after ${READY_LIMIT_MS / 1_000} s:\n${readFileSync(life.log)}`);
         await sleep(50);
       }
       await sleep(AGAIN_MS);
     }
   }
 
-  /** kill -9. */
+  /** kill -9, after a last look at its metrics. */
   async kill(): Promise<void> {
     const life = this.lives.at(-1) as Life;
+    await this.scrape();
     life.killedAt = Date.now();
     await this.#end('SIGKILL', undefined);
   }
 
   /** Asks it to stop. It must, with exit code 0 and within `limitMs`. */
   async stop(limitMs: number): Promise<void> {
+    await this.scrape();
     const started = Date.now();
     const code = await this.#end('SIGTERM', limitMs);
     if (code === 'late')
@@ -110,7 +180,7 @@ export class Member {
 
   async #end(name: NodeJS.Signals, limitMs: number | undefined): Promise<number | null | 'late'> {
     this.#wanted = false;
-    this.ready = false;
+    this.#setReady(false);
     const child = this.#child;
     if (child === undefined || !isAlive(child)) return child?.exitCode ?? null;
     const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
@@ -138,22 +208,23 @@ export class Member {
     closeSync(output);
     this.#child = child;
     this.#wanted = true;
-    const life: Life = { log, startedAt: Date.now(), killedAt: undefined };
+    const life: Life = { log, startedAt: Date.now(), url: undefined, killedAt: undefined, scrape: undefined };
     this.lives.push(life);
     const killOnExit = (): void => void child.kill('SIGKILL');
     process.once('exit', killOnExit);
     child.once('exit', (code, signal) => {
       process.off('exit', killOnExit);
-      if (!this.#wanted || !this.#isReady(log)) return;
-      this.ready = false;
+      if (!this.#wanted || !this.#isReady(life)) return;
+      this.#setReady(false);
       this.#options.violation(`${name} ended by itself with ${signal ?? `exit code ${code}`} (${log})`);
       this.start().catch((error: Error) => this.#options.violation(error.message));
     });
     return life;
   }
 
-  #isReady(log: string): boolean {
-    return readFileSync(log, 'utf8').includes(READY[this.role]);
+  #isReady(life: Life): boolean {
+    life.url ??= READY.exec(readFileSync(life.log, 'utf8'))?.[1];
+    return life.url !== undefined;
   }
 }
 

@@ -1,17 +1,18 @@
 /** After the last fault: does everything that is left behind agree with the ledger? */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { mayEnd } from './client.ts';
 import type { Ledger } from './ledger.ts';
-import { expectedStatements, type PlannedRun } from './load.ts';
+import { expectedStatements, OUTPUT_NAMES, type PlannedRun, serviceOf } from './load.ts';
 import { PREFIX, type World } from './world.ts';
 
-const SERVICE = 'Semi-Structured-Transformer';
-const QUEUES = ['transform', 'announce', 'slice'] as const;
-/** Locks of workers that were killed last live for LOCK_SECONDS. */
+const QUEUES = ['transform', 'announce', 'slice', 'outbox'] as const;
+/** Whose jobs leave the queue when they end well; one that failed is one that is lost. */
+const MUST_NOT_FAIL: ReadonlySet<string> = new Set(['announce', 'outbox']);
+/** Locks of workers that were killed last live for LOCK_SECONDS; messages wait for brokers that were away. */
 const REST_LIMIT_MS = 30_000;
 
 /** Writes what is wrong into the ledger. */
@@ -31,16 +32,16 @@ function judgeOutcome(run: PlannedRun, ledger: Ledger): void {
 
 async function judgeFiles({ data }: World, runs: readonly PlannedRun[], ledger: Ledger): Promise<void> {
   const directory = join(data, 'output');
-  const left = new Set(await readdir(directory));
+  // Not there where no run has written anything; then the outcomes say why.
+  const left = new Set(await readdir(directory).catch(() => []));
   for (const run of runs) {
     if (ledger.outcomeOf(run.key)?.state !== 'completed') continue;
-    const name = `${SERVICE}-${ledger.idOf(run.key)}`;
+    const name = `${OUTPUT_NAMES[serviceOf(run)]}-${ledger.idOf(run.key)}`;
     try {
-      await judgeOutput(directory, name, run, ledger);
+      for (const file of await judgeOutput(directory, name, run, ledger)) left.delete(file);
     } catch (error) {
       ledger.violation(run.key, `the output of a completed run cannot be read: ${(error as Error).message}`);
     }
-    left.delete(`${name}.nq`);
     left.delete(`${name}.manifest.json`);
   }
   for (const file of left) {
@@ -51,44 +52,58 @@ async function judgeFiles({ data }: World, runs: readonly PlannedRun[], ledger: 
   for (const spill of spills) ledger.violation(undefined, `a spill directory is left: ${spill}`);
 }
 
-async function judgeOutput(directory: string, name: string, run: PlannedRun, ledger: Ledger): Promise<void> {
-  const bytes = await readFile(join(directory, `${name}.nq`));
+/** Manifest, parts and statements against each other and the oracle. Returns the names of the parts. */
+async function judgeOutput(directory: string, name: string, run: PlannedRun, ledger: Ledger): Promise<readonly string[]> {
   const manifest = JSON.parse(await readFile(join(directory, `${name}.manifest.json`), 'utf8'));
+  const files: string[] = [];
+  const lines: string[] = [];
+  for (const { url, bytes, sha256 } of manifest.parts) {
+    const file = basename(url);
+    files.push(file);
+    const content = await readFile(join(directory, file));
+    const digest = createHash('sha256').update(content).digest('hex');
+    if (bytes !== content.length || sha256 !== digest) {
+      ledger.violation(run.key, `${file} has ${content.length} bytes, ${digest}, and in the manifest ${bytes}, ${sha256}`);
+    }
+    const text = content.toString().split('\n');
+    if (text.pop() !== '') ledger.violation(run.key, `${file} does not end with the end of a line`);
+    for (const line of text) lines.push(line);
+  }
   const expected = expectedStatements(run);
-  const lines = bytes.toString().split('\n');
-  if (lines.pop() !== '') ledger.violation(run.key, 'the output does not end with the end of a line');
   const found = new Set(lines);
   const missing = [...expected].filter((line) => !found.has(line));
   const more = lines.filter((line) => !expected.has(line));
   if (missing.length + more.length > 0 || lines.length !== expected.size) {
     const counts = `${lines.length} statements (${found.size} distinct) in place of ${expected.size}`;
-    ledger.violation(
-      run.key,
-      `${name}.nq: ${counts}; missing ${missing.slice(0, 3).join(' ')}; not expected ${more.slice(0, 3).join(' ')}`,
-    );
+    ledger.violation(run.key, `${name}: ${counts}; missing ${missing.slice(0, 3).join(' ')}; not expected ${more.slice(0, 3).join(' ')}`);
   }
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
-  const [part, ...parts] = manifest.parts;
-  const agrees =
-    parts.length === 0 &&
-    part.url.endsWith(`/${name}.nq`) &&
-    part.bytes === bytes.length &&
-    part.sha256 === sha256 &&
-    manifest.quads === expected.size &&
-    ledger.outcomeOf(run.key)?.body.quads === expected.size;
-  if (!agrees) ledger.violation(run.key, `manifest and output disagree: ${JSON.stringify(manifest)}, ${bytes.length} bytes, ${sha256}`);
+  const { quads, outputFileLocations } = ledger.outcomeOf(run.key)?.body ?? {};
+  const said = manifest.parts.map(({ url }: { readonly url: string }) => url);
+  if (manifest.quads !== expected.size || quads !== expected.size || JSON.stringify(outputFileLocations) !== JSON.stringify(said)) {
+    ledger.violation(run.key, `manifest and outcome disagree: ${JSON.stringify(manifest)}, ${quads}, ${outputFileLocations}`);
+  }
+  return files;
+}
+
+/** Waits until nothing waits in the queue or goes on. Returns what does when it is too late. */
+export async function untilRest({ redis }: Pick<World, 'redis'>): Promise<readonly string[]> {
+  const client = new Redis(redis.url, { maxRetriesPerRequest: 1 });
+  client.on('error', () => undefined);
+  try {
+    for (const deadline = Date.now() + REST_LIMIT_MS; ; await sleep(250)) {
+      const unrest = await findUnrest(client);
+      if (unrest.length === 0 || Date.now() > deadline) return unrest;
+    }
+  } finally {
+    client.disconnect();
+  }
 }
 
 async function judgeQueue({ redis, url }: World, runs: readonly PlannedRun[], ledger: Ledger): Promise<void> {
   const client = new Redis(redis.url, { maxRetriesPerRequest: 1 });
   client.on('error', () => undefined);
   try {
-    let unrest: readonly string[] = [];
-    for (const deadline = Date.now() + REST_LIMIT_MS; ; await sleep(250)) {
-      unrest = await findUnrest(client);
-      if (unrest.length === 0 || Date.now() > deadline) break;
-    }
-    for (const what of unrest) ledger.violation(undefined, what);
+    for (const what of await findUnrest(client)) ledger.violation(undefined, what);
     const ended = await client.zcard(`${PREFIX}:announce:completed`);
     const counts = ledger.counts();
     const heard = counts.completed + counts.failed + counts.cancelled;
@@ -113,7 +128,7 @@ async function findUnrest(client: Redis): Promise<readonly string[]> {
       const ids = await client.lrange(key(list), 0, 9);
       if (ids.length > 0) found.push(`queue ${queue} has ${list} jobs: ${ids.join(' ')}`);
     }
-    const sets = ['delayed', 'prioritized', 'waiting-children', ...(queue === 'announce' ? ['failed'] : [])];
+    const sets = ['delayed', 'prioritized', 'waiting-children', ...(MUST_NOT_FAIL.has(queue) ? ['failed'] : [])];
     for (const set of sets) {
       const ids = await client.zrange(key(set), '0', '9');
       if (ids.length > 0) found.push(`queue ${queue} has ${set} jobs: ${ids.join(' ')}`);
@@ -136,7 +151,11 @@ async function keysOf(client: Redis, pattern: string): Promise<readonly string[]
 }
 
 async function listRuns(url: string, state: string): Promise<number> {
-  const response = await fetch(`${url}/runs?state=${state}&limit=1000`, { signal: AbortSignal.timeout(30_000) });
-  const { runs } = (await response.json()) as { readonly runs: readonly unknown[] };
-  return runs.length;
+  let count = 0;
+  for (const service of Object.keys(OUTPUT_NAMES)) {
+    const response = await fetch(`${url}/${service}/runs?state=${state}&limit=1000`, { signal: AbortSignal.timeout(30_000) });
+    const { runs } = (await response.json()) as { readonly runs: readonly unknown[] };
+    count += runs.length;
+  }
+  return count;
 }

@@ -1,25 +1,34 @@
-/** What the faults act on: an API process, workers, their Redis, their disk and the server of their inputs. */
+/** What the faults act on: an API process, workers, their Redis, Kafka and database, their disk and the server of their inputs. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../servers/port.ts';
 import { type Redis, startRedis } from '../servers/redis.ts';
+import { type Database, SLICE_ROWS, startDatabase, TABLE_MAPPING } from './database.ts';
 import { type Disk, mountDisk } from './disk.ts';
 import { type InputServer, serveInputs } from './input-server.ts';
 import type { Ledger } from './ledger.ts';
 import { contentOf, INPUT_KINDS, MAPPING, type PlannedRun } from './load.ts';
 import { Member } from './member.ts';
+import { type Messages, startMessages, TOPICS } from './messages.ts';
+import { type Span, spanOf } from './spans.ts';
 
 export const LOCK_SECONDS = 2;
 export const STALLED_SECONDS = 1;
+/** Runs, and slices as many, that a worker maps at the same time. */
+export const PLACES = 2;
 const DRAIN_SECONDS = 2;
 /** The deadline of the runs, and what closing may take on a busy machine. */
 export const STOP_LIMIT_MS = 40_000;
 export const PREFIX = 'chaos';
 
+/** Beside the mapping of files, which a message without one takes. */
+const MASTER_MAPPING = 'sql/tables.ttl';
+const MAPPING_FILE = 'files.ttl';
+
 /** Turned down, so that a short time shows what a long one would; the reasons stand beside. */
 const SETTINGS = {
-  SERVICE: 'semi-structured-transformer',
+  SERVICE: 'all',
   QUEUE_PREFIX: PREFIX,
   // A lost worker is noticed in seconds.
   LOCK_SECONDS: String(LOCK_SECONDS),
@@ -28,12 +37,19 @@ const SETTINGS = {
   // Faults come far more often than in life: a run that meets several of them is not to end as one that kills its workers, or gave up.
   MAX_STARTS: '20',
   RUN_ATTEMPTS: '10',
-  // Large inputs spill.
+  WORKER_CONCURRENCY: String(PLACES),
+  // Large inputs spill, and what is not small is cut.
   MEMORY_BUDGET_MB: '1',
+  SLICE_BYTES: '65536',
+  SQL_SLICE_ROWS: String(SLICE_ROWS),
+  MASTER_MAPPING_FILE: MASTER_MAPPING,
 };
 
-export class Broker {
+/** Redis, killed and started again on the same files and port. */
+export class QueueServer {
   busy = false;
+  /** When it did not answer. */
+  readonly away: Span[] = [];
   #server: Redis;
   readonly #directory: string;
 
@@ -46,60 +62,125 @@ export class Broker {
     return this.#server.url;
   }
 
-  /** kill -9. */
-  kill(): Promise<void> {
-    return this.#server.stop();
+  get pid(): number {
+    return this.#server.pid;
   }
 
-  /** On the same files and port. */
-  async start(): Promise<void> {
+  /** kill -9; there again after `waitMs`. */
+  async restart(waitMs: number): Promise<void> {
+    const from = Date.now();
+    await this.#server.stop();
+    await sleep(waitMs);
     this.#server = started(await startRedis({ port: this.#server.port, appendOnly: this.#directory }));
+    this.away.push(spanOf(from, Date.now()));
   }
 
-  signal(name: NodeJS.Signals): void {
-    process.kill(this.#server.pid, name);
+  /** SIGSTOP and SIGCONT. */
+  async pause(waitMs: number): Promise<void> {
+    const from = Date.now();
+    process.kill(this.pid, 'SIGSTOP');
+    await sleep(waitMs);
+    process.kill(this.pid, 'SIGCONT');
+    this.away.push(spanOf(from, Date.now()));
+  }
+
+  close(): Promise<void> {
+    return this.#server.stop();
   }
 }
 
-export interface World {
+/** The servers that the fleet uses; a text says why one is not there. */
+export interface Servers {
+  readonly redis: QueueServer;
+  readonly kafka: Messages | string;
+  readonly database: Database | string;
+  close(): Promise<void>;
+}
+
+/** @throws when Redis cannot be started; the other two may be missing */
+export async function startServers(directory: string, wanted: { readonly kafka: boolean; readonly database: boolean }): Promise<Servers> {
+  const files = join(directory, 'redis');
+  await mkdir(files, { recursive: true });
+  const unused = 'the preset does without';
+  const [redis, kafka, database] = await Promise.all([
+    startRedis({ appendOnly: files }).then((server) => new QueueServer(started(server), files)),
+    wanted.kafka ? startMessages() : unused,
+    wanted.database ? startDatabase() : unused,
+  ]);
+  // Whoever ends this process early must find nothing of it; a killed server's children end by themselves.
+  const killAll = (): void => {
+    const pids = [
+      redis.pid,
+      ...(typeof kafka === 'string' ? [] : [kafka.server.pid]),
+      ...(typeof database === 'string' ? [] : [database.server.pid]),
+    ];
+    for (const pid of pids) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It has ended already.
+      }
+    }
+  };
+  process.once('exit', killAll);
+  return {
+    redis,
+    kafka,
+    database,
+    async close() {
+      await Promise.all([redis.close(), ...[kafka].flatMap((one) => (typeof one === 'string' ? [] : [one.close()]))]);
+      if (typeof database !== 'string') await database.server.stop();
+      process.off('exit', killAll);
+    },
+  };
+}
+
+export interface World extends Omit<Servers, 'close'> {
   readonly directory: string;
   /** DATA_DIR of the fleet. */
   readonly data: string;
   readonly url: string;
   readonly api: Member;
   readonly workers: readonly Member[];
-  readonly redis: Broker;
   /** A text says why it cannot be filled. */
   readonly disk: Disk | string;
   readonly inputs: InputServer;
   /** Milliseconds from the queue's return to a ready API. */
   readonly returns: number[];
+  /** Where the mapping of files is. */
+  readonly mappingUrl: string;
   /** Where the input of a run is. */
   inputUrl(run: PlannedRun): string;
+  /** Ends the fleet; the servers are whoever's who started them. */
   close(): Promise<void>;
 }
 
-export async function buildWorld(directory: string, runs: readonly PlannedRun[], workers: number, ledger: Ledger): Promise<World> {
+export async function buildWorld(
+  directory: string,
+  servers: Servers,
+  runs: readonly PlannedRun[],
+  workers: number,
+  ledger: Ledger,
+): Promise<World> {
   const at = (name: string): string => join(directory, name);
-  for (const name of ['data', 'inputs', 'logs', 'redis']) await mkdir(at(name), { recursive: true });
+  for (const name of ['data', 'inputs', 'logs', 'mappings/sql']) await mkdir(at(name), { recursive: true });
   const disk = mountDisk(at('data'));
   for (const run of runs) {
     const content = contentOf(run);
     if (!INPUT_KINDS[run.kind].http && content !== undefined) await writeFile(at(`inputs/${run.file}`), content);
   }
-  await writeFile(at('mapping.ttl'), MAPPING);
+  await writeFile(at(`mappings/${MAPPING_FILE}`), MAPPING);
+  await writeFile(at(`mappings/${MASTER_MAPPING}`), TABLE_MAPPING);
   const inputs = await serveInputs(runs);
-  const redis = new Broker(started(await startRedis({ appendOnly: at('redis') })), at('redis'));
   const port = await freePort();
-  const env = { ...SETTINGS, QUEUE_URL: redis.url, DATA_DIR: at('data') };
+  const env = { ...SETTINGS, DATA_DIR: at('data'), MAPPINGS_DIR_URL: at('mappings'), ...settingsOf(servers) };
   const violation = (what: string): void => ledger.violation(undefined, what);
-  const member = (role: Member['role'], name: string, more = {}): Member =>
-    new Member({ name, role, cwd: directory, env: { ...env, ...more }, logs: at('logs'), violation });
-  const api = member('api', 'api', { PORT: String(port) });
-  const all = Array.from({ length: workers }, (_, i) => member('worker', `worker-${i + 1}`));
+  const member = (role: Member['role'], name: string, port: string): Member =>
+    new Member({ name, role, cwd: directory, env: { ...env, PORT: port }, logs: at('logs'), violation });
+  const api = member('api', 'api', String(port));
+  const all = Array.from({ length: workers }, (_, i) => member('worker', `worker-${i + 1}`, '0'));
   const close = async (): Promise<void> => {
     await Promise.all([api, ...all].map((one) => one.close()));
-    await redis.kill();
     await inputs.close();
   };
   try {
@@ -109,17 +190,34 @@ export async function buildWorld(directory: string, runs: readonly PlannedRun[],
     throw error;
   }
   return {
+    ...servers,
     directory,
     data: at('data'),
     url: `http://127.0.0.1:${port}`,
     api,
     workers: all,
-    redis,
     disk,
     inputs,
     returns: [],
+    mappingUrl: at(`mappings/${MAPPING_FILE}`),
     inputUrl: (run) => (INPUT_KINDS[run.kind].http ? `${inputs.url}/${run.file}` : at(`inputs/${run.file}`)),
     close,
+  };
+}
+
+/** Options that say where the servers are. */
+function settingsOf({ redis, kafka, database }: Servers): Readonly<Record<string, string>> {
+  return {
+    QUEUE_URL: redis.url,
+    ...(typeof kafka === 'string'
+      ? {}
+      : {
+          KAFKA_BROKERS: kafka.server.broker,
+          KAFKA_TOPIC_NAME_SOURCE: TOPICS.source,
+          KAFKA_TOPIC_NAME_SUCCESS: TOPICS.success,
+          KAFKA_TOPIC_NAME_DLQ: TOPICS.dead,
+        }),
+    ...(typeof database === 'string' ? {} : { JDBC_URL: database.jdbcUrl, DB_USER: database.user }),
   };
 }
 

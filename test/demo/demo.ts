@@ -1,8 +1,7 @@
-/** `npm run demo`: starts the service, has it map three small files, shows what comes out and what a failure looks like; `-- sql`: a database. */
+/** `npm run demo`: starts the service, has it map three small files, shows what a failure looks like, writes the graph to a store and asks it; `-- sql`: a database. */
 import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { DataFactory, Parser, Store } from 'n3';
 import { PROJECT_ROOT } from '../project-root.ts';
 import { startService } from './service.ts';
 import { type Answer, ask, expectStatus, indented, say, title } from './telling.ts';
@@ -14,6 +13,17 @@ const SOURCES = ['stations.csv', 'measurements.json', 'schools.xml'];
 const PROCESS = '/semi-structured-transformer/process';
 const SHOWN_LINES = 6;
 const LIMIT_NO2 = 40;
+
+/** School → station, station ← measurement of NO2 → value: two joins, made when the graph was. */
+const POLLUTED_SCHOOLS = `PREFIX sosa: <http://www.w3.org/ns/sosa/>
+PREFIX schema: <https://schema.org/>
+PREFIX air: <https://air.example/ns#>
+SELECT ?school ?pupils ?value ?station WHERE {
+  ?near air:breathesAirOf ?sensor ; schema:name ?school ; air:pupils ?pupils .
+  ?measured sosa:madeBySensor ?sensor ; sosa:observedProperty ?property ; sosa:hasSimpleResult ?value .
+  ?sensor schema:name ?station .
+  FILTER (STRENDS(STR(?property), "/NO2") && ?value > ${LIMIT_NO2})
+} ORDER BY DESC(?value)`;
 
 const NEXT: readonly (readonly [command: string, purpose: string])[] = [
   ['node bin/quadmill.js run test/demo/data/mapping.ttl --format turtle', 'map without a service'],
@@ -43,11 +53,7 @@ async function demo(): Promise<void> {
     say('\nThe first lines of the file that it made:\n');
     say(indented(quads.split('\n').slice(0, SHOWN_LINES)));
 
-    title('3  The graph answers what no single file could');
-    say(`Which schools stand near a station that measured more than ${LIMIT_NO2} µg/m³ of nitrogen dioxide?\n`);
-    for (const line of pollutedSchools(quads)) say(`  ${line}`);
-
-    title('4  What a failure looks like');
+    title('3  What a failure looks like');
     say('The same, with measurements of the next hour; one of them has an object where the time should be:\n');
     await expectFailure(service.url, {
       ...request,
@@ -56,7 +62,25 @@ async function demo(): Promise<void> {
     say('\nAnd an input of a type that nobody can map:\n');
     await expectFailure(service.url, { ...request, inputFileURL: [urlOf('photo.png')], logicalSource: ['stations.csv'] });
 
-    title('5  That was it');
+    title('4  The graph goes into a store');
+    say('The graph writer puts the file into the store that the service brings along:\n');
+    const file = { inputFileURL: report.outputFileLocations[0] };
+    expectStatus(await post(service.url, file, '/graph-writer/process'), 200);
+
+    title('5  It answers what no single file could');
+    say(`Which schools stand near a station that measured more than ${LIMIT_NO2} µg/m³ of nitrogen dioxide?\n`);
+    const shown = `Content-Type: application/sparql-query\nAccept: text/csv\n${POLLUTED_SCHOOLS}`;
+    const query = {
+      method: 'POST',
+      path: '/sparql',
+      body: POLLUTED_SCHOOLS,
+      type: 'application/sparql-query',
+      accept: 'text/csv',
+      shown,
+    } as const;
+    expectStatus(await ask(service.url, query), 200);
+
+    title('6  That was it');
     await service.stop();
     const seconds = ((performance.now() - began) / 1000).toFixed(1);
     say(`${report.records} records became ${report.quads} statements in ${report.processingTime} ms; the whole demo took ${seconds} s.`);
@@ -69,37 +93,13 @@ async function demo(): Promise<void> {
 }
 
 /** Shows the request without the directory that its URLs share. */
-async function post(base: string, request: unknown): Promise<Answer> {
+async function post(base: string, request: unknown, path = PROCESS): Promise<Answer> {
   const shown = JSON.stringify(request, null, 2).replaceAll(pathToFileURL(DATA).href, 'file://…');
-  return ask(base, { method: 'POST', path: PROCESS, body: JSON.stringify(request), type: 'application/json', shown });
+  return ask(base, { method: 'POST', path, body: JSON.stringify(request), type: 'application/json', shown });
 }
 
 async function expectFailure(base: string, request: unknown): Promise<void> {
   expectStatus(await post(base, request), 400);
-}
-
-const { namedNode } = DataFactory;
-const SOSA = 'http://www.w3.org/ns/sosa/';
-
-/** School → station, station ← measurement of NO2 → value: two joins, made when the graph was. */
-function pollutedSchools(quads: string): readonly string[] {
-  const graph = new Store(new Parser({ format: 'N-Quads' }).parse(quads));
-  const valueOf = (subject: Parameters<Store['getObjects']>[0], predicate: string): string =>
-    graph.getObjects(subject, namedNode(predicate), null)[0]?.value ?? '';
-  const lines: string[] = [];
-  for (const near of graph.getQuads(null, namedNode('https://air.example/ns#breathesAirOf'), null, null)) {
-    const ofNo2 = graph
-      .getSubjects(namedNode(`${SOSA}madeBySensor`), near.object, null)
-      .filter((measurement) => valueOf(measurement, `${SOSA}observedProperty`).endsWith('/NO2'));
-    for (const measurement of ofNo2) {
-      const value = Number(valueOf(measurement, `${SOSA}hasSimpleResult`));
-      if (value <= LIMIT_NO2) continue;
-      const [school, station] = [near.subject, near.object].map((place) => valueOf(place, 'https://schema.org/name'));
-      const pupils = valueOf(near.subject, 'https://air.example/ns#pupils');
-      lines.push(`${school} (${pupils} pupils): ${value} µg/m³ at ${station}`);
-    }
-  }
-  return lines;
 }
 
 try {

@@ -16,7 +16,7 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
-const START_LIMIT_MS = 15_000;
+const START_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 10_000;
 
 /** @param options further variables of its environment. @throws Error — it ended or said nothing in time; with what it said */

@@ -15,17 +15,18 @@ export interface Request {
   readonly path: string;
   readonly body?: string;
   readonly type?: string;
+  readonly accept?: string;
   /** As it is shown: shortened. */
   readonly shown?: string;
 }
 
 /** Shows the request as a person would make it, and the answer as it came. */
-export async function ask(base: string, { method, path, body, type, shown }: Request): Promise<Answer> {
+export async function ask(base: string, { method, path, body, type, accept, shown }: Request): Promise<Answer> {
   say(indented([`${method} ${decodeURIComponent(path)}`, ...(shown ?? '').split('\n').filter((line) => line !== '')]));
   const response = await fetch(base + path, {
     method,
     ...(body === undefined ? {} : { body }),
-    ...(type === undefined ? {} : { headers: { 'content-type': type } }),
+    headers: { ...(type === undefined ? {} : { 'content-type': type }), ...(accept === undefined ? {} : { accept }) },
   });
   const text = await response.text();
   const isJson = /json/.test(response.headers.get('content-type') ?? '');

@@ -101,7 +101,7 @@ export function fakeRuns(): FakeRuns {
           throw new Fault('request/conflict', 'This idempotency key was used for another request');
         }
         const id = `run-${submitted.length + 1}`;
-        submitted.push({ id, request, key });
+        submitted.push({ id, request: request as TransformRequest, key });
         if (ends !== undefined) outcomes.set(id, ends(id));
         return { id, existing: false };
       }),

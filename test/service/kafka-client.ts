@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Kafka, logLevel, Partitioners } from 'kafkajs';
 
-const RETRY = { retries: 50, initialRetryTime: 200, maxRetryTime: 1_000 };
+/** Longer than any broker is away. */
+const RETRY = { retries: 200, initialRetryTime: 200, maxRetryTime: 1_000 };
 
 export interface Heard {
   readonly topic: string;

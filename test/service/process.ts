@@ -24,7 +24,7 @@ export interface ServiceProcess {
   readonly exited: Promise<Exit>;
   /** Ends it in order, or by force after ten seconds. */
   stop(): Promise<Exit>;
-  /** The first log line, now or later, that says `message`. @throws after twenty seconds, with the whole log */
+  /** The first log line, now or later, that says `message`. @throws after a minute, with the whole log */
   said(message: string, where?: (line: LogLine) => boolean): Promise<LogLine>;
 }
 
@@ -91,7 +91,7 @@ export function spawnService({ args = [], env, cwd }: ServiceOptions): ServicePr
           end();
           reject(new Error(`${why} before it said '${message}':\n${whole()}`));
         };
-        const late = setTimeout(() => fail('twenty seconds went by'), 20_000);
+        const late = setTimeout(() => fail('a minute went by'), 60_000);
         void exited.then(({ code }) => (find() === undefined ? fail(`the process ended with ${code}`) : undefined));
         listeners.add(look);
         look();

@@ -1,0 +1,154 @@
+/** `/sparql` of the process that has the embedded store: queries for viewers; updates and whole graphs for operators. */
+import { type IncomingMessage, request as send } from 'node:http';
+import { Fault } from '../src/fault.ts';
+import { hasBody, readTextBody } from './body.ts';
+import { RequestFault } from './problem.ts';
+import type { Api, Call, Method, Parameter, Reply, Route } from './route.ts';
+
+const FORM = 'application/x-www-form-urlencoded';
+const QUERY = 'application/sparql-query';
+/** What the store needs to know of a request, and a client of an answer. */
+const REQUEST_HEADERS = ['content-type', 'content-length', 'content-encoding', 'accept'] as const;
+const ANSWER_HEADERS = ['content-type', 'content-length', 'vary'] as const;
+/** Of an answer that says what is wrong. */
+const REASON_BYTES = 16 * 1024;
+
+const GRAPHS: readonly Parameter[] = [
+  { name: 'graph', in: 'query', description: 'IRI of the named graph that is meant (Graph Store HTTP Protocol)' },
+  { name: 'default', in: 'query', description: 'The default graph is meant' },
+];
+const DATASET: readonly Parameter[] = [
+  { name: 'default-graph-uri', in: 'query', description: 'Graph that the default graph of the query has; may be repeated' },
+  { name: 'named-graph-uri', in: 'query', description: 'Named graph of the query; may be repeated' },
+];
+
+export function sparqlRoutes(api: Api): readonly Route[] {
+  const route = (method: Method, role: Route['role'], summary: string, more: Pick<Route, 'parameters' | 'body' | 'replies'>): Route => ({
+    method,
+    path: '/sparql',
+    role,
+    summary,
+    ...more,
+    handle: (call) => handle(api, call, method),
+  });
+  const done = { description: 'It is on the disk; the body is empty' };
+  const body = { type: 'application/n-quads', schema: { type: 'string' }, required: true } as const;
+  return [
+    route('GET', 'viewer', 'Answers a SPARQL query, or gives a graph or the dataset of the embedded store', {
+      parameters: [{ name: 'query', in: 'query', description: 'SPARQL 1.1 query' }, ...DATASET, ...GRAPHS],
+      replies: {
+        200: { description: 'The answer, in the format that Accept asks for', type: 'application/sparql-results+json', schema: {} },
+      },
+    }),
+    route('POST', 'viewer', 'Answers a SPARQL query; for the role operator, carries out an update or adds statements', {
+      parameters: [...DATASET, ...GRAPHS],
+      body: {
+        type: FORM,
+        schema: { type: 'object', properties: { query: { type: 'string' }, update: { type: 'string' } } },
+        required: true,
+      },
+      replies: { 200: { description: 'The answer to the query', schema: {} }, 201: { description: 'There is a new graph' }, 204: done },
+    }),
+    route('PUT', 'operator', 'Replaces a graph, or the dataset, of the embedded store', {
+      parameters: GRAPHS,
+      body,
+      replies: { 201: { description: 'There is a new graph' }, 204: done },
+    }),
+    route('DELETE', 'operator', 'Removes a graph of the embedded store', { parameters: GRAPHS, replies: { 204: done } }),
+  ];
+}
+
+async function handle(api: Api, call: Call, method: Method): Promise<Reply> {
+  const { store } = api;
+  if (store === undefined) {
+    throw new Fault('request/conflict', 'This process has no embedded store', {
+      hint: 'It is in the process that has SERVICE=all or SERVICE=graph-writer and no --role, while TRIPLESTORE_TYPE=embedded and TRIPLESTORE_ENDPOINT is not set',
+    });
+  }
+  const type = mediaTypeOf(call.request);
+  if (method !== 'POST') return forward(store.endpoint, call, method, method === 'PUT' ? call.request : undefined);
+  if (type === FORM) {
+    // Only the form itself says whether it is an update.
+    const form = await readTextBody(call.request, FORM, api.config.snapshot().MAX_BODY_BYTES);
+    if (new URLSearchParams(form).has('update')) call.admit('operator');
+    return forward(store.endpoint, call, method, form);
+  }
+  if (type !== QUERY) call.admit('operator');
+  return forward(store.endpoint, call, method, call.request);
+}
+
+const mediaTypeOf = ({ headers }: IncomingMessage): string => (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+
+/** @throws Fault — what the store says against it */
+async function forward(endpoint: string, call: Call, method: Method, body: string | IncomingMessage | undefined): Promise<Reply> {
+  const answer = await exchange(endpoint, call, method, body);
+  const status = answer.statusCode ?? 0;
+  if (status >= 400) throw faultOf(status, await reasonOf(answer));
+  const headers = Object.fromEntries(
+    ANSWER_HEADERS.flatMap((name) => (answer.headers[name] === undefined ? [] : [[name, String(answer.headers[name])]])),
+  );
+  if (status === 204 || status === 201 || call.request.method === 'HEAD') {
+    answer.resume();
+    return { status };
+  }
+  return { status, headers, stream: answer as AsyncIterable<Uint8Array> };
+}
+
+/** @throws Fault service/unavailable — the store does not answer; request/malformed — the body broke off */
+function exchange(
+  endpoint: string,
+  { request, query }: Call,
+  method: Method,
+  body: string | IncomingMessage | undefined,
+): Promise<IncomingMessage> {
+  const url = new URL(endpoint);
+  const login = Buffer.from(`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`).toString('base64');
+  const headers: Record<string, string> = { authorization: `Basic ${login}` };
+  for (const name of REQUEST_HEADERS) if (request.headers[name] !== undefined) headers[name] = request.headers[name] as string;
+  url.username = url.password = '';
+  url.search = query.toString();
+  return new Promise((resolve, reject) => {
+    const upstream = send(url, { method, headers, agent: false });
+    const leave = (): void => void upstream.destroy();
+    request.socket.once('close', leave);
+    upstream.once('close', () => request.socket.off('close', leave));
+    upstream.once('response', resolve);
+    upstream.once('error', (cause) => {
+      reject(new Fault('service/unavailable', 'The embedded store does not answer', { hint: 'Try again in a moment', cause }));
+    });
+    if (body === undefined || typeof body === 'string') upstream.end(body);
+    else if (!hasBody(body)) upstream.end();
+    else {
+      body.once('error', (cause) => {
+        reject(new Fault('request/malformed', 'The request body ended too early', { cause }));
+        leave();
+      });
+      body.pipe(upstream);
+    }
+  });
+}
+
+async function reasonOf(answer: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const part of answer.setEncoding('utf8') as AsyncIterable<string>) {
+    if (text.length < REASON_BYTES) text += part;
+  }
+  return text.slice(0, REASON_BYTES).trim();
+}
+
+const CODES = {
+  400: 'request/malformed',
+  404: 'request/not-found',
+  405: 'request/method',
+  406: 'request/not-acceptable',
+  413: 'request/too-large',
+  415: 'request/media-type',
+  504: 'store/time-limit',
+  507: 'store/full',
+} as const;
+
+function faultOf(status: number, reason: string): Fault {
+  const code = CODES[status as keyof typeof CODES] ?? 'service/unavailable';
+  if (code === 'request/method') return new RequestFault(code, reason, { headers: { Allow: 'GET, HEAD, POST, PUT, DELETE' } });
+  return new Fault(code, reason);
+}

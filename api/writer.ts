@@ -1,0 +1,80 @@
+/** `/process` and `/checkConnection` of the graph writer. */
+import { failureMessage } from '../queues/outcome.ts';
+import { type FieldValues, fieldsOfBody, fieldsOfQuery, readWriteInputs } from '../queues/process-request.ts';
+import { targetOf, writerRequest } from '../queues/writer-request.ts';
+import { Fault } from '../src/fault.ts';
+import { redact } from '../src/redact.ts';
+import type { TargetProbe } from '../src/targets/target.ts';
+import { readJsonBody } from './body.ts';
+import type { Api, Call, Reply, Route } from './route.ts';
+import { answerRun, RUN_HEADERS, RUN_REPLIES } from './run-answer.ts';
+
+export function writerRoutes(api: Api): readonly Route[] {
+  const common = {
+    path: '/process',
+    role: 'operator',
+    summary: 'Writes files of N-Quads to the target, and waits for the outcome',
+    replies: { ...RUN_REPLIES, 200: { description: 'The run completed: its processing report', schema: 'WriterReport' } },
+  } as const;
+  const write = (call: Call, fields: FieldValues): Promise<Reply> =>
+    answerRun(api, call, async (snapshot) => writerRequest(readWriteInputs(fields), snapshot, api.workingDirectory));
+  return [
+    {
+      ...common,
+      method: 'GET',
+      acts: true,
+      parameters: [
+        { name: 'inputRdfURL', in: 'query', required: true, description: 'URL of a file of N-Quads; may be repeated', schema: 'TextList' },
+        ...RUN_HEADERS,
+      ],
+      handle: (call) => write(call, fieldsOfQuery(call.query)),
+    },
+    {
+      ...common,
+      method: 'POST',
+      parameters: RUN_HEADERS,
+      body: { type: 'application/json', schema: 'WriteRequest', required: true },
+      handle: async (call) => write(call, fieldsOfBody(await readJsonBody(call.request, api.config.snapshot().MAX_BODY_BYTES))),
+    },
+    {
+      method: 'GET',
+      path: '/checkConnection',
+      role: 'operator',
+      summary: 'Tests the connection to the target with the configured login',
+      acts: true,
+      replies: {
+        200: { description: 'The target answers, and takes statements', schema: 'ConnectionCheck' },
+        400: { description: 'It does not: a failure message', schema: 'FailureMessage' },
+      },
+      handle: () => checkConnection(api),
+    },
+  ];
+}
+
+async function checkConnection(api: Api): Promise<Reply> {
+  const snapshot = api.config.snapshot();
+  try {
+    const { product, milliseconds } = await probe(api);
+    const { TRIPLESTORE_TYPE: type, TRIPLESTORE_ENDPOINT: endpoint } = snapshot;
+    return {
+      status: 200,
+      body: { success: true, target: endpoint === undefined ? 'embedded' : redact(endpoint), type, product, milliseconds },
+    };
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code === 'internal/error') throw error;
+    const target = snapshot.TRIPLESTORE_ENDPOINT ?? snapshot.TRIPLESTORE_TYPE;
+    const failure = failureMessage({ runId: '', service: 'graph-writer', inputs: [{ name: undefined, url: target }] }, error, new Date());
+    return { status: 400, body: { ...failure, runId: undefined } };
+  }
+}
+
+async function probe(api: Api): Promise<TargetProbe> {
+  const address = targetOf(api.config.snapshot(), api.store);
+  const { openTarget } = await import('../src/targets/open.ts');
+  const target = await openTarget(address);
+  try {
+    return await target.probe(api.ending);
+  } finally {
+    await target.close();
+  }
+}

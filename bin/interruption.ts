@@ -1,0 +1,13 @@
+/** Signals that end a command. */
+import { EXIT } from './exit.ts';
+
+/** The first signal asks the run to end; a second one does not wait for it. */
+export function interruptible(): { readonly signal: AbortSignal; end(): void } {
+  const controller = new AbortController();
+  const interrupt = (): void => {
+    if (controller.signal.aborted) process.exit(EXIT.interrupted);
+    controller.abort();
+  };
+  process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
+  return { signal: controller.signal, end: () => void process.off('SIGINT', interrupt).off('SIGTERM', interrupt) };
+}

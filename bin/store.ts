@@ -1,0 +1,41 @@
+/** The embedded store of a process that serves. */
+import { directories } from '../src/config/directories.ts';
+import type { Snapshot } from '../src/config/options.ts';
+import { Fault } from '../src/fault.ts';
+import type { Logger } from '../src/observe.ts';
+import type { EmbeddedStore } from '../src/targets/embedded.ts';
+
+/**
+ * The embedded store, where this process is the one that has it: with the graph writer's routes and the workers that carry out its runs
+ * (`whole`), and without another target. A second process of a fleet on the same directory goes on without.
+ *
+ * @throws Fault store/damaged; service/unavailable — another process has it, and nobody but this one would carry out its runs
+ */
+export async function openStore(
+  whole: boolean,
+  snapshot: Snapshot,
+  workingDirectory: string,
+  logger: Logger,
+): Promise<EmbeddedStore | undefined> {
+  const { SERVICE, TRIPLESTORE_TYPE, TRIPLESTORE_ENDPOINT, QUEUE_URL } = snapshot;
+  if (!whole || (SERVICE !== 'all' && SERVICE !== 'graph-writer')) return undefined;
+  if (TRIPLESTORE_TYPE !== 'embedded' || TRIPLESTORE_ENDPOINT !== undefined) return undefined;
+  const directory = directories(snapshot, workingDirectory).store;
+  const { openEmbeddedStore } = await import('../src/targets/embedded.ts');
+  try {
+    const store = await openEmbeddedStore(directory, {
+      warn: (message) => logger.warn({ detail: message }, 'embedded store'),
+      querySeconds: snapshot.EMBEDDED_QUERY_SECONDS,
+      updateSeconds: 5 * snapshot.EMBEDDED_QUERY_SECONDS,
+      memoryBytes: snapshot.EMBEDDED_MEMORY_MB * 1_000_000,
+    });
+    logger.info({ directory, quads: store.quads }, 'embedded store opened');
+    return store;
+  } catch (error) {
+    const inUse = error instanceof Fault && error.code === 'service/unavailable';
+    const alone = QUEUE_URL === undefined || QUEUE_URL === 'embedded:';
+    if (!inUse || alone) throw error;
+    logger.warn({ detail: error.message }, 'embedded store not opened');
+    return undefined;
+  }
+}

@@ -1,0 +1,183 @@
+/** `quadmill write`: files of N-Quads into a graph database, in this process. */
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { targetOf, writerRequest } from '../queues/writer-request.ts';
+import { DEFAULTS, type OptionName, type OptionValues, type Snapshot } from '../src/config/options.ts';
+import { parseOption, readEnvironment } from '../src/config/parse.ts';
+import { describeFault, Fault } from '../src/fault.ts';
+import { redact } from '../src/redact.ts';
+import type { RejectedStatement, WriteReport, WriteRequest } from '../src/targets/request.ts';
+import { TARGET_TYPES, type TargetType, UPDATE_SCOPES, WRITE_MODES } from '../src/targets/target.ts';
+import { type Command, helpOf, numberOf, type Parsed, parseCommandLine, UsageError } from './command-line.ts';
+import { readPassword } from './database.ts';
+import { EXIT, failed } from './exit.ts';
+import { interruptible } from './interruption.ts';
+import { peakMemoryBytes } from './peak-memory.ts';
+import { RejectionLog } from './rejections.ts';
+import { complain, count, progressLine, say } from './terminal.ts';
+
+const WRITE: Command = {
+  name: 'write',
+  usage: 'write FILE… --target URL [options]',
+  summary:
+    'Writes files of N-Quads (.nq, .nq.gz), by path or URL, to a triple store or a property graph; to the latter also nodes and edges as CSV.',
+  options: {
+    target: { value: 'URL', summary: 'the graph database, default the variable TRIPLESTORE_ENDPOINT; a directory for the embedded store' },
+    type: {
+      value: 'TYPE',
+      choices: TARGET_TYPES,
+      summary:
+        'what it is, default the variable TRIPLESTORE_TYPE, else by the URL: sparql for http(s), neo4j for bolt and neo4j, else embedded',
+    },
+    mode: { value: 'MODE', choices: WRITE_MODES, summary: 'insert adds, update replaces; default the variable WRITE_MODE, else insert' },
+    scope: { value: 'SCOPE', choices: UPDATE_SCOPES, summary: 'what an update replaces, default the variable UPDATE_SCOPE, else property' },
+    username: { value: 'NAME', summary: 'user of the target, default the variable TRIPLESTORE_USERNAME' },
+    'password-file': { value: 'FILE', summary: "file with that user's password, default the variable TRIPLESTORE_PASSWORD" },
+    rejected: { value: 'FILE', summary: 'where rejected statements go, as lines of JSON, default rejected.ndjson' },
+    'max-rejected': { value: 'N', summary: 'give up after more than N rejected statements' },
+    'patience-seconds': {
+      value: 'N',
+      summary: `how long a target that has no time is tried again, default ${DEFAULTS.TRIPLESTORE_PATIENCE_SECONDS}`,
+    },
+    stats: { summary: 'a line of JSON on standard error at the end: statements, seconds, memory' },
+  },
+  notes: `The other options of the graph writer (TRIPLESTORE_CA, SKOLEM_BASE_IRI, …) are environment variables, as for the service.
+Writing a file twice does no harm: after an interruption, write it again.
+
+Exit codes: 0 done, 1 the write failed, 2 the command line is wrong, 130 interrupted.
+
+  quadmill write graph.nq --target ./store
+  quadmill write graph.nq.gz --target http://localhost:3030/ds --type fuseki --mode update
+  TRIPLESTORE_PASSWORD=… quadmill write graph.nq --target neo4j://localhost --username neo4j`,
+};
+
+/** Command line options that stand for options of the service. */
+const FLAGS: readonly (readonly [flag: string, option: OptionName])[] = [
+  ['type', 'TRIPLESTORE_TYPE'],
+  ['mode', 'WRITE_MODE'],
+  ['scope', 'UPDATE_SCOPE'],
+  ['username', 'TRIPLESTORE_USERNAME'],
+];
+
+export async function write(argv: readonly string[]): Promise<number> {
+  const parsed = parseCommandLine(WRITE, argv);
+  if (parsed.has('help')) {
+    process.stdout.write(helpOf(WRITE));
+    return EXIT.done;
+  }
+  if (parsed.positionals.length === 0) throw new UsageError('write needs at least one file');
+  const snapshot = snapshotOf(parsed);
+  const spillDirectory = mkdtempSync(join(tmpdir(), 'quadmill-'));
+  const interruption = interruptible();
+  try {
+    return await carryOut(requestOf(parsed, snapshot, spillDirectory), parsed, interruption.signal);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    if (!interruption.signal.aborted) return failed(error);
+    complain('interrupted; the target has a part of the statements. Write the file again: what is there already does no harm');
+    return EXIT.interrupted;
+  } finally {
+    interruption.end();
+    await rm(spillDirectory, { recursive: true, force: true });
+  }
+}
+
+function requestOf(parsed: Parsed, snapshot: Snapshot, spillDirectory: string): WriteRequest {
+  const { inputs, write: settings } = writerRequest(parsed.positionals, snapshot, process.cwd());
+  return {
+    ...settings,
+    runId: 'command-line',
+    inputs: inputs.map(({ url }) => url),
+    workingDirectory: process.cwd(),
+    target: targetOf(snapshot, undefined),
+    maxRejected: numberOf(parsed, 'max-rejected', 0) ?? settings.maxRejected,
+    patienceSeconds: numberOf(parsed, 'patience-seconds', 0) ?? settings.patienceSeconds,
+    spillDirectory: join(spillDirectory, 'spill'),
+    resume: undefined,
+  };
+}
+
+function snapshotOf(parsed: Parsed): Snapshot {
+  const values: Record<string, unknown> = { ...readEnvironment(process.env).values };
+  for (const [flag, option] of FLAGS) {
+    const text = parsed.value(flag);
+    if (text !== undefined) values[option] = parseOption(option, text);
+  }
+  const target = parsed.value('target') ?? (values as OptionValues).TRIPLESTORE_ENDPOINT;
+  if (target === undefined) throw new UsageError('write needs a target: --target URL, or the variable TRIPLESTORE_ENDPOINT');
+  const file = parsed.value('password-file');
+  return {
+    ...DEFAULTS,
+    TRIPLESTORE_TYPE: typeByUrl(target),
+    ...(values as OptionValues),
+    TRIPLESTORE_ENDPOINT: target,
+    ...(file === undefined ? {} : { TRIPLESTORE_PASSWORD: readPassword(file) }),
+  };
+}
+
+function typeByUrl(target: string): TargetType {
+  if (/^https?:/i.test(target)) return 'sparql';
+  if (/^(bolt|neo4j)(\+s|\+ssc)?:/i.test(target)) return 'neo4j';
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(target) && !/^file:/i.test(target)) {
+    throw new UsageError(`the target ${redact(target)} is neither http(s), bolt, neo4j nor a directory: give --type, or another URL`);
+  }
+  return 'embedded';
+}
+
+async function carryOut(request: WriteRequest, parsed: Parsed, signal: AbortSignal): Promise<number> {
+  const { executeWrite } = await import('../src/targets/write.ts');
+  const log = new RejectionLog(parsed.value('rejected') ?? 'rejected.ndjson');
+  const first: RejectedStatement[] = [];
+  const line = progressLine();
+  let report: WriteReport;
+  try {
+    report = await executeWrite(request, {
+      signal,
+      progress: ({ statements, quadsWritten, bytesRead }) => line.update({ records: statements, quads: quadsWritten, bytesRead }),
+      reject: (rejected) => {
+        if (first.length < SHOWN) first.push(rejected);
+        log.addRow(rejected);
+      },
+    });
+  } finally {
+    line.clear();
+    log.close();
+  }
+  tell(report, first, log.path);
+  if (parsed.has('stats')) say(JSON.stringify(statsOf(report)));
+  return EXIT.done;
+}
+
+const SHOWN = 3;
+
+function tell(report: WriteReport, first: readonly RejectedStatement[], path: string): void {
+  for (const warning of report.warnings) say(warning);
+  if (report.rejected > 0) {
+    const reasons = first.map(({ fault }) => describeFault(Fault.from(fault)));
+    const more = report.rejected > first.length ? '\n  …' : '';
+    say(
+      `${count(report.rejected)} ${report.rejected === 1 ? 'statement was' : 'statements were'} rejected, see ${path}\n  ${reasons.join('\n  ')}${more}`,
+    );
+  }
+  if (process.stderr.isTTY) say(`${count(report.quadsWritten)} statements written to ${report.target} in ${report.seconds.toFixed(2)} s`);
+}
+
+/** Seconds and processor time count from the start of the process. */
+function statsOf(report: WriteReport): Readonly<Record<string, number>> {
+  const { userCPUTime, systemCPUTime } = process.resourceUsage();
+  const { statements, quadsWritten, rejected, batches, retries, bytesRead, bytesSpilled } = report;
+  return {
+    statements,
+    quadsWritten,
+    rejected,
+    batches,
+    retries,
+    bytesRead,
+    bytesSpilled,
+    seconds: performance.now() / 1000,
+    cpuSeconds: (userCPUTime + systemCPUTime) / 1e6,
+    peakMemoryBytes: peakMemoryBytes(),
+  };
+}

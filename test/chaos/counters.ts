@@ -1,0 +1,179 @@
+/**
+ * Whether the counters of the processes add up.
+ *
+ * A process counts and says so in its log in one step, so at every answer of `/metrics` a counter stands where the log does: not below the
+ * lines from before it was asked, not above those from before it had answered. A process that is killed loses what it counted after it was
+ * asked last, and the lines that are under way just then; so for one that was killed the second half does not hold.
+ *
+ * All logs together have a line for each outcome of the ledger, but for those that ended just before a worker was killed, and one more for
+ * each time that an outcome was announced again, which takes a fault between the first and the next.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Delays } from './delays.ts';
+import type { EndState, Ledger } from './ledger.ts';
+import type { PlannedRun } from './load.ts';
+import type { LifeLog, LogLine } from './logs.ts';
+import type { Seen } from './messages.ts';
+import { coveredMs, minus, spanOf } from './spans.ts';
+import { LOCK_SECONDS, type World } from './world.ts';
+
+/** A counter, the labels that it has, and the lines that are written when it grows. */
+const COUNTED: readonly (readonly [metric: string, label: string, lines: readonly string[]])[] = [
+  ['rml_runs_total', 'state="completed"', ['run completed']],
+  ['rml_runs_total', 'state="failed"', ['run failed']],
+  ['rml_runs_total', 'state="cancelled"', ['run cancelled']],
+  ['rml_run_attempts_total', '', ['run started']],
+  ['rml_run_retries_total', '', ['run retried', 'slice retried']],
+  ['rml_run_stalls_total', '', ['run stalled', 'slice stalled']],
+  ['rml_messages_taken_total', 'result="run"', ['run of a message']],
+  ['rml_messages_taken_total', 'result="dead-letter"', ['message is no request']],
+];
+
+/** Gauges that are zero when all is done. */
+const ZERO = ['rml_active_runs', 'rml_active_slices', 'rml_outbox_messages'] as const;
+const ZERO_STATES = ['queued', 'running', 'retrying'] as const;
+/** The depth of the outbox is measured every two seconds. */
+const GAUGES_LIMIT_MS = 10_000;
+const ASK_LIMIT_MS = 5_000;
+
+export interface Totals {
+  /** Outcomes that processes counted, by their last answers. */
+  readonly counted: number;
+  /** Those that killed processes announced after their last answer. */
+  readonly unseen: number;
+  /** Outcomes that were announced again. */
+  readonly again: number;
+}
+
+/** Asks every process that is left, until its gauges say that nothing goes on. Writes what is wrong into the ledger. */
+export async function judgeGauges({ api, workers }: World, completed: number, ledger: Ledger): Promise<void> {
+  for (const member of [api, ...workers]) {
+    const deadline = Date.now() + GAUGES_LIMIT_MS;
+    let wrong: readonly string[];
+    do {
+      const answered = await member.scrape(ASK_LIMIT_MS);
+      const values = member.lives.at(-1)?.scrape?.values ?? new Map();
+      const depths = ZERO_STATES.map((state) => `rml_queue_runs{state="${state}"}`);
+      const rest = [...ZERO, ...depths].flatMap((name) => (values.get(name) === 0 ? [] : [`${name} is ${values.get(name)}`]));
+      const ended = values.get('rml_queue_runs{state="completed"}');
+      wrong = !answered ? ['it does not answer'] : ended === completed ? rest : [...rest, `it says that ${ended} runs are completed`];
+      if (wrong.length > 0) await sleep(500);
+    } while (wrong.length > 0 && Date.now() < deadline);
+    for (const what of wrong) ledger.violation(undefined, `metrics of ${member.name}, when all is done: ${what}`);
+  }
+}
+
+/** Writes what is wrong into the ledger. `seen`: what stands in the topics; undefined: there are none. */
+export function judgeCounters(
+  world: World,
+  logs: readonly LifeLog[],
+  runs: readonly PlannedRun[],
+  seen: Seen | undefined,
+  delays: Delays,
+  ledger: Ledger,
+): Totals {
+  const workers = logs.filter(({ member }) => member.role === 'worker');
+  let counted = 0;
+  let lines = 0;
+  for (const log of workers) {
+    for (const row of COUNTED) {
+      const value = judgeCounter(log, row, ledger);
+      if (row[0] !== 'rml_runs_total') continue;
+      counted += value;
+      lines += linesOf(log, row[2]).length;
+    }
+  }
+  const { again, lost } = judgeAnnouncements(world, workers, runs, delays, ledger);
+  if (lines + lost !== runs.length + again) {
+    ledger.violation(
+      undefined,
+      `${lines} outcomes were announced, and ${lost} without a line, for ${runs.length} runs and ${again} repetitions`,
+    );
+  }
+  if (seen !== undefined) judgeSent(workers, seen, ledger);
+  return { counted, unseen: runs.length + again - counted, again };
+}
+
+const linesOf = ({ lines }: LifeLog, says: readonly string[]): readonly LogLine[] => lines.filter(({ msg }) => says.includes(msg));
+
+function sumOf({ life }: LifeLog, metric: string, label: string): number {
+  const rows = [...(life.scrape?.values ?? [])].filter(([name]) => name.replace(/\{.*/, '') === metric && name.includes(label));
+  return rows.reduce((sum, [, value]) => sum + value, 0);
+}
+
+/** What the counter stood at, between the lines before and after. */
+function judgeCounter(log: LifeLog, [metric, label, says]: (typeof COUNTED)[number], ledger: Ledger): number {
+  const { scrape } = log.life;
+  if (scrape === undefined) return 0;
+  const value = sumOf(log, metric, label);
+  const all = linesOf(log, says);
+  const least = all.filter(({ at }) => at < scrape.askedAt).length;
+  const most = all.filter(({ at }) => at <= scrape.answeredAt).length;
+  if (value < least || (value > most && log.life.killedAt === undefined)) {
+    ledger.violation(
+      undefined,
+      `${metric} ${label} is ${value}, and the log has ${least} to ${most} lines ${says.join(' or ')} (${log.life.log})`,
+    );
+  }
+  return value;
+}
+
+/** A line that is under way for so long is not lost when its process is killed. */
+const UNDER_WAY_MS = 1_000;
+
+/** Each run was announced as the ledger heard, and again only after a fault. Returns how often it was, and how many lines are lost. */
+function judgeAnnouncements(
+  { redis }: World,
+  logs: readonly LifeLog[],
+  runs: readonly PlannedRun[],
+  delays: Delays,
+  ledger: Ledger,
+): { readonly again: number; readonly lost: number } {
+  const states: readonly EndState[] = ['completed', 'failed', 'cancelled'];
+  const said = new Map<string, { readonly at: number; readonly state: EndState; readonly log: LifeLog }[]>();
+  for (const log of logs) {
+    for (const state of states) {
+      for (const { at, run } of linesOf(log, [`run ${state}`]))
+        said.set(String(run), [...(said.get(String(run)) ?? []), { at, state, log }]);
+    }
+  }
+  let again = 0;
+  let lost = 0;
+  const kills = logs.flatMap(({ life: { killedAt } }) => (killedAt === undefined ? [] : [killedAt]));
+  for (const { key } of runs) {
+    const id = String(ledger.idOf(key));
+    const all = (said.get(id) ?? []).sort((a, b) => a.at - b.at);
+    said.delete(id);
+    if (all.length === 0) {
+      const endedAt = ledger.endOf(key) ?? 0;
+      const late = UNDER_WAY_MS + delays.longest(spanOf(endedAt, endedAt + UNDER_WAY_MS));
+      if (kills.some((killedAt) => killedAt >= endedAt && killedAt <= endedAt + late)) lost++;
+      else ledger.violation(key, 'no log says how the run ended');
+    }
+    for (const [i, { at, state, log }] of all.entries()) {
+      if (state !== ledger.outcomeOf(key)?.state) ledger.violation(key, `a log says that the run has ${state} (${log.life.log})`);
+      const next = all[i + 1];
+      if (next === undefined) continue;
+      again++;
+      const span = spanOf(at - LOCK_SECONDS * 1_000, next.at);
+      const wasDown = coveredMs(spanOf(at, next.at), minus([span], log.member.up)) > 0;
+      const lostItsLock = delays.longest(span) > LOCK_SECONDS * 500;
+      if (!wasDown && !lostItsLock && coveredMs(span, redis.away) === 0) {
+        ledger.violation(key, `the outcome was announced twice, and no fault explains it (${log.life.log}, ${next.log.life.log})`);
+      }
+    }
+  }
+  for (const id of said.keys()) ledger.violation(undefined, `the logs speak of a run that nobody asked for: ${id}`);
+  return { again, lost };
+}
+
+/** A message is counted when the brokers have it, so there are at least as many as the processes say. */
+function judgeSent(logs: readonly LifeLog[], seen: Seen, ledger: Ledger): void {
+  for (const [kind, topic] of [
+    ['success', seen.success],
+    ['dead-letter', seen.dead],
+  ] as const) {
+    const sent = logs.reduce((sum, log) => sum + sumOf(log, 'rml_messages_sent_total', `kind="${kind}"`), 0);
+    if (sent > topic.length) ledger.violation(undefined, `${sent} ${kind} messages were counted as sent, and ${topic.length} are there`);
+  }
+}

@@ -1,0 +1,44 @@
+/** What the processes of the fleet wrote, line by line. */
+import { readFile } from 'node:fs/promises';
+import type { Life, Member } from './member.ts';
+
+export interface LogLine {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly msg: string;
+  readonly run: string | undefined;
+  readonly slice: number | undefined;
+}
+
+/** The log of one process that there was. */
+export interface LifeLog {
+  readonly member: Member;
+  readonly life: Life;
+  readonly lines: readonly LogLine[];
+  /** Beside the log: warnings of Node, rejections that nobody handled. */
+  readonly complaints: readonly string[];
+}
+
+export const readLogs = (members: readonly Member[]): Promise<readonly LifeLog[]> =>
+  Promise.all(members.flatMap((member) => member.lives.map((life) => readLog(member, life))));
+
+async function readLog(member: Member, life: Life): Promise<LifeLog> {
+  const texts = (await readFile(life.log, 'utf8')).split('\n').filter((text) => text !== '');
+  const lines = texts
+    .filter((text) => text.startsWith('{'))
+    .flatMap((text, i, { length }) => parse(text, i === length - 1 && life.killedAt !== undefined));
+  // One that never was ready may end in any way: the queue was away.
+  const complaints = life.url === undefined ? [] : texts.filter((text) => !text.startsWith('{'));
+  return { member, life, lines, complaints: complaints.map((text) => `${life.log}: ${text}`) };
+}
+
+/** `mayBeHalf`: the last line of a process that was killed. @throws SyntaxError — another line that is no JSON */
+function parse(text: string, mayBeHalf: boolean): readonly LogLine[] {
+  try {
+    const { time, msg, run, slice } = JSON.parse(text);
+    return [{ at: Date.parse(time), msg, run, slice }];
+  } catch (error) {
+    if (mayBeHalf) return [];
+    throw error;
+  }
+}

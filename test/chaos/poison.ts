@@ -1,0 +1,30 @@
+/** What stands in a message: the request of a run, or what is none and never will be. */
+import type { PlannedRun } from './load.ts';
+import { Random } from './random.ts';
+import type { World } from './world.ts';
+
+const POISON: readonly (string | Buffer | null)[] = [
+  Buffer.from([0x00, 0xff, 0xfe]),
+  '{"inputFileURL":',
+  '{"inputFileURL": 5}',
+  '[]',
+  '',
+  null,
+  'x'.repeat(20_000),
+];
+
+/** Bytes, the first of which begins no UTF-8. */
+function noise(random: Random): Buffer {
+  return Buffer.from([0xff, ...Array.from({ length: random.between(1, 2_000) }, () => random.between(0, 255))]);
+}
+
+/** The same for each copy of a message. null: a message without a value. */
+export function bytesOf(run: PlannedRun, world: Pick<World, 'inputUrl' | 'mappingUrl'>): Buffer | null {
+  const random = new Random(run.seed);
+  if (run.kind === 'poison') {
+    const value = random.pick([...POISON, noise(random)]);
+    return typeof value === 'string' ? Buffer.from(value) : value;
+  }
+  const url = world.inputUrl(run);
+  return Buffer.from(random.chance(0.5) ? url : JSON.stringify({ inputFileURL: url, mappingURL: world.mappingUrl }));
+}

@@ -1,0 +1,84 @@
+/** The write job: one attempt to write the inputs of a run to the target, in a thread. It goes on where an earlier attempt had come to. */
+import { join } from 'node:path';
+import type { Job } from 'bullmq';
+import type { QueueBackend } from '../queues/backend.ts';
+import { type RunProgress, WRITE_QUEUE, type WritePayload, type WriteResult } from '../queues/jobs.ts';
+import { cancelledFault } from '../queues/outcome.ts';
+import { type Logger, METRICS } from '../src/observe.ts';
+import type { TargetAddress } from '../src/targets/target.ts';
+import { type AttemptSettings, Attempts, fieldsOf, type JobKind } from './attempts.ts';
+import type { WriteTask } from './messages.ts';
+import { outputDirectory, outputName, removeLeftovers, removeSpills } from './output.ts';
+import type { ThreadPool } from './pool.ts';
+
+export interface WriteSettings extends AttemptSettings {
+  /** Absolute. */
+  readonly spillDirectory: string;
+  readonly workingDirectory: string;
+  /** The target as it is configured at this moment; read when a job is taken, and never part of one. @throws Fault config/invalid */
+  readonly target: () => TargetAddress;
+}
+
+export function writeAttempts(
+  backend: QueueBackend,
+  pool: ThreadPool,
+  settings: WriteSettings,
+  logger: Logger,
+): Attempts<WritePayload, WriteResult> {
+  const queue = backend.queue<WritePayload>(WRITE_QUEUE);
+
+  const kind: JobKind<WritePayload, WriteResult> = {
+    noun: 'run',
+
+    async work(job, turn) {
+      const started = performance.now();
+      const task = writeTaskOf(job, settings);
+      METRICS.attempts.inc();
+      const { type } = task.request.target;
+      logger.info({ ...fieldsOf(job), service: job.data.service, target: type, resumed: task.request.resume !== undefined }, 'run started');
+      const result = await pool.write(task, turn);
+      METRICS.bytesRead.inc(result.report.bytesRead);
+      METRICS.spilled.inc(result.report.bytesSpilled);
+      METRICS.writeBatches.inc(result.report.batches);
+      METRICS.writeRetries.inc(result.report.retries);
+      return { ...result, milliseconds: Math.round(performance.now() - started) };
+    },
+
+    async unwanted(job) {
+      const now = await queue.getJob(job.data.runId);
+      return now?.data.cancelled === true ? cancelledFault() : undefined;
+    },
+
+    tidy: (job) => clearWrite(job.data, settings),
+
+    active: (count) => METRICS.activeWrites.set(count),
+    // Ended runs are counted by the worker that announces them.
+    ended: () => undefined,
+  };
+  return new Attempts(kind, settings, logger);
+}
+
+/** Removes what a run that has not completed left beside what the target has of it. */
+export async function clearWrite(run: WritePayload, { spillDirectory }: Pick<WriteSettings, 'spillDirectory'>): Promise<void> {
+  await removeLeftovers(outputDirectory(run.output.directory), outputName(run), true);
+  await removeSpills(join(spillDirectory, `${outputName(run)}.0`));
+}
+
+function writeTaskOf(job: Job<WritePayload, WriteResult>, settings: WriteSettings): WriteTask {
+  const { data } = job;
+  const name = outputName(data);
+  const attempt = String(job.attemptsStarted);
+  const progress = typeof job.progress === 'object' ? (job.progress as unknown as RunProgress) : undefined;
+  return {
+    request: {
+      ...data.write,
+      runId: data.runId,
+      inputs: data.inputs.map(({ url }) => url),
+      workingDirectory: settings.workingDirectory,
+      target: settings.target(),
+      spillDirectory: join(settings.spillDirectory, `${name}.${attempt}`),
+      resume: progress?.position ?? undefined,
+    },
+    output: { directory: outputDirectory(data.output.directory), name, attempt },
+  };
+}
