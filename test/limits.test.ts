@@ -271,8 +271,8 @@ describe('a thread', () => {
     endings.push(() => directory.remove());
     const pool = new ThreadPool({ memoryMb: 64, ...(engine === undefined ? {} : { engine }) }, quietLogger());
     endings.push(() => pool.close());
-    const settings = { spillDirectory: join(directory.path, 'spill'), workingDirectory: directory.path, database: () => undefined };
-    const run = (url: string, runId: string, seconds = 0, mapping = 'file:///mapping.ttl') => {
+    const settings = { spillDirectory: join(directory.path, 'spill'), workingDirectory: directory.path, database: async () => undefined };
+    const run = async (url: string, runId: string, seconds = 0, mapping = 'file:///mapping.ttl') => {
       const request: TransformRequest = {
         service: 'semi-structured-transformer',
         inputs: [{ name: undefined, url }],
@@ -281,7 +281,7 @@ describe('a thread', () => {
         sliceRows: 0,
         output: { directory: join(directory.path, 'out'), format: 'nquads' },
       };
-      return pool.run(taskOf({ ...request, runId, submittedAt: new Date(0).toISOString() }, '1', settings), hooks);
+      return pool.run(await taskOf({ ...request, runId, submittedAt: new Date(0).toISOString() }, '1', settings), hooks);
     };
     return { directory: directory.path, pool, run, left: () => readdir(join(directory.path, 'out')) };
   };

@@ -289,22 +289,22 @@ describe('the task of a job', () => {
     ...more,
   });
   const database = { jdbcUrl: 'jdbc:postgresql://h/d', user: 'u', password: 'hunter2' };
-  const settings = { spillDirectory: '/spill', workingDirectory: '/', database: () => database };
+  const settings = { spillDirectory: '/spill', workingDirectory: '/', database: async () => database };
   const slice = { index: 5, digest: 'd', scans: [], snapshots: {} };
 
   test.each<[string, Partial<TransformPayload>, typeof slice | undefined, unknown, number]>([
     ['the SQL transformer has its database, and may be cut', {}, undefined, database, 10],
     ['a slice has it as well, and is not cut again', {}, slice, database, 0],
     ['another service has none', { service: 'semi-structured-transformer' }, undefined, undefined, 0],
-  ])('of %s', (_, more, given, expected, rows) => {
-    const task = taskOf(payload(more), '2', settings, given);
+  ])('of %s', async (_, more, given, expected, rows) => {
+    const task = await taskOf(payload(more), '2', settings, given);
     expect(task.request.database).toEqual(expected);
     expect(task).toMatchObject({ slices: { rows, bytes: 0 }, request: { slice: given } });
   });
 
-  test('has what an earlier version did not write into a job', () => {
+  test('has what an earlier version did not write into a job', async () => {
     const { sql, rowsPerPart, ...run } = RUN_DEFAULTS;
-    const { request, slices } = taskOf(
+    const { request, slices } = await taskOf(
       JSON.parse(JSON.stringify(payload({ run: run as never, sliceRows: undefined as never }))),
       '1',
       settings,

@@ -78,8 +78,8 @@ export async function startWorkers(
     lockMs,
     spillDirectory: directories(snapshot, workingDirectory).spill,
     workingDirectory,
-    database: () => databaseOf(config.snapshot()),
-    target: () => targetOf(config.snapshot(), options.store),
+    database: async () => databaseOf(await config.refresh()),
+    target: async () => targetOf(await config.refresh(), options.store),
   };
   const transforms = transformAttempts(backend, pool, settings, logger);
   const slices = sliceAttempts(backend, pool, settings, logger);

@@ -10,7 +10,7 @@ import { type Logger, METRICS } from '../src/observe.ts';
 import { type AttemptSettings, Attempts, fieldsOf, type JobKind } from './attempts.ts';
 import { removeAttempt, removeSpills } from './output.ts';
 import type { ThreadPool } from './pool.ts';
-import { type TaskSettings, taskOf } from './task.ts';
+import { placesOf, type TaskSettings, taskOf } from './task.ts';
 
 export function sliceAttempts(
   backend: QueueBackend,
@@ -30,7 +30,7 @@ export function sliceAttempts(
       await turn.mayCommit();
       logger.info(fieldsOf(job), 'slice started');
       const attempt = `${sliceOf(data)}-${job.attemptsStarted}`;
-      return pool.runSlice(taskOf(data, attempt, settings, data.slice), turn);
+      return pool.runSlice(await taskOf(data, attempt, settings, data.slice), turn);
     },
 
     async unwanted({ id, data }) {
@@ -41,9 +41,9 @@ export function sliceAttempts(
     },
 
     async tidy({ data }) {
-      const { output, request } = taskOf(data, `${sliceOf(data)}-0`, settings, data.slice);
-      await removeAttempt(output.directory, output.name, sliceOf(data));
-      await removeSpills(request.spillDirectory, sliceOf(data));
+      const { directory, name, spillDirectory } = placesOf(data, `${sliceOf(data)}-0`, settings);
+      await removeAttempt(directory, name, sliceOf(data));
+      await removeSpills(spillDirectory, sliceOf(data));
     },
 
     active: (count) => METRICS.activeSlices.set(count),

@@ -1,6 +1,6 @@
 /** From the payload of a job to the task of a thread. */
 import { join } from 'node:path';
-import { SERVICES, type TransformPayload } from '../queues/jobs.ts';
+import { type RunPayload, SERVICES, type TransformPayload } from '../queues/jobs.ts';
 import { type DatabaseAccess, RUN_DEFAULTS, type RunSlice } from '../src/run/request.ts';
 import type { SliceSizes } from '../src/run/slices.ts';
 import type { Task } from './messages.ts';
@@ -11,12 +11,25 @@ export interface TaskSettings {
   readonly spillDirectory: string;
   readonly workingDirectory: string;
   /** The database of the SQL transformer, as it is configured at this moment; read when a job is taken, and never part of one. */
-  readonly database: () => DatabaseAccess | undefined;
+  readonly database: () => Promise<DatabaseAccess | undefined>;
+}
+
+/** Where an attempt leaves things: its output, and its spill files, whose directory is absolute. */
+export interface Places {
+  readonly directory: string;
+  readonly name: string;
+  readonly spillDirectory: string;
+}
+
+/** @param attempt see `Task` @throws Fault config/invalid — the output directory is none */
+export function placesOf(data: RunPayload, attempt: string, { spillDirectory }: Pick<TaskSettings, 'spillDirectory'>): Places {
+  const name = outputName(data);
+  return { directory: outputDirectory(data.output.directory), name, spillDirectory: join(spillDirectory, `${name}.${attempt}`) };
 }
 
 /** @param attempt see `Task` */
-export function taskOf(data: TransformPayload, attempt: string, settings: TaskSettings, slice?: RunSlice): Task {
-  const name = outputName(data);
+export async function taskOf(data: TransformPayload, attempt: string, settings: TaskSettings, slice?: RunSlice): Promise<Task> {
+  const { directory, name, spillDirectory } = placesOf(data, attempt, settings);
   const isSql = data.service === 'sql-transformer';
   return {
     request: {
@@ -33,14 +46,14 @@ export function taskOf(data: TransformPayload, attempt: string, settings: TaskSe
       // A job that an earlier version queued has none of these.
       sql: data.run.sql ?? RUN_DEFAULTS.sql,
       limits: data.run.limits ?? RUN_DEFAULTS.limits,
-      database: isSql ? settings.database() : undefined,
+      database: isSql ? await settings.database() : undefined,
       slice,
       threads: 1,
-      spillDirectory: join(settings.spillDirectory, `${name}.${attempt}`),
+      spillDirectory,
     },
     slices: slice === undefined ? sizesOf(data) : { rows: 0, bytes: 0 },
     output: {
-      directory: outputDirectory(data.output.directory),
+      directory,
       name,
       format: data.output.format,
       attempt,

@@ -17,11 +17,10 @@ import { Fault } from '../src/fault.ts';
 import { type Logger, METRICS } from '../src/observe.ts';
 import { inPresentSpan } from '../src/trace.ts';
 import { type AttemptSettings, Attempts, fieldsOf, type JobKind } from './attempts.ts';
-import type { Task } from './messages.ts';
 import { removeLeftovers, removeSpills } from './output.ts';
 import type { ThreadPool } from './pool.ts';
 import { Share } from './share.ts';
-import { type TaskSettings, taskOf } from './task.ts';
+import { type Places, placesOf, type TaskSettings, taskOf } from './task.ts';
 
 export type TransformJob = Job<TransformPayload, TransformResult>;
 
@@ -40,7 +39,7 @@ export function transformAttempts(
     async work(job, turn) {
       const { data } = job;
       const started = performance.now();
-      const task = taskOf(data, String(job.attemptsStarted), settings);
+      const task = await taskOf(data, String(job.attemptsStarted), settings);
       METRICS.attempts.inc();
       logger.info({ ...fieldsOf(job), service: data.service, mapping: data.mappings }, 'run started');
       const share = new Share(slices, backend.turns, job, task, turn);
@@ -77,15 +76,15 @@ export function transformAttempts(
 }
 
 /** Removes everything of a run that has ended without an output. */
-export async function clearRun(run: TransformPayload, settings: TaskSettings): Promise<void> {
-  let task: Task;
+export async function clearRun(run: TransformPayload, settings: Pick<TaskSettings, 'spillDirectory'>): Promise<void> {
+  let places: Places;
   try {
-    task = taskOf(run, '0', settings);
+    places = placesOf(run, '0', settings);
   } catch (error) {
     // It failed because its output directory is none: there is nothing there.
     if (Fault.of(error).code === 'config/invalid') return;
     throw error;
   }
-  await removeLeftovers(task.output.directory, task.output.name, true);
-  await removeSpills(task.request.spillDirectory);
+  await removeLeftovers(places.directory, places.name, true);
+  await removeSpills(places.spillDirectory);
 }

@@ -1,5 +1,4 @@
 /** The write job: one attempt to write the inputs of a run to the target, in a thread. It goes on where an earlier attempt had come to. */
-import { join } from 'node:path';
 import type { Job } from 'bullmq';
 import type { QueueBackend } from '../queues/backend.ts';
 import { type RunProgress, WRITE_QUEUE, type WritePayload, type WriteResult } from '../queues/jobs.ts';
@@ -8,15 +7,16 @@ import { type Logger, METRICS } from '../src/observe.ts';
 import type { TargetAddress } from '../src/targets/target.ts';
 import { type AttemptSettings, Attempts, fieldsOf, type JobKind } from './attempts.ts';
 import type { WriteTask } from './messages.ts';
-import { outputDirectory, outputName, removeLeftovers, removeSpills } from './output.ts';
+import { removeLeftovers, removeSpills } from './output.ts';
 import type { ThreadPool } from './pool.ts';
+import { placesOf } from './task.ts';
 
 export interface WriteSettings extends AttemptSettings {
   /** Absolute. */
   readonly spillDirectory: string;
   readonly workingDirectory: string;
   /** The target as it is configured at this moment; read when a job is taken, and never part of one. @throws Fault config/invalid */
-  readonly target: () => TargetAddress;
+  readonly target: () => Promise<TargetAddress>;
 }
 
 export function writeAttempts(
@@ -32,7 +32,7 @@ export function writeAttempts(
 
     async work(job, turn) {
       const started = performance.now();
-      const task = writeTaskOf(job, settings);
+      const task = await writeTaskOf(job, settings);
       METRICS.attempts.inc();
       const { type } = task.request.target;
       logger.info({ ...fieldsOf(job), service: job.data.service, target: type, resumed: task.request.resume !== undefined }, 'run started');
@@ -59,15 +59,16 @@ export function writeAttempts(
 }
 
 /** Removes what a run that has not completed left beside what the target has of it. */
-export async function clearWrite(run: WritePayload, { spillDirectory }: Pick<WriteSettings, 'spillDirectory'>): Promise<void> {
-  await removeLeftovers(outputDirectory(run.output.directory), outputName(run), true);
-  await removeSpills(join(spillDirectory, `${outputName(run)}.0`));
+export async function clearWrite(run: WritePayload, settings: Pick<WriteSettings, 'spillDirectory'>): Promise<void> {
+  const { directory, name, spillDirectory } = placesOf(run, '0', settings);
+  await removeLeftovers(directory, name, true);
+  await removeSpills(spillDirectory);
 }
 
-function writeTaskOf(job: Job<WritePayload, WriteResult>, settings: WriteSettings): WriteTask {
+async function writeTaskOf(job: Job<WritePayload, WriteResult>, settings: WriteSettings): Promise<WriteTask> {
   const { data } = job;
-  const name = outputName(data);
   const attempt = String(job.attemptsStarted);
+  const { directory, name, spillDirectory } = placesOf(data, attempt, settings);
   const progress = typeof job.progress === 'object' ? (job.progress as unknown as RunProgress) : undefined;
   return {
     request: {
@@ -75,10 +76,10 @@ function writeTaskOf(job: Job<WritePayload, WriteResult>, settings: WriteSetting
       runId: data.runId,
       inputs: data.inputs.map(({ url }) => url),
       workingDirectory: settings.workingDirectory,
-      target: settings.target(),
-      spillDirectory: join(settings.spillDirectory, `${name}.${attempt}`),
+      target: await settings.target(),
+      spillDirectory,
       resume: progress?.position ?? undefined,
     },
-    output: { directory: outputDirectory(data.output.directory), name, attempt },
+    output: { directory, name, attempt },
   };
 }

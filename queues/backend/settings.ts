@@ -25,6 +25,9 @@ export function watchSettings(store: SettingsStore): WatchedSettings {
   >();
   let timer: NodeJS.Timeout | undefined;
   let asking = false;
+  /** Reads and own changes in the order of their beginning; an answer that comes after a later one's is out of date. */
+  let begun = 0;
+  let told = 0;
 
   const tell = (key: string, value: string | undefined): void => {
     const entry = watched.get(key);
@@ -35,15 +38,23 @@ export function watchSettings(store: SettingsStore): WatchedSettings {
     if (!first || value !== undefined) for (const listener of [...entry.listeners]) listener(value);
   };
 
-  const ask = async (): Promise<void> => {
-    if (asking || watched.size === 0) return;
-    asking = true;
-    const keys = [...watched.keys()];
-    try {
-      const values = await store.read(keys);
+  const read = async (keys: readonly string[]): Promise<readonly (string | undefined)[]> => {
+    const turn = ++begun;
+    const values = await store.read(keys);
+    if (turn > told) {
+      told = turn;
       keys.forEach((key, i) => {
         tell(key, values[i]);
       });
+    }
+    return values;
+  };
+
+  const ask = async (): Promise<void> => {
+    if (asking || watched.size === 0) return;
+    asking = true;
+    try {
+      await read([...watched.keys()]);
     } catch {
       // The queue is away: its connection reports that itself, and the next round asks again.
     } finally {
@@ -52,11 +63,14 @@ export function watchSettings(store: SettingsStore): WatchedSettings {
   };
 
   return {
-    get: async (key) => (await store.read([key]))[0],
+    get: async (key) => (await read([key]))[0],
 
     async compareAndSet(key, expected, value) {
       const done = await store.compareAndSet(key, expected, value);
-      if (done) tell(key, value);
+      if (done) {
+        told = ++begun;
+        tell(key, value);
+      }
       return done;
     },
 

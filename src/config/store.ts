@@ -10,6 +10,7 @@ import { findOption, parseOption } from './parse.ts';
 
 /** A small shared map with change notice: configuration that is one for the whole fleet. */
 export interface SharedSettings {
+  /** Whoever watches `key` is told of a change before this resolves. */
   get(key: string): Promise<string | undefined>;
   /** Sets `key` when its present value is `expected` (undefined: absent); false when another was faster. */
   compareAndSet(key: string, expected: string | undefined, value: string): Promise<boolean>;
@@ -20,6 +21,8 @@ export interface SharedSettings {
 export interface ConfigStore {
   /** The present values, frozen: the same object until something changes. */
   snapshot(): Snapshot;
+  /** Asks for what is stored before it gives the values; when the store does not answer, the values that were known last. */
+  refresh(): Promise<Snapshot>;
   /**
    * Changes an option, given by name or path, for the whole fleet. Resolves when the change is stored and visible here.
    *
@@ -53,6 +56,11 @@ export async function openConfig(environment: OptionValues, settings?: SharedSet
 
   return {
     snapshot: () => current,
+
+    async refresh() {
+      await settings?.get(KEY).catch(() => undefined);
+      return current;
+    },
 
     async update(nameOrPath, given) {
       const name = findOption(nameOrPath);
