@@ -83,25 +83,35 @@ MATCH (b:${BASE_LABEL} {${KEY}: row.to})
 MERGE (a)-[:${quoted(type)} {${GRAPH}: row.graph}]->(b)
 RETURN count(*) AS found`;
 
+/** That no statement is about the node `m`, which is locked. */
+const IS_BARE = 'size(labels(m)) = 1 AND size(keys(m)) = 1 AND NOT EXISTS { (m)--() }';
+
+/** The same for statements that go on: with `kept`, `m` among them. */
+const deleteBare = (kept: string): string => `WITH ${kept}, ${IS_BARE} AS bare
+FOREACH (each IN CASE WHEN bare THEN [m] ELSE [] END | DELETE each)`;
+
 /** Nodes `m` that no statement is about go. The lock comes before the look. */
 const REMOVE_BARE = `
 SET m.${KEY} = m.${KEY}
 WITH m
-WHERE size(labels(m)) = 1 AND size(keys(m)) = 1 AND NOT EXISTS { (m)--() }
+WHERE ${IS_BARE}
 DELETE m`;
 
 /**
- * Rows `{iri, graph, types, keep}`: of the relationships that leave the node in the graph, those of the types (null: of all) go whose
- * `type\\nkey` is not to keep, and nodes that nothing is left of.
+ * Rows `{number, iri, graph, types, keep}`: of the relationships that leave the node in the graph, those of the types (null: of all) go whose
+ * `type\\nkey` is not to keep, and nodes that nothing is left of. `found` says of how many rows the nodes were there.
  */
 export const REMOVE_EDGES = `
 UNWIND $rows AS row
-MATCH (n:${BASE_LABEL} {${KEY}: row.iri})-[r]->(m:${BASE_LABEL})
+MATCH (n:${BASE_LABEL} {${KEY}: row.iri})
+OPTIONAL MATCH (n)-[r]->(m:${BASE_LABEL})
 WHERE coalesce(r.${GRAPH}, '') = row.graph AND (row.types IS NULL OR type(r) IN row.types) AND NOT (type(r) + '\\n' + m.${KEY}) IN row.keep
 DELETE r
-WITH collect(DISTINCT m) AS ends
-UNWIND ends AS m
-WITH m${REMOVE_BARE}`;
+WITH count(DISTINCT row.number) AS found, collect(DISTINCT m) AS ends
+UNWIND CASE WHEN ends = [] THEN [null] ELSE ends END AS m
+SET m.${KEY} = m.${KEY}
+${deleteBare('found, m')}
+RETURN max(found) AS found`;
 
 /**
  * That a node is in several graphs, `$graph` among them. An index finds lists by their range; every IRI begins with a letter. (Of a range
@@ -124,11 +134,13 @@ const alone = (graph: string): string =>
 const ENDINGS = { remove: REMOVE_BARE, tell: `\nRETURN m.${KEY} AS key` } as const;
 export type Ending = keyof typeof ENDINGS;
 
-/** `$keys`. */
+/** `$keys`; `found` says how many of the nodes were there. */
 export const removeBare = `
 UNWIND $keys AS key
 MATCH (m:${BASE_LABEL} {${KEY}: key})
-WITH m${REMOVE_BARE}`;
+SET m.${KEY} = m.${KEY}
+${deleteBare('m')}
+RETURN count(*) AS found`;
 
 /**
  * Takes away what a graph is made of, `''` for the default graph: one after the other, with `$graph`, each `$limit` at a time until there is

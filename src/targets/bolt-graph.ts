@@ -9,7 +9,7 @@ import { fromBytes, toBytes } from '../text.ts';
 import type { BoltConnection, Work } from './bolt-connect.ts';
 import { clearGraph, type Ending, removeBare, staging } from './bolt-cypher.ts';
 import { isOutOfMemory } from './bolt-faults.ts';
-import { insertInto } from './bolt-write.ts';
+import { insertInto, writeAll } from './bolt-write.ts';
 import type { GraphReplacement, Statement } from './target.ts';
 
 const ABORT_MS = 30_000;
@@ -80,7 +80,7 @@ async function exchangeAtOnce(work: Work, { graph, key, names }: Exchange): Prom
   };
   await clear(collect, nodeKey(graph), 'tell');
   for (const part of await partsOf(work, key)) await insertPart(work, { graph, key, names }, part);
-  await work.run(removeBare, { keys: [...touched].sort() });
+  await writeAll(work, removeBare, { keys: [...touched].sort() });
   await work.run(staging.remove, { key });
   return true;
 }

@@ -38,7 +38,7 @@ export async function replaceIntoGraph(
     return whole ?? replaceIn(stored, node, predicates, isTyped);
   });
   await writeEdges(work, edges);
-  await work.run(REMOVE_EDGES, { rows: obsolete(pairs, edges, scope) });
+  await writeAll(work, REMOVE_EDGES, { rows: obsolete(pairs, edges, scope) });
 }
 
 /** What a subject has statements with. */
@@ -77,7 +77,13 @@ function obsolete(pairs: ReadonlyMap<string, Pairs>, edges: readonly EdgeElement
   const rows: unknown[] = [];
   for (const [iri, { byGraph }] of pairs)
     for (const [graph, types] of byGraph)
-      rows.push({ iri, graph, types: scope === 'subject' ? null : [...types], keep: kept.get(`${iri}\n${graph}`) ?? [] });
+      rows.push({
+        number: BigInt(rows.length),
+        iri,
+        graph,
+        types: scope === 'subject' ? null : [...types],
+        keep: kept.get(`${iri}\n${graph}`) ?? [],
+      });
   return rows;
 }
 
@@ -157,11 +163,12 @@ async function writeEdges(work: Work, edges: readonly EdgeElement[]): Promise<vo
 }
 
 /**
- * What nodes the server does not find, though they were merged just before, would vanish without a word.
+ * Runs a statement that gives as `found` how many rows of its one list it found nodes for. What the server does not find, though it was
+ * merged just before, would vanish without a word.
  *
  * @throws TargetBusy
  */
-async function writeAll(work: Work, query: string, parameters: Readonly<Record<string, readonly unknown[]>>): Promise<void> {
+export async function writeAll(work: Work, query: string, parameters: Readonly<Record<string, readonly unknown[]>>): Promise<void> {
   const { records } = await work.run(query, parameters);
   const found = Number(records[0]?.get('found') ?? 0);
   const [given] = Object.values(parameters);
