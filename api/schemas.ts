@@ -112,7 +112,7 @@ export const SCHEMAS = {
     {
       startedAt: time,
       endedAt: time,
-      progress: record({ records: count, quads: count, bytesRead: count }),
+      progress: record({ records: count, quads: count, bytesRead: count }, { waiting: text }),
       outcome: {
         oneOf: [
           record({ state: { const: 'completed' }, report: { oneOf: [ref('SuccessReport'), ref('WriterReport')] } }),

@@ -131,6 +131,7 @@ async function carryOut(request: WriteRequest, parsed: Parsed, signal: AbortSign
   const log = new RejectionLog(parsed.value('rejected') ?? 'rejected.ndjson');
   const first: RejectedStatement[] = [];
   const line = progressLine();
+  let waiting = false;
   let report: WriteReport;
   try {
     report = await executeWrite(request, {
@@ -139,6 +140,13 @@ async function carryOut(request: WriteRequest, parsed: Parsed, signal: AbortSign
       reject: (rejected) => {
         if (first.length < SHOWN) first.push(rejected);
         log.addRow(rejected);
+      },
+      waiting: (trouble) => {
+        if (waiting === (trouble?.lasting ?? false)) return;
+        waiting = !waiting;
+        line.clear();
+        if (trouble === undefined) complain('the target takes statements again');
+        else complain(`${describeFault(trouble.reason)}. It is tried again for ${request.patienceSeconds} s`);
       },
     });
   } finally {

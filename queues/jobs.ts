@@ -185,6 +185,8 @@ export interface WriteResult {
 
 /** How far a run has come; for the graph writer also from where another attempt goes on. */
 export interface RunProgress extends Progress {
+  /** Why nothing goes on for the moment: the target of the graph writer cannot be reached, or has no time. */
+  readonly waiting?: string | undefined;
   readonly position?: WritePosition | undefined;
 }
 
@@ -258,7 +260,7 @@ export interface RunView {
   readonly submittedAt: string;
   readonly startedAt: string | undefined;
   readonly endedAt: string | undefined;
-  readonly progress: RunProgress | undefined;
+  readonly progress: Omit<RunProgress, 'position'> | undefined;
   readonly input: readonly string[];
   readonly outcome: Outcome | undefined;
 }

@@ -207,7 +207,7 @@ export async function openRuns(
       submittedAt: job.data.submittedAt,
       startedAt: isoTime(work?.processedOn),
       endedAt: outcome === undefined ? undefined : isoTime(job.finishedOn),
-      progress,
+      progress: progress && shown(progress, outcome),
       input: job.data.inputs.map((input) => redact(input.url)),
       outcome,
     };
@@ -316,6 +316,11 @@ function outcomeOf(job: RunJob): Outcome | undefined {
   if (job.returnvalue !== null && typeof job.returnvalue === 'object') return job.returnvalue;
   const fault = job.data.cancelled === true ? cancelledFault() : decodeFault(job.failedReason);
   return failedOutcome(job.data, fault, new Date(job.finishedOn));
+}
+
+/** Without what is for the next attempt alone; what has ended waits for nothing. */
+function shown({ records, quads, bytesRead, waiting }: RunProgress, outcome: Outcome | undefined): RunView['progress'] {
+  return { records, quads, bytesRead, ...(waiting === undefined || outcome !== undefined ? {} : { waiting }) };
 }
 
 async function liveState(work: Job | undefined): Promise<RunState> {

@@ -209,6 +209,16 @@ test('an input that is not there ends with code 1', async () => {
   expect(err).toContain('people.csv');
 });
 
+test('quadmill write says that it waits for a store that is not there, and ends with code 1', async () => {
+  await writeFile(join(directory, 'graph.nq'), '<http://e/s> <http://e/p> "o" .\n');
+  const { code, err } = await quadmill('write', 'graph.nq', '--target', 'http://127.0.0.1:1/ds', '--patience-seconds', '3');
+  expect(code).toBe(1);
+  const [waits, ends, ...more] = err.trimEnd().split('\n');
+  expect(waits).toMatch(/^quadmill: .* at http:\/\/127\.0\.0\.1:1\/ds cannot be reached: connection refused\. It is tried again for 3 s$/);
+  expect(ends).toMatch(/^quadmill: .*cannot be reached: connection refused.*The run waits 3 s for the store/);
+  expect(more).toEqual([]);
+});
+
 describe('quadmill check', () => {
   test('finds nothing wrong with a good mapping', async () => {
     expect(await quadmill('check', 'mapping.ttl')).toEqual({ code: 0, out: '1 triples map, nothing wrong\n', err: '' });

@@ -1,10 +1,12 @@
 /** The graph writer as a service: requests, reports, failures in their exact text, messages within the process. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { temporaryDirectory } from './queues-backends.ts';
+import { freePort } from './servers/port.ts';
 import { PEOPLE, peopleMapping } from './service/inputs.ts';
 import { type ServiceProcess, startService } from './service/process.ts';
 
@@ -31,6 +33,8 @@ afterAll(async () => {
 const answer = async (response: Response) => ({ status: response.status, body: (await response.json()) as Record<string, unknown> });
 const post = async (body: unknown, url = base) =>
   answer(await fetch(`${url}/process`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }));
+const setOption = (entry: string, value: string) =>
+  fetch(`${base}/updateConfig?configEntry=${entry}&configValue=${value}`, { method: 'PUT' });
 const ask = async (query: string, root = service.url): Promise<readonly Record<string, { readonly value: string }>[]> => {
   const response = await fetch(`${root}/sparql?query=${encodeURIComponent(query)}`, {
     headers: { accept: 'application/sparql-results+json' },
@@ -62,14 +66,13 @@ describe('a file that is written', () => {
   });
 
   test('in update mode replaces the objects of its pairs, and the option holds from the moment that it is set', async () => {
-    const set = (value: string) => fetch(`${base}/updateConfig?configEntry=WRITE_MODE&configValue=${value}`, { method: 'PUT' });
-    expect((await set('update')).status).toBe(200);
+    expect((await setOption('WRITE_MODE', 'update')).status).toBe(200);
     try {
       const { body } = await post({ inputFileURL: file('b.nq.gz') });
       expect(body).toMatchObject({ mode: 'update', quadsWritten: 1 });
       expect(await valuesOf('http://e.org/s', 'http://e.org/p')).toEqual(['b']);
     } finally {
-      await set('insert');
+      await setOption('WRITE_MODE', 'insert');
     }
   });
 
@@ -135,19 +138,46 @@ describe('the connection', () => {
   });
 
   test('to a store that is not there is a failure message', async () => {
-    const set = (entry: string, value: string) =>
-      fetch(`${base}/updateConfig?configEntry=${entry}&configValue=${value}`, { method: 'PUT' });
-    await set('TRIPLESTORE_TYPE', 'sparql');
-    await set('TRIPLESTORE_ENDPOINT', 'http://127.0.0.1:1/ds');
+    await setOption('TRIPLESTORE_TYPE', 'sparql');
+    await setOption('TRIPLESTORE_ENDPOINT', 'http://127.0.0.1:1/ds');
     try {
       const { status, body } = await answer(await fetch(`${base}/checkConnection`));
       expect(status).toBe(400);
       expect(body).toMatchObject({ name: 'Graph-Writer', code: 'target/unreachable', entity: 'http://127.0.0.1:1/ds' });
     } finally {
-      await set('TRIPLESTORE_TYPE', 'embedded');
-      await set('TRIPLESTORE_ENDPOINT', '');
+      await setOption('TRIPLESTORE_TYPE', 'embedded');
+      await setOption('TRIPLESTORE_ENDPOINT', '');
     }
   });
+
+  test('that cannot be made is told while the run waits for it, and the run goes on when it can', async () => {
+    const port = await freePort();
+    await setOption('TRIPLESTORE_TYPE', 'sparql');
+    await setOption('TRIPLESTORE_ENDPOINT', `http://127.0.0.1:${port}/ds`);
+    const log = (msg: string) => service.log.find((line) => line.msg === msg);
+    let store: Server | undefined;
+    try {
+      const headers = { 'content-type': 'application/json', prefer: 'respond-async' };
+      const body = JSON.stringify({ inputFileURL: file('a.nq') });
+      const location = (await fetch(`${base}/process`, { method: 'POST', headers, body })).headers.get('location') as string;
+      const run = new URL(location, service.url);
+      const view = async () => (await (await fetch(run)).json()) as { state: string; progress?: Record<string, unknown> };
+      for (let i = 0; i < 200 && log('target waited for') === undefined; i++) await sleep(100);
+      expect(log('target waited for')).toMatchObject({ level: 'warn', reason: expect.stringContaining('cannot be reached') });
+      expect(await view()).toMatchObject({ state: 'running', progress: { waiting: expect.stringContaining(`127.0.0.1:${port}`) } });
+      store = createServer((_, response) => response.writeHead(204).end()).listen(port, '127.0.0.1');
+      for (let i = 0; i < 200 && (await view()).state === 'running'; i++) await sleep(100);
+      const { state, progress } = await view();
+      expect(state).toBe('completed');
+      expect(Object.keys(progress ?? {}).sort()).toEqual(['bytesRead', 'quads', 'records']);
+      expect(log('target takes statements again')).toMatchObject({ run: run.pathname.split('/').at(-1) });
+      expect(await (await fetch(`${service.url}/metrics`)).text()).toMatch(/^rml_write_retries_total [1-9]/m);
+    } finally {
+      store?.close();
+      await setOption('TRIPLESTORE_TYPE', 'embedded');
+      await setOption('TRIPLESTORE_ENDPOINT', '');
+    }
+  }, 60_000);
 
   test('is in the configuration, without its password', async () => {
     const { body } = await answer(await fetch(`${base}/config`));

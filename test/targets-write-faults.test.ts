@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { Fault, type FaultCode } from '../src/fault.ts';
 import { NO_LIMITS } from '../src/limits.ts';
 import { openTarget } from '../src/targets/open.ts';
-import type { WriteRequest } from '../src/targets/request.ts';
+import type { Trouble, WriteHooks, WriteRequest } from '../src/targets/request.ts';
 import { type Statement, type TargetAddress, TargetBusy, type UpdateScope } from '../src/targets/target.ts';
 import { writeTo } from '../src/targets/write.ts';
 import { type Call, lineOf, memoryTarget } from './targets-memory.ts';
@@ -21,7 +21,7 @@ const MODES: readonly (readonly [string, Partial<WriteRequest>])[] = [
   ['update graph', { mode: 'update', scope: 'graph' }],
 ];
 
-const write = (file: string, target: ReturnType<typeof memoryTarget>, more: Partial<WriteRequest>, hooks = listening()) =>
+const write = (file: string, target: ReturnType<typeof memoryTarget>, more: Partial<WriteRequest>, hooks: WriteHooks = listening()) =>
   writeTo(target, space.request([file], more), hooks);
 
 const faultOf = (promise: Promise<unknown>): Promise<Fault> =>
@@ -142,6 +142,22 @@ describe.each(MODES)('%s', (_, mode) => {
     expect(fault).toMatchObject({ code: 'target/unreachable', message: 'refused', hint: expect.stringContaining('1 s') });
     expect(seconds).toBeGreaterThan(0.9);
     expect(seconds).toBeLessThan(4);
+  });
+
+  test('whoever waits for the store is told why, how long it lasts, and when it is over', async () => {
+    const until = performance.now() + 1_500;
+    const away = {
+      before: ({ kind }: Call) =>
+        kind === 'abort' || performance.now() > until ? undefined : Promise.reject(new Fault('target/unreachable', 'refused')),
+    };
+    const told: (boolean | undefined)[] = [];
+    const waiting = (trouble: Trouble | undefined): void => {
+      if (trouble !== undefined) expect(trouble.reason.message).toBe('refused');
+      if (told.at(-1) !== trouble?.lasting) told.push(trouble?.lasting);
+    };
+    const report = await write(space.file('away.nq', textOf(distinct(26, 500))), memoryTarget(away), mode, { ...listening(), waiting });
+    expect(report.retries).toBeGreaterThan(1);
+    expect(told).toEqual([false, true, undefined]);
   });
 
   test.each(['target/credentials', 'target/read-only'] as FaultCode[])('%s ends it at once', async (code) => {

@@ -60,8 +60,16 @@ export type ToThread =
   | { readonly kind: 'commit'; readonly slices: readonly SliceResult[] }
   | { readonly kind: 'abort'; readonly fault: FaultData };
 
+/** Why the target of a write is waited for. @see Trouble */
+export interface TargetTrouble {
+  readonly reason: string;
+  readonly lasting: boolean;
+}
+
 export type FromThread =
   | { readonly kind: 'progress'; readonly progress: RunProgress }
+  /** The target is waited for; undefined: it is not any more. */
+  | { readonly kind: 'waiting'; readonly trouble: TargetTrouble | undefined }
   /** What the thread holds: its heap, and buffers beside it. */
   | { readonly kind: 'memory'; readonly bytes: number }
   /** The run is cut; waits for `commit` or `abort`, and holds the state of the data until then. */

@@ -9,7 +9,18 @@ import { Fault } from '../src/fault.ts';
 import { secondsFault } from '../src/limits.ts';
 import { type Logger, METRICS } from '../src/observe.ts';
 import type { RunSlice } from '../src/run/request.ts';
-import type { FromThread, RunResult, Task, ThreadData, ThreadOrder, ThreadResult, ToThread, WriteTask, WrittenResult } from './messages.ts';
+import type {
+  FromThread,
+  RunResult,
+  TargetTrouble,
+  Task,
+  ThreadData,
+  ThreadOrder,
+  ThreadResult,
+  ToThread,
+  WriteTask,
+  WrittenResult,
+} from './messages.ts';
 import { removeAttempt } from './output.ts';
 
 export interface PoolOptions {
@@ -22,6 +33,8 @@ export interface TaskHooks {
   /** Its reason is the fault that the run ends with. */
   readonly signal: AbortSignal;
   readonly progress: (progress: RunProgress) => void;
+  /** Told before each wait for the target of a write; undefined once it takes statements again. */
+  readonly waiting?: (trouble: TargetTrouble | undefined) => void;
   /** Asked before the output appears; throws when it must not. */
   readonly mayCommit: () => Promise<void>;
   /** Has slices of the run mapped, here or elsewhere, and gives their results in the order of the slices. */
@@ -189,6 +202,9 @@ export class ThreadPool {
         switch (message.kind) {
           case 'progress':
             hooks.progress(message.progress);
+            return;
+          case 'waiting':
+            hooks.waiting?.(message.trouble);
             return;
           case 'memory':
             underWay.bytes = message.bytes;

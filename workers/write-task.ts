@@ -31,7 +31,12 @@ export async function writeInputs(task: WriteTask, { signal, ask }: Turn, say: (
       say({ kind: 'progress', progress: { records: statements, quads: quadsWritten, bytesRead, position } });
     };
     const { executeWrite } = await import('../src/targets/write.ts');
-    const report: WriteReport = await executeWrite(task.request, { signal, progress, reject: (rejected) => log.add(rejected) });
+    const report: WriteReport = await executeWrite(task.request, {
+      signal,
+      progress,
+      reject: (rejected) => log.add(rejected),
+      waiting: (trouble) => say({ kind: 'waiting', trouble: trouble && { ...trouble, reason: trouble.reason.message } }),
+    });
     signal.throwIfAborted();
     await ask({ kind: 'mapped' });
     return { report, rejections: await log.publish(), rejected: log.first };

@@ -5,10 +5,10 @@ import { type RunProgress, WRITE_QUEUE, type WritePayload, type WriteResult } fr
 import { cancelledFault } from '../queues/outcome.ts';
 import { type Logger, METRICS } from '../src/observe.ts';
 import type { TargetAddress } from '../src/targets/target.ts';
-import { type AttemptSettings, Attempts, fieldsOf, type JobKind } from './attempts.ts';
+import { type AttemptSettings, Attempts, fieldsOf, type JobKind, type Turn } from './attempts.ts';
 import type { WriteTask } from './messages.ts';
 import { removeLeftovers, removeSpills } from './output.ts';
-import type { ThreadPool } from './pool.ts';
+import type { TaskHooks, ThreadPool } from './pool.ts';
 import { placesOf } from './task.ts';
 
 export interface WriteSettings extends AttemptSettings {
@@ -36,11 +36,10 @@ export function writeAttempts(
       METRICS.attempts.inc();
       const { type } = task.request.target;
       logger.info({ ...fieldsOf(job), service: job.data.service, target: type, resumed: task.request.resume !== undefined }, 'run started');
-      const result = await pool.write(task, turn);
+      const result = await pool.write(task, { ...turn, ...told(job, turn, logger) });
       METRICS.bytesRead.inc(result.report.bytesRead);
       METRICS.spilled.inc(result.report.bytesSpilled);
       METRICS.writeBatches.inc(result.report.batches);
-      METRICS.writeRetries.inc(result.report.retries);
       return { ...result, milliseconds: Math.round(performance.now() - started) };
     },
 
@@ -58,6 +57,31 @@ export function writeAttempts(
   return new Attempts(kind, settings, logger);
 }
 
+/** Says in the progress of the job, and once in the log, that the target is waited for. */
+function told(job: Job<WritePayload, WriteResult>, turn: Turn, logger: Logger): Pick<TaskHooks, 'progress' | 'waiting'> {
+  let latest = progressOf(job) ?? { records: 0, quads: 0, bytesRead: 0 };
+  let waiting: string | undefined;
+  let logged = false;
+  return {
+    progress(now) {
+      latest = now;
+      turn.progress({ ...latest, waiting });
+    },
+    waiting(trouble) {
+      waiting = trouble?.reason;
+      turn.progress({ ...latest, waiting });
+      if (trouble !== undefined) METRICS.writeRetries.inc();
+      if (logged === (trouble?.lasting ?? false)) return;
+      logged = !logged;
+      if (logged) logger.warn({ ...fieldsOf(job), reason: waiting }, 'target waited for');
+      else logger.info(fieldsOf(job), 'target takes statements again');
+    },
+  };
+}
+
+const progressOf = ({ progress }: Job<WritePayload, WriteResult>): RunProgress | undefined =>
+  typeof progress === 'object' ? (progress as unknown as RunProgress) : undefined;
+
 /** Removes what a run that has not completed left beside what the target has of it. */
 export async function clearWrite(run: WritePayload, settings: Pick<WriteSettings, 'spillDirectory'>): Promise<void> {
   const { directory, name, spillDirectory } = placesOf(run, '0', settings);
@@ -69,7 +93,6 @@ async function writeTaskOf(job: Job<WritePayload, WriteResult>, settings: WriteS
   const { data } = job;
   const attempt = String(job.attemptsStarted);
   const { directory, name, spillDirectory } = placesOf(data, attempt, settings);
-  const progress = typeof job.progress === 'object' ? (job.progress as unknown as RunProgress) : undefined;
   return {
     request: {
       ...data.write,
@@ -78,7 +101,7 @@ async function writeTaskOf(job: Job<WritePayload, WriteResult>, settings: WriteS
       workingDirectory: settings.workingDirectory,
       target: await settings.target(),
       spillDirectory,
-      resume: progress?.position ?? undefined,
+      resume: progressOf(job)?.position ?? undefined,
     },
     output: { directory, name, attempt },
   };

@@ -5,10 +5,12 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../fault.ts';
+import type { WriteHooks } from './request.ts';
 import { TargetBusy } from './target.ts';
 
 const FIRST_MS = 200;
 const MOST_MS = 5_000;
+const LASTING_MS = 1_000;
 
 /** One for all requests of a run: a success of any of them shows that the store is there. */
 export interface Patience {
@@ -23,7 +25,8 @@ export interface Patience {
   attempt<T>(act: (signal: AbortSignal) => Promise<T>, instead?: (fault: Fault) => boolean): Promise<T | undefined>;
 }
 
-export function openPatience(seconds: number, signal: AbortSignal): Patience {
+/** @param told see `WriteHooks.waiting` */
+export function openPatience(seconds: number, signal: AbortSignal, told: WriteHooks['waiting'] = () => undefined): Patience {
   let retries = 0;
   /** Of the first failure since the last success. */
   let troubleSince: number | undefined;
@@ -35,7 +38,9 @@ export function openPatience(seconds: number, signal: AbortSignal): Patience {
     const asked = fault instanceof TargetBusy ? (fault.retryAfterMs ?? 0) : 0;
     if (leftMs <= 0 || asked > leftMs) throw impatient(fault, seconds, asked > Math.max(leftMs, 0) ? asked : undefined);
     const jitter = Math.random() * Math.min(MOST_MS, FIRST_MS * 2 ** Math.min(failures, 20));
-    await sleep(Math.min(asked + jitter, leftMs), undefined, { signal }).catch(() => undefined);
+    const milliseconds = Math.min(asked + jitter, leftMs);
+    told({ reason: fault, lasting: now - troubleSince + milliseconds >= LASTING_MS });
+    await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
     signal.throwIfAborted();
     retries++;
   }
@@ -48,6 +53,7 @@ export function openPatience(seconds: number, signal: AbortSignal): Patience {
       for (let failures = 0; ; failures++) {
         try {
           const result = await unlessAborted(act(signal), signal);
+          if (troubleSince !== undefined) told(undefined);
           troubleSince = undefined;
           return result;
         } catch (error) {

@@ -1,5 +1,5 @@
 /** What a write is asked to do and what it says when it has done it. Plain data: it travels to a thread and back. */
-import type { FaultData } from '../fault.ts';
+import type { Fault, FaultData } from '../fault.ts';
 import type { RunLimits } from '../limits.ts';
 import type { TargetAddress, UpdateScope, WriteMode } from './target.ts';
 
@@ -62,11 +62,20 @@ export interface WriteProgress {
   readonly position: WritePosition | undefined;
 }
 
+/** The target takes nothing just now. */
+export interface Trouble {
+  readonly reason: Fault;
+  /** Longer than a moment, which a busy store may need now and then: worth telling somebody. */
+  readonly lasting: boolean;
+}
+
 export interface WriteHooks {
   readonly signal: AbortSignal;
   /** At most about ten times a second, and once at the end. */
   readonly progress?: (progress: WriteProgress) => void;
   readonly reject?: (rejected: RejectedStatement) => void;
+  /** Told before each wait for the target; undefined once it takes statements again. */
+  readonly waiting?: (trouble: Trouble | undefined) => void;
 }
 
 export interface WriteReport {
