@@ -3,12 +3,11 @@ import { type ElementBlock, readGraphCsv } from '../property-graph/csv-read.ts';
 import type { EdgeElement, NodeElement } from '../property-graph/elements.ts';
 import type { PropertyGraphTarget } from '../property-graph/target.ts';
 import { textOf, valuesOf } from '../property-graph/values.ts';
-import { openCutter } from './batches.ts';
 import { openDelivery } from './bisect.ts';
 import type { RejectedStatement } from './request.ts';
 import type { Statement } from './target.ts';
+import { openBatches } from './write-batches.ts';
 import { openGraphCsv } from './write-inputs.ts';
-import { startBatch } from './write-insert.ts';
 import { countBlock, type WriteRun } from './write-run.ts';
 
 /** A row on its way, as what batches are made of: its texts tell how large it is and what it says. `line` is that of the row, from 1. */
@@ -31,20 +30,17 @@ export async function insertElementsOf(run: WriteRun, target: PropertyGraphTarge
     sizer,
     refuse: (row, reason) => run.reject(refusedRow(row, name, reason.toJSON())),
   });
-  const cutter = openCutter(sizer, false, run.batchBytes);
+  const batches = openBatches(run, delivery, false);
   const done = resume?.input === input ? resume.done : 0;
   for await (const block of blocksOf(run, input)) {
     const rows = rowsOf(block).filter(({ line }) => line > done);
     const end = block.row + block.nodes.length + block.edges.length;
     if (rows.length === 0) continue;
     countBlock(run, { statements: rows, rejected: [], end: { byte: end, line: end } }, input);
-    cutter.add(rows);
-    cutter.mark({ input, done: end, line: end, rejected: 0 });
-    for (let batch = cutter.next(); batch !== undefined; batch = cutter.next()) await startBatch(run, delivery, batch);
-    await run.breathe();
+    await batches.add(rows);
+    batches.mark({ input, done: end, line: end, rejected: 0 });
   }
-  const rest = cutter.rest();
-  if (rest !== undefined) await startBatch(run, delivery, rest);
+  await batches.end();
 }
 
 async function* blocksOf(run: WriteRun, input: number): AsyncGenerator<ElementBlock, void, undefined> {

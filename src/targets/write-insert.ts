@@ -1,9 +1,10 @@
 /** Insert: statements flow from the inputs to the store in batches, several under way at a time. Nothing is removed. */
 import { Fault } from '../fault.ts';
 import { isPropertyGraphTarget } from '../property-graph/target.ts';
-import { type Batch, bytesOf, openCutter } from './batches.ts';
-import { type Delivery, openDelivery } from './bisect.ts';
+import { bytesOf } from './batches.ts';
+import { openDelivery } from './bisect.ts';
 import type { Statement } from './target.ts';
+import { openBatches } from './write-batches.ts';
 import { isGraphCsv, readInput } from './write-inputs.ts';
 import { countBlock, refusedStatement, type WriteRun } from './write-run.ts';
 
@@ -31,15 +32,12 @@ async function insertInput(run: WriteRun, input: number): Promise<void> {
     sizer,
     refuse: (statement, reason) => run.reject(refusedStatement(statement, name, statement.line, reason)),
   });
-  const cutter = openCutter(sizer, false, run.batchBytes);
-  for await (const block of blocksOf(run, input)) {
-    cutter.add(block.statements);
-    cutter.mark({ input, done: block.end.byte, line: block.end.line, rejected: block.rejected.length });
-    for (let batch = cutter.next(); batch !== undefined; batch = cutter.next()) await startBatch(run, delivery, batch);
-    await run.breathe();
+  const batches = openBatches(run, delivery, false);
+  for await (const { statements, rejected, end } of blocksOf(run, input)) {
+    await batches.add(statements);
+    batches.mark({ input, done: end.byte, line: end.line, rejected: rejected.length });
   }
-  const rest = cutter.rest();
-  if (rest !== undefined) await startBatch(run, delivery, rest);
+  await batches.end();
 }
 
 async function* blocksOf(run: WriteRun, input: number): ReturnType<typeof readInput> {
@@ -53,13 +51,6 @@ async function* blocksOf(run: WriteRun, input: number): ReturnType<typeof readIn
     countBlock(run, block, input);
     yield block;
   }
-}
-
-/** Sends a batch in the background; in the ledger it has its place at once. */
-export async function startBatch(run: WriteRun, delivery: Delivery, { statements, marks }: Batch): Promise<void> {
-  const entry = run.ledger.begin(statements.length, marks);
-  if (statements.length === 0) return entry.end([], 0);
-  await run.start(async () => entry.end(await delivery.deliver(statements), 1));
 }
 
 /** A label means one node within one request, so the input is one. */

@@ -4,13 +4,12 @@
  */
 import { excerpt, Fault } from '../fault.ts';
 import { fromBytes } from '../text.ts';
-import { openCutter } from './batches.ts';
 import { openDelivery } from './bisect.ts';
 import { type Groups, openGroups } from './groups.ts';
 import type { Statement, UpdateScope } from './target.ts';
+import { openBatches } from './write-batches.ts';
 import { replaceGraphs } from './write-graphs.ts';
 import { readInput } from './write-inputs.ts';
-import { startBatch } from './write-insert.ts';
 import { countBlock, refusedStatement, type WriteRun } from './write-run.ts';
 
 /** Which input a line of the groups belongs to: lines are counted through all inputs. */
@@ -80,18 +79,15 @@ async function replaceSubjects(run: WriteRun, groups: Groups, scope: Exclude<Upd
       run.reject(refusedStatement(statement, input, line, reason));
     },
   });
-  const cutter = openCutter(sizer, true, run.batchBytes);
+  const batches = openBatches(run, delivery, true);
   for (let partition = resume?.done ?? 0; partition < groups.partitions; partition++) {
     for await (const statements of groups.partition(partition)) {
-      cutter.add(statements);
-      for (let batch = cutter.next(); batch !== undefined; batch = cutter.next()) await startBatch(run, delivery, batch);
-      if (cutter.bytes > run.request.memoryBudgetBytes / 2) throw subjectTooLarge(statements[0]);
-      await run.breathe();
+      await batches.add(statements);
+      if (batches.bytes > run.request.memoryBudgetBytes / 2) throw subjectTooLarge(statements[0]);
     }
-    cutter.mark({ input: 0, done: partition + 1, line: 0, rejected: 0 });
+    batches.mark({ input: 0, done: partition + 1, line: 0, rejected: 0 });
   }
-  const rest = cutter.rest();
-  if (rest !== undefined) await startBatch(run, delivery, rest);
+  await batches.end();
 }
 
 const subjectTooLarge = (statement: Statement | undefined): Fault =>

@@ -1,0 +1,42 @@
+/** Statements on their way to the store: cut into batches, which are sent in the background, several at a time. */
+import { type Batch, type Mark, openCutter } from './batches.ts';
+import type { Delivery } from './bisect.ts';
+import type { Statement } from './target.ts';
+import type { WriteRun } from './write-run.ts';
+
+export interface Batches {
+  /** About what the statements take that wait for a batch. */
+  readonly bytes: number;
+  /** Resolves when what makes a batch is under way, and the event loop had its turn. @throws Fault whatever has ended the run */
+  add(statements: readonly Statement[]): Promise<void>;
+  /** Everything that was added until now is before this place. */
+  mark(place: Omit<Mark, 'count'>): void;
+  /** The same for the rest. @throws Fault whatever has ended the run */
+  end(): Promise<void>;
+}
+
+/** @param whole see `openCutter` */
+export function openBatches(run: WriteRun, delivery: Delivery, whole: boolean): Batches {
+  const cutter = openCutter(run.sizer, whole, run.batchBytes);
+  /** In the ledger a batch has its place at once. */
+  const start = async ({ statements, marks }: Batch): Promise<void> => {
+    const entry = run.ledger.begin(statements.length, marks);
+    if (statements.length === 0) return entry.end([], 0);
+    await run.start(async () => entry.end(await delivery.deliver(statements), 1));
+  };
+  return {
+    get bytes() {
+      return cutter.bytes;
+    },
+    async add(statements) {
+      cutter.add(statements);
+      for (let batch = cutter.next(); batch !== undefined; batch = cutter.next()) await start(batch);
+      await run.breathe();
+    },
+    mark: (place) => cutter.mark(place),
+    async end() {
+      const rest = cutter.rest();
+      if (rest !== undefined) await start(rest);
+    },
+  };
+}
