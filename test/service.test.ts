@@ -287,8 +287,10 @@ describe('a process that is asked to end', () => {
       answer.catch(() => undefined);
       own.kill('SIGTERM');
       await own.said('draining');
+      const asked = performance.now();
       own.kill('SIGTERM');
       expect((await own.exited).code).toBe(1);
+      expect(performance.now() - asked).toBeLessThan(20_000);
     } finally {
       own.kill('SIGKILL');
       await input.close();
