@@ -1,7 +1,7 @@
 /** `/runs`: look at runs, and cancel them. */
 import type { RunState } from '../queues/jobs.ts';
 import { Fault } from '../src/fault.ts';
-import { type Api, type Call, optionalParameter, type Route, withinQueueWait } from './route.ts';
+import { type Api, type Call, explainQueueError, optionalParameter, type Route, withinQueueWait } from './route.ts';
 
 /** Every state of a run, in the order in which it may pass them. */
 export const RUN_STATES = ['queued', 'running', 'retrying', 'completed', 'failed', 'cancelled'] as const satisfies readonly RunState[];
@@ -31,7 +31,8 @@ export function runRoutes(api: Api): readonly Route[] {
       ],
       replies: { 200: { description: 'The runs', schema: { type: 'object', properties: { runs: { type: 'array', items: 'RunView' } } } } },
       handle: async ({ query, service }) => {
-        const runs = await withinQueueWait(api, api.runs.list({ service, state: stateOf(query), limit: limitOf(query) }));
+        // Many runs take longer than the queue may take for an answer: the list itself sees to it that the queue answers.
+        const runs = await explainQueueError(api, api.runs.list({ service, state: stateOf(query), limit: limitOf(query) }));
         return { status: 200, body: { runs } };
       },
     },

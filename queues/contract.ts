@@ -30,7 +30,7 @@ export interface Runs {
   /** The outcome, as soon as there is one; undefined when `waitMs` ran out first (0: no limit). */
   outcome(id: string, waitMs: number): Promise<Outcome | undefined>;
   get(id: string): Promise<RunView | undefined>;
-  /** Newest first. */
+  /** Newest first. However long it takes, the queue answers in time or it is not there. @throws Fault service/unavailable */
   list(options: { readonly service?: Service; readonly state?: RunState; readonly limit: number }): Promise<readonly RunView[]>;
   /** Cancels a waiting or running run. Returns its view, undefined when there is no such run. */
   cancel(id: string): Promise<RunView | undefined>;

@@ -58,10 +58,14 @@ export function runPolicy(snapshot: Snapshot): RunPolicy {
 }
 
 /** A request must not hang on a queue that is away. */
-const SUBMIT_MS = 2_000;
+const ANSWER_MS = 2_000;
 /** Announcing fails only when the queue or the disk does; then it is tried for about a quarter of an hour. */
 const ANNOUNCE_RETRY = { attempts: 10, backoff: { type: 'exponential', delay: 1_000 } };
-const PAGE = 100;
+const PAGE = 50;
+/** Runs of a page that are looked at together. */
+const VIEWS = 10;
+/** Of a long list each step must be answered in time, however many there are. */
+const listed = <T>(step: Promise<T>): Promise<T> => within(ANSWER_MS, step, 'The runs cannot be listed');
 
 /** Where a run comes from, and how soon it is wanted. */
 interface Origin {
@@ -215,9 +219,10 @@ export async function openRuns(
 
   async function* views(types: JobType[], wanted: (job: RunJob) => boolean): AsyncGenerator<RunView> {
     for (let start = 0; ; start += PAGE) {
-      const jobs = await announces.getJobs(types, start, start + PAGE - 1, false);
+      const jobs = await listed(announces.getJobs(types, start, start + PAGE - 1, false));
       // A job that was removed between the list and its reading is left out by the queue as an empty place.
-      for (const job of jobs) if (job?.data !== undefined && wanted(job)) yield view(job);
+      const chosen = jobs.filter((job) => job?.data !== undefined && wanted(job));
+      for (let i = 0; i < chosen.length; i += VIEWS) yield* await listed(Promise.all(chosen.slice(i, i + VIEWS).map(view)));
       if (jobs.length < PAGE) return;
       await nextTurn();
     }
@@ -233,7 +238,7 @@ export async function openRuns(
 
     async submit(request, { idempotencyKey, digest = digestOf(request), source, caller, urgency = USUAL_URGENCY }) {
       const origin = { source, caller: caller ?? (source === undefined ? 'anonymous' : 'kafka'), urgency };
-      return within(SUBMIT_MS, submitOnce(request, idempotencyKey, digest, origin), 'The run may not have been queued');
+      return within(ANSWER_MS, submitOnce(request, idempotencyKey, digest, origin), 'The run may not have been queued');
     },
 
     outcome: async (id, waitMs) => (await waiters()).wait(id, waitMs),
@@ -275,7 +280,7 @@ export async function openRuns(
 
     async counts() {
       return within(
-        SUBMIT_MS,
+        ANSWER_MS,
         (async () => {
           const [announcing, ...work] = await Promise.all([
             announces.getJobCounts('waiting', 'active', 'delayed'),
@@ -297,7 +302,7 @@ export async function openRuns(
 
     async close() {
       clearInterval(trimmer);
-      if (trimming !== undefined) await atMost(SUBMIT_MS, trimming);
+      if (trimming !== undefined) await atMost(ANSWER_MS, trimming);
       await listening?.then((all) => all.close()).catch(() => undefined);
     },
   };
