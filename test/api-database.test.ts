@@ -442,7 +442,7 @@ describe.each(PRODUCTS)('$product', (row) => {
       );
       expect(log.join('')).not.toContain(PASSWORD);
       expect(log.join('')).not.toContain(inBase64(PASSWORD));
-    });
+    }, 30_000);
 
     test('gives up when the process ends', async () => {
       const answer = query(row.sleep);
@@ -461,7 +461,7 @@ describe.each(PRODUCTS)('$product', (row) => {
       for (const { id } of await running()) await subject.execute(row.kill(id));
       expect((await Promise.all(calls)).map(({ body }) => body.code)).toEqual(Array.from({ length: 16 }, () => 'database/lost'));
       expect((await query('select 1 as one')).status).toBe(200);
-    });
+    }, 30_000);
   });
 
   describe('limits of /queryDatabase', () => {

@@ -48,7 +48,7 @@ describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
     await backend.close();
     await server.stop(prefix);
     await directory.remove();
-  });
+  }, 30_000);
 
   const check = missing === undefined ? test : test.skip;
   const why = missing === undefined ? '' : ` (skipped: ${missing})`;

@@ -306,7 +306,7 @@ describe('a thread', () => {
     });
     expect((await left()).filter((name) => name.includes('r1'))).toEqual([]);
     expect((await neighbour).report.quads).toBe(1);
-  });
+  }, 30_000);
 
   test('that needs a document as a whole dies of it while a neighbour maps', async () => {
     const { directory, run } = await open();
@@ -339,7 +339,7 @@ describe('a thread', () => {
     });
     expect((await neighbour).report.quads).toBe(1);
     expect((await left()).filter((name) => name.includes('r1'))).toEqual([]);
-  });
+  }, 30_000);
 
   test('is left alone when its run is not what needs the memory', async () => {
     const { pool, run } = await open(ENGINE);
@@ -486,7 +486,7 @@ describe('the service', () => {
       rows(2, (i) => `${i},Ada\n`),
     );
     expect((await postJson(`${service.url}/process`, { inputFileURL: at('good.csv'), mappingURL: at('csv.ttl') })).body.quads).toBe(2);
-  });
+  }, 30_000);
 
   test('measures how late its event loop is', async () => {
     const metrics = (await ask(`${service.url}/metrics`)).body as string;

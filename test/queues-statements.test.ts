@@ -11,7 +11,7 @@ beforeAll(async () => {
   database = await PGlite.create();
   pool = new PglitePool(database);
   await pool.query('CREATE TABLE item (id integer PRIMARY KEY, name text)');
-});
+}, 30_000);
 
 afterAll(async () => {
   await pool.end();

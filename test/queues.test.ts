@@ -203,7 +203,7 @@ function suite(queue: TestQueue): void {
     for (const deadline = Date.now() + 15_000; (await kept()).length > 2 && Date.now() < deadline; ) await sleep(100);
     expect(await kept()).toHaveLength(2);
     await forgetful.close();
-  });
+  }, 30_000);
 
   test('leaves an ended run as it is when it is cancelled afterwards', async () => {
     const { id } = await runs.submit(request('ok'), {});
@@ -243,7 +243,7 @@ function suite(queue: TestQueue): void {
     expect(new Set(outcomes.map((outcome) => outcome?.state === 'completed' && outcome.report.runId))).toEqual(new Set(ids));
     const views = await Promise.all(ids.map((id) => runs.get(id)));
     expect(views.filter((view) => view?.attempts !== 1)).toEqual([]);
-  });
+  }, 30_000);
 
   test('keeps shared settings: one of two writers wins, and whoever watches hears of it', async () => {
     const key = uniquePrefix();
@@ -312,7 +312,7 @@ function suite(queue: TestQueue): void {
       expect(await runs.get(id)).toMatchObject({ attempts: 2 });
       const files = (await readdir(join(directory.path, 'output'))).filter((name) => name.includes(id));
       expect(files.sort()).toEqual([`Semi-Structured-Transformer-${id}.manifest.json`, `Semi-Structured-Transformer-${id}.nq`]);
-    });
+    }, 30_000);
 
     test('fails a run that takes down each worker that starts it', async () => {
       const { id } = await runs.submit(request('die'), {});
@@ -342,7 +342,7 @@ function suite(queue: TestQueue): void {
       expect(files.sort()).toEqual([`Semi-Structured-Transformer-${id}.manifest.json`, `Semi-Structured-Transformer-${id}.nq`]);
       expect(sleeper.exitCode).toBe(null);
       sleeper.kill('SIGKILL');
-    });
+    }, 30_000);
 
     test('gives an unfinished run back when a worker is told to stop', async () => {
       const child = children.at(-1) as ChildProcess;
@@ -354,6 +354,6 @@ function suite(queue: TestQueue): void {
       await reach(id, 'retrying', 1_000);
       await startChild();
       expect(await runs.outcome(id, 15_000)).toMatchObject({ state: 'completed' });
-    });
+    }, 30_000);
   });
 }

@@ -109,7 +109,7 @@ function suite(startDatabase: () => Promise<Database>): void {
     });
     expect(await linesOf(body.outputFileLocations[0])).toEqual(LINES);
     expect((await ask(`${api.url}/runs/${body.runId}`)).body).toMatchObject({ service: 'sql-transformer', state: 'completed', input: [] });
-  });
+  }, 30_000);
 
   test('a refused login has exactly the text of the specification, and the next run finds the password mended', async () => {
     await setPassword(WRONG);
@@ -122,7 +122,7 @@ function suite(startDatabase: () => Promise<Database>): void {
     }
     await setPassword(PASSWORD);
     expect((await runs()).map(({ status }) => status)).toEqual(Array(6).fill(200));
-  });
+  }, 30_000);
 
   test('a tick of the schedule is one run for the fleet, and the schedule survives that all processes are killed', async () => {
     const set = await ask(`${api.url}/updateCron?${new URLSearchParams({ cronValue: '* * * * * ?' })}`, { method: 'PUT' });

@@ -443,7 +443,7 @@ suite('what goes wrong', () => {
     expect(await faultOf(session.describe('SELECT 1'))).toMatchObject({ code: 'database/lost' });
     await Promise.all(sessions.map((one) => one.close()));
     await other.stop();
-  });
+  }, 30_000);
 
   test('a server that says nothing for longer than socketTimeout is given up', async () => {
     const reading = withSession((session) => collect(session.rows('SELECT SLEEP(30)', 1)), {}, '&socketTimeout=500');
@@ -555,7 +555,7 @@ suite('what goes wrong', () => {
     expect(rows).toBeGreaterThan(0);
     await session.close();
     await other.stop();
-  });
+  }, 30_000);
 
   test('a slow reader of 300,000 rows holds the server back, and memory does not grow', async () => {
     await withSession(async (session) => {

@@ -208,7 +208,7 @@ suite(`PostgreSQL${missing === undefined ? '' : ` (skipped: ${missing})`}`, () =
       }
       expect((await faultOf(open())).code).toBe('database/busy');
       await Promise.all(others.map((client) => client.end()));
-    });
+    }, 30_000);
 
     test('is cancelled by the signal', async () => {
       expect((await faultOf(open({ signal: AbortSignal.abort() }))).code).toBe('run/cancelled');
@@ -528,7 +528,7 @@ suite(`PostgreSQL${missing === undefined ? '' : ` (skipped: ${missing})`}`, () =
       await other.stop();
       expect((await reading).code).toBe('database/lost');
       await session.close();
-    });
+    }, 30_000);
   });
 
   describe('queries of strangers', () => {

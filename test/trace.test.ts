@@ -131,7 +131,7 @@ describe('with an SDK', () => {
     runs = await openRuns(backend);
     const engine = new URL('../dist/test/queues-engine.js', import.meta.url).href;
     workers = await startWorkers(backend, config, quietLogger(), { engine, workingDirectory: directory.path });
-  });
+  }, 30_000);
 
   afterAll(async () => {
     await workers.drain(1_000);
@@ -142,7 +142,7 @@ describe('with an SDK', () => {
     trace.disable();
     context.disable();
     propagation.disable();
-  });
+  }, 30_000);
 
   const request = (): TransformRequest => ({
     service: 'sql-transformer',

@@ -82,7 +82,7 @@ describe('the pool of threads', () => {
     });
     expect((await neighbour).report.quads).toBe(1);
     expect((await pool.run(taskFor(directory, 'ok', 'r3'), hooks())).report.quads).toBe(1);
-  });
+  }, 30_000);
 
   test.each(['slow=60000', 'deaf', 'busy'])(
     'stops a run that is %s, for the reason of the signal',
