@@ -39,6 +39,8 @@ interface FleetMeasurement {
   readonly name: string;
   /** Of each run, from the request to its answer. */
   readonly seconds: readonly number[];
+  /** Share of them in which no worker had the run: request, queue and answer. */
+  readonly queueShare: readonly number[];
   /** Of the machine, when the run began: more than its processors means that others had a share. */
   readonly load: readonly number[];
   /** Of all processes of the fleet, for the run: user and system. */
@@ -56,16 +58,19 @@ export async function benchFleet(workload: keyof typeof FLEET_MAPPINGS, data: st
     return true;
   }
   const isSame = measured.every(({ quads, outputBytes }) => quads === measured[0]?.quads && outputBytes === measured[0]?.outputBytes);
-  const rows = measured.map(({ name, seconds, cpuSeconds, load, quads, outputBytes, files }) => [
+  const rows = measured.map(({ name, seconds, queueShare, cpuSeconds, load, quads, outputBytes, files }) => [
     `${workload}, ${name}`,
     ...[seconds, cpuSeconds].map((all) => all.map((one) => one.toFixed(1)).join(' ')),
+    queueShare.map((one) => (one * 100).toFixed(2)).join(' '),
     load.map((one) => one.toFixed(1)).join(' '),
     String(quads),
     (outputBytes / 1e6).toFixed(0),
     String(files),
     isSame ? 'ok' : 'WRONG: not the same statements',
   ]);
-  console.log(`\n${table([['workload', 'wall s', 'CPU s', 'load before', 'statements', 'output MB', 'files', 'check'], ...rows])}`);
+  console.log(
+    `\n${table([['workload', 'wall s', 'CPU s', 'queue %', 'load before', 'statements', 'output MB', 'files', 'check'], ...rows])}`,
+  );
   return isSame;
 }
 
@@ -91,6 +96,7 @@ async function measureFleet(
         found.set(fleet.name, {
           ...one,
           seconds: [...(before?.seconds ?? []), ...one.seconds],
+          queueShare: [...(before?.queueShare ?? []), ...one.queueShare],
           cpuSeconds: [...(before?.cpuSeconds ?? []), ...one.cpuSeconds],
           load: [...(before?.load ?? []), ...one.load],
         });
@@ -128,6 +134,7 @@ async function measureOnce(
     return {
       name,
       seconds: [seconds],
+      queueShare: [1 - body.processingTime / 1000 / seconds],
       cpuSeconds: [cpuSecondsOf(started) - cpuBefore],
       load: [load],
       quads: body.quads,
