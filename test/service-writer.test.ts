@@ -162,14 +162,20 @@ describe('the connection', () => {
       const location = (await fetch(`${base}/process`, { method: 'POST', headers, body })).headers.get('location') as string;
       const run = new URL(location, service.url);
       const view = async () => (await (await fetch(run)).json()) as { state: string; progress?: Record<string, unknown> };
-      for (let i = 0; i < 200 && log('target waited for') === undefined; i++) await sleep(100);
+      // The log is written in the background, and progress twice a second.
+      const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
+        for (let i = 0; i < 200 && !(await holds()); i++) await sleep(100);
+      };
+      await until(() => log('target waited for') !== undefined);
       expect(log('target waited for')).toMatchObject({ level: 'warn', reason: expect.stringContaining('cannot be reached') });
+      await until(async () => (await view()).progress?.waiting !== undefined);
       expect(await view()).toMatchObject({ state: 'running', progress: { waiting: expect.stringContaining(`127.0.0.1:${port}`) } });
       store = createServer((_, response) => response.writeHead(204).end()).listen(port, '127.0.0.1');
-      for (let i = 0; i < 200 && (await view()).state === 'running'; i++) await sleep(100);
+      await until(async () => (await view()).state !== 'running');
       const { state, progress } = await view();
       expect(state).toBe('completed');
       expect(Object.keys(progress ?? {}).sort()).toEqual(['bytesRead', 'quads', 'records']);
+      await until(() => log('target takes statements again') !== undefined);
       expect(log('target takes statements again')).toMatchObject({ run: run.pathname.split('/').at(-1) });
       expect(await (await fetch(`${service.url}/metrics`)).text()).toMatch(/^rml_write_retries_total [1-9]/m);
     } finally {
