@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { openJson } from '../src/sources/json.ts';
 import { canonicalDouble } from '../src/sources/json-read.ts';
-import { type TypedValue, XSD } from '../src/value.ts';
+import { type TypedValue, type Values, XSD } from '../src/value.ts';
+import { Random } from './chaos/random.ts';
+import { isCanonicalDouble } from './double-oracle.ts';
 import { chunks, faultOf, READING, read, showAll } from './json-reading.ts';
 
 const RECORD = `{
@@ -150,7 +152,33 @@ describe('a number', () => {
     ['123456789.123456789', '1.2345678912345679E8^^double'],
     ['1234567890123456.7', '1.2345678901234568E15^^double'],
     ['1e400', 'INF^^double'],
+    ['-1e400', '-INF^^double'],
     ['5e-324', '5.0E-324^^double'],
+    ['1e-400', '0.0E0^^double'],
+    ['-1e-400', '-0.0E0^^double'],
+    // What JSON.stringify makes of numbers of 1e21 and more, and its neighbours.
+    ['1e+21', '1.0E21^^double'],
+    ['-1e+21', '-1.0E21^^double'],
+    ['1.5e+300', '1.5E300^^double'],
+    ['1.7976931348623157e+308', '1.7976931348623157E308^^double'],
+    ['1e+20', '1.0E20^^double'],
+    ['1e-7', '1.0E-7^^double'],
+    ['1.5e-10', '1.5E-10^^double'],
+    ['100000000000000000000', '100000000000000000000^^integer'],
+    ['1000000000000000000000', '1000000000000000000000^^integer'],
+    ['-1000000000000000000001', '-1000000000000000000001^^integer'],
+    ['9007199254740992', '9007199254740992^^integer'],
+    ['-9007199254740991', '-9007199254740991^^integer'],
+    ['1E5', '1.0E5^^double'],
+    ['1e0', '1.0E0^^double'],
+    ['0e0', '0.0E0^^double'],
+    ['-0E+7', '-0.0E0^^double'],
+    ['1.0', '1.0E0^^double'],
+    ['10.00e-1', '1.0E0^^double'],
+    ['0.1e-7', '1.0E-8^^double'],
+    ['0.000001', '1.0E-6^^double'],
+    ['9007199254740993.0', '9.007199254740992E15^^double'],
+    ['0.1000000000000000055511151231257827', '1.0E-1^^double'],
   ])('%s is %s, and as written in the legacy dialect, wherever it stands', async (written, natural) => {
     const documents = [
       `[{"n":${written}}]`,
@@ -161,11 +189,7 @@ describe('a number', () => {
     for (const document of documents) {
       for (const chunk of [1 << 20, 1, 4, 64]) {
         const [[[value]]] = (await read({ document, iterators: ['$[*]'], references: ['n'], chunk })) as [[[TypedValue]]];
-        expect([chunk, `${value.text}^^${value.datatype.slice(XSD.length)}`, value.written]).toEqual([
-          chunk,
-          natural,
-          written === '-0' ? value.written : written,
-        ]);
+        expect([chunk, `${value.text}^^${value.datatype.slice(XSD.length)}`, value.written]).toEqual([chunk, natural, written]);
         expect(await read({ document, iterators: ['$[*]'], references: ['n'], reading: { dialect: 'legacy' }, chunk })).toEqual([
           [[written]],
         ]);
@@ -173,6 +197,31 @@ describe('a number', () => {
           [[written]],
         ]);
       }
+    }
+  });
+
+  test('of any spelling is an integer with all its digits, or the shortest canonical double of its value', async () => {
+    const random = new Random(3);
+    const below = (n: number): number => random.between(0, n - 1);
+    const digits = (most: number): string => Array.from({ length: 1 + below(most) }, () => below(10)).join('');
+    const spelled = (): string => {
+      const whole = below(3) === 0 ? '0' : digits(below(4) === 0 ? 40 : 17).replace(/^0+(?=.)/, '');
+      const fraction = below(2) === 0 ? '' : `.${below(3) === 0 ? '0'.repeat(below(12)) : ''}${digits(below(4) === 0 ? 40 : 12)}`;
+      const exponent = below(2) === 0 ? '' : `${below(2) === 0 ? 'e' : 'E'}${['', '+', '-'][below(3)]}${below(below(3) === 0 ? 350 : 30)}`;
+      return `${below(3) === 0 ? '-' : ''}${whole}${fraction}${exponent}`;
+    };
+    const doubles = (): string => JSON.stringify((random.next() - 0.5) * 10 ** (below(616) - 307));
+    const all = Array.from({ length: 4000 }, (_, i) => (i % 4 === 0 ? doubles() : spelled()));
+    const [records] = await read({ document: `[${all.join(', ')}]`, iterators: ['$[*]'], references: ['$'], chunk: 977 });
+    const [together] = await read({ document: `{"a":[${all.join(',')}]}`, iterators: ['$'], references: ['a[*]'] });
+    expect(records?.map(([value]) => value)).toEqual((together as Values[][])[0]?.[0]);
+    expect(records).toHaveLength(all.length);
+    for (const [i, [value]] of (records as TypedValue[][]).entries()) {
+      const written = all[i] as string;
+      const { text, datatype } = value as TypedValue;
+      expect((value as TypedValue).written).toBe(written);
+      if (/^-?[0-9]+$/.test(written)) expect([written, text, datatype]).toEqual([written, String(BigInt(written)), `${XSD}integer`]);
+      else expect([written, datatype, isCanonicalDouble(text, written)]).toEqual([written, `${XSD}double`, true]);
     }
   });
 

@@ -108,13 +108,15 @@ function memberHint(node: object, expression: string): string {
 const notScalar = (what: string, hint: string, place: FaultPlace): Fault =>
   new Fault('record/term', `The reference points at ${what}, which has no text`, { place, hint });
 
-/** An integer keeps all its digits; every other number is a double in canonical form, and also says how it was written. */
+/** Digits alone are an integer and keep every digit; every other number is a double in canonical form. Both say how they were written. */
 function naturalNumber(value: number | Numeral): TypedValue {
   if (typeof value === 'number') {
-    if (Number.isInteger(value)) return new TypedValue(String(value), INTEGER);
-    return shortDecimal(value) ?? new TypedValue(canonicalDouble(value), DOUBLE, String(value));
+    if (Number.isSafeInteger(value) && !Object.is(value, -0)) return new TypedValue(String(value), INTEGER);
+    const short = shortDecimal(value);
+    if (short !== undefined) return short;
   }
   const written = writtenNumber(value);
+  // What decides is how the number is spelled: 1e+21 is a double, and so is 1e3.
   if (/^-?[0-9]+$/.test(written)) return new TypedValue(written === '-0' ? '0' : written, INTEGER, written);
   return new TypedValue(canonicalDouble(Number(written)), DOUBLE, written);
 }
