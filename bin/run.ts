@@ -12,6 +12,7 @@ import {
 } from '../src/run/request.ts';
 import { ReaderGone } from '../src/sinks/descriptor.ts';
 import { GRAPH_HEADERS, OUTPUT_FORMATS } from '../src/sinks/sink.ts';
+import { findNotInIri } from '../src/text.ts';
 import { type Command, helpOf, numberOf, type Parsed, parseCommandLine, UsageError } from './command-line.ts';
 import { DATABASE_OPTIONS, databaseOf, sqlLimits } from './database.ts';
 import { EXIT, failed } from './exit.ts';
@@ -170,7 +171,8 @@ function bindingOf(text: string): InputBinding {
 }
 
 function baseOf(base: string | undefined): string | undefined {
-  if (base !== undefined && !URL.canParse(base)) throw new UsageError(`--base is '${base}', expected is an absolute IRI`);
+  if (base !== undefined && (!URL.canParse(base) || findNotInIri(base) >= 0))
+    throw new UsageError(`--base is '${base}', expected is an absolute IRI`);
   return base;
 }
 

@@ -45,10 +45,32 @@ describe('the term type of an object map', () => {
     expect(firstObject(withObject(body)).termType).toBe(expected);
   });
 
-  test('of a constant is its own, whatever is named', () => {
-    const result = withObject('rml:constant "a" ;\nrml:termType rml:IRI');
+  test('of a constant IRI is its own, whatever is named', () => {
+    const result = withObject('rml:constant ex:a ;\nrml:termType rml:Literal');
     expect(codes(result)).toEqual(['warning ignored-term-type 5:14']);
     expect(result.mapping.triplesMaps).toHaveLength(1);
+  });
+
+  test.each([
+    ['rml:constant "http://schema.org/Person" ; rml:termType rml:IRI', [], { kind: 'iri', value: 'http://schema.org/Person' }],
+    ['rr:constant "http://schema.org/Person" ; rr:termType rr:IRI', [], { kind: 'iri', value: 'http://schema.org/Person' }],
+    ['rml:constant "Person" ; rml:termType rml:URI', ['warning relative-iri 4:14'], { kind: 'iri', value: 'Person' }],
+    ['rml:constant "http://schema.org/Person"', [], { kind: 'literal', value: 'http://schema.org/Person' }],
+    ['rml:constant "http://e/a b" ; rml:termType rml:UnsafeIRI', [], { kind: 'iri', value: 'http://e/a b' }],
+    ['rml:template "https://opencorporates.com"', [], { kind: 'iri', value: 'https://opencorporates.com' }],
+    ['rml:template "no {{braces" ; rml:termType rml:Literal', ['error malformed-template 4:14'], undefined],
+    ['rml:constant "http://e/a b" ; rml:termType rml:IRI', ['error malformed-iri 4:14'], undefined],
+    ['rml:template "http://e/a b"', ['error malformed-iri 4:14'], undefined],
+    ['rml:template "http://e/{a}|"', ['error malformed-iri 4:14'], undefined],
+    ['rml:template "http://e/\\\\{{a}" ; rml:termType rml:URI', ['error malformed-iri 4:14'], undefined],
+    ['rml:template "http://e/<{a}>" ; rml:termType rml:BlankNode', [], undefined],
+    ['rml:template "http://e/é/{a}" ; rml:termType rml:URI', ['warning malformed-uri 4:14'], undefined],
+  ])('of the constant in %s', (body, findings, term) => {
+    const result = withObject(body);
+    expect(codes(result)).toEqual(findings);
+    const object = result.mapping.triplesMaps[0]?.predicateObjects[0]?.objects[0];
+    if (term !== undefined) expect(object).toMatchObject({ expression: { kind: 'constant', term } });
+    else expect(object === undefined).toBe(findings.some((finding) => finding.startsWith('error')));
   });
 });
 
@@ -67,6 +89,7 @@ describe('a subject map', () => {
     ['that makes literals', 'rml:reference "a" ; rml:termType rml:Literal', 'error wrong-term-type 4:34'],
     ['with a constant literal', 'rml:constant "School"', 'error wrong-value 4:14'],
     ['with a datatype', 'rml:template "{a}" ; rml:datatype xsd:date', 'error misplaced-term 4:22'],
+    ['with a text that no IRI may be', 'rml:constant "http://e/Tom & <Jerry>" ; rml:termType rml:IRI', 'error malformed-iri 4:14'],
     ['with a class in quotes', 'rml:template "{a}" ; rml:class "Person"', 'error wrong-value 4:32'],
     [
       'with a literal graph map',

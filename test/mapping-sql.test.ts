@@ -91,7 +91,7 @@ describe('the logical table of R2RML', () => {
 
   test('names columns by SQL identifiers, whose quotes stay in references, templates and join conditions', () => {
     const { mapping, diagnostics } = read(String.raw`<m> rr:logicalTable [ rr:tableName "t" ] ;
-      rr:subjectMap [ rr:template "{\"ID\"}/\\{{\"Na me\"}" ; rr:inverseExpression "{\"ID\"} = substr({id}, 2)" ] ;
+      rr:subjectMap [ rr:template "{\"ID\"}/\\{{\"Na me\"}" ; rr:termType rr:BlankNode ; rr:inverseExpression "{\"ID\"} = substr({id}, 2)" ] ;
       rr:predicateObjectMap [ rr:predicate ex:p ; rr:objectMap [ rr:column "\"ID\"" ; rr:language "en" ] ] ;
       rr:predicateObjectMap [ rr:predicate ex:q ; rr:objectMap [ rr:parentTriplesMap <m> ; rr:joinCondition [ rr:child "\"A\"" ; rr:parent "b" ] ] ] .`);
     expect(diagnostics).toEqual([]);
@@ -99,7 +99,7 @@ describe('the logical table of R2RML', () => {
     expect(map).toMatchObject({
       dialect: 'r2rml',
       subject: {
-        termType: 'iri',
+        termType: 'blank',
         expression: {
           parts: [
             { kind: 'reference', reference: '"ID"' },

@@ -87,6 +87,15 @@ describe('rules that could make the same statement', () => {
     ['an IRI from data may be anything', 'rml:template "http://a/{id}"', 'rml:reference "iri"', 'shared'],
     ['a blank node is no IRI', 'rml:template "http://a/{id}"', 'rml:template "http://a/{id}" ; rml:termType rml:BlankNode', 'subject'],
     ['a relative template has the base in front', 'rml:template "http://example.com/base/{id}"', 'rml:template "{id}"', 'shared'],
+    ['a template without references is a constant', 'rml:template "http://a/x"', 'rml:constant <http://a/x>', 'shared'],
+    ['a value that may be a scheme makes an absolute IRI', 'rml:template "{p}:{id}"', 'rml:template "urn:{id}"', 'shared'],
+    [
+      'a value that may be no scheme has the base in front',
+      'rml:template "{p}:{id}"',
+      'rml:template "http://example.com/base/1:{id}"',
+      'shared',
+    ],
+    ['a value before a slash is no scheme', 'rml:template "{p}/x:{id}"', 'rml:template "urn:{id}"', 'subject'],
     [
       'an unsafe IRI may hold a slash',
       'rml:template "http://a/{id}" ; rml:termType rml:UnsafeIRI',

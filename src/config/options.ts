@@ -269,7 +269,7 @@ export const OPTIONS = {
     default: none,
     live: true,
     scope: 'transformer',
-    summary: 'Base of relative IRIs. Absent: the base of the mapping, else `http://example.com/base/`.',
+    summary: 'Base of relative IRIs of triples maps without `rml:baseIRI`. Absent: `http://example.com/base/`.',
   },
   MAX_RECORD_BYTES: {
     path: 'limits.maxRecordBytes',

@@ -3,6 +3,7 @@
  *
  * @see https://kg-construct.github.io/rml-core/spec/docs/#template-rml-template
  */
+import { hasScheme } from '../text.ts';
 import type { TemplatePart } from './model.ts';
 
 export type ParsedTemplate =
@@ -50,4 +51,17 @@ export function parseTemplate(template: string): ParsedTemplate {
   if (open >= 0) return fault(open, 'an opening brace that is never closed', 'close the reference with }, or escape the brace: \\{');
   if (text !== '') parts.push({ kind: 'text', text });
   return { kind: 'parts', parts };
+}
+
+/**
+ * Where the scheme of the IRIs comes from that a template with encoded values makes: the template's own beginning; none, so that all of
+ * them are relative; or the value at hand, as in `{prefix}:{id}`, whose IRI is absolute for `urn` and relative for `1`.
+ *
+ * @see https://www.w3.org/TR/r2rml/#dfn-term-generation-rules (a value that is no absolute IRI gets the base IRI in front)
+ */
+export function schemeOf(parts: readonly TemplatePart[]): 'template' | 'none' | 'value' {
+  const [first] = parts;
+  if (first?.kind === 'text' && hasScheme(first.text)) return 'template';
+  // A value may give letters, and no colon.
+  return hasScheme(parts.map((part) => (part.kind === 'text' ? part.text : 'a')).join('')) ? 'value' : 'none';
 }

@@ -1,8 +1,9 @@
 /** Term maps and what they are made of: expressions, term types, languages, datatypes. */
+import { findNotInIri, hasScheme } from '../text.ts';
 import { XSD } from '../value.ts';
 import type { Statement } from './document.ts';
 import { isLanguageTag, namesLanguage } from './language-tag.ts';
-import type { Expression, Origin, RdfTerm, TermMap, TermType } from './model.ts';
+import { type Expression, expressionText, type Origin, type RdfTerm, type TermMap, type TermType } from './model.ts';
 import { lookUp, shorten } from './namespaces.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, reportUnknown, textOf, withArticle } from './node.ts';
 import { parseTemplate } from './template.ts';
@@ -10,6 +11,8 @@ import type { Individual, Place, Property } from './vocabulary.ts';
 
 type TermPlace = Extract<Place, 'subject map' | 'predicate map' | 'object map' | 'graph map' | 'datatype map'>;
 type TermKind = RdfTerm['kind'];
+type Constant = Extract<Expression, { kind: 'constant' }>;
+type Template = Extract<Expression, { kind: 'template' }>;
 
 /** What may come out of a term map. A blank node as a graph's name is RDF, though RML-Core asks for an IRI. */
 const KINDS: Readonly<Record<TermPlace, readonly TermKind[]>> = {
@@ -49,7 +52,8 @@ export function readTermMap(context: Context, statement: Statement, place: TermP
 
 /** The term map that a shortcut such as `rml:subject <…>` stands for. */
 export function readConstant(context: Context, statement: Statement, place: TermPlace): TermMap | undefined {
-  const expression = constantOf(context, statement, `${shorten(statement.property)}Map`);
+  const found = constantOf(context, statement, `${shorten(statement.property)}Map`);
+  const expression = found === undefined ? undefined : readConstantAs(context, found, place, undefined, shorten(statement.property));
   if (expression === undefined || !checkConstant(context, expression, place)) return undefined;
   const termType = termTypeOfConstant(expression.term);
   return { kind: 'term', origin: statement.origin, termType, expression, language: undefined, datatype: undefined };
@@ -78,7 +82,12 @@ export function termMapOf(context: Context, node: MappingNode, place: TermPlace)
   }
 
   const hasLiteralProperty = languageStatement !== undefined || datatypeStatement !== undefined;
+  if (expression.kind === 'constant') {
+    expression = readConstantAs(context, expression, place, named, withArticle(place));
+    if (expression === undefined) return undefined;
+  }
   const termType = settleTermType(context, node, place, expression, named, hasLiteralProperty);
+  if (expression.kind === 'template' && kindOf(termType) === 'iri') expression = readIriTemplate(context, expression, termType);
   if (languageStatement !== undefined && datatypeStatement !== undefined) {
     report.error(
       'contradiction',
@@ -159,7 +168,7 @@ function checkInverse(context: Context, node: MappingNode): void {
 }
 
 /** `map` is the property that would take a node, for whoever wrote one where a constant is meant. */
-function constantOf(context: Context, statement: Statement, map: string | undefined): (Expression & { kind: 'constant' }) | undefined {
+function constantOf(context: Context, statement: Statement, map: string | undefined): Constant | undefined {
   if (statement.object.kind !== 'blank') return { kind: 'constant', origin: statement.origin, term: statement.object };
   const hint = map === undefined ? undefined : `for a map, write ${map}`;
   context.report.error(
@@ -171,7 +180,69 @@ function constantOf(context: Context, statement: Statement, map: string | undefi
   return undefined;
 }
 
-function checkConstant(context: Context, constant: Expression & { kind: 'constant' }, place: TermPlace): boolean {
+/**
+ * A constant as its place takes it: a text is an IRI where term type rml:IRI asks for one, and, if it is absolute, where nothing else
+ * may stand. RML-Core gives constants no term type; what YARRRML's older tools write means an IRI, and every engine takes it for one.
+ *
+ * @returns undefined, with a diagnostic, for a text that no IRI may be
+ */
+function readConstantAs(
+  context: Context,
+  constant: Constant,
+  place: TermPlace,
+  named: TermType | undefined,
+  taker: string,
+): Constant | undefined {
+  const { term, origin } = constant;
+  const asked = named !== undefined && kindOf(named) === 'iri';
+  if (!isText(term) || !(asked || (named === undefined && !KINDS[place].includes('literal') && isIriText(term)))) return constant;
+  const text = describeTerm(term);
+  if (!checkIriText(context, origin, term.value, named ?? 'iri', `the constant ${JSON.stringify(term.value)}`)) return undefined;
+  if (!asked) context.report.warning('text-for-iri', origin, `${taker} takes an IRI, found ${text}: read as one`, 'write it in <…>');
+  else if (!hasScheme(term.value)) {
+    context.report.warning(
+      'relative-iri',
+      origin,
+      `${text} is no absolute IRI: it gets the base IRI in front`,
+      'write an absolute IRI in <…>',
+    );
+  }
+  return { ...constant, term: { kind: 'iri', value: term.value } };
+}
+
+/** Whether a term is a text that may be meant as an IRI. */
+const isText = (term: RdfTerm): boolean => term.kind === 'literal' && [`${XSD}string`, `${XSD}anyURI`].includes(term.datatype);
+
+/** Whether a text says by its scheme that it is meant as an IRI. */
+export const isIriText = (term: RdfTerm): boolean => isText(term) && hasScheme(term.value);
+
+/** A template that makes IRIs, its own text checked; without references it is a constant. */
+function readIriTemplate(context: Context, template: Template, termType: TermType): Template | Constant {
+  const { origin, parts } = template;
+  const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
+  const what = `the template ${JSON.stringify(expressionText(template))}`;
+  for (const text of texts) checkIriText(context, origin, text, termType, what);
+  return texts.length < parts.length ? template : { kind: 'constant', origin, term: { kind: 'iri', value: texts.join('') } };
+}
+
+/** Whether a text of the mapping may be part of an IRI of the term type. */
+function checkIriText({ report }: Context, origin: Origin, text: string, termType: TermType, what: string): boolean {
+  if (termType === 'unsafe-iri' || termType === 'unsafe-uri') return true;
+  const at = findNotInIri(text);
+  if (at >= 0) {
+    const message = `${what} holds ${JSON.stringify(text[at])}, which no IRI may hold`;
+    report.error('malformed-iri', origin, message, `write ${encodeURIComponent(text[at] as string)} instead`);
+    return false;
+  }
+  const beyond = termType === 'uri' ? /[^\x00-\x7f]/u.exec(text)?.[0] : undefined;
+  if (beyond !== undefined) {
+    const message = `${what} holds ${JSON.stringify(beyond)}, which an IRI may hold and a URI may not: only values are percent-encoded`;
+    report.warning('malformed-uri', origin, message, `write ${encodeURI(beyond)} instead`);
+  }
+  return true;
+}
+
+function checkConstant(context: Context, constant: Constant, place: TermPlace): boolean {
   const kinds = KINDS[place];
   if (kinds.includes(constant.term.kind)) return true;
   const message = `the constant of ${withArticle(place)} must be ${orList(kinds.filter((kind) => kind !== 'blank').map((kind) => (kind === 'iri' ? 'an IRI' : 'a literal')))}, found ${describeTerm(constant.term)}`;

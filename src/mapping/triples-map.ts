@@ -1,10 +1,11 @@
 /** Triples maps: subject, predicate object maps, and the object maps that refer to other triples maps. */
+import { findNotInIri, hasScheme } from '../text.ts';
 import type { Statement } from './document.ts';
 import { readLogicalSource } from './logical-source.ts';
 import type { Expression, JoinCondition, PredicateObjectMap, ReferencingObjectMap, SubjectMap, TermMap, TriplesMap } from './model.ts';
 import { lookUp, shorten } from './namespaces.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, readNode, textOf } from './node.ts';
-import { readConstant, readExpressionMap, readTermMaps, termMapOf } from './term-map.ts';
+import { isIriText, readConstant, readExpressionMap, readTermMaps, termMapOf } from './term-map.ts';
 import type { Place, Property } from './vocabulary.ts';
 
 /** The triples map that a node is; undefined, with diagnostics, where it cannot be mapped. Parents are not looked up here. */
@@ -69,10 +70,7 @@ function readSubject(context: Context, node: MappingNode): SubjectMap | undefine
 
 function readClass(context: Context, statement: Statement): TermMap | undefined {
   const { object, origin } = statement;
-  if (object.kind === 'iri') {
-    const expression: Expression = { kind: 'constant', origin, term: object };
-    return { kind: 'term', origin, termType: 'iri', expression, language: undefined, datatype: undefined };
-  }
+  if (object.kind === 'iri' || isIriText(object)) return readConstant(context, statement, 'predicate map');
   const message = `${shorten(statement.property)} takes an IRI, found ${describeTerm(object)}`;
   context.report.error('wrong-value', origin, message, 'for classes from the data, map rdf:type in a predicate object map');
   return undefined;
@@ -82,7 +80,7 @@ function readBaseIri(context: Context, node: MappingNode): string | undefined {
   const statement = only(context, node, 'baseIRI');
   if (statement === undefined) return undefined;
   const { object, origin } = statement;
-  if (object.kind !== 'blank' && /^[a-z][a-z0-9+.-]*:/i.test(object.value)) return object.value;
+  if (object.kind !== 'blank' && hasScheme(object.value) && findNotInIri(object.value) < 0) return object.value;
   context.report.error('wrong-value', origin, `rml:baseIRI takes an absolute IRI, found ${describeTerm(object)}`);
   return undefined;
 }

@@ -5,6 +5,8 @@
  * others, with a constant predicate and graph, can repeat a statement only for records with the same subject: cheap to watch.
  */
 import type { Expression, TermMap, TriplesMap } from '../mapping/model.ts';
+import { schemeOf } from '../mapping/template.ts';
+import { hasScheme } from '../text.ts';
 import type { JoinPlan, MapDraft, RuleDraft } from './rules.ts';
 
 export interface Partitions {
@@ -70,7 +72,7 @@ function patternsOf(rule: RuleDraft, map: TriplesMap, joins: readonly JoinPlan[]
       object.kind === 'term'
         ? patternOf(object.term, base)
         : object.kind === 'parent-subject'
-          ? patternOf(object.parent.subject, base)
+          ? subjectOf(object.parent)
           : subjectOf((joins[object.join] as JoinPlan).parent),
   };
 }
@@ -103,18 +105,19 @@ function patternOf(term: TermMap, base: string): Pattern {
     );
   const safe = expression.kind === 'template' && (termType === 'iri' || termType === 'uri');
   const items = itemsOf(expression, safe ? SAFE_HOLE : HOLE);
-  if (/^[A-Za-z][A-Za-z0-9+.-]*:/.test(leadingText(items))) return pattern('iri', items);
-  // A value that is not encoded may bring a scheme of its own: nothing is known of such an IRI.
-  return pattern('iri', safe || expression.kind === 'constant' ? [...base, ...items] : [HOLE]);
+  if (hasScheme(leadingText(items))) return pattern('iri', items);
+  if (expression.kind === 'constant' || (safe && schemeOf(expression.parts) === 'none')) return pattern('iri', [...base, ...items]);
+  // The value decides whether the base stands in front; one that is not encoded may bring a scheme of its own.
+  return pattern('iri', safe ? [HOLE, ...items] : [HOLE]);
 }
 
 function literalKind(term: TermMap): string {
   const fixed = (expression: Expression | undefined): string | undefined =>
     expression?.kind === 'constant' ? expression.term.value : undefined;
   if (term.language !== undefined) return fixed(term.language) === undefined ? 'literal' : `literal@${fixed(term.language)}`;
-  if (term.datatype !== undefined)
-    return fixed(term.datatype.expression) === undefined ? 'literal' : `literal^^${fixed(term.datatype.expression)}`;
-  return 'literal';
+  const datatype = fixed(term.datatype?.expression);
+  // A relative one gets a base in front that another one may have already.
+  return datatype !== undefined && hasScheme(datatype) ? `literal^^${datatype}` : 'literal';
 }
 
 function itemsOf(expression: Expression, hole: string): readonly string[] {

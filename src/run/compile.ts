@@ -40,6 +40,7 @@ export function termContext(map: TriplesMap, { reader, typed, datatype, slice }:
     datatype,
     slice,
     base: map.baseIri === undefined ? base : toBytes(map.baseIri),
+    runBase: base,
     freshPrefix: `f${blankLabel(toBytes(map.id))}_${slice}r`,
   };
 }
@@ -79,7 +80,7 @@ function compileObject(rule: RulePlan, context: TermContext, parents: KeyedTexts
     case 'term':
       return compileTerm(object.term, context);
     case 'parent-subject':
-      return compileTerm(object.parent.subject, termContext(object.parent, context, context.base));
+      return compileTerm(object.parent.subject, termContext(object.parent, context, context.runBase));
     case 'join': {
       if (object.deferred || parents?.spilled === true) {
         throw new Fault(

@@ -7,6 +7,7 @@
 import { excerpt, Fault } from '../fault.ts';
 import type { Expression, RdfTerm, TermMap, TermType, TriplesMap } from '../mapping/model.ts';
 import { expressionText, formatOrigin } from '../mapping/model.ts';
+import { schemeOf } from '../mapping/template.ts';
 import {
   blankLabel,
   encodeIriPart,
@@ -48,8 +49,9 @@ export interface Readers {
 
 /** What compiling the terms of one triples map needs to know. */
 export interface TermContext extends Readers {
-  /** Base IRI for relative IRIs. */
+  /** Base IRI for relative IRIs: the triples map's own, else the run's. */
   readonly base: string;
+  readonly runBase: string;
   /** Distinguishes the blank nodes that records of this triples map get of their own. */
   readonly freshPrefix: string;
 }
@@ -72,7 +74,7 @@ export function compileTerm(map: TermMap, context: TermContext): CompiledTerm {
 
 const constant = (token: string): CompiledTerm => ({ before: '', after: '', text: () => token, constant: token });
 
-/** The N-Quads text of a constant. A relative IRI is resolved by putting the base in front, as for data. */
+/** The N-Quads text of a constant. A relative IRI gets the base in front, as one from data does. */
 function constantToken(map: TermMap, term: RdfTerm, context: TermContext): string {
   if (map.termType === 'blank') return `_:c${blankLabel(toBytes(term.value))}`;
   if (map.termType === 'literal') {
@@ -81,13 +83,13 @@ function constantToken(map: TermMap, term: RdfTerm, context: TermContext): strin
     if (language !== undefined) return `${text}@${language}`;
     const declared = map.datatype?.expression;
     const datatype = declared?.kind === 'constant' ? declared.term.value : term.kind === 'literal' ? term.datatype : `${XSD}string`;
-    return text + datatypeSuffix(toBytes(datatype));
+    return text + datatypeSuffix(absolute(toBytes(datatype), context));
   }
-  const value = toBytes(term.value);
-  const iri = hasScheme(value) ? value : context.base + value;
-  checkIri(iri, map.expression);
-  return `<${iri}>`;
+  return `<${checkedIri(absolute(toBytes(term.value), context), map.termType, map.expression)}>`;
 }
+
+/** @see https://www.w3.org/TR/r2rml/#dfn-term-generation-rules (what is no absolute IRI gets the base in front, by concatenation) */
+const absolute = (iri: string, { base }: TermContext): string => (hasScheme(iri) ? iri : base + iri);
 
 const datatypeSuffix = (iri: string): string => (iri === `${XSD}string` ? '' : `^^<${iri}>`);
 
@@ -178,7 +180,7 @@ function compileTemplate(
   }
   const before = texts[0] as string;
   const [first, ...others] = references;
-  if (first === undefined) return { before: '', after: '', text: () => before };
+  if (first === undefined) return { before, after: '', text: () => '' };
   const after = texts[texts.length - 1] as string;
   if (others.length === 0) return { before, after, text: first };
   if (others.length === 1) {
@@ -213,29 +215,29 @@ function compileTemplate(
 // ---------------------------------------------------------------- IRIs
 
 function compileIri(termType: TermType, expression: Expression, context: TermContext): CompiledTerm {
-  const unsafe = termType === 'unsafe-iri' || termType === 'unsafe-uri';
-  const uri = termType === 'uri' || termType === 'unsafe-uri';
-  const safe = expression.kind === 'template' && !unsafe;
-  const encode = safe ? (uri ? encodeUriPart : encodeIriPart) : same;
-  const pieces = compileExpression(expression, context, encode);
-  const finish = (text: string): string => {
-    const iri = uri ? iriToUri(text) : text;
-    if (unsafe) return guardUnsafeIri(iri);
-    checkIri(iri, expression);
-    return iri;
-  };
-  if (safe) {
-    // Values are encoded and hold no colon, so the constant parts alone decide: relative or not, valid or not.
-    const before = finish(hasScheme(pieces.before) ? pieces.before : context.base + pieces.before);
-    for (const part of expression.parts) if (part.kind === 'text') checkIri(toBytes(part.text), expression);
-    return { before: `<${before}`, after: `${uri ? iriToUri(pieces.after) : pieces.after}>`, text: pieces.text, constant: undefined };
+  const isUnsafe = UNSAFE.has(termType);
+  const isUri = termType === 'uri' || termType === 'unsafe-uri';
+  const isSafe = expression.kind === 'template' && !isUnsafe;
+  const encode = isSafe ? (isUri ? encodeUriPart : encodeIriPart) : isUri ? iriToUri : same;
+  const { before, after, text } = compileExpression(expression, context, encode);
+  const scheme = isSafe ? schemeOf(expression.parts) : 'value';
+  if (isSafe && scheme !== 'value') {
+    // Values are encoded, and reading has checked the template's own text: only the base can be wrong.
+    const start = scheme === 'template' ? before : context.base + before;
+    checkIri(start, expression);
+    return { before: `<${start}`, after: `${after}>`, text, constant: undefined };
   }
-  const { before, after, text } = pieces;
-  const resolve = (inner: string): string => {
-    const whole = before + inner + after;
-    return finish(hasScheme(whole) ? whole : context.base + whole);
-  };
+  const resolve = (inner: string): string => checkedIri(absolute(before + inner + after, context), termType, expression);
   return { before: '<', after: '>', text: (record, position) => mapText(text(record, position), resolve), constant: undefined };
+}
+
+const UNSAFE: ReadonlySet<TermType> = new Set<TermType>(['unsafe-iri', 'unsafe-uri']);
+
+/** The IRI, as it may stand between angle brackets. @throws Fault record/term */
+function checkedIri(iri: string, termType: TermType, expression: Expression): string {
+  if (UNSAFE.has(termType)) return guardUnsafeIri(iri);
+  checkIri(iri, expression);
+  return iri;
 }
 
 function checkIri(iri: string, expression: Expression): void {
