@@ -170,6 +170,16 @@ function escapeFrom(bytes: string, first: number): string {
   return escaped + bytes.slice(done);
 }
 
+const MEANT: Readonly<Record<string, string>> = { t: '\t', b: '\b', n: '\n', r: '\r', f: '\f' };
+
+/** What stands between the quotes of a literal of N-Quads, every escape of the format replaced by what it means. */
+export function unescapeLiteral(text: string): string {
+  if (!text.includes('\\')) return text;
+  return text.replace(/\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))/gs, (_, u?: string, U?: string, letter?: string) =>
+    letter === undefined ? toBytes(String.fromCodePoint(Number.parseInt((u ?? U) as string, 16))) : (MEANT[letter] ?? letter),
+  );
+}
+
 /** A UCHAR escape for each byte that would end or break an IRIREF; other bytes, also a space, stay (rml:UnsafeIRI). */
 export function guardUnsafeIri(bytes: string): string {
   return bytes.replace(/[<>"\\\n\r]/g, (c) => `\\u00${c.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);

@@ -194,7 +194,7 @@ test.each([
   ['a write with a number that is none', ['write', 'graph.nq', '--target', 'store', '--max-rejected', 'few'], "--max-rejected is 'few'"],
   ['a target of a type that is not known', ['write', 'graph.nq', '--target', 'store', '--type', 'fuseky'], 'did you mean fuseki?'],
   ['a target that is no place', ['write', 'graph.nq', '--target', 'ftp://host/ds'], 'give --type, or another URL'],
-  ['a graph that Turtle cannot have', ['run', 'graphs.ttl', '-f', 'turtle'], 'Ask for the format nquads or trig'],
+  ['a graph that Turtle cannot have', ['run', 'graphs.ttl', '-f', 'turtle'], 'Ask for the format nquads, trig or jsonld'],
 ])('%s ends with code 2 and says what to do', async (_, args, words) => {
   await writeFile(join(directory, 'graphs.ttl'), MAPPING.replace('rml:class', 'rml:graph <http://e/g> ; rml:class'));
   const { code, out, err } = await quadmill(...args);

@@ -87,7 +87,7 @@ const BEHIND: Readonly<Record<string, readonly string[]>> = {
   'bullmq-otel': ['queues/'],
   '@koa/router': ['api/'],
   saxes: ['src/sources/'],
-  n3: ['src/mapping/', 'src/sinks/'],
+  n3: ['src/mapping/'],
   'neo4j-driver': ['src/targets/'],
   oxigraph: ['src/targets/'],
 };

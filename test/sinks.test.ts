@@ -3,15 +3,10 @@ import { closeSync, openSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { JsonLdParser } from 'jsonld-streaming-parser';
-import { Parser, type Quad, type Term } from 'n3';
 import { Fault } from '../src/fault.ts';
 import { type FileSinkOptions, openFileSink } from '../src/sinks/file.ts';
-import { graphStart } from '../src/sinks/lines.ts';
-import type { OutputFormat } from '../src/sinks/sink.ts';
 import { openStreamSink } from '../src/sinks/stream.ts';
 import { toBytes } from '../src/text.ts';
 
@@ -194,118 +189,4 @@ describe('a stream sink', () => {
     await sink.abort();
     closeSync(descriptor);
   });
-});
-
-const NQUADS = `<http://e/a> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://e/Person> .
-<http://e/a> <http://e/name> "Zoë \\"Z\\" \\\\ \\n. <x> <y> ."@en-GB .
-<http://e/a> <http://e/age> "7"^^<http://www.w3.org/2001/XMLSchema#integer> .
-<http://e/a> <http://e/knows> _:b1 .
-_:b1 <http://e/name> "日本" .
-`;
-const GRAPHED = `${NQUADS}<http://e/a> <http://e/p> "v"@en <http://e/g> .
-<http://e/a> <http://e/p> <http://e/o> _:g2 .
-<http://e/a> <http://e/p> "1"^^<http://e/d> <http://e/g> .
-`;
-
-/** Blank labels in order of appearance, lines sorted. */
-const asLines = (quads: readonly Quad[]): string[] => {
-  const labels = new Map<string, string>();
-  const shown = (term: Term): string => {
-    if (term.termType === 'BlankNode') return `_:${labels.get(term.value) ?? labels.set(term.value, `x${labels.size}`).get(term.value)}`;
-    if (term.termType === 'Literal') return `"${term.value}"@${term.language.toLowerCase()}^^${term.datatype.value}`;
-    return `${term.termType} ${term.value}`;
-  };
-  return quads.map((q) => [q.subject, q.predicate, q.object, q.graph].map((term) => shown(term as Term)).join(' | ')).sort();
-};
-const parse = (text: string, format: string): Quad[] => new Parser({ format, blankNodePrefix: '' }).parse(text);
-
-async function convert(format: OutputFormat, nquads: string, perWrite = 1): Promise<string> {
-  const sink = await openFileSink({ directory, name: 'out', attempt: 1, format, durable: false, prefixes: { e: 'http://e/' } });
-  const lines = toBytes(nquads).split(/(?<=\n)/);
-  try {
-    for (let i = 0; i < lines.length; i += perWrite) await sink.write(lines.slice(i, i + perWrite).join(''));
-    await sink.commit();
-  } catch (error) {
-    await sink.abort();
-    throw error;
-  }
-  return readFile(join(directory, 'out'), 'utf8');
-}
-
-describe('a format', () => {
-  test.each<[OutputFormat, string, string]>([
-    ['ntriples', 'N-Triples', NQUADS],
-    ['turtle', 'Turtle', NQUADS],
-    ['trig', 'TriG', NQUADS],
-    ['trig', 'TriG', GRAPHED],
-  ])('%s says the same as the N-Quads', async (format, parser, nquads) => {
-    for (const perWrite of [1, 100]) {
-      expect(asLines(parse(await convert(format, nquads, perWrite), parser))).toEqual(asLines(parse(nquads, 'N-Quads')));
-    }
-  });
-
-  test.each([NQUADS, GRAPHED, ''])('jsonld says the same as the N-Quads', async (nquads) => {
-    const text = await convert('jsonld', nquads, 2);
-    const quads = (await Readable.from([text]).pipe(new JsonLdParser()).toArray()) as Quad[];
-    expect(asLines(quads)).toEqual(asLines(parse(nquads, 'N-Quads')));
-  });
-
-  test.each<[OutputFormat, string]>([
-    ['ntriples', 'nt'],
-    ['turtle', 'ttl'],
-    ['trig', 'trig'],
-    ['jsonld', 'jsonld'],
-  ])('%s makes of each part a document of its own', async (format, extension) => {
-    const sink = await openFileSink({ directory, name: `out.${extension}`, attempt: 1, format, durable: false });
-    const halves = [NQUADS.slice(0, NQUADS.indexOf('_:b1 <')), NQUADS.slice(NQUADS.indexOf('_:b1 <'))];
-    for (const half of halves) {
-      await sink.write(toBytes(half));
-      await sink.cut();
-    }
-    const quads: Quad[][] = [];
-    for (const { url } of await sink.commit()) {
-      const text = await readFile(new URL(url), 'utf8');
-      if (format === 'jsonld') quads.push((await Readable.from([text]).pipe(new JsonLdParser()).toArray()) as Quad[]);
-      else quads.push(parse(text, { ntriples: 'N-Triples', turtle: 'Turtle', trig: 'TriG' }[format as 'turtle']));
-    }
-    expect(quads.map(asLines)).toEqual(halves.map((half) => asLines(parse(half, 'N-Quads'))));
-    expect((await readdir(directory)).sort()).toEqual([`out-2.${extension}`, `out.${extension}`]);
-  });
-
-  test('turtle uses the given prefixes', async () => {
-    expect(await convert('turtle', NQUADS)).toContain('e:a a e:Person');
-  });
-
-  test.each<OutputFormat>(['ntriples', 'turtle'])('%s refuses a named graph and says what to ask for', async (format) => {
-    await expect(convert(format, GRAPHED)).rejects.toMatchObject({
-      code: 'mapping/invalid',
-      message: expect.stringContaining('<http://e/g>'),
-      hint: expect.stringContaining('nquads'),
-    });
-    expect(await readdir(directory)).toEqual([]);
-  });
-
-  test('other than nquads refuses an IRI with a space in words', async () => {
-    await expect(convert('turtle', '<http://e/a b> <http://e/p> <http://e/o> .\n')).rejects.toMatchObject({ code: 'sink/failed' });
-  });
-});
-
-test.each([
-  ['<s> <p> <o> .\n', ''],
-  ['<s> <p> <o> <g> .\n', '<g> .\n'],
-  ['_:s <p> _:o .\n', ''],
-  ['_:s <p> _:o _:g .\n', '_:g .\n'],
-  ['<s> <p> "a . <g> .\\" <x> " .\n', ''],
-  ['<s> <p> "a\\\\" <g> .\n', '<g> .\n'],
-  ['<s> <p> "a"@en .\n', ''],
-  ['<s> <p> "a"@en <g> .\n', '<g> .\n'],
-  ['<s> <p> "a"^^<d> .\n', ''],
-  ['<s> <p> "a"^^<d> <g> .\n', '<g> .\n'],
-  ['<s x> <p> <o y> .\n', ''],
-  ['\n', ''],
-])('the graph of %j is %j', (line, graph) => {
-  const lines = `<a> <b> <c> <d> .\n${line}<e> <f> <g> <h> .\n`;
-  const [from, end] = [18, 18 + line.length];
-  const at = graphStart(lines, from, end);
-  expect(at === -1 ? '' : lines.slice(at, end)).toBe(graph);
 });

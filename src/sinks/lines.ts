@@ -1,13 +1,6 @@
 /** Finds terms in lines of N-Quads as the engine writes them: one space between terms, ` .` at the end. */
-
-/** Position of the graph's term in the line `[from, end)`; -1 when it stands in the default graph or is empty. */
-export function graphStart(lines: string, from: number, end: number): number {
-  const predicate = afterResource(lines, from);
-  const object = afterResource(lines, predicate);
-  if (predicate === 0 || object === 0) return -1;
-  const graph = lines.charCodeAt(object) === QUOTE ? afterLiteral(lines, object) : afterResource(lines, object);
-  return graph === 0 || graph >= end || lines.charCodeAt(graph) === DOT ? -1 : graph;
-}
+import { excerpt, Fault } from '../fault.ts';
+import { fromBytes } from '../text.ts';
 
 /** The subject of the line that begins at `from`; that of another line in the same text is the same if and only if this one is. */
 export function subjectAt(lines: string, from: number): string {
@@ -16,10 +9,53 @@ export function subjectAt(lines: string, from: number): string {
   return lines.slice(from, lines.charCodeAt(from) === LESS ? end + 1 : end);
 }
 
+/** A statement's terms as tokens of N-Quads; `graph` is empty for the default graph. */
+export type TakeStatement = (subject: string, predicate: string, object: string, graph: string) => void;
+
+/**
+ * Hands on the terms of every line, for formats that let nothing through which their readers would refuse.
+ *
+ * @throws Fault sink/failed — an IRI with a character that no IRI may hold (rml:UnsafeIRI), or a line that is no statement
+ */
+export function eachStatement(lines: string, take: TakeStatement): void {
+  for (let from = 0; from < lines.length; ) {
+    const end = lines.indexOf('\n', from) + 1 || lines.length;
+    const predicate = afterResource(lines, from);
+    const object = predicate === 0 ? 0 : afterResource(lines, predicate);
+    const rest = object === 0 ? 0 : afterObject(lines, object);
+    if (rest === 0 || rest >= end) {
+      if (lines.slice(from, end).trim() !== '') throw notConvertible(`${excerpt(fromBytes(lines.slice(from, end)))} is no statement`);
+    } else {
+      const graph = lines.charCodeAt(rest) === DOT ? '' : lines.slice(rest, afterResource(lines, rest) - 1);
+      const [s, p, o] = [lines.slice(from, predicate - 1), lines.slice(predicate, object - 1), lines.slice(object, rest - 1)];
+      for (const term of [s, p, datatypeOf(o), graph]) {
+        if (term.charCodeAt(0) === LESS && NOT_AN_IRI.test(term)) {
+          throw notConvertible(`The IRI ${excerpt(fromBytes(term))} holds a character that no IRI may hold`);
+        }
+      }
+      take(s, p, o, graph);
+    }
+    from = end;
+  }
+}
+
+const NOT_AN_IRI = /^<[^>]*[\x00-\x20<"{}|^`\\]/;
+
+/** The datatype's IRI of a literal that has one; of an IRI itself; else what is no IRI. */
+const datatypeOf = (object: string): string => (object.charCodeAt(0) === QUOTE ? object.slice(object.lastIndexOf('"') + 3) : object);
+
+const notConvertible = (reason: string): Fault =>
+  new Fault('sink/failed', `The statements cannot be converted: ${reason}`, {
+    hint: 'IRIs of term type UnsafeIRI may hold what only the format nquads lets through',
+  });
+
 const LESS = 60;
 const QUOTE = 34;
 const BACKSLASH = 92;
 const DOT = 46;
+
+const afterObject = (lines: string, from: number): number =>
+  lines.charCodeAt(from) === QUOTE ? afterLiteral(lines, from) : afterResource(lines, from);
 
 /** Just behind the space that ends an IRI or a blank node; 0 when there is none. An unsafe IRI may hold spaces. */
 const afterResource = (lines: string, from: number): number =>

@@ -1,0 +1,66 @@
+/**
+ * Turtle and TriG out of N-Quads. Their terms are those of N-Quads, so a term is copied, or abbreviated where that says the same.
+ *
+ * Statements are grouped as they come: what follows a statement of the same subject needs only predicate and object.
+ */
+import { findNotInIri, toBytes } from '../text.ts';
+import { XSD } from '../value.ts';
+import type { Conversion } from './format.ts';
+
+const RDF_TYPE = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>';
+
+/** Lexical forms that stand without quotes, by datatype. @see https://www.w3.org/TR/turtle/#abbrev */
+const BARE: ReadonlyMap<string, RegExp> = new Map([
+  [`<${XSD}boolean>`, /^(?:true|false)$/],
+  [`<${XSD}integer>`, /^[+-]?[0-9]+$/],
+  [`<${XSD}decimal>`, /^[+-]?[0-9]*\.[0-9]+$/],
+  [`<${XSD}double>`, /^[+-]?(?:[0-9]+\.[0-9]*|\.?[0-9]+)[eE][+-]?[0-9]+$/],
+]);
+
+/** An IRI cut where a prefixed name could be cut: the local part needs no escape and, if there is one, begins with no hyphen. */
+const CUT = /^<(.*?)([A-Za-z0-9_][A-Za-z0-9_-]*)>$/s;
+
+/** @param prefixes prefix → namespace IRI, as ordinary text */
+export function turtle(prefixes: Readonly<Record<string, string>> = {}): Conversion {
+  const names = new Map<string, string>();
+  let pending = '';
+  for (const [prefix, namespace] of Object.entries(prefixes)) {
+    if (findNotInIri(namespace) !== -1) continue;
+    names.set(toBytes(namespace), toBytes(prefix));
+    pending += `@prefix ${toBytes(prefix)}: <${toBytes(namespace)}> .\n`;
+  }
+  if (pending !== '') pending += '\n';
+
+  const resource = (term: string): string => {
+    const [, namespace, local] = (names.size > 0 && CUT.exec(term)) || [];
+    const prefix = namespace === undefined ? undefined : names.get(namespace);
+    return prefix === undefined ? term : `${prefix}:${local}`;
+  };
+  const object = (term: string): string => {
+    if (term[0] !== '"') return resource(term);
+    const end = term.lastIndexOf('"');
+    if (!term.startsWith('^^', end + 1)) return term;
+    const datatype = term.slice(end + 3);
+    const text = term.slice(1, end);
+    return BARE.get(datatype)?.test(text) ? text : `"${text}"^^${resource(datatype)}`;
+  };
+
+  /** The statement that the next one may go on from; empty: there is none. */
+  let [subject, predicate, graph] = ['', '', ''];
+  const close = (): string => (subject === '' ? '' : ' .\n') + (graph === '' ? '' : '}\n');
+  return {
+    add(s, p, o, g) {
+      let text = pending;
+      pending = '';
+      if (g !== graph) {
+        text += close() + (g === '' ? '' : `${resource(g)} {\n`);
+        [subject, graph] = ['', g];
+      }
+      if (s === subject && p === predicate) return `${text}, ${object(o)}`;
+      text += s === subject ? ' ;\n    ' : `${subject === '' ? '' : ' .\n'}${resource(s)} `;
+      [subject, predicate] = [s, p];
+      return `${text}${p === RDF_TYPE ? 'a' : resource(p)} ${object(o)}`;
+    },
+    end: () => pending + close(),
+  };
+}
