@@ -1,6 +1,9 @@
 /** `/config` and `/updateConfig`: view and change the configuration of the fleet while it runs. */
 import { SERVICES, type Service } from '../queues/jobs.ts';
 import { type ConfigDocument, configDocument, shownValue } from '../src/config/document.ts';
+import { optionsOf, ownOption } from '../src/config/effective.ts';
+import { type OptionName, optionRow } from '../src/config/options.ts';
+import { findOption } from '../src/config/parse.ts';
 import { Fault } from '../src/fault.ts';
 import { readJsonBody } from './body.ts';
 import { type Api, type Call, optionalParameter, type Route, withinQueueWait } from './route.ts';
@@ -36,25 +39,40 @@ export function configRoutes(api: Api): readonly Route[] {
         { name: 'configValue', in: 'query', description: 'The new value', schema: { type: 'string' } },
       ],
       body: { type: 'application/json', schema: 'ConfigChange', required: false },
-      replies: { 200: { description: 'The option and its new value; a secret reads as ******', schema: 'ConfigChange' } },
+      replies: {
+        200: { description: 'The option and its new value; a secret reads as ******', schema: 'ConfigChange' },
+        501: { description: 'The option has no effect in this version', type: 'application/problem+json', schema: 'Problem' },
+      },
       handle: async (call) => {
         const { entry, value } = await changeOf(call, api.config.snapshot().MAX_BODY_BYTES);
-        const { name, snapshot } = await withinQueueWait(api, api.config.update(entry, value));
+        const service = seenBy(api, call.service);
+        const { name, snapshot } = await withinQueueWait(api, api.config.update(changedOption(entry, service), value));
         api.logger.info({ option: name, by: call.actor }, 'option changed');
-        return { status: 200, body: { configEntry: entry, configValue: shownValue(name, snapshot, seenBy(call.service)) } };
+        return { status: 200, body: { configEntry: entry, configValue: shownValue(name, snapshot, service) } };
       },
     },
   ];
 }
 
 /** A service and the options that concern it. */
-const seenBy = (service: Service) =>
-  ({ name: SERVICES[service].name, scope: service === 'graph-writer' ? 'writer' : 'transformer' }) as const;
+const seenBy = ({ workingDirectory }: Api, service: Service) =>
+  ({ name: SERVICES[service].name, scope: service === 'graph-writer' ? 'writer' : 'transformer', workingDirectory }) as const;
+
+/**
+ * The option that a request to a service changes: where the service has one of its own, the others keep theirs.
+ *
+ * @throws Fault config/unknown — none of this service; service/not-yet — one without effect
+ */
+function changedOption(entry: string, service: ReturnType<typeof seenBy>): OptionName {
+  const name = findOption(entry, optionsOf(service));
+  if (optionRow(name).effect === 'none yet') throw new Fault('service/not-yet', `The option ${name} has no effect in this version yet`);
+  return ownOption(name, service);
+}
 
 function documentOf(api: Api, service: Service, paths: readonly string[] | undefined): ConfigDocument {
   // The option is what the schedule began with; what holds now is the schedule itself.
   const snapshot = { ...api.config.snapshot(), CRON: api.schedule.current()?.cron };
-  return configDocument(snapshot, seenBy(service), paths);
+  return configDocument(snapshot, seenBy(api, service), paths);
 }
 
 /** `paths` may be repeated as well as comma-separated; an empty one is no restriction. */

@@ -1,8 +1,9 @@
 /** `/rml`: read and replace the files of the mapping directory; for the SQL transformer, the master mapping. */
 import { mkdir, realpath, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import type { Transformer } from '../queues/jobs.ts';
 import { findMasterMapping, MASTER_MAPPING_HINT, type MasterMapping } from '../queues/transform-request.ts';
-import { directories } from '../src/config/directories.ts';
+import { mappingsOf } from '../src/config/directories.ts';
 import { Fault } from '../src/fault.ts';
 import type { Diagnostic } from '../src/mapping/model.ts';
 import { readMapping } from '../src/mapping/read.ts';
@@ -38,7 +39,7 @@ export function rmlRoutes(api: Api): readonly Route[] {
       replies: SHOWN,
       handle: async ({ query }) => {
         const fileName = requiredParameter(query, 'fileName', 'the location of the mapping file');
-        const path = await insideMappings(mappingDirectory(api), fileName);
+        const path = await insideMappings(mappingDirectory(api, 'semi-structured-transformer'), fileName);
         return { status: 200, type: TURTLE, body: await readMappingFile(path, fileName, api.workingDirectory) };
       },
     },
@@ -52,7 +53,7 @@ export function rmlRoutes(api: Api): readonly Route[] {
       replies: WRITTEN,
       handle: async (call) => {
         const fileName = requiredParameter(call.query, 'fileName', 'the location of the mapping file');
-        const directory = mappingDirectory(api);
+        const directory = mappingDirectory(api, 'semi-structured-transformer');
         await mkdir(directory, { recursive: true });
         return writeMapping(api, call, await insideMappings(directory, fileName), fileName);
       },
@@ -71,7 +72,7 @@ export function masterMappingRoutes(api: Api): readonly Route[] {
       summary: 'Shows the master mapping file',
       replies: SHOWN,
       handle: async () => {
-        const directory = mappingDirectory(api);
+        const directory = mappingDirectory(api, 'sql-transformer');
         const { url, path, present } = await find();
         if (!present || path === undefined) {
           throw new Fault('request/not-found', `There is no master mapping: it was looked for at ${redact(url)}`, {
@@ -89,7 +90,7 @@ export function masterMappingRoutes(api: Api): readonly Route[] {
       body: BODY,
       replies: WRITTEN,
       handle: async (call) => {
-        await mkdir(mappingDirectory(api), { recursive: true });
+        await mkdir(mappingDirectory(api, 'sql-transformer'), { recursive: true });
         const { path } = await find();
         if (path === undefined) throw notHere();
         return writeMapping(api, call, path, api.config.snapshot().MASTER_MAPPING_FILE);
@@ -110,9 +111,8 @@ async function writeMapping(api: Api, { request, actor }: Call, path: string, fi
 }
 
 /** @throws Fault request/conflict — the mappings do not lie on this machine */
-function mappingDirectory(api: Api): string {
-  const { mappings } = directories(api.config.snapshot(), api.workingDirectory);
-  const location = locate(mappings, api.workingDirectory);
+function mappingDirectory(api: Api, service: Transformer): string {
+  const location = locate(mappingsOf(service, api.config.snapshot(), api.workingDirectory), api.workingDirectory);
   if (location.kind === 'file') return location.path;
   throw notHere();
 }

@@ -11,7 +11,7 @@ import { openRuns, runPolicy } from '../queues/runs.ts';
 import { openSchedule, type SharedSchedule, startTicks, type Ticks } from '../queues/schedule.ts';
 import { directories } from '../src/config/directories.ts';
 import { DEFAULTS, type OptionName, type OptionValues, type Snapshot } from '../src/config/options.ts';
-import { parseOption, readEnvironment } from '../src/config/parse.ts';
+import { type EnvironmentReading, parseOption, readEnvironment } from '../src/config/parse.ts';
 import { type ConfigStore, openConfig } from '../src/config/store.ts';
 import { VERSION } from '../src/config/version.ts';
 import { Fault } from '../src/fault.ts';
@@ -67,8 +67,8 @@ export async function serve(argv: string[]): Promise<number> {
   }
   if (parsed.positionals.length > 0) throw new UsageError(`serve takes no ${parsed.positionals[0]}`);
   const role = (parsed.value('role') ?? 'all') as Role;
-  const { values, suspects } = readEnvironment(process.env);
-  const options: OptionValues = { ...values, ...flagValues(parsed) };
+  const environment = readEnvironment(process.env);
+  const options: OptionValues = { ...environment.values, ...flagValues(parsed) };
   const listens = role !== 'worker' || options.PORT !== undefined;
   const snapshot: Snapshot = { ...DEFAULTS, ...options };
   refuseLonelyProcess(role, snapshot);
@@ -78,8 +78,9 @@ export async function serve(argv: string[]): Promise<number> {
   if (listens) makeGuard(parseTokens(snapshot.API_TOKENS), snapshot.HOST, snapshot.ALLOW_ANONYMOUS);
 
   const logger = createLogger({ level: snapshot.LOG_LEVEL });
+  warnOfVariables(environment, logger);
   const signal = untilSignal(logger);
-  const fleet = await start(role, listens, options, logger, suspects).catch((error) => {
+  const fleet = await start(role, listens, options, logger).catch((error) => {
     leaveSoon();
     throw error;
   });
@@ -107,13 +108,7 @@ interface Process {
   readonly workers: Workers | undefined;
 }
 
-async function start(
-  role: Role,
-  listens: boolean,
-  options: OptionValues,
-  logger: Logger,
-  suspects: readonly { readonly name: string; readonly hint: string }[],
-): Promise<Process> {
+async function start(role: Role, listens: boolean, options: OptionValues, logger: Logger): Promise<Process> {
   const settings: Snapshot = { ...DEFAULTS, ...options };
   const workingDirectory = process.cwd();
   const bus = openBus(settings, logger);
@@ -123,7 +118,6 @@ async function start(
   let store: EmbeddedStore | undefined;
   try {
     logger.info({ queue: backend.describe(), kind: backend.kind, role, version: VERSION }, 'queue opened');
-    for (const { name, hint } of suspects) logger.warn({ variable: name, hint }, 'unknown variable that looks like an option');
     observeProcess();
     const config = await openConfig(options, backend.settings);
     logger.level = config.snapshot().LOG_LEVEL;
@@ -220,6 +214,12 @@ function openBus(settings: Snapshot, logger: Logger): MessageBus | undefined {
     case 'none':
       return undefined;
   }
+}
+
+function warnOfVariables({ suspects, overruled, idle }: EnvironmentReading, logger: Logger): void {
+  for (const { name, hint } of suspects) logger.warn({ variable: name, hint }, 'unknown variable that looks like an option');
+  for (const { name, by } of overruled) logger.warn({ variable: name, by }, 'variable left aside: the same option is set by its name');
+  if (idle.length > 0) logger.warn({ variables: idle }, 'these options have no effect in this version yet');
 }
 
 function flagValues(parsed: Parsed): OptionValues {

@@ -1,5 +1,5 @@
 /** What a run of the semi-structured transformer is, whoever asks for it: by HTTP or by message, the same checks. */
-import { directories } from '../src/config/directories.ts';
+import { mappingsOf } from '../src/config/directories.ts';
 import type { Snapshot } from '../src/config/options.ts';
 import { Fault } from '../src/fault.ts';
 import { redact } from '../src/redact.ts';
@@ -30,7 +30,7 @@ export async function inputsRequest(fields: FieldValues, snapshot: Snapshot, wor
  */
 async function findMappings(given: string | undefined, snapshot: Snapshot, workingDirectory: string): Promise<readonly string[]> {
   if (given !== undefined && (await isLocalFile(given, workingDirectory))) return [given];
-  const directory = given ?? directories(snapshot, workingDirectory).mappings;
+  const directory = given ?? mappingsOf('semi-structured-transformer', snapshot, workingDirectory);
   const found = await listMappings(directory, workingDirectory);
   if (found !== undefined && found.length > 0) return found;
   if (given === undefined) {

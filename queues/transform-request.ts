@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { directories } from '../src/config/directories.ts';
+import { directories, mappingsOf } from '../src/config/directories.ts';
 import type { Snapshot } from '../src/config/options.ts';
 import { Fault } from '../src/fault.ts';
 import { redact } from '../src/redact.ts';
@@ -69,12 +69,12 @@ export interface MasterMapping {
 }
 
 /**
- * MASTER_MAPPING_FILE in MAPPINGS_DIR_URL.
+ * MASTER_MAPPING_FILE in the mapping directory of the SQL transformer.
  *
  * @throws Fault request/forbidden — the file is not inside the directory
  */
 export async function findMasterMapping(snapshot: Snapshot, workingDirectory: string): Promise<MasterMapping> {
-  const { mappings } = directories(snapshot, workingDirectory);
+  const mappings = mappingsOf('sql-transformer', snapshot, workingDirectory);
   const file = snapshot.MASTER_MAPPING_FILE;
   const location = locate(mappings, workingDirectory);
   if (location.kind === 'http') {

@@ -18,7 +18,7 @@ export const FAULTS = {
   'request/too-large': { status: 413, retriable: false, title: 'The request body is too large' },
   'request/media-type': { status: 415, retriable: false, title: 'The media type is not accepted here' },
   'request/too-many': { status: 429, retriable: true, title: 'Too many requests' },
-  'service/not-yet': { status: 501, retriable: false, title: 'This version does not offer that route' },
+  'service/not-yet': { status: 501, retriable: false, title: 'This version does not offer that' },
   'service/unavailable': { status: 503, retriable: true, title: 'The service cannot answer just now' },
   'config/unknown': { status: 400, retriable: false, title: 'There is no such option' },
   'config/invalid': { status: 400, retriable: false, title: 'The value does not fit the option' },

@@ -34,7 +34,7 @@ afterEach(async () => {
 });
 
 const base = (): string => `${api.url}/sql-transformer`;
-const mappings = (...names: string[]): string => join(directory, 'mappings', ...names);
+const mappings = (...names: string[]): string => join(directory, 'mappings', 'sql-transformer', ...names);
 const putMapping = (text: string, url = base()): Promise<Answer> =>
   ask(`${url}/rml`, { method: 'PUT', body: text, headers: { 'content-type': 'text/turtle' } });
 const updateCron = (value?: string, url = base()): Promise<Answer> =>
@@ -58,14 +58,14 @@ describe('/process', () => {
 
   test('a file: URL stays one', async () => {
     await putMapping(MAPPING);
-    const one = await start({ MAPPINGS_DIR_URL: `file://${mappings()}` });
+    const one = await start({ MAPPINGS_DIR_URL: `file://${join(directory, 'mappings')}` });
     await ask(`${one.url}/sql-transformer/process`);
     expect(one.runs.submitted[0]?.request.mappings).toEqual([`file://${mappings('mapping.ttl')}`]);
   });
 
   test.each([
-    ['an http: directory', 'http://maps.example/dir', 'master.ttl', 'http://maps.example/dir/master.ttl'],
-    ['one with a slash at its end', 'http://maps.example/dir/', 'a/master.ttl', 'http://maps.example/dir/a/master.ttl'],
+    ['an http: directory', 'http://maps.example/dir', 'master.ttl', 'http://maps.example/dir/sql-transformer/master.ttl'],
+    ['one with a slash at its end', 'http://maps.example/dir/', 'a/master.ttl', 'http://maps.example/dir/sql-transformer/a/master.ttl'],
   ])('%s is left to the run', async (_, MAPPINGS_DIR_URL, MASTER_MAPPING_FILE, expected) => {
     const one = await start({ MAPPINGS_DIR_URL, MASTER_MAPPING_FILE });
     expect((await ask(`${one.url}/sql-transformer/process`)).status).toBe(200);
@@ -76,7 +76,7 @@ describe('/process', () => {
   test.each([false, true])(
     'without a master mapping it says where one is looked for, and what to do (directory there: %s)',
     async (there) => {
-      if (there) await mkdir(mappings());
+      if (there) await mkdir(mappings(), { recursive: true });
       const { status, body } = await ask(`${base()}/process`);
       expect({ status, ...body }).toMatchObject({
         status: 400,

@@ -188,7 +188,7 @@ describe('/rml', () => {
       headers: type === '' ? {} : { 'content-type': type },
     });
   const read = (fileName: string): Promise<Response> => fetch(`${base()}/rml?fileName=${encodeURIComponent(fileName)}`);
-  const mappings = (): string => join(directory, 'mappings');
+  const mappings = (): string => join(directory, 'mappings', 'semi-structured-transformer');
 
   test('before there is any mapping, none is found', async () => {
     expect((await read('people.ttl')).status).toBe(404);

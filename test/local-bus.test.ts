@@ -103,7 +103,7 @@ test('the service without brokers completes runs, keeps no messages of them, and
   const directory = await temporaryDirectory();
   await writeFile(join(directory.path, 'people.csv'), PEOPLE.csv);
   await writeFile(join(directory.path, 'people.ttl'), peopleMapping('csv', 'people.csv'));
-  const service = await startService({ cwd: directory.path, env: { MAPPINGS_DIR_URL: directory.path } });
+  const service = await startService({ cwd: directory.path, env: { SEMI_STRUCTURED_TRANSFORMER_MAPPINGS_DIR_URL: directory.path } });
   try {
     const base = `${service.url}/semi-structured-transformer`;
     const inputs = [join(directory.path, 'people.csv'), join(directory.path, 'missing.csv')];

@@ -52,8 +52,8 @@ function suite(queue: TestQueue): void {
   beforeEach(async () => {
     prefix = uniquePrefix();
     directory = await temporaryDirectory();
-    await mkdir(join(directory.path, 'data', 'mappings'), { recursive: true });
-    await writeFile(join(directory.path, 'data', 'mappings', 'mapping.ttl'), 'is read by the run');
+    await mkdir(join(directory.path, 'data', 'mappings', 'sql-transformer'), { recursive: true });
+    await writeFile(join(directory.path, 'data', 'mappings', 'sql-transformer', 'mapping.ttl'), 'is read by the run');
     runs = fakeRuns();
     members = [];
   });
@@ -136,7 +136,7 @@ function suite(queue: TestQueue): void {
     expect(runs.submitted[0]?.request).toMatchObject({
       service: 'sql-transformer',
       inputs: [],
-      mappings: [join(directory.path, 'data', 'mappings', 'mapping.ttl')],
+      mappings: [join(directory.path, 'data', 'mappings', 'sql-transformer', 'mapping.ttl')],
     });
     const scheduled = members.flatMap(({ log }) => log.filter(({ msg }) => msg === 'run scheduled').map(({ tick }) => tick));
     expect(scheduled.slice().sort()).toEqual(times.slice(0, scheduled.length));

@@ -34,7 +34,7 @@ const why = missing === undefined ? '' : ` (not tested: ${missing})`;
     service = await startService({
       cwd: directory.path,
       env: {
-        MAPPINGS_DIR_URL: at('mappings'),
+        SEMI_STRUCTURED_TRANSFORMER_MAPPINGS_DIR_URL: at('mappings'),
         KAFKA_BROKERS: kafka.broker,
         KAFKA_TOPIC_NAME_SOURCE: topics.source,
         KAFKA_TOPIC_NAME_SUCCESS: topics.success,

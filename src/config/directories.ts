@@ -9,7 +9,7 @@ export interface Directories {
   readonly store: string;
   /** Spill files of running joins and de-duplication. */
   readonly spill: string;
-  /** URL or path, as the option gives it. */
+  /** URL or path, as the option gives it. With SERVICE `all` those of each transformer are in it: `mappingsOf`. */
   readonly mappings: string;
   readonly output: string;
   readonly provenance: string;
@@ -18,10 +18,7 @@ export interface Directories {
 /** Paths are absolute; URLs stay as they are. `workingDirectory` is what relative paths start from. */
 export function directories(snapshot: Snapshot, workingDirectory = process.cwd()): Directories {
   const data = resolve(workingDirectory, snapshot.DATA_DIR);
-  const at = (url: string | undefined, otherwise: string): string => {
-    if (url === undefined) return otherwise;
-    return /^[a-z][a-z0-9+.-]+:/i.test(url) || isAbsolute(url) ? url : resolve(workingDirectory, url);
-  };
+  const at = (url: string | undefined, otherwise: string): string => (url === undefined ? otherwise : placed(url, workingDirectory));
   const output = at(snapshot.OUTPUT_DIR_URL, join(data, 'output'));
   return {
     queue: join(data, 'queue'),
@@ -31,4 +28,28 @@ export function directories(snapshot: Snapshot, workingDirectory = process.cwd()
     output,
     provenance: at(snapshot.PROV_OUTPUT_DIR_URL, output),
   };
+}
+
+const isUrl = (text: string): boolean => /^[a-z][a-z0-9+.-]+:/i.test(text);
+const placed = (url: string, workingDirectory: string): string => (isUrl(url) || isAbsolute(url) ? url : resolve(workingDirectory, url));
+
+/** What a transformer's own directory is called, and the option that moves it. */
+const MAPPINGS_OF = {
+  'semi-structured-transformer': 'SEMI_STRUCTURED_TRANSFORMER_MAPPINGS_DIR_URL',
+  'sql-transformer': 'SQL_TRANSFORMER_MAPPINGS_DIR_URL',
+} as const;
+
+/**
+ * Where the mappings of a transformer are. Where it is alone in its process, MAPPINGS_DIR_URL is its own; else neither shall find the
+ * mappings of the other.
+ */
+export function mappingsOf(service: keyof typeof MAPPINGS_OF, snapshot: Snapshot, workingDirectory = process.cwd()): string {
+  const own = snapshot[MAPPINGS_OF[service]];
+  if (own !== undefined) return placed(own, workingDirectory);
+  const { mappings } = directories(snapshot, workingDirectory);
+  if (snapshot.SERVICE !== 'all') return mappings;
+  if (!isUrl(mappings)) return join(mappings, service);
+  const url = new URL(mappings);
+  url.pathname = url.pathname.replace(/\/*$/, `/${service}`);
+  return url.href;
 }

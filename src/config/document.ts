@@ -1,16 +1,12 @@
 /** The `/config` document: options by their paths, secrets hidden, whole or restricted to some entries. */
 
 import { redact } from '../redact.ts';
-import { DEFAULTS, OPTION_NAMES, type OptionName, type OptionScope, optionRow, ROOT_PATHS, type Snapshot } from './options.ts';
+import { type DocumentService, effectiveValue, optionsOf, sharedOption } from './effective.ts';
+import { DEFAULTS, type OptionName, type OptionScope, optionRow, ROOT_PATHS, type Snapshot } from './options.ts';
 import { findOption } from './parse.ts';
 import { VERSION } from './version.ts';
 
-/** A service as the document sees it. */
-export interface DocumentService {
-  /** As in messages, such as `SQL-Transformer`. */
-  readonly name: string;
-  readonly scope: OptionScope;
-}
+export type { DocumentService };
 
 export type ConfigDocument = Readonly<Record<string, unknown>>;
 
@@ -21,17 +17,17 @@ const SERVICE_KEY: Readonly<Record<OptionScope, string>> = { transformer: 'servi
  * The document for one service. With `paths`, only those entries: option names, their paths, or a path above several
  * (`provenance`, `provenance.kafka`), each with or without the service's key; `version` and `applicationName` too.
  *
- * @throws Fault config/unknown — an entry that is none of these
+ * @throws Fault config/unknown — an entry that is none of these, or of another service
  */
 export function configDocument(snapshot: Snapshot, service: DocumentService, paths?: readonly string[]): ConfigDocument {
   const wanted = paths === undefined ? undefined : new Set(paths.flatMap((entry) => entriesOf(entry, service)));
   const document: Record<string, unknown> = {};
   const put = (path: string, value: unknown): void => {
     if (wanted !== undefined && !wanted.has(path)) return;
-    place(document, ROOT_PATHS.has(path) || path in ROOT_VALUES ? path : `${SERVICE_KEY[service.scope]}.${path}`, value);
+    place(document, ROOT_PATHS.has(path) || Object.hasOwn(ROOT_VALUES, path) ? path : `${SERVICE_KEY[service.scope]}.${path}`, value);
   };
   for (const [path, value] of Object.entries(ROOT_VALUES)) put(path, value(service));
-  for (const name of optionsOf(service)) put(optionRow(name).path, shownValue(name, snapshot, service));
+  for (const name of shownOptions(service)) put(optionRow(name).path, shownValue(name, snapshot, service));
   return document;
 }
 
@@ -40,29 +36,28 @@ const ROOT_VALUES: Readonly<Record<string, (service: DocumentService) => string>
   applicationName: (service) => service.name,
 };
 
-function optionsOf(service: DocumentService): readonly OptionName[] {
-  return OPTION_NAMES.filter((name) => (optionRow(name).scope ?? service.scope) === service.scope);
-}
+/** What a service has of its own stands at the place of what all of them have. */
+const shownOptions = (service: DocumentService): readonly OptionName[] =>
+  optionsOf(service).filter((name) => optionRow(name).own === undefined);
 
 /** The paths that one entry of the request stands for. */
 function entriesOf(entry: string, service: DocumentService): readonly string[] {
   const path = entry.trim();
-  if (path in ROOT_VALUES || path === '') return [path];
+  if (Object.hasOwn(ROOT_VALUES, path)) return [path];
   if (!Object.hasOwn(DEFAULTS, path)) {
     const key = SERVICE_KEY[service.scope];
-    const all = optionsOf(service).map((name) => optionRow(name).path);
+    const all = shownOptions(service).map((name) => optionRow(name).path);
     if (path === key) return all.filter((one) => !ROOT_PATHS.has(one));
     const above = `${path.startsWith(`${key}.`) ? path.slice(key.length + 1) : path}.`;
     const below = all.filter((one) => one.startsWith(above));
     if (below.length > 0) return below;
   }
-  return [optionRow(findOption(path)).path];
+  return [optionRow(sharedOption(findOption(path, optionsOf(service)))).path];
 }
 
 /** The value as a reader may see it: secrets and passwords inside URLs are hidden, lists are comma-separated text. */
-export function shownValue(name: OptionName, snapshot: Snapshot, service?: DocumentService): string | boolean | number | null {
-  const value = snapshot[name];
-  if (name === 'FRIENDLY_NAME' && value === undefined && service !== undefined) return service.name;
+export function shownValue(name: OptionName, snapshot: Snapshot, service: DocumentService): string | boolean | number | null {
+  const value = effectiveValue(name, snapshot, service);
   if (value === undefined) return null;
   const text = typeof value === 'object' ? value.join(',') : value;
   if (optionRow(name).secret) return text === '' ? '' : HIDDEN;

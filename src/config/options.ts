@@ -20,7 +20,15 @@ export interface OptionRow {
   readonly secret?: true;
   /** May be changed on a running instance. The others are read once, at start. */
   readonly live?: true;
+  /** How one that is not `live` is changed without a restart. */
+  readonly instead?: string;
   readonly scope?: OptionScope;
+  /** Nothing reads it yet: it cannot be set while running, and is warned of where the environment sets it. */
+  readonly effect?: 'none yet';
+  /** Other names and paths of the same option. */
+  readonly aliases?: readonly string[];
+  /** What one service has in place of an option that all of them have. Shown at the path of that option, and set by it. */
+  readonly own?: { readonly service: string; readonly of: string };
   readonly values?: readonly string[];
   readonly minimum?: number;
   readonly maximum?: number;
@@ -39,6 +47,10 @@ function isTimeZone(text: string): boolean {
     return false;
   }
 }
+
+/** @see https://kafka.apache.org/documentation/#topicconfigs */
+const TOPIC = { test: /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}$/, says: 'at most 249 letters, digits, dots, underscores and hyphens' } as const;
+const BROKER = { test: /^(\[[0-9A-Fa-f:.]+\]|[^\s:/,@]+):\d{1,5}$/, says: '`host:port`' } as const;
 
 export const OPTIONS = {
   // The process
@@ -339,7 +351,26 @@ export const OPTIONS = {
     default: none,
     live: true,
     scope: 'transformer',
-    summary: 'Directory of the mapping files. Absent: `mappings` under DATA_DIR.',
+    summary:
+      'Directory of the mapping files; with SERVICE `all` each transformer has a directory of its own in it, named as its prefix. Absent: `mappings` under DATA_DIR.',
+  },
+  SEMI_STRUCTURED_TRANSFORMER_MAPPINGS_DIR_URL: {
+    path: 'semi-structured-transformer.mappingsDirUrl',
+    type: 'url',
+    default: none,
+    live: true,
+    scope: 'transformer',
+    own: { service: 'Semi-Structured-Transformer', of: 'MAPPINGS_DIR_URL' },
+    summary: 'Directory of the mapping files of the semi-structured transformer. Absent: as MAPPINGS_DIR_URL says.',
+  },
+  SQL_TRANSFORMER_MAPPINGS_DIR_URL: {
+    path: 'sql-transformer.mappingsDirUrl',
+    type: 'url',
+    default: none,
+    live: true,
+    scope: 'transformer',
+    own: { service: 'SQL-Transformer', of: 'MAPPINGS_DIR_URL' },
+    summary: 'Directory of the master mapping. Absent: as MAPPINGS_DIR_URL says.',
   },
   MASTER_MAPPING_FILE: {
     path: 'masterMappingFile',
@@ -371,6 +402,7 @@ export const OPTIONS = {
     type: 'boolean',
     default: false,
     live: true,
+    effect: 'none yet',
     summary: 'Delete an input file after its run completed.',
   },
   CUSTOM_FUNCTION_JAR_URL: {
@@ -378,6 +410,7 @@ export const OPTIONS = {
     type: 'url',
     default: none,
     live: true,
+    effect: 'none yet',
     scope: 'transformer',
     summary: 'Where the code of custom functions is downloaded from.',
   },
@@ -386,6 +419,7 @@ export const OPTIONS = {
     type: 'url',
     default: none,
     live: true,
+    effect: 'none yet',
     scope: 'transformer',
     summary: 'Where the description of custom functions is downloaded from.',
   },
@@ -459,6 +493,7 @@ export const OPTIONS = {
     path: 'sql.cron',
     type: 'string',
     default: none,
+    instead: 'Send PUT /updateCron: a schedule that a request has set comes before the environment variable',
     scope: 'transformer',
     summary:
       'Schedule of the SQL transformer until `PUT /updateCron` sets another one, Quartz (6 or 7 fields) or Unix (5 fields). Absent: none.',
@@ -496,21 +531,46 @@ export const OPTIONS = {
     path: 'kafka.kafkaBrokers',
     type: 'list',
     default: noList,
+    live: true,
+    pattern: BROKER,
     summary: 'Brokers, `host:port` each. Empty: no message queue.',
   },
   KAFKA_TOPIC_NAME_SOURCE: {
     path: 'kafka.topicNameSource',
     type: 'string',
     default: 'source_urls',
-    summary: 'Topic that carries source URLs.',
+    live: true,
+    scope: 'transformer',
+    pattern: TOPIC,
+    summary: 'Topic that carries source URLs; with SERVICE `all`, those of the semi-structured transformer.',
+  },
+  SQL_TRANSFORMER_KAFKA_TOPIC_NAME_SOURCE: {
+    path: 'sql-transformer.kafka.topicNameSource',
+    type: 'string',
+    default: none,
+    live: true,
+    scope: 'transformer',
+    own: { service: 'SQL-Transformer', of: 'KAFKA_TOPIC_NAME_SOURCE' },
+    pattern: TOPIC,
+    summary: 'Topic whose messages start runs of the SQL transformer. Absent: none with SERVICE `all`, else KAFKA_TOPIC_NAME_SOURCE.',
   },
   KAFKA_TOPIC_NAME_SUCCESS: {
-    path: 'kafka.topicNameSuccess',
+    path: 'provenance.kafka.topicNameSuccess',
+    aliases: ['PROV_KAFKA_TOPIC_NAME_SUCCESS', 'kafka.topicNameSuccess'],
     type: 'string',
     default: 'success_queue',
-    summary: 'Topic of success messages.',
+    live: true,
+    pattern: TOPIC,
+    summary: 'Topic of success messages: transformers write them, the graph writer reads them.',
   },
-  KAFKA_TOPIC_NAME_DLQ: { path: 'kafka.topicNameDLQ', type: 'string', default: 'dead_letter_queue', summary: 'Topic of failure messages.' },
+  KAFKA_TOPIC_NAME_DLQ: {
+    path: 'kafka.topicNameDLQ',
+    type: 'string',
+    default: 'dead_letter_queue',
+    live: true,
+    pattern: TOPIC,
+    summary: 'Topic of failure messages.',
+  },
   KAFKA_GROUP_ID: { path: 'kafka.groupId', type: 'string', default: none, summary: 'Consumer group. Absent: the name of the service.' },
   KAFKA_SSL: { path: 'kafka.ssl', type: 'boolean', default: false, summary: 'Speak TLS with the brokers.' },
   KAFKA_SSL_CA: {
@@ -572,12 +632,20 @@ export const OPTIONS = {
   },
 
   // Provenance
-  RECORD_PROVO: { path: 'provenance.recordProvo', type: 'boolean', default: false, live: true, summary: 'Record provenance (PROV-O).' },
+  RECORD_PROVO: {
+    path: 'provenance.recordProvo',
+    type: 'boolean',
+    default: false,
+    live: true,
+    effect: 'none yet',
+    summary: 'Record provenance (PROV-O).',
+  },
   PROV_OUTPUT_DIR_URL: {
     path: 'provenance.outputDirUrl',
     type: 'url',
     default: none,
     live: true,
+    effect: 'none yet',
     summary: 'Directory of provenance files. Absent: beside the output.',
   },
   SWITCHED_OFF_ACTIVITIES: {
@@ -585,6 +653,7 @@ export const OPTIONS = {
     type: 'list',
     default: noList,
     live: true,
+    effect: 'none yet',
     pattern: { test: /^(main|execution|message)$/, says: '`main`, `execution` or `message`' },
     summary: 'Activities that are left out of the provenance: main, execution, message.',
   },
@@ -592,18 +661,18 @@ export const OPTIONS = {
     path: 'provenance.kafka.kafkaBrokers',
     type: 'list',
     default: noList,
+    live: true,
+    effect: 'none yet',
+    pattern: BROKER,
     summary: 'Brokers of the provenance topics. Empty: KAFKA_BROKERS.',
-  },
-  PROV_KAFKA_TOPIC_NAME_SUCCESS: {
-    path: 'provenance.kafka.topicNameSuccess',
-    type: 'string',
-    default: 'prov_success_queue',
-    summary: 'Topic that announces provenance files.',
   },
   PROV_KAFKA_TOPIC_NAME_DLQ: {
     path: 'provenance.kafka.topicNameDLQ',
     type: 'string',
     default: 'prov_dead_letter_queue',
+    live: true,
+    effect: 'none yet',
+    pattern: TOPIC,
     summary: 'Topic of failures to record provenance.',
   },
 
@@ -613,7 +682,34 @@ export const OPTIONS = {
     type: 'string',
     default: none,
     live: true,
-    summary: 'Display name. Absent: the name of the service.',
+    summary: 'Display name of services that have none of their own. Absent: the name of the service.',
+  },
+  SEMI_STRUCTURED_TRANSFORMER_FRIENDLY_NAME: {
+    path: 'semi-structured-transformer.friendlyName',
+    type: 'string',
+    default: none,
+    live: true,
+    scope: 'transformer',
+    own: { service: 'Semi-Structured-Transformer', of: 'FRIENDLY_NAME' },
+    summary: 'Display name of the Semi-Structured-Transformer. Absent: FRIENDLY_NAME.',
+  },
+  SQL_TRANSFORMER_FRIENDLY_NAME: {
+    path: 'sql-transformer.friendlyName',
+    type: 'string',
+    default: none,
+    live: true,
+    scope: 'transformer',
+    own: { service: 'SQL-Transformer', of: 'FRIENDLY_NAME' },
+    summary: 'Display name of the SQL-Transformer. Absent: FRIENDLY_NAME.',
+  },
+  GRAPH_WRITER_FRIENDLY_NAME: {
+    path: 'graph-writer.friendlyName',
+    type: 'string',
+    default: none,
+    live: true,
+    scope: 'writer',
+    own: { service: 'Graph-Writer', of: 'FRIENDLY_NAME' },
+    summary: 'Display name of the Graph-Writer. Absent: FRIENDLY_NAME.',
   },
   LICENSE: {
     path: 'license',
@@ -621,6 +717,7 @@ export const OPTIONS = {
     default: none,
     secret: true,
     live: true,
+    effect: 'none yet',
     summary: 'Signed licence text. Absent: the community licence.',
   },
   CONFIG_BACKUP: {
@@ -628,6 +725,7 @@ export const OPTIONS = {
     type: 'url',
     default: none,
     live: true,
+    effect: 'none yet',
     summary: 'Where a configuration backup is written to and restored from.',
   },
 
@@ -638,6 +736,7 @@ export const OPTIONS = {
     default: none,
     secret: true,
     live: true,
+    effect: 'none yet',
     summary: 'Access key of the object storage.',
   },
   AWS_SECRET_KEY: {
@@ -646,9 +745,10 @@ export const OPTIONS = {
     default: none,
     secret: true,
     live: true,
+    effect: 'none yet',
     summary: 'Secret key of the object storage.',
   },
-  S3_REGION: { path: 's3.region', type: 'string', default: none, live: true, summary: 'Region of the object storage.' },
+  S3_REGION: { path: 's3.region', type: 'string', default: none, live: true, effect: 'none yet', summary: 'Region of the object storage.' },
 
   // Property graphs and the graph writer
   PROPERTY_GRAPH_MODE: {

@@ -4,19 +4,26 @@ import { didYouMean, editDistance } from '../nearest.ts';
 import { DEFAULTS, OPTION_NAMES, type OptionName, type OptionValues, optionRow, type Snapshot } from './options.ts';
 
 const SERVICE_KEYS = /^service(Transformer|Writer)Config\./;
-const byPath: ReadonlyMap<string, OptionName> = new Map(OPTION_NAMES.map((name) => [optionRow(name).path, name]));
+/** By name, path and alias. */
+const byEntry: ReadonlyMap<string, OptionName> = new Map(OPTION_NAMES.flatMap((name) => entriesOf(name).map((entry) => [entry, name])));
+
+function entriesOf(name: OptionName): readonly string[] {
+  const { path, aliases = [] } = optionRow(name);
+  return [name, path, ...aliases];
+}
 
 /**
- * The option that `entry` names: its name, or its path in the document, with or without the service's key before it.
+ * The option that `entry` names: its name, its path in the document, with or without the service's key before it, or an alias of either.
  *
+ * @param among options to choose from, such as those of a service
  * @throws Fault config/unknown — with the nearest names
  */
-export function findOption(entry: string): OptionName {
-  if (Object.hasOwn(DEFAULTS, entry)) return entry as OptionName;
-  const found = byPath.get(entry.replace(SERVICE_KEYS, ''));
-  if (found !== undefined) return found;
-  const hint = didYouMean(entry, [...OPTION_NAMES, ...byPath.keys()]);
-  throw new Fault('config/unknown', `There is no option ${excerpt(entry)}`, { hint: hint && capital(hint) });
+export function findOption(entry: string, among: readonly OptionName[] = OPTION_NAMES): OptionName {
+  const found = byEntry.get(entry.replace(SERVICE_KEYS, ''));
+  if (found !== undefined && among.includes(found)) return found;
+  const near = didYouMean(entry, among.flatMap(entriesOf));
+  const message = found === undefined ? `There is no option ${excerpt(entry)}` : `The option ${excerpt(entry)} is not one of this service`;
+  throw new Fault('config/unknown', message, { hint: near === undefined ? 'GET /config shows every option' : capital(near) });
 }
 
 /**
@@ -81,6 +88,10 @@ export interface EnvironmentReading {
   readonly values: OptionValues;
   /** Variables that look like misspelt options: worth a log line, no reason to refuse the start (they may be another program's). */
   readonly suspects: readonly { readonly name: string; readonly hint: string }[];
+  /** Aliases that do not count, since the option's own name is set to something else. */
+  readonly overruled: readonly { readonly name: string; readonly by: OptionName }[];
+  /** Options that are set and that nothing reads yet. */
+  readonly idle: readonly OptionName[];
 }
 
 /**
@@ -91,15 +102,26 @@ export interface EnvironmentReading {
 export function readEnvironment(environment: Readonly<Record<string, string | undefined>>): EnvironmentReading {
   const values: Record<string, unknown> = {};
   const suspects: { name: string; hint: string }[] = [];
+  const overruled: { name: string; by: OptionName }[] = [];
   for (const [name, text] of Object.entries(environment)) {
     if (text === undefined || text.trim() === '') continue;
+    const by = aliased.get(name);
     if (Object.hasOwn(DEFAULTS, name)) values[name] = parseOption(name as OptionName, text);
-    else if (name.length >= 7 && OPTION_NAMES.some((option) => option.length >= 7 && nearly(name, option))) {
+    else if (by !== undefined) {
+      const own = environment[by]?.trim() ?? '';
+      if (own === '') values[by] = parseOption(by, text);
+      else if (own !== text.trim()) overruled.push({ name, by });
+    } else if (name.length >= 7 && OPTION_NAMES.some((option) => option.length >= 7 && nearly(name, option))) {
       suspects.push({ name, hint: didYouMean(name, OPTION_NAMES) ?? '' });
     }
   }
-  return { values: values as OptionValues, suspects };
+  const idle = OPTION_NAMES.filter((name) => Object.hasOwn(values, name) && optionRow(name).effect === 'none yet');
+  return { values: values as OptionValues, suspects, overruled, idle };
 }
+
+const aliased: ReadonlyMap<string, OptionName> = new Map(
+  OPTION_NAMES.flatMap((name) => (optionRow(name).aliases ?? []).map((alias) => [alias, name])),
+);
 
 function nearly(name: string, option: string): boolean {
   return Math.abs(name.length - option.length) <= 2 && editDistance(name, option) <= 2;

@@ -65,9 +65,10 @@ export async function openConfig(environment: OptionValues, settings?: SharedSet
     async update(nameOrPath, given) {
       const name = findOption(nameOrPath);
       parseOption(name, given);
-      if (optionRow(name).live !== true) {
+      const { live, instead } = optionRow(name);
+      if (live !== true) {
         throw new Fault('config/invalid', `The option ${name} is read when the process starts and cannot be changed while it runs`, {
-          hint: `Set the environment variable ${name} and restart`,
+          hint: instead ?? `Set the environment variable ${name} and restart`,
         });
       }
       if (settings === undefined) throw new Fault('service/unavailable', 'This process has no shared settings to keep a change in');

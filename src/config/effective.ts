@@ -1,0 +1,64 @@
+/** What an option is for one service: the value of its own, the fleet's, or what an absent one stands for. */
+import { directories, mappingsOf } from './directories.ts';
+import { OPTION_NAMES, type OptionName, type OptionScope, optionRow, type Snapshot } from './options.ts';
+
+/** A service as its configuration sees it. */
+export interface DocumentService {
+  /** As in messages, such as `SQL-Transformer`. */
+  readonly name: string;
+  readonly scope: OptionScope;
+  /** What relative paths of options start from; left out: the directory of the process. */
+  readonly workingDirectory?: string;
+}
+
+/** The options that a service has, those of its own among them. */
+export function optionsOf({ name, scope }: DocumentService): readonly OptionName[] {
+  return OPTION_NAMES.filter((option) => {
+    const row = optionRow(option);
+    return (row.scope ?? scope) === scope && (row.own?.service ?? name) === name;
+  });
+}
+
+/** The option by which the service itself is told, in place of the one that all services have. */
+export function ownOption(option: OptionName, { name }: DocumentService): OptionName {
+  return OPTION_NAMES.find((one) => isOwn(one, option, name)) ?? option;
+}
+
+function isOwn(own: OptionName, option: OptionName, service: string): boolean {
+  const row = optionRow(own).own;
+  return row?.of === option && row.service === service;
+}
+
+/** The option at whose path this one is shown. */
+export const sharedOption = (option: OptionName): OptionName => (optionRow(option).own?.of as OptionName | undefined) ?? option;
+
+/** The value that counts for the service; undefined: there is none. */
+export function effectiveValue(option: OptionName, snapshot: Snapshot, service: DocumentService): Snapshot[OptionName] {
+  const shared = sharedOption(option);
+  const own = snapshot[ownOption(shared, service)];
+  if (own !== undefined && ownOption(shared, service) !== shared) return own;
+  const { workingDirectory } = service;
+  switch (shared) {
+    case 'FRIENDLY_NAME':
+      return snapshot.FRIENDLY_NAME ?? service.name;
+    case 'KAFKA_TOPIC_NAME_SOURCE':
+      return sourceTopic(service.name === 'SQL-Transformer' ? 'sql-transformer' : 'semi-structured-transformer', snapshot);
+    case 'MAPPINGS_DIR_URL':
+      return mappingsOf(service.name === 'SQL-Transformer' ? 'sql-transformer' : 'semi-structured-transformer', snapshot, workingDirectory);
+    case 'OUTPUT_DIR_URL':
+      return directories(snapshot, workingDirectory).output;
+    case 'PROV_OUTPUT_DIR_URL':
+      return directories(snapshot, workingDirectory).provenance;
+    case 'PROV_KAFKA_BROKERS':
+      return snapshot.PROV_KAFKA_BROKERS.length > 0 ? snapshot.PROV_KAFKA_BROKERS : snapshot.KAFKA_BROKERS;
+    default:
+      return snapshot[shared];
+  }
+}
+
+/** The topic whose messages start runs of a transformer. Where both are in one process, a message without an address is the semi-structured one's. */
+export function sourceTopic(service: 'semi-structured-transformer' | 'sql-transformer', snapshot: Snapshot): string | undefined {
+  if (service === 'semi-structured-transformer') return snapshot.KAFKA_TOPIC_NAME_SOURCE;
+  const shared = snapshot.SERVICE === 'all' ? undefined : snapshot.KAFKA_TOPIC_NAME_SOURCE;
+  return snapshot.SQL_TRANSFORMER_KAFKA_TOPIC_NAME_SOURCE ?? shared;
+}
