@@ -11,7 +11,8 @@ import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Fault } from '../../src/fault.ts';
-import { claimDirectory, processExists } from '../../src/storage/claim.ts';
+import { claimDirectory } from '../../src/storage/claim.ts';
+import { processExists } from '../../src/storage/owner.ts';
 import { connect } from './redis.ts';
 
 export interface PrivateServer {

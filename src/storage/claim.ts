@@ -1,24 +1,19 @@
-/** One process at a time in a directory: a file with the owner's process id, which a dead owner leaves behind without harm. */
-import { mkdir, open, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+/**
+ * One process at a time in a directory.
+ *
+ * `owner.json` is the record of the owner. It appears by rename, whole, and only the one successor of the record that it replaces puts it
+ * there: whoever wants to follow a dead owner links its own record to `owner-after-TOKEN.json`, a name of which there is one, and looks
+ * again whether that owner is still the last. A successor that dies half-way is followed in the same manner.
+ */
+import { createHash } from 'node:crypto';
+import { link, mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { Fault } from '../fault.ts';
+import { answers, type Owner, presentOwner, type Refusal, refusalOf, TOUCH_MS } from './owner.ts';
 
 export interface Claim {
   release(): Promise<void>;
 }
-
-interface Owner {
-  readonly pid: number;
-  /** Tells a process from a later one with the same id; undefined where the system does not say. */
-  readonly born: string | undefined;
-}
-
-const QUEUE: Claimed = {
-  what: 'queue',
-  hint: 'Stop that process, give this one another DATA_DIR, or let both share a queue by QUEUE_URL',
-};
-const FILE = 'owner.json';
-const TRIES = 5;
 
 /** What the directory is, for messages. */
 export interface Claimed {
@@ -27,67 +22,164 @@ export interface Claimed {
   readonly hint: string;
 }
 
+const QUEUE: Claimed = {
+  what: 'queue',
+  hint: 'Stop that process, give this one another DATA_DIR, or let both share a queue by QUEUE_URL',
+};
+const RECORD = 'owner.json';
+const NOBODY = 'nobody';
+/** Each is lost only because another process has got further. */
+const TRIES = 100;
+const YOUNG_MS = 60_000;
+
 /**
- * Claims `directory` (created when missing) for this process.
+ * Claims `directory` (created when missing) for this process, until `release` or the end of the process.
  *
- * @throws Fault service/unavailable — a living process owns it; the text names its id
+ * @throws Fault service/unavailable — another process owns it, or may own it; the text names it and says what to do
  */
 export async function claimDirectory(directory: string, { what, hint }: Claimed = QUEUE): Promise<Claim> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const path = join(directory, FILE);
-  const me: Owner = { pid: process.pid, born: await birthOf(process.pid) };
-  for (let i = 0; i < TRIES; i++) {
-    try {
-      const file = await open(path, 'wx', 0o600);
-      try {
-        await file.writeFile(JSON.stringify(me));
-      } finally {
-        await file.close();
-      }
-      return { release: () => rm(path, { force: true }) };
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
-    const owner = await readOwner(path);
-    if (owner !== undefined && (await isAlive(owner))) {
-      throw new Fault('service/unavailable', `The ${what} directory ${directory} is in use by process ${owner.pid}`, { hint });
-    }
-    await rm(path, { force: true });
-  }
-  throw new Fault('service/unavailable', `The ${what} directory ${directory} is being claimed by several processes at once`);
-}
-
-async function readOwner(path: string): Promise<Owner | undefined> {
+  const { owner: me, close } = await presentOwner(directory);
+  const own = join(directory, `owner-${me.token}.json`);
   try {
-    return JSON.parse(await readFile(path, 'utf8')) as Owner;
+    for (let i = 0; i < TRIES; i++) {
+      await writeRecord(own, me);
+      const outcome = await attempt(directory, own, me);
+      if (outcome === 'taken') {
+        const stop = keep(directory, me, what);
+        return {
+          async release() {
+            stop();
+            if ((await readRecord(join(directory, RECORD)))?.owner.token === me.token) await rm(join(directory, RECORD), { force: true });
+            await close();
+          },
+        };
+      }
+      if (outcome !== 'overtaken') {
+        throw new Fault('service/unavailable', `The ${what} directory ${directory} ${outcome.text}`, { hint: outcome.hint ?? hint });
+      }
+    }
+    throw new Fault('service/unavailable', `The ${what} directory ${directory} is being claimed by several processes at once`, { hint });
   } catch (error) {
-    // Gone meanwhile, or cut off by the death of its writer: nobody's.
-    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    await rm(own, { force: true });
+    await close();
     throw error;
   }
 }
 
-async function isAlive(owner: Owner): Promise<boolean> {
-  if (!processExists(owner.pid)) return false;
-  const born = await birthOf(owner.pid);
-  return owner.born === undefined || born === undefined || owner.born === born;
-}
-
-export function processExists(pid: number): boolean {
+/** `overtaken`: others have changed the state meanwhile. */
+async function attempt(directory: string, own: string, me: Owner): Promise<'taken' | 'overtaken' | Refusal> {
+  const record = join(directory, RECORD);
+  const before = await readRecord(record);
+  const followed: string[] = [];
+  let last = NOBODY;
+  for (let path = record, found = before; ; path = after(directory, last), found = await readRecord(path)) {
+    if (found !== undefined) {
+      const refusal = await refusalOf(found.owner, me, directory, path, Date.now() - found.touched);
+      if (refusal !== undefined) return refusal;
+      last = found.owner.token;
+    } else if (path !== record) break;
+    if (path !== record) followed.push(path);
+    if (found?.owner.socket !== undefined) followed.push(join(directory, found.owner.socket));
+  }
+  const claimed = after(directory, last);
   try {
-    process.kill(pid, 0);
-    return true;
+    await link(own, claimed);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' || code === 'ENOENT') return 'overtaken';
+    return {
+      text: `cannot be claimed: its file system refuses a hard link (${(error as Error).message})`,
+      hint: 'Take a directory of a local file system',
+    };
+  }
+  const now = await readRecord(record);
+  if (now?.owner.token !== before?.owner.token) {
+    await rm(claimed, { force: true });
+    return 'overtaken';
+  }
+  await rename(own, record);
+  for (const path of [...followed, claimed]) await rm(path, { force: true });
+  await removeRemains(directory, me);
+  return 'taken';
+}
+
+const after = (directory: string, token: string): string => join(directory, `owner-after-${token}.json`);
+
+interface Found {
+  readonly owner: Owner;
+  /** Milliseconds since 1970. */
+  readonly touched: number;
+}
+
+/** Undefined: there is none. */
+async function readRecord(path: string): Promise<Found | undefined> {
+  try {
+    const [text, { mtimeMs }] = await Promise.all([readFile(path, 'utf8'), stat(path)]);
+    return { owner: ownerOf(text) ?? damaged(path), touched: mtimeMs };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
   }
 }
 
-/** Start time of a process in clock ticks since boot, on Linux. @see proc(5), /proc/pid/stat field 22 */
-async function birthOf(pid: number): Promise<string | undefined> {
+function ownerOf(text: string): Owner | undefined {
   try {
-    const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
-  } catch {
-    return undefined;
+    const { pid, born, token = `${pid}-${born}`, ...rest } = JSON.parse(text) as Partial<Owner>;
+    if (typeof pid === 'number' && pid > 0 && /^[\w-]+$/.test(token)) return { ...rest, pid, born, token };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
   }
+  return undefined;
+}
+
+/** Records appear whole, so what is none was cut off by a failure of the machine, with the process that wrote it. */
+const damaged = (path: string): Owner => ({ pid: 0, token: `damaged-${createHash('sha256').update(basename(path)).digest('hex')}` });
+
+/** On the disk before anything refers to it. */
+async function writeRecord(path: string, owner: Owner): Promise<void> {
+  const file = await open(path, 'w', 0o600);
+  try {
+    await file.writeFile(JSON.stringify(owner));
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Touches the record from time to time; ends the process when a person has removed the record and another process has the directory. */
+function keep(directory: string, me: Owner, what: string): () => void {
+  const record = join(directory, RECORD);
+  const touch = async (): Promise<void> => {
+    const owner = (await readRecord(record))?.owner;
+    if (owner === undefined || owner.token === me.token) return utimes(record, new Date(), new Date());
+    const fault = new Fault(
+      'service/unavailable',
+      `The ${what} directory ${directory} was taken from this process by process ${owner.pid}`,
+    );
+    // Whatever this process would write from here on, damages the directory.
+    setImmediate(() => {
+      throw fault;
+    });
+  };
+  // A file system that does not answer now is asked again; a record that is gone with its directory needs no touch.
+  const timer = setInterval(() => void touch().catch(() => undefined), TOUCH_MS).unref();
+  return () => clearInterval(timer);
+}
+
+/** What processes left that died while they claimed. What is young may be at work. */
+async function removeRemains(directory: string, me: Owner): Promise<void> {
+  for (const name of await readdir(directory)) {
+    if (!/^owner-.*\.(json|sock)$/.test(name) || name.includes(me.token)) continue;
+    const path = join(directory, name);
+    const found = await stat(path).catch(() => undefined);
+    if (found === undefined || Date.now() - found.mtimeMs < YOUNG_MS) continue;
+    const gone = name.endsWith('.sock') ? (await answers(path)) === false : await isDead(path, directory, me);
+    if (gone) await rm(path, { force: true });
+  }
+}
+
+async function isDead(path: string, directory: string, me: Owner): Promise<boolean> {
+  const found = await readRecord(path);
+  return found !== undefined && (await refusalOf(found.owner, me, directory, path, Date.now() - found.touched)) === undefined;
 }
