@@ -181,4 +181,12 @@ describe('expressions that are wrong', () => {
     const fault = await faultOf(values('<r><a>x</a></r>', '/r', 'xs:integer(a)'));
     expect([fault.code, fault.place.expression]).toEqual(['record/term', 'xs:integer(a)']);
   });
+
+  test.each(["tokenize(a, 'x.')", 'parse-json(\'["\\ud83d"]\')?1'])(
+    '%s, which cuts a character into halves, is told',
+    async (reference) => {
+      const fault = await faultOf(values('<r><a>x😀y</a></r>', '/r', reference));
+      expect(fault).toMatchObject({ code: 'record/term', message: expect.stringContaining('surrogate'), place: { expression: reference } });
+    },
+  );
 });

@@ -3,12 +3,12 @@
  *
  * @see https://www.w3.org/TR/r2rml/#natural-mapping for the natural datatypes, which RML-Core takes over for JSON
  */
-import { Fault, type FaultPlace } from '../fault.ts';
+import { excerpt, Fault, type FaultPlace } from '../fault.ts';
 import { fromBytes, toBytes } from '../text.ts';
 import { type Reader, TypedValue, type Value, type Values, XSD } from '../value.ts';
 import { isSingular, type Query } from './json-path.ts';
 import { compileSegments, compileSingular } from './json-query.ts';
-import { Numeral, writtenNumber } from './json-text.ts';
+import { IllFormedText, illFormedPart, Numeral, writtenNumber } from './json-text.ts';
 
 const INTEGER = `${XSD}integer`;
 const DOUBLE = `${XSD}double`;
@@ -35,7 +35,7 @@ export interface ReadingRules {
  * A text as it is; today's dialect: a number as xsd:integer or xsd:double, a boolean as xsd:boolean; the legacy dialect: both as
  * written. JSON null is no value. The legacy dialect takes an array for its members.
  *
- * The reader throws Fault record/term for an object, and in today's dialect for an array.
+ * The reader throws Fault record/term for an object, for text that is not Unicode, and in today's dialect for an array.
  */
 export function compileReference(query: Query, rules: ReadingRules): TrackedReader {
   const convert = compileConvert(rules);
@@ -80,6 +80,7 @@ function compileConvert(rules: ReadingRules): Convert {
     if (typeof node === 'number' || node instanceof Numeral) return number(node);
     if (typeof node === 'boolean') return rules.dialect === 'legacy' ? String(node) : node ? TRUE : FALSE;
     if (node === null) return null;
+    if (node instanceof IllFormedText) throw illFormed(node, rules.place);
     if (!Array.isArray(node)) throw notScalar('an object', memberHint(node as object, rules.place.expression ?? '$'), rules.place);
     if (rules.dialect === 'rml') throw notScalar('an array', `Its elements are ${rules.place.expression}[*]`, rules.place);
     const values: Value[] = [];
@@ -107,6 +108,14 @@ function memberHint(node: object, expression: string): string {
 
 const notScalar = (what: string, hint: string, place: FaultPlace): Fault =>
   new Fault('record/term', `The reference points at ${what}, which has no text`, { place, hint });
+
+function illFormed(text: IllFormedText, place: FaultPlace): Fault {
+  const { escape, around } = illFormedPart(text);
+  return new Fault('record/term', `The text has the escape ${escape}, half of a surrogate pair, which stands for no character`, {
+    place: { ...place, value: excerpt(around).replaceAll('\\\\', '\\') },
+    hint: 'A character beyond U+FFFF is two escapes, such as \\ud83d\\ude00; whatever wrote the document has lost or cut off the other one',
+  });
+}
 
 /** Digits alone are an integer and keep every digit; every other number is a double in canonical form. Both say how they were written. */
 function naturalNumber(value: number | Numeral): TypedValue {

@@ -24,7 +24,7 @@ import {
   QUOTE,
 } from './json-bytes.ts';
 import type { Route } from './json-route.ts';
-import { adviceFor, JsonSyntaxError, parseJson } from './json-text.ts';
+import { adviceFor, JsonSyntaxError, parseJson, parseName } from './json-text.ts';
 
 /** Deeper nesting is refused, so that no later step can run out of stack. */
 export const MAX_DEPTH = 1000;
@@ -451,8 +451,7 @@ export class JsonSplitter {
     if (route === undefined) this.child = undefined;
     else if (!route.named) this.child = route.member('');
     else {
-      const name = this.window.toString('latin1', this.first + 1, after - 1);
-      this.child = route.member(name.includes('\\') ? (parseJson(`"${name}"`, false) as string) : name);
+      this.child = route.member(parseName(this.window.toString('latin1', this.first + 1, after - 1)));
     }
     return true;
   }

@@ -4,7 +4,7 @@
  * JSON syntax is ASCII, so `JSON.parse` reads the bytes of a document as if they were Latin-1 and every text, also the names
  * of members, comes out as the bytes it is. Only `\u` escapes name characters; they are rewritten to bytes beforehand.
  */
-import { toBytes } from '../text.ts';
+import { fromBytes, toBytes } from '../text.ts';
 
 const TEXT: unique symbol = Symbol('text');
 
@@ -23,10 +23,31 @@ export const writtenNumber = (value: number | Numeral): string => {
   return value === 0 && Object.is(value, -0) ? '-0' : String(value);
 };
 
+/** Half of a surrogate pair, encoded like a character. Nothing else has these bytes: what is read has been checked to be UTF-8. */
+const LONE = /\xed[\xa0-\xbf][\x80-\xbf]/;
+
+/** A text with a `\u` escape that is half of a surrogate pair: it has no form in UTF-8, so whoever wants it as text must be told. */
+export class IllFormedText {
+  readonly [TEXT]: string;
+
+  constructor(text: string) {
+    this[TEXT] = text;
+  }
+}
+
+/** For messages, as ordinary text: the first escape that is no character, as `\ud83d`, and what stands around it. */
+export function illFormedPart(value: IllFormedText): { readonly escape: string; readonly around: string } {
+  const escapeOf = (bytes: string): string => `\\ud${(((bytes.charCodeAt(1) & 0x3f) << 6) | (bytes.charCodeAt(2) & 0x3f)).toString(16)}`;
+  const escape = escapeOf((LONE.exec(value[TEXT]) as RegExpExecArray)[0]);
+  const shown = fromBytes(value[TEXT].replace(new RegExp(LONE, 'g'), escapeOf));
+  const at = shown.indexOf(escape);
+  return { escape, around: shown.slice(Math.max(0, at - 30), at + 30) };
+}
+
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Numeral);
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Numeral) && !(value instanceof IllFormedText);
 
 /** What is wrong with a text that is not JSON. `offset` counts bytes from its beginning. */
 export class JsonSyntaxError extends Error {
@@ -50,7 +71,8 @@ export function adviceFor(found: string, expected: string): string | undefined {
 
 /**
  * One JSON text as plain values: objects, arrays, one-byte strings, numbers, booleans, null; and `Numeral` for those numbers
- * (when `exact`) that have more than 15 digits, an exponent, or a fraction that ends in zero. Of members with the same name the last counts.
+ * (when `exact`) that have more than 15 digits, an exponent, or a fraction that ends in zero; `IllFormedText` for texts that have half of
+ * a surrogate pair. Of members with the same name the last counts.
  *
  * @param exact keep numbers as they are written; several times slower
  * @throws JsonSyntaxError
@@ -58,7 +80,8 @@ export function adviceFor(found: string, expected: string): string | undefined {
 export function parseJson(text: string, exact: boolean): unknown {
   if (exact) return new ExactParser(text).parse();
   try {
-    return JSON.parse(text.includes('\\u') ? escapesToBytes(text) : text);
+    const bytes = text.includes('\\u') ? escapesToBytes(text) : text;
+    return bytes !== text && LONE.test(bytes) ? new ExactParser(text).parse() : JSON.parse(bytes);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     // Engines word the place of the error differently; the strict parser below knows it exactly.
@@ -67,7 +90,10 @@ export function parseJson(text: string, exact: boolean): unknown {
   }
 }
 
-/** Writes the characters beyond ASCII that `\u` escapes name as bytes. A lone surrogate becomes U+FFFD. */
+/** The name of a member, given as it stands between its quotes; the escapes have been checked. One with half of a surrogate pair is no reference's. */
+export const parseName = (written: string): string => (written.includes('\\') ? JSON.parse(escapesToBytes(`"${written}"`)) : written);
+
+/** Writes the characters beyond ASCII that `\u` escapes name as bytes, half of a surrogate pair as `LONE`. */
 function escapesToBytes(text: string): string {
   let written = '';
   let done = 0;
@@ -82,7 +108,9 @@ function escapesToBytes(text: string): string {
     }
     const low = (first & 0xfc00) === 0xd800 ? codeAt(text, at + 6) : 0;
     const paired = (low & 0xfc00) === 0xdc00;
-    written += text.slice(done, at) + toBytes(paired ? String.fromCharCode(first, low) : String.fromCharCode(first));
+    written += text.slice(done, at);
+    if (!paired && (first & 0xf800) === 0xd800) written += String.fromCharCode(0xed, 0x80 | ((first >> 6) & 0x3f), 0x80 | (first & 0x3f));
+    else written += toBytes(paired ? String.fromCharCode(first, low) : String.fromCharCode(first));
     at += paired ? 12 : 6;
     done = at;
   }
@@ -117,7 +145,10 @@ class ExactParser {
   private value(): unknown {
     this.space();
     const c = this.text.charCodeAt(this.at);
-    if (c === 34) return this.string();
+    if (c === 34) {
+      const text = this.string();
+      return LONE.test(text) ? new IllFormedText(text) : text;
+    }
     if (c === 123) return this.object();
     if (c === 91) return this.array();
     if (c === 45 || (c >= 48 && c <= 57)) return this.number();

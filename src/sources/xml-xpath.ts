@@ -16,6 +16,9 @@ export type ResolvePrefix = (prefix: string) => string | undefined;
 /** The string values of the items that an expression gives for a node: null for none. */
 export type Evaluate = (node: View) => null | string | string[];
 
+/** The library's regular expressions and `parse-json` know code units, not characters. */
+const HALF_A_CHARACTER = /\p{Surrogate}/u;
+
 const { evaluateXPath, ReturnType } = fontoxpath;
 
 /**
@@ -36,6 +39,13 @@ export function compileXPath(expression: string, resolve: ResolvePrefix, place: 
       throw failed(error, place);
     }
     if (values.length === 0) return null;
+    const halved = values.find((value) => HALF_A_CHARACTER.test(value));
+    if (halved !== undefined) {
+      throw new Fault('record/term', 'The XPath expression gives half of a surrogate pair, which is no character', {
+        place: { ...place, value: excerpt(halved) },
+        hint: 'In regular expressions a character beyond U+FFFF counts as two: match it by a range or by itself, not by a point',
+      });
+    }
     return values.length === 1 ? toBytes(values[0] as string) : values.map(toBytes);
   };
 }
