@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import type { CsvDialect } from '../src/csv-dialect.ts';
 import { Fault } from '../src/fault.ts';
 import { openCsv } from '../src/sources/csv.ts';
-import type { CsvDialect, Reading } from '../src/sources/source.ts';
+import type { Reading } from '../src/sources/source.ts';
 import { fromBytes } from '../src/text.ts';
 
 const READING: Reading = { name: 'people.csv', dialect: 'rml', nulls: [], encoding: undefined, namespaces: {}, maxRecordBytes: 2 ** 20 };
@@ -80,12 +81,99 @@ describe('CSV', () => {
     ['another quote', { quoteChar: "'" }, "a,b\n'1,5',2\n", [['1,5', '2']]],
     ['no quote', { quoteChar: null }, 'a,b\n"1,2"\n', [['"1', '2"']]],
     ['comments', { commentPrefix: '#' }, '# hello\na,b\n#x\n1,2\n', [['1', '2']]],
+    ['comments that end with CR', { commentPrefix: '#' }, '# "hello\ra,b\r#x\r1,2\r#y', [['1', '2']]],
+    [
+      'comments that begin with several characters',
+      { commentPrefix: '//' },
+      '// x\r\na,b\r\n/1,2\r\n//\r\n3,/\r\n/',
+      [
+        ['/1', '2'],
+        ['3', '/'],
+        ['/', null],
+      ],
+    ],
     ['skipped rows', { skipRows: 1 }, 'title\na,b\n1,2\n', [['1', '2']]],
-    ['trimmed cells', { trim: true }, 'a,b\n 1 ," 2 "\n', [['1', '2']]],
-  ])('dialect: %s', async (_, csv, text, rows) => expect(await read(text, ['a', 'b'], { csv })).toEqual(rows));
+    [
+      'skipped rows that are empty, comments, no CSV',
+      { skipRows: 4, commentPrefix: '#' },
+      '"x"y, 5"\n\n#\n"1\n2"\na,b\n1,2\n',
+      [['1', '2']],
+    ],
+    ['trimmed cells', { trim: 'both' }, ' a,b \n 1 ," 2 "\n', [['1', '2']]],
+    ['cells trimmed before and behind their quotes', { trim: 'both' }, 'a,b\n "1,5" ,\t"2"\t\n', [['1,5', '2']]],
+    ['cells trimmed at the beginning', { trim: 'start' }, 'a,b\n 1 , "2,5"\n', [['1 ', '2,5']]],
+    ['cells trimmed at the end', { trim: 'end' }, 'a,b\n 1 ,2\t\r\n', [[' 1', '2']]],
+    ['trimmed text whose last byte looks like white space', { trim: 'both' }, 'a,b\ndéjà , à\n', [['déjà', 'à']]],
+    ['tabs between cells that are trimmed', { delimiter: '\t', trim: 'both' }, 'a\tb\n \t 2\n', [['', '2']]],
+    ['escaped quotes', { doubleQuote: false }, 'a,b\n"say \\"hi\\", \\\\","x\\\ny"\n', [['say "hi", \\', 'x\ny']]],
+    ['escapes outside of quotes', { doubleQuote: false }, 'a,b\n1\\,5\\\\,\\"2\\"\n', [['1,5\\', '"2"']]],
+    ['a doubled quote where backslashes escape is malformed, an empty cell is not', { doubleQuote: false }, 'a,b\n"",""\n', [['', '']]],
+    ['two header rows', { headerRows: 2 }, 'a,\nunit,b\n1,2\n', [['1', '2']]],
+    [
+      'blank rows that are records',
+      { skipBlankRows: false },
+      'a,b\r\n\r\n1,2\r\n\r\n',
+      [
+        ['', null],
+        ['1', '2'],
+        ['', null],
+      ],
+    ],
+    [
+      'rows of empty cells that are none',
+      { skipBlankRows: true },
+      'a,b\n,\n1,2\n"",""\n\n",",\n,""x\n',
+      [
+        ['1', '2'],
+        [',', ''],
+      ],
+    ],
+    ['white space between commas, trimmed, that is no row', { skipBlankRows: true, trim: 'both' }, 'a,b\n , \n1,2\n', [['1', '2']]],
+  ])('dialect: %s', async (_, csv, text, rows) => {
+    if (text.endsWith('""x\n')) {
+      expect((await fault(read(text, ['a', 'b'], { csv }))).message).toContain('followed by');
+      text = text.slice(0, -5);
+    }
+    expect(await read(text, ['a', 'b'], { csv })).toEqual(rows);
+    for (let size = 1; size < 9; size++) expect(await read(text, ['a', 'b'], { csv }, size)).toEqual(rows);
+  });
+
+  test('columns of a file without a header have CSVW names, too', async () => {
+    expect(await read('x,y\n', ['_col.2', '1'], { csv: { headerRows: 0 } })).toEqual([['y', 'x']]);
+    expect((await fault(read('x,y\n', ['_col.3'], { csv: { headerRows: 0 } }))).code).toBe('mapping/reference');
+    expect((await fault(read('x,y\n1,2\n', ['_col.1']))).code).toBe('mapping/reference');
+  });
+
+  test.each<[name: string, dialect: CsvDialect, words: string[]]>([
+    ['a delimiter of two characters', { delimiter: ';;' }, ['delimiter', '";;"', 'one ASCII character']],
+    ['a delimiter beyond ASCII', { delimiter: '¦' }, ['delimiter', 'one ASCII character']],
+    ['a line feed as delimiter', { delimiter: '\n' }, ['delimiter']],
+    ['a quote of two characters', { quoteChar: '""' }, ['quote']],
+    ['a delimiter that is the quote', { delimiter: "'", quoteChar: "'" }, ['delimiter and the quote']],
+    ['comments that begin with the delimiter', { delimiter: '#', commentPrefix: '##' }, ['comments']],
+    ['comments that begin with the quote', { commentPrefix: '"' }, ['comments']],
+  ])('dialect fault: %s', async (_, csv, words) => {
+    const found = await fault(read('a,b\n', ['a'], { csv }));
+    expect(found.code).toBe('mapping/invalid');
+    for (const word of words) expect(found.message).toContain(word);
+  });
+
+  test.each<[name: string, text: string, reference: string, dialect: CsvDialect, words: string[]]>([
+    ['semicolons', 'id;name\n1;x\n', 'name', {}, ['one column, "id;name"', `--delimiter ';'`, 'csvw:delimiter ";"']],
+    ['semicolons and a comma', 'id;"name";x, y\n1;x;y\n', 'name', {}, [`--delimiter ';'`]],
+    ['tabs', 'id\tname\n1\tx\n', 'id', {}, [`--delimiter '\\t'`, 'csvw:delimiter "\\t"']],
+    ['bars', 'id|name\n', 'id', {}, [`--delimiter '|'`]],
+    ['commas, where another separator is said', 'id,name\n', 'id', { delimiter: ';' }, [`--delimiter ','`]],
+    ['other quotes', "'id','name'\n", 'id', {}, [`--quote "'"`, `csvw:quoteChar "'"`]],
+    ['a space', 'id name\n', 'id', {}, [`--delimiter ' '`]],
+    ['a name that has a semicolon by chance', 'id;no,name\n', 'nam', {}, ['"name"']],
+  ])('a missing column names what the file has instead: %s', async (_, text, reference, csv, words) => {
+    const { hint } = await fault(read(text, [reference], { csv }));
+    for (const word of words) expect(hint).toContain(word);
+  });
 
   test('without a header, columns are numbered', async () => {
-    expect(await read('x,y\nz,w\n', ['1', '2'], { csv: { header: false } })).toEqual([
+    expect(await read('x,y\nz,w\n', ['1', '2'], { csv: { headerRows: 0 } })).toEqual([
       ['x', 'y'],
       ['z', 'w'],
     ]);

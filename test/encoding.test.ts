@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { canonicalEncoding } from '../src/encoding-name.ts';
 import { Fault } from '../src/fault.ts';
-import { canonicalEncoding, toUtf8 } from '../src/sources/encoding.ts';
+import { toUtf8 } from '../src/sources/encoding.ts';
 
 async function* pieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let i = 0; i < bytes.length; i += size) yield bytes.subarray(i, i + size);

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { SliceResult } from '../queues/jobs.ts';
+import type { Fault } from '../src/fault.ts';
 import { quietLogger } from '../src/observe.ts';
 import { RUN_DEFAULTS, type RunRequest, type RunSlice } from '../src/run/request.ts';
 import { openCsv } from '../src/sources/csv.ts';
@@ -232,6 +233,50 @@ describe('a CSV file', () => {
     },
     60_000,
   );
+
+  const dialect = (csvw: string): string =>
+    ROWS.replace('rml:path "in"', `rml:path "in" ; csvw:dialect [ ${csvw} ]`).replace(
+      '\n',
+      ' @prefix csvw: <http://www.w3.org/ns/csvw#> .\n',
+    );
+
+  test.each<[name: string, csvw: string, delimiter: string, change: (text: string) => string | Buffer, isCut: boolean]>([
+    ['semicolons', 'csvw:delimiter ";"', ';', (text) => text, true],
+    ['semicolons and a byte order mark', 'csvw:delimiter ";"', ';', (text) => `\ufeff${text}`, true],
+    [
+      'bars and apostrophes',
+      `csvw:delimiter "|" ; csvw:quoteChar "'"`,
+      '|',
+      (text) => text.replaceAll("'", '´').replaceAll('"', "'"),
+      true,
+    ],
+    ['comments', 'csvw:commentPrefix "#"', ',', (text) => text.replace(/(?<=^[\d",]*\n)(?=\d)/gm, '# "a\n').replace(/\n$/, '\n#"'), true],
+    ['rows before the header', 'csvw:skipRows 3', ',', (text) => `"a\n"b\n\nx"\n${text}`, true],
+    ['a header of two rows', 'csvw:headerRowCount 2', ',', (text) => text.replace(/[\r\n]+/, '$&x,"x\ny",,\n'), true],
+    ['blank rows as records', 'csvw:skipBlankRows false', ',', (text) => text.replace(/\n\n/g, '\n'), true],
+    ['UTF-16', 'csvw:delimiter ";" ; csvw:encoding "UTF-16"', ';', (text) => Buffer.from(`\ufeff${text}`, 'utf16le'), false],
+    ['latin1', 'csvw:delimiter ";" ; csvw:encoding "latin1"', ';', (text) => Buffer.from(text, 'latin1'), false],
+    ['escapes', 'csvw:doubleQuote false', ',', (text) => text.replaceAll('""', '\\"').replace(/\\"(?=[,\r\n])/g, '""'), false],
+    ['trimmed cells', 'csvw:trim true', ',', (text) => text.replace(/,"/g, ', "'), false],
+    ['long comment signs', 'csvw:commentPrefix "//"', ',', (text) => `// "a\n${text}`, false],
+  ])('of another dialect gives the same in slices: %s', async (name, csvw, delimiter, change, isCut) => {
+    const mapping = dialect(csvw);
+    let most = 0;
+    for (const seed of [1, 2, 3, 5]) {
+      const text = table(seed + 7, delimiter).replace('\ufeff', '');
+      const input = await write(`dialect-${seed}.csv`, change(text));
+      const whole = await run({ mapping, input, bytes: 0 }).catch((error) => error);
+      for (const bytes of [7, 23, 90]) {
+        const cut = await run({ mapping, input, bytes }).catch((error) => error);
+        // Random text may be malformed in one of the dialects: then it is so in slices.
+        if (whole instanceof Error) expect(cut).toMatchObject({ code: (whole as Fault).code, message: whole.message });
+        else expect(cut.lines.toSorted()).toEqual(whole.lines.toSorted());
+        if (!(whole instanceof Error)) most = Math.max(most, cut.slices);
+      }
+    }
+    expect([name, most > 1]).toEqual([name, isCut]);
+    expect(most).toBeGreaterThan(0);
+  });
 
   test('keeps its parts as they are when its subjects do not repeat', async () => {
     const rows = Array.from({ length: 500 }, (_, i) => `${i},"a ${i}"`).join('\n');

@@ -1,4 +1,6 @@
 /** Logical sources: which document is read, in which format, and what its records are; those over databases are read by `sql-source.ts`. */
+import { canonicalEncoding, isEncoding, KNOWN_ENCODINGS } from '../encoding-name.ts';
+import { isTable, readTable, tableUrl } from './csvw.ts';
 import { nodeId, type Statement } from './document.ts';
 import type { Dialect, FileSource, LogicalSource } from './model.ts';
 import { lookUp, shorten } from './namespaces.ts';
@@ -32,7 +34,7 @@ const COMPRESSIONS: Readonly<Record<string, FileSource['compression'] | 'later'>
 
 /** Descriptions of sources that are no files, by namespace, and their names for people. */
 const FOREIGN_SOURCES: readonly (readonly [string, string])[] = [
-  ['http://www.w3.org/ns/csvw#', 'a CSVW table'],
+  ['http://www.w3.org/ns/csvw#', 'a CSVW description other than csvw:Table'],
   ['http://www.w3.org/ns/sparql-service-description#', 'a SPARQL service'],
   ['http://www.w3.org/ns/dcat#', 'a DCAT distribution'],
   ['https://www.w3.org/2019/wot/td#', 'a web of things source'],
@@ -57,7 +59,7 @@ export function readLogicalSource(context: Context, statement: Statement, dialec
   }
   const access = readAccess(context, source, dialect);
   if (access === 'later') return undefined;
-  const formulation = readFormulation(context, node, access?.path);
+  const formulation = readFormulation(context, node, access);
   const iteratorStatement = only(context, node, 'iterator');
   const iterator = iteratorStatement === undefined ? undefined : textOf(context, iteratorStatement, 'an iterator in quotes');
   if (!node.sound || report.errors > before || access === undefined || formulation === undefined) return undefined;
@@ -78,17 +80,18 @@ export function readLogicalSource(context: Context, statement: Statement, dialec
     encoding: access.encoding,
     compression: access.compression,
     namespaces: formulation.namespaces,
+    csv: formulation.kind === 'csv' ? access.csv : undefined,
   };
 }
 
-interface Access extends Pick<FileSource, 'path' | 'root' | 'nulls' | 'encoding' | 'compression'> {
+interface Access extends Pick<FileSource, 'path' | 'root' | 'nulls' | 'encoding' | 'compression' | 'csv'> {
   readonly id: string | undefined;
 }
 
 /** What an rml:source says about where the bytes are and how they are packed; `later` for a source that is no file. */
 function readAccess(context: Context, statement: Statement, dialect: Dialect): Access | 'later' | undefined {
   const { graph, report } = context;
-  const plain = { nulls: [], encoding: undefined, compression: 'none' } as const;
+  const plain = { nulls: [], encoding: undefined, compression: 'none', csv: undefined } as const;
   const { object } = statement;
   if (object.kind === 'literal') {
     if (dialect === 'rml') {
@@ -120,7 +123,7 @@ function readAccess(context: Context, statement: Statement, dialect: Dialect): A
 /** `a database (d2rq:Database)` for a source that another vocabulary describes; undefined for one with a path. */
 function describeForeign({ graph }: Context, id: string): string | undefined {
   const statements = graph.get(id)?.statements ?? [];
-  if (statements.some(({ property }) => lookUp('properties', property)?.name === 'path')) return undefined;
+  if (isTable(graph, id) || statements.some(({ property }) => lookUp('properties', property)?.name === 'path')) return undefined;
   const types = statements
     .filter(({ property, object }) => property === RDF_TYPE && object.kind === 'iri')
     .map(({ object }) => object.value);
@@ -132,20 +135,43 @@ function describeForeign({ graph }: Context, id: string): string | undefined {
 }
 
 function readFilePath(context: Context, node: MappingNode): Access | undefined {
-  const { report } = context;
+  const { graph, report } = context;
   const before = report.errors;
-  const pathStatement = only(context, node, 'path');
+  const table = isTable(graph, node.id) ? readTable(context, node.id) : undefined;
+  const url = tableUrl(context, node.id);
+  const named = only(context, node, 'path');
+  const pathStatement = url ?? named;
   if (pathStatement === undefined) {
-    if (node.sound) report.error('missing-path', node.origin, 'a source without rml:path', 'write [ a rml:FilePath ; rml:path "…" ]');
+    const [missing, hint] = isTable(graph, node.id)
+      ? ['a csvw:Table without csvw:url', 'write [ a csvw:Table ; csvw:url "people.csv" ]']
+      : ['a source without rml:path', 'write [ a rml:FilePath ; rml:path "…" ]'];
+    if (node.sound && report.errors === before) report.error('missing-path', node.origin, missing, hint);
     return undefined;
   }
-  const path = textOf(context, pathStatement, 'a path in quotes');
-  const root = readRoot(context, node);
+  if (url !== undefined && named !== undefined) {
+    report.error('too-many', named.origin, 'rml:path beside csvw:url on one source, which may have one of them');
+  }
+  const { object } = pathStatement;
+  const path = url !== undefined && object.kind === 'iri' ? object.value : textOf(context, pathStatement, 'a path in quotes');
+  // The URL of a table is relative to what describes it.
+  const root = url !== undefined && node.all('root').length === 0 ? ({ kind: 'mapping' } as const) : readRoot(context, node);
   const nulls = node.all('null').map((statement) => textOf(context, statement, 'a text that stands for null'));
   const encoding = readEncoding(context, node);
+  if (encoding !== undefined && table?.encoding !== undefined && canonicalEncoding(encoding) !== canonicalEncoding(table.encoding)) {
+    const message = `rml:encoding ${encoding} beside csvw:encoding ${table.encoding}`;
+    report.error('contradiction', pathStatement.origin, message, 'name the one that the file has');
+  }
   const compression = readCompression(context, node);
   if (!node.sound || report.errors > before || path === undefined) return undefined;
-  return { id: node.id, path, root, nulls: nulls.filter((text) => text !== undefined), encoding, compression };
+  return {
+    id: node.id,
+    path,
+    root,
+    nulls: [...nulls.filter((text) => text !== undefined), ...(table?.nulls ?? [])],
+    encoding: encoding ?? table?.encoding?.toLowerCase(),
+    compression,
+    csv: table?.csv,
+  };
 }
 
 /** What the path is relative to; the working directory, as RML-IO has it, where nothing is said. */
@@ -168,7 +194,12 @@ function readEncoding(context: Context, node: MappingNode): string | undefined {
   if (statement === undefined) return undefined;
   const { object } = statement;
   // RML-IO leaves its list of encodings open; a name in quotes is taken as the IANA name that it most likely is.
-  if (object.kind === 'literal') return object.value.toLowerCase();
+  if (object.kind === 'literal') {
+    if (isEncoding(object.value)) return object.value.toLowerCase();
+    const message = `rml:encoding takes the name of an encoding, found ${describeTerm(object)}`;
+    context.report.error('wrong-value', statement.origin, message, `known are ${KNOWN_ENCODINGS}`);
+    return undefined;
+  }
   const term = lookUp('individuals', object.value);
   const encoding = term?.name === undefined ? undefined : ENCODINGS[term.name];
   if (encoding !== undefined) return encoding;
@@ -218,12 +249,14 @@ interface ReadFormulation {
 }
 
 /** The format that a logical source names, else the one that the extension of `path` tells. */
-function readFormulation(context: Context, node: MappingNode, path: string | undefined): ReadFormulation | undefined {
+function readFormulation(context: Context, node: MappingNode, access: Access | undefined): ReadFormulation | undefined {
   const { graph, report } = context;
   const statement = only(context, node, 'referenceFormulation');
   if (statement === undefined) {
     // Without a path the source has been reported already, and the format is the lesser worry.
-    if (path === undefined) return undefined;
+    if (access === undefined) return undefined;
+    if (access.csv !== undefined) return { kind: 'csv', namespaces: {} };
+    const { path } = access;
     const kind = EXTENSIONS.get(extensionOf(path));
     if (kind !== undefined) return { kind, namespaces: {} };
     report.error(
@@ -237,6 +270,15 @@ function readFormulation(context: Context, node: MappingNode, path: string | und
   const { object, origin } = statement;
   const term = object.kind === 'iri' ? lookUp('individuals', object.value) : undefined;
   const kind = term?.name === undefined ? undefined : FORMULATIONS[term.name];
+  if (kind !== undefined && kind !== 'csv' && access?.csv !== undefined) {
+    report.error(
+      'contradiction',
+      origin,
+      `${term?.short} beside a csvw:Table, which describes a CSV file`,
+      'use rml:CSV (older RML: ql:CSV)',
+    );
+    return undefined;
+  }
   if (kind !== undefined) return { kind, namespaces: {} };
   const id = nodeId(object);
   if (id !== undefined && graph.has(id)) return readXPathFormulation(context, statement, id);

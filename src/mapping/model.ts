@@ -5,6 +5,8 @@
  * later version adds (functions, logical views, gather maps, quoted triples) is a further variant here.
  */
 
+import type { CsvDialect } from '../csv-dialect.ts';
+
 /** Where a statement stands: document as the user named it, 1-based line and column. */
 export interface Origin {
   readonly document: string;
@@ -103,6 +105,8 @@ export interface FileSource {
   readonly encoding: string | undefined;
   readonly compression: 'none' | 'gzip';
   readonly namespaces: Readonly<Record<string, string>>;
+  /** undefined: what the name of the file says, else commas and double quotes below one header row. */
+  readonly csv: CsvDialect | undefined;
 }
 
 export type RdfTerm =

@@ -73,8 +73,8 @@ function iteratorOf(source: LogicalSource): { readonly iterator: string | undefi
 
 function sourceKey(source: LogicalSource, dialect: string): string {
   if (source.kind === 'sql') return JSON.stringify([sqlKey(source), source.nulls]);
-  const { path, root, formulation, nulls, encoding, compression, namespaces } = source;
-  return JSON.stringify([path, root, formulation, nulls, encoding, compression, namespaces, dialect, source.origin.document]);
+  const { path, root, formulation, nulls, encoding, compression, namespaces, csv } = source;
+  return JSON.stringify([path, root, formulation, nulls, encoding, compression, namespaces, csv, dialect, source.origin.document]);
 }
 
 /** Equal for sources whose rows are the same and are referred to in the same way. */

@@ -3,7 +3,7 @@ import type { FileSource } from '../mapping/model.ts';
 import type { ScanPlan } from '../plan/plan.ts';
 import { redact } from '../redact.ts';
 import { csvHeadBytes } from '../sources/csv.ts';
-import { CsvCuts } from '../sources/csv-cuts.ts';
+import { CsvCuts, canBeCut } from '../sources/csv-cuts.ts';
 import { utf8Mark } from '../sources/encoding.ts';
 import type { Reading } from '../sources/source.ts';
 import { type InputState, type OpenOptions, openInput, probeInput } from '../storage/storage.ts';
@@ -102,8 +102,7 @@ function slicesAt({ sizeBytes, version }: Document, head: number, cuts: readonly
 // ---------------------------------------------------------------- CSV
 
 async function csvSlices(document: Document, reading: Reading, mark: number, targets: readonly number[]): Promise<readonly ByteSlice[]> {
-  // Without a header, the first row says how many columns there are: it would have to be read, but not mapped, by every slice.
-  if (reading.csv?.header === false) return [];
+  if (!canBeCut(reading.csv ?? {})) return [];
   const head = mark + (await csvHeadBytes(document.bytes(0), reading));
   const wanted = targets.filter((target) => target > head);
   const cuts = new CsvCuts(reading.csv ?? {}, head, wanted);

@@ -1,10 +1,11 @@
 /** A scan of the plan, opened: a document by its format, or a database's query. */
+import type { CsvDialect } from '../csv-dialect.ts';
 import { Fault } from '../fault.ts';
 import type { FileSource } from '../mapping/model.ts';
 import type { ScanPlan } from '../plan/plan.ts';
 import { redact } from '../redact.ts';
 import { openCsv } from '../sources/csv.ts';
-import type { CsvDialect, OpenScan, Reading, Scan } from '../sources/source.ts';
+import type { OpenScan, Reading, Scan } from '../sources/source.ts';
 import { inputFormat, type OpenedInput, type OpenOptions, openInput } from '../storage/storage.ts';
 import type { ByteSlice, RunRequest } from './request.ts';
 
@@ -101,7 +102,8 @@ function inDocument(error: unknown, { head, from }: ByteSlice): unknown {
 }
 
 export function readingOf({ dialect }: ScanPlan, source: FileSource, url: string, name: string, request: RunRequest): Reading {
-  const csv: CsvDialect | undefined = source.formulation === 'csv' && formatByName(url) === 'tsv' ? { delimiter: '\t' } : undefined;
+  const byName: CsvDialect = formatByName(url) === 'tsv' ? { delimiter: '\t' } : {};
+  const csv: CsvDialect | undefined = source.formulation === 'csv' ? { ...byName, ...source.csv } : undefined;
   return {
     name,
     dialect,

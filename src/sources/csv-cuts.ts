@@ -5,7 +5,7 @@
  * unquoted one is a character. What lies between quotes is passed over at the speed of a search, unless there are many.
  * A cell that is malformed ends nothing here: the reader of its slice will say so.
  */
-import type { CsvDialect } from './source.ts';
+import { type CsvDialect, DEFAULT_DELIMITER, DEFAULT_QUOTE } from '../csv-dialect.ts';
 
 const LF = 10;
 const CR = 13;
@@ -22,13 +22,20 @@ const QUOTED = 3;
 const QUOTE = 4;
 const COMMENT = 5;
 
+/**
+ * Whether documents of a dialect can be cut. Without a header, the first row says how many columns there are: every slice would have to
+ * read, but not map, it. Escapes, quotes behind white space and long comment signs are followed by the reader alone.
+ */
+export const canBeCut = ({ headerRows, doubleQuote, trim = 'none', commentPrefix }: CsvDialect): boolean =>
+  headerRows !== 0 && doubleQuote !== false && trim === 'none' && Buffer.byteLength(commentPrefix ?? '') < 2;
+
+/** For dialects that `canBeCut`. */
 export class CsvCuts {
   /** Offsets of rows: for each target, the first one at or behind it. */
   readonly cuts: number[] = [];
   readonly #targets: readonly number[];
   readonly #delimiter: number;
   readonly #quote: number;
-  readonly #doubleQuote: boolean;
   readonly #comment: number;
   #state = ROW;
   #at: number;
@@ -39,10 +46,9 @@ export class CsvCuts {
    * @param targets ascending offsets
    */
   constructor(dialect: CsvDialect, at: number, targets: readonly number[]) {
-    this.#delimiter = (dialect.delimiter ?? ',').charCodeAt(0);
-    this.#quote = dialect.quoteChar === null ? -1 : (dialect.quoteChar ?? '"').charCodeAt(0);
-    this.#doubleQuote = dialect.doubleQuote ?? true;
-    this.#comment = dialect.commentPrefix == null ? -1 : dialect.commentPrefix.charCodeAt(0);
+    this.#delimiter = (dialect.delimiter ?? DEFAULT_DELIMITER).charCodeAt(0);
+    this.#quote = dialect.quoteChar === null ? -1 : (dialect.quoteChar ?? DEFAULT_QUOTE).charCodeAt(0);
+    this.#comment = dialect.commentPrefix ? dialect.commentPrefix.charCodeAt(0) : -1;
     this.#at = at;
     this.#targets = targets;
   }
@@ -72,7 +78,7 @@ export class CsvCuts {
         i = close < 0 ? end : close + 1;
         continue;
       }
-      if (state === QUOTE && chunk[i] === quote && this.#doubleQuote) {
+      if (state === QUOTE && chunk[i] === quote) {
         state = QUOTED;
         i++;
         continue;
@@ -114,12 +120,12 @@ export class CsvCuts {
         if (i < end) state = QUOTE;
         continue;
       }
-      if (state === QUOTE && c === quote && this.#doubleQuote) {
+      if (state === QUOTE && c === quote) {
         state = QUOTED;
         continue;
       }
       if (state === COMMENT) {
-        if (c !== LF) continue;
+        if (c !== LF && c !== CR) continue;
       } else if (state < PLAIN && c === quote) {
         state = QUOTED;
         continue;

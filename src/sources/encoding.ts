@@ -5,11 +5,8 @@
  * checked on the way (`isUtf8` takes a fifteenth of a second for a gigabyte), so that no reader needs to check again.
  */
 import { isUtf8 } from 'node:buffer';
+import { canonicalEncoding } from '../encoding-name.ts';
 import { Fault, type FaultPlace } from '../fault.ts';
-
-/** What a person may write, as far as a message can list it; every label of the WHATWG Encoding Standard is understood. */
-const KNOWN =
-  'utf-8, utf-16, utf-16le, utf-16be, utf-32, utf-32le, utf-32be, us-ascii, iso-8859-1 to -16, windows-1250 to -1258, koi8-r, macintosh';
 
 const MARKS: readonly (readonly [mark: readonly number[], encoding: string])[] = [
   [[0xef, 0xbb, 0xbf], 'utf-8'],
@@ -44,29 +41,6 @@ export function toUtf8(
 ): AsyncIterable<Uint8Array> {
   const label = declared === undefined ? undefined : canonicalEncoding(declared, input);
   return transcode(bytes, label, sniff, input);
-}
-
-/**
- * The name by which this module knows an encoding: lower case, `utf-8` for `UTF8`, `windows-1252` for `latin1`.
- *
- * @throws Fault source/encoding — no such encoding
- */
-export function canonicalEncoding(label: string, input?: string): string {
-  const name = label.trim().toLowerCase().replaceAll('_', '-');
-  const unicode = /^(?:utf|ucs|iso-10646-ucs)-?(8|16|32|2|4)-?([lb]e)?$/.exec(name);
-  if (unicode !== null) {
-    const width = { '8': '8', '16': '16', '2': '16', '32': '32', '4': '32' }[unicode[1] as '8'];
-    return `utf-${width}${width === '8' ? '' : (unicode[2] ?? '')}`;
-  }
-  try {
-    return new TextDecoder(name).encoding;
-  } catch (cause) {
-    throw new Fault('source/encoding', `The encoding ${JSON.stringify(label)} is not known`, {
-      place: place(input),
-      hint: `Known are ${KNOWN}`,
-      cause,
-    });
-  }
 }
 
 async function* transcode(
@@ -187,7 +161,7 @@ function checkUtf8(skip: number, input: string | undefined): Convert {
     const found = value === undefined ? 'it ends within a character' : `byte 0x${value.toString(16).padStart(2, '0')} is out of place`;
     throw new Fault('source/encoding', `The input is not valid UTF-8: ${found}`, {
       place: { ...place(input), byte },
-      hint: 'If the file has another encoding, for example windows-1252, declare it with rml:encoding, or convert the file',
+      hint: 'If the file has another encoding, for example windows-1252, declare it with rml:encoding in the mapping or --encoding on the command line, or convert the file',
     });
   };
   return (chunk, end) => {

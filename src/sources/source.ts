@@ -5,6 +5,7 @@
  * is an *iteration* of the scan, with its own records and its own readers. Order of calls: `open` → `reader` for every
  * reference of every iteration → `batches` once.
  */
+import type { CsvDialect } from '../csv-dialect.ts';
 import type { Reader } from '../value.ts';
 
 /** One iterator over a document and the references that the plan will read from its records. */
@@ -39,17 +40,6 @@ export interface Reading {
   readonly maxRecordBytes: number;
   /** JSON and XML may not be nested more deeply; undefined: as deeply as their readers take. */
   readonly maxDepth?: number;
-}
-
-/** The CSVW dialect terms that the CSV reader honours. @see https://www.w3.org/TR/tabular-metadata/#dialect-descriptions */
-export interface CsvDialect {
-  readonly delimiter?: string;
-  readonly quoteChar?: string | null;
-  readonly doubleQuote?: boolean;
-  readonly commentPrefix?: string | null;
-  readonly header?: boolean;
-  readonly skipRows?: number;
-  readonly trim?: boolean;
 }
 
 /** A few hundred neighbouring records of one iteration, in document order. The array is the engine's until the next batch is asked for. */
