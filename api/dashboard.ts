@@ -40,6 +40,9 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+/** Both are given: the text's own colour follows the light or dark theme of the browser, and one of the two would be hard to read. */
+const BANNER_COLOURS = { color: '#445566', textColor: '#ffffff' } as const;
+
 /** The address without the slash, which relative links of the page need. */
 export function dashboardRoute(): Route {
   return {
@@ -150,7 +153,7 @@ async function openBoards(queues: DashboardQueues, { queueName }: Api): Promise<
       }),
       serverAdapter: server as unknown as IServerAdapter,
       options: {
-        uiConfig: { boardTitle: 'Quadmill', hideDocsLink: true, environment: { label: redact(queueName), color: '#445566' } },
+        uiConfig: { boardTitle: 'Quadmill', hideDocsLink: true, environment: { label: redact(queueName), ...BANNER_COLOURS } },
         handlerHooks: {
           before: ({ method, route }) =>
             method === 'get' || ACTIONS.has(route) ? { allow: true } : { allow: false, status: 403, message: REFUSAL },

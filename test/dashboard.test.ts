@@ -24,6 +24,19 @@ const request = {
   mappings: ['/nowhere/people.ttl'],
 } as unknown as TransformRequest;
 
+/** From 1 to 21. @see https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio */
+function contrast(one: string, other: string): number {
+  const luminance = (colour: string): number => {
+    const [red, green, blue] = [1, 3, 5].map((at) => {
+      const part = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    }) as [number, number, number];
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const [lighter, darker] = [luminance(one), luminance(other)].sort((a, b) => b - a) as [number, number];
+  return (lighter + 0.05) / (darker + 0.05);
+}
+
 describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
   const prefix = uniquePrefix();
   let server: TestServer;
@@ -67,6 +80,10 @@ describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
     expect(page.headers.get('cache-control')).toBe('no-store');
     expect(page.headers.get('content-security-policy')).toMatch(/frame-ancestors 'none'/);
     expect(page.body).toContain('<base href="/queues/"');
+    const banner = JSON.parse(/<script id="__UI_CONFIG__"[^>]*>(.*?)<\/script>/s.exec(page.body)?.[1] ?? '{}').environment;
+    expect(banner).toMatchObject({ label: expect.stringContaining('queue.example') });
+    // What WCAG asks for at its enhanced level; a colour that is left out depends on the theme.
+    expect(contrast(banner.color, banner.textColor)).toBeGreaterThanOrEqual(7);
     const script = /src="(static\/js\/main[^"]+)"/.exec(page.body)?.[1];
     const loaded = await at(`/${script}`, viewer);
     expect([loaded.status, loaded.headers.get('content-type')]).toEqual([200, expect.stringMatching(/javascript/)]);
