@@ -169,7 +169,13 @@ function tell(report: WriteReport, first: readonly RejectedStatement[], path: st
       `${count(report.rejected)} ${report.rejected === 1 ? 'statement was' : 'statements were'} rejected, see ${path}\n  ${reasons.join('\n  ')}${more}`,
     );
   }
-  if (process.stderr.isTTY) say(`${count(report.quadsWritten)} statements written to ${report.target} in ${report.seconds.toFixed(2)} s`);
+  process.stdout.write(`${summaryOf(report)}\n`);
+}
+
+/** What the command has to give: it stands on standard output, as what other commands give does. */
+function summaryOf({ quadsWritten, statements, target, seconds }: WriteReport): string {
+  const written = `${count(quadsWritten)} ${quadsWritten === 1 ? 'statement' : 'statements'}`;
+  return `${written}${quadsWritten === statements ? '' : ` of ${count(statements)}`} written in ${seconds.toFixed(2)} s to ${target}`;
 }
 
 /** Seconds and processor time count from the start of the process. */

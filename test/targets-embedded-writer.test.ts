@@ -14,10 +14,16 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-function write(...args: readonly string[]): Promise<{ readonly code: number | null; readonly err: string }> {
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+function write(...args: readonly string[]): Promise<Ended> {
   return new Promise((done) => {
-    const child = execFile(process.execPath, [resolve('bin/quadmill.js'), 'write', ...args], { cwd: directory }, (_, __, err) =>
-      done({ code: child.exitCode, err }),
+    const child = execFile(process.execPath, [resolve('bin/quadmill.js'), 'write', ...args], { cwd: directory }, (_, out, err) =>
+      done({ code: child.exitCode, out, err }),
     );
   });
 }
@@ -31,6 +37,8 @@ async function quads(path: string): Promise<readonly string[]> {
   }
 }
 
+const told = (what: string): unknown => expect.stringMatching(new RegExp(`^${what} written in [0-9.]+ s to Embedded store in .*store\n$`));
+
 const P = '<http://example.org/p>';
 const subject = (i: number): string => `<http://example.org/s${i}>`;
 
@@ -41,16 +49,29 @@ describe('quadmill write --target DIRECTORY', () => {
     const second = [`${subject(0)} ${P} "new" .`, `${subject(1)} ${P} "new" .`];
     await writeFile(join(directory, 'second.nq'), `${second.join('\n')}\n`);
     for (let i = 0; i < 2; i++) {
-      expect(await write('first.nq', '--target', './store')).toEqual({ code: 0, err: '' });
+      expect(await write('first.nq', '--target', './store')).toEqual({ code: 0, out: told('2,000 statements'), err: '' });
       expect(await quads(join(directory, 'store'))).toEqual([...first].sort());
     }
     expect(await write('second.nq', '--target', pathToFileURL(join(directory, 'store')).href, '--mode', 'update')).toEqual({
       code: 0,
+      out: told('2 statements'),
       err: '',
     });
     const left = first.filter((line) => !(line.startsWith(`${subject(0)} `) && line.endsWith('" .')));
     expect(await quads(join(directory, 'store'))).toEqual([...left, ...second].sort());
   }, 240_000);
+
+  test('says how much of it was written when some statements are refused', async () => {
+    await writeFile(join(directory, 'some.nq'), `${subject(1)} ${P} "1" .\n<relative> ${P} "1" .\n${subject(2)} ${P} "2" .\n`);
+    const { code, out, err } = await write('some.nq', '--target', 'some', '--max-rejected', '1');
+    expect([code, out]).toEqual([0, expect.stringMatching(/^2 statements of 3 written in .*some/)]);
+    expect(err).toContain('1 statement was rejected');
+    await writeFile(join(directory, 'one.nq'), `${subject(1)} ${P} "1" .\n`);
+    expect(await write('one.nq', '--target', 'some')).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^1 statement written in .*some/),
+    });
+  }, 120_000);
 
   test('a directory that another process has open is left alone, and the message says what to do', async () => {
     await writeFile(join(directory, 'one.nq'), `${subject(1)} ${P} "1" .\n`);
