@@ -68,7 +68,12 @@ async function processInputs(api: Api, call: Call, fields: FieldValues): Promise
       return await inputsRequest(fields, snapshot, api.workingDirectory);
     } catch (error) {
       if (!(error instanceof SourceFault)) throw error;
-      throw new RequestFault(error.code, error.message, { hint: error.hint, members: { names: error.names } });
+      throw new RequestFault(error.code, error.message, {
+        place: error.place,
+        hint: error.hint,
+        members: { names: error.names },
+        cause: error,
+      });
     }
   });
 }

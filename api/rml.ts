@@ -154,7 +154,7 @@ async function readMappingFile(path: string, fileName: string, workingDirectory:
     return await readText(path, LARGEST_BYTES, { workingDirectory });
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'source/missing') throw error;
-    throw new Fault('request/not-found', `There is no mapping ${fileName}`, { hint: error.hint, cause: error });
+    throw error.with({ code: 'request/not-found', message: `There is no mapping ${fileName}` });
   }
 }
 

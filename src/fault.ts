@@ -129,6 +129,27 @@ export class Fault extends Error {
     return FAULTS[this.code].title;
   }
 
+  /**
+   * This fault with more said, and this one as its cause: what is not given stays as it is, of `place` each field. An undefined field of
+   * `place` is one that does not hold any more.
+   */
+  with(more: {
+    code?: FaultCode;
+    message?: string;
+    place?: { [K in keyof FaultPlace]?: FaultPlace[K] | undefined };
+    hint?: string;
+  }): Fault {
+    const place = Object.fromEntries(Object.entries({ ...this.place, ...more.place }).filter(([, value]) => value !== undefined));
+    const { code = this.code, message = this.message, hint = this.hint } = more;
+    const options = {
+      place,
+      cause: this,
+      ...(hint === undefined ? {} : { hint }),
+      ...(this.limit === undefined ? {} : { limit: this.limit }),
+    };
+    return new Fault(code, message, options);
+  }
+
   /** Plain data that survives a thread, a queue or a JSON document; `Fault.from` is its inverse. */
   toJSON(): FaultData {
     const { code, message, place, hint, limit } = this;

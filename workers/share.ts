@@ -135,7 +135,9 @@ export class Share {
     const rejected = results.reduce((sum, { report }) => sum + report.rejected, 0);
     if (rejected <= maxRejected) return;
     const last = results.flatMap((result) => result.rejected).at(-1);
-    throw new Fault('record/limit', `More than ${maxRejected} records were rejected${last === undefined ? '' : `; one of them: ${last}`}`);
+    throw new Fault('record/limit', `More than ${maxRejected} records were rejected${last === undefined ? '' : `; one of them: ${last}`}`, {
+      limit: 'MAX_REJECTED',
+    });
   }
 
   private async takeBack(id: string): Promise<void> {

@@ -279,8 +279,7 @@ const ALONE: ReadonlySet<string> = new Set(['database/credentials', 'run/cancell
 /** The same fault, with the statement of the mapping that it is about. */
 function inMapping(error: unknown, mapping: string): unknown {
   if (!(error instanceof Fault) || ALONE.has(error.code) || error.place.mapping !== undefined) return error;
-  const { code, message, place, hint } = error;
-  return new Fault(code, message, { place: { ...place, mapping }, hint, cause: error });
+  return error.with({ place: { mapping } });
 }
 
 async function relationOf(source: SqlSource, session: SqlSession): Promise<Relation> {

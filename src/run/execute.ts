@@ -165,11 +165,7 @@ export class Execution {
   /** @throws Fault the record's own under the strict policy; record/limit */
   #reject(program: MapProgram, error: unknown, record: number, input: string): void {
     if (!(error instanceof Fault) || error.code !== 'record/term') throw error;
-    const fault = new Fault(error.code, error.message, {
-      place: { input, record, ...(this.#recordsFrom === undefined ? {} : { recordsFrom: this.#recordsFrom }), ...error.place },
-      cause: error,
-      ...(error.hint === undefined ? {} : { hint: error.hint }),
-    });
+    const fault = error.with({ place: { input, record, recordsFrom: this.#recordsFrom, ...error.place } });
     const policy = this.#request.onError ?? (program.triplesMap.dialect === 'legacy' ? 'skip' : 'strict');
     if (policy === 'strict') throw fault;
     program.rejected++;

@@ -8,6 +8,8 @@ import { redact } from '../redact.ts';
 import { readText } from '../storage/storage.ts';
 
 const MAPPING_LIMIT_BYTES = 64 * 2 ** 20;
+/** A server that sends nothing for so long is asked again later. */
+const SILENCE_MS = 30_000;
 
 export interface MappingDocument {
   readonly name: string;
@@ -23,10 +25,15 @@ export interface LoadedMapping {
 /**
  * Reads mapping documents into one mapping.
  *
- * @throws Fault mapping/syntax, mapping/invalid — the message lists every diagnostic; mapping/unreadable
+ * @throws Fault mapping/syntax, mapping/invalid — the message lists every diagnostic; as `readMappingDocuments`
  */
-export async function loadMapping(urls: readonly string[], base: string, workingDirectory: string): Promise<LoadedMapping> {
-  const documents = await readMappingDocuments(urls, workingDirectory);
+export async function loadMapping(
+  urls: readonly string[],
+  base: string,
+  workingDirectory: string,
+  signal?: AbortSignal,
+): Promise<LoadedMapping> {
+  const documents = await readMappingDocuments(urls, workingDirectory, signal);
   const digests = documents.map(({ name, text }) => ({ url: name, sha256: createHash('sha256').update(text).digest('hex') }));
   const key = JSON.stringify([base, digests]);
   const known = remembered.get(key);
@@ -53,20 +60,26 @@ const REMEMBERED = 16;
 /** Of the documents of one mapping. */
 const REMEMBERED_BYTES = 2 ** 20;
 
-/** The texts of mapping documents, named as the user named them. @throws Fault mapping/unreadable */
-export const readMappingDocuments = (urls: readonly string[], workingDirectory: string): Promise<readonly MappingDocument[]> =>
-  Promise.all(urls.map((url) => readDocument(url, workingDirectory)));
+/**
+ * The texts of mapping documents, named as the user named them.
+ *
+ * @throws Fault mapping/unreadable; source/unreadable — a server that may answer later; limit/exceeded, run/cancelled
+ */
+export const readMappingDocuments = (
+  urls: readonly string[],
+  workingDirectory: string,
+  signal?: AbortSignal,
+): Promise<readonly MappingDocument[]> => Promise.all(urls.map((url) => readDocument(url, workingDirectory, signal)));
 
-async function readDocument(url: string, workingDirectory: string): Promise<MappingDocument> {
+async function readDocument(url: string, workingDirectory: string, signal: AbortSignal | undefined): Promise<MappingDocument> {
+  const options = { workingDirectory, silenceMs: SILENCE_MS, ...(signal === undefined ? {} : { signal }) };
   try {
-    return { name: redact(url), text: await readText(url, MAPPING_LIMIT_BYTES, { workingDirectory }) };
+    return { name: redact(url), text: await readText(url, MAPPING_LIMIT_BYTES, options) };
   } catch (error) {
     const fault = Fault.of(error);
     if (fault.code === 'run/cancelled') throw fault;
-    throw new Fault('mapping/unreadable', `The mapping ${redact(url)} cannot be read: ${fault.message}`, {
-      cause: error,
-      place: fault.place,
-      ...(fault.hint === undefined ? {} : { hint: fault.hint }),
-    });
+    const message = `The mapping ${redact(url)} cannot be read: ${fault.message}`;
+    const forGood = fault.code.startsWith('source/') && !fault.retriable;
+    throw fault.with({ message, ...(forGood ? { code: 'mapping/unreadable' } : {}) });
   }
 }

@@ -88,17 +88,11 @@ function placed(scan: Scan, slice: ByteSlice): Scan {
 
 function inDocument(error: unknown, { head, from }: ByteSlice): unknown {
   if (!(error instanceof Fault) || error.code === 'run/cancelled') return error;
-  const { code, message, hint, limit } = error;
-  // Lines are counted from the beginning of the document.
-  const { line: _, byte, ...place } = error.place;
+  const { byte, record } = error.place;
   const at = byte === undefined ? {} : { byte: byte < head || from === head ? byte : byte - head + from };
-  const records = place.record === undefined ? {} : { recordsFrom: from };
-  return new Fault(code, message, {
-    place: { ...place, ...at, ...records },
-    cause: error,
-    ...(hint === undefined ? {} : { hint }),
-    ...(limit === undefined ? {} : { limit }),
-  });
+  const records = record === undefined ? {} : { recordsFrom: from };
+  // Lines are counted from the beginning of the document.
+  return error.with({ place: { line: undefined, ...at, ...records } });
 }
 
 export function readingOf({ dialect }: ScanPlan, source: FileSource, url: string, name: string, request: RunRequest): Reading {

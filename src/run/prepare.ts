@@ -32,7 +32,7 @@ export async function prepareRun(
   snapshots: Readonly<Record<string, string>> = {},
 ): Promise<PreparedRun> {
   const base = request.base ?? DEFAULT_BASE;
-  const { mapping, warnings, documents } = await loadMapping(request.mappings, base, request.workingDirectory);
+  const { mapping, warnings, documents } = await loadMapping(request.mappings, base, request.workingDirectory, signal);
   const databases = await Databases.open(mapping, request, snapshots, signal);
   try {
     const plan = databases === undefined ? planOf(mapping, base) : planMapping(mapping, base, databases.facts);

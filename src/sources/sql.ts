@@ -77,9 +77,7 @@ function located(canonical: (text: string) => string, of: FaultPlace): (text: st
     try {
       return canonical(text);
     } catch (error) {
-      if (!(error instanceof Fault)) throw error;
-      const { code, message, place, hint } = error;
-      throw new Fault(code, message, { place: { ...place, ...of }, hint, cause: error });
+      throw error instanceof Fault ? error.with({ place: of }) : error;
     }
   };
 }

@@ -129,10 +129,8 @@ class PostgresSession implements SqlSession {
       await this.#run(new Statement(`SET TRANSACTION SNAPSHOT '${snapshot.replaceAll("'", "''")}'`));
     } catch (error) {
       if (!(error instanceof Fault) || error.code !== 'database/query') throw error;
-      throw new Fault('database/lost', 'The state of the data that was to be read is gone: the session that exported it has ended', {
-        place: error.place,
-        cause: error.cause,
-      });
+      const message = 'The state of the data that was to be read is gone: the session that exported it has ended';
+      throw error.with({ code: 'database/lost', message });
     }
   }
 

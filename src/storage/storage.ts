@@ -141,23 +141,39 @@ async function* untilAborted(
 /**
  * The whole text of a small document, UTF-8, without byte order mark.
  *
- * @throws Fault as `openInput`; limit/exceeded — more than `limitBytes`; source/encoding — not UTF-8
+ * @param options.silenceMs how long nothing may come; undefined: as long as the connection lives
+ * @throws Fault as `openInput`, source/unreadable after `silenceMs`; limit/exceeded — more than `limitBytes`; source/encoding — not UTF-8
  */
-export async function readText(url: string, limitBytes: number, options: OpenOptions): Promise<string> {
-  const input = await openInput(url, options);
+export async function readText(url: string, limitBytes: number, options: OpenOptions & { readonly silenceMs?: number }): Promise<string> {
+  const { signal, silenceMs } = options;
+  const name = redact(url);
+  const place = { input: name };
+  const ending = new AbortController();
+  const stop = (): void => ending.abort(signal?.reason);
+  signal?.addEventListener('abort', stop, { once: true });
+  if (signal?.aborted) stop();
+  const silence = new Fault('source/unreadable', `${name} sent nothing for ${(silenceMs ?? 0) / 1_000} s`, { place });
+  const timer = silenceMs === undefined ? undefined : setTimeout(() => ending.abort(silence), silenceMs);
   const parts: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of input.bytes) {
-    bytes += chunk.length;
-    if (bytes > limitBytes) {
-      throw new Fault('limit/exceeded', `${redact(url)} is larger than the ${limitBytes} bytes that are allowed for it`, {
-        place: { input: redact(url) },
-      });
+  try {
+    const input = await openInput(url, { ...options, signal: ending.signal });
+    for await (const chunk of input.bytes) {
+      timer?.refresh();
+      bytes += chunk.length;
+      if (bytes > limitBytes) {
+        throw new Fault('limit/exceeded', `${name} is larger than the ${limitBytes} bytes that are allowed for it`, { place });
+      }
+      parts.push(chunk);
     }
-    parts.push(chunk);
+  } catch (error) {
+    throw ending.signal.reason === silence ? silence : error;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', stop);
   }
   const whole = Buffer.concat(parts);
-  if (!isUtf8(whole)) throw new Fault('source/encoding', `${redact(url)} is not UTF-8`, { place: { input: redact(url) } });
+  if (!isUtf8(whole)) throw new Fault('source/encoding', `${name} is not UTF-8`, { place });
   return new TextDecoder().decode(whole);
 }
 

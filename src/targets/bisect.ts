@@ -189,8 +189,7 @@ const copyOf = (statement: Statement): Statement => ({
 });
 
 const refusesEverything = (reason: Fault, what: string): Fault =>
-  new Fault('target/refused', reason.message, {
-    place: reason.place,
+  reason.with({
+    code: 'target/refused',
     hint: `The store refuses ${what}, so it is not about single statements${reason.hint === undefined ? '' : `. ${reason.hint}`}`,
-    cause: reason,
   });

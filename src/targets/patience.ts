@@ -87,9 +87,5 @@ function impatient(fault: Fault, seconds: number, askedMs: number | undefined): 
       ? 'The run does not wait for the store (TRIPLESTORE_PATIENCE_SECONDS)'
       : `The run waits ${seconds} s for the store (TRIPLESTORE_PATIENCE_SECONDS)`;
   const asked = askedMs === undefined ? '' : `, which asks for ${Math.ceil(askedMs / 1000)} s`;
-  return new Fault(fault.code, fault.message, {
-    place: fault.place,
-    hint: `${waited}${asked}${fault.hint === undefined ? '' : `. ${fault.hint}`}`,
-    cause: fault,
-  });
+  return fault.with({ hint: `${waited}${asked}${fault.hint === undefined ? '' : `. ${fault.hint}`}` });
 }

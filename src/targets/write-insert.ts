@@ -81,11 +81,9 @@ async function insertAtOnce({ patience, target }: WriteRun, statements: readonly
     await patience.attempt(async (signal) => target.insert(statements, signal));
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'target/refused') throw error;
-    throw new Fault(error.code, error.message, {
-      place: error.place,
-      hint: 'A file whose blank nodes are kept is written as a whole or not at all; with BLANK_NODES=skolem all but the refused statements are written',
-      cause: error,
-    });
+    const hint =
+      'A file whose blank nodes are kept is written as a whole or not at all; with BLANK_NODES=skolem all but the refused statements are written';
+    throw error.with({ hint: error.hint === undefined ? hint : `${hint}. ${error.hint}` });
   }
 }
 

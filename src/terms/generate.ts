@@ -101,11 +101,7 @@ function readerOf(reference: string, expression: Expression, context: TermContex
     return context.reader(reference);
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'mapping/reference') throw error;
-    throw new Fault(error.code, error.message, {
-      place: { ...error.place, mapping: formatOrigin(expression.origin) },
-      cause: error,
-      ...(error.hint === undefined ? {} : { hint: error.hint }),
-    });
+    throw error.with({ place: { mapping: formatOrigin(expression.origin) } });
   }
 }
 
