@@ -76,8 +76,18 @@ describe('the logical table of R2RML', () => {
     ],
     [
       'a version that nobody knows',
+      'rr:tableName "t" ; rr:sqlVersion rr:SQL1979',
+      'error: rr:SQL1979 is no SQL version that R2RML knows | leave it out: queries go to the database as they are',
+    ],
+    [
+      'a misspelt version',
       'rr:tableName "t" ; rr:sqlVersion rr:SQL2003',
-      'warning: rr:SQL2003 is no SQL version that R2RML knows | did you mean rr:SQL2008?',
+      'error: rr:SQL2003 is no SQL version that R2RML knows | did you mean rr:SQL2008?',
+    ],
+    [
+      'a version of somebody else',
+      'rr:tableName "t" ; rr:sqlVersion ex:Spark',
+      'warning: <http://e/Spark> is no SQL version that R2RML knows | queries go to the database as they are',
     ],
     ['a misspelt property', 'rr:tablename "t"', 'error: there is no property rr:tablename | did you mean rr:tableName?'],
     [

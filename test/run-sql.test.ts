@@ -135,6 +135,8 @@ describe.each(SERVERS)('a run over %s', (product, missing) => {
     const script = [
       `CREATE TABLE person (id INT PRIMARY KEY, name VARCHAR(60) NOT NULL, city VARCHAR(30), boss INT, score DECIMAL(10,2), born DATE)${options}`,
       `CREATE TABLE city (code VARCHAR(9) NOT NULL UNIQUE, name VARCHAR(30) NOT NULL)${options}`,
+      `CREATE TABLE planet (name CHAR(7) PRIMARY KEY)${isMaria ? ' CHARACTER SET utf8mb4 COLLATE utf8mb4_general_nopad_ci' : ''}`,
+      "INSERT INTO planet VALUES ('Sun'), ('Venus')",
       insert('person', people),
       insert('city', cities),
       isMaria ? 'ANALYZE TABLE person, city' : 'ANALYZE',
@@ -203,6 +205,25 @@ describe.each(SERVERS)('a run over %s', (product, missing) => {
     const compiled = (await import(COMPILED)) as { executeRun: typeof executeRun };
     const [one, two] = [await runFile(path, { database }), await runFile(path, { database, threads: 3 }, compiled.executeRun)];
     expect(two.lines.toSorted()).toEqual(one.lines.toSorted());
+  });
+
+  test('keeps the padding of a CHAR, and gives none to what a query compares or computes', async () => {
+    const { lines } = await run(
+      `@prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix ex: <http://e/> .
+<#Planet> rr:logicalTable [ rr:tableName "planet" ] ; rr:subjectMap [ rr:template "http://e/{name}" ] ;
+  rr:predicateObjectMap [ rr:predicate ex:name ; rr:objectMap [ rr:column "name" ] ] .
+<#Star> rr:logicalTable [ rr:sqlQuery "SELECT name, CONCAT(TRIM(name), '!') AS called FROM planet WHERE name = 'Sun'" ] ;
+  rr:subjectMap [ rr:column "called" ] ;
+  rr:predicateObjectMap [ rr:predicate ex:of ; rr:objectMap [ rr:column "name" ] ] ;
+  rr:predicateObjectMap [ rr:predicate ex:same ; rr:objectMap [ rr:parentTriplesMap <#Planet> ; rr:joinCondition [ rr:child "name" ; rr:parent "name" ] ] ] .`,
+      { database },
+    );
+    expect(lines.toSorted()).toEqual([
+      '<http://e/Sun%20%20%20%20> <http://e/name> "Sun    " .',
+      '<http://e/Venus%20%20> <http://e/name> "Venus  " .',
+      '<http://example.com/base/Sun!> <http://e/of> "Sun    " .',
+      '<http://example.com/base/Sun!> <http://e/same> <http://e/Sun%20%20%20%20> .',
+    ]);
   });
 
   test.each([

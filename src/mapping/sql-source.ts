@@ -210,8 +210,12 @@ function checkVersions(context: Context, node: MappingNode): void {
       const message = `${shorten(property)} takes an IRI such as rr:SQL2008, found ${describeTerm(object)}`;
       context.report.error('wrong-value', origin, message);
     } else if (!SQL_VERSIONS.includes(shorten(object.value))) {
-      const hint = didYouMean(shorten(object.value), SQL_VERSIONS) ?? 'queries go to the database as they are';
-      context.report.warning('unknown-sql-version', origin, `${shorten(object.value)} is no SQL version that R2RML knows`, hint);
+      const message = `${shorten(object.value)} is no SQL version that R2RML knows`;
+      const near = didYouMean(shorten(object.value), SQL_VERSIONS);
+      // Other vocabularies may have versions of their own, and no query is read by its version.
+      if (lookUp('individuals', object.value) === undefined) {
+        context.report.warning('unknown-sql-version', origin, message, near ?? 'queries go to the database as they are');
+      } else context.report.error('unknown-sql-version', origin, message, near ?? 'leave it out: queries go to the database as they are');
     }
   }
 }

@@ -61,7 +61,7 @@ export interface Column {
   /** IRI of the natural datatype; undefined: plain strings. @see https://www.w3.org/TR/r2rml/#natural-mapping */
   readonly datatype: string | undefined;
   /**
-   * The server's text → the canonical lexical form of the datatype; undefined: it is that already. Both one-byte UTF-8.
+   * The server's text → the canonical lexical form of the datatype, or a CHAR with its padding; undefined: it is that already. Both one-byte UTF-8.
    *
    * @throws Fault record/term — a value that the datatype does not have (an infinite date), with the value and what to write in SQL instead
    */

@@ -133,7 +133,18 @@ function characters(definition: ColumnDefinition): Natural {
     return { type, family: 'binary', datatype: 'hexBinary', canonical: hexBinary };
   }
   const length = Math.floor(columnLength / BYTES_PER_CHARACTER);
-  return { type: large ? `${sizeOf(length)}text` : `${columnType === 254 ? 'char' : 'varchar'}(${length})`, family: 'text' };
+  if (columnType === 254) return { type: `char(${length})`, family: 'text', canonical: (text) => padded(text, length) };
+  return { type: large ? `${sizeOf(length)}text` : `varchar(${length})`, family: 'text' };
+}
+
+/**
+ * The value of a CHAR(n) has n characters; the server leaves its padding out. Its sql_mode PAD_CHAR_TO_FULL_LENGTH would send it, but would
+ * also put it into what queries compute and compare: under a NO PAD collation, `code = 'ab'` would find nothing.
+ */
+function padded(text: string, length: number): string {
+  let missing = length;
+  for (let i = 0; i < text.length && missing > 0; i++) if ((text.charCodeAt(i) & 0xc0) !== 0x80) missing--;
+  return missing === 0 ? text : text + ' '.repeat(missing);
 }
 
 function sizeOf(length: number): string {

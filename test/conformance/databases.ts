@@ -75,10 +75,8 @@ async function openMariadb(): Promise<OpenDatabase | { readonly skip: string }> 
   return {
     jdbcUrl: `jdbc:mariadb://127.0.0.1:${server.port}/test`,
     user: 'root',
-    async load({ suite, id }, script) {
-      const modes = STANDARD_SQL.has(suite)
-        ? ['ANSI_QUOTES', 'PIPES_AS_CONCAT', ...(/0018a/.test(id) ? ['PAD_CHAR_TO_FULL_LENGTH'] : [])]
-        : [];
+    async load({ suite }, script) {
+      const modes = STANDARD_SQL.has(suite) ? ['ANSI_QUOTES', 'PIPES_AS_CONCAT'] : [];
       await root.query('SET GLOBAL sql_mode = ?', [[...(usual?.mode.split(',') ?? []), ...modes].join(',')]);
       await root.query('DROP DATABASE IF EXISTS test; CREATE DATABASE test');
       if (script === undefined) return undefined;
