@@ -1,5 +1,6 @@
 /** `/rml`: read and replace the files of the mapping directory; for the SQL transformer, the master mapping. */
-import { mkdir, realpath, stat } from 'node:fs/promises';
+
+import { realpath, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Transformer } from '../queues/jobs.ts';
 import { findMasterMapping, MASTER_MAPPING_HINT, type MasterMapping } from '../queues/transform-request.ts';
@@ -9,6 +10,7 @@ import type { Diagnostic } from '../src/mapping/model.ts';
 import { readMapping } from '../src/mapping/read.ts';
 import { redact } from '../src/redact.ts';
 import { DEFAULT_BASE } from '../src/run/request.ts';
+import { makeDirectory } from '../src/storage/directory.ts';
 import { readText, resolveInside, writeAtomically } from '../src/storage/storage.ts';
 import { locate } from '../src/storage/url.ts';
 import { readTextBody } from './body.ts';
@@ -54,7 +56,7 @@ export function rmlRoutes(api: Api): readonly Route[] {
       handle: async (call) => {
         const fileName = requiredParameter(call.query, 'fileName', 'the location of the mapping file');
         const directory = mappingDirectory(api, 'semi-structured-transformer');
-        await mkdir(directory, { recursive: true });
+        makeMappingDirectory(directory);
         return writeMapping(api, call, await insideMappings(directory, fileName), fileName);
       },
     },
@@ -90,7 +92,7 @@ export function masterMappingRoutes(api: Api): readonly Route[] {
       body: BODY,
       replies: WRITTEN,
       handle: async (call) => {
-        await mkdir(mappingDirectory(api, 'sql-transformer'), { recursive: true });
+        makeMappingDirectory(mappingDirectory(api, 'sql-transformer'));
         const { path } = await find();
         if (path === undefined) throw notHere();
         return writeMapping(api, call, path, api.config.snapshot().MASTER_MAPPING_FILE);
@@ -193,3 +195,12 @@ const shownDiagnostic = ({ severity, code, origin, message, hint }: Diagnostic):
   message,
   hint,
 });
+
+/** @throws Fault sink/failed */
+function makeMappingDirectory(directory: string): void {
+  try {
+    makeDirectory(directory);
+  } catch (error) {
+    throw new Fault('sink/failed', `The mapping directory ${directory} cannot be made: ${(error as Error).message}`, { cause: error });
+  }
+}

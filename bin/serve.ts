@@ -1,4 +1,6 @@
 /** `quadmill serve`: a process of the fleet; it answers HTTP, carries out runs, or both. */
+import { accessSync, constants } from 'node:fs';
+import { resolve } from 'node:path';
 import { makeApp } from '../api/app.ts';
 import { makeGuard, parseTokens } from '../api/auth.ts';
 import { type HttpServer, listen } from '../api/server.ts';
@@ -16,6 +18,7 @@ import { type ConfigStore, openConfig } from '../src/config/store.ts';
 import { VERSION } from '../src/config/version.ts';
 import { Fault } from '../src/fault.ts';
 import { createLogger, type Logger, observeProcess } from '../src/observe.ts';
+import { makeDirectory } from '../src/storage/directory.ts';
 import type { EmbeddedStore } from '../src/targets/embedded.ts';
 import { type Bridge, openBridge } from '../workers/bridge.ts';
 import { startWorkers, type Workers } from '../workers/host.ts';
@@ -74,6 +77,7 @@ export async function serve(argv: string[]): Promise<number> {
   refuseLonelyProcess(role, snapshot);
   // Told before anything is opened.
   cronOfOptions(snapshot);
+  if (role !== 'api') prepareDataDirectory(snapshot);
   // Before anything is opened; the application makes its own.
   if (listens) makeGuard(parseTokens(snapshot.API_TOKENS), snapshot.HOST, snapshot.ALLOW_ANONYMOUS);
 
@@ -242,6 +246,23 @@ function refuseLonelyProcess(role: Role, { QUEUE_URL }: Snapshot): void {
       hint: 'Set QUEUE_URL to redis://… or postgres://…, or leave --role out',
     },
   );
+}
+
+/** @throws Fault config/invalid — it cannot be made, or nothing can be written there */
+function prepareDataDirectory({ DATA_DIR, QUEUE_URL }: Snapshot): void {
+  const directory = resolve(DATA_DIR);
+  try {
+    // With a queue of its own the files in it are this process's alone; output of a fleet is often read by others.
+    makeDirectory(directory, QUEUE_URL === undefined ? 0o700 : undefined);
+    accessSync(directory, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason = message.includes(', access ') ? `nothing can be written there (${code})` : message;
+    throw new Fault('config/invalid', `The data directory ${directory} cannot be used: ${reason}`, {
+      hint: 'Give --data-dir (DATA_DIR) a directory in which this user may write',
+      cause: error,
+    });
+  }
 }
 
 /** Resolves to the first signal that asks the process to end; the second one ends it at once. */

@@ -209,6 +209,27 @@ test('an input that is not there ends with code 1', async () => {
   expect(err).toContain('people.csv');
 });
 
+/** Where nothing can be written, ever. */
+const below = (path: string): string => join(directory, path);
+test.each([
+  ['a file', () => below('people.csv'), /people\.csv is no directory/],
+  ['below a file', () => below('people.csv/data/more'), /people\.csv is no directory/],
+  ['below /proc, where Node by itself would try for ever', () => '/proc/quadmill/data', /no directory can be made in \/proc/],
+])('serve with a data directory that is %s ends with a sentence', async (_, path, words) => {
+  const { code, out, err } = await quadmill('serve', '--port', '0', '--data-dir', path());
+  expect([code, out]).toEqual([2, '']);
+  expect(err).toMatch(/^quadmill: The data directory /);
+  expect(err).toMatch(words);
+  expect(err).toContain('--data-dir');
+  expect(err).not.toMatch(/\n\s+at /);
+});
+
+test('an output below /proc ends with a sentence', async () => {
+  const { code, err } = await quadmill('run', 'mapping.ttl', '-o', '/proc/quadmill/out/graph.nq');
+  expect(code).toBe(1);
+  expect(err).toBe('quadmill: /proc/quadmill/out/graph.nq cannot be written: there is no such directory\n');
+});
+
 test('quadmill write says that it waits for a store that is not there, and ends with code 1', async () => {
   await writeFile(join(directory, 'graph.nq'), '<http://e/s> <http://e/p> "o" .\n');
   const { code, err } = await quadmill('write', 'graph.nq', '--target', 'http://127.0.0.1:1/ds', '--patience-seconds', '3');

@@ -1,6 +1,7 @@
 /** Files of a run in its output directory: their names, the manifest, the rejected records, and what dead attempts left. */
+
 import { createHash } from 'node:crypto';
-import { closeSync, createReadStream, existsSync, fsyncSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, createReadStream, existsSync, fsyncSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +12,7 @@ import type { Rejection, RunReport } from '../src/run/request.ts';
 import { writeFault } from '../src/sinks/descriptor.ts';
 import { temporaryName } from '../src/sinks/file.ts';
 import type { PartFile } from '../src/sinks/sink.ts';
+import { makeDirectory } from '../src/storage/directory.ts';
 import type { Task } from './messages.ts';
 
 /** `<Service-Name>-<runId>`, the start of every file name of a run. */
@@ -133,7 +135,7 @@ export async function writeManifest(
   const temporary = temporaryName(`${name}.manifest.json`, attempt);
   try {
     // Step by step in this thread, which has nothing else to do: handing each step to another one costs a small run more than the step.
-    mkdirSync(directory, { recursive: true });
+    makeDirectory(directory);
     const file = openSync(join(directory, temporary), 'w');
     try {
       writeFileSync(file, `${JSON.stringify(manifest, undefined, 2)}\n`);

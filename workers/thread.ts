@@ -4,7 +4,8 @@
  * It asks before it gives its output the final name, so that an attempt that has lost its job, or whose run was
  * cancelled, publishes nothing.
  */
-import { mkdir, rm } from 'node:fs/promises';
+
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { SliceResult } from '../queues/jobs.ts';
@@ -13,6 +14,7 @@ import { comparedScan, type Rejection, type RunReport } from '../src/run/request
 import { SubjectFile } from '../src/run/subjects.ts';
 import { type FileSink, openFileSink, temporaryName } from '../src/sinks/file.ts';
 import { FORMAT_EXTENSION } from '../src/sinks/sink.ts';
+import { makeDirectory } from '../src/storage/directory.ts';
 import type { CutRun, Engine, FromThread, RunResult, Task, ThreadData, ThreadOrder, ThreadResult, ToThread, Turn } from './messages.ts';
 import { hasEarlier, RejectionFile, removeAttempt, removeLeftovers, removeSpills } from './output.ts';
 import { checkGraphFormat, graphFilesOf } from './property-graph.ts';
@@ -132,7 +134,7 @@ async function mapSlice(task: Task, turn: Turn): Promise<SliceResult> {
   await removeSpills(task.request.spillDirectory, slice);
   const scan = comparedScan(task.request);
   const file = temporaryName(`${name}.subjects`, attempt);
-  if (scan !== undefined) await mkdir(directory, { recursive: true });
+  if (scan !== undefined) makeDirectory(directory);
   const subjects = scan === undefined ? undefined : new SubjectFile(join(directory, file));
   try {
     return await mapInto(

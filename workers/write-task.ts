@@ -1,10 +1,12 @@
 /** An order to write, carried out in a thread: statements go to the target, those that it refuses into a file of the run. */
-import { createReadStream, mkdirSync } from 'node:fs';
+
+import { createReadStream } from 'node:fs';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { writeFault } from '../src/sinks/descriptor.ts';
+import { makeDirectory } from '../src/storage/directory.ts';
 import type { RejectedStatement, WriteProgress, WriteReport } from '../src/targets/request.ts';
 import type { FromThread, Turn, WriteTask, WrittenResult } from './messages.ts';
 import { RejectionFile, removeLeftovers } from './output.ts';
@@ -63,7 +65,7 @@ class RejectionLog {
   add(rejected: RejectedStatement): void {
     if (this.known.has(keyOf(rejected))) return;
     if (this.first.length < NAMED) this.first.push(rejected);
-    mkdirSync(this.output.directory, { recursive: true });
+    makeDirectory(this.output.directory);
     this.file.addRow(rejected);
   }
 

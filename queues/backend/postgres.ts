@@ -1,5 +1,4 @@
 /** The queue in PostgreSQL: a server's, or the embedded one. Everything lies in one schema. */
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type PgPool, PostgresConnection, PostgresQueueBackend, quoteSchemaName, runMigrations } from 'bullmq';
 import pg from 'pg';
@@ -54,7 +53,6 @@ export async function openPostgres(url: string, schema: string): Promise<Driver>
 
 /** PGlite in this process, its files in `directory`. @throws Fault service/unavailable — another process has it open */
 export async function openEmbedded(directory: string, schema: string): Promise<Driver> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
   const claim = await claimDirectory(directory);
   try {
     // Tens of megabytes of WebAssembly, for those who use it.

@@ -4,14 +4,16 @@
  * It writes an append-only file under the data directory and ends with us. When we are killed it is left behind; the
  * next start on the same directory finds it by its socket and takes it over, with everything that it holds.
  */
+
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Fault } from '../../src/fault.ts';
 import { claimDirectory } from '../../src/storage/claim.ts';
+import { makeDirectory } from '../../src/storage/directory.ts';
 import { processExists } from '../../src/storage/owner.ts';
 import { connect } from './redis.ts';
 
@@ -45,7 +47,6 @@ export async function findRedisServer(): Promise<string | undefined> {
 
 /** @throws Fault service/unavailable — another process owns the directory, or the server does not come up */
 export async function startRedisServer(directory: string, version: string): Promise<PrivateServer> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
   const claim = await claimDirectory(directory);
   const socket = socketOf(directory);
   const letGo = async (): Promise<void> => {
@@ -53,7 +54,7 @@ export async function startRedisServer(directory: string, version: string): Prom
     await claim.release();
   };
   try {
-    await mkdir(dirname(socket), { recursive: true, mode: 0o700 });
+    makeDirectory(dirname(socket), 0o700);
     const left = await answering(socket);
     if (left === undefined) await endSilent(directory);
     const pid = left ?? (await launch(directory, socket));

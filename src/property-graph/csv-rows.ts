@@ -1,8 +1,10 @@
 /** Lines that wait for their turn: in memory while they are few, in a file when they are not. */
+
 import { createReadStream } from 'node:fs';
-import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DescriptorWriter, writeFault } from '../sinks/descriptor.ts';
+import { makeDirectory } from '../storage/directory.ts';
 import { toBytes } from '../text.ts';
 
 const MEMORY_CHARACTERS = 1 << 22;
@@ -27,7 +29,7 @@ export function waitingLines(directory: string): WaitingLines {
 
   async function flush(): Promise<void> {
     try {
-      await mkdir(directory, { recursive: true, mode: 0o700 });
+      makeDirectory(directory, 0o700);
       handle ??= await open(path, 'w', 0o600);
     } catch (error) {
       throw writeFault(path, error);

@@ -1,7 +1,9 @@
 /** Output into files that appear under their names when they are complete, and not before. */
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { makeDirectory } from '../storage/directory.ts';
 import { syncDirectory } from '../storage/file.ts';
 import { DescriptorWriter, writeFault } from './descriptor.ts';
 import type { FinishedPart, OutputFormat, PartFile, QuadSink } from './sink.ts';
@@ -115,6 +117,11 @@ export async function publishParts(
   return published;
 }
 
+async function openIn(directory: string, path: string): Promise<FileHandle> {
+  makeDirectory(directory);
+  return open(path, 'w');
+}
+
 interface OpenPart extends Pick<QuadSink, 'write' | 'abort'> {
   readonly empty: boolean;
   finish(): Promise<FinishedPart>;
@@ -123,11 +130,9 @@ interface OpenPart extends Pick<QuadSink, 'write' | 'abort'> {
 async function openPart({ directory, name, attempt, format, prefixes, ...rest }: FileSinkOptions, n: number): Promise<OpenPart> {
   const path = join(directory, partName(name, n));
   const temporary = join(directory, temporaryName(partName(name, n), attempt));
-  const handle = await mkdir(directory, { recursive: true })
-    .then(() => open(temporary, 'w'))
-    .catch((error) => {
-      throw writeFault(path, error);
-    });
+  const handle = await openIn(directory, temporary).catch((error) => {
+    throw writeFault(path, error);
+  });
   const writer = new DescriptorWriter(handle.fd, path, rest.digest ?? true);
   const plain: QuadSink = {
     write: (lines) => writer.write(lines),

@@ -5,10 +5,12 @@
  * there: whoever wants to follow a dead owner links its own record to `owner-after-TOKEN.json`, a name of which there is one, and looks
  * again whether that owner is still the last. A successor that dies half-way is followed in the same manner.
  */
+
 import { createHash } from 'node:crypto';
-import { link, mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
+import { link, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { Fault } from '../fault.ts';
+import { makeDirectory } from './directory.ts';
 import { answers, type Owner, presentOwner, type Refusal, refusalOf, TOUCH_MS } from './owner.ts';
 
 export interface Claim {
@@ -38,7 +40,14 @@ const YOUNG_MS = 60_000;
  * @throws Fault service/unavailable — another process owns it, or may own it; the text names it and says what to do
  */
 export async function claimDirectory(directory: string, { what, hint }: Claimed = QUEUE): Promise<Claim> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  try {
+    makeDirectory(directory, 0o700);
+  } catch (error) {
+    throw new Fault('config/invalid', `The ${what} directory ${directory} cannot be made: ${(error as Error).message}`, {
+      hint: 'Give DATA_DIR (--data-dir) a directory in which this user may write',
+      cause: error,
+    });
+  }
   const { owner: me, close } = await presentOwner(directory);
   const own = join(directory, `owner-${me.token}.json`);
   try {

@@ -1,10 +1,12 @@
 /** Files of this machine: read in chunks, listed, written in one piece. */
+
 import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { Fault } from '../fault.ts';
 import { nearest } from '../nearest.ts';
+import { makeDirectory } from './directory.ts';
 import { type ByteRange, changedFault, type InputState } from './range.ts';
 import type { RawInput } from './storage.ts';
 
@@ -160,7 +162,7 @@ export async function listFiles(directory: string, name: string, extensions: rea
 export async function replaceFile(path: string, text: string): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.${process.pid}-${randomBytes(4).toString('hex')}.part`);
   try {
-    await mkdir(dirname(path), { recursive: true });
+    makeDirectory(dirname(path));
     const handle = await open(temporary, 'wx');
     try {
       await handle.writeFile(text);

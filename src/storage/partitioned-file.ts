@@ -1,8 +1,10 @@
 /** Text that does not fit in memory, in one file for each partition. */
+
 import { createReadStream } from 'node:fs';
-import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Fault } from '../fault.ts';
+import { makeDirectory } from './directory.ts';
 
 const BUFFER_CHARACTERS = 1 << 16;
 
@@ -86,7 +88,7 @@ export class PartitionedFile {
     try {
       let file = this.#files[partition];
       if (file === undefined) {
-        await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+        makeDirectory(this.#directory, 0o700);
         file = await open(this.#path(partition), 'w', 0o600);
         this.#files[partition] = file;
       }

@@ -1,0 +1,66 @@
+/** Directories, made with those above them. */
+import { mkdirSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+
+/**
+ * Makes a directory and what is missing above it; one that is there is left as it is. Steps of microseconds, so it may as well be now.
+ *
+ * Node's own way (`recursive`) never ends where a system says of a new directory that its parent is missing, although it is there:
+ * below `/proc`.
+ *
+ * @throws Error of Node, its message in words for a person
+ */
+export function makeDirectory(path: string, mode?: number): void {
+  if (isDirectory(path)) return;
+  try {
+    mkdirSync(path, mode);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const parent = dirname(path);
+    // Another process may have made the parent, or the directory, between two steps.
+    if (code === 'EEXIST' && isDirectory(path)) return;
+    if (code !== 'ENOENT' || parent === path) throw told(error as NodeJS.ErrnoException, path);
+    makeDirectory(parent, mode);
+    try {
+      mkdirSync(path, mode);
+    } catch (again) {
+      if (!isDirectory(path)) throw told(again as NodeJS.ErrnoException, path);
+    }
+  }
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+function told(error: NodeJS.ErrnoException, path: string): NodeJS.ErrnoException {
+  const { code, message } = error;
+  return Object.assign(new Error(reasonOf(code, resolve(path)) ?? message, { cause: error }), { code });
+}
+
+function reasonOf(code: string | undefined, path: string): string | undefined {
+  switch (code) {
+    case 'EEXIST':
+    case 'ENOTDIR':
+      return `${fileOn(path)} is no directory`;
+    case 'ENOENT':
+      return `no directory can be made in ${dirname(path)}`;
+    case 'EACCES':
+    case 'EPERM':
+      return `no permission to make a directory in ${dirname(path)}`;
+    case 'EROFS':
+      return `${dirname(path)} is on a read-only disk`;
+    default:
+      return undefined;
+  }
+}
+
+/** The part of a path that stands in the way. */
+function fileOn(path: string): string {
+  const parent = dirname(path);
+  return parent === path || isDirectory(parent) ? path : fileOn(parent);
+}
