@@ -15,7 +15,7 @@ import { databaseRoutes } from './database.ts';
 import { kafkaRoute } from './kafka.ts';
 import { laterRoutes } from './later.ts';
 import { openApiRoute } from './openapi.ts';
-import { operatorRoutes } from './operators.ts';
+import { operatorRoutes, READINESS } from './operators.ts';
 import { faultOf, PROBLEM_TYPE, problemAnswer, RequestFault } from './problem.ts';
 import { processRoutes, sqlProcessRoute } from './process.ts';
 import { masterMappingRoutes, rmlRoutes } from './rml.ts';
@@ -88,7 +88,7 @@ export function makeApp(api: Api, served: Served = api.config.snapshot().SERVICE
   const router = new Router({ sensitive: true });
   for (const one of mounted) {
     router.register(one.prefix + one.route.path.replace(/\{(\w+)\}/g, ':$1'), [one.route.method], (context) =>
-      serve(context, one, guard, api),
+      serve(context, one, mounted, guard, api),
     );
   }
   // Each request that waits for an outcome listens, and stops listening when it is answered.
@@ -102,9 +102,10 @@ export function makeApp(api: Api, served: Served = api.config.snapshot().SERVICE
   return app;
 }
 
-async function serve(context: Context, mounted: MountedRoute, guard: Guard, api: Api): Promise<void> {
+async function serve(context: Context, mounted: MountedRoute, all: readonly MountedRoute[], guard: Guard, api: Api): Promise<void> {
   const route = mounted.prefix + mounted.route.path;
   context.state.route = route;
+  if (context.method === 'HEAD' && mounted.route.acts) throw methodFault(context, methodsOf(route, all));
   // What operators ask for every few seconds is nobody's trace.
   if (mounted.service === undefined) return answer(context, mounted, guard, api);
   await inRequestSpan({ method: context.method, route, headers: context.headers }, async () => {
@@ -114,7 +115,6 @@ async function serve(context: Context, mounted: MountedRoute, guard: Guard, api:
 }
 
 async function answer(context: Context, { route, service, prefix }: MountedRoute, guard: Guard, api: Api): Promise<void> {
-  if (context.method === 'HEAD' && route.acts) throw methodFault(context, [route.method]);
   const actor = route.role === undefined ? 'anonymous' : guard.admit(context.headers, route.role);
   const reply = await route.handle({
     service: service ?? 'semi-structured-transformer',
@@ -173,7 +173,9 @@ async function answerAndMeasure(context: Context, next: () => Promise<unknown>, 
     const fault = faultOf(error);
     const answer = problemAnswer(fault, { path: context.path, id });
     send(context, { status: answer.status, type: PROBLEM_TYPE, body: JSON.stringify(answer.body), headers: answer.headers });
-    if (fault.status >= 500 && fault.code !== 'service/not-yet') {
+    // Who asks whether the process is ready gets the answer, and it is no failure of the request.
+    const isAnswer = fault.code === 'service/not-yet' || context.state.route === READINESS;
+    if (fault.status >= 500 && !(isAnswer && fault.code !== 'internal/error')) {
       const reason = fault.code === 'internal/error' ? { error } : { detail: fault.message };
       api.logger.error({ request: id, method: context.method, path: context.path, code: fault.code, ...reason }, 'request failed');
     }
@@ -193,10 +195,11 @@ const CLIENT_LEFT = 499;
 
 /** Reached when no route took the request: another method of a known path, or nothing at all. */
 function refuse(context: Context, mounted: readonly MountedRoute[], served: Served): void {
-  const layers = (context.matched ?? []) as readonly { readonly methods: readonly string[]; readonly path: string | RegExp }[];
-  if (layers.length > 0) {
-    context.state.route = String(layers[0]?.path).replace(/:(\w+)/g, '{$1}');
-    const allowed = [...new Set(layers.flatMap((layer) => layer.methods))];
+  const [layer] = (context.matched ?? []) as readonly { readonly path: string | RegExp }[];
+  if (layer !== undefined) {
+    const route = String(layer.path).replace(/:(\w+)/g, '{$1}');
+    context.state.route = route;
+    const allowed = methodsOf(route, mounted);
     if (context.method !== 'OPTIONS') throw methodFault(context, allowed);
     send(context, { status: 204, headers: { Allow: allowed.join(', ') } });
     return;
@@ -204,8 +207,14 @@ function refuse(context: Context, mounted: readonly MountedRoute[], served: Serv
   throw notFound(context.path, mounted, served);
 }
 
+/** HEAD is answered as GET is, but not where a GET starts something. */
+function methodsOf(route: string, mounted: readonly MountedRoute[]): readonly string[] {
+  const here = mounted.filter(({ prefix, route: { path } }) => prefix + path === route).map((one) => one.route);
+  return here.flatMap(({ method, acts }) => (method === 'GET' && acts !== true ? [method, 'HEAD'] : [method])).sort();
+}
+
 function methodFault(context: Context, allowed: readonly string[]): Fault {
-  const allow = [...allowed].sort().join(', ');
+  const allow = allowed.join(', ');
   return new RequestFault('request/method', `${context.path} does not answer ${context.method}; it answers ${allow}`, {
     headers: { Allow: allow },
   });

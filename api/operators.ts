@@ -10,6 +10,8 @@ import { type Measures, metricsText, registry } from '../src/observe.ts';
 import { RequestFault } from './problem.ts';
 import { type Api, type Route, withinQueueWait } from './route.ts';
 
+export const READINESS = '/health/ready';
+
 export function operatorRoutes(api: Api): readonly Route[] {
   return [
     {
@@ -22,15 +24,15 @@ export function operatorRoutes(api: Api): readonly Route[] {
     },
     {
       method: 'GET',
-      path: '/health/ready',
+      path: READINESS,
       role: undefined,
       summary:
-        'Says whether runs can be taken: the queue answers and, where this process has workers, they run. Tells of the message queue, which runs do not wait for',
+        'Says whether runs can be taken: the queue answers and, where this process has workers, they run. Tells how many processes take runs from the queue, and of the message queue: taking runs waits for neither',
       replies: { 200: { description: 'They can', schema: 'Health' } },
       handle: async () => {
         const checks = await checkReadiness(api);
         const down = Object.entries(checks).filter(([, state]) => state !== 'up');
-        const members = withMessages(api, checks);
+        const members = { ...withMessages(api, checks), ...(api.fleet === undefined ? {} : { workers: api.fleet() }) };
         if (down.length === 0) return { status: 200, body: { status: 'up', version: VERSION, ...members } };
         throw new RequestFault('service/unavailable', `Not ready: ${down.map(([name, state]) => `${name} is ${state}`).join(', ')}`, {
           members,

@@ -27,6 +27,8 @@ export interface Api {
   readonly messages?: () => { readonly on: boolean; readonly trouble: string | undefined };
   /** The queue in words, such as `embedded`. */
   readonly queueName: string;
+  /** How many processes take jobs from the queue, this one included; undefined where nobody counts them. */
+  readonly fleet?: () => number;
   /** Workers of this process; undefined where it has none. */
   readonly workers?: () => { readonly running: boolean };
   /** Aborted when the process begins to end: it takes no more runs. */

@@ -1,5 +1,6 @@
 /** What every `/process` shares: a request becomes a run; its outcome becomes the answer. */
 import type { Order, Outcome, RunView } from '../queues/jobs.ts';
+import { NO_WORKERS } from '../queues/presence.ts';
 import type { Snapshot } from '../src/config/options.ts';
 import { Fault } from '../src/fault.ts';
 import { redact } from '../src/redact.ts';
@@ -37,6 +38,8 @@ export async function answerRun(api: Api, call: Call, request: (snapshot: Snapsh
     api,
     api.runs.submit(transform, { idempotencyKey, caller: call.actor, urgency: preference.urgency }),
   );
+
+  if (api.fleet?.() === 0) warnOfNoWorkers(api, id);
 
   const waitMs = shortest(snapshot.PROCESS_WAIT_SECONDS * 1_000, preference.waitMs);
   const outcome = preference.async && preference.waitMs === 0 ? undefined : await waitForOutcome(api, call, id, waitMs);
@@ -92,8 +95,28 @@ async function accepted(api: Api, call: Call, id: string, request: Order, applie
   return {
     status: 202,
     headers: { Location: `${call.baseUrl}/runs/${encodeURIComponent(id)}`, ...(applied === '' ? {} : { 'Preference-Applied': applied }) },
-    body: view ?? freshView(id, request),
+    body: withReason(api, view ?? freshView(id, request)),
   };
+}
+
+const WARN_MS = 60_000;
+const warned = new WeakMap<Api['logger'], number>();
+
+/** At most once a minute: it is one event, however many runs wait. */
+function warnOfNoWorkers({ logger }: Api, run: string): void {
+  const now = performance.now();
+  if (now - (warned.get(logger) ?? Number.NEGATIVE_INFINITY) < WARN_MS) return;
+  warned.set(logger, now);
+  logger.warn({ run }, NO_WORKERS);
+}
+
+/** A run that waits where nobody is there to take it says so. */
+export function withReason(
+  { fleet }: Pick<Api, 'fleet'>,
+  view: RunView,
+): RunView & { readonly reason?: string; readonly workers?: number } {
+  const waits = view.state === 'queued' || view.state === 'retrying';
+  return waits && fleet?.() === 0 ? { ...view, reason: NO_WORKERS, workers: 0 } : view;
 }
 
 /** What is known of a run that was taken when the queue cannot be asked any more. */

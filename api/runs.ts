@@ -2,6 +2,7 @@
 import type { RunState } from '../queues/jobs.ts';
 import { Fault } from '../src/fault.ts';
 import { type Api, type Call, explainQueueError, optionalParameter, type Route, withinQueueWait } from './route.ts';
+import { withReason } from './run-answer.ts';
 
 /** Every state of a run, in the order in which it may pass them. */
 export const RUN_STATES = ['queued', 'running', 'retrying', 'completed', 'failed', 'cancelled'] as const satisfies readonly RunState[];
@@ -33,7 +34,7 @@ export function runRoutes(api: Api): readonly Route[] {
       handle: async ({ query, service }) => {
         // Many runs take longer than the queue may take for an answer: the list itself sees to it that the queue answers.
         const runs = await explainQueueError(api, api.runs.list({ service, state: stateOf(query), limit: limitOf(query) }));
-        return { status: 200, body: { runs } };
+        return { status: 200, body: { runs: runs.map((run) => withReason(api, run)) } };
       },
     },
     {
@@ -46,7 +47,7 @@ export function runRoutes(api: Api): readonly Route[] {
       handle: async (call) => {
         const run = await withinQueueWait(api, api.runs.get(idOf(call)));
         if (run === undefined || run.service !== call.service) throw noRun(call);
-        return { status: 200, body: run };
+        return { status: 200, body: withReason(api, run) };
       },
     },
     {

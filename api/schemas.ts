@@ -113,6 +113,8 @@ export const SCHEMAS = {
       startedAt: time,
       endedAt: time,
       progress: record({ records: count, quads: count, bytesRead: count }, { waiting: text }),
+      reason: { type: 'string', description: 'Why the run waits, where it waits in vain' },
+      workers: { ...count, description: 'Beside `reason`: processes that take runs from the queue' },
       outcome: {
         oneOf: [
           record({ state: { const: 'completed' }, report: { oneOf: [ref('SuccessReport'), ref('WriterReport')] } }),
@@ -133,6 +135,7 @@ export const SCHEMAS = {
     { status: { type: 'string', enum: ['up'] }, version: text },
     {
       checks: { type: 'object', additionalProperties: text },
+      workers: { ...count, description: 'Processes that take runs from the queue' },
       reasons: { type: 'object', additionalProperties: text, description: 'Why a check says `down`' },
     },
   ),

@@ -9,6 +9,7 @@ import { ALWAYS_ON, type BusSwitch, busKind, type MessageBus, openSwitch } from 
 import { cronOfOptions } from '../queues/cron.ts';
 import { openKafka } from '../queues/kafka.ts';
 import { openLocalBus } from '../queues/local-bus.ts';
+import { type Workers as Fleet, watchWorkers } from '../queues/presence.ts';
 import { openRuns, runPolicy } from '../queues/runs.ts';
 import { openSchedule, type SharedSchedule, startTicks, type Ticks } from '../queues/schedule.ts';
 import { directories } from '../src/config/directories.ts';
@@ -102,6 +103,7 @@ interface Process {
   readonly config: ConfigStore;
   readonly runs: Awaited<ReturnType<typeof openRuns>>;
   readonly schedule: SharedSchedule;
+  readonly fleet: Fleet;
   readonly ticks: Ticks | undefined;
   readonly messageQueue: BusSwitch | undefined;
   readonly bridge: Bridge | undefined;
@@ -130,6 +132,7 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
     });
     const runs = await openRuns(backend, () => runPolicy(config.snapshot()));
     const schedule = await openSchedule(backend.settings);
+    const fleet = await watchWorkers(backend.settings);
     const messageQueue = bus?.kind === 'kafka' ? await openSwitch(backend.settings) : undefined;
     store = await openStore(role === 'all', config.snapshot(), workingDirectory, logger);
     const draining = new AbortController();
@@ -151,6 +154,7 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
         ...(role === 'api' || bus === undefined || messageQueue === undefined
           ? {}
           : { messages: () => ({ on: messageQueue.isOn(), trouble: bus.trouble() }) }),
+        fleet: () => fleet.count(),
         ...(role === 'api' ? {} : { workers: () => ({ running: workers?.state().running ?? false }) }),
       };
       const app = makeApp(api, role === 'worker' ? 'none' : settings.SERVICE);
@@ -172,7 +176,7 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
     }
     const ticks = role === 'api' ? undefined : await startTicks(backend, schedule, { runs, config, workingDirectory }, logger);
     if (server !== undefined) logger.info({ url: server.url, queue: backend.describe(), role, service: settings.SERVICE }, 'listening');
-    return { backend, config, runs, schedule, ticks, messageQueue, bridge, store, draining, ending, server, workers };
+    return { backend, config, runs, schedule, fleet, ticks, messageQueue, bridge, store, draining, ending, server, workers };
   } catch (error) {
     server?.cut();
     await server?.close();
@@ -187,7 +191,7 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
  * to find it; then everything is closed.
  */
 async function stop(
-  { server, workers, runs, schedule, ticks, messageQueue, bridge, store, config, backend, draining, ending }: Process,
+  { server, workers, runs, schedule, fleet, ticks, messageQueue, bridge, store, config, backend, draining, ending }: Process,
   drainMs: number,
 ): Promise<void> {
   draining.abort();
@@ -203,6 +207,7 @@ async function stop(
   await store?.close();
   await runs.close();
   schedule.close();
+  fleet.close();
   messageQueue?.close();
   config.close();
   await backend.close();

@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { findJsonError } from '../api/json-error.ts';
+import { withReason } from '../api/run-answer.ts';
+import type { RunView } from '../queues/jobs.ts';
 import { FAULTS } from '../src/fault.ts';
+import { createLogger } from '../src/observe.ts';
 import { PROJECT_ROOT } from './project-root.ts';
 import { type FakeApi, startFakeApi, successReport } from './service/fake.ts';
 
@@ -83,7 +86,19 @@ describe('paths and methods', () => {
 
   test('405 says which methods there are', async () => {
     const response = await fetch(`${base()}/process`, { method: 'DELETE' });
-    expect(response.headers.get('allow')).toBe('GET, HEAD, POST');
+    expect(response.headers.get('allow')).toBe('GET, POST');
+    expect((await fetch(`${base()}/config`, { method: 'DELETE' })).headers.get('allow')).toBe('GET, HEAD');
+  });
+
+  test('HEAD, its refusal and OPTIONS agree on what a path answers', async () => {
+    for (const path of ['/process', '/config', '/runs', '/runs/r1', '/rml']) {
+      const options = (await fetch(base() + path, { method: 'OPTIONS' })).headers.get('allow') as string;
+      const refused = await fetch(base() + path, { method: 'PATCH' });
+      const head = await fetch(base() + path, { method: 'HEAD' });
+      expect([path, refused.status, refused.headers.get('allow')]).toEqual([path, 405, options]);
+      expect([path, head.status === 405]).toEqual([path, !options.includes('HEAD')]);
+      if (head.status === 405) expect(head.headers.get('allow')).toBe(options);
+    }
   });
 
   test('OPTIONS says which methods there are', async () => {
@@ -320,6 +335,36 @@ describe('operators', () => {
     expect(status).toBe(503);
     expect(headers.has('retry-after')).toBe(true);
     expect(body).toMatchObject({ code: 'service/unavailable', checks: { queue: 'down' } });
+  });
+
+  test.each(['refuses', 'hangs'] as const)('asking whether it is ready, while the queue %s, leaves no error in the log', async (how) => {
+    const lines: string[] = [];
+    const logger = createLogger({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+    const starting = await startFakeApi({ DATA_DIR: directory }, { logger });
+    starting.runs.breaks(how);
+    expect((await get(`${starting.url}/health/ready`)).status).toBe(503);
+    expect(lines).toEqual([]);
+    // What is lost besides is told.
+    starting.runs.breaks('refuses');
+    await get(`${starting.url}/semi-structured-transformer/runs/r1`);
+    expect(lines.join('')).toContain('request failed');
+    await starting.close();
+  });
+
+  test('a fleet without workers says so', async () => {
+    let workers = 0;
+    const lonely = await startFakeApi({ DATA_DIR: directory }, { fleet: () => workers });
+    try {
+      expect((await get(`${lonely.url}/health/ready`)).body).toMatchObject({ status: 'up', workers: 0 });
+      const view = { state: 'queued', attempts: 0 } as RunView;
+      expect(withReason({ fleet: () => 0 }, view)).toMatchObject({ workers: 0, reason: expect.stringContaining('--role worker') });
+      expect(withReason({ fleet: () => 0 }, { ...view, state: 'running' })).not.toHaveProperty('reason');
+      expect(withReason({ fleet: () => 1 }, view)).not.toHaveProperty('reason');
+      workers = 3;
+      expect((await get(`${lonely.url}/health/ready`)).body).toMatchObject({ workers: 3 });
+    } finally {
+      await lonely.close();
+    }
   });
 
   test('a process that is about to end is not ready, and takes no more runs', async () => {

@@ -46,6 +46,24 @@ const why = hasRedis ? '' : ' (skipped: there is no redis-server on the PATH)';
   };
   const body = () => ({ inputFileURL: at('people.csv'), mappingURL: at('people.ttl') });
 
+  test('without workers, readiness, the run and an answer that waited say so; with one, the run goes on', async () => {
+    const api = await start('api', { PROCESS_WAIT_SECONDS: '1' });
+    expect((await ask(`${api.url}/health/ready`)).body).toMatchObject({ status: 'up', workers: 0 });
+    const { status, body: waiting } = await postJson(`${api.url}/process`, body());
+    expect(status).toBe(202);
+    const reason = expect.stringContaining('quadmill serve --role worker');
+    expect(waiting).toMatchObject({ state: 'queued', workers: 0, reason });
+    const run = `${api.url}/runs/${waiting.id}`;
+    expect((await ask(run)).body).toMatchObject({ state: 'queued', workers: 0, reason });
+    const worker = await start('worker');
+    await poll(`${api.url}/health/ready`, ({ body: { workers } }) => workers === 1, 5_000);
+    const done = await poll(run, ({ body: { state } }) => state === 'completed', 10_000);
+    expect(done.body).not.toHaveProperty('reason');
+    worker.kill('SIGTERM');
+    await worker.exited;
+    await poll(`${api.url}/health/ready`, ({ body: { workers } }) => workers === 0, 2_000);
+  }, 60_000);
+
   test('an option that one process changes is seen by the others within a second, and the next run follows it', async () => {
     const [first, second] = await Promise.all([start('api'), start('api'), start('worker')]);
     expect((await ask(`${second.url}/config?paths=friendlyName`)).body).toEqual({ friendlyName: 'Semi-Structured-Transformer' });

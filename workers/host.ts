@@ -14,6 +14,7 @@ import {
   type WritePayload,
   type WriteResult,
 } from '../queues/jobs.ts';
+import { joinWorkers } from '../queues/presence.ts';
 import { targetOf } from '../queues/writer-request.ts';
 import { directories } from '../src/config/directories.ts';
 import type { Snapshot } from '../src/config/options.ts';
@@ -130,11 +131,13 @@ export async function startWorkers(
   void watchMemory(pool, snapshot.PROCESS_MEMORY_MB ?? usualProcessMemoryMb(), logger, watch.signal);
   for (const { worker, name } of taking) run(worker, name);
   run(announcing, ANNOUNCE_QUEUE);
+  const presence = await joinWorkers(backend.settings);
   logger.info({ queue: backend.describe(), concurrency: snapshot.WORKER_CONCURRENCY }, 'workers started');
 
   const drainNow = async (deadlineMs: number): Promise<void> => {
     running = false;
     for (const { attempts } of taking) attempts.stopTaking();
+    await presence.leave();
     await Promise.all(taking.map(({ worker }) => worker.pause(true)));
     const isIdle = (): boolean => taking.every(({ attempts }) => attempts.count === 0);
     if (!(await until(isIdle, deadlineMs))) {
