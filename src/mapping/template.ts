@@ -54,14 +54,16 @@ export function parseTemplate(template: string): ParsedTemplate {
 }
 
 /**
- * Where the scheme of the IRIs comes from that a template with encoded values makes: the template's own beginning; none, so that all of
- * them are relative; or the value at hand, as in `{prefix}:{id}`, whose IRI is absolute for `urn` and relative for `1`.
+ * Where the scheme of the IRIs comes from that a template makes: the template's own beginning; none, so that all of them are relative;
+ * or the value at hand, as in `{prefix}:{id}`, whose IRI is absolute for `urn` and relative for `1`.
  *
+ * @param encoded whether values are percent-encoded, and so hold no colon
  * @see https://www.w3.org/TR/r2rml/#dfn-term-generation-rules (a value that is no absolute IRI gets the base IRI in front)
  */
-export function schemeOf(parts: readonly TemplatePart[]): 'template' | 'none' | 'value' {
+export function schemeOf(parts: readonly TemplatePart[], encoded = true): 'template' | 'none' | 'value' {
   const [first] = parts;
   if (first?.kind === 'text' && hasScheme(first.text)) return 'template';
-  // A value may give letters, and no colon.
-  return hasScheme(parts.map((part) => (part.kind === 'text' ? part.text : 'a')).join('')) ? 'value' : 'none';
+  // A value may give letters.
+  const value = encoded ? 'a' : 'a:';
+  return hasScheme(parts.map((part) => (part.kind === 'text' ? part.text : value)).join('')) ? 'value' : 'none';
 }

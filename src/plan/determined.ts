@@ -1,46 +1,58 @@
 /** What cannot repeat, because the values that tell records apart can be read off the statement. */
-import type { Expression, LogicalSource, TriplesMap } from '../mapping/model.ts';
+import type { LogicalSource, TermMap, TriplesMap } from '../mapping/model.ts';
 import type { SourceFacts } from './facts.ts';
-import { expressionsOf, type MapDraft, type RuleDraft, referencesOf } from './rules.ts';
+import { recoverable } from './recoverable.ts';
+import { baseOf, expressionsOf, type MapDraft, type RuleDraft, referencesOf } from './rules.ts';
+import { hasNaturalDatatype, writtenTerm } from './written.ts';
 
-/** Whether the subject alone says what an object is: every reference of the object stands, readable, in the subject. */
-export function isDetermined(rule: RuleDraft, map: TriplesMap, dialect: 'rml' | 'legacy', facts: SourceFacts): boolean {
-  if (rule.object.kind !== 'term') return false;
-  const { expression, language, datatype } = rule.object.term;
-  if (expression.kind === 'fresh') return false;
-  const references = [expression, language, datatype?.expression].flatMap((one) => (one === undefined ? [] : referencesOf(one)));
-  if (references.length === 0) return true;
-  const inSubject = referencesOf(map.subject.expression);
-  if (!references.every((reference) => inSubject.includes(reference) && isSingle(reference, map.source, dialect, facts))) return false;
-  return isReadable(map.subject.expression, map.subject.termType !== 'blank');
+/**
+ * Whether the subject alone says what an object is: it is made of texts that the subject tells, each the only one of its reference.
+ * A text tells no datatype: JSON's `1` and `"1"` make one subject and two literals.
+ */
+export function isDetermined({ object }: RuleDraft, map: TriplesMap, runBase: string, facts: SourceFacts): boolean {
+  if (object.kind === 'join') return false;
+  const term = object.kind === 'term' ? object.term : object.parent.subject;
+  if (term.expression.kind === 'fresh' || (hasNaturalDatatype(term) && carriesDatatypes(map.source))) return false;
+  const told = toldBy(map.subject, map, runBase);
+  const references = [term.expression, term.language, term.datatype?.expression].flatMap((one) =>
+    one === undefined ? [] : referencesOf(one),
+  );
+  return references.every((reference) => told.has(reference) && isSingle(reference, map, facts));
 }
 
 /**
  * Whether no rule can make a statement twice: each record has a subject of its own, or (the rows of a join, which are distinct)
  * subject and object together tell the records apart; and no record repeats a value.
  */
-export function isUnique({ triplesMap, rules }: MapDraft, dialect: 'rml' | 'legacy', facts: SourceFacts): boolean {
-  const { source, subject } = triplesMap;
-  if (source.kind !== 'sql' || !isReadable(subject.expression, subject.termType !== 'blank')) return false;
-  const references = rules.flatMap((rule) => [...expressionsOf({ triplesMap, rules: [rule] })]).flatMap(referencesOf);
-  if (!references.every((reference) => isSingle(reference, source, dialect, facts))) return false;
-  if (facts.isKey(source, referencesOf(subject.expression))) return true;
+export function isUnique(draft: MapDraft, runBase: string, facts: SourceFacts): boolean {
+  const { triplesMap: map, rules } = draft;
+  const { source } = map;
+  if (source.kind !== 'sql') return false;
+  const references = [...expressionsOf(draft)].flatMap(referencesOf);
+  if (!references.every((reference) => isSingle(reference, map, facts))) return false;
+  const told = toldBy(map.subject, map, runBase);
+  if (facts.isKey(source, [...told])) return true;
   if (source.content.kind !== 'join') return false;
   return rules.every(({ object }) => {
-    if (object.kind !== 'term' || !isReadable(object.term.expression, object.term.termType !== 'blank')) return false;
-    const told = new Set([...referencesOf(subject.expression), ...referencesOf(object.term.expression)]);
-    return references.every((reference) => told.has(reference)) && facts.areDistinct(source, [...told]);
+    if (object.kind !== 'term') return false;
+    const toldByBoth = new Set([...told, ...toldBy(object.term, map, runBase)]);
+    return references.every((reference) => toldByBoth.has(reference)) && facts.areDistinct(source, [...toldByBoth]);
   });
 }
 
 /** Whether the subject tells the row of a table that it is of. */
-export function isRowBound({ triplesMap: { source, subject } }: MapDraft, facts: SourceFacts): boolean {
-  if (source.kind !== 'sql' || !isReadable(subject.expression, subject.termType !== 'blank')) return false;
-  return facts.tellsRow(source, referencesOf(subject.expression));
+export function isRowBound({ triplesMap: map }: MapDraft, runBase: string, facts: SourceFacts): boolean {
+  return map.source.kind === 'sql' && facts.tellsRow(map.source, [...toldBy(map.subject, map, runBase)]);
 }
 
+const toldBy = (term: TermMap, map: TriplesMap, runBase: string): ReadonlySet<string> =>
+  recoverable(writtenTerm(term, baseOf(map, runBase)));
+
+/** Whether each value of a source brings a natural datatype of its own, which its text does not say. A column of a database has one for all. */
+const carriesDatatypes = (source: LogicalSource): boolean => source.kind === 'file' && source.formulation === 'json';
+
 /** Whether a record can have at most one value there. */
-function isSingle(reference: string, source: LogicalSource, dialect: 'rml' | 'legacy', facts: SourceFacts): boolean {
+function isSingle(reference: string, { source, dialect }: TriplesMap, facts: SourceFacts): boolean {
   if (source.kind === 'sql') return facts.isSingle(source, reference);
   switch (source.formulation) {
     case 'csv':
@@ -50,20 +62,4 @@ function isSingle(reference: string, source: LogicalSource, dialect: 'rml' | 'le
     case 'xml':
       return /^@[\p{L}_][\p{L}\p{N}_.-]*$/u.test(reference);
   }
-}
-
-/** Whether the values can be read off the subject: between two of them stands a character that encoding would not let through. */
-function isReadable(expression: Expression, encoded: boolean): boolean {
-  if (expression.kind !== 'template') return false;
-  const { parts } = expression;
-  if (referencesOf(expression).length === 1) return true;
-  const first = parts.findIndex((part) => part.kind === 'reference');
-  const last = parts.findLastIndex((part) => part.kind === 'reference');
-  if (!encoded) return false;
-  for (let i = first; i < last; i++) {
-    const part = parts[i];
-    const next = parts[i + 1];
-    if (part?.kind === 'reference' && (next?.kind !== 'text' || !/[!-,/:-@[-^`{-}]/.test(next.text))) return false;
-  }
-  return true;
 }

@@ -113,12 +113,12 @@ export function planMapping(given: Mapping, runBase: string, facts: SourceFacts 
         maps: iteration.maps.map((draft) => ({
           index: index++,
           triplesMap: draft.triplesMap,
-          unique: isUnique(draft, scan.dialect, facts),
-          rowBound: isRowBound(draft, facts),
+          unique: isUnique(draft, runBase, facts),
+          rowBound: isRowBound(draft, runBase, facts),
           rules: draft.rules.map((rule): RulePlan => {
             const { object } = rule;
             const distinct = shared.has(rule) ? 'shared' : 'subject';
-            const determined = isDetermined(rule, draft.triplesMap, scan.dialect, facts);
+            const determined = isDetermined(rule, draft.triplesMap, runBase, facts);
             if (object.kind !== 'join') return { ...rule, object, distinct, determined };
             const parent = joins[object.join]?.parent as TriplesMap;
             return { ...rule, object: { ...object, deferred: (scanOf.get(parent.id) as number) >= position }, distinct, determined };

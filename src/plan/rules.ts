@@ -116,3 +116,6 @@ export function referencesOf(expression: Expression): readonly string[] {
   if (expression.kind === 'template') return expression.parts.flatMap((part) => (part.kind === 'reference' ? [part.reference] : []));
   return [];
 }
+
+/** The base of a triples map's relative IRIs. */
+export const baseOf = (map: TriplesMap, runBase: string): string => map.baseIri ?? runBase;
