@@ -166,14 +166,17 @@ function compileTemplate(
 ): Pieces {
   // Alternates constant text and references: texts[0] ref[0] texts[1] ref[1] … texts[n].
   const texts: string[] = [''];
-  const references: TextOf[] = [];
+  const names: string[] = [];
   for (const part of expression.parts) {
     if (part.kind === 'text') texts[texts.length - 1] += toBytes(part.text);
     else {
-      references.push(textOf(readerOf(part.reference, expression, context), encode));
+      names.push(part.reference);
       texts.push('');
     }
   }
+  const valuesOf = (name: string): TextOf => textOf(readerOf(name, expression, context), encode);
+  if (new Set(names).size < names.length) return repeatingTemplate(texts, names, valuesOf);
+  const references = names.map(valuesOf);
   const before = texts[0] as string;
   const [first, ...others] = references;
   if (first === undefined) return { before, after: '', text: () => '' };
@@ -204,6 +207,35 @@ function compileTemplate(
         text = pairTexts(text, (others[i] as TextOf)(record, position), (l, r) => l + middle + r);
       }
       return text;
+    },
+  };
+}
+
+/**
+ * A template in which a reference stands more than once: it has the same value in all places.
+ *
+ * @see https://kg-construct.github.io/rml-core/spec/docs/#template-rml-template (the product is over the set of reference expressions)
+ */
+function repeatingTemplate(texts: readonly string[], names: readonly string[], valuesOf: (name: string) => TextOf): Pieces {
+  const distinct = [...new Set(names)];
+  const readers = distinct.map(valuesOf);
+  const slots = names.map((name) => distinct.indexOf(name));
+  const fill = (values: readonly string[]): string => {
+    let text = '';
+    for (let i = 0; i < slots.length; i++) text += (i === 0 ? '' : (texts[i] as string)) + (values[slots[i] as number] as string);
+    return text;
+  };
+  return {
+    before: texts[0] as string,
+    after: texts[texts.length - 1] as string,
+    text: (record, position) => {
+      let rows: readonly (readonly string[])[] = [[]];
+      for (const read of readers) {
+        const text = read(record, position);
+        if (text === null) return null;
+        rows = typeof text === 'string' ? rows.map((row) => [...row, text]) : rows.flatMap((row) => text.map((one) => [...row, one]));
+      }
+      return rows.length === 1 ? fill(rows[0] as readonly string[]) : rows.map(fill);
     },
   };
 }
