@@ -153,3 +153,72 @@ scan 2: c.csv (csv, rml dialect), read once
       <http://example.com/ns#toParent> looked up in join 1 (subjects of Parent by k) by k  [repeats only with its subject]
 `);
 });
+
+describe('2,000 rules plan in under a second', () => {
+  const many = Array.from({ length: 2000 }, (_, i) => i);
+  const rule = (predicate: string, object: string) => `rml:predicate ${predicate} ; ${object}`;
+  const maps = (subject: (i: number) => string, object: (i: number) => string, file = (i: number) => `${i}.csv`) =>
+    many.map((i) => map(`M${i}`, file(i), subject(i), object(i)));
+
+  test.each<[name: string, maps: readonly string[], shared: number, groups: number]>([
+    [
+      'of one triples map',
+      [map('M', 'm.csv', 'rml:template "http://a/{id}"', ...many.map((i) => rule(`ex:p${i}`, 'rml:objectMap [ rml:reference "x" ]')))],
+      0,
+      1,
+    ],
+    [
+      'over one file',
+      maps(
+        (i) => `rml:template "http://a/${i}/{id}"`,
+        () => rule('ex:p', 'rml:objectMap [ rml:reference "x" ]'),
+        () => 'm.csv',
+      ),
+      0,
+      1,
+    ],
+    [
+      'with other ends',
+      maps(
+        (i) => `rml:template "http://a/{id}/${i}"`,
+        () => rule('ex:p', 'rml:objectMap [ rml:reference "x" ]'),
+      ),
+      0,
+      2000,
+    ],
+    [
+      'with other middles and predicates from data',
+      maps(
+        (i) => `rml:template "http://a/{id}/${i}/{no}"`,
+        () => 'rml:predicateMap [ rml:template "http://p/{p}" ] ; rml:objectMap [ rml:reference "x" ]',
+      ),
+      2000,
+      2000,
+    ],
+    [
+      'with other classes',
+      maps(
+        () => 'rml:template "http://a/{id}"',
+        (i) => rule('ex:p', `rml:object ex:C${i}`),
+      ),
+      0,
+      2000,
+    ],
+    [
+      'that all may meet',
+      maps(
+        () => 'rml:template "http://a/{id}"',
+        () => rule('ex:p', 'rml:objectMap [ rml:reference "x" ]'),
+      ),
+      2000,
+      1,
+    ],
+  ])('%s', (_, texts, shared, groups) => {
+    const { mapping } = readMapping([{ name: 'm.ttl', text: PREFIXES + texts.join('') }], { baseIri: 'http://example.com/base/' });
+    const started = performance.now();
+    const found = planMapping(mapping, 'http://example.com/base/');
+    expect(performance.now() - started).toBeLessThan(1000);
+    expect(distinctOf(found).filter((distinct) => distinct === 'shared')).toHaveLength(shared);
+    expect(found.groups).toHaveLength(groups);
+  });
+});

@@ -5,27 +5,29 @@
  * others, with a constant predicate and graph, can repeat a statement only for records with the same subject: cheap to watch.
  */
 import type { TermMap, TriplesMap } from '../mapping/model.ts';
+import { Links } from './links.ts';
 import { baseOf, type JoinPlan, type MapDraft, type RuleDraft } from './rules.ts';
 import { SEPARATOR, writtenTerm } from './written.ts';
 
 export interface Partitions {
   /** The rules (of all drafts) that are not apart from every other one, or whose predicate or graph is not constant. */
   readonly shared: ReadonlySet<RuleDraft>;
-  /** Pairs of triples maps that could make the same statement. */
+  /** Pairs of triples maps that could make the same statement, directly or by way of other pairs. */
   readonly meetings: readonly (readonly [TriplesMap, TriplesMap])[];
 }
 
 export function findPartitions(drafts: readonly MapDraft[], joins: readonly JoinPlan[], runBase: string): Partitions {
   const shared = new Set<RuleDraft>();
   const meetings: [TriplesMap, TriplesMap][] = [];
+  const linked = new Links<TriplesMap>();
   const rules = drafts.flatMap(({ triplesMap, rules }) => rules.map((rule) => patternsOf(rule, triplesMap, joins, runBase)));
   for (const { rule } of rules) if (!isConstant(rule.predicate) || (rule.graph !== undefined && !isConstant(rule.graph))) shared.add(rule);
-  for (const [a, b] of pairsOf(rules)) {
-    if (shared.has(a.rule) && shared.has(b.rule) && a.map === b.map) continue;
+  for (const [a, b] of pairsToCompare(rules)) {
+    if (shared.has(a.rule) && shared.has(b.rule) && linked.areLinked(a.map, b.map)) continue;
     if (!POSITIONS.every((position) => patternsMeet(a[position], b[position]))) continue;
     shared.add(a.rule);
     shared.add(b.rule);
-    if (a.map !== b.map) meetings.push([a.map, b.map]);
+    if (linked.link(a.map, b.map)) meetings.push([a.map, b.map]);
   }
   return { shared, meetings };
 }
@@ -56,8 +58,56 @@ function patternsOf(rule: RuleDraft, map: TriplesMap, joins: readonly JoinPlan[]
   };
 }
 
-function* pairsOf(rules: readonly RulePatterns[]): Generator<readonly [RulePatterns, RulePatterns]> {
-  for (const [i, rule] of rules.entries()) for (const other of rules.slice(0, i)) yield [other, rule];
+// ---------------------------------------------------------------- which pairs are worth a look
+
+/**
+ * All pairs of rules but for most of those that are apart: thousands of rules have millions of pairs. Rules meet where their beginnings
+ * do, and those of constants, ended by a mark, are the same or do not meet.
+ */
+function* pairsToCompare(rules: readonly RulePatterns[]): Generator<readonly [RulePatterns, RulePatterns]> {
+  const byStatement = (first: 'subject' | 'object', second: 'subject' | 'object') => (rule: RulePatterns) =>
+    beginningOf([rule.predicate, rule.graph, rule[first], rule[second]]);
+  const orders = [byStatement('subject', 'object'), byStatement('object', 'subject')].map((beginning) =>
+    rules.map((rule) => ({ rule, beginning: beginning(rule) })).sort((a, b) => (a.beginning < b.beginning ? -1 : 1)),
+  );
+  const pairs = orders.map((sorted) => countPairs(sorted));
+  const best = (pairs[1] as number) < (pairs[0] as number) ? orders[1] : orders[0];
+  for (const { rule, open } of nestBeginnings(best as readonly Sorted[])) for (const other of open) yield [other.rule, rule];
+}
+
+interface Sorted {
+  readonly rule: RulePatterns;
+  readonly beginning: string;
+}
+
+function countPairs(sorted: readonly Sorted[]): number {
+  let count = 0;
+  for (const { open } of nestBeginnings(sorted)) count += open.length;
+  return count;
+}
+
+/** Each rule with those before it whose beginning begins its own. Sorted texts that begin with the same one stand together. */
+function* nestBeginnings(sorted: readonly Sorted[]): Generator<{ readonly rule: RulePatterns; readonly open: readonly Sorted[] }> {
+  const open: Sorted[] = [];
+  for (const one of sorted) {
+    while (open.length > 0 && !one.beginning.startsWith((open.at(-1) as Sorted).beginning)) open.pop();
+    yield { rule: one.rule, open };
+    open.push(one);
+  }
+}
+
+/** The text that statements begin with, as far as it is constant. */
+function beginningOf(terms: readonly Pattern[]): string {
+  let beginning = '';
+  for (const { family, forms } of terms) {
+    const [form] = forms;
+    if (forms.length > 1 || form === undefined) return `${beginning}${family}${MARK}`;
+    const hole = form.text.search(HOLES);
+    beginning += `${family}${MARK}${hole < 0 ? form.text : form.text.slice(0, hole)}`;
+    if (hole >= 0) return beginning;
+    beginning += MARK;
+  }
+  return beginning;
 }
 
 // ---------------------------------------------------------------- patterns
@@ -65,6 +115,9 @@ function* pairsOf(rules: readonly RulePatterns[]): Generator<readonly [RulePatte
 /** Any run of bytes that percent-encoding lets through, and any run of bytes. Constant text is bytes, up to `\u00ff`. */
 const ENCODED_HOLE = '\u0100';
 const ANY_HOLE = '\u0101';
+const HOLES = /[\u0100\u0101]/;
+/** No byte and no hole. */
+const MARK = '\u0102';
 
 /** The texts that a term map can give, within one kind of term. */
 interface Pattern {

@@ -1,6 +1,7 @@
 /** Which triples maps share a pass over a document, in which order the passes run, and which have nothing to do with each other. */
 import type { LogicalSource, SqlSource } from '../mapping/model.ts';
 import { formatOrigin, type Origin } from '../mapping/model.ts';
+import { Links } from './links.ts';
 import { expressionsOf, type JoinPlan, type MapDraft, referencesOf } from './rules.ts';
 
 interface IterationDraft {
@@ -98,7 +99,11 @@ export function orderScans(drafts: readonly ScanDraft[]): ScanDraft[] {
   const open = (scan: ScanDraft): number => [...scan.needs].filter((key) => !done.has(key)).length;
   while (waiting.length > 0) {
     let best = 0;
-    for (let i = 1; i < waiting.length; i++) if (open(waiting[i] as ScanDraft) < open(waiting[best] as ScanDraft)) best = i;
+    let fewest = open(waiting[0] as ScanDraft);
+    for (let i = 1; i < waiting.length && fewest > 0; i++) {
+      const count = open(waiting[i] as ScanDraft);
+      if (count < fewest) [best, fewest] = [i, count];
+    }
     const [scan] = waiting.splice(best, 1) as [ScanDraft];
     done.add(scan.key);
     ordered.push(scan);
@@ -108,10 +113,14 @@ export function orderScans(drafts: readonly ScanDraft[]): ScanDraft[] {
 
 /** Scans that are linked, directly or through others, are one group. */
 export function groupsOf(scans: readonly ScanDraft[], links: readonly (readonly [number, number])[]): number[][] {
-  const group = scans.map((_, position) => position);
-  const leader = (position: number): number => (group[position] === position ? position : leader(group[position] as number));
-  for (const [a, b] of links) group[leader(a)] = leader(b);
+  const linked = new Links<number>();
+  for (const [a, b] of links) linked.link(a, b);
   const groups = new Map<number, number[]>();
-  for (const position of scans.keys()) groups.set(leader(position), [...(groups.get(leader(position)) ?? []), position]);
+  for (const position of scans.keys()) {
+    const leader = linked.leaderOf(position);
+    const group = groups.get(leader);
+    if (group === undefined) groups.set(leader, [position]);
+    else group.push(position);
+  }
   return [...groups.values()];
 }
