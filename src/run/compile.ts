@@ -1,12 +1,11 @@
 /** A rule of the plan → the constant text around its values, and the closure that gives them. */
-import { Fault } from '../fault.ts';
-import type { Expression, TermMap, TriplesMap } from '../mapping/model.ts';
-import { formatOrigin } from '../mapping/model.ts';
-import type { JoinPlan, RulePlan } from '../plan/plan.ts';
+import type { Expression, TriplesMap } from '../mapping/model.ts';
+import type { RulePlan } from '../plan/plan.ts';
 import {
   type CompiledTerm,
   compileExpression,
   compileTerm,
+  mapText,
   type Readers,
   same,
   type TermContext,
@@ -21,17 +20,22 @@ export interface ParentLists {
   readonly slot: number;
 }
 
+/** A statement without its subject: what leads to the object's own text, that text, and what ends it. */
 export interface CompiledRule {
-  /** Constant text between the subject and the rule's own text, and after that. */
-  readonly lead: string;
-  readonly tail: string;
+  readonly lead: End;
+  readonly tail: End;
   readonly text: TextOf;
+  /** Whether the texts are parents of a join: those of one key are distinct. */
+  readonly joined: boolean;
   /** Position among the remembered objects of the subject table; -1 for an object that the subject determines, or a shared rule. */
   readonly slot: number;
   readonly shared: boolean;
   /** Of a join: where its parents are, and the position of a list's number among what the subject table remembers. */
   readonly lists: ParentLists | undefined;
 }
+
+/** Constant text, or what a record gives where a predicate or graph is not constant. */
+export type End = string | TextOf;
 
 export function termContext(map: TriplesMap, { reader, typed, datatype, slice }: Readers, base: string): TermContext {
   return {
@@ -45,36 +49,40 @@ export function termContext(map: TriplesMap, { reader, typed, datatype, slice }:
   };
 }
 
-const isConstantTerm = (term: TermMap): boolean => term.expression.kind === 'constant';
+/** From the subject to the object's own text. */
+const leadOf = (rule: RulePlan, context: TermContext, object: CompiledTerm): End =>
+  endOf(compileTerm(rule.predicate, context), ' ', ` ${object.before}`);
 
-/** Constant predicate and graph: the common case. */
-export const isPlain = (rule: RulePlan): boolean =>
-  isConstantTerm(rule.predicate) && (rule.graph === undefined || isConstantTerm(rule.graph));
+/** From the object's own text to the end of the line. */
+const tailOf = (rule: RulePlan, context: TermContext, object: CompiledTerm): End =>
+  rule.graph === undefined ? `${object.after} .\n` : endOf(compileTerm(rule.graph, context), `${object.after} `, ' .\n');
 
-export function endOf(rule: RulePlan, context: TermContext): string {
-  return rule.graph === undefined ? ' .\n' : ` ${compileTerm(rule.graph, context).constant} .\n`;
+function endOf({ constant, before, after, text }: CompiledTerm, lead: string, tail: string): End {
+  if (constant !== undefined) return lead + constant + tail;
+  const [head, foot] = [lead + before, after + tail];
+  return (record, position) => mapText(text(record, position), (inner) => head + inner + foot);
 }
 
+/** @param parents of a join: its index */
 export function compileRule(
   rule: RulePlan,
   context: TermContext,
   parents: KeyedTexts | undefined,
-  joins: readonly JoinPlan[],
 ): Pick<CompiledRule, 'lead' | 'tail' | 'text'> {
-  const object = compileObject(rule, context, parents, joins);
-  if (isPlain(rule)) {
-    const predicate = compileTerm(rule.predicate, context).constant as string;
-    return {
-      lead: ` ${predicate} ${object.before}`,
-      tail: object.after + endOf(rule, context),
-      text: object.text,
-    };
-  }
-  const terms = [compileTerm(rule.predicate, context), object, ...(rule.graph === undefined ? [] : [compileTerm(rule.graph, context)])];
-  return { lead: ' ', tail: ' .\n', text: joinTexts(terms, ' ') };
+  const object = compileObject(rule, context, parents);
+  return { lead: leadOf(rule, context, object), tail: tailOf(rule, context, object), text: object.text };
 }
 
-function compileObject(rule: RulePlan, context: TermContext, parents: KeyedTexts | undefined, joins: readonly JoinPlan[]): CompiledTerm {
+/** The statements of a join that is made at the end, without subject and object. */
+export const compileEnds = (rule: RulePlan, context: TermContext): Pick<CompiledRule, 'lead' | 'tail'> => ({
+  lead: leadOf(rule, context, ANY),
+  tail: tailOf(rule, context, ANY),
+});
+
+/** The parent's subject, which is known only as a whole. */
+const ANY: CompiledTerm = { before: '', after: '', constant: undefined, text: () => null };
+
+function compileObject(rule: RulePlan, context: TermContext, parents: KeyedTexts | undefined): CompiledTerm {
   const { object } = rule;
   switch (object.kind) {
     case 'term':
@@ -82,18 +90,9 @@ function compileObject(rule: RulePlan, context: TermContext, parents: KeyedTexts
     case 'parent-subject':
       return compileTerm(object.parent.subject, termContext(object.parent, context, context.runBase));
     case 'join': {
-      if (object.deferred || parents?.spilled === true) {
-        throw new Fault(
-          'mapping/invalid',
-          'A join that goes back to its own source, or is too large for memory, needs a constant predicate and a constant graph',
-          {
-            place: { mapping: formatOrigin(joins[object.join]?.parent.origin ?? rule.predicate.origin) },
-          },
-        );
-      }
       const keys = compileKeys(object.keys, context);
       const index = parents as KeyedTexts;
-      return { before: '', after: '', constant: undefined, text: (record, position) => probe(index, keys(record, position)) };
+      return { ...ANY, text: (record, position) => probe(index, keys(record, position)) };
     }
   }
 }
@@ -123,19 +122,5 @@ export function compileKeys(expressions: readonly Expression[], context: TermCon
       keys = keys.flatMap((key) => parts.map((part) => [...key, part]));
     }
     return keys.length === 1 ? joinKey(keys[0] as readonly string[]) : keys.map(joinKey);
-  };
-}
-
-/** Every combination of the terms' whole tokens, joined. */
-function joinTexts(terms: readonly CompiledTerm[], separator: string): TextOf {
-  return (record, position) => {
-    let tokens: readonly string[] | undefined;
-    for (const term of terms) {
-      const text = term.text(record, position);
-      if (text === null) return null;
-      const own = (typeof text === 'string' ? [text] : text).map((inner) => term.before + inner + term.after);
-      tokens = tokens === undefined ? own : tokens.flatMap((left) => own.map((right) => left + separator + right));
-    }
-    return tokens?.length === 1 ? (tokens[0] as string) : (tokens ?? null);
   };
 }

@@ -33,6 +33,31 @@ export class MemoryBudget {
   }
 }
 
+/** A budget with some bytes of its own, for work that has to go on when everything else has been given away. */
+export class ReservedBudget extends MemoryBudget {
+  readonly #rest: MemoryBudget;
+  #borrowedBytes = 0;
+
+  constructor(reserveBytes: number, rest: MemoryBudget) {
+    super(reserveBytes);
+    this.#rest = rest;
+  }
+
+  override take(bytes: number): boolean {
+    if (super.take(bytes)) return true;
+    if (!this.#rest.take(bytes)) return false;
+    this.#borrowedBytes += bytes;
+    return true;
+  }
+
+  override give(bytes: number): void {
+    const borrowed = Math.min(bytes, this.#borrowedBytes);
+    this.#borrowedBytes -= borrowed;
+    this.#rest.give(borrowed);
+    super.give(bytes - borrowed);
+  }
+}
+
 // ---------------------------------------------------------------- tables
 
 export const KNOWN = 0;

@@ -6,9 +6,11 @@ import type { QuadSink } from '../sinks/sink.ts';
 import type { Batch, Scan } from '../sources/source.ts';
 import type { Readers } from '../terms/generate.ts';
 import type { Reader } from '../value.ts';
+import { type DeferredJoin, joinedLine } from './ends.ts';
 import { type KeyedTexts, pairTexts } from './join.ts';
+import { JoinFill } from './join-fill.ts';
 import type { OpenedScan } from './open-scan.ts';
-import { type DeferredJoin, JoinFill, MapProgram, type RunState } from './program.ts';
+import { MapProgram, type RunState } from './program.ts';
 import type { RunHooks, RunReport, RunRequest } from './request.ts';
 import type { LineSpill, SpillSpace, SubjectSpill } from './spill.ts';
 
@@ -17,6 +19,8 @@ const PIECE_CHARACTERS = 1 << 15;
 /** The event loop gets a turn this often: timers, aborts and messages starve under loops over data in memory. */
 const TURN_MS = 25;
 const PROGRESS_MS = 100;
+/** Statements that wait for the sink, and pairs that are made, before it is their turn. */
+const PIECES = 32;
 const BATCH_PAIRS = 4096;
 
 /** Where the run leaves what does not fit in memory. */
@@ -24,6 +28,12 @@ export interface Spill {
   readonly space: SpillSpace;
   readonly lines: LineSpill;
   readonly subjects: SubjectSpill;
+}
+
+/** What each record of an iteration goes to: a triples map, and the joins whose parent it is. */
+interface Consumer {
+  readonly program: MapProgram;
+  readonly fills: readonly JoinFill[];
 }
 
 export class Execution {
@@ -88,21 +98,22 @@ export class Execution {
           return found;
         };
         const readers: Readers = { reader, typed, datatype: (reference) => scan.datatype?.(index, reference), slice };
-        const programs = iteration.maps.map((map) => new MapProgram(map, this.#plan.joins, readers, this.#state));
         const fills = iteration.fills.map((join) => new JoinFill(this.#plan.joins[join] as JoinPlan, readers, this.#state));
-        this.programs.push(...programs);
-        return { programs, fills };
+        return iteration.maps.map((map): Consumer => {
+          const program = new MapProgram(map, readers, this.#state);
+          this.programs.push(program);
+          return { program, fills: fills.filter(({ parent }) => parent === map.triplesMap) };
+        });
       });
       for await (const batch of scan.batches(this.#signal)) {
         const consumer = consumers[batch.iteration];
         if (consumer === undefined) continue;
-        const map = (part: Batch): void => this.#map(part, consumer.programs, consumer.fills, name);
-        if (plan.source.kind === 'sql') await this.#mapRows(batch, map);
-        else map(batch);
+        const map = (part: Batch): Promise<void> => this.#map(part, consumer, name);
+        await (plan.source.kind === 'sql' ? this.#mapRows(batch, map) : map(batch));
         this.bytesRead = this.#bytesBefore + batch.bytes;
         await this.#breathe();
       }
-      for (const { programs } of consumers) for (const program of programs) program.finish();
+      for (const { program } of consumers.flat()) program.finish();
       this.#bytesBefore = this.bytesRead;
       this.#checkReferences(plan, scan, consumers, name);
     } finally {
@@ -131,35 +142,51 @@ export class Execution {
     this.#progress(true);
   }
 
-  #map(batch: Batch, programs: readonly MapProgram[], fills: readonly JoinFill[], input: string): void {
-    const { records, first } = batch;
+  async #map({ records, first }: Batch, consumers: readonly Consumer[], input: string): Promise<void> {
     this.records += records.length;
     if (this.records > this.#maxRecords) throw recordsFault(this.#request.limits.records, { input });
-    for (const fill of fills) {
-      const parent = programs.find(({ triplesMap }) => triplesMap === fill.parent) as MapProgram;
-      for (let i = 0; i < records.length; i++) {
-        try {
-          fill.add(records[i], first + i);
-        } catch (error) {
-          this.#reject(parent, error, first + i, input);
-        }
-      }
-    }
-    for (const program of programs) {
+    for (const { program, fills } of consumers) {
       let text = '';
       for (let i = 0; i < records.length; i++) {
         try {
+          // Nothing is kept of a record that has no valid key for one of its joins.
+          for (const fill of fills) fill.read(records[i], first + i);
+          for (const fill of fills) fill.keep();
           text += program.map(records[i], first + i);
-          if (text.length >= PIECE_CHARACTERS) {
-            this.#pieces.push(text);
-            text = '';
-          }
         } catch (error) {
           this.#reject(program, error, first + i, input);
         }
+        for (const fill of fills) {
+          const pieces = fill.takePieces();
+          if (pieces !== undefined) await this.#takeTime(pieces);
+        }
+        const pieces = program.takePieces();
+        if (pieces !== undefined) {
+          this.#pieces.push(text);
+          text = '';
+          await this.#takeTime(pieces);
+        }
+        if (text.length >= PIECE_CHARACTERS) {
+          this.#pieces.push(text);
+          text = '';
+        }
+        if (this.#due) await this.#breathe();
       }
       if (text !== '') this.#pieces.push(text);
     }
+  }
+
+  /** The lines of a record that has very many, or entries of the side of a join. */
+  async #takeTime(pieces: Iterable<string>): Promise<void> {
+    for (const lines of pieces) {
+      if (lines !== '') this.#pieces.push(lines);
+      if (this.#due) await this.#breathe();
+    }
+  }
+
+  /** Whether something should be written before more is made. */
+  get #due(): boolean {
+    return this.#pieces.length >= PIECES || this.#spill.space.due;
   }
 
   /** @throws Fault the record's own under the strict policy; record/limit */
@@ -179,21 +206,21 @@ export class Execution {
     }
   }
 
-  async #pair({ join, children, tail, program }: DeferredJoin): Promise<void> {
+  async #pair(join: DeferredJoin): Promise<void> {
+    const { children, program } = join;
+    const parents = this.#state.parents[join.join] as KeyedTexts;
     let pairs = 0;
-    for await (const [child, found] of pairTexts(children, this.#state.parents[join] as KeyedTexts)) {
-      for (const parent of found) this.#emit(program.once(child + parent + tail));
-      pairs += found.length;
-      if (pairs < BATCH_PAIRS) continue;
-      pairs = 0;
-      await this.#breathe();
+    for await (const [child, found] of pairTexts(children, parents, { budget: this.#state.budget, space: this.#spill.space })) {
+      for (const parent of found) {
+        this.#emit(program.once(joinedLine(join, child, parent)));
+        if (++pairs % BATCH_PAIRS === 0) await this.#breathe();
+      }
     }
-    children.clear();
     await this.#breathe();
   }
 
   /** The rows of a database, `rowsPerPart` of them for each part of the output. */
-  async #mapRows(batch: Batch, map: (batch: Batch) => void): Promise<void> {
+  async #mapRows(batch: Batch, map: (batch: Batch) => Promise<void>): Promise<void> {
     const { rowsPerPart } = this.#request;
     if (rowsPerPart === undefined) return map(batch);
     for (let from = 0; from < batch.records.length; ) {
@@ -203,18 +230,18 @@ export class Execution {
         this.#rowsInPart = 0;
       }
       const records = batch.records.slice(from, from + rowsPerPart - this.#rowsInPart);
-      map({ ...batch, records, first: batch.first + from });
+      await map({ ...batch, records, first: batch.first + from });
       this.#rowsInPart += records.length;
       from += records.length;
     }
   }
 
   /** A reference that no record has is a fault of a legacy mapping (it says so itself), a warning for today's. */
-  #checkReferences(plan: ScanPlan, scan: Scan, consumers: readonly { readonly programs: readonly MapProgram[] }[], input: string): void {
+  #checkReferences(plan: ScanPlan, scan: Scan, consumers: readonly (readonly Consumer[])[], input: string): void {
     const unmatched: string[] = [];
     let hasRecords = false;
     for (const [index, iteration] of plan.iterations.entries()) {
-      const programs = consumers[index]?.programs ?? [];
+      const programs = (consumers[index] ?? []).map(({ program }) => program);
       if ((programs[0]?.records ?? 0) === 0) {
         for (const program of programs) program.hint = scan.hint?.(index);
         continue;

@@ -1,18 +1,24 @@
 /**
  * A join is an index filled by a scan: subjects of the parent by key, distinct. A child that is read after its parent asks the
  * index record by record; one that is read before or with it (or in a cycle) leaves its distinct subjects by key, and the pairs
- * are made when both sides are complete. Never a nested loop. Beyond the budget both sides go to partitioned files.
+ * are made when both sides are complete. Never a nested loop. Beyond the budget both sides go to partitioned files: a partition
+ * that does not fit is partitioned again, a key that does not fit is paired block by block, so nothing is held whatever its size.
  */
 import type { Text } from '../terms/generate.ts';
 import { detach } from '../text.ts';
-import { HashSet, KNOWN, MemoryBudget, NEW } from './distinct.ts';
-import { PairSpill, type SpillSpace } from './spill.ts';
+import { HashSet, type MemoryBudget, NEW, ReservedBudget, UNDECIDED } from './distinct.ts';
+import { nextSeed, type Pair, PairSpill, type SpillSpace } from './spill.ts';
 
 /** What an entry of a map and a string cost beside their characters, roughly. */
 const KEY_BYTES = 120;
 const TEXT_BYTES = 40;
 /** Memory is taken from the budget in steps of this size. */
 const STEP_BYTES = 1 << 20;
+/** What pairing has when the budget is used up: for the parents of a partition, and for the children that it has seen. */
+const RESERVE_BYTES = 4 * STEP_BYTES;
+/** Of the parents of one key that are held at a time, when not all of them can be. */
+const BLOCK_CHARACTERS = 1 << 20;
+
 /** Texts by key, distinct: a single text stands alone, several in an array. */
 export class KeyedTexts {
   readonly #texts = new Map<string, string | string[]>();
@@ -27,6 +33,7 @@ export class KeyedTexts {
   #usedBytes = 0;
   #takenBytes = 0;
   #spill: PairSpill | undefined;
+  #onlyKey: string | undefined;
 
   constructor(budget: MemoryBudget, space: SpillSpace, seed: number) {
     this.#budget = budget;
@@ -40,48 +47,46 @@ export class KeyedTexts {
     return this.#spill !== undefined;
   }
 
+  /** Of what has been spilled: the key, if there is but one. */
+  get onlyKey(): string | undefined {
+    return this.#onlyKey;
+  }
+
   /** Both strings may be slices of a batch: what is kept is detached. */
   add(key: string, text: string): void {
-    if (this.#spill !== undefined) {
-      this.#spill.add(key, text);
+    if (this.#spill === undefined && this.#put(key, text)) {
+      if (this.#usedBytes <= this.#takenBytes) return;
+      if (this.#budget.take(STEP_BYTES)) this.#takenBytes += STEP_BYTES;
+      else this.#spillLater();
       return;
     }
-    this.#put(key, text);
-    if (this.#usedBytes <= this.#takenBytes) return;
-    if (this.#budget.take(STEP_BYTES)) this.#takenBytes += STEP_BYTES;
-    else this.spillOver();
+    const spill = this.#spillLater();
+    if (this.#onlyKey !== undefined && this.#onlyKey !== key) this.#onlyKey = undefined;
+    spill.add(key, text);
   }
 
   get(key: string): Text {
     return this.#texts.get(key) ?? null;
   }
 
-  /** The number of a list that `get` gave, from 0, if its texts are distinct; else -1. */
+  /** The number of a list that `get` gave, from 0; -1 for any other. */
   numberOf(list: readonly string[]): number {
-    return this.#listed.full ? -1 : (this.#numbers.get(list) ?? -1);
+    return this.#numbers.get(list) ?? -1;
   }
 
   list(number: number): readonly string[] {
     return this.#lists[number] as readonly string[];
   }
 
-  /** Moves all texts to files; more may be added. */
-  spillOver(): PairSpill {
-    if (this.#spill !== undefined) return this.#spill;
-    const spill = new PairSpill(this.#space, this.#seed);
-    for (const [key, texts] of this.entries()) for (const text of texts) spill.add(key, text);
-    this.clear();
-    this.#spill = spill;
+  /** Moves all texts to files. */
+  async spillOver(): Promise<PairSpill> {
+    const spill = this.#spillLater();
+    await this.#space.flush();
     return spill;
   }
 
-  /** Like this one, and without a limit: for one partition of what was spilled. */
-  empty(): KeyedTexts {
-    return new KeyedTexts(new MemoryBudget(Number.POSITIVE_INFINITY), this.#space, this.#seed);
-  }
-
-  *entries(): Iterable<readonly [key: string, texts: Iterable<string>]> {
-    for (const [key, held] of this.#texts) yield [key, typeof held === 'string' ? [held] : held];
+  *entries(): Iterable<readonly [key: string, texts: readonly string[]]> {
+    for (const [key, held] of this.#texts) yield [key, listOf(held)];
   }
 
   /** Forgets what is in memory and gives that back. */
@@ -95,25 +100,55 @@ export class KeyedTexts {
     this.#usedBytes = 0;
   }
 
-  #put(key: string, text: string): void {
+  /** Forgets everything. */
+  async remove(): Promise<void> {
+    this.clear();
+    await this.#spill?.remove();
+  }
+
+  /** More goes to files at once; what is in memory follows with the next flush, since it may be too much for buffers. */
+  #spillLater(): PairSpill {
+    if (this.#spill !== undefined) return this.#spill;
+    const spill = new PairSpill(this.#space, this.#seed);
+    this.#spill = spill;
+    if (this.#texts.size === 1) [this.#onlyKey] = this.#texts.keys();
+    this.#space.moveLater(async () => {
+      this.#lists.length = 0;
+      this.#numbers.clear();
+      for (const [key, texts] of this.entries()) {
+        for (const text of texts) {
+          spill.add(key, text);
+          if (this.#space.due) await this.#space.flush();
+        }
+        this.#texts.delete(key);
+      }
+      this.clear();
+    });
+    return spill;
+  }
+
+  /** False where it cannot be said that the text is new. */
+  #put(key: string, text: string): boolean {
     const held = this.#texts.get(key);
     if (held === undefined) {
       this.#texts.set(detach(key), this.#keep(text));
       this.#usedBytes += key.length + KEY_BYTES;
-      return;
+      return true;
     }
     const first = typeof held === 'string' ? held : (held[0] as string);
-    // What the set cannot decide is kept twice at worst: statements are looked at again.
-    if (text === first || this.#listed.addPair(key, text) === KNOWN) return;
+    if (text === first) return true;
+    const verdict = this.#listed.addPair(key, text);
+    if (verdict !== NEW) return verdict !== UNDECIDED;
     if (typeof held !== 'string') {
       held.push(this.#keep(text));
-      return;
+      return true;
     }
     const list = [held, this.#keep(text)];
     this.#texts.set(key, list);
     this.#numbers.set(list, this.#lists.length);
     this.#lists.push(list);
     this.#usedBytes += KEY_BYTES;
+    return true;
   }
 
   #keep(text: string): string {
@@ -122,33 +157,104 @@ export class KeyedTexts {
   }
 }
 
-/** Each text of `children` with the texts of `parents` that have its key. */
-export async function* pairTexts(
-  children: KeyedTexts,
-  parents: KeyedTexts,
-): AsyncIterable<readonly [child: string, parents: readonly string[]]> {
-  if (!children.spilled && !parents.spilled) {
+const listOf = (texts: string | readonly string[]): readonly string[] => (typeof texts === 'string' ? [texts] : texts);
+
+/** A text of the child's side, and some texts of the parent's that have its key. */
+export type Match = readonly [child: string, parents: readonly string[]];
+
+/** Where pairing puts what it has to hold. */
+export interface PairingMemory {
+  readonly budget: MemoryBudget;
+  readonly space: SpillSpace;
+}
+
+/** Each pair of texts that have a key in common, once for that key. The children are gone then. */
+export async function* pairTexts(children: KeyedTexts, parents: KeyedTexts, memory: PairingMemory): AsyncIterable<Match> {
+  if (parents.spilled) yield* pairSpilled(await children.spillOver(), await parents.spillOver(), memory);
+  else if (children.spilled) {
+    const spill = await children.spillOver();
+    for (let partition = 0; partition < PairSpill.partitions; partition++) yield* probe(spill, partition, parents, memory);
+  } else {
     for (const [key, texts] of children.entries()) {
       const found = parents.get(key);
-      if (found === null) continue;
-      const list = typeof found === 'string' ? [found] : found;
-      for (const child of texts) yield [child, list];
+      if (found !== null) for (const child of texts) yield [child, listOf(found)];
     }
-    return;
   }
-  const childSpill = children.spillOver();
-  const parentSpill = parents.spillOver();
+  await children.remove();
+}
+
+/** Pairs two sides in files, one partition at a time. */
+async function* pairSpilled(children: PairSpill, parents: PairSpill, memory: PairingMemory): AsyncIterable<Match> {
+  const { budget, space } = memory;
+  const seed = nextSeed(parents.seed);
   for (let partition = 0; partition < PairSpill.partitions; partition++) {
-    const index = parents.empty();
-    for await (const [key, text] of parentSpill.read(partition)) index.add(key, text);
-    const seen = new HashSet(new MemoryBudget(Number.POSITIVE_INFINITY), 0);
-    for await (const [key, child] of childSpill.read(partition)) {
-      const found = index.get(key);
-      // A child that comes again would make all its pairs again.
-      if (found !== null && seen.add(joinKey([key, child])) === NEW) yield [child, typeof found === 'string' ? [found] : found];
+    if (children.isEmpty(partition) || parents.isEmpty(partition)) continue;
+    const index = new KeyedTexts(new ReservedBudget(RESERVE_BYTES, budget), space, seed);
+    await copy(parents, partition, index, space);
+    if (!index.spilled) yield* probe(children, partition, index, memory);
+    else if (index.onlyKey !== undefined) yield* pairBlocks(index.onlyKey, children, partition, await index.spillOver(), memory);
+    else {
+      const again = new PairSpill(space, seed);
+      await copy(children, partition, again, space);
+      await children.drop(partition);
+      yield* pairSpilled(again, await index.spillOver(), memory);
+      await again.remove();
     }
-    index.clear();
+    await index.remove();
   }
+}
+
+async function copy(from: PairSpill, partition: number, to: KeyedTexts | PairSpill, space: SpillSpace): Promise<void> {
+  for await (const pairs of from.read(partition)) {
+    for (const [key, text] of pairs) to.add(key, text);
+    await space.flush();
+  }
+}
+
+/** Pairs a partition of the children with parents that are in memory. */
+async function* probe(children: PairSpill, partition: number, parents: KeyedTexts, { budget }: PairingMemory): AsyncIterable<Match> {
+  // Without a look at those that it has seen, a child that comes again would make all its pairs again.
+  const seen = new ReservedBudget(RESERVE_BYTES, budget);
+  for await (const pairs of children.takeDistinct(partition, seen, (key) => parents.get(key) !== null)) {
+    for (const [key, child] of pairs) yield [child, listOf(parents.get(key) as string | readonly string[])];
+  }
+}
+
+/** Pairs the children of a key with its parents, a block of these at a time. */
+async function* pairBlocks(
+  key: string,
+  children: PairSpill,
+  partition: number,
+  parents: PairSpill,
+  { budget, space }: PairingMemory,
+): AsyncIterable<Match> {
+  const reserved = (): MemoryBudget => new ReservedBudget(RESERVE_BYTES, budget);
+  const own = new PairSpill(space, parents.seed);
+  for await (const pairs of children.takeDistinct(partition, reserved(), (other) => other === key)) {
+    for (const [, child] of pairs) own.add(key, child);
+    await space.flush();
+  }
+  const home = parents.partitionOf(key);
+  for await (const block of blocksOf(parents.takeDistinct(home, reserved(), () => true))) {
+    for await (const pairs of own.read(home)) for (const [, child] of pairs) yield [child, block];
+  }
+  await own.remove();
+}
+
+async function* blocksOf(batches: AsyncIterable<readonly Pair[]>): AsyncIterable<readonly string[]> {
+  let block: string[] = [];
+  let characters = 0;
+  for await (const pairs of batches) {
+    for (const [, text] of pairs) {
+      block.push(text);
+      characters += text.length + TEXT_BYTES;
+    }
+    if (characters < BLOCK_CHARACTERS) continue;
+    yield block;
+    block = [];
+    characters = 0;
+  }
+  if (block.length > 0) yield block;
 }
 
 /** One key from the texts of a join's expressions: unambiguous for any texts. */

@@ -3,13 +3,14 @@
  *
  * For each record all terms are made first, and only then statements: a record that gives no valid term leaves nothing behind.
  */
-import { Fault } from '../fault.ts';
 import type { TriplesMap } from '../mapping/model.ts';
-import type { JoinPlan, MapPlan } from '../plan/plan.ts';
+import type { MapPlan } from '../plan/plan.ts';
 import { type CompiledTerm, compileTerm, type Readers, type Text, type TextOf } from '../terms/generate.ts';
-import { type CompiledRule, compileKeys, compileRule, endOf, isPlain, type ParentLists, termContext } from './compile.ts';
+import { type CompiledRule, compileEnds, compileKeys, compileRule, type ParentLists, termContext } from './compile.ts';
 import { HashSet, KNOWN, type MemoryBudget, NEW, SubjectTable, UNDECIDED, type Verdict } from './distinct.ts';
+import { aroundOf, childrenOf, type DeferredJoin, Ends } from './ends.ts';
 import type { KeyedTexts } from './join.ts';
+import { countOf, distinct, listOf, PIECE_STATEMENTS } from './texts.ts';
 
 /** What the programs of a run share. */
 export interface RunState {
@@ -32,15 +33,8 @@ export interface RunState {
   readonly undecidedSubject: (subject: string, lines: string) => void;
 }
 
-/** The child side of a join whose pairs are made at the end: what stands before the parent's subject, by key. */
-export interface DeferredJoin {
-  readonly join: number;
-  readonly children: KeyedTexts;
-  /** What follows the parent's subject. */
-  readonly tail: string;
-  /** Where statements are counted. */
-  readonly program: MapProgram;
-}
+/** Of a subject's statements that wait for the spill. */
+const WAITING_CHARACTERS = 1 << 16;
 
 /** What the subject table says of a subject; without a table, nobody watches. */
 type Seen = Verdict | typeof UNWATCHED;
@@ -49,10 +43,17 @@ const UNWATCHED = -1;
 /** A rule whose statements are made at the end of both sides of its join. */
 interface DeferredRule {
   readonly join: DeferredJoin;
-  readonly lead: string;
   readonly keys: TextOf;
-  /** Position of the key among what the subject table remembers. */
+  /** Position of the key among what the subject table remembers; -1 where predicate or graph come from data. */
   readonly slot: number;
+  readonly ends: Ends;
+}
+
+/** A rule with constant text around its objects, or with `ends` of its own for each record. */
+interface Rule extends Omit<CompiledRule, 'lead' | 'tail'> {
+  readonly lead: string;
+  readonly tail: string;
+  readonly ends: Ends | undefined;
 }
 
 export class MapProgram {
@@ -71,50 +72,60 @@ export class MapProgram {
 
   readonly #state: RunState;
   readonly #subject: CompiledTerm;
-  readonly #rules: readonly CompiledRule[];
+  readonly #rules: readonly Rule[];
   readonly #deferred: readonly DeferredRule[];
   readonly #texts: Text[];
+  readonly #keys: Text[];
   readonly #table: SubjectTable | undefined;
   readonly #statements: HashSet;
+  /** Whether some predicate or graph is not constant. */
+  readonly #varies: boolean;
   #listSet: { readonly index: KeyedTexts; readonly number: number; readonly texts: ReadonlySet<string> } | undefined;
   /** Statements of the subject at hand that the full subject table leaves undecided. */
   #waiting = '';
+  #pieces: Iterable<string> | undefined;
 
-  constructor(plan: MapPlan, joins: readonly JoinPlan[], readers: Readers, state: RunState) {
+  constructor(plan: MapPlan, readers: Readers, state: RunState) {
     const { triplesMap } = plan;
     const context = termContext(triplesMap, readers, state.base);
     this.triplesMap = triplesMap;
     this.#state = state;
     this.#subject = compileTerm(triplesMap.subject, context);
-    const rules: CompiledRule[] = [];
+    const rules: Rule[] = [];
     const deferred: DeferredRule[] = [];
     let slots = 0;
     for (const rule of plan.rules) {
       const { object } = rule;
-      if (object.kind === 'join' && (object.deferred || state.parents[object.join]?.spilled === true) && isPlain(rule)) {
-        const predicate = compileTerm(rule.predicate, context).constant as string;
-        const waiting: DeferredJoin = { join: object.join, children: state.keyedTexts(), tail: endOf(rule, context), program: this };
-        state.deferred.push(waiting);
-        deferred.push({ join: waiting, lead: ` ${predicate} `, keys: compileKeys(object.keys, context), slot: slots++ });
+      const parents = object.kind === 'join' ? state.parents[object.join] : undefined;
+      if (object.kind === 'join' && (object.deferred || parents?.spilled === true)) {
+        const { lead, tail } = compileEnds(rule, context);
+        const ends = new Ends(lead, tail);
+        const own = ends.constant ? (tail as string) : undefined;
+        const join: DeferredJoin = { join: object.join, children: state.keyedTexts(), tail: own, program: this };
+        state.deferred.push(join);
+        deferred.push({ join, keys: compileKeys(object.keys, context), slot: ends.constant ? slots++ : -1, ends });
         continue;
       }
-      const parents = object.kind === 'join' ? state.parents[object.join] : undefined;
-      const compiled = compileRule(rule, context, parents, joins);
+      const { lead, tail, text } = compileRule(rule, context, parents);
       const shared = rule.distinct === 'shared';
       const slot = shared || rule.determined ? -1 : slots++;
       const lists = shared || parents === undefined ? undefined : { index: parents, slot: slots++ };
-      rules.push({ ...compiled, slot, shared, lists });
+      const common = { text, slot, shared, lists, joined: parents !== undefined };
+      if (typeof lead === 'string' && typeof tail === 'string') rules.push({ ...common, lead, tail, ends: undefined });
+      else rules.push({ ...common, lead: '', tail: '', ends: new Ends(lead, tail) });
     }
     this.#rules = rules;
     this.#deferred = deferred;
+    this.#varies = rules.some(({ ends }) => ends !== undefined) || deferred.some(({ ends }) => !ends.constant);
     this.#texts = new Array(rules.length).fill(null);
+    this.#keys = new Array(deferred.length).fill(null);
     this.#statements = new HashSet(state.budget, state.seed);
-    const watched = !plan.unique && (deferred.length > 0 || rules.some((rule) => !rule.shared));
+    const watched = !plan.unique && (deferred.some(({ slot }) => slot >= 0) || rules.some((rule) => !rule.shared));
     this.#table = state.distinct && watched ? new SubjectTable(state.budget, state.seed, slots) : undefined;
   }
 
   /**
-   * The statements of a record, as lines.
+   * The statements of a record, as lines; of a record with very many, none, and `takePieces` has them.
    *
    * @throws Fault record/term — and then nothing of the record is kept
    */
@@ -127,12 +138,43 @@ export class MapProgram {
       this.withoutSubject++;
       return '';
     }
-    for (let i = 0; i < rules.length; i++) texts[i] = (rules[i] as CompiledRule).text(record, position);
-    const keys = this.#deferred.map(({ keys }) => keys(record, position));
+    // A record of the common kind has one text for each term, between constant predicates and graphs.
+    let several = typeof subject !== 'string' || this.#varies;
+    for (let i = 0; i < rules.length; i++) {
+      const rule = rules[i] as Rule;
+      let text = rule.text(record, position);
+      if (text !== null && typeof text !== 'string') {
+        several = true;
+        if (!rule.joined) text = distinct(text);
+      }
+      texts[i] = text;
+      rule.ends?.read(record, position);
+    }
+    for (let i = 0; i < this.#deferred.length; i++) {
+      const { keys, ends } = this.#deferred[i] as DeferredRule;
+      const text = distinct(keys(record, position));
+      this.#keys[i] = text;
+      ends.read(record, position);
+      several ||= typeof text !== 'string';
+    }
+    if (!several) return this.#emit(subject as string);
+    const subjects = listOf(distinct(subject) as string | readonly string[]);
+    const count = this.#count() * subjects.length;
+    if (count > PIECE_STATEMENTS) {
+      this.#pieces = this.#emitInPieces(subjects);
+      return '';
+    }
     let lines = '';
-    if (typeof subject === 'string') lines = this.#emit(subject, keys);
-    else for (const one of subject) lines += this.#emit(one, keys);
+    if (this.#varies) for (const piece of this.#emitInPieces(subjects)) lines += piece;
+    else for (const one of subjects) lines += this.#emit(one);
     return lines;
+  }
+
+  /** What `map` has left of its record, to be taken before the next one: undefined for nothing, as nearly always. */
+  takePieces(): Iterable<string> | undefined {
+    const pieces = this.#pieces;
+    this.#pieces = undefined;
+    return pieces;
   }
 
   /** A line that the run may hold already; empty when it does. */
@@ -167,64 +209,142 @@ export class MapProgram {
     return '';
   }
 
-  #emit(subject: string, keys: readonly Text[]): string {
+  /** Statements of each subject, and entries of sides of joins. */
+  #count(): number {
+    let count = 0;
+    for (let i = 0; i < this.#rules.length; i++) {
+      const { ends } = this.#rules[i] as Rule;
+      const around = ends === undefined ? 1 : countOf(ends.lead) * countOf(ends.tail);
+      count += countOf(this.#texts[i] as Text) * around;
+    }
+    for (let i = 0; i < this.#deferred.length; i++) {
+      const { ends } = this.#deferred[i] as DeferredRule;
+      count += countOf(this.#keys[i] as Text) * countOf(ends.lead) * countOf(ends.tail);
+    }
+    return count;
+  }
+
+  /** The lines of a subject; predicates and graphs are constant. */
+  #emit(subject: string): string {
     const token = this.#subject.before + subject + this.#subject.after;
-    const seen = this.#table === undefined ? UNWATCHED : this.#table.enter(subject);
-    if (seen !== KNOWN) this.#state.subject?.(token);
-    for (let i = 0; i < keys.length; i++) this.#defer(this.#deferred[i] as DeferredRule, token, keys[i] as Text, seen);
+    const seen = this.#enter(subject, token);
+    for (let i = 0; i < this.#deferred.length; i++) {
+      const rule = this.#deferred[i] as DeferredRule;
+      this.#deferKeys(rule, token + rule.ends.lead, this.#keys[i] as Text, seen);
+    }
     const rules = this.#rules;
     let lines = '';
     for (let i = 0; i < rules.length; i++) {
-      const rule = rules[i] as CompiledRule;
+      const rule = rules[i] as Rule;
       const text = this.#texts[i] as Text;
       if (text === null) continue;
-      if (rule.lists !== undefined && (seen === NEW || seen === KNOWN)) lines += this.#joined(rule, rule.lists, token, text, seen);
-      else if (typeof text === 'string') lines += this.#statement(rule, token, text, seen, true);
+      if (typeof text === 'string' && rule.lists === undefined) lines += this.#statement(rule, token, text, seen, true);
       else {
-        const texts = seen === UNDECIDED ? [...new Set(text)] : text;
-        for (let k = 0; k < texts.length; k++) lines += this.#statement(rule, token, texts[k] as string, seen, k === 0);
+        const list = listOf(text);
+        lines += this.#several(rule, token, list, 0, list.length, seen);
       }
     }
-    if (this.#waiting !== '') {
-      this.undecided++;
-      this.#state.undecidedSubject(token, this.#waiting);
-      this.#waiting = '';
+    if (this.#waiting !== '') this.#leave(token);
+    return lines;
+  }
+
+  /** As `#emit`, for any predicates and graphs, and for a record that has more statements than memory should hold. */
+  *#emitInPieces(subjects: readonly string[]): Iterable<string> {
+    for (const subject of subjects) {
+      const token = this.#subject.before + subject + this.#subject.after;
+      const seen = this.#enter(subject, token);
+      for (let i = 0; i < this.#deferred.length; i++) {
+        const rule = this.#deferred[i] as DeferredRule;
+        for (const child of rule.ends.constant ? [token + rule.ends.lead] : childrenOf(rule.ends, token)) {
+          this.#deferKeys(rule, child, this.#keys[i] as Text, seen);
+          yield '';
+        }
+      }
+      for (let i = 0; i < this.#rules.length; i++) {
+        const rule = this.#rules[i] as Rule;
+        const text = this.#texts[i] as Text;
+        if (text === null) continue;
+        const list = listOf(text);
+        for (let from = 0; from < list.length; from += PIECE_STATEMENTS) {
+          const to = Math.min(list.length, from + PIECE_STATEMENTS);
+          if (rule.ends === undefined) yield this.#several(rule, token, list, from, to, seen);
+          else for (const [before, tail] of aroundOf(rule.ends, token)) yield this.#between(before, list, from, to, tail);
+        }
+      }
+      if (this.#waiting !== '') this.#leave(token);
+    }
+  }
+
+  #enter(subject: string, token: string): Seen {
+    const seen = this.#table === undefined ? UNWATCHED : this.#table.enter(subject);
+    if (seen !== KNOWN) this.#state.subject?.(token);
+    return seen;
+  }
+
+  /** Leaves what waits of a subject to the spill. */
+  #leave(token: string): void {
+    this.undecided++;
+    this.#state.undecidedSubject(token, this.#waiting);
+    this.#waiting = '';
+  }
+
+  /** Leaves a child's text with its keys, unless the subject's first record has done so. */
+  #deferKeys({ join, slot }: DeferredRule, child: string, keys: Text, seen: Seen): void {
+    if (keys === null) return;
+    if (typeof keys !== 'string') {
+      for (const key of keys) join.children.add(key, child);
+      return;
+    }
+    if (slot >= 0 && seen === KNOWN && (this.#table as SubjectTable).firstHad(slot, keys)) return;
+    if (slot >= 0 && seen === NEW) (this.#table as SubjectTable).remember(slot, keys);
+    join.children.add(keys, child);
+  }
+
+  /** The lines of a subject with some of a rule's objects, those of a list from `from` on and before `to`. */
+  #several(rule: Rule, token: string, list: readonly string[], from: number, to: number, seen: Seen): string {
+    let lines = '';
+    if (rule.lists !== undefined && (seen === NEW || seen === KNOWN)) return this.#joined(rule, rule.lists, token, list, from, to, seen);
+    for (let k = from; k < to; k++) {
+      lines += this.#statement(rule, token, list[k] as string, seen, k === 0);
+      if (this.#waiting.length >= WAITING_CHARACTERS) this.#leave(token);
     }
     return lines;
   }
 
-  /** Leaves the subject with its key, unless the subject's first record has done so. */
-  #defer({ join, lead, slot }: DeferredRule, token: string, key: Text, seen: Seen): void {
-    if (key === null) return;
-    if (typeof key !== 'string') {
-      for (const one of key) join.children.add(one, token + lead);
-      return;
-    }
-    if (seen === KNOWN && (this.#table as SubjectTable).firstHad(slot, key)) return;
-    if (seen === NEW) (this.#table as SubjectTable).remember(slot, key);
-    join.children.add(key, token + lead);
+  /** The lines of some objects between two texts. */
+  #between(before: string, list: readonly string[], from: number, to: number, tail: string): string {
+    let lines = '';
+    for (let k = from; k < to; k++) lines += this.once(before + list[k] + tail);
+    return lines;
   }
 
   /**
    * The lines of a join for a subject. The parents of a key are one list, distinct in itself: the first record's list is written
    * without a look and remembered by its number, and the same list again is a repetition as a whole.
    */
-  #joined(rule: CompiledRule, { index, slot }: ParentLists, token: string, text: string | readonly string[], seen: Seen): string {
+  #joined(
+    rule: Rule,
+    { index, slot }: ParentLists,
+    token: string,
+    list: readonly string[],
+    from: number,
+    to: number,
+    seen: typeof NEW | typeof KNOWN,
+  ): string {
     const table = this.#table as SubjectTable;
-    const number = typeof text === 'string' ? -1 : index.numberOf(text);
+    const number = index.numberOf(list);
     let lines = '';
     if (seen === NEW && number >= 0) {
       table.rememberNumber(slot, number + 1);
-      for (const one of text) lines += token + rule.lead + one + rule.tail;
-      this.quads += text.length;
+      for (let k = from; k < to; k++) lines += token + rule.lead + list[k] + rule.tail;
+      this.quads += to - from;
       return lines;
     }
     const remembered = seen === KNOWN ? table.rememberedNumber(slot) - 1 : -1;
     if (remembered >= 0 && remembered === number) return '';
-    const texts = typeof text === 'string' ? [text] : text;
     const had = remembered >= 0 ? this.#listAsSet(index, remembered) : undefined;
-    for (let k = 0; k < texts.length; k++) {
-      const one = texts[k] as string;
+    for (let k = from; k < to; k++) {
+      const one = list[k] as string;
       if (had === undefined || !had.has(one)) lines += this.#statement(rule, token, one, seen, k === 0);
     }
     return lines;
@@ -238,7 +358,7 @@ export class MapProgram {
   }
 
   /** The line of a statement, or nothing where the run has it already or cannot decide yet. */
-  #statement(rule: CompiledRule, token: string, text: string, seen: Seen, first: boolean): string {
+  #statement(rule: Rule, token: string, text: string, seen: Seen, first: boolean): string {
     if (rule.shared) return this.once(token + rule.lead + text + rule.tail);
     const table = this.#table as SubjectTable;
     if (seen === KNOWN || (seen === NEW && !first)) {
@@ -254,42 +374,5 @@ export class MapProgram {
     if (seen === NEW && rule.slot >= 0) table.remember(rule.slot, text);
     this.quads++;
     return line;
-  }
-}
-
-/** Fills the parent side of a join from the parent's records. */
-export class JoinFill {
-  readonly parent: TriplesMap;
-  readonly #index: KeyedTexts;
-  readonly #subject: CompiledTerm;
-  readonly #keys: TextOf;
-
-  constructor(join: JoinPlan, readers: Readers, state: RunState) {
-    const context = termContext(join.parent, readers, state.base);
-    this.parent = join.parent;
-    this.#index = state.parents[join.index] as KeyedTexts;
-    this.#subject = compileTerm(join.parent.subject, context);
-    this.#keys = compileKeys(join.keys, context);
-  }
-
-  /** @throws Fault record/term — of the key; a record without a valid subject is passed over: the triples map itself reports it */
-  add(record: unknown, position: number): void {
-    const keys = this.#keys(record, position);
-    if (keys === null) return;
-    const subjects = this.#subjectsOf(record, position);
-    if (subjects === null) return;
-    const { before, after } = this.#subject;
-    for (const subject of typeof subjects === 'string' ? [subjects] : subjects) {
-      for (const key of typeof keys === 'string' ? [keys] : keys) this.#index.add(key, before + subject + after);
-    }
-  }
-
-  #subjectsOf(record: unknown, position: number): Text {
-    try {
-      return this.#subject.text(record, position);
-    } catch (error) {
-      if (error instanceof Fault && error.code === 'record/term') return null;
-      throw error;
-    }
   }
 }

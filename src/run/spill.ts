@@ -8,14 +8,22 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { partitionOf } from '../hash.ts';
 import { PartitionedFile } from '../storage/partitioned-file.ts';
-import { HashSet, KNOWN, type MemoryBudget, NEW, UNDECIDED } from './distinct.ts';
+import { HashSet, KNOWN, type MemoryBudget, NEW, UNDECIDED, type Verdict } from './distinct.ts';
 
 const PARTITIONS = 32;
+/** Held in memory of each partition before it is written; less, once there are many files. */
+const BUFFER_CHARACTERS = 1 << 16;
+const LEAST_BUFFER_CHARACTERS = 1 << 12;
+/** Of all files of a run, added without a flush. */
+const DUE_CHARACTERS = 1 << 22;
 
 /** The spill files of one run. */
 export class SpillSpace {
   readonly #directory: string;
-  readonly #files: PartitionedFile[] = [];
+  readonly #files = new Set<PartitionedFile>();
+  #opened = 0;
+  #waitingCharacters = 0;
+  #moves: (() => Promise<void>)[] = [];
   bytes = 0;
 
   constructor(directory: string) {
@@ -23,21 +31,74 @@ export class SpillSpace {
   }
 
   partitioned(): PartitionedFile {
-    const file = new PartitionedFile(join(this.#directory, String(this.#files.length)), PARTITIONS, (bytes) => {
+    const buffer = Math.max(LEAST_BUFFER_CHARACTERS, BUFFER_CHARACTERS >> (this.#files.size >> 3));
+    const count = (bytes: number): void => {
       this.bytes += bytes;
-    });
-    this.#files.push(file);
+    };
+    const file = new PartitionedFile(join(this.#directory, String(this.#opened++)), PARTITIONS, count, buffer);
+    this.#files.add(file);
     return file;
+  }
+
+  /** Adds text to a partition of one of the files. */
+  add(file: PartitionedFile, partition: number, text: string): void {
+    file.add(partition, text);
+    this.#waitingCharacters += text.length;
+  }
+
+  /** Whether so much has been added that it should be flushed before more is. */
+  get due(): boolean {
+    return this.#waitingCharacters >= DUE_CHARACTERS || this.#moves.length > 0;
+  }
+
+  /** Has `move` bring something to files at the next flush, flushing as it goes. */
+  moveLater(move: () => Promise<void>): void {
+    this.#moves.push(move);
   }
 
   /** Writes the buffers that are full. @throws Fault sink/failed */
   async flush(): Promise<void> {
+    const moves = this.#moves;
+    this.#moves = [];
+    for (const move of moves) await move();
+    this.#waitingCharacters = 0;
     for (const file of this.#files) if (file.full) await file.flush();
+  }
+
+  /** Removes a file of the space, which is not to be used any more. */
+  async release(file: PartitionedFile): Promise<void> {
+    this.#files.delete(file);
+    await file.remove();
   }
 
   async remove(): Promise<void> {
     for (const file of this.#files) await file.close();
     await rm(this.#directory, { recursive: true, force: true });
+  }
+}
+
+/** The seed of the next level, where a partition that does not fit into memory is partitioned by other bits. */
+export const nextSeed = (seed: number): number => (Math.imul(seed, 31) + 7) | 0;
+
+/** A table for what is read back; its seed has nothing to do with that of the partitions. */
+const tableFor = (budget: MemoryBudget, seed: number): HashSet => new HashSet(budget, seed ^ 0x5bd1e995);
+
+/** The entries that are new, in batches; those that are undecided go to `overflow`. */
+async function* eachOnce<T>(
+  batches: AsyncIterable<readonly T[]>,
+  verdictOf: (entry: T) => Verdict,
+  overflow: (entry: T) => void,
+  space: SpillSpace,
+): AsyncIterable<readonly T[]> {
+  for await (const batch of batches) {
+    const fresh: T[] = [];
+    for (const entry of batch) {
+      const verdict = verdictOf(entry);
+      if (verdict === NEW) fresh.push(entry);
+      else if (verdict === UNDECIDED) overflow(entry);
+    }
+    await space.flush();
+    yield fresh;
   }
 }
 
@@ -57,57 +118,106 @@ export class LineSpill {
   /** Takes a line with its line feed. */
   add(line: string): void {
     this.#file ??= this.#space.partitioned();
-    this.#file.add(partitionOf(line, this.#seed, PARTITIONS), line);
+    this.#space.add(this.#file, partitionOf(line, this.#seed, PARTITIONS), line);
   }
 
   /** Every distinct line, in batches. A partition that does not fit into `budget` is partitioned again, by other bits. */
   async *drain(budget: MemoryBudget): AsyncIterable<readonly string[]> {
-    if (this.#file === undefined) return;
+    const file = this.#file;
+    if (file === undefined) return;
     for (let partition = 0; partition < PARTITIONS; partition++) {
-      const seen = new HashSet(budget, this.#seed ^ 0x5bd1e995);
-      const overflow = new LineSpill(this.#space, (Math.imul(this.#seed, 31) + 7) | 0);
-      let rest = '';
-      for await (const piece of this.#file.read(partition)) {
-        const end = piece.lastIndexOf('\n') + 1;
-        const fresh = newLines(rest + piece.slice(0, end), seen, overflow);
-        rest = end === 0 ? rest + piece : piece.slice(end);
-        await this.#space.flush();
-        yield fresh;
-      }
+      if (file.isEmpty(partition)) continue;
+      const seen = tableFor(budget, this.#seed);
+      const overflow = new LineSpill(this.#space, nextSeed(this.#seed));
+      const lines = readLines(file, partition);
+      yield* eachOnce(
+        lines,
+        (line) => seen.add(line),
+        (line) => overflow.add(line),
+        this.#space,
+      );
       seen.drop();
       // Before the next level opens its own: neither files nor descriptors pile up.
-      await this.#file.drop(partition);
+      await file.drop(partition);
       yield* overflow.drain(budget);
     }
+    this.#file = undefined;
+    await this.#space.release(file);
   }
+}
+
+async function* readLines(file: PartitionedFile, partition: number): AsyncIterable<readonly string[]> {
+  let rest = '';
+  for await (const piece of file.read(partition)) {
+    const end = piece.lastIndexOf('\n') + 1;
+    if (end > 0) yield linesOf(rest + piece.slice(0, end));
+    rest = end === 0 ? rest + piece : piece.slice(end);
+  }
+}
+
+/** Lines with their line feeds. */
+function linesOf(text: string): string[] {
+  const lines: string[] = [];
+  for (let from = 0; from < text.length; ) {
+    const to = text.indexOf('\n', from) + 1;
+    lines.push(text.slice(from, to));
+    from = to;
+  }
+  return lines;
 }
 
 // ---------------------------------------------------------------- pairs
 
+export type Pair = readonly [key: string, text: string];
+
 /** Texts with a key: one side of a join. Equal keys share a partition, whichever side they are on. */
 export class PairSpill {
-  readonly #file: PartitionedFile;
-  readonly #seed: number;
-
-  constructor(space: SpillSpace, seed: number) {
-    this.#file = space.partitioned();
-    this.#seed = seed;
-  }
-
   static readonly partitions = PARTITIONS;
 
+  readonly seed: number;
+  readonly #space: SpillSpace;
+  /** Partitions by key; else by key and text. */
+  readonly #byKey: boolean;
+  #file: PartitionedFile | undefined;
+
+  constructor(space: SpillSpace, seed: number, byKey = true) {
+    this.#space = space;
+    this.seed = seed;
+    this.#byKey = byKey;
+  }
+
   add(key: string, text: string): void {
-    this.#file.add(partitionOf(key, this.#seed, PARTITIONS), `${key.length}:${text.length}:${key}${text}`);
+    this.#file ??= this.#space.partitioned();
+    const partition = this.#byKey ? this.partitionOf(key) : partitionOf(key + text, this.seed, PARTITIONS);
+    this.#space.add(this.#file, partition, `${key.length}:${text.length}:${key}${text}`);
   }
 
-  drop(partition: number): Promise<void> {
-    return this.#file.drop(partition);
+  partitionOf(key: string): number {
+    return partitionOf(key, this.seed, PARTITIONS);
   }
 
-  async *read(partition: number): AsyncIterable<readonly [key: string, text: string]> {
+  isEmpty(partition: number): boolean {
+    return this.#file?.isEmpty(partition) ?? true;
+  }
+
+  async drop(partition: number): Promise<void> {
+    await this.#file?.drop(partition);
+  }
+
+  /** Removes all that was added. */
+  async remove(): Promise<void> {
+    const file = this.#file;
+    this.#file = undefined;
+    if (file !== undefined) await this.#space.release(file);
+  }
+
+  /** All pairs of a partition, in batches. */
+  async *read(partition: number): AsyncIterable<readonly Pair[]> {
+    if (this.#file === undefined) return;
     let rest = '';
     for await (const piece of this.#file.read(partition)) {
       rest += piece;
+      const pairs: Pair[] = [];
       let at = 0;
       while (true) {
         const first = rest.indexOf(':', at);
@@ -116,11 +226,29 @@ export class PairSpill {
         const keyEnd = second + 1 + Number(rest.slice(at, first));
         const end = keyEnd + Number(rest.slice(first + 1, second));
         if (end > rest.length) break;
-        yield [rest.slice(second + 1, keyEnd), rest.slice(keyEnd, end)];
+        pairs.push([rest.slice(second + 1, keyEnd), rest.slice(keyEnd, end)]);
         at = end;
       }
       rest = rest.slice(at);
+      if (pairs.length > 0) yield pairs;
     }
+  }
+
+  /** The distinct pairs of a partition whose key is wanted, in batches; the partition is gone then. */
+  async *takeDistinct(partition: number, budget: MemoryBudget, wanted: (key: string) => boolean): AsyncIterable<readonly Pair[]> {
+    if (this.isEmpty(partition)) return;
+    const seen = tableFor(budget, this.seed);
+    const overflow = new PairSpill(this.#space, nextSeed(this.seed), false);
+    yield* eachOnce(
+      this.read(partition),
+      ([key, text]) => (wanted(key) ? seen.addPair(key, text) : KNOWN),
+      ([key, text]) => overflow.add(key, text),
+      this.#space,
+    );
+    seen.drop();
+    await this.drop(partition);
+    for (let part = 0; part < PARTITIONS; part++) yield* overflow.takeDistinct(part, budget, wanted);
+    await overflow.remove();
   }
 }
 
@@ -145,37 +273,34 @@ export class SubjectSpill {
 
   /** Every distinct line, in batches; what the budget leaves undecided goes to `lines`. */
   async *drain(budget: MemoryBudget, lines: LineSpill): AsyncIterable<readonly string[]> {
-    if (this.#pairs === undefined) return;
+    const pairs = this.#pairs;
+    if (pairs === undefined) return;
     for (let partition = 0; partition < PARTITIONS; partition++) {
-      const subjects = new HashSet(budget, this.#seed ^ 0x5bd1e995);
-      const repeated = new HashSet(budget, this.#seed ^ 0x5bd1e995);
-      for await (const [subject] of this.#pairs.read(partition)) if (subjects.add(subject) === KNOWN) repeated.add(subject);
+      if (pairs.isEmpty(partition)) continue;
+      const subjects = tableFor(budget, this.#seed);
+      const repeated = tableFor(budget, this.#seed);
+      for await (const batch of pairs.read(partition)) {
+        for (const [subject] of batch) if (subjects.add(subject) === KNOWN) repeated.add(subject);
+      }
       const seen = new HashSet(budget, this.#seed ^ 0x7f4a7c15);
-      for await (const [subject, text] of this.#pairs.read(partition)) {
-        if (subjects.has(subject) && !repeated.has(subject) && !repeated.full) {
-          yield [text];
-          continue;
+      for await (const batch of pairs.read(partition)) {
+        const fresh: string[] = [];
+        for (const [subject, text] of batch) {
+          if (subjects.has(subject) && !repeated.has(subject) && !repeated.full) fresh.push(text);
+          else {
+            for (const line of linesOf(text)) {
+              const verdict = seen.add(line);
+              if (verdict === NEW) fresh.push(line);
+              else if (verdict === UNDECIDED) lines.add(line);
+            }
+          }
         }
-        const fresh = newLines(text, seen, lines);
         await this.#space.flush();
         yield fresh;
       }
       for (const set of [subjects, repeated, seen]) set.drop();
-      await this.#pairs.drop(partition);
+      await pairs.drop(partition);
     }
+    await pairs.remove();
   }
-}
-
-/** The lines of `text`, with their line feeds, that `seen` had not; those that it cannot decide go to `undecided`. */
-function newLines(text: string, seen: HashSet, undecided: LineSpill): string[] {
-  const lines: string[] = [];
-  for (let from = 0; from < text.length; ) {
-    const to = text.indexOf('\n', from) + 1;
-    const line = text.slice(from, to);
-    const verdict = seen.add(line);
-    if (verdict === NEW) lines.push(line);
-    else if (verdict === UNDECIDED) undecided.add(line);
-    from = to;
-  }
-  return lines;
 }

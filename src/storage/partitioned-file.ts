@@ -36,6 +36,10 @@ export class PartitionedFile {
     if (buffer.length >= this.#bufferCharacters) this.full = true;
   }
 
+  isEmpty(partition: number): boolean {
+    return this.#files[partition] === undefined && this.#buffers[partition] === '';
+  }
+
   /** Writes the buffers that are full. @throws Fault sink/failed */
   async flush(): Promise<void> {
     this.full = false;

@@ -116,15 +116,18 @@ function textOf(read: Reader, encode: (text: string) => string): TextOf {
   };
 }
 
+/** Without repetitions: the products that are made of the texts would repeat them all. */
 function several(values: readonly Value[], one: (value: Value) => string): Text {
-  if (values.length === 0) return null;
-  return values.length === 1 ? one(values[0] as Value) : values.map(one);
+  if (values.length < 2) return values.length === 0 ? null : one(values[0] as Value);
+  const texts = new Set<string>();
+  for (const value of values) texts.add(one(value));
+  return texts.size === 1 ? one(values[0] as Value) : [...texts];
 }
 
 export const same = (text: string): string => text;
 
 /** Applies `change` to each text. */
-function mapText(text: Text, change: (text: string) => string): Text {
+export function mapText(text: Text, change: (text: string) => string): Text {
   if (text === null) return null;
   return typeof text === 'string' ? change(text) : text.map(change);
 }

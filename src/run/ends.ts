@@ -1,0 +1,61 @@
+/** What stands around the objects of a rule, where that is not the same for every record; and of a join that is made at the end. */
+import type { Text, TextOf } from '../terms/generate.ts';
+import type { End } from './compile.ts';
+import type { KeyedTexts } from './join.ts';
+import type { MapProgram } from './program.ts';
+import { distinct, listOf } from './texts.ts';
+
+/** Of the record at hand: null for no statement. */
+export class Ends {
+  lead: Text;
+  tail: Text;
+  readonly #lead: TextOf | undefined;
+  readonly #tail: TextOf | undefined;
+
+  constructor(lead: End, tail: End) {
+    this.lead = typeof lead === 'string' ? lead : null;
+    this.tail = typeof tail === 'string' ? tail : null;
+    this.#lead = typeof lead === 'string' ? undefined : lead;
+    this.#tail = typeof tail === 'string' ? undefined : tail;
+  }
+
+  get constant(): boolean {
+    return this.#lead === undefined && this.#tail === undefined;
+  }
+
+  read(record: unknown, position: number): void {
+    if (this.#lead !== undefined) this.lead = distinct(this.#lead(record, position));
+    if (this.#tail !== undefined) this.tail = distinct(this.#tail(record, position));
+  }
+}
+
+/** Each pair of texts around an object: up to the object, and from it on. */
+export function* aroundOf({ lead, tail }: Ends, token: string): Iterable<readonly [before: string, tail: string]> {
+  if (lead === null || tail === null) return;
+  for (const one of listOf(lead)) for (const end of listOf(tail)) yield [token + one, end];
+}
+
+/** What a child leaves of each of its statements. */
+export function* childrenOf(ends: Ends, token: string): Iterable<string> {
+  for (const [before, tail] of aroundOf(ends, token)) yield before + TAIL_MARK + tail;
+}
+
+/** The child side of a join whose pairs are made at the end: what stands before the parent's subject, by key. */
+export interface DeferredJoin {
+  readonly join: number;
+  readonly children: KeyedTexts;
+  /** What follows the parent's subject; undefined: each child has its own, behind a line feed. */
+  readonly tail: string | undefined;
+  /** Where statements are counted. */
+  readonly program: MapProgram;
+}
+
+/** No term of a statement holds one as it is. */
+const TAIL_MARK = '\n';
+
+/** The statement of two sides of a join. */
+export function joinedLine({ tail }: DeferredJoin, child: string, parent: string): string {
+  if (tail !== undefined) return child + parent + tail;
+  const mark = child.indexOf(TAIL_MARK);
+  return child.slice(0, mark) + parent + child.slice(mark + 1);
+}

@@ -1,0 +1,71 @@
+/** The parent side of a join, filled from the parent's records. */
+import { Fault } from '../fault.ts';
+import type { TriplesMap } from '../mapping/model.ts';
+import type { JoinPlan } from '../plan/plan.ts';
+import { type CompiledTerm, compileTerm, type Readers, type Text, type TextOf } from '../terms/generate.ts';
+import { compileKeys, termContext } from './compile.ts';
+import type { KeyedTexts } from './join.ts';
+import type { RunState } from './program.ts';
+import { countOf, distinct, listOf, PIECE_STATEMENTS } from './texts.ts';
+
+export class JoinFill {
+  readonly parent: TriplesMap;
+  readonly #index: KeyedTexts;
+  readonly #subject: CompiledTerm;
+  readonly #keys: TextOf;
+  /** Of the record at hand. */
+  #texts: Text = null;
+  #subjects: Text = null;
+  #pieces: Iterable<''> | undefined;
+
+  constructor(join: JoinPlan, readers: Readers, state: RunState) {
+    const context = termContext(join.parent, readers, state.base);
+    this.parent = join.parent;
+    this.#index = state.parents[join.index] as KeyedTexts;
+    this.#subject = compileTerm(join.parent.subject, context);
+    this.#keys = compileKeys(join.keys, context);
+  }
+
+  /** @throws Fault record/term — of the key; a record without a valid subject is passed over: the triples map itself reports it */
+  read(record: unknown, position: number): void {
+    this.#texts = this.#keys(record, position);
+    this.#subjects = this.#texts === null ? null : this.#subjectsOf(record, position);
+  }
+
+  /** Adds the subjects of the record that was read; of one with very many, none, and `takePieces` does. */
+  keep(): void {
+    const [keys, subjects] = [this.#texts, this.#subjects];
+    if (keys === null || subjects === null) return;
+    if (typeof subjects === 'string' && typeof keys === 'string') {
+      this.#index.add(keys, this.#subject.before + subjects + this.#subject.after);
+      return;
+    }
+    const pieces = this.#addInPieces(listOf(distinct(subjects) as string), listOf(distinct(keys) as string));
+    if (countOf(subjects) * countOf(keys) > PIECE_STATEMENTS) this.#pieces = pieces;
+    else for (const _ of pieces);
+  }
+
+  /** What `keep` has left of its record, to be gone through before the next one: undefined for nothing, as nearly always. */
+  takePieces(): Iterable<''> | undefined {
+    const pieces = this.#pieces;
+    this.#pieces = undefined;
+    return pieces;
+  }
+
+  *#addInPieces(subjects: readonly string[], keys: readonly string[]): Iterable<''> {
+    const { before, after } = this.#subject;
+    for (const subject of subjects) {
+      for (const key of keys) this.#index.add(key, before + subject + after);
+      yield '';
+    }
+  }
+
+  #subjectsOf(record: unknown, position: number): Text {
+    try {
+      return this.#subject.text(record, position);
+    } catch (error) {
+      if (error instanceof Fault && error.code === 'record/term') return null;
+      throw error;
+    }
+  }
+}
