@@ -17,10 +17,17 @@ import { settingsOf } from './transform-request.ts';
  */
 export async function inputsRequest(fields: FieldValues, snapshot: Snapshot, workingDirectory: string): Promise<TransformRequest> {
   const request = readProcessRequest(fields);
-  const mappings = await findMappings(request.mapping, snapshot, workingDirectory);
+  const { mappings, listed } = await findMappings(request.mapping, snapshot, workingDirectory);
   const sources = await readMappingSources(mappings, { workingDirectory, base: snapshot.BASE_IRI });
-  const inputs = bindInputs(request, sources);
-  return { service: 'semi-structured-transformer', inputs, mappings, ...settingsOf(snapshot, workingDirectory) };
+  const inputs = bindInputs(request, sources, listed);
+  const { run, ...settings } = settingsOf(snapshot, workingDirectory);
+  return { service: 'semi-structured-transformer', inputs, mappings, run: { ...run, boundOnly: listed }, ...settings };
+}
+
+interface FoundMappings {
+  readonly mappings: readonly string[];
+  /** They are those of a directory, of which only what the inputs are about takes part. */
+  readonly listed: boolean;
 }
 
 /**
@@ -28,17 +35,17 @@ export async function inputsRequest(fields: FieldValues, snapshot: Snapshot, wor
  *
  * @throws Fault request/invalid — a directory without any
  */
-async function findMappings(given: string | undefined, snapshot: Snapshot, workingDirectory: string): Promise<readonly string[]> {
-  if (given !== undefined && (await isLocalFile(given, workingDirectory))) return [given];
+async function findMappings(given: string | undefined, snapshot: Snapshot, workingDirectory: string): Promise<FoundMappings> {
+  if (given !== undefined && (await isLocalFile(given, workingDirectory))) return { mappings: [given], listed: false };
   const directory = given ?? mappingsOf('semi-structured-transformer', snapshot, workingDirectory);
   const found = await listMappings(directory, workingDirectory);
-  if (found !== undefined && found.length > 0) return found;
+  if (found !== undefined && found.length > 0) return { mappings: found, listed: true };
   if (given === undefined) {
     throw new Fault('request/invalid', `The request has no mappingURL, and there is no mapping in ${redact(directory)}`, {
       hint: 'Give mappingURL, put a .ttl file there with PUT /rml, or set MAPPINGS_DIR_URL',
     });
   }
-  if (found === undefined) return [given];
+  if (found === undefined) return { mappings: [given], listed: false };
   throw new Fault('request/invalid', `The directory ${redact(given)} of mappingURL has no .ttl file`);
 }
 

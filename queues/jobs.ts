@@ -33,7 +33,16 @@ export interface TransformRequest {
   readonly mappings: readonly string[];
   readonly run: Pick<
     RunRequest,
-    'base' | 'onError' | 'maxRejected' | 'distinct' | 'memoryBudgetBytes' | 'maxRecordBytes' | 'limits' | 'sql' | 'rowsPerPart'
+    | 'boundOnly'
+    | 'base'
+    | 'onError'
+    | 'maxRejected'
+    | 'distinct'
+    | 'memoryBudgetBytes'
+    | 'maxRecordBytes'
+    | 'limits'
+    | 'sql'
+    | 'rowsPerPart'
   >;
   /**
    * SQL transformer: rows of a table from which on it is cut into slices; 0: never. The database and its password are no part of a

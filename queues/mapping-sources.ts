@@ -1,8 +1,10 @@
 /** The sources that mapping files name, so that a request with a wrong name is told at once. */
 import { createHash } from 'node:crypto';
 import { Fault } from '../src/fault.ts';
+import { pathsMeant } from '../src/input-names.ts';
 import { readMapping } from '../src/mapping/read.ts';
 import { nearest } from '../src/nearest.ts';
+import { redact } from '../src/redact.ts';
 import { DEFAULT_BASE, type InputBinding } from '../src/run/request.ts';
 import { probeInput, readText } from '../src/storage/storage.ts';
 import { locate } from '../src/storage/url.ts';
@@ -20,8 +22,8 @@ export interface MappingSource {
 export class SourceFault extends Fault {
   readonly names: readonly string[];
 
-  constructor(message: string, names: readonly string[], hint: string | undefined) {
-    super('request/invalid', message, hint === undefined ? {} : { hint });
+  constructor(message: string, names: readonly string[], input: string, hint: string | undefined) {
+    super('request/invalid', message, { place: { input: redact(input) }, ...(hint === undefined ? {} : { hint }) });
     this.names = names;
   }
 }
@@ -102,46 +104,47 @@ function sourcesOf(
 }
 
 /**
- * Binds the inputs of a request to sources. Without knowing the sources (`undefined`), names stand as they are given.
+ * Binds the inputs of a request to sources; several may be bound to one. Without a name, it is the only
+ * source that there is, or in a directory of mappings (`listed`) the one that has the name of the file. Without knowing the sources
+ * (`undefined`), names stand as they are given.
  *
- * @throws SourceFault request/invalid — a name that no mapping has, a source bound twice, or no name where the mapping has several sources
+ * @throws SourceFault request/invalid — a name that no mapping has; none, and no source or several could be meant
  */
-export function bindInputs(request: ProcessRequest, sources: readonly MappingSource[] | undefined): readonly InputBinding[] {
-  const names = request.sources;
-  if (names === undefined) {
-    if (sources !== undefined && sources.length !== 1) {
-      const count = sources.length === 0 ? 'no file source' : `${sources.length} file sources`;
-      throw sourceFault(`logicalSource is missing, and the mapping has ${count} to choose from`, sources);
-    }
-    return request.inputs.map((url) => ({ name: undefined, url }));
-  }
-  const bound = new Map<string, string>();
-  return request.inputs.map((url, i) => {
-    const name = names[i] as string;
-    if (sources !== undefined && !sources.some(({ path, iris }) => path === name || iris.includes(name))) {
-      throw sourceFault(`The mapping has no logical source ${JSON.stringify(name)}`, sources, name);
-    }
-    if (bound.has(name)) {
-      throw sourceFault(
-        `The logical source ${JSON.stringify(name)} is given two input files, ${bound.get(name)} and ${url}`,
-        sources ?? [],
-      );
-    }
-    bound.set(name, url);
-    return { name, url };
+export function bindInputs(
+  request: ProcessRequest,
+  sources: readonly MappingSource[] | undefined,
+  listed: boolean,
+): readonly InputBinding[] {
+  const { inputs, sources: names } = request;
+  return inputs.map((url, i) => {
+    const name = names?.[i];
+    if (sources === undefined) return { name, url };
+    if (name === undefined) return { name: sources.length === 1 ? undefined : meant(url, sources, listed), url };
+    if (sources.some(({ path, iris }) => path === name || iris.includes(name))) return { name, url };
+    const near = nearest(
+      name,
+      sources.flatMap(({ path, iris }) => [path, ...iris]),
+      1,
+    );
+    throw sourceFault(`The mapping has no logical source ${JSON.stringify(name)}`, url, sources, near[0]);
   });
 }
 
-function sourceFault(message: string, sources: readonly MappingSource[], name?: string): SourceFault {
+/** @throws SourceFault */
+function meant(url: string, sources: readonly MappingSource[], listed: boolean): string {
+  const paths = sources.map(({ path }) => path);
+  const found = listed ? pathsMeant(url, paths) : [];
+  const [path] = found;
+  if (path !== undefined && found.length === 1) return path;
+  const count = sources.length === 0 ? 'no file source' : `${sources.length} file sources`;
+  const named =
+    found.length === 0 ? ', none of which has the name of the input' : `, and ${found.length} of them have the name of the input`;
+  const why = listed && sources.length > 0 ? named : '';
+  throw sourceFault(`logicalSource is missing, and the mapping has ${count} to choose from${why}`, url, sources);
+}
+
+function sourceFault(message: string, input: string, sources: readonly MappingSource[], near?: string): SourceFault {
   const names = sources.map(({ path }) => path);
-  const near =
-    name === undefined
-      ? []
-      : nearest(
-          name,
-          sources.flatMap(({ path, iris }) => [path, ...iris]),
-          1,
-        );
-  const hint = near.length > 0 ? `Did you mean ${near[0]}?` : names.length > 0 ? `The mapping has: ${names.join(', ')}` : undefined;
-  return new SourceFault(message, names, hint);
+  const hint = near !== undefined ? `Did you mean ${near}?` : names.length > 0 ? `The mapping has: ${names.join(', ')}` : undefined;
+  return new SourceFault(message, names, input, hint);
 }

@@ -131,10 +131,12 @@ function withoutEntity(fault: Fault, entity: string): Fault {
   return new Fault(code, message, { place: { ...place, input: undefined }, hint });
 }
 
-/** Names the file extension and lists the expected types. */
-function typeReason(service: Service, { message }: Fault, entity: string): string {
+/** Names the file extension and lists the expected types; where the type is one of these, and the mapping reads another one, says that. */
+function typeReason(service: Service, fault: Fault, entity: string): string {
+  const { message, hint } = fault;
   const expected = expectedTypes(service);
   if (message.endsWith(expected)) return message;
+  if (hint !== undefined) return describeFault(withoutEntity(fault, entity));
   const name = (entity.split(/[?#]/)[0] ?? '').split('/').pop() ?? '';
   const extension = /\.([^.]+?)(\.gz)?$/i.exec(name)?.[1];
   const what = extension === undefined ? 'Input has no file extension' : `Input has the file extension '${extension}'`;

@@ -66,6 +66,14 @@ describe('a request that becomes a run', () => {
       ],
     ],
     [
+      'two inputs for one source',
+      { inputFileURL: [one, two], logicalSource: ['people.csv', 'people.csv'], mappingURL: 'two.ttl' },
+      [
+        ['people.csv', one],
+        ['people.csv', two],
+      ],
+    ],
+    [
       'a source named by its IRI',
       { inputFileURL: two, logicalSource: 'http://example.com/map/#Source1', mappingURL: 'two.ttl' },
       [['http://example.com/map/#Source1', two]],
@@ -96,12 +104,17 @@ describe('a request that becomes a run', () => {
 
   test('a directory as mapping stands for every .ttl in it', async () => {
     const mappings = await mkdtemp(join(directory, 'mappings-'));
-    await writeFile(join(mappings, 'b.ttl'), mappingOf('towns.csv'));
+    await writeFile(join(mappings, 'b.ttl'), mappingOf('towns.csv').replace('/map/>', '/towns/>'));
     await writeFile(join(mappings, 'a.ttl'), mappingOf('people.csv'));
     await writeFile(join(mappings, 'notes.txt'), 'not a mapping');
     const response = await post({ inputFileURL: one, logicalSource: 'people.csv', mappingURL: mappings });
     expect(response.status).toBe(200);
     expect(last()?.request.mappings).toEqual([join(mappings, 'a.ttl'), join(mappings, 'b.ttl')]);
+    expect(last()?.request.run.boundOnly).toBe(true);
+    expect((await post({ inputFileURL: two, mappingURL: mappings })).status).toBe(200);
+    expect(last()?.request.inputs).toEqual([{ name: 'towns.csv', url: two }]);
+    const refused = await post({ inputFileURL: 'file:///in/cars.csv', mappingURL: mappings });
+    expect(await refused.json()).toMatchObject({ status: 400, names: ['people.csv', 'towns.csv'] });
   });
 });
 
@@ -157,11 +170,6 @@ describe('a request that is refused, and makes no run', () => {
   test('no source, where the mapping has several', async () => {
     const response = await post({ inputFileURL: input, mappingURL: file('two.ttl') });
     expect(await response.json()).toMatchObject({ status: 400, names: ['people.csv', 'towns.csv'] });
-  });
-
-  test('one source for two different files', async () => {
-    const body = { inputFileURL: [input, 'b.csv'], logicalSource: ['people.csv', 'people.csv'], mappingURL: file('two.ttl') };
-    expect(await (await post(body)).json()).toMatchObject({ status: 400, detail: expect.stringMatching(/two input files/) });
   });
 
   test('a body of another media type', async () => {

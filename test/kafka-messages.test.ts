@@ -96,10 +96,13 @@ describe('a source message', () => {
   let buried: Announcement[];
   let outboxFails: boolean;
 
+  const mappingOf = (service: string, name = 'mapping.ttl'): string => join(directory.path, 'mappings', service, name);
   beforeEach(async () => {
     directory = await temporaryDirectory();
-    await mkdir(join(directory.path, 'mappings'));
-    await writeFile(join(directory.path, 'mappings', 'mapping.ttl'), peopleMapping('csv', 'people.csv'));
+    for (const service of ['semi-structured-transformer', 'sql-transformer']) {
+      await mkdir(join(directory.path, 'mappings', service), { recursive: true });
+      await writeFile(mappingOf(service), peopleMapping('csv', 'people.csv'));
+    }
     await writeFile(join(directory.path, 'people.csv'), PEOPLE.csv);
     runs = fakeRuns();
     buried = [];
@@ -136,7 +139,7 @@ describe('a source message', () => {
     await taken(incoming(value(path)));
     expect(buried).toEqual([]);
     expect(runs.submitted.map(({ request }) => request.inputs.map((input) => input.url))).toEqual([[url(path)]]);
-    expect(runs.submitted[0]?.request.mappings).toEqual([join(directory.path, 'mappings', 'mapping.ttl')]);
+    expect(runs.submitted[0]?.request.mappings).toEqual([mappingOf('semi-structured-transformer')]);
     expect(runs.submitted[0]?.key).toBe('source_urls-3-42');
   });
 
@@ -176,13 +179,57 @@ describe('a source message', () => {
   });
 
   test.each([
+    ['a plain URL of a name that no source has', 'file:///in/cars.csv', 'file:///in/cars.csv', /people\.csv, towns\.csv/],
+    ['a name that no mapping has', '{"inputFileURL":"/in/people.csv","logicalSource":"cars"}', '/in/people.csv', /people\.csv, towns\.csv/],
+    [
+      'the second of two inputs',
+      '{"inputFileURLs":["/in/people.csv","/in/b.csv"],"logicalSources":["people.csv","cars"]}',
+      '/in/b.csv',
+      /people\.csv, towns\.csv/,
+    ],
+    ['an array without its sources', '{"inputFileURL":["/in/a.csv","/in/b.csv"]}', '/in/a.csv', /logicalSource is missing/],
+  ])('that is refused for %s names the input as its entity, and the sources that there are', async (_, value, entity, reason) => {
+    await writeFile(
+      mappingOf('semi-structured-transformer', 'towns.ttl'),
+      peopleMapping('csv', 'towns.csv').replaceAll('ex:People', 'ex:Towns'),
+    );
+    await taken(incoming(value));
+    const failure = JSON.parse(buried[0]?.messages[0]?.value as string);
+    expect(failure.entity).toBe(entity);
+    expect(failure.error).toMatch(reason);
+    expect(failure.error).toContain(`Record '${entity}' could not be processed due to: `);
+    expect(failure.error).not.toContain('(input');
+  });
+
+  test('that is refused by the graph writer names the file as its entity', async () => {
+    await taken(incoming('{"outputFileLocations":["file:///out/a.nq",5]}'), 'graph-writer');
+    expect(JSON.parse(buried[0]?.messages[0]?.value as string)).toMatchObject({ entity: 'file:///out/a.nq', code: 'request/invalid' });
+  });
+
+  test.each([
+    ['file:///in/towns.csv', 'towns.csv'],
+    ['/in/people.csv.gz', 'people.csv'],
+    ['http://example.com/down/towns.csv?version=2', 'towns.csv'],
+    ['/in/towns.tsv', 'towns.csv'],
+  ])('that is the plain URL %s is bound in a directory of several mappings by its name', async (url, name) => {
+    await writeFile(
+      mappingOf('semi-structured-transformer', 'towns.ttl'),
+      peopleMapping('csv', 'towns.csv').replaceAll('ex:People', 'ex:Towns'),
+    );
+    await taken(incoming(url));
+    expect(buried).toEqual([]);
+    expect(runs.submitted[0]?.request).toMatchObject({ inputs: [{ name, url }], run: { boundOnly: true } });
+    expect(runs.submitted[0]?.request.mappings).toHaveLength(2);
+  });
+
+  test.each([
     ['empty', ''],
     ['absent', null],
     ['anything', Buffer.from([0xff])],
   ])('of the SQL transformer starts a run by the master mapping when it is %s', async (_, value) => {
     await taken(incoming(value), 'sql-transformer');
     expect(runs.submitted.map(({ request }) => [request.service, request.mappings])).toEqual([
-      ['sql-transformer', [join(directory.path, 'mappings', 'mapping.ttl')]],
+      ['sql-transformer', [mappingOf('sql-transformer')]],
     ]);
   });
 

@@ -151,7 +151,7 @@ export function taking(
   const bury = async (message: IncomingMessage, fault: Fault): Promise<void> => {
     const { topic, partition, offset } = message;
     const runId = runIdOfKey(service, keyOf(message));
-    const subject = { runId, service, inputs: namedInput(message) };
+    const subject = { runId, service, inputs: namedInputs(message) };
     const failure = failureMessage(subject, fault, new Date());
     await outbox.add(deadLetter(failure, originalHeaders(message), config.snapshot()));
     METRICS.messagesTaken.inc({ service, result: 'dead-letter' });
@@ -259,12 +259,19 @@ function isUrl(text: string): boolean {
   return text.length <= LONGEST_URL && /^[^\p{Cc}[\]"<>]*$/u.test(text) && /[/\\.]/.test(text);
 }
 
-/** What the failure message names as its input: the message, where it is a text that can be shown. */
-function namedInput({ value }: IncomingMessage): readonly { readonly name: undefined; readonly url: string }[] {
+/** Fields that name inputs, of requests and of success messages. */
+const NAMING = ['inputFileURL', 'inputFileURLs', 'inputRdfURL', 'inputRdfURLs', 'outputFileLocations'] as const;
+
+/** What the failure message names as its inputs: the URLs in the message, as far as it can be read; or the message, where it could be one. */
+function namedInputs({ value }: IncomingMessage): readonly { readonly name: undefined; readonly url: string }[] {
+  let text = '';
   try {
-    const text = textOf(value, EXPECTED).trim();
-    return isUrl(text) ? [{ name: undefined, url: text }] : [];
+    text = textOf(value, EXPECTED).trim();
+    const read: unknown = JSON.parse(text);
+    const named =
+      typeof read === 'object' && read !== null && !Array.isArray(read) ? NAMING.map((name) => Reflect.get(read, name)) : [read];
+    return named.flat().flatMap((url) => (typeof url === 'string' && url !== '' ? [{ name: undefined, url }] : []));
   } catch {
-    return [];
+    return isUrl(text) ? [{ name: undefined, url: text }] : [];
   }
 }

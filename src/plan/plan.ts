@@ -25,6 +25,8 @@ export interface ScanPlan {
   readonly source: LogicalSource;
   readonly dialect: 'rml' | 'legacy';
   readonly iterations: readonly IterationPlan[];
+  /** Which one it is of the documents of its source, where these are several. */
+  readonly document?: number;
 }
 
 /** One iterator of a scan, and all that its records feed. */

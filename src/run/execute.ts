@@ -86,7 +86,7 @@ export class Execution {
   /** Reads the records of a scan once, for all triples maps and joins that want them, and closes it. */
   async scan(plan: ScanPlan, { scan, name, typed, recordsFrom, close }: OpenedScan): Promise<void> {
     const { slice: share } = this.#request;
-    const slice = share === undefined ? '' : `s${share.index}`;
+    const slice = `${share === undefined ? '' : `s${share.index}`}${plan.document === undefined ? '' : `d${plan.document}`}`;
     this.#input = name;
     this.#recordsFrom = recordsFrom;
     try {

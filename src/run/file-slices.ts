@@ -53,7 +53,7 @@ export async function byteSlicesOf(
   const document = new Document(url, state, { workingDirectory: request.workingDirectory, signal });
   const mark = utf8Mark(await document.read(0, HEAD_BYTES), source.encoding);
   if (mark === undefined) return [];
-  const reading = readingOf(scan, source, url, redact(url), request);
+  const reading = readingOf(scan, source, formatByName(url), redact(url), request);
   const count = Math.min(MAX_SLICES, Math.ceil(state.sizeBytes / sliceBytes));
   const targets = Array.from({ length: count - 1 }, (_, i) => Math.round(((i + 1) * state.sizeBytes) / count));
   if (source.formulation === 'csv') return csvSlices(document, reading, mark, targets);

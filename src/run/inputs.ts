@@ -1,55 +1,77 @@
-/** Which document each logical source of a mapping is: what the request binds by name, else what the mapping's path says. */
+/** Which documents each logical source of a mapping is: what the request binds by name, else what the mapping's path says. */
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Fault } from '../fault.ts';
-import type { FileSource } from '../mapping/model.ts';
+import { pathsMeant } from '../input-names.ts';
+import type { FileSource, LogicalSource } from '../mapping/model.ts';
 import { formatOrigin } from '../mapping/model.ts';
 import { nearest } from '../nearest.ts';
-import type { ScanPlan } from '../plan/plan.ts';
 import { redact } from '../redact.ts';
-import { inputFormat } from '../storage/storage.ts';
-import type { InputBinding } from './request.ts';
+import { formatByExtension, type InputFormat, inputFormat } from '../storage/storage.ts';
+import type { InputBinding, RunRequest } from './request.ts';
 
-/** The URL or path of each scan's document, in the order of the scans; undefined for a database's rows. */
-export function locateInputs(
-  scans: readonly ScanPlan[],
+/** A document of a source. */
+export interface DocumentPlace {
+  /** URL or path. */
+  readonly url: string;
+  /** The request names it: its type must be one of ours, whatever the mapping says of it. */
+  readonly given: boolean;
+}
+
+/**
+ * URLs of the inputs that each source is bound to, in their order.
+ *
+ * @param byFileName whether an input without a name is the source that has the name of its file; else there must be one source only
+ * @throws Fault request/invalid — an input that can be no source, or several
+ */
+export function bindSources(
+  all: readonly LogicalSource[],
   inputs: readonly InputBinding[],
-  workingDirectory: string,
-): readonly (string | undefined)[] {
-  const bound = new Map<FileSource, string>();
-  const sources = scans.map(({ source }) => source).filter((source) => source.kind === 'file');
+  byFileName: boolean,
+): ReadonlyMap<FileSource, readonly string[]> {
+  const bound = new Map<FileSource, string[]>();
+  const sources = all.filter((source) => source.kind === 'file');
   for (const input of inputs) {
-    const named = input.name === undefined ? only(sources, input) : sources.filter((source) => isNamed(source, input.name as string));
+    const named =
+      input.name === undefined ? meant(sources, input, byFileName) : sources.filter((source) => isNamed(source, input.name as string));
     if (named.length === 0) throw unknownName(input.name as string, sources);
-    for (const source of named) {
-      if (bound.has(source)) throw boundTwice(input, source);
-      checkType(input, source);
-      bound.set(source, input.url);
-    }
+    for (const source of named) bound.set(source, [...(bound.get(source) ?? []), input.url]);
   }
-  return scans.map(({ source }) => {
+  return bound;
+}
+
+/**
+ * The documents of each source, at least one, in the order in which they are read; none of a database's rows.
+ *
+ * @throws Fault source/type — an input of a type that nobody reads, or of one that is not the one the mapping reads
+ */
+export function locateInputs(
+  sources: readonly LogicalSource[],
+  { inputs, boundOnly, workingDirectory }: Pick<RunRequest, 'inputs' | 'boundOnly' | 'workingDirectory'>,
+): readonly (readonly DocumentPlace[] | undefined)[] {
+  const bound = bindSources(sources, inputs, boundOnly === true);
+  return sources.map((source) => {
     if (source.kind === 'sql') return undefined;
-    const url = bound.get(source) ?? locateSource(source, workingDirectory);
+    const urls = bound.get(source);
+    for (const url of urls ?? []) checkType(url, source);
+    if (urls !== undefined) return urls.map((url) => ({ url, given: true }));
+    const url = locateSource(source, workingDirectory);
     // A sheet is no text in whatever formulation; its name says what a reader's fault about encodings would not.
     if (/\.(xlsx|ods)(\.gz)?$/i.test(url)) inputFormat(url);
-    return url;
+    return [{ url, given: false }];
   });
 }
 
 const isNamed = (source: FileSource, name: string): boolean => source.path === name || source.ids.includes(name);
 
-/** Every scan of the mapping's only document. */
-function only(sources: readonly FileSource[], input: InputBinding): readonly FileSource[] {
-  const paths = new Set(sources.map(({ path }) => path));
-  if (paths.size === 1) return sources;
-  throw new Fault('request/invalid', `The input ${redact(input.url)} has no name, and the mapping has ${paths.size} file sources`, {
-    hint: paths.size === 0 ? 'It reads databases alone' : `Name one of ${[...paths].join(', ')}`,
-  });
-}
-
-function boundTwice(input: InputBinding, source: FileSource): Fault {
-  return new Fault('request/invalid', `The source ${source.path} is given two inputs, the second is ${redact(input.url)}`, {
-    hint: 'A source stands for one document; make a run for each, or give the mapping a source for each.',
+/** Every source of the only path that the input can be. */
+function meant(sources: readonly FileSource[], { url }: InputBinding, byFileName: boolean): readonly FileSource[] {
+  const paths = [...new Set(sources.map(({ path }) => path))];
+  const found = byFileName || paths.length === 1 ? pathsMeant(url, paths) : [];
+  if (found.length === 1) return sources.filter(({ path }) => path === found[0]);
+  const why = byFileName ? `, of which ${found.length === 0 ? 'none has' : `${found.length} have`} the name of its file` : '';
+  throw new Fault('request/invalid', `The input ${redact(url)} has no name, and the mapping has ${paths.length} file sources${why}`, {
+    hint: paths.length === 0 ? 'It reads databases alone' : `Name one of ${(found.length === 0 ? paths : found).join(', ')}`,
   });
 }
 
@@ -61,17 +83,21 @@ function unknownName(name: string, sources: readonly FileSource[]): Fault {
   });
 }
 
-/** @throws Fault source/type — an extension that nobody reads, or a format that is not the one the mapping reads */
-function checkType(input: InputBinding, source: FileSource): void {
-  if (/^https?:/i.test(input.url)) return;
-  const format = inputFormat(input.url);
+/** Behind HTTP, what the name does not tell is told by the answer: `checkFormat`. */
+function checkType(url: string, source: FileSource): void {
+  const format = /^https?:/i.test(url) ? formatByExtension(url) : inputFormat(url);
+  if (format !== undefined) checkFormat(format, url, source);
+}
+
+/** @throws Fault source/type — the mapping reads another format */
+export function checkFormat(format: InputFormat, url: string, source: FileSource): void {
   const family = format === 'tsv' ? 'csv' : format === 'jsonl' ? 'json' : format;
   if (family === source.formulation) return;
   throw new Fault(
     'source/type',
     `The input is ${family.toUpperCase()}, and the mapping reads this source as ${source.formulation.toUpperCase()}`,
     {
-      place: { input: redact(input.url), mapping: formatOrigin(source.origin) },
+      place: { input: redact(url), mapping: formatOrigin(source.origin) },
       hint: `Give a ${source.formulation.toUpperCase()} file, or change rml:referenceFormulation in the mapping`,
     },
   );

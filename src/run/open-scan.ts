@@ -6,7 +6,8 @@ import type { ScanPlan } from '../plan/plan.ts';
 import { redact } from '../redact.ts';
 import { openCsv } from '../sources/csv.ts';
 import type { OpenScan, Reading, Scan } from '../sources/source.ts';
-import { inputFormat, type OpenedInput, type OpenOptions, openInput } from '../storage/storage.ts';
+import { type InputFormat, inputFormat, type OpenedInput, type OpenOptions, openInput } from '../storage/storage.ts';
+import { checkFormat, type DocumentPlace } from './inputs.ts';
 import type { ByteSlice, RunRequest } from './request.ts';
 
 export interface OpenedScan {
@@ -24,7 +25,7 @@ export interface OpenedScan {
 export async function openFileScan(
   plan: ScanPlan,
   source: FileSource,
-  url: string,
+  { url, given }: DocumentPlace,
   request: RunRequest,
   signal: AbortSignal,
   slice: ByteSlice | undefined,
@@ -35,7 +36,9 @@ export async function openFileScan(
   const options: OpenOptions = { workingDirectory, signal, compression: source.compression, limits };
   const input = await (slice === undefined ? openInput(url, options) : openSlice(url, options, slice));
   try {
-    const whole = await open(input.bytes, plan.iterations, readingOf(plan, source, url, name, request));
+    const format = given ? inputFormat(url, input.mediaType) : formatByName(url);
+    if (format !== undefined && given) checkFormat(format, url, source);
+    const whole = await open(input.bytes, plan.iterations, readingOf(plan, source, format, name, request));
     const typed = plan.dialect === 'rml' && source.formulation === 'json';
     const opened = { name, typed, close: () => input.close() };
     return slice === undefined ? { ...opened, scan: whole } : { ...opened, scan: placed(whole, slice), recordsFrom: slice.from };
@@ -95,8 +98,14 @@ function inDocument(error: unknown, { head, from }: ByteSlice): unknown {
   return error.with({ place: { line: undefined, ...at, ...records } });
 }
 
-export function readingOf({ dialect }: ScanPlan, source: FileSource, url: string, name: string, request: RunRequest): Reading {
-  const byName: CsvDialect = formatByName(url) === 'tsv' ? { delimiter: '\t' } : {};
+export function readingOf(
+  { dialect }: ScanPlan,
+  source: FileSource,
+  format: InputFormat | undefined,
+  name: string,
+  request: RunRequest,
+): Reading {
+  const byName: CsvDialect = format === 'tsv' ? { delimiter: '\t' } : {};
   const csv: CsvDialect | undefined = source.formulation === 'csv' ? { ...byName, ...source.csv } : undefined;
   return {
     name,
@@ -107,7 +116,7 @@ export function readingOf({ dialect }: ScanPlan, source: FileSource, url: string
     maxRecordBytes: request.maxRecordBytes,
     ...(request.limits.depth === 0 ? {} : { maxDepth: request.limits.depth }),
     ...(csv === undefined ? {} : { csv }),
-    ...(source.formulation === 'json' && formatByName(url) === 'jsonl' ? { jsonLines: true } : {}),
+    ...(source.formulation === 'json' && format === 'jsonl' ? { jsonLines: true } : {}),
   };
 }
 
@@ -124,7 +133,7 @@ async function formatOf(formulation: FileSource['formulation']): Promise<OpenSca
 }
 
 /** What the name says, where it says anything. */
-export function formatByName(url: string): string | undefined {
+export function formatByName(url: string): InputFormat | undefined {
   try {
     return inputFormat(url);
   } catch {

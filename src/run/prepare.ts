@@ -1,20 +1,23 @@
 /** What comes before the first record: the mapping read, the databases asked, the plan made, the documents found. */
 import { createHash } from 'node:crypto';
-import type { Diagnostic, Mapping } from '../mapping/model.ts';
+import { formatDiagnostic } from '../mapping/diagnostics.ts';
+import type { LogicalSource, Mapping } from '../mapping/model.ts';
+import { forDocuments } from '../plan/documents.ts';
 import { type Plan, planMapping } from '../plan/plan.ts';
 import { redact } from '../redact.ts';
 import { Databases } from './databases.ts';
-import { locateInputs } from './inputs.ts';
+import { bindSources, type DocumentPlace, locateInputs } from './inputs.ts';
 import { type LoadedMapping, loadMapping } from './load.ts';
 import { DEFAULT_BASE, type RunRequest } from './request.ts';
+import { leftOutText, selectBound } from './selection.ts';
 
 export interface PreparedRun {
   readonly plan: Plan;
   /** The document of each scan; undefined for a database's rows. */
-  readonly urls: readonly (string | undefined)[];
+  readonly places: readonly (DocumentPlace | undefined)[];
   /** undefined: the mapping reads none. */
   readonly databases: Databases | undefined;
-  readonly warnings: readonly Diagnostic[];
+  readonly warnings: readonly string[];
   readonly documents: LoadedMapping['documents'];
   /** Of mapping, plan and database: two processes that find the same one have planned the same, and read the same database. */
   readonly digest: string;
@@ -32,23 +35,65 @@ export async function prepareRun(
   snapshots: Readonly<Record<string, string>> = {},
 ): Promise<PreparedRun> {
   const base = request.base ?? DEFAULT_BASE;
-  const { mapping, warnings, documents } = await loadMapping(request.mappings, base, request.workingDirectory, signal);
+  const loaded = await loadMapping(request.mappings, base, request.workingDirectory, signal);
+  const { mapping, warnings, documents } = selected(loaded, request);
   const databases = await Databases.open(mapping, request, snapshots, signal);
   try {
-    const plan = databases === undefined ? planOf(mapping, base) : planMapping(mapping, base, databases.facts);
-    const urls = locateInputs(plan.scans, request.inputs, request.workingDirectory);
+    const whole = databases === undefined ? planOf(mapping, base) : planMapping(mapping, base, databases.facts);
+    const located = locateInputs(whole.scans.map(sourceOf), request);
+    const { plan, positions } = forDocuments(
+      whole,
+      located.map((places) => places?.length ?? 1),
+    );
+    const places = positions.map((position, at) => located[position]?.[at - positions.indexOf(position)]);
     const shape = plan.scans.map(({ iterations }) =>
       iterations.map(({ references, maps }) => [references, maps.map(({ unique }) => unique)]),
     );
     const digest = createHash('sha256')
       .update(JSON.stringify([documents.map(({ sha256 }) => sha256), base, shape, redact(request.database?.jdbcUrl ?? '')]))
       .digest('hex');
-    return { plan, urls, databases, warnings, documents, digest, close: async () => databases?.close() };
+    return { plan, places, databases, warnings, documents, digest, close: async () => databases?.close() };
   } catch (error) {
     await databases?.close();
     throw error;
   }
 }
+
+const sourceOf = ({ source }: { readonly source: LogicalSource }): LogicalSource => source;
+
+interface SelectedMapping extends Pick<LoadedMapping, 'mapping' | 'documents'> {
+  readonly warnings: readonly string[];
+}
+
+/** With `boundOnly`, without the triples maps and the documents that have nothing to do with the inputs. */
+function selected({ mapping, warnings, documents }: LoadedMapping, { boundOnly, inputs }: RunRequest): SelectedMapping {
+  if (boundOnly !== true) return { mapping, warnings: warnings.map(formatDiagnostic), documents };
+  const bound = bindSources(mapping.triplesMaps.map(sourceOf), inputs, true);
+  const { mapping: wanted, leftOut } = selectBound(mapping, new Set(bound.keys()));
+  const text = leftOutText(leftOut);
+  if (text === undefined) return { mapping, warnings: warnings.map(formatDiagnostic), documents };
+  const kept = new Set(wanted.triplesMaps.map(({ origin }) => origin.document));
+  const idle = new Set(leftOut.map(({ origin }) => origin.document).filter((document) => !kept.has(document)));
+  return {
+    mapping: sameSelection(mapping, wanted),
+    warnings: [...warnings.filter(({ origin }) => !idle.has(origin.document)).map(formatDiagnostic), text],
+    documents: documents.filter(({ url }) => !idle.has(url)),
+  };
+}
+
+/** The same object for the same part of a remembered mapping, so that its plan is made once. */
+function sameSelection(mapping: Mapping, wanted: Mapping): Mapping {
+  const known = selections.get(mapping) ?? new Map<string, Mapping>();
+  selections.set(mapping, known);
+  const key = JSON.stringify(wanted.triplesMaps.map(({ id }) => id));
+  const found = known.get(key) ?? wanted;
+  known.set(key, found);
+  if (known.size > SELECTIONS) known.delete(known.keys().next().value as string);
+  return found;
+}
+
+const selections = new WeakMap<Mapping, Map<string, Mapping>>();
+const SELECTIONS = 64;
 
 /** Plans of mappings that `loadMapping` remembers, each for one base. A database's facts may change from run to run. */
 const plans = new WeakMap<Mapping, Plan>();

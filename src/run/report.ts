@@ -4,7 +4,23 @@ import { describeContent } from '../plan/explain.ts';
 import type { MapProgram } from './program.ts';
 import type { TriplesMapReport } from './request.ts';
 
-export function reportOf(program: MapProgram): TriplesMapReport {
+/** One of each triples map: what it made of several documents of its source counts together. */
+export function reportsOf(programs: readonly MapProgram[]): readonly TriplesMapReport[] {
+  const reports = new Map<string, TriplesMapReport>();
+  for (const program of programs) {
+    const report = reportOf(program);
+    const before = reports.get(report.id);
+    reports.set(report.id, before === undefined ? report : together(before, report));
+  }
+  return [...reports.values()];
+}
+
+function together(a: TriplesMapReport, b: TriplesMapReport): TriplesMapReport {
+  const empty = a.empty === undefined || b.empty === undefined ? undefined : a.records > 0 ? a.empty : b.empty;
+  return { ...a, records: a.records + b.records, quads: a.quads + b.quads, rejected: a.rejected + b.rejected, empty };
+}
+
+function reportOf(program: MapProgram): TriplesMapReport {
   const { triplesMap, records, quads, rejected } = program;
   return {
     id: triplesMap.id,

@@ -3,9 +3,9 @@ import type { FaultData } from '../fault.ts';
 import { NO_LIMITS, type RunLimits } from '../limits.ts';
 import type { ByteRange } from '../storage/storage.ts';
 
-/** Binds a source of the mapping, by the name that the mapping gives it, to the real location. */
+/** Binds a source of the mapping, by the name that the mapping gives it, to a real location. A source with several is read in their order. */
 export interface InputBinding {
-  /** `rml:source` text, file path, or IRI of the logical source or source; undefined: the mapping's only file source. */
+  /** `rml:source` text, file path, or IRI of the logical source or source; undefined: the one that `pathsMeant` finds. */
   readonly name: string | undefined;
   /** `file:`, `http(s):`, or a path. */
   readonly url: string;
@@ -78,6 +78,8 @@ export interface RunRequest {
   /** Mapping files, as URLs or paths; at least one. */
   readonly mappings: readonly string[];
   readonly inputs: readonly InputBinding[];
+  /** Leave out triples maps whose sources are neither bound by `inputs` nor joined to one that is. */
+  readonly boundOnly?: boolean | undefined;
   /** What relative paths and rml:CurrentWorkingDirectory mean. */
   readonly workingDirectory: string;
   /** Base IRI for relative IRIs of mapping and data; undefined: `http://example.com/base/`. */

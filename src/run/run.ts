@@ -3,7 +3,6 @@
  */
 import { Fault } from '../fault.ts';
 import { checkCounts, secondsFault } from '../limits.ts';
-import { formatDiagnostic } from '../mapping/diagnostics.ts';
 import type { QuadSink } from '../sinks/sink.ts';
 import { type PreparedRun, prepareRun } from './prepare.ts';
 import type { RunHooks, RunReport, RunRequest, SliceScan } from './request.ts';
@@ -53,7 +52,7 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
       bytesSpilled: sum((result) => result.bytesSpilled ?? 0),
       seconds: (performance.now() - started) / 1000,
       triplesMaps: results.flatMap((result) => result.triplesMaps),
-      warnings: [...prepared.warnings.map(formatDiagnostic), ...results.flatMap((result) => result.warnings)],
+      warnings: [...prepared.warnings, ...results.flatMap((result) => result.warnings)],
       unmatched: results.find((result) => result.unmatched !== undefined)?.unmatched,
       mappings: prepared.documents,
     };

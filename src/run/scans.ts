@@ -7,10 +7,11 @@ import { toBytes } from '../text.ts';
 import type { Databases } from './databases.ts';
 import { HashSet, MemoryBudget } from './distinct.ts';
 import { Execution } from './execute.ts';
+import type { DocumentPlace } from './inputs.ts';
 import { KeyedTexts } from './join.ts';
 import { openFileScan } from './open-scan.ts';
 import type { PreparedRun } from './prepare.ts';
-import { reportOf } from './report.ts';
+import { reportsOf } from './report.ts';
 import { type ByteSlice, DEFAULT_BASE, type KeyRange, type RunHooks, type RunReport, type RunRequest, type SliceScan } from './request.ts';
 import { LineSpill, SpillSpace, SubjectSpill } from './spill.ts';
 
@@ -24,7 +25,7 @@ export type ScansResult = Pick<
 /** @param wanted scans of the plan, ascending: whole groups of it, or a slice */
 export async function executeScans(
   request: RunRequest,
-  { plan, urls, databases }: PreparedRun,
+  { plan, places, databases }: PreparedRun,
   wanted: readonly SliceScan[],
   sink: Pick<QuadSink, 'write' | 'cut'>,
   hooks: RunHooks,
@@ -58,7 +59,14 @@ export async function executeScans(
       const opened =
         source.kind === 'sql'
           ? (databases as Databases).openScan(scan, source, range as KeyRange | undefined)
-          : await openFileScan(scan, source, urls[position] as string, request, hooks.signal ?? NEVER, range as ByteSlice | undefined);
+          : await openFileScan(
+              scan,
+              source,
+              places[position] as DocumentPlace,
+              request,
+              hooks.signal ?? NEVER,
+              range as ByteSlice | undefined,
+            );
       await execution.scan(scan, opened);
     }
     await execution.finish();
@@ -67,5 +75,5 @@ export async function executeScans(
   }
   const { records, quads, rejected, bytesRead, bytesWritten, programs, warnings, unmatched } = execution;
   const report = { records, quads, rejected, bytesRead, bytesWritten, bytesSpilled: space.bytes };
-  return { ...report, triplesMaps: programs.map(reportOf), warnings, unmatched };
+  return { ...report, triplesMaps: reportsOf(programs), warnings, unmatched };
 }

@@ -7,6 +7,7 @@ import type { MapPlan, Plan, ScanPlan } from '../plan/plan.ts';
 import type { Databases } from './databases.ts';
 import { keysOf } from './databases.ts';
 import { byteSlicesOf, hasLargeInput } from './file-slices.ts';
+import type { DocumentPlace } from './inputs.ts';
 import { prepareRun } from './prepare.ts';
 import type { ByteSlice, KeyRange, RunRequest, RunSlice, SliceScan } from './request.ts';
 
@@ -35,7 +36,7 @@ export interface CutRun {
  */
 export async function cutRun(request: RunRequest, sizes: SliceSizes, signal: AbortSignal): Promise<CutRun | undefined> {
   if (sizes.rows === 0 && !(await hasLargeInput(request, sizes.bytes, signal))) return undefined;
-  const { plan, urls, databases, digest, close } = await prepareRun(request, signal);
+  const { plan, places, databases, digest, close } = await prepareRun(request, signal);
   let open = true;
   const release = async (): Promise<void> => {
     if (open) await close();
@@ -44,7 +45,9 @@ export async function cutRun(request: RunRequest, sizes: SliceSizes, signal: Abo
   try {
     const shares = await cutPlan(plan, async (scan, position) => {
       if (scan.source.kind === 'file') {
-        return canBeParted(scan) ? byteSlicesOf(scan, scan.source, urls[position] as string, request, sizes.bytes, signal) : [];
+        return canBeParted(scan)
+          ? byteSlicesOf(scan, scan.source, (places[position] as DocumentPlace).url, request, sizes.bytes, signal)
+          : [];
       }
       return databases !== undefined && sizes.rows > 0 && canBeCut(scan, request.distinct) ? rangesOf(scan, databases, sizes.rows) : [];
     });

@@ -34,18 +34,18 @@ const BY_MEDIA_TYPE: Readonly<Record<string, InputFormat>> = {
 
 const EXPECTED = 'expected is one of XML, JSON, CSV, XLSX, ODS';
 
-/**
- * The format of the input at `url`; `.gz` on top is left aside, the storage layer has undone it.
- *
- * @throws Fault source/type — the text names the extension and the expected types
- */
-export function inputFormat(url: string, mediaType?: string): InputFormat {
+/** Without `.gz`, which the storage layer undoes. */
+function extensionOf(url: string): string | undefined {
   const name = fileNameOf(url).replace(/\.gz$/i, '');
   const dot = name.lastIndexOf('.');
-  const extension = dot > 0 ? name.slice(dot + 1).toLowerCase() : undefined;
-  const known = extension === undefined ? undefined : BY_EXTENSION[extension];
-  if (known !== undefined) return known;
-  if (extension !== undefined && NOT_YET.has(extension)) {
+  return dot > 0 ? name.slice(dot + 1).toLowerCase() : undefined;
+}
+
+/** What the name alone tells. @throws Fault source/type — a format whose reader is still to come */
+export function formatByExtension(url: string): InputFormat | undefined {
+  const extension = extensionOf(url);
+  if (extension === undefined) return undefined;
+  if (NOT_YET.has(extension)) {
     throw new Fault(
       'source/type',
       `Input type '${extension}' (${extension.toUpperCase()}) is not offered by this version yet; ${EXPECTED}`,
@@ -55,6 +55,18 @@ export function inputFormat(url: string, mediaType?: string): InputFormat {
       },
     );
   }
+  return Object.hasOwn(BY_EXTENSION, extension) ? BY_EXTENSION[extension] : undefined;
+}
+
+/**
+ * The format of the input at `url`: by its extension, else by the media type of the answer.
+ *
+ * @throws Fault source/type — the text names the extension and the expected types
+ */
+export function inputFormat(url: string, mediaType?: string): InputFormat {
+  const known = formatByExtension(url);
+  if (known !== undefined) return known;
+  const extension = extensionOf(url);
   const media = mediaType?.split(';', 1)[0]?.trim().toLowerCase();
   const told = media === undefined ? undefined : byMediaType(media);
   if (told !== undefined) return told;

@@ -13,7 +13,7 @@ import { gunzipWhenGzip } from './gzip.ts';
 import type { ByteRange, InputState } from './range.ts';
 import { fileNameOf, locate } from './url.ts';
 
-export { type InputFormat, inputFormat } from './input-format.ts';
+export { formatByExtension, type InputFormat, inputFormat } from './input-format.ts';
 export type { ByteRange, InputState } from './range.ts';
 export { resolveInside } from './safe-path.ts';
 

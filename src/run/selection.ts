@@ -1,0 +1,57 @@
+/** The part of a directory of mappings that the inputs of a request are about. */
+import type { FileSource, LogicalSource, Mapping, TriplesMap } from '../mapping/model.ts';
+import { formatOrigin } from '../mapping/model.ts';
+
+export interface Selection {
+  readonly mapping: Mapping;
+  readonly leftOut: readonly TriplesMap[];
+}
+
+/**
+ * The triples maps whose sources are `bound`, or joined to one that is, over any number of joins in either direction. What it needs of
+ * the others is none of theirs: a join brings its parent's source in.
+ */
+export function selectBound(mapping: Mapping, bound: ReadonlySet<FileSource>): Selection {
+  const byId = new Map(mapping.triplesMaps.map((map) => [map.id, map]));
+  const keys = new Map(mapping.triplesMaps.map((map) => [map, sourceKey(map.source)]));
+  const joined = new Map<string, Set<string>>();
+  const link = (a: string, b: string): void => void joined.set(a, (joined.get(a) ?? new Set()).add(b));
+  for (const map of mapping.triplesMaps) {
+    for (const parent of parentsOf(map, byId)) {
+      link(keys.get(map) as string, keys.get(parent) as string);
+      link(keys.get(parent) as string, keys.get(map) as string);
+    }
+  }
+  const wanted = new Set([...bound].map(sourceKey));
+  // Grows while it is read: what a source is joined to comes after it.
+  for (const key of wanted) for (const other of joined.get(key) ?? []) wanted.add(other);
+  const isWanted = (map: TriplesMap): boolean => wanted.has(keys.get(map) as string);
+  return {
+    mapping: { ...mapping, triplesMaps: mapping.triplesMaps.filter(isWanted) },
+    leftOut: mapping.triplesMaps.filter((map) => !isWanted(map)),
+  };
+}
+
+function parentsOf(map: TriplesMap, byId: ReadonlyMap<string, TriplesMap>): readonly TriplesMap[] {
+  const objects = map.predicateObjects.flatMap((one) => one.objects);
+  return objects.flatMap((object) => (object.kind === 'referencing' ? [byId.get(object.parent) ?? []].flat() : []));
+}
+
+/** Equal for sources that are the same document or the same rows; a file is the same one by its name alone, as inputs are bound by it. */
+function sourceKey(source: LogicalSource): string {
+  if (source.kind === 'file') return `file ${source.path}`;
+  const { connection, content } = source;
+  const what = content.kind === 'table' ? content.name : content.kind === 'query' ? content.sql : content.reader;
+  return JSON.stringify(['sql', connection?.jdbcUrl ?? null, content.kind, what]);
+}
+
+/** For the report of a run; undefined: nothing was left out. */
+export function leftOutText(leftOut: readonly TriplesMap[]): string | undefined {
+  if (leftOut.length === 0) return undefined;
+  const names = leftOut.map(({ name, origin }) => `${name} (${formatOrigin(origin)})`);
+  const what =
+    names.length === 1
+      ? '1 triples map was left out, since the request binds neither its source'
+      : `${names.length} triples maps were left out, since the request binds neither their sources`;
+  return `${what} nor one that is joined to ${names.length === 1 ? 'it' : 'them'}: ${names.join(', ')}`;
+}
