@@ -12,7 +12,7 @@ import { RUN_DEFAULTS, type RunReport } from '../src/run/request.ts';
 import { type FileSink, openFileSink } from '../src/sinks/file.ts';
 import { startWorkers } from '../workers/host.ts';
 import type { Task } from '../workers/messages.ts';
-import { removeLeftovers } from '../workers/output.ts';
+import { removeEarlier } from '../workers/output.ts';
 import { publish } from '../workers/publish.ts';
 import { temporaryDirectory, uniquePrefix } from './queues-backends.ts';
 
@@ -65,7 +65,7 @@ describe('a late attempt', () => {
     const publishing = publish(late.task, REPORT, [], async () => {
       // Its worker sleeps here, after its last question whether it may go on; another one takes the run and ends it.
       const finished = await finish(late);
-      await removeLeftovers(directory, 'S-r1');
+      await removeEarlier(directory, 'S-r1', '2');
       const next = await mapped(directory, '2', count);
       await publish(next.task, REPORT, [], () => finish(next));
       return finished;
@@ -82,7 +82,7 @@ describe('a late attempt', () => {
     const late = await mapped(directory, '1', 2);
     const publishing = publish(late.task, REPORT, [], async () => {
       const finished = await finish(late);
-      await removeLeftovers(directory, 'S-r1');
+      await removeEarlier(directory, 'S-r1', '2');
       await mapped(directory, '2', 1);
       return finished;
     });

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { RunPayload, TransformPayload } from '../queues/jobs.ts';
@@ -11,7 +12,7 @@ import { Fault } from '../src/fault.ts';
 import { createLogger, METRICS, metricsText, quietLogger } from '../src/observe.ts';
 import { RUN_DEFAULTS, type RunReport } from '../src/run/request.ts';
 import type { Task } from '../workers/messages.ts';
-import { outputDirectory, removeAttempt, removeLeftovers } from '../workers/output.ts';
+import { outputDirectory, removeAll, removeAttempt, removeEarlier, removeEarlierSpills, removeSpills } from '../workers/output.ts';
 import { type PoolOptions, ThreadPool } from '../workers/pool.ts';
 import { addUp } from '../workers/publish.ts';
 import { taskOf } from '../workers/task.ts';
@@ -176,11 +177,59 @@ describe('files of a run', () => {
       'S-r1-extra.nq',
     ];
     for (const name of names) await writeFile(join(directory, name), '');
-    await removeLeftovers(directory, 'S-r1');
+    await removeEarlier(directory, 'S-r1', '3');
     expect((await readdir(directory)).sort()).toEqual(['.S-r12.nq.1.part', 'S-r1-2.nq', 'S-r1-extra.nq', 'S-r1.nq', 'S-r12.nq']);
-    await removeLeftovers(directory, 'S-r1', true);
+    await removeAll(directory, 'S-r1');
     expect((await readdir(directory)).sort()).toEqual(['.S-r12.nq.1.part', 'S-r1-extra.nq', 'S-r12.nq']);
-    await removeLeftovers(join(directory, 'missing'), 'S-r1');
+    await removeEarlier(join(directory, 'missing'), 'S-r1', '3');
+  });
+
+  const STARTS = ['1', '1-5-3', '2', '2-5-1', '2-5-2', '2-5-10', '2-51-1', '3', '3-5-1', '10', '10-5-1'];
+  test.each<[string, readonly string[]]>([
+    ['1', []],
+    ['2', ['1', '1-5-3']],
+    ['10', STARTS.slice(0, 9)],
+    ['2-5-1', []],
+    ['2-5-2', ['2-5-1']],
+    ['2-5-10', ['2-5-1', '2-5-2']],
+  ])('of starts before %s are removed, and those of later starts stay, also where that start is a late one', async (attempt, earlier) => {
+    const directory = await directoryForTest();
+    const left = STARTS.filter((start) => !earlier.includes(start));
+    for (const start of STARTS) {
+      await writeFile(join(directory, `.S-r1.nq.${start}.part`), '');
+      await mkdir(join(directory, 'spill', `S-r1.${start}`), { recursive: true });
+    }
+    await mkdir(join(directory, 'spill', 'S-r12.1'));
+    await removeEarlier(directory, 'S-r1', attempt);
+    await removeEarlierSpills(join(directory, 'spill', `S-r1.${attempt}`));
+    expect((await readdir(directory)).filter((name) => name !== 'spill').sort()).toEqual(
+      left.map((start) => `.S-r1.nq.${start}.part`).sort(),
+    );
+    expect((await readdir(join(directory, 'spill'))).sort()).toEqual([...left.map((start) => `S-r1.${start}`), 'S-r12.1'].sort());
+    await removeSpills(join(directory, 'spill', `S-r1.${attempt}`));
+    expect(await readdir(join(directory, 'spill'))).toEqual(['S-r12.1']);
+  });
+
+  test('are there for a slice although an earlier start of it, whose worker slept, begins after it', async () => {
+    const directory = await directoryForTest();
+    const slice = (start: string): Task => {
+      const task = taskFor(directory, 'slow=600');
+      const spillDirectory = join(directory, 'spill', `Service-r1.${start}`);
+      const slice = { index: 0, digest: '', scans: [], snapshots: {} };
+      return { ...task, request: { ...task.request, slice, spillDirectory }, output: { ...task.output, attempt: start } };
+    };
+    const pool = openPool();
+    const database = { jdbcUrl: 'jdbc:postgresql://host/db', user: 'u', password: 'p' };
+    const start = (task: Task) =>
+      pool.runSlice({ ...task, request: { ...task.request, inputs: [{ name: '0', url: 'slow=600' }], database } }, hooks());
+    const newer = start(slice('1-0-2'));
+    while (!(await readdir(directory)).includes('.Service-r1.nq.1-0-2.part')) await sleep(5);
+    await mkdir(join(directory, 'spill', 'Service-r1.1-0-2'), { recursive: true });
+    const late = start(slice('1-0-1'));
+    while (!(await readdir(directory)).includes('.Service-r1.nq.1-0-1.part')) await sleep(5);
+    expect((await readdir(join(directory, 'spill'))).includes('Service-r1.1-0-2')).toBe(true);
+    const [{ parts }] = [await newer, await late];
+    expect(await readFile(join(directory, parts[0]?.file as string), 'utf8')).toContain('<urn:slice> "0"');
   });
 
   test('of one attempt or one slice are removed, and those of later attempts stay', async () => {

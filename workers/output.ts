@@ -34,19 +34,23 @@ export function outputDirectory(url: string): string {
 }
 
 /**
- * Removes what earlier attempts of the run left under temporary names; with `published`, also files that they had given
- * their final name before they died. An attempt that still lives somewhere cannot publish after that.
+ * Removes what starts before `attempt` left under temporary names; one of them that still lives somewhere cannot publish after that.
+ * Later starts keep theirs: the caller may be a late one itself, whose worker slept.
+ *
+ * @param attempt see `Task`
  */
-export async function removeLeftovers(directory: string, name: string, published = false): Promise<void> {
-  await removeFiles(directory, (file) => (isOf(file, `.${name}`) && file.endsWith('.part')) || (published && isOf(file, name)));
+export async function removeEarlier(directory: string, name: string, attempt: string): Promise<void> {
+  await removeFiles(directory, (file) => isEarlier(attemptOf(file, name), attempt));
 }
 
 /** Removes what one attempt of a run, its slices included, or one slice (`2-5`) has left under temporary names. */
 export async function removeAttempt(directory: string, name: string, attempt: string): Promise<void> {
-  await removeFiles(directory, (file) => {
-    const found = /\.([\d-]+)\.part$/.exec(file)?.[1];
-    return found !== undefined && isOf(file, `.${name}`) && isAttempt(found, attempt);
-  });
+  await removeFiles(directory, (file) => isAttempt(attemptOf(file, name), attempt));
+}
+
+/** Removes all files of a run that has ended without an output, whatever names they have. */
+export async function removeAll(directory: string, name: string): Promise<void> {
+  await removeFiles(directory, (file) => attemptOf(file, name) !== undefined || isOf(file, name));
 }
 
 /** Removes files that an earlier attempt published, and died before it said so, but for those that were just replaced. */
@@ -65,8 +69,18 @@ export function hasEarlier({ directory, name, attempt }: Task['output']): boolea
 
 const manifestPath = (directory: string, name: string): string => join(directory, `${name}.manifest.json`);
 
+/** The attempt that a temporary file of the run belongs to. */
+const attemptOf = (file: string, name: string): string | undefined =>
+  isOf(file, `.${name}`) ? /\.([\d-]+)\.part$/.exec(file)?.[1] : undefined;
+
 /** `2-5-1` is of `2` and of `2-5`. */
-const isAttempt = (found: string, attempt: string): boolean => found === attempt || found.startsWith(`${attempt}-`);
+const isAttempt = (found: string | undefined, attempt: string): boolean => found === attempt || !!found?.startsWith(`${attempt}-`);
+
+/** `1` and `1-5-3` are earlier than `2`; of the starts of the slice `2-5`, `2-5-1` is earlier than `2-5-2`. */
+function isEarlier(found: string | undefined, attempt: string): boolean {
+  const [, of, start] = /^(.*-|)(\d+)$/.exec(attempt) as unknown as [string, string, string];
+  return found?.startsWith(of) === true && Number.parseInt(found.slice(of.length), 10) < Number(start);
+}
 
 async function removeFiles(directory: string, unwanted: (file: string) => boolean): Promise<void> {
   try {
@@ -78,20 +92,29 @@ async function removeFiles(directory: string, unwanted: (file: string) => boolea
   }
 }
 
+/** Removes the spill files of all attempts of a run, given the directory of one, `<name>.<attempt>`. */
+export async function removeSpills(spillDirectory: string): Promise<void> {
+  await removeSpillsOf(spillDirectory, () => true);
+}
+
 /**
- * Removes the spill files of all attempts of a run, given the directory of one, `<name>.<attempt>`, or of those of one slice: who was
- * killed left some. An attempt that still lives without its job may fail by that; it could not have published anything.
+ * Removes those of starts before the one whose directory it is: who was killed left some. A start that still lives without its job may fail
+ * by that; it could not have published anything.
  */
-export async function removeSpills(spillDirectory: string, attempt?: string): Promise<void> {
+export async function removeEarlierSpills(spillDirectory: string): Promise<void> {
+  await removeSpillsOf(spillDirectory, isEarlier);
+}
+
+async function removeSpillsOf(spillDirectory: string, unwanted: (found: string, attempt: string) => boolean): Promise<void> {
   const all = dirname(spillDirectory);
-  const start = basename(spillDirectory).replace(/\.[\d-]+$/, '.');
+  const [, start, attempt] = /^(.*\.)([\d-]+)$/.exec(basename(spillDirectory)) as unknown as [string, string, string];
   const entries = await readdir(all).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
     throw writeFault(all, error);
   });
   for (const entry of entries) {
-    if (!entry.startsWith(start) || (attempt !== undefined && !isAttempt(entry.slice(start.length), attempt))) continue;
-    await rm(join(all, entry), { recursive: true, force: true });
+    if (entry.startsWith(start) && unwanted(entry.slice(start.length), attempt))
+      await rm(join(all, entry), { recursive: true, force: true });
   }
 }
 

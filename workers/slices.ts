@@ -2,13 +2,14 @@
  * The slice job: a share of a run, mapped in a thread, while its transform job waits for it somewhere in the fleet. It writes under
  * temporary names and never renames: a slice that nobody waits for any more can do no harm.
  */
+import type { Job } from 'bullmq';
 import type { QueueBackend } from '../queues/backend.ts';
 import { SLICE_QUEUE, type SlicePayload, type SliceResult, TRANSFORM_QUEUE, type TransformPayload } from '../queues/jobs.ts';
 import { cancelledFault } from '../queues/outcome.ts';
 import { Fault } from '../src/fault.ts';
 import { type Logger, METRICS } from '../src/observe.ts';
 import { type AttemptSettings, Attempts, fieldsOf, type JobKind } from './attempts.ts';
-import { removeAttempt, removeSpills } from './output.ts';
+import { removeEarlier, removeEarlierSpills } from './output.ts';
 import type { ThreadPool } from './pool.ts';
 import { placesOf, type TaskSettings, taskOf } from './task.ts';
 
@@ -29,8 +30,7 @@ export function sliceAttempts(
       // It may have waited for longer than the run.
       await turn.mayCommit();
       logger.info(fieldsOf(job), 'slice started');
-      const attempt = `${sliceOf(data)}-${job.attemptsStarted}`;
-      return pool.runSlice(await taskOf(data, attempt, settings, data.slice), turn);
+      return pool.runSlice(await taskOf(data, startOf(job), settings, data.slice), turn);
     },
 
     async unwanted({ id, data }) {
@@ -40,10 +40,10 @@ export function sliceAttempts(
       return waits ? undefined : new Fault('run/cancelled', 'The attempt of the run that wanted this slice is over');
     },
 
-    async tidy({ data }) {
-      const { directory, name, spillDirectory } = placesOf(data, `${sliceOf(data)}-0`, settings);
-      await removeAttempt(directory, name, sliceOf(data));
-      await removeSpills(spillDirectory, sliceOf(data));
+    async tidy(job) {
+      const { directory, name, spillDirectory } = placesOf(job.data, startOf(job), settings);
+      await removeEarlier(directory, name, startOf(job));
+      await removeEarlierSpills(spillDirectory);
     },
 
     active: (count) => METRICS.activeSlices.set(count),
@@ -52,8 +52,9 @@ export function sliceAttempts(
   return new Attempts(kind, settings, logger);
 }
 
-/** What names of all starts of the slice begin with. */
-const sliceOf = ({ attempt, slice }: SlicePayload): string => `${attempt}-${slice.index}`;
+/** What names of this start of the slice end with. */
+const startOf = ({ data: { attempt, slice }, attemptsStarted }: Job<SlicePayload>): string =>
+  `${attempt}-${slice.index}-${attemptsStarted}`;
 
 function stateOf(fault: Fault | undefined): string {
   if (fault === undefined) return 'completed';

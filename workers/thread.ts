@@ -16,7 +16,7 @@ import { type FileSink, openFileSink, temporaryName } from '../src/sinks/file.ts
 import { FORMAT_EXTENSION } from '../src/sinks/sink.ts';
 import { makeDirectory } from '../src/storage/directory.ts';
 import type { CutRun, Engine, FromThread, RunResult, Task, ThreadData, ThreadOrder, ThreadResult, ToThread, Turn } from './messages.ts';
-import { hasEarlier, RejectionFile, removeAttempt, removeLeftovers, removeSpills } from './output.ts';
+import { hasEarlier, RejectionFile, removeAttempt, removeEarlier, removeEarlierSpills } from './output.ts';
 import { checkGraphFormat, graphFilesOf } from './property-graph.ts';
 import { publish, publishSlices } from './publish.ts';
 import { withoutRepetitions } from './repetitions.ts';
@@ -90,8 +90,8 @@ async function mapRun(task: Task, turn: Turn): Promise<RunResult> {
   checkGraphFormat(task);
   const { directory, name } = task.output;
   if (hasEarlier(task.output)) {
-    await removeLeftovers(directory, name);
-    await removeSpills(task.request.spillDirectory);
+    await removeEarlier(directory, name, task.output.attempt);
+    await removeEarlierSpills(task.request.spillDirectory);
   }
   const { rows, bytes } = task.slices;
   const cut = rows > 0 || bytes > 0 ? await engine.cutRun?.(task.request, task.slices, turn.signal) : undefined;
@@ -129,9 +129,8 @@ async function waitForSlices(task: Task, cut: CutRun, { signal, ask }: Turn): Pr
 /** Files stay under their temporary names. They are complete before the question: who asks later for what is left finds them. */
 async function mapSlice(task: Task, turn: Turn): Promise<SliceResult> {
   const { directory, name, attempt } = task.output;
-  const slice = attempt.replace(/-\d+$/, '');
-  await removeAttempt(directory, name, slice);
-  await removeSpills(task.request.spillDirectory, slice);
+  await removeEarlier(directory, name, attempt);
+  await removeEarlierSpills(task.request.spillDirectory);
   const scan = comparedScan(task.request);
   const file = temporaryName(`${name}.subjects`, attempt);
   if (scan !== undefined) makeDirectory(directory);

@@ -17,7 +17,7 @@ import { Fault } from '../src/fault.ts';
 import { type Logger, METRICS } from '../src/observe.ts';
 import { inPresentSpan } from '../src/trace.ts';
 import { type AttemptSettings, Attempts, fieldsOf, type JobKind } from './attempts.ts';
-import { removeLeftovers, removeSpills } from './output.ts';
+import { removeAll, removeSpills } from './output.ts';
 import type { ThreadPool } from './pool.ts';
 import { Share } from './share.ts';
 import { type Places, placesOf, type TaskSettings, taskOf } from './task.ts';
@@ -85,6 +85,6 @@ export async function clearRun(run: TransformPayload, settings: Pick<TaskSetting
     if (Fault.of(error).code === 'config/invalid') return;
     throw error;
   }
-  await removeLeftovers(places.directory, places.name, true);
+  await removeAll(places.directory, places.name);
   await removeSpills(places.spillDirectory);
 }

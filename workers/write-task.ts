@@ -9,7 +9,7 @@ import { writeFault } from '../src/sinks/descriptor.ts';
 import { makeDirectory } from '../src/storage/directory.ts';
 import type { RejectedStatement, WriteProgress, WriteReport } from '../src/targets/request.ts';
 import type { FromThread, Turn, WriteTask, WrittenResult } from './messages.ts';
-import { RejectionFile, removeLeftovers } from './output.ts';
+import { RejectionFile, removeEarlier } from './output.ts';
 
 /** Rejected statements that a report names one by one. */
 const NAMED = 100;
@@ -25,7 +25,7 @@ export async function writeInputs(task: WriteTask, { signal, ask }: Turn, say: (
   const { resume } = task.request;
   const log = new RejectionLog(task.output);
   try {
-    if (resume === undefined) await removeLeftovers(directory, name);
+    if (resume === undefined) await removeEarlier(directory, name, task.output.attempt);
     else await log.takeOver();
     const progress = ({ statements, quadsWritten, bytesRead, position }: WriteProgress): void => {
       // Behind the position nobody looks again.
@@ -95,14 +95,14 @@ class RejectionLog {
   /** Its URL; undefined where nothing was rejected. @throws Fault sink/failed */
   async publish(): Promise<string | undefined> {
     const temporary = this.file.finish();
-    const { directory, name } = this.output;
+    const { directory, name, attempt } = this.output;
     const path = join(directory, `${name}.rejected.ndjson`);
     if (temporary !== undefined) {
       await rename(join(directory, temporary), path).catch((error: unknown) => {
         throw writeFault(path, error);
       });
     }
-    await removeLeftovers(directory, name);
+    await removeEarlier(directory, name, attempt);
     return temporary === undefined ? undefined : pathToFileURL(path).href;
   }
 

@@ -7,7 +7,7 @@ import { type Logger, METRICS } from '../src/observe.ts';
 import type { TargetAddress } from '../src/targets/target.ts';
 import { type AttemptSettings, Attempts, fieldsOf, type JobKind, type Turn } from './attempts.ts';
 import type { WriteTask } from './messages.ts';
-import { removeLeftovers, removeSpills } from './output.ts';
+import { removeAll, removeSpills } from './output.ts';
 import type { TaskHooks, ThreadPool } from './pool.ts';
 import { placesOf } from './task.ts';
 
@@ -85,7 +85,7 @@ const progressOf = ({ progress }: Job<WritePayload, WriteResult>): RunProgress |
 /** Removes what a run that has not completed left beside what the target has of it. */
 export async function clearWrite(run: WritePayload, settings: Pick<WriteSettings, 'spillDirectory'>): Promise<void> {
   const { directory, name, spillDirectory } = placesOf(run, '0', settings);
-  await removeLeftovers(directory, name, true);
+  await removeAll(directory, name);
   await removeSpills(spillDirectory);
 }
 
