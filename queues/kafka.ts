@@ -5,6 +5,7 @@
  * after the hand-over, and a new client in place of one that gave up. The library's consumer ends for good when it meets an error that it
  * does not expect, and its producer may refuse everything after a failed batch; so both are replaced then.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Admin,
@@ -16,6 +17,7 @@ import {
   type Producer,
   type SASLOptions,
 } from 'kafkajs';
+import { LinkedAbort } from '../src/abort.ts';
 import type { Snapshot } from '../src/config/options.ts';
 import { Fault } from '../src/fault.ts';
 import { type Logger, METRICS } from '../src/observe.ts';
@@ -272,8 +274,8 @@ async function handOver(
   stopped: AbortSignal,
   commit: (offset: string) => Promise<void>,
 ): Promise<void> {
-  const lost = new AbortController();
-  const signal = AbortSignal.any([stopped, lost.signal]);
+  const lost = new LinkedAbort([stopped]);
+  const { signal } = lost;
   const goesOn = (): boolean => isRunning() && !isStale() && !signal.aborted;
   try {
     for (let at = 0; at < batch.messages.length && goesOn(); at += TAKEN_TOGETHER) {

@@ -1,5 +1,7 @@
 /** The sources that mapping files name, so that a request with a wrong name is told at once. */
+
 import { createHash } from 'node:crypto';
+import { withLimit } from '../src/abort.ts';
 import { Fault } from '../src/fault.ts';
 import { pathsMeant } from '../src/input-names.ts';
 import { readMapping } from '../src/mapping/read.ts';
@@ -73,10 +75,11 @@ async function readSources(
   workingDirectory: string,
   base: string,
 ): Promise<readonly MappingSource[] | undefined> {
-  const signal = AbortSignal.timeout(READ_MS);
   const documents: { name: string; text: string }[] = [];
   try {
-    for (const name of mappings) documents.push({ name, text: await readText(name, LARGEST_BYTES, { workingDirectory, signal }) });
+    await withLimit(READ_MS, async (signal) => {
+      for (const name of mappings) documents.push({ name, text: await readText(name, LARGEST_BYTES, { workingDirectory, signal }) });
+    });
   } catch {
     return undefined;
   }

@@ -149,3 +149,12 @@ describe('imports point one way', () => {
     ).toEqual([]);
   });
 });
+
+describe('signals', () => {
+  test('end by a controller and a timer of `src/abort.ts`: a time-out that only a combined signal refers to may be collected, and never fires', () => {
+    const wrong = ['src', 'queues', 'workers', 'api', 'bin', 'test/chaos', 'test/conformance'].flatMap((top) =>
+      [...sources(join(ROOT, top))].filter((path) => /AbortSignal\.(any|timeout)\(/.test(readFileSync(path, 'utf8'))),
+    );
+    expect(wrong.map((path) => relative(ROOT, path))).toEqual([]);
+  });
+});

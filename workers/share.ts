@@ -4,12 +4,14 @@
  * It asks the queue instead of listening to it: an answer holds state, progress, result and reason in one, and no lost event can leave
  * a run waiting.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job, Queue } from 'bullmq';
 import { atMost } from '../queues/backend.ts';
 import { SLICE_QUEUE, type SlicePayload, type SliceResult, type TransformPayload, type TransformResult } from '../queues/jobs.ts';
 import { decodeFault } from '../queues/outcome.ts';
 import { laneOf, prioritiesFrom, type Turns, urgencyOf } from '../queues/turns.ts';
+import { LinkedAbort } from '../src/abort.ts';
 import { Fault } from '../src/fault.ts';
 import { checkCounts } from '../src/limits.ts';
 import type { Progress, RunSlice } from '../src/run/request.ts';
@@ -37,8 +39,7 @@ export class Share {
   private readonly task: Task;
   private readonly turn: Turn;
   /** Also aborted by `end`: the thread may be gone while the slices go on. */
-  private readonly over = new AbortController();
-  private readonly signal: AbortSignal;
+  private readonly over: LinkedAbort;
   private ids: readonly string[] = [];
   private work: Promise<readonly SliceResult[]> | undefined;
 
@@ -49,7 +50,7 @@ export class Share {
     this.job = job;
     this.task = task;
     this.turn = turn;
-    this.signal = AbortSignal.any([turn.signal, this.over.signal]);
+    this.over = new LinkedAbort([turn.signal]);
   }
 
   /**
@@ -65,8 +66,8 @@ export class Share {
 
   /** Ends slices that still go on, and removes the jobs of all and what they left under temporary names. Never throws. */
   async end(): Promise<void> {
-    if (this.work === undefined) return;
     this.over.abort(new Fault('run/cancelled', 'The attempt of the run is over'));
+    if (this.work === undefined) return;
     await this.work.catch(() => undefined);
     await atMost(
       END_MS,
@@ -92,14 +93,14 @@ export class Share {
       opts: { ...options, jobId: this.ids[i] as string, priority: priorities[i] as number },
     }));
     for (let from = 0; from < jobs.length; from += ADD_COUNT) {
-      this.signal.throwIfAborted();
+      this.over.signal.throwIfAborted();
       await this.queue.addBulk(jobs.slice(from, from + ADD_COUNT)).catch(notQueued);
     }
     return this.wait();
   }
 
   private async wait(): Promise<readonly SliceResult[]> {
-    const { signal } = this;
+    const { signal } = this.over;
     const results = new Map<number, SliceResult>();
     const under = new Map<number, Progress>();
     let pending = [...this.ids.keys()];

@@ -1,6 +1,7 @@
 /**
  * A run: mapping files and inputs in, statements out to a sink. The one way in for the command line, the workers and the tests.
  */
+import { LinkedAbort } from '../abort.ts';
 import { Fault } from '../fault.ts';
 import { checkCounts, secondsFault } from '../limits.ts';
 import type { QuadSink } from '../sinks/sink.ts';
@@ -23,15 +24,13 @@ export { cutRun } from './slices.ts';
 export async function executeRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Promise<RunReport> {
   const { seconds } = request.limits;
   if (seconds === 0) return mapRun(request, sink, hooks);
-  const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), seconds * 1000);
-  const signal = hooks.signal === undefined ? late.signal : AbortSignal.any([hooks.signal, late.signal]);
+  const limit = new LinkedAbort([hooks.signal], seconds * 1000);
   try {
-    return await mapRun(request, sink, { ...hooks, signal });
+    return await mapRun(request, sink, { ...hooks, signal: limit.signal });
   } catch (error) {
-    throw late.signal.aborted ? secondsFault(seconds) : error;
+    throw limit.late ? secondsFault(seconds) : error;
   } finally {
-    clearTimeout(timer);
+    limit.release();
   }
 }
 

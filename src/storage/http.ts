@@ -1,4 +1,5 @@
 /** Files behind `http(s):`. Redirects are followed; content encodings are undone by fetch. */
+import { LinkedAbort } from '../abort.ts';
 import { Fault } from '../fault.ts';
 import { type ByteRange, changedFault, type InputState } from './range.ts';
 import type { RawInput } from './storage.ts';
@@ -10,14 +11,14 @@ import type { RawInput } from './storage.ts';
  * a range of a resource that has changed
  */
 export async function openHttp(url: URL, name: string, signal: AbortSignal | undefined, range?: ByteRange): Promise<RawInput> {
-  const ending = new AbortController();
-  const signals = signal === undefined ? ending.signal : AbortSignal.any([signal, ending.signal]);
+  const ending = new LinkedAbort([signal]);
   const { user, address } = withoutUser(url);
   const headers = { ...(user === undefined ? {} : { authorization: user }), ...(range === undefined ? {} : rangeHeaders(range)) };
   let response: Response;
   try {
-    response = await fetch(address, { signal: signals, headers });
+    response = await fetch(address, { signal: ending.signal, headers });
   } catch (error) {
+    ending.release();
     throw connectionFault(error as Error, name, undefined);
   }
   if (range !== undefined && (response.ok || response.status === 416) && !isRange(response, range)) {
@@ -41,12 +42,11 @@ export async function openHttp(url: URL, name: string, signal: AbortSignal | und
 
 /** Size and version of a resource that is served in ranges; undefined for any other, and where there is no such answer. */
 export async function httpState(url: URL, signal: AbortSignal | undefined): Promise<InputState | undefined> {
-  const ending = new AbortController();
-  const signals = signal === undefined ? ending.signal : AbortSignal.any([signal, ending.signal]);
+  const ending = new LinkedAbort([signal]);
   const { user, address } = withoutUser(url);
   const headers = { ...(user === undefined ? {} : { authorization: user }), ...rangeHeaders({ from: 0, to: 1 }) };
   try {
-    const response = await fetch(address, { signal: signals, headers });
+    const response = await fetch(address, { signal: ending.signal, headers });
     const sizeBytes = Number(contentRange(response)?.[2] ?? Number.NaN);
     const version = versionOf(response);
     return response.status === 206 && Number.isSafeInteger(sizeBytes) && version !== undefined ? { sizeBytes, version } : undefined;
@@ -79,7 +79,7 @@ const isRange = (response: Response, { from, to, version }: ByteRange): boolean 
 async function* chunksOf(
   body: ReadableStream<Uint8Array>,
   name: string,
-  ending: AbortController,
+  ending: LinkedAbort,
   range: ByteRange | undefined,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   let bytes = range?.from ?? 0;

@@ -4,6 +4,7 @@
  * Its statements wait in nodes of their own, out of sight of whoever asks for resources. `commit` exchanges the graph in one transaction; where
  * the server has not the memory for that, which is about 1 kB for each statement, in many, and meanwhile a reader sees a part of the graph.
  */
+import { withLimit } from '../abort.ts';
 import { BASE_LABEL, type Names, nodeKey } from '../property-graph/names.ts';
 import { fromBytes, toBytes } from '../text.ts';
 import type { BoltConnection, Work } from './bolt-connect.ts';
@@ -42,7 +43,8 @@ export async function replaceGraphOver(
       await connection.transaction((work) => work.run(staging.add, { key, part, text }), insertSignal);
     },
     commit: (commitSignal) => exchange({ connection, graph, key, names, signal: commitSignal }),
-    abort: () => connection.transaction(async (work) => void (await work.run(staging.remove, { key })), AbortSignal.timeout(ABORT_MS)),
+    abort: () =>
+      withLimit(ABORT_MS, (limit) => connection.transaction(async (work) => void (await work.run(staging.remove, { key })), limit)),
   };
 }
 

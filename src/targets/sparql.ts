@@ -4,7 +4,9 @@
  * Statements are added by one POST of N-Quads where the product takes that in one transaction, otherwise by INSERT DATA; everything else is
  * one update request. `sparql-products.ts` has the differences between the products.
  */
+
 import { readFile } from 'node:fs/promises';
+import { withLimit } from '../abort.ts';
 import { Fault } from '../fault.ts';
 import { faultOfAnswer } from './sparql-faults.ts';
 import { type HttpAnswer, type HttpClient, openHttp } from './sparql-http.ts';
@@ -152,7 +154,7 @@ async function replaceGraph(store: Store, graph: string, key: string, signal: Ab
     commit: (commitSignal) => store.update(filled ? exchange(graph, staging, product) : emptied(graph, product), commitSignal),
     async abort() {
       try {
-        await store.update(dropped(staging), AbortSignal.timeout(ABORT_MS));
+        await withLimit(ABORT_MS, (limit) => store.update(dropped(staging), limit));
       } catch (error) {
         // What ended the replacement is the news; the next try of it, or of another one with this key, clears the graph first.
         if (!(error instanceof Fault) && !(error instanceof DOMException)) throw error;

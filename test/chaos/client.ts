@@ -1,5 +1,7 @@
 /** A client as one would write it: one idempotency key for a request, sent again after every error that may pass. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withLimit } from '../../src/abort.ts';
 import type { EndState, Ledger, Observation } from './ledger.ts';
 import { expectedFailure, type Manner, type PlannedRun, serviceOf } from './load.ts';
 import { bytesOf } from './poison.ts';
@@ -133,8 +135,8 @@ export class Client {
   /** Asks until there is an answer that is not a passing trouble; undefined when it is too late. */
   async #insist(run: PlannedRun, what: string, path: string, init: RequestInit = {}): Promise<Answer | undefined> {
     for (let waitMs = 100; !this.#late.aborted; waitMs = Math.min(waitMs * 2, 1_000)) {
-      const signal = AbortSignal.any([this.#late, AbortSignal.timeout(ANSWER_LIMIT_MS)]);
-      const answer = await ask(`${this.#world.url}${path}`, { ...init, signal }).catch((error: Error) => error);
+      const asking = (signal: AbortSignal): Promise<Answer> => ask(`${this.#world.url}${path}`, { ...init, signal });
+      const answer = await withLimit(ANSWER_LIMIT_MS, asking, this.#late).catch((error: Error) => error);
       if (!(answer instanceof Error)) {
         if (init.method !== undefined) this.#ledger.note(run.key, what, { status: answer.status, id: answer.body.runId ?? answer.body.id });
         if (answer.status !== 503) return answer;

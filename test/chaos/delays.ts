@@ -2,7 +2,9 @@
  * How late things happen on this machine, just now: how much longer than asked a sleep takes here, and how long workers that are up take to
  * answer the least of all requests. Bounds on time are given that much more.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withLimit } from '../../src/abort.ts';
 import type { Member } from './member.ts';
 import type { Span } from './spans.ts';
 
@@ -44,9 +46,8 @@ export class Delays {
     if (!worker.isUp || this.#asked.has(worker)) return;
     this.#asked.add(worker);
     const before = performance.now();
-    const answer = await fetch(`${worker.url}/health/live`, { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) })
-      .then((response) => response.text())
-      .catch((error: Error) => error.name);
+    const asking = async (signal: AbortSignal): Promise<string> => (await fetch(`${worker.url}/health/live`, { signal })).text();
+    const answer = await withLimit(ANSWER_LIMIT_MS, asking).catch((error: Error) => error.name);
     this.#asked.delete(worker);
     // What a fault did to it meanwhile is no delay of the machine, and a connection that breaks is none either.
     if (worker.up.at(-1) === up && answer !== 'TypeError') this.#note(performance.now() - before);

@@ -1,8 +1,10 @@
 /** One process of the fleet, kept alive as a supervisor would: whatever ends it, it is started again until it is ready. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withLimit } from '../../src/abort.ts';
 import { PROJECT_ROOT } from '../project-root.ts';
 import { type Span, spanOf } from './spans.ts';
 
@@ -108,10 +110,7 @@ export class Member {
     const { url } = this;
     if (life === undefined || url === undefined) return false;
     const askedAt = Date.now();
-    const text = await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(limitMs) }).then(
-      (response) => response.text(),
-      () => undefined,
-    );
+    const text = await withLimit(limitMs, async (signal) => (await fetch(`${url}/metrics`, { signal })).text()).catch(() => undefined);
     if (text === undefined) return false;
     const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
     const values = new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]));

@@ -1,7 +1,9 @@
 /** The other side of the brokers: sends source messages, and reads all topics when everything is over. */
+
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Kafka, logLevel, Partitioners, type Producer } from 'kafkajs';
+import { withLimit } from '../../src/abort.ts';
 import { type KafkaServer, startKafka } from '../servers/kafka.ts';
 
 /** Each with its partitions. */
@@ -41,7 +43,8 @@ export class Messages {
   async prepare(): Promise<void> {
     const topics = TOPIC_NAMES.map((name) => ({ topic: TOPICS[name], numPartitions: PARTITIONS[name] }));
     // Right after the start of a broker the first try may fail.
-    await this.#insist(AbortSignal.timeout(30_000), () => this.#asAdmin((admin) => admin.createTopics({ topics, waitForLeaders: true })));
+    const make = (): Promise<unknown> => this.#asAdmin((admin) => admin.createTopics({ topics, waitForLeaders: true }));
+    await withLimit(30_000, (signal) => this.#insist(signal, make));
   }
 
   /** Sends until it is acknowledged; it may be there several times then. */

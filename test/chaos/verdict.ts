@@ -1,9 +1,11 @@
 /** After the last fault: does everything that is left behind agree with the ledger? */
+
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { withLimit } from '../../src/abort.ts';
 import { mayEnd } from './client.ts';
 import type { Ledger } from './ledger.ts';
 import { expectedStatements, OUTPUT_NAMES, type PlannedRun, serviceOf } from './load.ts';
@@ -153,8 +155,9 @@ async function keysOf(client: Redis, pattern: string): Promise<readonly string[]
 async function listRuns(url: string, state: string): Promise<number> {
   let count = 0;
   for (const service of Object.keys(OUTPUT_NAMES)) {
-    const response = await fetch(`${url}/${service}/runs?state=${state}&limit=1000`, { signal: AbortSignal.timeout(30_000) });
-    const { runs } = (await response.json()) as { readonly runs: readonly unknown[] };
+    const address = `${url}/${service}/runs?state=${state}&limit=1000`;
+    const answer = await withLimit(30_000, async (signal) => (await fetch(address, { signal })).json());
+    const { runs } = answer as { readonly runs: readonly unknown[] };
     count += runs.length;
   }
   return count;

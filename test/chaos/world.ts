@@ -1,7 +1,9 @@
 /** What the faults act on: an API process, workers, their Redis, Kafka and database, their disk and the server of their inputs. */
+
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withLimit } from '../../src/abort.ts';
 import { freePort } from '../servers/port.ts';
 import { type Redis, startRedis } from '../servers/redis.ts';
 import { type Database, SLICE_ROWS, startDatabase, TABLE_MAPPING } from './database.ts';
@@ -224,9 +226,12 @@ function settingsOf({ redis, kafka, database }: Servers): Readonly<Record<string
 /** Whether the API became ready within `limitMs`. */
 export async function untilReady(url: string, limitMs: number): Promise<boolean> {
   for (const deadline = Date.now() + limitMs; Date.now() < deadline; await sleep(50)) {
-    const answer = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(2_500) }).catch(() => undefined);
-    await answer?.arrayBuffer().catch(() => undefined);
-    if (answer?.status === 200) return true;
+    const status = await withLimit(2_500, async (signal) => {
+      const answer = await fetch(`${url}/health/ready`, { signal });
+      await answer.arrayBuffer();
+      return answer.status;
+    }).catch(() => undefined);
+    if (status === 200) return true;
   }
   return false;
 }

@@ -1,7 +1,9 @@
 /** Runs one case in this process and judges it. */
+
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { withLimit } from '../../src/abort.ts';
 import { describeFault, Fault } from '../../src/fault.ts';
 import { readMapping } from '../../src/mapping/read.ts';
 import { type DatabaseAccess, RUN_DEFAULTS } from '../../src/run/request.ts';
@@ -128,7 +130,6 @@ async function outputOf(test: Case, workingDirectory: string, database: Database
     abort: async () => undefined,
   };
   const inputs = Object.entries(test.sourceOverrides ?? {}).map(([name, file]) => ({ name, url: join(workingDirectory, file) }));
-  const signal = AbortSignal.timeout(TIME_LIMIT_MS);
   const request = {
     ...RUN_DEFAULTS,
     runId: 'conformance',
@@ -140,7 +141,7 @@ async function outputOf(test: Case, workingDirectory: string, database: Database
     spillDirectory: tmpdir(),
   };
   try {
-    await Promise.race([executeRun(request, sink, { signal }), rejectionOf(signal)]);
+    await withLimit(TIME_LIMIT_MS, (signal) => Promise.race([executeRun(request, sink, { signal }), rejectionOf(signal)]));
     return fromBytes(lines);
   } catch (error) {
     return Fault.of(error);

@@ -1,0 +1,69 @@
+/**
+ * Signals that end with others, or after a time.
+ *
+ * `AbortSignal.any` and `AbortSignal.timeout` are used nowhere (`test/layers.test.ts`): Node 20 may collect a time-out that only a combined
+ * signal refers to, and then it never fires.
+ */
+
+/**
+ * An AbortController that is also aborted by the first of `signals`, with its reason, and after `waitMs`, with a `TimeoutError`.
+ *
+ * It holds on to the signals, and they to it, until it is aborted or released: whoever makes it does one of the two.
+ */
+export class LinkedAbort {
+  readonly #controller = new AbortController();
+  readonly #signals: readonly AbortSignal[];
+  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #follow = (event: Event): void => this.abort((event.target as AbortSignal).reason);
+  #late = false;
+
+  constructor(signals: readonly (AbortSignal | undefined)[], waitMs?: number) {
+    this.#signals = signals.filter((signal) => signal !== undefined);
+    const ended = this.#signals.find((signal) => signal.aborted);
+    if (ended !== undefined) {
+      this.#controller.abort(ended.reason);
+      return;
+    }
+    for (const signal of this.#signals) signal.addEventListener('abort', this.#follow, { once: true });
+    if (waitMs === undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#late = true;
+      this.abort(new DOMException(`The operation took longer than ${waitMs / 1000} s`, 'TimeoutError'));
+    }, waitMs);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Whether it was the time that ended it. */
+  get late(): boolean {
+    return this.#late;
+  }
+
+  /** Only the first reason counts, as everywhere. */
+  abort(reason?: unknown): void {
+    this.release();
+    this.#controller.abort(reason);
+  }
+
+  /** From now on neither the signals nor the time abort it. */
+  release(): void {
+    clearTimeout(this.#timer);
+    for (const signal of this.#signals) signal.removeEventListener('abort', this.#follow);
+  }
+}
+
+/** What `act` gives, with a signal that is aborted after `waitMs` or by the first of `signals`. `act` must heed it. */
+export async function withLimit<T>(
+  waitMs: number,
+  act: (signal: AbortSignal) => Promise<T>,
+  ...signals: readonly AbortSignal[]
+): Promise<T> {
+  const limit = new LinkedAbort(signals, waitMs);
+  try {
+    return await act(limit.signal);
+  } finally {
+    limit.release();
+  }
+}
