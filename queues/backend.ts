@@ -10,6 +10,7 @@ import { Fault } from '../src/fault.ts';
 import { type Logger, METRICS } from '../src/observe.ts';
 import { isTraced, TRACER } from '../src/trace.ts';
 import type { BackendKind, Driver } from './backend/driver.ts';
+import { type LostPause, NO_PAUSE, watchForLost } from './backend/lost.ts';
 import { openEmbedded, openPostgres } from './backend/postgres.ts';
 import { describeRedis, openRedis } from './backend/redis.ts';
 import { findRedisServer, startRedisServer } from './backend/redis-server.ts';
@@ -27,7 +28,10 @@ export interface BackendOptions {
   readonly prefix: string;
 }
 
-export type WorkerSettings = Partial<Omit<WorkerOptions, 'connection' | 'prefix'>>;
+export interface WorkerSettings extends Partial<Omit<WorkerOptions, 'connection' | 'prefix' | 'maxStalledCount' | 'skipStalledCheck'>> {
+  /** How long its jobs wait after their worker was lost; undefined: not at all. However often that happens, they do not end by it. */
+  readonly lostPause?: LostPause;
+}
 
 /** Everything made here is closed by `close`, in the order: workers, listeners, producers, connections, private server. */
 export interface QueueBackend {
@@ -75,6 +79,9 @@ async function openDriver({ url, directory, prefix }: BackendOptions, logger: Lo
   });
 }
 
+/** As BullMQ's. */
+const STALLED_MS = 30_000;
+
 interface Closable {
   /** `force` is for workers only: without an answer of the queue. */
   close(force?: boolean): Promise<void>;
@@ -118,12 +125,13 @@ function makeBackend(driver: Driver, prefix: string, logger: Logger): QueueBacke
       return queue as unknown as Queue<D, R>;
     },
 
-    worker<D, R>(name: string, process: Processor<D, R>, rest: WorkerSettings): Worker<D, R> {
-      const { stalledInterval } = rest;
-      // BullMQ skips a check when the one before is not quite an interval ago: at twice the pace there is one in every interval that was asked for.
-      const checks = stalledInterval === undefined ? {} : { stalledInterval: stalledInterval / 2 };
-      const options = { autorun: false, ...rest, ...checks, ...common('consumer') };
-      return keep(opened.workers, new Worker<D, R>(name, process, options, factory), `worker ${name}`);
+    worker<D, R>(name: string, process: Processor<D, R>, settings: WorkerSettings): Worker<D, R> {
+      const { lostPause = NO_PAUSE, stalledInterval = STALLED_MS, ...rest } = settings;
+      const options = { autorun: false, ...rest, skipStalledCheck: true, ...common('consumer') };
+      const worker = keep(opened.workers, new Worker<D, R>(name, process, options, factory), `worker ${name}`);
+      // A look is skipped when the one before is not quite an interval ago: at twice the pace there is one in every interval that was asked for.
+      watchForLost(worker as unknown as Worker, driver.recover, stalledInterval / 2, lostPause);
+      return worker;
     },
 
     async queueEvents(name) {

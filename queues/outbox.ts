@@ -85,8 +85,6 @@ export interface Sender {
 
 /** Outcomes whose messages are sent at the same time; what is asked for together goes out together. */
 const CONCURRENCY = 200;
-/** Whoever loses its lock only sends again; BullMQ's bound on that must never come. */
-const NEVER = 1_000_000;
 const KAFKA = { queue: 'kafka' } as const;
 const MEASURE_MS = 2_000;
 const UNTAKEN_MS = 60_000;
@@ -121,7 +119,6 @@ export async function startSender(backend: QueueBackend, { bus, state, snapshot 
       concurrency: CONCURRENCY,
       lockDuration: snapshot.LOCK_SECONDS * 1_000,
       stalledInterval: snapshot.STALLED_SECONDS * 1_000,
-      maxStalledCount: NEVER,
       drainDelay: 5,
       runRetryDelay: 1_000,
     },

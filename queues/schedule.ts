@@ -100,7 +100,6 @@ const same = (a: Timing | undefined, b: Timing | undefined): boolean => a?.cron 
 const SCHEDULER = 'sql-transformer';
 const AGAIN_MS = 1_000;
 const STOP_MS = 2_000;
-const NEVER = 1_000_000;
 /** The queue is away, or the disk of the mappings: a tick is tried for about a minute. */
 const TICK_RETRY = { attempts: 6, backoff: { type: 'exponential', delay: 2_000 }, removeOnComplete: true, removeOnFail: true } as const;
 
@@ -214,8 +213,6 @@ export async function startTicks(
     concurrency: 1,
     lockDuration: snapshot.LOCK_SECONDS * 1_000,
     stalledInterval: snapshot.STALLED_SECONDS * 1_000,
-    // A tick that is given up takes the ones after it along.
-    maxStalledCount: NEVER,
     drainDelay: 5,
     runRetryDelay: AGAIN_MS,
   });

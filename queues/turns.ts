@@ -2,8 +2,8 @@
  * Whose run is next: callers take turns, whatever number of runs each has waiting.
  *
  * Start-time fair queueing: a run gets as BullMQ priority its place in the row of its caller, the n-th waiting run the place n, and a
- * caller without waiting runs goes on where the queue is. The only state is the last place of each caller, kept beside the queue and
- * forgotten when the queue is empty. A process that dies between taking a place and using it leaves a gap, and gaps harm nobody.
+ * caller without waiting runs goes on where the queue is. The only state is the last place of each caller and where the queue is, kept beside
+ * it, and forgotten when nothing waits, is delayed or goes on. A run that comes back keeps its place: it is next, and moves nothing back. A process that dies between taking a place and using it leaves a gap, and gaps harm nobody.
  *
  * Urgency comes before fairness: each has a band of priorities of its own.
  *
@@ -34,9 +34,9 @@ export interface Lane {
 /** Kept by the backend of the queue. */
 export interface Turns {
   /**
-   * The next place of a caller: that behind its last one, but not before the job which is next. In an empty queue, where callers start
-   * anew, that behind the `pending` runs for which the caller has taken places and not used them yet. Without a caller, the place of the
-   * job that is next. Places are at least 1, and not whole.
+   * The next place of a caller: that behind its last one, but not before where the queue is: the job which is next, unless that has come
+   * back from an earlier time. In an empty queue, where callers start anew, that behind the `pending` runs for which the caller has taken
+   * places and not used them yet. Without a caller, where the queue is. Places are at least 1, and not whole.
    */
   take(lane: Lane, caller: string | undefined, pending?: number): Promise<number>;
 }

@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Worker } from 'bullmq';
+import type { LostPause } from '../queues/backend/lost.ts';
 import { openBackend, type QueueBackend } from '../queues/backend.ts';
 import { SLICE_QUEUE, TRANSFORM_QUEUE, type TransformRequest } from '../queues/jobs.ts';
 import { openRuns } from '../queues/runs.ts';
@@ -176,6 +178,87 @@ function suite(queue: TestQueue): void {
     },
     LIMIT_MS,
   );
+
+  /** A worker that takes one job, and is as good as dead from then on, but for its looks for lost jobs. */
+  async function loseNext(pause: LostPause): Promise<{ readonly id: string; readonly worker: Worker }> {
+    const dead = { skipLockRenewal: true, lockDuration: 100, stalledInterval: 200, lostPause: pause };
+    const worker = backend.worker(TRANSFORM_QUEUE, () => new Promise(() => undefined), dead);
+    const active = once(worker, 'active');
+    const stalled = once(worker, 'stalled');
+    void worker.run();
+    const [[job], [id]] = [await active, await stalled];
+    expect(id).toBe(job.id);
+    return { id, worker };
+  }
+  /** Completes the jobs that are next, one after the other. */
+  async function takeNext(count: number): Promise<readonly string[]> {
+    const worker = backend.worker(TRANSFORM_QUEUE, async () => undefined, {});
+    const ids: string[] = [];
+    while (ids.length < count) {
+      const job = await worker.getNextJob('token', { block: false });
+      if (job === undefined) throw new Error(`there are ${ids.length} jobs in place of ${count}`);
+      ids.push(job.id as string);
+      await job.moveToCompleted(undefined, 'token', false);
+    }
+    await worker.close(true);
+    return ids;
+  }
+
+  test('a run whose worker is lost again and again waits longer each time, and others are mapped meanwhile', async () => {
+    await open();
+    const [lost, ...others] = (await submitMany('a', 4)) as [string, ...string[]];
+    const pause = { firstMs: 300, longestMs: 1_000 };
+    const pauses: number[] = [];
+    for (let losses = 1; losses <= 4; losses++) {
+      // Its turn has come each time: it was there first.
+      const { id, worker } = await loseNext(pause);
+      expect(id).toBe(lost);
+      const job = await backend.queue(TRANSFORM_QUEUE).getJob(lost);
+      expect(job?.stalledCounter).toBe(losses);
+      expect(await job?.getState()).toBe('delayed');
+      expect(await runs.get(lost)).toMatchObject({ state: 'retrying' });
+      pauses.push(job?.delay as number);
+      if (losses === 2) expect(await takeNext(2)).toEqual(others.slice(0, 2));
+      // The worker has no free place, and asks for nothing.
+      for (const deadline = Date.now() + 5_000; (await job?.getState()) !== 'prioritized'; await sleep(20)) {
+        expect(Date.now()).toBeLessThan(deadline);
+      }
+      await worker.close(true);
+    }
+    expect(pauses).toEqual([300, 600, 1_000, 1_000]);
+    expect(await takeNext(2)).toEqual([lost, others[2]]);
+  });
+
+  test('a run that comes back does not let a third caller overtake all that wait', async () => {
+    await open();
+    await submit('a');
+    const many = await submitMany('many', 30);
+    const { id: lost, worker } = await loseNext({ firstMs: 1_000, longestMs: 1_000 });
+    expect(await takeNext(20)).toEqual(many.slice(0, 20));
+    await submit('many');
+    await sleep(1_500);
+    await worker.close(true);
+    const few = await submitMany('few', 5);
+    const left = await takeNext(1 + 10 + few.length);
+    expect(left[0]).toBe(lost);
+    // One of each in turn.
+    for (const [i, id] of few.entries()) expect(left.indexOf(id)).toBeLessThanOrEqual(2 * i + 3);
+    expect(left.slice(0, 8).filter((id) => few.includes(id)).length).toBeLessThanOrEqual(4);
+  });
+
+  test('a run that waits to be tried again does not go behind those that were sent after it, although nothing waited in between', async () => {
+    await open();
+    const early = await submitMany('a', 20);
+    expect(await takeNext(19)).toEqual(early.slice(0, 19));
+    const { id, worker } = await loseNext({ firstMs: 50, longestMs: 50 });
+    expect(id).toBe(early.at(-1));
+    await submitMany('b', 3);
+    await submitMany('a', 3);
+    await sleep(500);
+    await worker.close(true);
+    // Beside the first of the other caller.
+    expect((await takeNext(7)).indexOf(id)).toBeLessThanOrEqual(1);
+  });
 
   test(
     'slices of a long run do not keep those of a later one waiting',

@@ -1,4 +1,5 @@
 /** A process that works: it takes transform, slice and announce jobs from the queue, and stops in an orderly way. */
+import type { LostPause } from '../queues/backend/lost.ts';
 import { atMost, type QueueBackend } from '../queues/backend.ts';
 import {
   ANNOUNCE_QUEUE,
@@ -51,8 +52,10 @@ export interface HostOptions {
 
 /** Announcing takes milliseconds, and must not wait behind itself when many runs end at once. */
 const ANNOUNCE_CONCURRENCY = 8;
-/** Stalls are bounded by MAX_STARTS, in the job's own words; BullMQ's bound must never come first. */
-const NEVER = 1_000_000;
+/** A run that takes its workers along, until MAX_STARTS ends it, is not to keep the others from being mapped. */
+const RUN_PAUSE: LostPause = { firstMs: 1_000, longestMs: 60_000 };
+/** The run of a slice keeps its place meanwhile. */
+const SLICE_PAUSE: LostPause = { firstMs: 1_000, longestMs: 1_000 };
 /** What an aborted run gets to stop, and the last announcements to go out. */
 const LAST_MS = 5_000;
 
@@ -69,7 +72,6 @@ export async function startWorkers(
   const common = {
     lockDuration: lockMs,
     stalledInterval: snapshot.STALLED_SECONDS * 1000,
-    maxStalledCount: NEVER,
     drainDelay: 5,
     runRetryDelay: 1_000,
   };
@@ -88,15 +90,17 @@ export async function startWorkers(
   const mapping = backend.worker<TransformPayload, TransformResult>(
     TRANSFORM_QUEUE,
     (job, token) => transforms.process(job, token as string),
-    { ...common, concurrency: snapshot.WORKER_CONCURRENCY },
+    { ...common, lostPause: RUN_PAUSE, concurrency: snapshot.WORKER_CONCURRENCY },
   );
   // As many again: transform jobs that wait for slices must not keep the slices from being taken.
   const slicing = backend.worker<SlicePayload, SliceResult>(SLICE_QUEUE, (job, token) => slices.process(job, token as string), {
     ...common,
+    lostPause: SLICE_PAUSE,
     concurrency: snapshot.WORKER_CONCURRENCY,
   });
   const writing = backend.worker<WritePayload, WriteResult>(WRITE_QUEUE, (job, token) => writes.process(job, token as string), {
     ...common,
+    lostPause: RUN_PAUSE,
     concurrency: snapshot.WRITE_CONCURRENCY,
   });
   const clear = (run: RunPayload): Promise<void> => (run.service === 'graph-writer' ? clearWrite(run, settings) : clearRun(run, settings));

@@ -1,6 +1,7 @@
 /** What each kind of queue offers to `queues/backend.ts`. */
 import type { BackendFactory } from 'bullmq';
 import type { Turns } from '../turns.ts';
+import type { Recover } from './lost.ts';
 import type { SettingsStore } from './settings.ts';
 
 export type BackendKind = 'redis' | 'postgres' | 'embedded';
@@ -18,6 +19,7 @@ export interface Driver {
   connection(role: ConnectionRole): unknown;
   readonly settings: SettingsStore;
   readonly turns: Turns;
+  readonly recover: Recover;
   ping(): Promise<void>;
   close(): Promise<void>;
 }

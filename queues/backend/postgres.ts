@@ -7,6 +7,7 @@ import { redact } from '../../src/redact.ts';
 import { claimDirectory } from '../../src/storage/claim.ts';
 import type { Turns } from '../turns.ts';
 import type { Driver } from './driver.ts';
+import type { Recover } from './lost.ts';
 import type { SettingsStore } from './settings.ts';
 
 /** Workers and listeners keep one connection each for notifications; the rest is for queries. */
@@ -117,6 +118,7 @@ function driver(pool: PgPool, schema: string, rest: Pick<Driver, 'kind' | 'descr
     connection: () => pool,
     settings: settingsTable(pool, schema),
     turns: turnsTable(pool, schema),
+    recover: recoverBy(pool, schema),
     async ping() {
       await pool.query('SELECT 1');
     },
@@ -144,30 +146,76 @@ function settingsTable(pool: PgPool, schema: string): SettingsStore {
   };
 }
 
+/** Where the queue is stands under the empty name. */
 function turnsTable(pool: PgPool, schema: string): Turns {
   const name = quoteSchemaName(schema);
   const table = `${name}.quadmill_turn`;
-  const head = `
-    SELECT (priority - $2::int)::double precision AS place FROM ${name}.job
-    WHERE queue = $1 AND state = 'waiting' AND priority > $2::int AND priority <= $2::int + $3::int
-    ORDER BY priority, seq LIMIT 1`;
   // Rows that another submission holds just now are its own to set right.
   const take = `
-    WITH head AS (${head}), forgotten AS (
-      DELETE FROM ${table} WHERE NOT EXISTS (SELECT FROM head) AND (lane, caller) IN (
-        SELECT lane, caller FROM ${table} WHERE lane = $5 AND caller <> $6 FOR UPDATE SKIP LOCKED))
-    INSERT INTO ${table} AS turn (lane, caller, place) VALUES ($5, $6, coalesce((SELECT place FROM head), 1 + $7::int))
+    WITH head AS (
+      SELECT (priority - $2::int)::double precision AS place FROM ${name}.job
+      WHERE queue = $1 AND state = 'waiting' AND priority > $2::int AND priority <= $2::int + $3::int
+      ORDER BY priority, seq LIMIT 1
+    ), present AS (
+      SELECT CASE WHEN EXISTS (SELECT FROM head) THEN greatest((SELECT place FROM head), (SELECT place FROM ${table} WHERE lane = $5 AND caller = ''))
+        WHEN EXISTS (SELECT FROM ${name}.job WHERE queue = $1 AND state IN ('delayed', 'active'))
+        THEN coalesce((SELECT max(place) FROM ${table} WHERE lane = $5), 1) END AS place
+    ), forgotten AS (
+      DELETE FROM ${table} WHERE (SELECT place FROM present) IS NULL AND (lane, caller) IN (
+        SELECT lane, caller FROM ${table} WHERE lane = $5 AND caller <> $6 FOR UPDATE SKIP LOCKED)
+    ), clock AS (
+      INSERT INTO ${table} AS turn (lane, caller, place) SELECT $5, '', place FROM present
+      WHERE $6 <> '' AND place > coalesce((SELECT place FROM ${table} WHERE lane = $5 AND caller = ''), 0)
+      ON CONFLICT (lane, caller) DO UPDATE SET place = greatest(turn.place, excluded.place)
+    )
+    INSERT INTO ${table} AS turn (lane, caller, place) SELECT $5, $6, coalesce(place, 1 + $7::int) FROM present
     ON CONFLICT (lane, caller) DO UPDATE SET place = CASE
-      WHEN EXISTS (SELECT FROM head) THEN greatest(excluded.place, turn.place + power(2, -turn.place / $4::double precision))
-      ELSE excluded.place END
+      WHEN $6 = '' OR (SELECT place FROM present) IS NULL THEN excluded.place
+      ELSE greatest(excluded.place, turn.place + power(2, -turn.place / $4::double precision)) END
     RETURNING place`;
   return {
-    async take({ queue, above, width, halvedAfter }, caller, pending = 0) {
-      const { rows } =
-        caller === undefined
-          ? await pool.query<{ place: number }>(head, [queue, above, width])
-          : await pool.query<{ place: number }>(take, [queue, above, width, halvedAfter, `${queue}:${above}`, caller, pending]);
+    async take({ queue, above, width, halvedAfter }, caller = '', pending = 0) {
+      const lane = `${queue}:${above}`;
+      const { rows } = await pool.query<{ place: number }>(take, [queue, above, width, halvedAfter, lane, caller, pending]);
       return Number(rows[0]?.place ?? 1);
     },
+  };
+}
+
+/** As one statement; who comes second waits at the row of the last look, and then finds that it was just now. */
+function recoverBy(pool: PgPool, schema: string): Recover {
+  const name = quoteSchemaName(schema);
+  const told = (event: string, data: string): string => `${name}.publish_event($1, '${event}', jsonb_build_object('jobId', id, ${data}))`;
+  const text = `
+    WITH look AS (
+      INSERT INTO ${name}.meta AS last (queue, field, value) VALUES ($1, 'stalled-check', $2::bigint::text)
+      ON CONFLICT (queue, field) DO UPDATE SET value = excluded.value WHERE last.value::bigint + $3::bigint <= $2::bigint
+      RETURNING value
+    ), lost AS (
+      SELECT id, least($5::float8, $4::float8 * power(2, stalled_count))::bigint AS pause FROM ${name}.job
+      WHERE queue = $1 AND state = 'active' AND stalled_marked AND locked_until_ms < $2::bigint AND EXISTS (SELECT FROM look)
+      FOR UPDATE SKIP LOCKED
+    ), back AS (
+      UPDATE ${name}.job AS job SET state = (CASE WHEN pause > 0 THEN 'delayed' ELSE 'waiting' END)::${name}.job_state,
+        delay_ms = pause, process_at_ms = $2::bigint + pause, lock_token = NULL, locked_until_ms = NULL,
+        stalled_marked = false, stalled_count = stalled_count + 1
+      FROM lost WHERE job.queue = $1 AND job.id = lost.id
+      RETURNING job.id, pause
+    ), marked AS (
+      UPDATE ${name}.job SET stalled_marked = true
+      WHERE queue = $1 AND state = 'active' AND NOT stalled_marked AND EXISTS (SELECT FROM look)
+    ), due AS (
+      UPDATE ${name}.job SET state = 'waiting', delay_ms = 0
+      WHERE queue = $1 AND state = 'delayed' AND process_at_ms <= $2::bigint AND EXISTS (SELECT FROM look)
+      RETURNING id
+    )
+    SELECT id, true AS lost, ${told('stalled', "'prev', 'active'")}, pg_notify('bullmq_jobs', $1)::text,
+      CASE WHEN pause > 0 THEN ${told('delayed', "'delay', $2::bigint + pause")} ELSE ${told('waiting', "'prev', 'active'")} END
+    FROM back
+    UNION ALL
+    SELECT id, false, ${told('waiting', "'prev', 'delayed'")}, pg_notify('bullmq_jobs', $1)::text, 0 FROM due`;
+  return async (queue, nowMs, intervalMs, { firstMs, longestMs }) => {
+    const { rows } = await pool.query<{ id: string; lost: boolean }>(text, [queue, nowMs, intervalMs, firstMs, longestMs]);
+    return rows.filter(({ lost }) => lost).map(({ id }) => id);
   };
 }

@@ -4,6 +4,7 @@ import { Fault } from '../../src/fault.ts';
 import { redact } from '../../src/redact.ts';
 import type { Turns } from '../turns.ts';
 import type { Driver } from './driver.ts';
+import type { Recover } from './lost.ts';
 import type { SettingsStore } from './settings.ts';
 
 const CONNECT_MS = 2_000;
@@ -38,6 +39,7 @@ export async function openRedis(
     connection: (role) => (role === 'producer' ? producer : consumer),
     settings: settingsHash(producer, `${prefix}:quadmill:settings`),
     turns: turnsHash(producer, prefix),
+    recover: recoverBy(producer, prefix),
     async ping() {
       await producer.ping();
     },
@@ -102,15 +104,21 @@ function settingsHash(client: Redis, hash: string): SettingsStore {
   };
 }
 
-/** BullMQ's score of a waiting job is its priority times 2^32, and the order of arrival. */
+/** BullMQ's score of a waiting job is its priority times 2^32, and the order of arrival. Where the queue is stands under the empty name. */
 const TAKE_TURN = `
 local above, width, halved, pending, caller = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
 local unit = 4294967296
 local from, to = string.format('%.0f', (above + 1) * unit), string.format('(%.0f', (above + width + 1) * unit)
 local score = redis.call('ZRANGEBYSCORE', KEYS[1], from, to, 'WITHSCORES', 'LIMIT', 0, 1)[2]
 local place = 1 + pending
-if score then
-  place = math.floor(tonumber(score) / unit) - above
+if score or redis.call('ZCARD', KEYS[3]) + redis.call('LLEN', KEYS[4]) > 0 then
+  place = 1
+  if score then
+    place = math.max(math.floor(tonumber(score) / unit) - above, tonumber(redis.call('HGET', KEYS[2], '') or 1))
+  else
+    for _, last in ipairs(redis.call('HVALS', KEYS[2])) do place = math.max(place, tonumber(last)) end
+  end
+  redis.call('HSET', KEYS[2], '', string.format('%.17g', place))
   local last = caller ~= '' and tonumber(redis.call('HGET', KEYS[2], caller) or '')
   if last then place = math.max(place, last + 2 ^ (-last / halved)) end
 else
@@ -121,12 +129,69 @@ if caller ~= '' then redis.call('HSET', KEYS[2], caller, place) end
 return place`;
 
 function turnsHash(client: Redis, prefix: string): Turns {
-  client.defineCommand('quadmillTakeTurn', { numberOfKeys: 2, lua: TAKE_TURN });
+  client.defineCommand('quadmillTakeTurn', { numberOfKeys: 4, lua: TAKE_TURN });
   const { quadmillTakeTurn } = client as unknown as { quadmillTakeTurn(...values: readonly (string | number)[]): Promise<string> };
   return {
     async take({ queue, above, width, halvedAfter }, caller = '', pending = 0) {
-      const keys = [`${prefix}:${queue}:prioritized`, `${prefix}:quadmill:turns:${queue}:${above}`];
+      const [waiting, delayed, active] = ['prioritized', 'delayed', 'active'].map((name) => `${prefix}:${queue}:${name}`) as [
+        string,
+        string,
+        string,
+      ];
+      const keys = [waiting, `${prefix}:quadmill:turns:${queue}:${above}`, delayed, active];
       return Number(await quadmillTakeTurn.call(client, ...keys, above, width, halvedAfter, pending, caller));
     },
   };
 }
+
+/** With BullMQ's keys and events: marks of the look before, the order of priorities, and what wakes workers that wait. */
+const RECOVER = `
+local check, stalled, active, wait, prioritized, delayed, counter, marker, events, meta = unpack(KEYS)
+local job, now, interval, first, longest = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
+local call = redis.call
+if call('EXISTS', check) == 1 then return {} end
+call('SET', check, now, 'PX', interval)
+local most = call('HGET', meta, 'opts.maxLenEvents') or 10000
+local function tell(...) call('XADD', events, 'MAXLEN', '~', most, '*', 'event', ...) end
+local function toTurn(id, push, from)
+  local priority = tonumber(call('HGET', job .. id, 'priority')) or 0
+  if priority > 0 then call('ZADD', prioritized, priority * 4294967296 + call('INCR', counter) % 4294967296, id) else call(push, wait, id) end
+  if call('HEXISTS', meta, 'paused') == 0 then call('ZADD', marker, 0, '0') end
+  tell('waiting', 'jobId', id, 'prev', from)
+end
+for _, id in ipairs(call('ZRANGEBYSCORE', delayed, 0, (now + 1) * 4096 - 1, 'LIMIT', 0, 1000)) do
+  call('ZREM', delayed, id)
+  call('HSET', job .. id, 'delay', 0)
+  toTurn(id, 'LPUSH', 'delayed')
+end
+local lost = {}
+for _, id in ipairs(call('SMEMBERS', stalled)) do
+  if call('EXISTS', job .. id .. ':lock') == 0 and call('LREM', active, 1, id) > 0 and call('EXISTS', job .. id) == 1 then
+    local pause = math.min(longest, first * 2 ^ (call('HINCRBY', job .. id, 'stc', 1) - 1))
+    if pause > 0 then
+      call('HSET', job .. id, 'delay', pause)
+      call('ZADD', delayed, (now + pause) * 4096, id)
+      tell('delayed', 'jobId', id, 'delay', now + pause)
+    else
+      toTurn(id, 'RPUSH', 'active')
+    end
+    tell('stalled', 'jobId', id)
+    lost[#lost + 1] = id
+  end
+end
+call('DEL', stalled)
+for _, id in ipairs(call('LRANGE', active, 0, -1)) do call('SADD', stalled, id) end
+local due = call('ZRANGE', delayed, 0, 0, 'WITHSCORES')[2]
+if #lost > 0 and due then call('ZADD', marker, tonumber(due) / 4096, '1') end
+return lost`;
+
+function recoverBy(client: Redis, prefix: string): Recover {
+  client.defineCommand('quadmillRecover', { numberOfKeys: RECOVER_KEYS.length, lua: RECOVER });
+  const { quadmillRecover } = client as unknown as { quadmillRecover(...values: readonly (string | number)[]): Promise<readonly string[]> };
+  return (queue, nowMs, intervalMs, { firstMs, longestMs }) => {
+    const keys = RECOVER_KEYS.map((name) => `${prefix}:${queue}:${name}`);
+    return quadmillRecover.call(client, ...keys, `${prefix}:${queue}:`, nowMs, intervalMs, firstMs, longestMs);
+  };
+}
+
+const RECOVER_KEYS = ['stalled-check', 'stalled', 'active', 'wait', 'prioritized', 'delayed', 'pc', 'marker', 'events', 'meta'] as const;
