@@ -9,6 +9,8 @@ import {
   RUN_DEFAULTS,
   type RunReport,
   type RunRequest,
+  XML_DEFAULT_NAMESPACES,
+  type XmlDefaultNamespace,
 } from '../src/run/request.ts';
 import { ReaderGone } from '../src/sinks/descriptor.ts';
 import { GRAPH_HEADERS, OUTPUT_FORMATS } from '../src/sinks/sink.ts';
@@ -48,7 +50,8 @@ export const RUN: Command = {
     'on-error': {
       value: 'POLICY',
       choices: ['strict', 'skip', 'quarantine'],
-      summary: "what a record's bad value does; default strict, but skip for legacy RML",
+      summary:
+        "what a record's bad value does; default strict, but skip for legacy RML. When strict is set, a reference that no record of JSON or XML has ends the run, too",
     },
     'max-rejected': { value: 'N', summary: 'with skip and quarantine: give up after more than N rejected records' },
     'no-distinct': { summary: 'write a statement as often as it is made' },
@@ -58,6 +61,11 @@ export const RUN: Command = {
       summary: `what de-duplication and joins may hold before they use temporary files, default ${RUN_DEFAULTS.memoryBudgetBytes / MB}`,
     },
     'max-record-mb': { value: 'N', summary: `the largest record that is read, default ${RUN_DEFAULTS.maxRecordBytes / MB}` },
+    'xml-default-namespace': {
+      value: 'NAMESPACE',
+      choices: XML_DEFAULT_NAMESPACES,
+      summary: "what a name without prefix means in XPath: no namespace, or the default namespace of the document's root; default none",
+    },
     'max-seconds': { value: 'N', summary: 'give up after N seconds' },
     stats: { summary: 'a line of JSON on standard error at the end: records, quads, seconds, memory' },
   },
@@ -154,6 +162,7 @@ export function requestOf(parsed: Parsed, mappings: readonly string[], database:
     distinct: !parsed.has('no-distinct'),
     threads: numberOf(parsed, 'threads', 1) ?? RUN_DEFAULTS.threads,
     memoryBudgetBytes: (numberOf(parsed, 'memory-mb', 1) ?? RUN_DEFAULTS.memoryBudgetBytes / MB) * MB,
+    xmlDefaultNamespace: (parsed.value('xml-default-namespace') as XmlDefaultNamespace | undefined) ?? RUN_DEFAULTS.xmlDefaultNamespace,
     maxRecordBytes: (numberOf(parsed, 'max-record-mb', 1) ?? RUN_DEFAULTS.maxRecordBytes / MB) * MB,
     limits: { ...RUN_DEFAULTS.limits, seconds: numberOf(parsed, 'max-seconds', 1) ?? 0 },
     database,

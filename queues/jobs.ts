@@ -40,6 +40,7 @@ export interface TransformRequest {
     | 'distinct'
     | 'memoryBudgetBytes'
     | 'maxRecordBytes'
+    | 'xmlDefaultNamespace'
     | 'limits'
     | 'sql'
     | 'rowsPerPart'

@@ -25,6 +25,7 @@ export function settingsOf(
       distinct: snapshot.DISTINCT,
       memoryBudgetBytes: snapshot.MEMORY_BUDGET_MB * 2 ** 20,
       maxRecordBytes: snapshot.MAX_RECORD_BYTES,
+      xmlDefaultNamespace: snapshot.XML_DEFAULT_NAMESPACE,
       limits: {
         inputBytes: snapshot.MAX_INPUT_BYTES,
         inflationRatio: snapshot.MAX_INFLATION_RATIO,

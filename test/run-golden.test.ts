@@ -120,6 +120,38 @@ describe('a run', () => {
     expect((error as Fault).code).toBe('record/limit');
   });
 
+  test.each([
+    ['JSON', 'people.json', 'ql:JSONPath', '"$"', '{"id": 1, "name": "Ann"}'],
+    ['XML', 'people.xml', 'ql:XPath', '"/person"', '<person><id>1</id><name>Ann</name></person>'],
+  ])(
+    'maps a message of %s without an optional member, and says so; with the policy strict it fails',
+    async (_, file, formulation, iterator, message) => {
+      const directory = mkdtempSync(join(tmpdir(), 'quadmill-message-'));
+      try {
+        writeFileSync(join(directory, file), message);
+        writeFileSync(
+          join(directory, 'mapping.ttl'),
+          `@prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix rml: <http://semweb.mmlab.be/ns/rml#> . @prefix ql: <http://semweb.mmlab.be/ns/ql#> .
+<#Person> rml:logicalSource [ rml:source "${file}" ; rml:referenceFormulation ${formulation} ; rml:iterator ${iterator} ] ;
+  rr:subjectMap [ rr:template "http://e/{id}" ] ;
+  rr:predicateObjectMap [ rr:predicate <http://e/name> ; rr:objectMap [ rml:reference "name" ] ] ;
+  rr:predicateObjectMap [ rr:predicate <http://e/mail> ; rr:objectMap [ rml:reference "mail" ] ] .`,
+        );
+        for (const onError of [undefined, 'skip', 'quarantine'] as const) {
+          const { text, report } = await run(directory, { onError });
+          expect(text).toBe('<http://e/1> <http://e/name> "Ann" .\n');
+          expect(report?.warnings).toEqual([expect.stringContaining('No record has anything at mail')]);
+        }
+        expect((await run(directory, { onError: 'strict' })).error).toMatchObject({
+          code: 'mapping/reference',
+          place: { expression: 'mail' },
+        });
+      } finally {
+        rmSync(directory, { recursive: true });
+      }
+    },
+  );
+
   test('the policy of the request goes before that of the dialect', async () => {
     expect(((await run(join(CASES, 'legacy-skips-a-bad-record'), { onError: 'strict' })).error as Fault).code).toBe('record/term');
     expect((await run(join(CASES, 'strict-ends-at-a-bad-record'), { onError: 'skip' })).report?.rejected).toBe(1);

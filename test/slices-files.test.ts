@@ -399,6 +399,8 @@ describe('JSON Lines', () => {
     const { result, slices } = await run({ mapping: json('$[*]', 'id', ['rare', 'never']), input, bytes: 100 });
     expect(slices).toBeGreaterThan(5);
     expect(result.report.warnings).toEqual([expect.stringContaining('No record has anything at never')]);
+    const strict = run({ mapping: json('$[*]', 'id', ['rare', 'never']), input, bytes: 100, more: { onError: 'strict' } });
+    await expect(strict).rejects.toMatchObject({ code: 'mapping/reference', place: { expression: 'never' } });
   });
 
   describe('behind HTTP', () => {

@@ -159,6 +159,35 @@ describe('a reference', () => {
   });
 });
 
+describe('a name without prefix', () => {
+  const DOCUMENT =
+    '<o xmlns="urn:shop" id="1"><i n="1">a<t xmlns="">x</t></i><p:i xmlns:p="urn:shop" n="2">b</p:i><i xmlns="urn:other" n="3">c</i></o>';
+
+  test.each<[iterator: string, reference: string, reading: Partial<Reading>, expected: unknown[]]>([
+    ['/o/i', '@n', {}, []],
+    ['/o/i', '@n', { xmlDefaultNamespace: 'document' }, ['1', '2']],
+    ['/o/i[@n="2"]', '../@id', { xmlDefaultNamespace: 'document' }, ['1']],
+    ['//i', 'string-join((@n, t), "-")', { xmlDefaultNamespace: 'document' }, ['1', '2']],
+    ['//i[t]', '@n', { xmlDefaultNamespace: 'document' }, []],
+    ['/o', 'i', { xmlDefaultNamespace: 'document' }, [['ax', 'b']]],
+    ['/o', 'i[count(.) > 0]', { xmlDefaultNamespace: 'document' }, [['ax', 'b']]],
+    ['/o/i', '*:t', { xmlDefaultNamespace: 'document' }, ['x', null]],
+    ['/*:o/*:i', '@n', {}, ['1', '2', '3']],
+    ['/*:o/*:i[@n="1"]', 't', {}, ['x']],
+    ['//*:i', '@*:n', {}, ['1', '2', '3']],
+    ['/o/i', '@n', { namespaces: { '': 'urn:shop' } }, ['1', '2']],
+    ['/p:o/p:*', '@n', { namespaces: { p: 'urn:shop' } }, ['1', '2']],
+  ])('in %s, %s (%j)', async (iterator, reference, reading, expected) => {
+    expect(await values(DOCUMENT, iterator, reference, reading)).toEqual(expected);
+  });
+
+  test('that finds nothing is told with what to write', async () => {
+    const { hints } = await read(DOCUMENT, [request('/o/i[@n="1"]', '@n')], { dialect: 'legacy' });
+    expect(hints[0]).toContain('write /*:o/*:i[@n="1"], or');
+    expect(hints[0]).toContain('--xml-default-namespace document');
+  });
+});
+
 describe('an iterator', () => {
   const NESTED = '<r><a n="1" t="x"><b n="2"/><a n="3" t="y"><b n="4"/><b n="5"/></a></a><c><a n="6" t="x"/></c><a n="7"/></r>';
 

@@ -3,10 +3,11 @@ import { rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { GraphFiles, SliceResult } from '../queues/jobs.ts';
-import { Fault } from '../src/fault.ts';
+import { Fault, type FaultData } from '../src/fault.ts';
 import { checkCounts } from '../src/limits.ts';
 import type { GraphCsvFiles } from '../src/property-graph/csv-write.ts';
-import type { RunReport, TriplesMapReport } from '../src/run/request.ts';
+import { warningsOf } from '../src/run/report.ts';
+import type { ErrorPolicy, RunReport, TriplesMapReport } from '../src/run/request.ts';
 import { writeFault } from '../src/sinks/descriptor.ts';
 import { partName } from '../src/sinks/file.ts';
 import { type FinishedPart, FORMAT_EXTENSION, type PartFile } from '../src/sinks/sink.ts';
@@ -119,7 +120,7 @@ export async function publishSlices(
   const all = results.flatMap(({ parts }) => parts);
   const filled = all.filter(({ empty }) => !empty);
   const wanted = filled.length > 0 ? filled : all.slice(0, 1);
-  const report = addUp(results, seconds);
+  const report = addUp(results, seconds, task.request.onError);
   const first = results.flatMap(({ rejected }) => rejected).slice(0, SHOWN);
   return publish(
     task,
@@ -156,8 +157,12 @@ async function joinRejections({ output }: Task, results: readonly SliceResult[])
   }
 }
 
-/** The report of a run out of those of its slices; `seconds` is that of the whole. */
-export function addUp(results: readonly Pick<SliceResult, 'report'>[], seconds: number): RunReport {
+/**
+ * The report of a run out of those of its slices; `seconds` is that of the whole.
+ *
+ * @throws Fault mapping/reference — under the policy `strict`: a reference that no record of any slice has
+ */
+export function addUp(results: readonly Pick<SliceResult, 'report'>[], seconds: number, onError?: ErrorPolicy): RunReport {
   const reports = results.map(({ report }) => report);
   const sum = (of: (report: RunReport) => number): number => reports.reduce((total, report) => total + of(report), 0);
   return {
@@ -169,7 +174,7 @@ export function addUp(results: readonly Pick<SliceResult, 'report'>[], seconds: 
     bytesSpilled: sum((report) => report.bytesSpilled ?? 0),
     seconds,
     triplesMaps: mergeMaps(reports.flatMap((report) => report.triplesMaps)),
-    warnings: [...shorten(new Set(reports.flatMap((report) => report.warnings))), ...commonWarnings(reports)],
+    warnings: [...shorten(new Set(reports.flatMap((report) => report.warnings))), ...warningsOf(commonFaults(reports), onError)],
     mappings: [...new Map(reports.flatMap((report) => report.mappings).map((mapping) => [mapping.url, mapping])).values()],
   };
 }
@@ -183,15 +188,16 @@ function shorten(warnings: ReadonlySet<string>): readonly string[] {
 }
 
 /** What holds for a document if it holds for each of its slices. */
-function commonWarnings(reports: readonly RunReport[]): readonly string[] {
-  const byScan = new Map<number, readonly string[]>();
+function commonFaults(reports: readonly RunReport[]): readonly Fault[] {
+  const byScan = new Map<number, readonly FaultData[]>();
   for (const { unmatched } of reports) {
     // JSON has no undefined.
     if (unmatched == null) continue;
-    const { scan, warnings } = unmatched;
-    byScan.set(scan, byScan.get(scan)?.filter((warning) => warnings.includes(warning)) ?? warnings);
+    const { scan, faults } = unmatched;
+    const texts = new Set(faults.map(({ place }) => JSON.stringify(place)));
+    byScan.set(scan, byScan.get(scan)?.filter(({ place }) => texts.has(JSON.stringify(place))) ?? faults);
   }
-  return [...byScan.values()].flat();
+  return [...byScan.values()].flat().map(Fault.from);
 }
 
 function mergeMaps(all: readonly TriplesMapReport[]): readonly TriplesMapReport[] {

@@ -46,6 +46,7 @@ export async function taskOf(data: TransformPayload, attempt: string, settings: 
       // A job that an earlier version queued has none of these.
       sql: data.run.sql ?? RUN_DEFAULTS.sql,
       limits: data.run.limits ?? RUN_DEFAULTS.limits,
+      xmlDefaultNamespace: data.run.xmlDefaultNamespace ?? RUN_DEFAULTS.xmlDefaultNamespace,
       database: isSql ? await settings.database() : undefined,
       slice,
       threads: 1,

@@ -246,7 +246,8 @@ export const OPTIONS = {
     default: 'auto',
     live: true,
     scope: 'transformer',
-    summary: 'What a record that gives no valid term does: ends the run, is skipped, or goes to a file. `auto`: as the vocabulary says.',
+    summary:
+      'What a record that gives no valid term does: ends the run, is skipped, or goes to a file. `auto`: as the vocabulary says. With `strict`, a reference that no record of JSON or XML has ends the run, too; else it is a warning.',
   },
   MAX_REJECTED: {
     path: 'mapping.maxRejected',
@@ -274,6 +275,16 @@ export const OPTIONS = {
     scope: 'transformer',
     summary:
       'A larger file of CSV or TSV, or of JSON Lines (also behind HTTP), is cut into slices of about this size that all workers of the fleet share, if no join holds its records together and, with DISTINCT, the output is N-Quads or N-Triples; 0: never.',
+  },
+  XML_DEFAULT_NAMESPACE: {
+    path: 'mapping.xmlDefaultNamespace',
+    type: 'enum',
+    values: ['none', 'document'],
+    default: 'none',
+    live: true,
+    scope: 'transformer',
+    summary:
+      "What a name without prefix means in XPath: no namespace (`none`, as XPath has it), or the default namespace of the document's root (`document`).",
   },
   BASE_IRI: {
     path: 'mapping.baseIri',

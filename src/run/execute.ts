@@ -11,6 +11,7 @@ import { type KeyedTexts, pairTexts } from './join.ts';
 import { JoinFill } from './join-fill.ts';
 import type { OpenedScan } from './open-scan.ts';
 import { MapProgram, type RunState } from './program.ts';
+import { warningsOf } from './report.ts';
 import type { RunHooks, RunReport, RunRequest } from './request.ts';
 import type { LineSpill, SpillSpace, SubjectSpill } from './spill.ts';
 
@@ -236,9 +237,9 @@ export class Execution {
     }
   }
 
-  /** A reference that no record has is a fault of a legacy mapping (it says so itself), a warning for today's. */
+  /** A reference that no record has may be an optional member or a slip of the pen: a warning, and a fault where somebody wants it strict. */
   #checkReferences(plan: ScanPlan, scan: Scan, consumers: readonly (readonly Consumer[])[], input: string): void {
-    const unmatched: string[] = [];
+    const unmatched: Fault[] = [];
     let hasRecords = false;
     for (const [index, iteration] of plan.iterations.entries()) {
       const programs = (consumers[index] ?? []).map(({ program }) => program);
@@ -252,12 +253,12 @@ export class Execution {
           place: { input, expression: reference, mapping: iteration.origin },
           hint: scan.hint?.(index, reference) ?? 'Check the spelling of the reference and the iterator',
         });
-        if (plan.dialect === 'legacy') throw fault;
-        unmatched.push(describeFault(fault));
+        unmatched.push(fault);
       }
     }
-    if (this.#recordsFrom === undefined) this.warnings.push(...unmatched);
-    else if (hasRecords) this.unmatched = { scan: this.#plan.scans.indexOf(plan), warnings: unmatched };
+    if (this.#recordsFrom !== undefined) {
+      if (hasRecords) this.unmatched = { scan: this.#plan.scans.indexOf(plan), faults: unmatched.map((fault) => fault.toJSON()) };
+    } else this.warnings.push(...warningsOf(unmatched, this.#request.onError));
     this.warnings.push(...(scan.warnings?.() ?? []));
   }
 

@@ -113,6 +113,7 @@ export function readingOf(
     nulls: source.nulls,
     encoding: source.encoding,
     namespaces: source.namespaces,
+    xmlDefaultNamespace: request.xmlDefaultNamespace,
     maxRecordBytes: request.maxRecordBytes,
     ...(request.limits.depth === 0 ? {} : { maxDepth: request.limits.depth }),
     ...(csv === undefined ? {} : { csv }),

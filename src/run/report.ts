@@ -1,8 +1,9 @@
 /** What is said of a triples map after a run, and why it gave nothing. */
+import { describeFault, type Fault } from '../fault.ts';
 import { expressionText, formatOrigin, type LogicalSource } from '../mapping/model.ts';
 import { describeContent } from '../plan/explain.ts';
 import type { MapProgram } from './program.ts';
-import type { TriplesMapReport } from './request.ts';
+import type { ErrorPolicy, TriplesMapReport } from './request.ts';
 
 /** One of each triples map: what it made of several documents of its source counts together. */
 export function reportsOf(programs: readonly MapProgram[]): readonly TriplesMapReport[] {
@@ -55,3 +56,10 @@ function foundNothing(source: LogicalSource): string {
 }
 
 const recordsOf = (records: number): string => (records === 1 ? 'its only record' : `any of ${records} records`);
+
+/** What is said of references that no record has. @throws Fault the first of them, under the policy `strict` */
+export function warningsOf(unmatched: readonly Fault[], onError: ErrorPolicy | undefined): readonly string[] {
+  const [first] = unmatched;
+  if (onError === 'strict' && first !== undefined) throw first;
+  return unmatched.map(describeFault);
+}

@@ -11,6 +11,10 @@ export interface InputBinding {
   readonly url: string;
 }
 
+/** See `Reading.xmlDefaultNamespace`. */
+export const XML_DEFAULT_NAMESPACES = ['none', 'document'] as const;
+export type XmlDefaultNamespace = (typeof XML_DEFAULT_NAMESPACES)[number];
+
 export type ErrorPolicy = 'strict' | 'skip' | 'quarantine';
 
 /** The database of sources whose mapping names none. Never part of a job: it holds the password. */
@@ -93,6 +97,7 @@ export interface RunRequest {
   /** Bytes that joins and de-duplication may hold in memory before they spill. */
   readonly memoryBudgetBytes: number;
   readonly maxRecordBytes: number;
+  readonly xmlDefaultNamespace: XmlDefaultNamespace;
   readonly limits: RunLimits;
   readonly database: DatabaseAccess | undefined;
   readonly sql: SqlLimits;
@@ -113,6 +118,7 @@ export const RUN_DEFAULTS = {
   threads: 1,
   memoryBudgetBytes: 160 * 2 ** 20,
   maxRecordBytes: 64 * 2 ** 20,
+  xmlDefaultNamespace: 'none',
   limits: NO_LIMITS,
   database: undefined,
   sql: { connectSeconds: 10, statementSeconds: 0, lockSeconds: 60 },
@@ -154,7 +160,7 @@ export interface RunReport {
   readonly triplesMaps: readonly TriplesMapReport[];
   readonly warnings: readonly string[];
   /** Of a slice of a document, by its position in `plan.scans`: warnings that hold for the run if they hold for all of its slices. */
-  readonly unmatched?: { readonly scan: number; readonly warnings: readonly string[] } | undefined;
+  readonly unmatched?: { readonly scan: number; readonly faults: readonly FaultData[] } | undefined;
   /** Mapping documents that took part and their SHA-256, hexadecimal. */
   readonly mappings: readonly { readonly url: string; readonly sha256: string }[];
 }

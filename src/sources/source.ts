@@ -33,6 +33,8 @@ export interface Reading {
   readonly encoding: string | undefined;
   /** Prefix → namespace IRI for XPath (rml:namespace). */
   readonly namespaces: Readonly<Record<string, string>>;
+  /** XPath: what an element's name without prefix means, no namespace (as XPath has it) or the default namespace of the document's root. */
+  readonly xmlDefaultNamespace?: 'none' | 'document';
   readonly csv?: CsvDialect;
   /** JSON: the document is a sequence of values (JSON Lines), which are the elements of an array `$` that is not written. */
   readonly jsonLines?: boolean;
@@ -73,7 +75,7 @@ export interface Scan {
   batches(signal: AbortSignal): AsyncIterable<Batch>;
   /**
    * After `batches` has ended: references of an iteration that no record had a node for (a null counts as a node).
-   * The legacy dialect calls that a fault; today's yields a warning.
+   * A warning, since a member may be optional; with the policy `strict` a fault.
    */
   unmatched(iteration: number): readonly string[];
   /** After `batches` has ended: what was read but should be known, in words. */

@@ -24,10 +24,12 @@ export interface Step {
 
 export type Target = { readonly kind: 'element' } | { readonly kind: 'text' } | { readonly kind: 'attribute'; readonly name: NamePattern };
 
-/** `undefined` stands for any: `*` has neither, `p:*` has a prefix, `name` has the empty prefix. */
+/** `undefined` stands for any: `*` has neither, `p:*` has a prefix, `*:name` has none, `name` has the empty one. */
 export interface NamePattern {
   readonly prefix: string | undefined;
   readonly local: string | undefined;
+  /** A name of an attribute, to which no default namespace applies. */
+  readonly ofAttribute?: true;
 }
 
 export type Predicate =
@@ -36,7 +38,7 @@ export type Predicate =
 
 const NC_NAME = '[\\p{L}_][\\p{L}\\p{M}\\p{N}_.\\-·]*';
 const TOKEN = new RegExp(
-  `[ \\t\\r\\n]*(?:(//|/|::|\\.\\.|\\.|@|\\[|\\]|=|\\*|\\(|\\))|("[^"]*"|'[^']*')|([0-9]+)(?![\\p{L}_.0-9])|((?:${NC_NAME}:)?(?:${NC_NAME}|\\*(?<=:\\*))))`,
+  `[ \\t\\r\\n]*(?:(//|/|::|\\.\\.|\\.|@|\\[|\\]|=|\\*(?!:)|\\(|\\))|("[^"]*"|'[^']*')|([0-9]+)(?![\\p{L}_.0-9])|((?:(?:${NC_NAME}|\\*):)?(?:${NC_NAME}|\\*(?<=[^*]:\\*))))`,
   'uy',
 );
 
@@ -98,7 +100,7 @@ class PathParser {
       } else {
         const attribute = this.#sign('@') || this.#axis('attribute');
         if (!attribute) this.#axis('child');
-        const name = this.#name();
+        const name = this.#name(attribute);
         if (name === undefined) return undefined;
         if (this.#sign('(')) {
           if (name.prefix !== '' || name.local !== 'text' || attribute || descendant || !this.#sign(')')) return undefined;
@@ -131,7 +133,7 @@ class PathParser {
         predicates.push({ kind: 'position', position: Number(token.text) });
       } else {
         if (!this.#sign('@')) return undefined;
-        const name = this.#name();
+        const name = this.#name(true);
         if (name === undefined) return undefined;
         let value: string | undefined;
         if (this.#sign('=')) {
@@ -146,15 +148,15 @@ class PathParser {
     return predicates;
   }
 
-  #name(): NamePattern | undefined {
+  #name(ofAttribute: boolean): NamePattern | undefined {
     if (this.#sign('*')) return { prefix: undefined, local: undefined };
     const token = this.#tokens[this.#at];
     if (token?.kind !== 'name') return undefined;
     this.#at++;
     const colon = token.text.indexOf(':');
-    if (colon < 0) return { prefix: '', local: token.text };
-    const local = token.text.slice(colon + 1);
-    return { prefix: token.text.slice(0, colon), local: local === '*' ? undefined : local };
+    if (colon < 0) return { prefix: '', local: token.text, ...(ofAttribute ? { ofAttribute } : {}) };
+    const [prefix, local] = [token.text.slice(0, colon), token.text.slice(colon + 1)].map((part) => (part === '*' ? undefined : part));
+    return { prefix, local };
   }
 
   #sign(text: string): boolean {
@@ -176,12 +178,16 @@ class PathParser {
 export type NameTest = (name: Name) => boolean;
 
 /**
- * Binds a pattern to namespaces. `resolve` gives the IRI of a prefix; undefined: compare with the prefix as the document writes it.
+ * Binds a pattern to namespaces. `resolve` gives the IRI of a prefix, of the empty one for elements; undefined: compare with the prefix
+ * as the document writes it.
  */
 export function nameTest(pattern: NamePattern, names: NameTable, resolve: (prefix: string) => string | undefined): NameTest {
   const { prefix, local } = pattern;
-  if (prefix === undefined) return () => true;
-  const uri = prefix === '' ? '' : resolve(prefix);
+  if (prefix === undefined) {
+    const wanted = local === undefined ? undefined : toBytes(local);
+    return (found) => wanted === undefined || found.local === wanted;
+  }
+  const uri = pattern.ofAttribute === true ? '' : resolve(prefix);
   if (uri === undefined) {
     const wanted = toBytes(prefix);
     const name = local === undefined ? undefined : toBytes(local);

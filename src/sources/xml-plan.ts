@@ -88,12 +88,13 @@ class Planner {
     this.#root = root;
   }
 
-  /** The IRI of a prefix: the mapping's declaration, else the root element's. */
+  /** The IRI of a prefix: the mapping's declaration, else the root element's. Without prefix there is none, unless somebody wants it. */
   readonly resolve = (prefix: string): string | undefined => {
     const own = this.#reading.namespaces[prefix];
     if (own !== undefined) return own;
+    if (prefix === '' && this.#reading.xmlDefaultNamespace !== 'document') return '';
     const declared = this.#root.scope.prefixes.get(prefix);
-    return declared === undefined ? undefined : fromBytes(declared);
+    return declared === undefined ? (prefix === '' ? '' : undefined) : fromBytes(declared);
   };
 
   /** Binds names of an expression at `place`. The legacy dialect takes an undeclared prefix as the document writes it. */

@@ -86,7 +86,7 @@ function check(expression: string, resolve: ResolvePrefix, place: FaultPlace): v
   }
 }
 
-const resolver = (resolve: ResolvePrefix) => (prefix: string) => (prefix === '' ? '' : (resolve(prefix) ?? null));
+const resolver = (resolve: ResolvePrefix) => (prefix: string) => resolve(prefix) ?? null;
 
 /** The library's messages show the expression over several lines; the first says what is wrong. */
 /** The library lists all that could stand at the place of an error; the place says more. */

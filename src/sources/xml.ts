@@ -228,17 +228,26 @@ class XmlScan implements Scan {
   hint(iteration: number, reference?: string): string | undefined {
     if (reference === undefined && (this.#records[iteration] as number) > 0) return undefined;
     const expression = reference ?? this.#iterations[iteration]?.iterator ?? '';
-    const words = new Set(expression.match(/(?<![:@\p{L}\p{N}_.-])[\p{L}_][\p{L}\p{M}\p{N}_.-]*(?!\s*[(:\p{L}])/gu) ?? []);
+    const words = new Set(expression.match(UNPREFIXED) ?? []);
     const found = this.#names.seen.find((name) => name.uri !== '' && words.has(fromBytes(name.local)));
     if (found === undefined) return undefined;
+    const seen = new Set(this.#names.seen.flatMap((name) => (name.uri === '' ? [] : [fromBytes(name.local)])));
+    const anywhere = expression.replace(UNPREFIXED, (word) => (seen.has(word) ? `*:${word}` : word));
     const local = fromBytes(found.local);
     const uri = fromBytes(found.uri);
     const declared = Object.entries(this.#reading.namespaces).find(([, iri]) => iri === uri)?.[0];
     const prefix = declared ?? (found.prefix === '' ? 'ns' : fromBytes(found.prefix));
     const declare = declared === undefined && found.prefix === '' ? ` and declare the prefix ${prefix} (rml:namespace)` : '';
-    return `The document has ${JSON.stringify(local)} in the namespace ${uri}, and a name without prefix means no namespace: write ${prefix}:${local}${declare}`;
+    const all =
+      found.prefix === ''
+        ? ", or let such names mean the document's default namespace (--xml-default-namespace document, option XML_DEFAULT_NAMESPACE)"
+        : '';
+    return `The document has ${JSON.stringify(local)} in the namespace ${uri}, and a name without prefix means no namespace: write ${anywhere}, or ${prefix}:${local}${declare}${all}`;
   }
 }
+
+/** Names of elements without prefix in an expression; no functions, axes or attributes. */
+const UNPREFIXED = /(?<![:@\p{L}\p{N}_.-])[\p{L}_][\p{L}\p{M}\p{N}_.-]*(?!\s*[(:\p{L}])/gu;
 
 const cancelled = (name: string): Fault => {
   const place: FaultPlace = { input: name };

@@ -137,6 +137,8 @@ async function outputOf(test: Case, workingDirectory: string, database: Database
     inputs,
     workingDirectory,
     base: test.baseIRI,
+    // A suite that wants an error for a reference that no record has asks for what a user would have to ask for.
+    onError: test.expectsError ? ('strict' as const) : undefined,
     database,
     spillDirectory: tmpdir(),
   };
