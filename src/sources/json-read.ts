@@ -121,8 +121,7 @@ function illFormed(text: IllFormedText, place: FaultPlace): Fault {
 function naturalNumber(value: number | Numeral): TypedValue {
   if (typeof value === 'number') {
     if (Number.isSafeInteger(value) && !Object.is(value, -0)) return new TypedValue(String(value), INTEGER);
-    const short = shortDecimal(value);
-    if (short !== undefined) return short;
+    if (!Number.isInteger(value)) return shortDecimal(value) ?? new TypedValue(canonicalDouble(value), DOUBLE, String(value));
   }
   const written = writtenNumber(value);
   // What decides is how the number is spelled: 1e+21 is a double, and so is 1e3.
