@@ -172,8 +172,8 @@ function escapeFrom(bytes: string, first: number): string {
 
 const MEANT: Readonly<Record<string, string>> = { t: '\t', b: '\b', n: '\n', r: '\r', f: '\f' };
 
-/** What stands between the quotes of a literal of N-Quads, every escape of the format replaced by what it means. */
-export function unescapeLiteral(text: string): string {
+/** What stands between the quotes of a literal of N-Quads, or the brackets of an IRI, every escape of the format replaced by what it means. */
+export function unescapeTerm(text: string): string {
   if (!text.includes('\\')) return text;
   return text.replace(/\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))/gs, (_, u?: string, U?: string, letter?: string) =>
     letter === undefined ? toBytes(String.fromCodePoint(Number.parseInt((u ?? U) as string, 16))) : (MEANT[letter] ?? letter),

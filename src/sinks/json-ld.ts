@@ -7,7 +7,7 @@
  *
  * @see https://www.w3.org/TR/json-ld11/#expanded-document-form
  */
-import { unescapeLiteral } from '../text.ts';
+import { unescapeTerm } from '../text.ts';
 import type { Conversion } from './format.ts';
 
 /** Characters of N-Quads whose statements are grouped. */
@@ -79,7 +79,7 @@ function value(object: string): string {
   if (object[0] !== '"') return `{"@id":${name(object)}}`;
   const end = object.lastIndexOf('"');
   // One-byte text stays one-byte text: what JSON escapes is ASCII.
-  const text = JSON.stringify(unescapeLiteral(object.slice(1, end)));
+  const text = JSON.stringify(unescapeTerm(object.slice(1, end)));
   if (object[end + 1] === '@') return `{"@value":${text},"@language":"${object.slice(end + 2)}"}`;
   return object[end + 1] === '^' ? `{"@value":${text},"@type":${name(object.slice(end + 3))}}` : `{"@value":${text}}`;
 }

@@ -1,6 +1,6 @@
 /** Finds terms in lines of N-Quads as the engine writes them: one space between terms, ` .` at the end. */
 import { excerpt, Fault } from '../fault.ts';
-import { fromBytes } from '../text.ts';
+import { fromBytes, unescapeTerm } from '../text.ts';
 
 /** The subject of the line that begins at `from`; that of another line in the same text is the same if and only if this one is. */
 export function subjectAt(lines: string, from: number): string {
@@ -27,22 +27,32 @@ export function eachStatement(lines: string, take: TakeStatement): void {
       if (lines.slice(from, end).trim() !== '') throw notConvertible(`${excerpt(fromBytes(lines.slice(from, end)))} is no statement`);
     } else {
       const graph = lines.charCodeAt(rest) === DOT ? '' : lines.slice(rest, afterResource(lines, rest) - 1);
-      const [s, p, o] = [lines.slice(from, predicate - 1), lines.slice(predicate, object - 1), lines.slice(object, rest - 1)];
-      for (const term of [s, p, datatypeOf(o), graph]) {
-        if (term.charCodeAt(0) === LESS && NOT_AN_IRI.test(term)) {
-          throw notConvertible(`The IRI ${excerpt(fromBytes(term))} holds a character that no IRI may hold`);
-        }
-      }
-      take(s, p, o, graph);
+      take(
+        checked(lines.slice(from, predicate - 1)),
+        checked(lines.slice(predicate, object - 1)),
+        checkedObject(lines.slice(object, rest - 1)),
+        checked(graph),
+      );
     }
     from = end;
   }
 }
 
-const NOT_AN_IRI = /^<[^>]*[\x00-\x20<"{}|^`\\]/;
+const NOT_AN_IRI = /^<[^>]*(?:[\x00-\x20<"{}|^`\\]|>.)/s;
 
-/** The datatype's IRI of a literal that has one; of an IRI itself; else what is no IRI. */
-const datatypeOf = (object: string): string => (object.charCodeAt(0) === QUOTE ? object.slice(object.lastIndexOf('"') + 3) : object);
+/** An IRI with no escapes left, anything else as it is. */
+function checked(term: string): string {
+  if (term.charCodeAt(0) !== LESS || !NOT_AN_IRI.test(term)) return term;
+  const decoded = unescapeTerm(term);
+  if (NOT_AN_IRI.test(decoded)) throw notConvertible(`The IRI ${excerpt(fromBytes(term))} holds a character that no IRI may hold`);
+  return decoded;
+}
+
+function checkedObject(term: string): string {
+  if (term.charCodeAt(0) !== QUOTE) return checked(term);
+  const datatype = term.lastIndexOf('"') + 3;
+  return datatype >= term.length || term.charCodeAt(datatype) !== LESS ? term : term.slice(0, datatype) + checked(term.slice(datatype));
+}
 
 const notConvertible = (reason: string): Fault =>
   new Fault('sink/failed', `The statements cannot be converted: ${reason}`, {
