@@ -30,10 +30,10 @@ export function kafkaRoute(api: Api): Route {
 function missing({ config }: Api): Fault {
   if (config.snapshot().KAFKA_BROKERS.length > 0) {
     return new Fault('request/conflict', 'There is no message queue to switch on or off: the service stands alone', {
-      hint: 'Leave TRANSFORMER_RUN_STANDALONE out, or set it to false, and restart',
+      hint: 'Leave the environment variable TRANSFORMER_RUN_STANDALONE out, or set it to false, and restart',
     });
   }
   return new Fault('request/conflict', 'There is no message queue to switch on or off: no brokers are configured', {
-    hint: 'Set the environment variable KAFKA_BROKERS to host:port,… and restart',
+    hint: 'Set KAFKA_BROKERS to host:port,… with PUT /updateConfig, or as an environment variable',
   });
 }

@@ -85,8 +85,9 @@ type State = 'up' | 'down' | 'ending';
 
 /** Runs go on without the message queue, so it is told, and decides nothing. */
 function withMessages({ messages }: Api, checks: Readonly<Record<string, State>>) {
-  if (messages === undefined) return { checks };
-  const { on, trouble } = messages();
+  const now = messages?.();
+  if (now === undefined) return { checks };
+  const { on, trouble } = now;
   if (!on || trouble === undefined) return { checks: { ...checks, messages: on ? 'up' : 'off' } };
   return { checks: { ...checks, messages: 'down' }, reasons: { messages: trouble } };
 }

@@ -21,10 +21,10 @@ export interface Api {
   readonly queues?: Pick<QueueBackend, 'queue' | 'ping'>;
   /** The embedded store, where it is this process that has it. */
   readonly store?: { readonly endpoint: string };
-  /** Undefined: there is no message queue. */
-  readonly messageQueue?: Pick<BusSwitch, 'toggle'>;
+  /** Undefined: there is no message queue, for now. */
+  readonly messageQueue?: Pick<BusSwitch, 'toggle'> | undefined;
   /** How this process gets on with the message queue; undefined where it has nothing to do with one. */
-  readonly messages?: () => { readonly on: boolean; readonly trouble: string | undefined };
+  readonly messages?: () => { readonly on: boolean; readonly trouble: string | undefined } | undefined;
   /** The queue in words, such as `embedded`. */
   readonly queueName: string;
   /** How many processes take jobs from the queue, this one included; undefined where nobody counts them. */

@@ -5,10 +5,9 @@ import { makeApp } from '../api/app.ts';
 import { makeGuard, parseTokens } from '../api/auth.ts';
 import { type HttpServer, listen } from '../api/server.ts';
 import { atMost, openBackend, type QueueBackend } from '../queues/backend.ts';
-import { ALWAYS_ON, type BusSwitch, busKind, type MessageBus, openSwitch } from '../queues/bus.ts';
+import { type BusSwitch, openSwitch } from '../queues/bus.ts';
 import { cronOfOptions } from '../queues/cron.ts';
-import { openKafka } from '../queues/kafka.ts';
-import { openLocalBus } from '../queues/local-bus.ts';
+import { type FollowedBus, followBus } from '../queues/followed-bus.ts';
 import { type Workers as Fleet, watchWorkers } from '../queues/presence.ts';
 import { openRuns, runPolicy } from '../queues/runs.ts';
 import { openSchedule, type SharedSchedule, startTicks, type Ticks } from '../queues/schedule.ts';
@@ -105,7 +104,8 @@ interface Process {
   readonly schedule: SharedSchedule;
   readonly fleet: Fleet;
   readonly ticks: Ticks | undefined;
-  readonly messageQueue: BusSwitch | undefined;
+  readonly messageQueue: BusSwitch;
+  readonly bus: FollowedBus;
   readonly bridge: Bridge | undefined;
   readonly store: EmbeddedStore | undefined;
   readonly draining: AbortController;
@@ -117,7 +117,6 @@ interface Process {
 async function start(role: Role, listens: boolean, options: OptionValues, logger: Logger): Promise<Process> {
   const settings: Snapshot = { ...DEFAULTS, ...options };
   const workingDirectory = process.cwd();
-  const bus = openBus(settings, logger);
   const where = { url: settings.QUEUE_URL, directory: directories(settings, workingDirectory).queue, prefix: settings.QUEUE_PREFIX };
   const backend = await openBackend(where, logger);
   let server: HttpServer | undefined;
@@ -133,7 +132,8 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
     const runs = await openRuns(backend, () => runPolicy(config.snapshot()));
     const schedule = await openSchedule(backend.settings);
     const fleet = await watchWorkers(backend.settings);
-    const messageQueue = bus?.kind === 'kafka' ? await openSwitch(backend.settings) : undefined;
+    const bus = followBus(config, logger);
+    const messageQueue = await openSwitch(backend.settings);
     store = await openStore(role === 'all', config.snapshot(), workingDirectory, logger);
     const draining = new AbortController();
     const ending = new AbortController();
@@ -142,7 +142,9 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
       const api = {
         runs,
         schedule,
-        messageQueue,
+        get messageQueue() {
+          return bus.kind === 'kafka' ? messageQueue : undefined;
+        },
         config,
         logger,
         workingDirectory,
@@ -151,9 +153,9 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
         draining: draining.signal,
         ending: ending.signal,
         ...(store === undefined ? {} : { store }),
-        ...(role === 'api' || bus === undefined || messageQueue === undefined
+        ...(role === 'api'
           ? {}
-          : { messages: () => ({ on: messageQueue.isOn(), trouble: bus.trouble() }) }),
+          : { messages: () => (bus.kind === 'kafka' ? { on: messageQueue.isOn(), trouble: bus.trouble() } : undefined) }),
         fleet: () => fleet.count(),
         ...(role === 'api' ? {} : { workers: () => ({ running: workers?.state().running ?? false }) }),
       };
@@ -163,20 +165,16 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
     }
     let bridge: Bridge | undefined;
     if (role !== 'api') {
-      if (bus !== undefined) {
-        const hasTarget = store !== undefined || settings.TRIPLESTORE_ENDPOINT !== undefined;
-        const options = { bus, state: messageQueue ?? ALWAYS_ON, runs, config, workingDirectory, hasTarget };
-        bridge = await openBridge(backend, options, logger);
-      }
+      bridge = await openBridge(backend, { bus, state: bus.stateBy(messageQueue), runs, config, workingDirectory, store }, logger);
       workers = await startWorkers(backend, config, logger, {
         workingDirectory,
-        say: bridge?.say,
+        say: bridge.say,
         ...(store === undefined ? {} : { store }),
       });
     }
     const ticks = role === 'api' ? undefined : await startTicks(backend, schedule, { runs, config, workingDirectory }, logger);
     if (server !== undefined) logger.info({ url: server.url, queue: backend.describe(), role, service: settings.SERVICE }, 'listening');
-    return { backend, config, runs, schedule, fleet, ticks, messageQueue, bridge, store, draining, ending, server, workers };
+    return { backend, config, runs, schedule, fleet, ticks, messageQueue, bus, bridge, store, draining, ending, server, workers };
   } catch (error) {
     server?.cut();
     await server?.close();
@@ -191,7 +189,7 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
  * to find it; then everything is closed.
  */
 async function stop(
-  { server, workers, runs, schedule, fleet, ticks, messageQueue, bridge, store, config, backend, draining, ending }: Process,
+  { server, workers, runs, schedule, fleet, ticks, messageQueue, bus, bridge, store, config, backend, draining, ending }: Process,
   drainMs: number,
 ): Promise<void> {
   draining.abort();
@@ -208,21 +206,10 @@ async function stop(
   await runs.close();
   schedule.close();
   fleet.close();
-  messageQueue?.close();
+  bus.close();
+  messageQueue.close();
   config.close();
   await backend.close();
-}
-
-/** @throws Fault config/invalid */
-function openBus(settings: Snapshot, logger: Logger): MessageBus | undefined {
-  switch (busKind(settings)) {
-    case 'kafka':
-      return openKafka(settings, logger);
-    case 'local':
-      return openLocalBus();
-    case 'none':
-      return undefined;
-  }
 }
 
 function warnOfVariables({ suspects, overruled, idle }: EnvironmentReading, logger: Logger): void {

@@ -39,15 +39,19 @@ export interface Subscription {
 }
 
 export interface MessageBus {
-  readonly kind: 'kafka' | 'local';
+  readonly kind: 'kafka' | 'local' | 'none';
   /** For a person, without passwords. */
   describe(): string;
   /** Why it was not reached the last time, in words that may be shown to everybody; undefined: it was, or nobody has asked yet. */
   trouble(): string | undefined;
   /** Whether messages of the topic may have a reader. Those that cannot are not worth keeping. */
   isTaken(topic: string): boolean;
-  /** From the first message on that the group has not taken. A bus that is away is waited for, without limit. */
-  consume(topic: string, group: string, take: Take): Subscription;
+  /**
+   * From the first message on that the group has not taken. A bus that is away is waited for, without limit.
+   *
+   * @param also topics that the group reads besides, until it leaves them
+   */
+  consume(topic: string, group: string, take: Take, also?: readonly string[]): Subscription;
   /** In order. Resolves when all are kept safely. @throws MessageTooLarge — none of them was kept; or why they cannot be sent just now */
   produce(messages: readonly OutgoingMessage[]): Promise<void>;
   /** How many messages of the topic the group has not taken. */

@@ -95,7 +95,8 @@ export function openKafka(snapshot: Snapshot, logger: Logger): MessageBus {
       }
     },
 
-    consume: (topic, group, take) => subscribe(client, { topic, group, take, report: taking, explain }, logger),
+    consume: (topic, group, take, also = []) =>
+      subscribe(client, { topics: [topic, ...also], group, take, report: taking, explain }, logger),
 
     async lag(topic, group) {
       try {
@@ -165,7 +166,7 @@ function clientConfig(snapshot: Snapshot): KafkaConfig {
 }
 
 interface Consuming {
-  readonly topic: string;
+  readonly topics: readonly string[];
   readonly group: string;
   readonly take: Take;
   /** Told what went wrong; undefined: messages are taken. */
@@ -174,7 +175,7 @@ interface Consuming {
 }
 
 /** One consumer after the other, each until it fails, until it is closed. */
-function subscribe(client: Client, { topic, group, take, report, explain }: Consuming, logger: Logger): Subscription {
+function subscribe(client: Client, { topics, group, take, report, explain }: Consuming, logger: Logger): Subscription {
   const stop = new AbortController();
   const { signal } = stop;
 
@@ -200,12 +201,13 @@ function subscribe(client: Client, { topic, group, take, report, explain }: Cons
     const stopped = untilAborted(signal, over.signal);
     consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
       report(undefined);
-      logger.info({ topic, group, partitions: payload.memberAssignment[topic]?.length ?? 0 }, 'messages are taken');
+      const partitions = sum(topics.map((topic) => payload.memberAssignment[topic]?.length ?? 0));
+      logger.info({ topics, group, partitions }, 'messages are taken');
     });
     const steps = [
       () => consumer.connect(),
       // A group that is new takes what was there before it.
-      () => consumer.subscribe({ topic, fromBeginning: true }),
+      () => consumer.subscribe({ topics: [...topics], fromBeginning: true }),
       () => consumer.run({ autoCommit: false, eachBatchAutoResolve: false, eachBatch: (batch) => takeBatch(batch) }),
     ];
     const run = async (): Promise<void> => {
@@ -218,7 +220,7 @@ function subscribe(client: Client, { topic, group, take, report, explain }: Cons
     const takeBatch = async (payload: EachBatchPayload): Promise<void> => {
       try {
         await handOver(payload, take, signal, async (offset) => {
-          const { partition } = payload.batch;
+          const { topic, partition } = payload.batch;
           await consumer.commitOffsets([{ topic, partition, offset: String(BigInt(offset) + 1n) }]);
         });
       } catch (error) {
@@ -242,7 +244,7 @@ function subscribe(client: Client, { topic, group, take, report, explain }: Cons
         if (signal.aborted) return;
         METRICS.messageErrors.inc({ kind: 'consumer' });
         report(error);
-        logger.warn({ topic, group, reason: explain(error), error }, 'messages are not taken; tried again');
+        logger.warn({ topics, group, reason: explain(error), error }, 'messages are not taken; tried again');
         await sleep(AGAIN_MS, undefined, { signal }).catch(() => undefined);
       }
     }

@@ -19,7 +19,12 @@ export const ORIGINAL = ['source-key', 'source-value'] as const;
 /** Bytes of a source message that a run carries along for its dead letter. */
 const CARRIED_BYTES = 16 * 1024;
 
-type Options = Pick<Snapshot, 'KAFKA_TOPIC_NAME_SUCCESS' | 'KAFKA_TOPIC_NAME_DLQ' | 'KAFKA_SUCCESS_FORMAT'>;
+type Topics = Pick<Snapshot, 'KAFKA_TOPIC_NAME_SUCCESS' | 'KAFKA_TOPIC_NAME_DLQ'>;
+type Options = Topics & Pick<Snapshot, 'KAFKA_SUCCESS_FORMAT'>;
+
+/** Where messages of a kind go, now: an outcome is told there, whatever the topic was when it came about. */
+export const topicOf = (kind: MessageKind, { KAFKA_TOPIC_NAME_SUCCESS, KAFKA_TOPIC_NAME_DLQ }: Topics): string =>
+  kind === 'success' ? KAFKA_TOPIC_NAME_SUCCESS : KAFKA_TOPIC_NAME_DLQ;
 
 /** A completed run of a transformer is a success message, any other a dead letter; of the graph writer, each statement that the target has refused. */
 export function announcementOf(
@@ -31,7 +36,7 @@ export function announcementOf(
   if (outcome.state !== 'completed') return deadLetter(outcome.failure, source === undefined ? {} : sourceHeaders(source), options);
   if (!('outputFileLocations' in outcome.report)) return rejectedStatements(outcome.report, options, now);
   const { outputFileLocations, quads } = outcome.report;
-  const message = { topic: options.KAFKA_TOPIC_NAME_SUCCESS, key: runId, headers: { runId } };
+  const message = { topic: topicOf('success', options), key: runId, headers: { runId } };
   const values =
     options.KAFKA_SUCCESS_FORMAT === 'url'
       ? outputFileLocations
@@ -48,13 +53,14 @@ function rejectedStatements({ runId, rejectedStatements }: WriterReport, options
   return { runId, kind: 'dead-letter', messages };
 }
 
-export function deadLetter(
-  failure: FailureMessage,
-  headers: OutgoingMessage['headers'],
-  { KAFKA_TOPIC_NAME_DLQ }: Pick<Options, 'KAFKA_TOPIC_NAME_DLQ'>,
-): Announcement {
+export function deadLetter(failure: FailureMessage, headers: OutgoingMessage['headers'], options: Topics): Announcement {
   const { runId, code } = failure;
-  const message = { topic: KAFKA_TOPIC_NAME_DLQ, key: runId, value: JSON.stringify(failure), headers: { runId, code, ...headers } };
+  const message = {
+    topic: topicOf('dead-letter', options),
+    key: runId,
+    value: JSON.stringify(failure),
+    headers: { runId, code, ...headers },
+  };
   return { runId, kind: 'dead-letter', messages: [message] };
 }
 

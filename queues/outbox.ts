@@ -76,6 +76,8 @@ export interface SenderSettings {
   readonly bus: MessageBus;
   readonly state: BusState;
   readonly snapshot: Pick<Snapshot, 'LOCK_SECONDS' | 'STALLED_SECONDS'>;
+  /** Where messages of a kind go at this moment. Left out: where they were to go when they were put in. */
+  readonly topicOf?: (kind: MessageKind) => string;
 }
 
 export interface Sender {
@@ -92,7 +94,11 @@ const FLUSH_LOOK_MS = 50;
 const CLOSE_MS = 1_000;
 
 /** Sends until it is closed, while the switch is on. */
-export async function startSender(backend: QueueBackend, { bus, state, snapshot }: SenderSettings, logger: Logger): Promise<Sender> {
+export async function startSender(
+  backend: QueueBackend,
+  { bus, state, snapshot, topicOf }: SenderSettings,
+  logger: Logger,
+): Promise<Sender> {
   const queue = backend.queue<OutboxPayload>(OUTBOX_QUEUE);
   const health = watchSending(bus, logger);
   const putOff = puttingOff(bus, logger);
@@ -101,13 +107,14 @@ export async function startSender(backend: QueueBackend, { bus, state, snapshot 
     async (job, token) => {
       const { kind, messages } = job.data;
       if (!state.isOn()) throw new Error('The message queue is switched off');
-      const untaken = messages.find(({ topic }) => !bus.isTaken(topic));
+      const outgoing = messages.map(unpack).map((message) => ({ ...message, topic: topicOf?.(kind) ?? message.topic }));
+      const untaken = outgoing.find(({ topic }) => !bus.isTaken(topic));
       if (untaken !== undefined) {
         await putOff(job, token, untaken.topic);
         throw new DelayedError();
       }
       try {
-        await send(bus, messages.map(unpack));
+        await send(bus, outgoing);
         health.report(undefined);
       } catch (error) {
         health.report(error);

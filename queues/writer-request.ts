@@ -27,6 +27,10 @@ export function writerRequest(inputs: readonly string[], snapshot: Snapshot, wor
   };
 }
 
+/** Whether runs of the graph writer have a target, as far as the options say. */
+export const hasTarget = ({ TRIPLESTORE_TYPE, TRIPLESTORE_ENDPOINT }: Snapshot, store: object | undefined): boolean =>
+  TRIPLESTORE_ENDPOINT !== undefined || (TRIPLESTORE_TYPE === 'embedded' && store !== undefined);
+
 /**
  * The target as the options name it now. `store` is the embedded one, where this process has it.
  *

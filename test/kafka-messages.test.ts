@@ -114,7 +114,6 @@ describe('a source message', () => {
     runs,
     config: await openConfig({ DATA_DIR: directory.path, ...options }),
     workingDirectory: directory.path,
-    hasTarget: false,
     outbox: {
       async add(announcement: Announcement) {
         if (outboxFails) throw new Error('the queue is away');
@@ -336,7 +335,7 @@ describe('a success message is a run of the graph writer', () => {
     ['a request body', '{"inputFileURL":"/out/a.nq"}', ['/out/a.nq']],
   ])('%s', async (_, value, expected) => {
     const runs = fakeRuns();
-    const settings = { runs, config: await openConfig({}), workingDirectory: '/', hasTarget: true, outbox: { add: async () => undefined } };
+    const settings = { runs, config: await openConfig({}), workingDirectory: '/', outbox: { add: async () => undefined } };
     await taking('graph-writer', settings, logger)(messageOf(value), new AbortController().signal);
     expect(runs.submitted.map(({ request }) => [request.service, request.inputs.map(({ url }) => url)])).toEqual([
       ['graph-writer', expected],
@@ -349,7 +348,7 @@ describe('a success message is a run of the graph writer', () => {
       const runs = fakeRuns();
       const buried: Announcement[] = [];
       const outbox = { add: async (one: Announcement) => void buried.push(one) };
-      const settings = { runs, config: await openConfig({}), workingDirectory: '/', hasTarget: true, outbox };
+      const settings = { runs, config: await openConfig({}), workingDirectory: '/', outbox };
       await taking('graph-writer', settings, logger)(messageOf(value), new AbortController().signal);
       expect(runs.submitted).toEqual([]);
       expect(buried[0]?.messages[0]?.headers['source-value']).toEqual(Buffer.from(value));

@@ -28,7 +28,7 @@ const subscription = bus.consume(config.snapshot().KAFKA_TOPIC_NAME_SUCCESS, 'gr
   taken++;
   console.log(`took ${key}`);
 });
-const bridge = await openBridge(backend, { bus, state: ALWAYS_ON, runs, config, workingDirectory: directory, hasTarget: false }, logger);
+const bridge = await openBridge(backend, { bus, state: ALWAYS_ON, runs, config, workingDirectory: directory }, logger);
 const engine = new URL('queues-engine.js', import.meta.url).href;
 const workers = await startWorkers(backend, config, logger, { engine, say: bridge.say });
 

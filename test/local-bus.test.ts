@@ -195,7 +195,7 @@ function suite(queue: TestQueue): void {
       { state: 'failed', failure: failureMessage('r1') },
     ];
     const payload: TransformPayload = { ...tinyRun(directory.path), runId: 'r1', submittedAt: new Date().toISOString() };
-    bridge = await openBridge(opened, { bus, state: ALWAYS_ON, runs, config, workingDirectory: directory.path, hasTarget: false }, logger);
+    bridge = await openBridge(opened, { bus, state: ALWAYS_ON, runs, config, workingDirectory: directory.path }, logger);
     for (const outcome of outcomes) await bridge.say(payload, outcome);
     expect(await inOutbox()).toBe(0);
 

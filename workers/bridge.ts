@@ -2,7 +2,7 @@
 import type { QueueBackend } from '../queues/backend.ts';
 import type { BusState, MessageBus } from '../queues/bus.ts';
 import type { Runs } from '../queues/contract.ts';
-import { announcementOf } from '../queues/messages.ts';
+import { announcementOf, topicOf } from '../queues/messages.ts';
 import { openOutbox, startSender } from '../queues/outbox.ts';
 import type { ConfigStore } from '../src/config/store.ts';
 import type { Logger } from '../src/observe.ts';
@@ -24,8 +24,8 @@ export interface BridgeOptions {
   readonly runs: Pick<Runs, 'submit' | 'counts'>;
   readonly config: ConfigStore;
   readonly workingDirectory: string;
-  /** Whether runs of the graph writer have a target. */
-  readonly hasTarget: boolean;
+  /** The embedded store, where it is this process that has it. */
+  readonly store?: { readonly endpoint: string } | undefined;
 }
 
 const FLUSH_MS = 3_000;
@@ -39,12 +39,17 @@ const FLUSH_MS = 3_000;
 export async function openBridge(backend: QueueBackend, options: BridgeOptions, logger: Logger): Promise<Bridge> {
   const { bus, state, config } = options;
   const outbox = openOutbox(backend);
-  const consumers = startConsumers({ ...options, outbox }, logger);
-  const sender = await startSender(backend, { bus, state, snapshot: config.snapshot() }, logger);
+  const consumers = startConsumers({ ...options, outbox, settings: backend.settings }, logger);
+  const sender = await startSender(
+    backend,
+    { bus, state, snapshot: config.snapshot(), topicOf: (kind) => topicOf(kind, config.snapshot()) },
+    logger,
+  );
   return {
     async say(run, outcome) {
-      const announcement = announcementOf(run, outcome, config.snapshot(), new Date());
-      await outbox.add({ ...announcement, messages: announcement.messages.filter(({ topic }) => bus.isTaken(topic)) });
+      const snapshot = config.snapshot();
+      const announcement = announcementOf(run, outcome, snapshot, new Date());
+      if (bus.isTaken(topicOf(announcement.kind, snapshot))) await outbox.add(announcement);
     },
     async stopTaking() {
       // Within the process there are messages for as long as runs end, and what they start waits for the next process.

@@ -4,22 +4,24 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BusState, IncomingMessage, MessageBus, Subscription } from '../queues/bus.ts';
-import type { Runs, Submitted } from '../queues/contract.ts';
+import type { BusState, IncomingMessage, MessageBus } from '../queues/bus.ts';
+import type { Runs, SharedSettings, Submitted } from '../queues/contract.ts';
 import { inputsRequest } from '../queues/inputs-request.ts';
-import type { Order, Service } from '../queues/jobs.ts';
+import { type Order, SERVICES, type Service } from '../queues/jobs.ts';
 import { deadLetter, originalHeaders, sourceOf } from '../queues/messages.ts';
 import type { Outbox } from '../queues/outbox.ts';
 import { failureMessage } from '../queues/outcome.ts';
 import { fieldsOfBody, readWriteInputs } from '../queues/process-request.ts';
 import { runIdOfKey } from '../queues/runs.ts';
 import { sqlRequest } from '../queues/transform-request.ts';
-import { writerRequest } from '../queues/writer-request.ts';
+import { hasTarget, writerRequest } from '../queues/writer-request.ts';
+import { sourceTopic } from '../src/config/effective.ts';
 import type { Snapshot } from '../src/config/options.ts';
 import type { ConfigStore } from '../src/config/store.ts';
 import { excerpt, Fault } from '../src/fault.ts';
 import { type Logger, METRICS } from '../src/observe.ts';
 import { redact } from '../src/redact.ts';
+import { followTopics } from './subscription.ts';
 
 export interface ConsumerSettings {
   readonly bus: MessageBus;
@@ -29,8 +31,10 @@ export interface ConsumerSettings {
   readonly config: ConfigStore;
   /** What relative paths of messages start from. */
   readonly workingDirectory: string;
-  /** Whether runs of the graph writer have a target. */
-  readonly hasTarget: boolean;
+  /** The embedded store, where it is this process that has it. */
+  readonly store?: { readonly endpoint: string } | undefined;
+  /** Where topics are remembered until they are empty. */
+  readonly settings?: SharedSettings;
 }
 
 export interface Consumer {
@@ -45,21 +49,26 @@ interface Consumption {
 }
 
 /**
- * What a process takes: URLs of files are the semi-structured transformer's where it is there. Within the process nobody sends source
- * messages, and the graph writer without a target leaves its messages to a process that has one.
+ * What a process takes. Within the process nobody sends source messages, and the graph writer without a target leaves its messages to a
+ * process that has one.
  */
-export function consumptionsOf(snapshot: Snapshot, kind: MessageBus['kind'], hasTarget: boolean): readonly Consumption[] {
-  const { SERVICE, KAFKA_GROUP_ID, KAFKA_TOPIC_NAME_SOURCE, KAFKA_TOPIC_NAME_SUCCESS } = snapshot;
-  const transformer = SERVICE === 'all' ? 'semi-structured-transformer' : SERVICE;
+export function consumptionsOf(snapshot: Snapshot, kind: MessageBus['kind'], writes: boolean): readonly Consumption[] {
+  const { SERVICE, KAFKA_GROUP_ID, KAFKA_TOPIC_NAME_SUCCESS } = snapshot;
+  const isHere = (service: Service): boolean => SERVICE === 'all' || SERVICE === service;
   const all: Consumption[] = [];
-  if (kind === 'kafka' && transformer !== 'graph-writer') {
-    all.push({ service: transformer, topic: KAFKA_TOPIC_NAME_SOURCE, group: KAFKA_GROUP_ID ?? transformer });
+  if (kind === 'kafka' && isHere('semi-structured-transformer')) {
+    const service = 'semi-structured-transformer';
+    all.push({ service, topic: sourceTopic(service, snapshot) as string, group: KAFKA_GROUP_ID ?? service });
   }
-  if (hasTarget && (SERVICE === 'all' || SERVICE === 'graph-writer')) {
-    // One group must not mean two topics.
-    const group =
-      KAFKA_GROUP_ID === undefined || SERVICE === 'graph-writer' ? (KAFKA_GROUP_ID ?? 'graph-writer') : `${KAFKA_GROUP_ID}-graph-writer`;
-    all.push({ service: 'graph-writer', topic: KAFKA_TOPIC_NAME_SUCCESS, group });
+  // One group must not mean two topics.
+  const ownGroup = (service: Service): string =>
+    KAFKA_GROUP_ID === undefined || SERVICE === service ? (KAFKA_GROUP_ID ?? service) : `${KAFKA_GROUP_ID}-${service}`;
+  const trigger = sourceTopic('sql-transformer', snapshot);
+  if (kind === 'kafka' && isHere('sql-transformer') && trigger !== undefined) {
+    all.push({ service: 'sql-transformer', topic: trigger, group: ownGroup('sql-transformer') });
+  }
+  if (kind !== 'none' && writes && isHere('graph-writer')) {
+    all.push({ service: 'graph-writer', topic: KAFKA_TOPIC_NAME_SUCCESS, group: ownGroup('graph-writer') });
   }
   return all;
 }
@@ -70,11 +79,9 @@ const LAG_MS = 5_000;
 const COUNT_MS = 500;
 const FULL_LOOK_MS = 1_000;
 
-/** Takes the messages of the option SERVICE until it is closed, while the switch is on. */
+/** Takes the messages of the services of this process until it is closed, from whatever brokers and topics the options name. */
 export function startConsumers(settings: ConsumerSettings, logger: Logger): Consumer {
-  const all = consumptionsOf(settings.config.snapshot(), settings.bus.kind, settings.hasTarget).map((one) =>
-    startConsumer(one, settings, logger),
-  );
+  const all = (Object.keys(SERVICES) as Service[]).map((service) => startConsumer(service, settings, logger));
   return {
     async close() {
       await Promise.all(all.map((one) => one.close()));
@@ -82,48 +89,41 @@ export function startConsumers(settings: ConsumerSettings, logger: Logger): Cons
   };
 }
 
-function startConsumer({ service, topic, group }: Consumption, settings: ConsumerSettings, logger: Logger): Consumer {
-  const { bus, state } = settings;
-  const takeMessage = taking(service, settings, logger);
-
-  let subscription: Subscription | undefined;
-  let switching: Promise<void> = Promise.resolve();
-  let closed = false;
-  const follow = (): Promise<void> => {
-    switching = switching.then(async () => {
-      const wanted = state.isOn() && !closed;
-      if (wanted && subscription === undefined) {
-        subscription = bus.consume(topic, group, takeMessage);
-        logger.info({ topic, group, service, broker: bus.describe() }, 'taking messages');
-      } else if (!wanted && subscription !== undefined) {
-        await subscription.close();
-        subscription = undefined;
-        METRICS.messageLag.reset();
-        METRICS.messageQueueUp.reset();
-        logger.info({ topic, group, service }, 'taking no messages');
-      }
-    });
-    return switching;
+function startConsumer(service: Service, settings: ConsumerSettings, logger: Logger): Consumer {
+  const { bus, state, config, store } = settings;
+  const wanted = (): Consumption | undefined => {
+    const snapshot = config.snapshot();
+    if (!state.isOn()) return undefined;
+    return consumptionsOf(snapshot, bus.kind, hasTarget(snapshot, store)).find((one) => one.service === service);
   };
-  const unwatch = state.onChange(() => void follow());
+  const following = followTopics(wanted, taking(service, settings, logger), { bus, settings: settings.settings }, logger);
+  const look = (): void => {
+    following.look();
+    if (following.taken() === undefined) METRICS.messageLag.remove({ service });
+    if (!state.isOn() || bus.kind !== 'kafka') METRICS.messageQueueUp.reset();
+  };
+  const unwatch = [state.onChange(look), config.onChange(look)];
   const timer = setInterval(() => {
-    if (subscription === undefined || bus.kind !== 'kafka') return;
-    bus.lag(topic, group).then(
-      (lag) => {
+    const taken = following.taken();
+    if (taken === undefined || bus.kind !== 'kafka') return;
+    Promise.all(taken.topics.map((topic) => bus.lag(topic, taken.group))).then(
+      (lags) => {
         METRICS.messageQueueUp.set(KAFKA, 1);
-        METRICS.messageLag.set({ service }, lag);
+        METRICS.messageLag.set(
+          { service },
+          lags.reduce((sum, lag) => sum + lag, 0),
+        );
       },
       () => METRICS.messageQueueUp.set(KAFKA, 0),
     );
   }, LAG_MS).unref();
-  void follow();
 
   return {
-    close() {
-      closed = true;
-      unwatch();
+    async close() {
+      for (const end of unwatch) end();
       clearInterval(timer);
-      return follow();
+      await following.close();
+      METRICS.messageLag.remove({ service });
     },
   };
 }
@@ -131,7 +131,7 @@ function startConsumer({ service, topic, group }: Consumption, settings: Consume
 /** Hands one message over. Rejects only where the queue is away. */
 export function taking(
   service: Service,
-  { outbox, runs, config, workingDirectory }: Omit<ConsumerSettings, 'bus' | 'state'>,
+  { outbox, runs, config, workingDirectory }: Omit<ConsumerSettings, 'bus' | 'state' | 'store' | 'settings'>,
   logger: Logger,
 ): (message: IncomingMessage, signal: AbortSignal) => Promise<void> {
   let counted = { at: Number.NEGATIVE_INFINITY, queued: 0 };

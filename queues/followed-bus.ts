@@ -1,0 +1,91 @@
+/** The message bus that the options say at any time: brokers, the process alone, or none; another one when they change while the process runs. */
+import type { Snapshot } from '../src/config/options.ts';
+import type { ConfigStore } from '../src/config/store.ts';
+import { Fault } from '../src/fault.ts';
+import type { Logger } from '../src/observe.ts';
+import { type BusState, busKind, type MessageBus } from './bus.ts';
+import { openKafka } from './kafka.ts';
+import { openLocalBus } from './local-bus.ts';
+
+export interface FollowedBus extends MessageBus {
+  /** Whether messages go to and fro: `state` decides of a connection to brokers only. Told also of each new bus. */
+  stateBy(state: BusState): BusState;
+  close(): void;
+}
+
+/** @throws Fault config/invalid — options for brokers that contradict each other */
+export function followBus(config: ConfigStore, logger: Logger): FollowedBus {
+  const listeners = new Set<() => void>();
+  let key = keyOf(config.snapshot());
+  let current = open(config.snapshot(), logger);
+
+  const unwatch = config.onChange((snapshot) => {
+    if (keyOf(snapshot) === key) return;
+    const before = current;
+    try {
+      current = open(snapshot, logger);
+    } catch (error) {
+      logger.error({ reason: Fault.of(error).message, hint: Fault.of(error).hint }, 'new brokers not used');
+      return;
+    }
+    key = keyOf(snapshot);
+    logger.info({ broker: current.describe(), before: before.describe() }, 'message queue changed');
+    for (const listener of listeners) listener();
+    // Consumers have gone over; what could not be sent is sent again.
+    before.disconnect().catch((error: unknown) => logger.warn({ error }, 'former brokers not let go'));
+  });
+
+  return {
+    get kind() {
+      return current.kind;
+    },
+    describe: () => current.describe(),
+    trouble: () => current.trouble(),
+    isTaken: (topic) => current.isTaken(topic),
+    consume: (...given) => current.consume(...given),
+    produce: (messages) => current.produce(messages),
+    lag: (topic, group) => current.lag(topic, group),
+    disconnect: () => current.disconnect(),
+    stateBy: (state) => ({
+      isOn: () => current.kind === 'local' || (current.kind === 'kafka' && state.isOn()),
+      onChange(changed) {
+        const tell = (): void => changed(current.kind === 'local' || (current.kind === 'kafka' && state.isOn()));
+        listeners.add(tell);
+        const off = state.onChange(tell);
+        return () => {
+          listeners.delete(tell);
+          off();
+        };
+      },
+    }),
+    close: unwatch,
+  };
+}
+
+const keyOf = (snapshot: Snapshot): string =>
+  JSON.stringify([busKind(snapshot), busKind(snapshot) === 'kafka' ? snapshot.KAFKA_BROKERS : []]);
+
+function open(snapshot: Snapshot, logger: Logger): MessageBus {
+  switch (busKind(snapshot)) {
+    case 'kafka':
+      return openKafka(snapshot, logger);
+    case 'local':
+      return openLocalBus();
+    case 'none':
+      return NOWHERE;
+  }
+}
+
+/** Nobody takes messages, so none are made. */
+const NOWHERE: MessageBus = {
+  kind: 'none',
+  describe: () => 'none',
+  trouble: () => undefined,
+  isTaken: () => false,
+  consume: () => ({ close: async () => undefined }),
+  produce: async () => {
+    throw new Error('There is no message queue');
+  },
+  lag: async () => 0,
+  disconnect: async () => undefined,
+};
