@@ -5,10 +5,10 @@ import { Fault } from '../src/fault.ts';
 import {
   type DatabaseAccess,
   type ErrorPolicy,
-  type InputBinding,
   RUN_DEFAULTS,
   type RunReport,
   type RunRequest,
+  STANDARD_INPUT,
   XML_DEFAULT_NAMESPACES,
   type XmlDefaultNamespace,
 } from '../src/run/request.ts';
@@ -22,6 +22,7 @@ import { interruptible } from './interruption.ts';
 import { formatFor, openOutput, STANDARD_OUTPUT } from './output.ts';
 import { peakMemoryBytes } from './peak-memory.ts';
 import { graphHeaderOf, writeGraphFiles } from './property-graph.ts';
+import { inputsOf, READING_OPTIONS, readingOf } from './reading.ts';
 import { RejectionLog, Rejections } from './rejections.ts';
 import { complain, count, progressLine, say } from './terminal.ts';
 
@@ -32,12 +33,7 @@ export const RUN: Command = {
   usage: 'run MAPPING… [options]',
   summary: 'Maps files and databases to RDF. MAPPING is the path or URL of a mapping in Turtle; several make one mapping.',
   options: {
-    input: {
-      short: 'i',
-      value: '[NAME=]URL',
-      multiple: true,
-      summary: 'read the source that the mapping calls NAME from URL; without NAME the only source',
-    },
+    ...READING_OPTIONS,
     output: { short: 'o', value: 'FILE', summary: 'write to FILE, which appears when it is complete; - is standard output, the default' },
     format: { short: 'f', value: 'FORMAT', choices: OUTPUT_FORMATS, summary: 'default by the extension of FILE, else nquads' },
     'property-graph': {
@@ -75,6 +71,8 @@ What does not fit in memory goes to TMPDIR/quadmill-…, which is removed at the
 Exit codes: 0 done, 1 the run failed, 2 the command line or the mapping is wrong, 130 interrupted.
 
   quadmill run mapping.ttl -o graph.nq
+  quadmill run mapping.ttl -i export.txt --delimiter ';' --encoding windows-1252
+  curl -s https://example.com/people.json.gz | quadmill run mapping.ttl -i -
   quadmill run mapping.ttl --input people.csv=https://example.com/people-2026.csv.gz --format turtle
   DB_PASSWORD=… quadmill run r2rml.ttl --jdbc-url jdbc:postgresql://localhost/shop --db-user reader`,
 };
@@ -149,18 +147,21 @@ export const targetOf = (parsed: Parsed): string => parsed.value('output') ?? ST
 
 /** @throws UsageError — a wrong value of an option of `RUN` */
 export function requestOf(parsed: Parsed, mappings: readonly string[], database: DatabaseAccess | undefined): RunRequest {
+  const inputs = inputsOf(parsed);
   return {
     ...RUN_DEFAULTS,
     sql: sqlLimits(),
     runId: randomBytes(6).toString('hex'),
     mappings,
-    inputs: parsed.values('input').map(bindingOf),
+    inputs,
+    reading: readingOf(parsed),
     workingDirectory: process.cwd(),
     base: baseOf(parsed.value('base')),
     onError: parsed.value('on-error') as ErrorPolicy | undefined,
     maxRejected: numberOf(parsed, 'max-rejected', 0) ?? RUN_DEFAULTS.maxRejected,
     distinct: !parsed.has('no-distinct'),
-    threads: numberOf(parsed, 'threads', 1) ?? RUN_DEFAULTS.threads,
+    // Standard input is this thread's.
+    threads: inputs.some(({ url }) => url === STANDARD_INPUT) ? 1 : (numberOf(parsed, 'threads', 1) ?? RUN_DEFAULTS.threads),
     memoryBudgetBytes: (numberOf(parsed, 'memory-mb', 1) ?? RUN_DEFAULTS.memoryBudgetBytes / MB) * MB,
     xmlDefaultNamespace: (parsed.value('xml-default-namespace') as XmlDefaultNamespace | undefined) ?? RUN_DEFAULTS.xmlDefaultNamespace,
     maxRecordBytes: (numberOf(parsed, 'max-record-mb', 1) ?? RUN_DEFAULTS.maxRecordBytes / MB) * MB,
@@ -168,15 +169,6 @@ export function requestOf(parsed: Parsed, mappings: readonly string[], database:
     database,
     spillDirectory: tmpdir(),
   };
-}
-
-/** The first `=` ends the name, unless it belongs to the query of a URL without a name. */
-function bindingOf(text: string): InputBinding {
-  const equals = text.indexOf('=');
-  if (equals === -1 || text.slice(0, equals).includes('?')) return { name: undefined, url: text };
-  const [name, url] = [text.slice(0, equals), text.slice(equals + 1)];
-  if (name === '' || url === '') throw new UsageError(`--input is '${text}', expected is NAME=URL`);
-  return { name, url };
 }
 
 function baseOf(base: string | undefined): string | undefined {

@@ -1,9 +1,10 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 const QUADMILL = resolve('bin/quadmill.js');
@@ -39,11 +40,15 @@ interface Ended {
   readonly err: string;
 }
 
-function quadmill(...args: readonly string[]): Promise<Ended> {
+const quadmill = (...args: readonly string[]): Promise<Ended> => quadmillIn(directory, undefined, ...args);
+
+/** @param input of standard input, which is then closed; undefined: it stays open, and has nothing */
+function quadmillIn(cwd: string, input: string | Buffer | undefined, ...args: readonly string[]): Promise<Ended> {
   return new Promise((done) => {
-    const child = execFile(process.execPath, [QUADMILL, ...args], { cwd: directory }, (_, out, err) =>
-      done({ code: child.exitCode, out, err }),
-    );
+    const child = execFile(process.execPath, [QUADMILL, ...args], { cwd }, (_, out, err) => done({ code: child.exitCode, out, err }));
+    // A program that ends at once does not read.
+    child.stdin?.on('error', () => undefined);
+    if (input !== undefined) child.stdin?.end(input);
   });
 }
 
@@ -207,6 +212,139 @@ test('an input that is not there ends with code 1', async () => {
   const { code, err } = await quadmill('run', 'mapping.ttl', '-i', 'people.csv=peple.csv');
   expect(code).toBe(1);
   expect(err).toContain('people.csv');
+});
+
+describe('what inputs are, and where', () => {
+  const SEMICOLONS = "id;name;knows\n1;'Ada; Countess';http://example.com/person/2\n2;Zoë;http://example.com/person/1\n";
+  const ROWS = ['--delimiter', ';', '--quote', "'"];
+  const piped = (input: string | Buffer, ...args: readonly string[]) => quadmillIn(directory, input, 'run', 'mapping.ttl', ...args);
+  let names: string;
+
+  beforeAll(async () => {
+    names = (await piped(SEMICOLONS, '-i', '-', ...ROWS)).out;
+    await writeFile(join(directory, 'export.txt'), SEMICOLONS);
+    await writeFile(join(directory, 'export'), SEMICOLONS);
+    await writeFile(join(directory, 'wrong-name.json'), SEMICOLONS);
+    await writeFile(join(directory, 'export.dat'), Buffer.from(SEMICOLONS, 'latin1'));
+    await writeFile(join(directory, 'tabs.dat'), SEMICOLONS.replaceAll(';', '\t'));
+    await writeFile(join(directory, 'people.jsonl.txt'), '{"id":1,"name":"Ada"}\n{"id":2,"name":"Zoë"}\n');
+    const json = MAPPING.replace('rml:CSV', 'rml:JSONPath ; rml:iterator "$[*]"').replace(/rml:predicateObjectMap.*knows.*;\n/, '');
+    await writeFile(join(directory, 'json.ttl'), json);
+    await mkdir(join(directory, 'apart'));
+    await writeFile(join(directory, 'apart', 'mapping.ttl'), MAPPING.replace('CurrentWorkingDirectory', 'MappingDirectory'));
+    await writeFile(join(directory, 'apart', 'working.ttl'), MAPPING);
+    const twice = `${MAPPING}<#Again> rml:logicalSource [ rml:referenceFormulation rml:CSV ; rml:source [ rml:path "people.csv" ; rml:null "-" ] ] ;
+      rml:subjectMap [ rml:template "http://example.com/{id}" ; rml:class foaf:Agent ] .`;
+    await writeFile(join(directory, 'twice.ttl'), twice);
+  });
+
+  test('standard input', async () => {
+    expect(names).toContain('"Ada; Countess"');
+    expect(linesOf(names)).toHaveLength(STATEMENTS);
+    for (const input of ['-', 'people.csv=-']) expect((await piped(SEMICOLONS, '-i', input, ...ROWS)).out).toBe(names);
+    expect((await piped(SEMICOLONS, '-i', '-', ...ROWS, '--threads', '4')).out).toBe(names);
+    expect((await piped(gzipSync(SEMICOLONS), '-i', '-', ...ROWS)).out).toBe(names);
+    const large = `id,name,knows\n${Array.from({ length: 200_000 }, (_, i) => `${i},Name,http://example.com/person/1\n`).join('')}`;
+    expect((await piped(large, '-i', '-', '-o', '/dev/null', '--stats')).err).toContain('"records":200000,');
+  });
+
+  test.each([
+    ['semicolons', ['-i', 'export.txt', ...ROWS]],
+    ['a name without extension', ['-i', 'export', ...ROWS]],
+    ['an extension that says something else', ['-i', 'wrong-name.json', '--input-format', 'csv', ...ROWS]],
+    ['another encoding', ['-i', 'people.csv=export.dat', '--encoding', 'Latin1', ...ROWS]],
+    ['tabs, by the format', ['-i', 'tabs.dat', '--input-format', 'tsv', '--quote', "'"]],
+    ['tabs, by the delimiter', ['-i', 'tabs.dat', '--delimiter', '\\t', '--quote', "'"]],
+  ])('%s', async (_, args) => {
+    const { code, out, err } = await quadmill('run', 'mapping.ttl', ...args);
+    expect([code, err]).toEqual([0, '']);
+    expect(out.replace('Ada\t Countess', 'Ada; Countess')).toBe(names);
+  });
+
+  test('lines of JSON, and CSV without quotes', async () => {
+    const { out } = await quadmill('run', 'json.ttl', '-i', 'people.jsonl.txt', '--input-format', 'jsonl');
+    expect(out).toContain('"Zoë"');
+    const unquoted = await piped('id,name,knows\n1,"Ada,http://example.com/\n', '-i', '-', '--quote', '');
+    expect(unquoted.out).toContain('"\\"Ada"');
+  });
+
+  test.each<[what: string, args: readonly string[], code: number, ...words: string[]]>([
+    ['semicolons that nobody mentions', ['-i', 'export.txt'], 2, 'one column, "id;name;knows"', `--delimiter ';'`, 'csvw:dialect'],
+    ['a delimiter of two characters', ['--delimiter', ';;'], 2, '--delimiter is ";;", expected is one ASCII character', '\\t for a tab'],
+    ['an empty delimiter', ['--delimiter', ''], 2, '--delimiter is ""'],
+    ['a quote of two characters', ['--quote', '""'], 2, '--quote is', 'no quotes'],
+    ['a delimiter that is the quote', ['--delimiter', "'", '--quote', "'"], 2, 'delimiter and the quote'],
+    ['a delimiter that is the usual quote', ['--delimiter', '"'], 2, 'delimiter and the quote'],
+    ['an encoding that nobody knows', ['--encoding', 'klingon'], 2, '--encoding is "klingon"', 'windows-1250'],
+    ['an encoding that the file has not', ['-i', 'export.dat', ...ROWS], 1, 'not valid UTF-8', '--encoding'],
+    ['a format that nobody reads', ['--input-format', 'cvs'], 2, 'did you mean csv?'],
+    [
+      'a format that the mapping does not read',
+      ['-i', 'export.txt', '--input-format', 'xml'],
+      1,
+      'The input is XML',
+      'as CSV',
+      '--input-format',
+    ],
+    ['a name that says another format', ['-i', 'wrong-name.json'], 1, 'The input is JSON', '--input-format'],
+    ['a source root that is not there', ['--source-root', 'nowhere'], 2, "--source-root is 'nowhere', which is no directory"],
+    ['standard input for two sources', ['-i', 'a=-', '-i', 'b=-'], 2, '--input - is given 2 times'],
+    ['an empty input', ['-i', ''], 2, '--input is empty'],
+  ])('wrong: %s', async (_, args, code, ...words) => {
+    const ended = await piped('', ...args);
+    expect([ended.code, ended.out]).toEqual([code, '']);
+    for (const word of words) expect(ended.err).toContain(word);
+    expect(linesOf(ended.err)).toHaveLength(1);
+  });
+
+  test('wrong: standard input that is empty, or would have to be read twice', async () => {
+    expect((await piped('', '-i', '-')).err).toMatch(/header row.*it is empty.*input standard input/);
+    const { code, err } = await quadmillIn(directory, SEMICOLONS, 'run', 'twice.ttl', '-i', '-');
+    expect(code).toBe(2);
+    expect(err).toMatch(/Standard input can be read once, and the mapping reads it 2 times: people\.csv \(twice\.ttl:/);
+    expect((await quadmillIn(directory, '', 'run', 'json.ttl', '--delimiter', ';')).err).toMatch(/reads no CSV.*JSON/);
+  });
+
+  test('standard input that sends nothing does not keep an interrupted run', async () => {
+    const child = spawn(process.execPath, [QUADMILL, 'run', 'mapping.ttl', '-i', '-'], { cwd: directory });
+    const ended = endOf(child);
+    child.stdin.write('id,name,knows\n1,Ada,http://example.com/\n');
+    await new Promise((wait) => setTimeout(wait, 700));
+    child.kill('SIGINT');
+    expect(await ended).toMatchObject({ code: 130, err: expect.stringContaining('interrupted') });
+  });
+
+  const hasPython = spawnSync('python3', ['--version']).status === 0;
+  (hasPython ? test : test.skip)('wrong: standard input that is a terminal', async () => {
+    const script = `import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)`;
+    const { out } = await new Promise<Ended>((done) => {
+      const args = ['-c', script, process.execPath, QUADMILL, 'run', 'mapping.ttl', '-i', '-'];
+      execFile('python3', args, { cwd: directory }, (_, stdout, stderr) => done({ code: 0, out: stdout, err: stderr })).stdin?.end();
+    });
+    expect(out).toContain('which is a terminal here');
+  });
+
+  test('a source that is in the working directory, and not beside the mapping', async () => {
+    const { code, err } = await quadmill('run', 'apart/mapping.ttl');
+    expect(code).toBe(1);
+    expect(err).toContain(`There is one in the working directory: ${join(directory, 'people.csv')}`);
+    expect(err).toContain('looked for beside the mapping; --source-root . looks there instead');
+    const found = await quadmill('run', 'apart/mapping.ttl', '--source-root', '.');
+    expect([found.code, linesOf(found.out).length]).toEqual([0, STATEMENTS]);
+    const other = await quadmill('run', 'apart/mapping.ttl', '--source-root', 'apart');
+    expect(other.err).toContain('looked for in --source-root');
+  });
+
+  test('a source that is beside the mapping, and not in the working directory', async () => {
+    const away = join(directory, 'away');
+    await mkdir(away);
+    const { err } = await quadmillIn(away, '', 'run', '../mapping.ttl');
+    expect(err).toContain(`There is one in the directory of the mapping: ${join(directory, 'people.csv')}`);
+    expect(err).toContain('--source-root .. looks there instead');
+    expect((await quadmillIn(away, '', 'run', '../mapping.ttl', '--source-root', '..')).code).toBe(0);
+    const nowhere = await quadmillIn(away, '', 'run', '../apart/working.ttl');
+    expect(nowhere.err).toContain('--input people.csv=FILE');
+  });
 });
 
 /** Where nothing can be written, ever. */

@@ -25,7 +25,10 @@ export function explainPlan(mapping: Mapping, base = 'http://example.com/base/',
 }
 
 function describeSource(source: LogicalSource, dialect: string): string {
-  if (source.kind === 'file') return `${source.path} (${source.formulation}, ${dialect} dialect)`;
+  if (source.kind === 'file') {
+    const csv = Object.entries(source.csv ?? {}).map(([name, value]) => `, ${name} ${JSON.stringify(value)}`);
+    return `${source.path} (${source.formulation}, ${dialect} dialect${csv.join('')})`;
+  }
   return `${describeContent(source.content)} (SQL)`;
 }
 

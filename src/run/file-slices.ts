@@ -7,7 +7,8 @@ import { CsvCuts, canBeCut } from '../sources/csv-cuts.ts';
 import { utf8Mark } from '../sources/encoding.ts';
 import type { Reading } from '../sources/source.ts';
 import { type InputState, type OpenOptions, openInput, probeInput } from '../storage/storage.ts';
-import { formatByName, readingOf } from './open-scan.ts';
+import { formatByName } from './inputs.ts';
+import { readingOf } from './open-scan.ts';
 import type { ByteSlice, RunRequest } from './request.ts';
 
 /** Enough for a byte order mark, and to tell UTF-16. */

@@ -1,5 +1,6 @@
 /** Which documents each logical source of a mapping is: what the request binds by name, else what the mapping's path says. */
-import { dirname, isAbsolute, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Fault } from '../fault.ts';
 import { pathsMeant } from '../input-names.ts';
@@ -8,7 +9,7 @@ import { formatOrigin } from '../mapping/model.ts';
 import { nearest } from '../nearest.ts';
 import { redact } from '../redact.ts';
 import { formatByExtension, type InputFormat, inputFormat } from '../storage/storage.ts';
-import type { InputBinding, RunRequest } from './request.ts';
+import { type InputBinding, type ReadingOptions, type RunRequest, STANDARD_INPUT } from './request.ts';
 
 /** A document of a source. */
 export interface DocumentPlace {
@@ -47,15 +48,17 @@ export function bindSources(
  */
 export function locateInputs(
   sources: readonly LogicalSource[],
-  { inputs, boundOnly, workingDirectory }: Pick<RunRequest, 'inputs' | 'boundOnly' | 'workingDirectory'>,
+  request: Pick<RunRequest, 'inputs' | 'boundOnly' | 'workingDirectory' | 'reading'>,
 ): readonly (readonly DocumentPlace[] | undefined)[] {
-  const bound = bindSources(sources, inputs, boundOnly === true);
+  const { reading } = request;
+  const bound = bindSources(sources, request.inputs, request.boundOnly === true);
+  if (reading !== undefined) checkReading(reading, sources, bound);
   return sources.map((source) => {
     if (source.kind === 'sql') return undefined;
     const urls = bound.get(source);
-    for (const url of urls ?? []) checkType(url, source);
+    for (const url of urls ?? []) checkType(url, source, reading);
     if (urls !== undefined) return urls.map((url) => ({ url, given: true }));
-    const url = locateSource(source, workingDirectory);
+    const url = locateSource(source, request);
     // A sheet is no text in whatever formulation; its name says what a reader's fault about encodings would not.
     if (/\.(xlsx|ods)(\.gz)?$/i.test(url)) inputFormat(url);
     return [{ url, given: false }];
@@ -83,32 +86,121 @@ function unknownName(name: string, sources: readonly FileSource[]): Fault {
   });
 }
 
-/** Behind HTTP, what the name does not tell is told by the answer: `checkFormat`. */
-function checkType(url: string, source: FileSource): void {
-  const format = /^https?:/i.test(url) ? formatByExtension(url) : inputFormat(url);
+/** Behind HTTP, what the name does not tell is told by the answer: `checkFormat`. At a command line the mapping may tell. */
+function checkType(url: string, source: FileSource, reading: ReadingOptions | undefined): void {
+  if (familyOf(reading?.format) === source.formulation) return;
+  const format = reading !== undefined || /^https?:/i.test(url) ? formatByExtension(url) : inputFormat(url);
   if (format !== undefined) checkFormat(format, url, source);
+  if (reading?.format !== undefined && format === undefined) checkFormat(reading.format, url, source);
+}
+
+/** The formulation that reads a format. */
+const familyOf = (format: InputFormat | undefined): FileSource['formulation'] | undefined =>
+  format === 'tsv' ? 'csv' : format === 'jsonl' ? 'json' : format;
+
+/**
+ * The format of a document, whose formulation the mapping tells; undefined: its usual one.
+ *
+ * @throws Fault source/type — an input of a type that nobody reads, or that the mapping does not
+ */
+export function formatOf(
+  { url, given }: DocumentPlace,
+  source: FileSource,
+  reading: ReadingOptions | undefined,
+  mediaType?: string,
+): InputFormat | undefined {
+  if (familyOf(reading?.format) === source.formulation) return reading?.format;
+  if (!given) return formatByName(url);
+  const format = reading === undefined ? inputFormat(url, mediaType) : formatByName(url, mediaType);
+  if (format !== undefined) checkFormat(format, url, source);
+  return format;
+}
+
+/** What name and server say, where they say anything. */
+export function formatByName(url: string, mediaType?: string): InputFormat | undefined {
+  try {
+    return inputFormat(url, mediaType);
+  } catch {
+    // Without a known extension the mapping's formulation alone decides.
+    return undefined;
+  }
+}
+
+/** @throws Fault request/invalid — options that have nothing to read, or standard input that would have to be read twice */
+function checkReading({ csv }: ReadingOptions, sources: readonly LogicalSource[], bound: ReadonlyMap<FileSource, readonly string[]>): void {
+  const files = sources.filter((source) => source.kind === 'file');
+  if (Object.keys(csv).length > 0 && !files.some(({ formulation }) => formulation === 'csv')) {
+    throw new Fault('request/invalid', 'A delimiter or a quote is given, and the mapping reads no CSV', {
+      hint: `It reads ${[...new Set(files.map(({ formulation }) => formulation.toUpperCase()))].join(' and ') || 'databases alone'}`,
+    });
+  }
+  const piped = [...bound].filter(([, urls]) => urls.includes(STANDARD_INPUT)).map(([source]) => source);
+  if (piped.length > 1) {
+    const places = piped.map(({ path, origin }) => `${path} (${formatOrigin(origin)})`);
+    throw new Fault(
+      'request/invalid',
+      `Standard input can be read once, and the mapping reads it ${piped.length} times: ${places.join(', ')}`,
+      {
+        hint: 'Save it to a file and name that, or describe these sources alike in one mapping file',
+      },
+    );
+  }
 }
 
 /** @throws Fault source/type — the mapping reads another format */
 export function checkFormat(format: InputFormat, url: string, source: FileSource): void {
-  const family = format === 'tsv' ? 'csv' : format === 'jsonl' ? 'json' : format;
+  const family = familyOf(format) as FileSource['formulation'];
   if (family === source.formulation) return;
   throw new Fault(
     'source/type',
     `The input is ${family.toUpperCase()}, and the mapping reads this source as ${source.formulation.toUpperCase()}`,
     {
       place: { input: redact(url), mapping: formatOrigin(source.origin) },
-      hint: `Give a ${source.formulation.toUpperCase()} file, or change rml:referenceFormulation in the mapping`,
+      hint: `Give a ${source.formulation.toUpperCase()} file, or change rml:referenceFormulation in the mapping. On the command line, --input-format says what a file is whose name is wrong`,
     },
   );
 }
 
-function locateSource(source: FileSource, workingDirectory: string): string {
+/** Whether where a source is depends on something else than its path. */
+const isRelative = (path: string): boolean => !/^[a-z][a-z0-9+.-]+:\/\//i.test(path) && !isAbsolute(path);
+
+function locateSource(source: FileSource, { workingDirectory, reading }: Pick<RunRequest, 'workingDirectory' | 'reading'>): string {
   const { path, root } = source;
-  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(path) || isAbsolute(path)) return path;
+  if (!isRelative(path)) return path;
+  if (reading?.sourceRoot !== undefined) return resolve(reading.sourceRoot, root.kind === 'directory' ? root.path : '', path);
   if (root.kind === 'working-directory') return resolve(workingDirectory, path);
   if (root.kind === 'directory') return resolve(workingDirectory, root.path, path);
   const { document } = source.origin;
   if (/^https?:/i.test(document)) return new URL(path, document).href;
-  return resolve(workingDirectory, dirname(/^file:/i.test(document) ? fileURLToPath(document) : document), path);
+  return resolve(mappingDirectory(document, workingDirectory), path);
+}
+
+const mappingDirectory = (document: string, workingDirectory: string): string =>
+  resolve(workingDirectory, dirname(/^file:/i.test(document) ? fileURLToPath(document) : document));
+
+/** The fault of a source that is not where the mapping says, with the place where there is one, for a person at a command line. */
+export function withOtherPlace(error: unknown, source: FileSource, { url, given }: DocumentPlace, request: RunRequest): unknown {
+  const { path, root, origin } = source;
+  if (!(error instanceof Fault) || error.code !== 'source/missing' || given || request.reading === undefined || !isRelative(path))
+    return error;
+  const { workingDirectory } = request;
+  const directories = [
+    workingDirectory,
+    ...(/^https?:/i.test(origin.document) ? [] : [mappingDirectory(origin.document, workingDirectory)]),
+  ];
+  const other = directories.find((directory) => resolve(directory, path) !== url && existsSync(resolve(directory, path)));
+  const looked =
+    request.reading.sourceRoot !== undefined
+      ? 'in --source-root'
+      : root.kind === 'mapping'
+        ? 'beside the mapping'
+        : 'in the working directory';
+  const place = { mapping: formatOrigin(origin) };
+  if (other === undefined) {
+    const what = `Relative sources are looked for ${looked}; --source-root DIRECTORY names another place, --input ${path}=FILE another file`;
+    return error.with({ place, hint: error.hint === undefined ? what : `${error.hint}. ${what}` });
+  }
+  const where = other === workingDirectory ? 'the working directory' : 'the directory of the mapping';
+  const hint = `There is one in ${where}: ${resolve(other, path)}. The source is looked for ${looked}; --source-root ${relative(workingDirectory, other) || '.'} looks there instead`;
+  return error.with({ place, hint });
 }

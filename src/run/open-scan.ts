@@ -6,9 +6,9 @@ import type { ScanPlan } from '../plan/plan.ts';
 import { redact } from '../redact.ts';
 import { openCsv } from '../sources/csv.ts';
 import type { OpenScan, Reading, Scan } from '../sources/source.ts';
-import { type InputFormat, inputFormat, type OpenedInput, type OpenOptions, openInput } from '../storage/storage.ts';
-import { checkFormat, type DocumentPlace } from './inputs.ts';
-import type { ByteSlice, RunRequest } from './request.ts';
+import { type InputFormat, type OpenedInput, type OpenOptions, openInput } from '../storage/storage.ts';
+import { type DocumentPlace, formatOf, withOtherPlace } from './inputs.ts';
+import { type ByteSlice, type RunRequest, STANDARD_INPUT } from './request.ts';
 
 export interface OpenedScan {
   readonly scan: Scan;
@@ -25,19 +25,25 @@ export interface OpenedScan {
 export async function openFileScan(
   plan: ScanPlan,
   source: FileSource,
-  { url, given }: DocumentPlace,
+  place: DocumentPlace,
   request: RunRequest,
   signal: AbortSignal,
   slice: ByteSlice | undefined,
 ): Promise<OpenedScan> {
-  const name = redact(url);
-  const open = await formatOf(source.formulation);
+  const { url } = place;
+  const { reading } = request;
+  const standardInput = reading !== undefined && place.given && url === STANDARD_INPUT;
+  const name = standardInput ? 'standard input' : redact(url);
+  const open = await readerOf(source.formulation);
   const { workingDirectory, limits } = request;
-  const options: OpenOptions = { workingDirectory, signal, compression: source.compression, limits };
-  const input = await (slice === undefined ? openInput(url, options) : openSlice(url, options, slice));
+  const options: OpenOptions = { workingDirectory, signal, compression: source.compression, limits, standardInput };
+  const input = await (slice === undefined ? openInput(standardInput ? name : url, options) : openSlice(url, options, slice)).catch(
+    (error) => {
+      throw withOtherPlace(error, source, place, request);
+    },
+  );
   try {
-    const format = given ? inputFormat(url, input.mediaType) : formatByName(url);
-    if (format !== undefined && given) checkFormat(format, url, source);
+    const format = formatOf(place, source, reading, input.mediaType);
     const whole = await open(input.bytes, plan.iterations, readingOf(plan, source, format, name, request));
     const typed = plan.dialect === 'rml' && source.formulation === 'json';
     const opened = { name, typed, close: () => input.close() };
@@ -106,12 +112,12 @@ export function readingOf(
   request: RunRequest,
 ): Reading {
   const byName: CsvDialect = format === 'tsv' ? { delimiter: '\t' } : {};
-  const csv: CsvDialect | undefined = source.formulation === 'csv' ? { ...byName, ...source.csv } : undefined;
+  const csv: CsvDialect | undefined = source.formulation === 'csv' ? { ...byName, ...source.csv, ...request.reading?.csv } : undefined;
   return {
     name,
     dialect,
     nulls: source.nulls,
-    encoding: source.encoding,
+    encoding: request.reading?.encoding ?? source.encoding,
     namespaces: source.namespaces,
     xmlDefaultNamespace: request.xmlDefaultNamespace,
     maxRecordBytes: request.maxRecordBytes,
@@ -122,7 +128,7 @@ export function readingOf(
 }
 
 /** JSON and XML are loaded when a mapping first reads them. */
-async function formatOf(formulation: FileSource['formulation']): Promise<OpenScan> {
+async function readerOf(formulation: FileSource['formulation']): Promise<OpenScan> {
   switch (formulation) {
     case 'csv':
       return openCsv;
@@ -130,15 +136,5 @@ async function formatOf(formulation: FileSource['formulation']): Promise<OpenSca
       return (await import('../sources/json.ts')).openJson;
     case 'xml':
       return (await import('../sources/xml.ts')).openXml;
-  }
-}
-
-/** What the name says, where it says anything. */
-export function formatByName(url: string): InputFormat | undefined {
-  try {
-    return inputFormat(url);
-  } catch {
-    // Without a known extension the mapping's formulation alone decides.
-    return undefined;
   }
 }

@@ -1,7 +1,8 @@
 /** What a run is asked to do and what it says when it has done it. Plain data: it travels to a thread and back. */
+import type { CsvDialect } from '../csv-dialect.ts';
 import type { FaultData } from '../fault.ts';
 import { NO_LIMITS, type RunLimits } from '../limits.ts';
-import type { ByteRange } from '../storage/storage.ts';
+import type { ByteRange, InputFormat } from '../storage/storage.ts';
 
 /** Binds a source of the mapping, by the name that the mapping gives it, to a real location. A source with several is read in their order. */
 export interface InputBinding {
@@ -14,6 +15,21 @@ export interface InputBinding {
 /** See `Reading.xmlDefaultNamespace`. */
 export const XML_DEFAULT_NAMESPACES = ['none', 'document'] as const;
 export type XmlDefaultNamespace = (typeof XML_DEFAULT_NAMESPACES)[number];
+
+/** How a person at the command line wants inputs read, whatever the mapping says. */
+export interface ReadingOptions {
+  /** Of inputs whose names do not tell, or tell it wrongly. */
+  readonly format: InputFormat | undefined;
+  /** Of all files of CSV. */
+  readonly csv: Pick<CsvDialect, 'delimiter' | 'quoteChar'>;
+  /** Of all files. */
+  readonly encoding: string | undefined;
+  /** An absolute path: what relative sources of mappings are relative to. undefined: as the mapping says. */
+  readonly sourceRoot: string | undefined;
+}
+
+/** The input that is standard input, where there are `ReadingOptions`. */
+export const STANDARD_INPUT = '-';
 
 export type ErrorPolicy = 'strict' | 'skip' | 'quarantine';
 
@@ -84,6 +100,8 @@ export interface RunRequest {
   readonly inputs: readonly InputBinding[];
   /** Leave out triples maps whose sources are neither bound by `inputs` nor joined to one that is. */
   readonly boundOnly?: boolean | undefined;
+  /** undefined: names or servers tell what inputs are, and there is no standard input. */
+  readonly reading?: ReadingOptions | undefined;
   /** What relative paths and rml:CurrentWorkingDirectory mean. */
   readonly workingDirectory: string;
   /** Base IRI for relative IRIs of mapping and data; undefined: `http://example.com/base/`. */

@@ -44,6 +44,20 @@ export async function openFile(path: string, name: string, range?: ByteRange): P
   return { chunks, close: () => handle.close(), sizeBytes: range === undefined ? sizeBytes : range.to - range.from, mediaType: undefined };
 }
 
+/** What is piped into this process. Whoever pipes may be slow: `signal` ends the wait for it. */
+export function openStandardInput(name: string, signal: AbortSignal | undefined): RawInput {
+  const { stdin } = process;
+  signal?.addEventListener('abort', () => stdin.destroy(), { once: true });
+  const chunks = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+    try {
+      for await (const chunk of stdin) yield chunk as Uint8Array;
+    } catch (error) {
+      throw readFault(error as NodeJS.ErrnoException, 'Standard input', name);
+    }
+  };
+  return { chunks: chunks(), close: async () => void stdin.destroy(), sizeBytes: undefined, mediaType: undefined };
+}
+
 /** Size and version of a regular file, without reading it; undefined for anything else, and for what is not there. */
 export async function fileState(path: string): Promise<InputState | undefined> {
   const found = await stat(path).catch(() => undefined);

@@ -4,7 +4,8 @@ import { redact } from '../redact.ts';
 import { fileNameOf } from './url.ts';
 
 /** `tsv` is CSV with tabs, `jsonl` one JSON document per line. */
-export type InputFormat = 'csv' | 'tsv' | 'json' | 'jsonl' | 'xml';
+export const INPUT_FORMATS = ['csv', 'tsv', 'json', 'jsonl', 'xml'] as const;
+export type InputFormat = (typeof INPUT_FORMATS)[number];
 
 const BY_EXTENSION: Readonly<Record<string, InputFormat>> = {
   csv: 'csv',

@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { Fault } from '../fault.ts';
 import { boundOf, INFLATION_FLOOR_BYTES, inflationFault, inputBytesFault, type RunLimits } from '../limits.ts';
 import { redact } from '../redact.ts';
-import { fileState, listFiles, openFile, replaceFile } from './file.ts';
+import { fileState, listFiles, openFile, openStandardInput, replaceFile } from './file.ts';
 import { gunzipWhenGzip } from './gzip.ts';
 import type { ByteRange, InputState } from './range.ts';
 import { fileNameOf, locate } from './url.ts';
@@ -48,6 +48,8 @@ export interface OpenOptions {
   readonly limits?: Pick<RunLimits, 'inputBytes' | 'inflationRatio'>;
   /** Only these bytes of an input that `probeInput` has found. */
   readonly range?: ByteRange;
+  /** Read standard input, which can be done once; the URL is for messages. */
+  readonly standardInput?: boolean;
 }
 
 /**
@@ -57,15 +59,14 @@ export interface OpenOptions {
  * input that is not of its version, or no longer
  */
 export async function openInput(url: string, options: OpenOptions): Promise<OpenedInput> {
-  const { signal, range } = options;
+  const { signal } = options;
   const name = redact(url);
   if (signal?.aborted) throw cancelled(name);
-  const location = locate(url, options.workingDirectory);
-  const opening = location.kind === 'file' ? openFile(location.path, name, range) : openWeb(location.url, name, signal, range);
-  const raw = await opening.catch((error) => {
+  const raw = await openRaw(url, name, options).catch((error) => {
     throw signal?.aborted ? cancelled(name, error) : error;
   });
-  const gzip = isGzip(url, options);
+  // Standard input has no name that could tell.
+  const gzip = isGzip(url, options) || options.standardInput === true;
   const { inputBytes = 0, inflationRatio = 0 } = options.limits ?? {};
   if (!gzip && (raw.sizeBytes ?? 0) > boundOf(inputBytes)) {
     await raw.close();
@@ -79,6 +80,12 @@ export async function openInput(url: string, options: OpenOptions): Promise<Open
     mediaType: raw.mediaType,
     close: raw.close,
   };
+}
+
+async function openRaw(url: string, name: string, { workingDirectory, signal, range, standardInput }: OpenOptions): Promise<RawInput> {
+  if (standardInput) return openStandardInput(name, signal);
+  const location = locate(url, workingDirectory);
+  return location.kind === 'file' ? openFile(location.path, name, range) : openWeb(location.url, name, signal, range);
 }
 
 /** Loaded when first needed: most runs read files only. */

@@ -1,0 +1,78 @@
+/** What a command is given to read, and how: its options, whatever the mapping says. */
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { contradictionIn, delimiterOf, quoteOf } from '../src/csv-dialect.ts';
+import { isEncoding, KNOWN_ENCODINGS } from '../src/encoding-name.ts';
+import { type InputBinding, type ReadingOptions, STANDARD_INPUT } from '../src/run/request.ts';
+import { INPUT_FORMATS, type InputFormat } from '../src/storage/input-format.ts';
+import { type CommandOption, type Parsed, UsageError } from './command-line.ts';
+
+export const READING_OPTIONS: Readonly<Record<string, CommandOption>> = {
+  input: {
+    short: 'i',
+    value: '[NAME=]URL',
+    multiple: true,
+    summary: 'read the source that the mapping calls NAME from URL; without NAME the only source; - is standard input',
+  },
+  'input-format': {
+    value: 'FORMAT',
+    choices: INPUT_FORMATS,
+    summary: 'what the inputs are, where their names do not tell, or tell it wrongly',
+  },
+  delimiter: {
+    value: 'CHARACTER',
+    summary: 'separator of the cells of CSV files, \\t for a tab; default by mapping and name, else a comma',
+  },
+  quote: { value: 'CHARACTER', summary: 'quotes of the cells of CSV files, empty for none; default by the mapping, else "' },
+  encoding: { value: 'NAME', summary: 'encoding of the input files, such as windows-1252; default by mapping and file, else UTF-8' },
+  'source-root': { value: 'DIRECTORY', summary: 'where relative sources of the mapping are; default as the mapping says' },
+};
+
+/** @throws UsageError */
+export function inputsOf(parsed: Parsed): readonly InputBinding[] {
+  const inputs = parsed.values('input').map(bindingOf);
+  const count = inputs.filter(({ url }) => url === STANDARD_INPUT).length;
+  if (count > 1) throw new UsageError(`--input - is given ${count} times, and standard input can be read once`);
+  if (count === 1 && process.stdin.isTTY) {
+    throw new UsageError('--input - reads standard input, which is a terminal here: pipe something into it, or name a file');
+  }
+  return inputs;
+}
+
+/** The first `=` ends the name, unless it belongs to the query of a URL without a name. */
+function bindingOf(text: string): InputBinding {
+  const equals = text.indexOf('=');
+  if (text === '') throw new UsageError('--input is empty, expected is [NAME=]URL');
+  if (equals === -1 || text.slice(0, equals).includes('?')) return { name: undefined, url: text };
+  const [name, url] = [text.slice(0, equals), text.slice(equals + 1)];
+  if (name === '' || url === '') throw new UsageError(`--input is '${text}', expected is NAME=URL`);
+  return { name, url };
+}
+
+/** @throws UsageError */
+export function readingOf(parsed: Parsed): ReadingOptions {
+  const [delimiter, quote, encoding, root] = ['delimiter', 'quote', 'encoding', 'source-root'].map((name) => parsed.value(name));
+  const read = delimiter === undefined ? undefined : delimiterOf(delimiter);
+  if (read === undefined && delimiter !== undefined) {
+    throw new UsageError(`--delimiter is ${JSON.stringify(delimiter)}, expected is one ASCII character, or \\t for a tab`);
+  }
+  const quoteChar = quote === undefined ? undefined : quoteOf(quote);
+  if (quoteChar === undefined && quote !== undefined) {
+    throw new UsageError(`--quote is ${JSON.stringify(quote)}, expected is one ASCII character, or nothing for no quotes`);
+  }
+  if (encoding !== undefined && !isEncoding(encoding)) {
+    throw new UsageError(`--encoding is ${JSON.stringify(encoding)}, and no such encoding is known; known are ${KNOWN_ENCODINGS}`);
+  }
+  if (root !== undefined && statSync(root, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw new UsageError(`--source-root is '${root}', which is no directory`);
+  }
+  const csv = { ...(read === undefined ? {} : { delimiter: read }), ...(quoteChar === undefined ? {} : { quoteChar }) };
+  const problem = read === undefined || quoteChar === undefined ? undefined : contradictionIn(csv);
+  if (problem !== undefined) throw new UsageError(`rows cannot be told: ${problem}`);
+  return {
+    format: parsed.value('input-format') as InputFormat | undefined,
+    csv,
+    encoding,
+    sourceRoot: root === undefined ? undefined : resolve(root),
+  };
+}
