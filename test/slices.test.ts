@@ -94,14 +94,18 @@ function suite(queue: TestQueue): void {
 
   const options: OptionValues = { LOCK_SECONDS: 2, STALLED_SECONDS: 1, WORKER_CONCURRENCY: 2 };
 
+  const here = (): OptionValues => ({
+    DATA_DIR: directory.path,
+    JDBC_URL: 'jdbc:postgresql://host/db',
+    DB_USER: 'u',
+    DB_PASSWORD: PASSWORD,
+  });
+
   beforeAll(async () => {
     server = await queue.start();
     directory = await temporaryDirectory();
     backend = await openBackend({ url: server.url, prefix, directory: directory.path }, logger);
-    config = await openConfig(
-      { ...options, DATA_DIR: directory.path, JDBC_URL: 'jdbc:postgresql://host/db', DB_USER: 'u', DB_PASSWORD: PASSWORD },
-      backend.settings,
-    );
+    config = await openConfig({ ...options, ...here() }, backend.settings);
     runs = await openRuns(backend, { retryMs: 50 });
   });
 
@@ -280,6 +284,29 @@ function suite(queue: TestQueue): void {
       await runs.cancel(id);
     });
   });
+
+  test('five tiny runs do not wait for two shared ones that find the disk full, where there is one place', async () => {
+    const full = { 0: 'fault=sink/failed', 1: 'fault=sink/failed', 2: 'fault=sink/failed', 3: 'fault=sink/failed' };
+    const patient = await openRuns(backend, { attempts: 10, retryMs: 1_000 });
+    const alone = await openConfig({ ...options, ...here(), WORKER_CONCURRENCY: 1 }, backend.settings);
+    const ask = async (given: TransformRequest): Promise<string> => (await patient.submit(given, {})).id;
+    const shared = [await ask(request(4, full)), await ask(request(4, full))];
+    const workers = await startWorkers(backend, alone, logger, { engine: ENGINE });
+    await taken(shared[0] as string, 1);
+    const started = Date.now();
+    const tiny = await Promise.all(Array.from({ length: 5 }, () => ask(request(1, {}, { sliceRows: 0 }))));
+    for (const id of tiny) await completed(id, 20_000);
+    expect(Date.now() - started).toBeLessThan(15_000);
+    await until('both wait without a place', async () => {
+      const states = await Promise.all(shared.map(async (id) => (await runs.get(id))?.state));
+      return states.every((state) => state === 'retrying');
+    });
+    for (const id of shared) await patient.cancel(id);
+    for (const id of shared) expect(await patient.outcome(id, 10_000)).toMatchObject({ state: 'cancelled' });
+    await workers.drain(0);
+    await patient.close();
+    alone.close();
+  }, 60_000);
 
   test('goes back to the queue with its slices when the worker is told to stop, and is done by the next', async () => {
     const first = await startWorkers(backend, config, logger, { engine: ENGINE });

@@ -6,7 +6,7 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Job, Queue } from 'bullmq';
+import type { Job, JobsOptions, Queue } from 'bullmq';
 import { atMost } from '../queues/backend.ts';
 import { SLICE_QUEUE, type SlicePayload, type SliceResult, type TransformPayload, type TransformResult } from '../queues/jobs.ts';
 import { decodeFault } from '../queues/outcome.ts';
@@ -29,6 +29,9 @@ const ASK_COUNT = 32;
 const ADD_COUNT = 200;
 /** A queue that is away must not hold up the end of an attempt. */
 const END_MS = 5_000;
+/** The run keeps its place while a slice waits to be tried again: that is seldom and short, and else it is for the run to wait, without a place. */
+const SLICE_ATTEMPTS = 3;
+const SHORT_MS = 500;
 /** Only those of a transform job that died are kept so long; others it removes itself. */
 const KEEP = { age: 24 * 3600 };
 
@@ -83,7 +86,8 @@ export class Share {
     // Also unlike those of an earlier run that had the same idempotency key, and so the same id.
     const start = `${id}-${Date.parse(data.submittedAt).toString(36)}-${attempt}`;
     this.ids = slices.map(({ index }) => `${start}-${index}`);
-    const options = { attempts: opts.attempts ?? 1, backoff: opts.backoff, removeOnComplete: KEEP, removeOnFail: KEEP };
+    const backoff = { type: 'exponential', delay: Math.min(SHORT_MS, retryMsOf(opts)) };
+    const options = { attempts: Math.min(SLICE_ATTEMPTS, opts.attempts ?? 1), backoff, removeOnComplete: KEEP, removeOnFail: KEEP };
     const lane = laneOf(SLICE_QUEUE, urgencyOf(opts.priority ?? 0));
     const first = await this.turns.take(lane, undefined).catch(notQueued);
     const priorities = prioritiesFrom(lane, first, slices.length);
@@ -105,6 +109,7 @@ export class Share {
     const under = new Map<number, Progress>();
     let pending = [...this.ids.keys()];
     while (pending.length > 0) {
+      const waiting: SliceJob[] = [];
       await sleep(ASK_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
       for (let from = 0; from < pending.length; from += ASK_COUNT) {
         const asked = pending.slice(from, from + ASK_COUNT);
@@ -117,9 +122,12 @@ export class Share {
           if (result !== undefined) results.set(i, result);
           const now = jobs[at]?.progress;
           if (typeof now === 'object') under.set(i, now as Progress);
+          if (waitsLong(jobs[at])) waiting.push(jobs[at] as SliceJob);
         }
-        if (results.size === before) break;
+        if (results.size === before && waiting.length < from + asked.length) break;
       }
+      // Nobody works on the run: the place is for others until its own wait is over.
+      if (waiting.length === pending.length) throw decodeFault(waiting[0]?.failedReason);
       pending = pending.filter((i) => !results.has(i));
       this.checkRejected([...results.values()]);
       const sum = sumUp([...this.ids.keys()].flatMap((i) => results.get(i)?.report ?? under.get(i) ?? []));
@@ -162,6 +170,11 @@ function resultOf(job: SliceJob | undefined, index: number): SliceResult | undef
   if (job.returnvalue === null || typeof job.returnvalue !== 'object') throw decodeFault(job.failedReason);
   return job.returnvalue;
 }
+
+/** Whether it has failed, and is to be tried again in more than a moment. */
+const waitsLong = (job: SliceJob | undefined): boolean => job?.finishedOn === undefined && !!job?.failedReason && job.delay > SHORT_MS;
+
+const retryMsOf = ({ backoff }: JobsOptions): number => (typeof backoff === 'number' ? backoff : (backoff?.delay ?? 0));
 
 function sumUp(all: readonly Progress[]): Progress {
   const sum = (of: (progress: Progress) => number): number => all.reduce((total, progress) => total + of(progress), 0);
