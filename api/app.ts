@@ -94,7 +94,7 @@ export function makeApp(api: Api, served: Served = api.config.snapshot().SERVICE
   // Each request that waits for an outcome listens, and stops listening when it is answered.
   setMaxListeners(0, api.ending);
   const app = new Koa();
-  app.on('error', (error: unknown) => api.logger.error({ error }, 'answer failed'));
+  app.on('error', (error: unknown) => api.logger[hasLeft(error) ? 'info' : 'error']({ error }, 'answer failed'));
   app.use((context, next) => answerAndMeasure(context, next, api));
   if (api.queues !== undefined) app.use(dashboard(api, guard, api.queues));
   app.use(router.routes());
@@ -149,8 +149,15 @@ async function sendParts(context: Context, stream: AsyncIterable<Uint8Array>, { 
   const { fault } = end;
   const reason = fault.code === 'internal/error' ? { error: fault.cause ?? fault } : { detail: describeFault(fault) };
   const request = context.response.get('X-Request-Id');
-  api.logger.error({ request, method: context.method, path: context.path, code: fault.code, ...reason }, 'answer cut off');
+  api.logger[levelOf(fault)]({ request, method: context.method, path: context.path, code: fault.code, ...reason }, 'answer cut off');
 }
+
+/** Somebody should look at what does not get better by itself, and is no limit of time that the client can keep. */
+const levelOf = (fault: Fault): 'warn' | 'error' => (fault.retriable || fault.status === 504 ? 'warn' : 'error');
+
+/** The client has closed the connection before it had its answer. */
+const hasLeft = (error: unknown): boolean =>
+  ['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ERR_STREAM_PREMATURE_CLOSE'].includes((error as NodeJS.ErrnoException | null)?.code ?? '');
 
 /** As the client sees it: a proxy in front that speaks TLS says so. */
 function originOf(context: Context): string {
@@ -177,7 +184,10 @@ async function answerAndMeasure(context: Context, next: () => Promise<unknown>, 
     const isAnswer = fault.code === 'service/not-yet' || context.state.route === READINESS;
     if (fault.status >= 500 && !(isAnswer && fault.code !== 'internal/error')) {
       const reason = fault.code === 'internal/error' ? { error } : { detail: fault.message };
-      api.logger.error({ request: id, method: context.method, path: context.path, code: fault.code, ...reason }, 'request failed');
+      api.logger[levelOf(fault)](
+        { request: id, method: context.method, path: context.path, code: fault.code, ...reason },
+        'request failed',
+      );
     }
   }
   const left = context.req.socket.destroyed;

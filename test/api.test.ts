@@ -347,7 +347,7 @@ describe('operators', () => {
     // What is lost besides is told.
     starting.runs.breaks('refuses');
     await get(`${starting.url}/semi-structured-transformer/runs/r1`);
-    expect(lines.join('')).toContain('request failed');
+    expect(lines.map((line) => JSON.parse(line))).toEqual([expect.objectContaining({ level: 'warn', msg: 'request failed' })]);
     await starting.close();
   });
 

@@ -140,8 +140,10 @@ export class ThreadPool {
     // Also while no run listens: an unheard error would end the process.
     thread.on('error', (error) => {
       leave();
-      METRICS.threadDeaths.inc({ reason: isOutOfMemory(error) ? 'memory' : 'error' });
-      this.logger.error({ error }, 'thread died');
+      const byLimit = isOutOfMemory(error);
+      METRICS.threadDeaths.inc({ reason: byLimit ? 'memory' : 'error' });
+      // Its run says that it needed too much memory.
+      this.logger[byLimit ? 'warn' : 'error']({ error }, 'thread died');
     });
     thread.on('exit', leave);
     thread.unref();
