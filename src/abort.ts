@@ -4,6 +4,7 @@
  * `AbortSignal.any` and `AbortSignal.timeout` are used nowhere (`test/layers.test.ts`): Node 20 may collect a time-out that only a combined
  * signal refers to, and then it never fires.
  */
+import { setMaxListeners } from 'node:events';
 
 /**
  * An AbortController that is also aborted by the first of `signals`, with its reason, and after `waitMs`, with a `TimeoutError`.
@@ -24,6 +25,8 @@ export class LinkedAbort {
       this.#controller.abort(ended.reason);
       return;
     }
+    // Any number may follow one signal: each lets go of it.
+    if (this.#signals.length > 0) setMaxListeners(0, ...this.#signals);
     for (const signal of this.#signals) signal.addEventListener('abort', this.#follow, { once: true });
     if (waitMs === undefined) return;
     this.#timer = setTimeout(() => {

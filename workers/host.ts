@@ -53,9 +53,9 @@ export interface HostOptions {
 /** Announcing takes milliseconds, and must not wait behind itself when many runs end at once. */
 const ANNOUNCE_CONCURRENCY = 8;
 /** A run that takes its workers along, until MAX_STARTS ends it, is not to keep the others from being mapped. */
-const RUN_PAUSE: LostPause = { firstMs: 1_000, longestMs: 60_000 };
+export const RUN_PAUSE: LostPause = { firstMs: 1_000, longestMs: 60_000 };
 /** The run of a slice keeps its place meanwhile. */
-const SLICE_PAUSE: LostPause = { firstMs: 1_000, longestMs: 1_000 };
+export const SLICE_PAUSE: LostPause = { firstMs: 1_000, longestMs: 1_000 };
 /** What an aborted run gets to stop, and the last announcements to go out. */
 const LAST_MS = 5_000;
 

@@ -1,6 +1,7 @@
 /** One chaos run: a load, faults over it, rest, and the verdict. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withLimit } from '../../src/abort.ts';
 import { Client } from './client.ts';
 import { judgeCounters, judgeGauges, type Totals } from './counters.ts';
 import { Delays } from './delays.ts';
@@ -12,8 +13,9 @@ import { readLogs } from './logs.ts';
 import type { Seen } from './messages.ts';
 import type { Preset } from './presets.ts';
 import { Random } from './random.ts';
-import { type Recovery, readRecoveries } from './recovery.ts';
+import { type Recovery, readRecords } from './recovery.ts';
 import { judge, untilRest } from './verdict.ts';
+import { judgeWaits, type Waits } from './waits.ts';
 import { buildWorld, STOP_LIMIT_MS, startServers, untilReady, type World } from './world.ts';
 
 export interface ChaosReport {
@@ -31,6 +33,7 @@ export interface ChaosReport {
   /** Requests that clients sent again. */
   readonly repeated: number;
   readonly recoveries: readonly Recovery[];
+  readonly waits: Waits;
   /** Milliseconds from the return of Redis to a ready API. */
   readonly returns: readonly number[];
   readonly settledMs: number;
@@ -39,10 +42,18 @@ export interface ChaosReport {
 /** Everything that was started must have ended so long after the last fault; on an idle machine it takes seconds. */
 const SETTLE_LIMIT_MS = 200_000;
 const SENT_AGAIN = 20;
+const READ_LIMIT_MS = 60_000;
 /** How often workers are asked for their metrics. */
 const ASK_MS = 1_000;
 
-export async function runChaos(directory: string, preset: Preset, seed: number, seconds: number): Promise<ChaosReport> {
+/** What is known when the harness itself fails: what it was about to find out is not. */
+export interface BrokenOff {
+  readonly violations: readonly string[];
+  readonly brokenOff: true;
+}
+
+/** @throws when the servers cannot be started */
+export async function runChaos(directory: string, preset: Preset, seed: number, seconds: number): Promise<ChaosReport | BrokenOff> {
   const random = new Random(seed);
   const servers = await startServers(directory, preset);
   try {
@@ -55,6 +66,9 @@ export async function runChaos(directory: string, preset: Preset, seed: number, 
       const ended = await breakWorld(world, preset, planned, random, seconds, ledger);
       const wanted = [...(preset.kafka ? [servers.kafka] : []), ...(preset.database ? [servers.database] : [])];
       return { ...(await judgeWorld(world, ended, delays, ledger)), missing: wanted.filter((one) => typeof one === 'string') };
+    } catch (error) {
+      ledger.violation(undefined, `the harness broke off: ${error instanceof Error ? error.stack : error}`);
+      return { violations: ledger.violations, brokenOff: true };
     } finally {
       delays.close();
       await world.close();
@@ -116,7 +130,8 @@ async function judgeWorld(world: World, ended: Ended, delays: Delays, ledger: Le
   const logs = await readLogs(fleet);
   for (const complaint of logs.flatMap((log) => log.complaints)) ledger.violation(undefined, complaint);
   const totals = judgeCounters(world, logs, runs, seen, delays, ledger);
-  const recoveries = await readRecoveries(world, logs, delays);
+  const { events, recoveries, free } = await readRecords(world, logs, delays);
+  const waits = judgeWaits(events, free, delays, ledger);
   for (const { job, span, clockMs, limitMs } of recoveries) {
     if (clockMs <= limitMs) continue;
     const at = new Date(span.from).toISOString();
@@ -136,6 +151,7 @@ async function judgeWorld(world: World, ended: Ended, delays: Delays, ledger: Le
     totals,
     repeated: ledger.repeated,
     recoveries,
+    waits,
     returns: world.returns,
     settledMs,
   };
@@ -155,7 +171,8 @@ async function settle(
   for (const what of await untilRest(world)) ledger.violation(undefined, what);
   if (!(await untilReady(world.url, 20_000))) ledger.violation(undefined, 'the API is not ready again');
   if (typeof kafka === 'string') return { runs: asked, arrivals: [], seen: undefined };
-  const seen = await kafka.read(late);
+  // Also when it is too late: what stands in the topics tells why.
+  const seen = await withLimit(READ_LIMIT_MS, (signal) => kafka.read(signal));
   const arrivals = arrivalsOf(seen.source, planned, ledger);
   const runs = [...asked];
   for (const { run, plan, runId } of arrivals) {

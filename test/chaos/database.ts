@@ -5,7 +5,7 @@ import { type Postgres, startPostgres } from '../servers/postgres.ts';
 export const NAMES = ['Ann', 'Bob "the Miller"', 'Çelik, Zoë', 'two\nlines', '李雷', 'O’Neil', 'back\\slash'] as const;
 export const TOWNS = ['Basel', 'Chur', 'Olten', 'Thun'] as const;
 
-const ROWS = 3_000;
+export const TABLE_ROWS = 3_000;
 /** Rows of a slice: a run has six, and one of what is not cut. */
 export const SLICE_ROWS = 500;
 
@@ -28,7 +28,7 @@ interface Person {
 }
 
 const people = (): readonly Person[] =>
-  Array.from({ length: ROWS }, (_, i) => ({
+  Array.from({ length: TABLE_ROWS }, (_, i) => ({
     id: i + 1,
     name: `${NAMES[i % NAMES.length]} ${i + 1}`,
     town: i % 10 === 9 ? null : (i % TOWNS.length) + 1,

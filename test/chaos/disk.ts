@@ -7,7 +7,6 @@ import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 const INSIDE = 'CHAOS_NAMESPACE';
-const SIZE_MB = 192;
 
 export interface Disk {
   /** Leaves no byte free. */
@@ -34,11 +33,11 @@ export async function enterNamespace(): Promise<number | undefined> {
   return new Promise((resolve) => child.once('close', (code) => resolve(code ?? 1)));
 }
 
-/** Puts the disk at `directory`, which is there; a text says why it cannot. */
-export function mountDisk(directory: string): Disk | string {
+/** Puts a disk of that size at `directory`, which is there; a text says why it cannot. */
+export function mountDisk(directory: string, sizeMb: number): Disk | string {
   const inside = process.env[INSIDE];
   if (inside !== 'entered') return inside ?? 'not in a mount namespace of its own';
-  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE_MB}m,mode=0755`, 'chaos', directory], { encoding: 'utf8' });
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${sizeMb}m,mode=0755`, 'chaos', directory], { encoding: 'utf8' });
   if (mounted.status !== 0) return `no tmpfs can be mounted: ${mounted.stderr.trim()}`;
   const ballast = join(directory, 'ballast');
   return {

@@ -93,9 +93,13 @@ export const FAULTS = {
     async inject({ database }, random) {
       if (typeof database === 'string') return false;
       return inHand(database, async () => {
-        await database.server.crash();
-        await sleep(random.between(100, 2_000));
-        await database.server.restart();
+        const waitMs = random.between(100, 2_000);
+        try {
+          await database.server.crash();
+          await sleep(waitMs);
+        } finally {
+          await database.server.restart();
+        }
       });
     },
   },

@@ -1,5 +1,5 @@
 /** The stream of runs: which inputs there are, what each must give, and how its client behaves. The oracle knows nothing of the engine. */
-import { literal, NAMES, TOWNS, tableStatements } from './database.ts';
+import { literal, NAMES, TABLE_ROWS, TOWNS, tableStatements } from './database.ts';
 import { Random } from './random.ts';
 
 /** What an input is like. */
@@ -147,6 +147,16 @@ export function contentOf(run: PlannedRun): Buffer | undefined {
   const lines = rowsOf(run).map(({ id, name, town }) => `${run.input},${id},${quoted(name)},${town}\n`);
   return Buffer.from(`file,id,name,town\n${lines.join('')}${run.kind === 'malformed' ? `${run.input},0,"never closed\n` : ''}`);
 }
+
+/** What its statements take as N-Quads, at most; a run that fails leaves nothing. */
+export function outputBytes(run: PlannedRun): number {
+  if (run.kind === 'poison' || expectedFailure(run) !== undefined) return 0;
+  const rows = run.kind === 'table' ? TABLE_ROWS : new Random(run.seed).between(...INPUT_KINDS[run.kind].rows);
+  return rows * ROW_BYTES;
+}
+
+/** Three statements. */
+const ROW_BYTES = 350;
 
 /** The statements that the run must write, each once. */
 export function expectedStatements(run: PlannedRun): ReadonlySet<string> {

@@ -5,6 +5,7 @@ import type { Life, Member } from './member.ts';
 export interface LogLine {
   /** Milliseconds since 1970. */
   readonly at: number;
+  readonly level: string;
   readonly msg: string;
   readonly run: string | undefined;
   readonly slice: number | undefined;
@@ -15,7 +16,7 @@ export interface LifeLog {
   readonly member: Member;
   readonly life: Life;
   readonly lines: readonly LogLine[];
-  /** Beside the log: warnings of Node, rejections that nobody handled. */
+  /** What somebody should look at: lines of level error; and beside the log warnings of Node, rejections that nobody handled. */
   readonly complaints: readonly string[];
 }
 
@@ -28,15 +29,15 @@ async function readLog(member: Member, life: Life): Promise<LifeLog> {
     .filter((text) => text.startsWith('{'))
     .flatMap((text, i, { length }) => parse(text, i === length - 1 && life.killedAt !== undefined));
   // One that never was ready may end in any way: the queue was away.
-  const complaints = life.url === undefined ? [] : texts.filter((text) => !text.startsWith('{'));
+  const complaints = life.url === undefined ? [] : texts.filter((text) => !text.startsWith('{') || text.startsWith('{"level":"error"'));
   return { member, life, lines, complaints: complaints.map((text) => `${life.log}: ${text}`) };
 }
 
 /** `mayBeHalf`: the last line of a process that was killed. @throws SyntaxError — another line that is no JSON */
 function parse(text: string, mayBeHalf: boolean): readonly LogLine[] {
   try {
-    const { time, msg, run, slice } = JSON.parse(text);
-    return [{ at: Date.parse(time), msg, run, slice }];
+    const { time, level, msg, run, slice } = JSON.parse(text);
+    return [{ at: Date.parse(time), level, msg, run, slice }];
   } catch (error) {
     if (mayBeHalf) return [];
     throw error;

@@ -50,12 +50,14 @@ async function main(): Promise<number> {
   console.log(again);
   const directory = await mkdtemp(join(tmpdir(), 'quadmill-chaos-'));
   const report = await runChaos(directory, preset, seed, seconds);
-  console.log(`\n${summary(report)}`);
+  console.log(`\n${'brokenOff' in report ? 'The harness broke off; what it had found until then:' : summary(report)}`);
   const wrong = report.violations.length > 0;
   if (wrong) {
     console.error(`\n${report.violations.slice(0, SHOWN_VIOLATIONS).join('\n')}`);
     await showLogs(directory, report.violations.join('\n'));
-    console.error(`\n${report.violations.length} violations; see ${directory}; again: ${again}`);
+    console.error(
+      `\n${report.violations.length} violations; see ${directory}, and the ledger ${join(directory, 'ledger.ndjson')}; again: ${again}`,
+    );
   } else if (values.keep) console.log(`\nkept in ${directory}`);
   if (wrong || values.keep) keepData(directory);
   else await remove(directory);
@@ -63,7 +65,7 @@ async function main(): Promise<number> {
 }
 
 function summary(report: ChaosReport): string {
-  const { faults, skipped, missing, runs, shared, messages, totals, repeated, recoveries, returns, settledMs } = report;
+  const { faults, skipped, missing, runs, shared, messages, totals, repeated, recoveries, waits, returns, settledMs } = report;
   const rows = Object.entries(faults).map(([fault, count]) => line(String(count), fault, FAULTS[fault as FaultName].summary));
   const total = runs.completed + runs.failed + runs.cancelled;
   return [
@@ -79,6 +81,7 @@ function summary(report: ChaosReport): string {
     `${totals.counted} outcomes are in the counters, ${totals.unseen} went with killed workers, ${totals.again} were announced again`,
     `from the death of a worker to the next start of its run or slice: ${spread(recoveries.map(({ span }) => span.to - span.from))}`,
     `  while a worker could see to it: ${spread(recoveries.map(({ clockMs }) => clockMs))}; ${nearest(recoveries)}`,
+    `the longest wait of a run for its turn: ${seconds(waits.longestMs)}; with a free place: ${seconds(waits.longestIdleMs)}; most starts of one: ${waits.mostStarts}`,
     `from the return of Redis to a ready API: ${spread(returns)}`,
     `from the last fault to the last outcome: ${seconds(settledMs)}`,
   ].join('\n');

@@ -1,8 +1,8 @@
 /**
  * How soon the jobs of a killed worker were taken again, from the queue's own events and the logs of the workers.
  *
- * Two things must happen: the queue gives the job back, which any worker that is up sees to; and a worker that is up and has a free place
- * takes it. The clock runs while there is such a worker, and the queue is there.
+ * Two things must happen: the queue gives the job back, which any worker that is up sees to; and when its pause is over, a worker that is up
+ * and has a free place takes it. The clock runs while there is such a worker, and the queue is there; it stands during the pause.
  */
 import { Redis } from 'ioredis';
 import { type Delays, LOOK_MS } from './delays.ts';
@@ -12,12 +12,25 @@ import { coveredMs, minus, overlaps, type Span, spanOf } from './spans.ts';
 import { LOCK_SECONDS, PLACES, PREFIX, STALLED_SECONDS, type World } from './world.ts';
 
 const QUEUES = { 'run started': 'transform', 'slice started': 'slice' } as const;
-type QueueName = (typeof QUEUES)[keyof typeof QUEUES];
+export type QueueName = (typeof QUEUES)[keyof typeof QUEUES];
 
-interface QueueEvent {
+export interface QueueEvent {
   /** By the clock of Redis, which is this machine's. */
   readonly at: number;
   readonly event: string;
+  /** When a delayed job may be taken. */
+  readonly due: number;
+}
+
+/** By queue and job. */
+export type JobEvents = Readonly<Record<QueueName, ReadonlyMap<string, readonly QueueEvent[]>>>;
+
+/** What the queue and the logs say of all jobs. */
+export interface Records {
+  readonly events: JobEvents;
+  readonly recoveries: readonly Recovery[];
+  /** When a worker that was up had a place for a job of the queue, and the queue was there. */
+  readonly free: Readonly<Record<QueueName, readonly Span[]>>;
 }
 
 /** One start of a job by a worker. */
@@ -49,11 +62,12 @@ const STEPS = 2;
 /** Processes find the queue again within so long of its return (docs/operations.md). */
 const QUEUE_RETURN_MS = 5_000;
 
-/** Of every run and slice that a killed worker held and that was not given up. */
-export async function readRecoveries(world: World, logs: readonly LifeLog[], delays: Delays): Promise<readonly Recovery[]> {
+/** Recoveries of every run and slice that a killed worker held and that was not given up. */
+export async function readRecords(world: World, logs: readonly LifeLog[], delays: Delays): Promise<Records> {
   const client = new Redis(world.redis.url);
   try {
-    const starts = [...(await startsOf(client, 'transform', logs)), ...(await startsOf(client, 'slice', logs))];
+    const events = { transform: await readEvents(client, 'transform'), slice: await readEvents(client, 'slice') };
+    const starts = [...startsOf(events.transform, 'transform', logs), ...startsOf(events.slice, 'slice', logs)];
     const away = world.redis.away.map(({ from, to }) => spanOf(from, to + QUEUE_RETURN_MS));
     const up = minus(
       world.workers.flatMap((worker) => worker.up),
@@ -61,16 +75,18 @@ export async function readRecoveries(world: World, logs: readonly LifeLog[], del
     );
     const free = (queue: QueueName): readonly Span[] => minus(freePlaces(world.workers, starts, queue), away);
     const places = { transform: free('transform'), slice: free('slice') };
-    return starts.flatMap(({ job, queue, killedAt, later: [back, ...later] }) => {
-      if (killedAt === undefined || back?.event !== 'waiting') return [];
+    const recoveries = starts.flatMap(({ job, queue, killedAt, later: [back, ...later] }): readonly Recovery[] => {
+      if (killedAt === undefined || (back?.event !== 'waiting' && back?.event !== 'delayed')) return [];
       const taken = later.find(({ event }) => event === 'active');
       if (taken === undefined) return [];
       const span = spanOf(killedAt, taken.at);
       const allowanceMs = STEPS * (delays.longest(span) + LOOK_MS);
-      const limitMs = (LOCK_SECONDS + STALLED_SECONDS) * 1_000 + allowanceMs;
-      const clockMs = coveredMs(spanOf(killedAt, back.at), up) + coveredMs(spanOf(back.at, taken.at), places[queue]);
+      const limitMs = (LOCK_SECONDS + 2 * STALLED_SECONDS) * 1_000 + allowanceMs;
+      const dueAt = Math.min(taken.at, Math.max(back.at, back.due));
+      const clockMs = coveredMs(spanOf(killedAt, back.at), up) + coveredMs(spanOf(dueAt, taken.at), places[queue]);
       return [{ job, span, clockMs, limitMs }];
     });
+    return { events, recoveries, free: places };
   } finally {
     client.disconnect();
   }
@@ -85,8 +101,7 @@ function freePlaces(workers: readonly Member[], starts: readonly Start[], queue:
 }
 
 /** Pairs the lines of the logs, which name the worker, with the events of the queue, which name the job. */
-async function startsOf(client: Redis, queue: QueueName, logs: readonly LifeLog[]): Promise<readonly Start[]> {
-  const events = await readEvents(client, queue);
+function startsOf(events: JobEvents[QueueName], queue: QueueName, logs: readonly LifeLog[]): readonly Start[] {
   const jobs = new Map<string, string[]>();
   for (const job of events.keys()) {
     const name = queue === 'transform' ? job : job.replace(/^([^-]+)-.*-(\d+)$/, '$1 $2');
@@ -111,7 +126,7 @@ async function startsOf(client: Redis, queue: QueueName, logs: readonly LifeLog[
 }
 
 /** What changes the state of a job. */
-const CHANGES: ReadonlySet<string> = new Set(['active', 'waiting', 'delayed', 'completed', 'failed', 'removed']);
+const CHANGES: ReadonlySet<string> = new Set(['active', 'waiting', 'delayed', 'stalled', 'completed', 'failed', 'removed']);
 
 async function readEvents(client: Redis, queue: QueueName): Promise<ReadonlyMap<string, readonly QueueEvent[]>> {
   const events = new Map<string, QueueEvent[]>();
@@ -121,7 +136,7 @@ async function readEvents(client: Redis, queue: QueueName): Promise<ReadonlyMap<
     if (!CHANGES.has(event)) continue;
     const job = read('jobId');
     const all = events.get(job) ?? [];
-    all.push({ at: Number.parseInt(id, 10), event });
+    all.push({ at: Number.parseInt(id, 10), event, due: event === 'delayed' ? Number(read('delay')) : 0 });
     events.set(job, all);
   }
   return events;

@@ -10,7 +10,7 @@ import { type Database, SLICE_ROWS, startDatabase, TABLE_MAPPING } from './datab
 import { type Disk, mountDisk } from './disk.ts';
 import { type InputServer, serveInputs } from './input-server.ts';
 import type { Ledger } from './ledger.ts';
-import { contentOf, INPUT_KINDS, MAPPING, type PlannedRun } from './load.ts';
+import { contentOf, INPUT_KINDS, MAPPING, outputBytes, type PlannedRun } from './load.ts';
 import { Member } from './member.ts';
 import { type Messages, startMessages, TOPICS } from './messages.ts';
 import { type Span, spanOf } from './spans.ts';
@@ -166,7 +166,7 @@ export async function buildWorld(
 ): Promise<World> {
   const at = (name: string): string => join(directory, name);
   for (const name of ['data', 'inputs', 'logs', 'mappings/sql']) await mkdir(at(name), { recursive: true });
-  const disk = mountDisk(at('data'));
+  const disk = mountDisk(at('data'), diskMb(runs, workers));
   for (const run of runs) {
     const content = contentOf(run);
     if (!INPUT_KINDS[run.kind].http && content !== undefined) await writeFile(at(`inputs/${run.file}`), content);
@@ -205,6 +205,13 @@ export async function buildWorld(
     inputUrl: (run) => (INPUT_KINDS[run.kind].http ? `${inputs.url}/${run.file}` : at(`inputs/${run.file}`)),
     close,
   };
+}
+
+/** Room for the output of all runs, those of repeated messages included, and for what is under way: files of slices, spill files. */
+function diskMb(runs: readonly PlannedRun[], workers: number): number {
+  const bytes = runs.reduce((sum, run) => sum + outputBytes(run) * (run.message && run.againMs !== undefined ? 2 : 1), 0);
+  const underWay = 2 * 2 * PLACES * workers * Math.max(0, ...runs.map(outputBytes));
+  return 16 + Math.ceil((bytes + underWay) / 2 ** 20);
 }
 
 /** Options that say where the servers are. */

@@ -74,7 +74,15 @@ export async function startPostgres(): Promise<Postgres | { readonly skip: strin
       },
       crash: () => crash(running, url),
       async restart() {
-        running = await launch();
+        // Children of the one before, which notice late that it is gone, still hold its memory.
+        for (const deadline = performance.now() + START_LIMIT_MS; ; await sleep(200)) {
+          try {
+            running = await launch();
+            return;
+          } catch (error) {
+            if (performance.now() > deadline) throw error;
+          }
+        }
       },
       stop: () => stop(running, directory),
     };
@@ -127,13 +135,30 @@ export async function answers(url: string): Promise<boolean> {
 
 /** The children of a server that is killed go on until they notice, and a new one does not start before. */
 async function crash(server: ChildProcess, url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  client.on('error', () => undefined);
-  await client.connect();
-  const { rows } = await client.query<{ pid: number }>('SELECT pid FROM pg_stat_activity');
   const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
-  for (const pid of [server.pid as number, ...rows.map((row) => row.pid)]) process.kill(pid, 'SIGKILL');
+  const children = await childrenOf(url).catch(() => []);
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  for (const pid of [server.pid as number, ...children]) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch (error) {
+      // One that has ended by itself meanwhile.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  }
   await ended;
+}
+
+/** None where it takes no connections; then they notice by themselves that their server is gone. */
+async function childrenOf(url: string): Promise<readonly number[]> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return (await client.query<{ pid: number }>('SELECT pid FROM pg_stat_activity')).rows.map(({ pid }) => pid);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
 }
 
 /** SIGQUIT ends the server and its children at once, whatever clients do; SIGKILL of the server alone would leave the children behind. */
