@@ -175,7 +175,8 @@ export async function buildWorld(
   await writeFile(at(`mappings/${MASTER_MAPPING}`), TABLE_MAPPING);
   const inputs = await serveInputs(runs);
   const port = await freePort();
-  const env = { ...SETTINGS, DATA_DIR: at('data'), SQL_TRANSFORMER_MAPPINGS_DIR_URL: at('mappings'), ...settingsOf(servers) };
+  const mappings = { SEMI_STRUCTURED_TRANSFORMER_MAPPINGS_DIR_URL: at('mappings'), SQL_TRANSFORMER_MAPPINGS_DIR_URL: at('mappings') };
+  const env = { ...SETTINGS, DATA_DIR: at('data'), ...mappings, ...settingsOf(servers) };
   const violation = (what: string): void => ledger.violation(undefined, what);
   const member = (role: Member['role'], name: string, port: string): Member =>
     new Member({ name, role, cwd: directory, env: { ...env, PORT: port }, logs: at('logs'), violation });
