@@ -16,6 +16,12 @@ interface Result {
   readonly error: unknown;
 }
 
+/** What `options.json` of a case says of its run. */
+function optionsOf(directory: string): { readonly onError?: RunRequest['onError']; readonly rejected?: number } {
+  const path = join(directory, 'options.json');
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {};
+}
+
 async function run(directory: string, options: Partial<RunRequest> = {}): Promise<Result> {
   const parts: Buffer[] = [];
   const sink = { write: (lines: string) => void parts.push(Buffer.from(lines, 'latin1')), commit: async () => [], abort: async () => {} };
@@ -27,6 +33,7 @@ async function run(directory: string, options: Partial<RunRequest> = {}): Promis
     inputs: [],
     workingDirectory: directory,
     spillDirectory,
+    onError: optionsOf(directory).onError,
     ...options,
   };
   try {
@@ -57,8 +64,7 @@ describe('golden runs', () => {
     const lines = text.split('\n').slice(0, -1);
     expect(new Set(lines).size).toBe(lines.length);
     expect(report?.quads).toBe(lines.length);
-    const options = existsSync(join(directory, 'options.json')) ? JSON.parse(readFileSync(join(directory, 'options.json'), 'utf8')) : {};
-    expect(report?.rejected).toBe(options.rejected ?? 0);
+    expect(report?.rejected).toBe(optionsOf(directory).rejected ?? 0);
   });
 
   test.each(good)('%s, when nothing fits in memory', async (name) => {

@@ -14,6 +14,7 @@ const column = (name: string, datatype?: string, more: Partial<Column> = {}): Co
   family: 'other',
   datatype: datatype === undefined ? undefined : XSD + datatype,
   canonical: undefined,
+  partial: false,
   elements: undefined,
   exact: true,
   ...more,

@@ -17,6 +17,13 @@ export interface Origin {
 /** `rml`: today's vocabulary; `legacy`: semweb.mmlab.be; `r2rml`: rr: alone. Strictness and nulls follow it. */
 export type Dialect = 'rml' | 'legacy' | 'r2rml';
 
+/** What happens when a record gives no valid term: the run ends, or the record is counted and left out. */
+export type ErrorPolicy = 'strict' | 'skip' | 'quarantine';
+
+/** @param wanted undefined: as the dialect has it */
+export const policyOf = (dialect: Dialect, wanted: ErrorPolicy | undefined): ErrorPolicy =>
+  wanted ?? (dialect === 'legacy' ? 'skip' : 'strict');
+
 export interface Mapping {
   readonly triplesMaps: readonly TriplesMap[];
 }
@@ -33,6 +40,8 @@ export interface TriplesMap {
   readonly baseIri: string | undefined;
   readonly subject: SubjectMap;
   readonly predicateObjects: readonly PredicateObjectMap[];
+  /** Made by planning: terms that stand in no statement of this triples map; a record that gives no valid one gives no statement either. */
+  readonly guards?: readonly TermMap[];
 }
 
 export type LogicalSource = FileSource | SqlSource;

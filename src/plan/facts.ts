@@ -10,6 +10,8 @@ export interface SourceFacts {
   areDistinct(source: SqlSource, references: readonly string[]): boolean;
   /** Whether a row has at most one value there: false for an array. */
   isSingle(source: SqlSource, reference: string): boolean;
+  /** Whether all values there have a lexical form: false for a date that may be infinite. */
+  isAlwaysValid(source: SqlSource, reference: string): boolean;
   /** Whether both are of one database, and `=` between the two columns means what comparing their texts means. */
   canJoin(child: SqlSource, childReference: string, parent: SqlSource, parentReference: string): boolean;
 }
@@ -20,5 +22,6 @@ export const NO_FACTS: SourceFacts = {
   tellsRow: () => false,
   areDistinct: () => false,
   isSingle: () => false,
+  isAlwaysValid: () => false,
   canJoin: () => false,
 };

@@ -2,7 +2,7 @@
  * Mapping → plan: which scans are made in which order, which rules each record feeds, how joins meet, and where two rules
  * could make the same statement. Plain data; nothing here reads a source.
  */
-import type { Expression, LogicalSource, Mapping, TermMap, TriplesMap } from '../mapping/model.ts';
+import type { ErrorPolicy, Expression, LogicalSource, Mapping, TermMap, TriplesMap } from '../mapping/model.ts';
 import { isDetermined, isRowBound, isUnique } from './determined.ts';
 import { NO_FACTS, type SourceFacts } from './facts.ts';
 import { findPartitions } from './partitions.ts';
@@ -66,9 +66,12 @@ export interface RulePlan {
   readonly determined: boolean;
 }
 
-/** @param facts what is known of databases; without them no key is known, and no join is left to a database */
-export function planMapping(given: Mapping, runBase: string, facts: SourceFacts = NO_FACTS): Plan {
-  const mapping = pushDownJoins(given, facts);
+/**
+ * @param facts what is known of databases; without them no key is known, and no join is left to a database
+ * @param onError undefined: as each triples map's dialect has it
+ */
+export function planMapping(given: Mapping, runBase: string, facts: SourceFacts = NO_FACTS, onError?: ErrorPolicy): Plan {
+  const mapping = pushDownJoins(given, facts, onError);
   const joins: JoinPlan[] = [];
   const joinsByName = new Map<string, JoinPlan>();
   const byId = new Map(mapping.triplesMaps.map((map) => [map.id, map]));

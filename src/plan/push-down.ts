@@ -4,22 +4,40 @@
  *
  * @see https://www.w3.org/TR/r2rml/#foreign-key (joint SQL query)
  */
-import type { Expression, Mapping, ReferencingObjectMap, SqlSource, TermMap, TriplesMap } from '../mapping/model.ts';
+import type { ErrorPolicy, Expression, Mapping, ReferencingObjectMap, SqlSource, TermMap, TriplesMap } from '../mapping/model.ts';
+import { policyOf } from '../mapping/model.ts';
 import type { SourceFacts } from './facts.ts';
+import { findGuards, type Guards, without } from './guards.ts';
 
-export function pushDownJoins(mapping: Mapping, facts: SourceFacts): Mapping {
+export function pushDownJoins(mapping: Mapping, facts: SourceFacts, onError: ErrorPolicy | undefined): Mapping {
   const byId = new Map(mapping.triplesMaps.map((map) => [map.id, map]));
-  const triplesMaps = mapping.triplesMaps.flatMap((map) => splitJoins(map, byId, facts));
+  const guards = findGuards(mapping.triplesMaps, facts);
+  // Where a rejected record ends the run, nobody needs to know what else is to be left out.
+  const ofPairs = ({ dialect }: TriplesMap): Guards | undefined => (policyOf(dialect, onError) === 'strict' ? undefined : guards);
+  const triplesMaps = mapping.triplesMaps.flatMap((map) => splitJoins(map, byId, facts, ofPairs(map)));
   if (triplesMaps.length === mapping.triplesMaps.length) return mapping;
   const parents = new Set(triplesMaps.flatMap(referencesOf));
-  // A triples map that said nothing but its joins has nothing left to say.
-  const says = ({ id, subject, predicateObjects }: TriplesMap): boolean =>
-    predicateObjects.length > 0 || subject.classes.length > 0 || parents.has(id) || byId.get(id)?.predicateObjects.length === 0;
-  return { triplesMaps: triplesMaps.filter(says) };
+  const left = findGuards(triplesMaps, facts);
+  return {
+    triplesMaps: triplesMaps.flatMap((map) => {
+      const whole = byId.get(map.id);
+      if (whole === undefined) return [map];
+      const all = guards.of(whole);
+      // A triples map that said nothing but its joins has nothing left to say, unless it can reject a record.
+      const { predicateObjects, subject } = map;
+      const says = predicateObjects.length > 0 || subject.classes.length > 0 || parents.has(map.id) || whole.predicateObjects.length === 0;
+      return says || all.length > 0 ? [{ ...map, guards: without(all, left.of(map)) }] : [];
+    }),
+  };
 }
 
 /** The triples map without the joins that go to the database, and one triples map for each of those. */
-function splitJoins(map: TriplesMap, byId: ReadonlyMap<string, TriplesMap>, facts: SourceFacts): readonly TriplesMap[] {
+function splitJoins(
+  map: TriplesMap,
+  byId: ReadonlyMap<string, TriplesMap>,
+  facts: SourceFacts,
+  guards: Guards | undefined,
+): readonly TriplesMap[] {
   const { source } = map;
   if (source.kind !== 'sql') return [map];
   const joins: TriplesMap[] = [];
@@ -44,6 +62,10 @@ function splitJoins(map: TriplesMap, byId: ReadonlyMap<string, TriplesMap>, fact
             objects: [onSide(parent.subject, 'parent')],
             graphs: predicateObject.graphs.map((graph) => onSide(graph, 'child')),
           },
+        ],
+        guards: [
+          ...(guards?.of(map).map((term) => onSide(term, 'child')) ?? []),
+          ...(guards?.asParent(parent).map((term) => onSide(term, 'parent')) ?? []),
         ],
       });
       return false;

@@ -102,6 +102,7 @@ export function* expressionsOf(draft: MapDraft): Generator<Expression> {
     if (term.datatype !== undefined) yield term.datatype.expression;
   };
   yield* ofTerm(draft.triplesMap.subject);
+  for (const guard of draft.triplesMap.guards ?? []) yield* ofTerm(guard);
   for (const { predicate, object, graph } of draft.rules) {
     yield* ofTerm(predicate);
     if (graph !== undefined) yield* ofTerm(graph);

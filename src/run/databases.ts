@@ -36,6 +36,7 @@ export class Databases {
       tellsRow: (source, references) => this.#tellsRow(source, references),
       areDistinct: (source, references) => this.#areDistinct(source, references),
       isSingle: (source, reference) => this.#column(source, reference)?.elements === undefined,
+      isAlwaysValid: (source, reference) => this.#column(source, reference)?.partial !== true,
       canJoin: (child, childReference, parent, parentReference) => this.#canJoin(child, childReference, parent, parentReference),
     };
   }

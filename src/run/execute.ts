@@ -1,6 +1,7 @@
 /** Carries out the scans of a plan, one after the other: batches of records through programs into the sink. */
 import { describeFault, Fault } from '../fault.ts';
 import { boundOf, checkCounts, recordsFault } from '../limits.ts';
+import { policyOf } from '../mapping/model.ts';
 import type { JoinPlan, Plan, ScanPlan } from '../plan/plan.ts';
 import type { QuadSink } from '../sinks/sink.ts';
 import type { Batch, Scan } from '../sources/source.ts';
@@ -193,9 +194,10 @@ export class Execution {
   /** @throws Fault the record's own under the strict policy; record/limit */
   #reject(program: MapProgram, error: unknown, record: number, input: string): void {
     if (!(error instanceof Fault) || error.code !== 'record/term') throw error;
+    // The triples map of each side says so itself.
+    if (program.ofPairs) return;
     const fault = error.with({ place: { input, record, recordsFrom: this.#recordsFrom, ...error.place } });
-    const policy = this.#request.onError ?? (program.triplesMap.dialect === 'legacy' ? 'skip' : 'strict');
-    if (policy === 'strict') throw fault;
+    if (policyOf(program.triplesMap.dialect, this.#request.onError) === 'strict') throw fault;
     program.rejected++;
     this.rejected++;
     this.#hooks.reject?.({ triplesMap: program.triplesMap.id, fault: fault.toJSON() });

@@ -28,8 +28,8 @@ export class JoinFill {
 
   /** @throws Fault record/term — of the key; a record without a valid subject is passed over: the triples map itself reports it */
   read(record: unknown, position: number): void {
-    this.#texts = this.#keys(record, position);
-    this.#subjects = this.#texts === null ? null : this.#subjectsOf(record, position);
+    this.#subjects = this.#subjectsOf(record, position);
+    this.#texts = this.#subjects === null ? null : this.#keys(record, position);
   }
 
   /** Adds the subjects of the record that was read; of one with very many, none, and `takePieces` does. */

@@ -58,6 +58,8 @@ interface Rule extends Omit<CompiledRule, 'lead' | 'tail'> {
 
 export class MapProgram {
   readonly triplesMap: TriplesMap;
+  /** Its records are the pairs of rows that a database has joined. */
+  readonly ofPairs: boolean;
   records = 0;
   quads = 0;
   rejected = 0;
@@ -72,6 +74,7 @@ export class MapProgram {
 
   readonly #state: RunState;
   readonly #subject: CompiledTerm;
+  readonly #guards: readonly TextOf[];
   readonly #rules: readonly Rule[];
   readonly #deferred: readonly DeferredRule[];
   readonly #texts: Text[];
@@ -88,7 +91,10 @@ export class MapProgram {
   constructor(plan: MapPlan, readers: Readers, state: RunState) {
     const { triplesMap } = plan;
     const context = termContext(triplesMap, readers, state.base);
+    const { source, guards = [] } = triplesMap;
     this.triplesMap = triplesMap;
+    this.ofPairs = source.kind === 'sql' && source.content.kind === 'join';
+    this.#guards = guards.map((guard) => compileTerm(guard, context).text);
     this.#state = state;
     this.#subject = compileTerm(triplesMap.subject, context);
     const rules: Rule[] = [];
@@ -138,6 +144,7 @@ export class MapProgram {
       this.withoutSubject++;
       return '';
     }
+    for (const guard of this.#guards) guard(record, position);
     // A record of the common kind has one text for each term, between constant predicates and graphs.
     let several = typeof subject !== 'string' || this.#varies;
     for (let i = 0; i < rules.length; i++) {

@@ -2,6 +2,7 @@
 import type { CsvDialect } from '../csv-dialect.ts';
 import type { FaultData } from '../fault.ts';
 import { NO_LIMITS, type RunLimits } from '../limits.ts';
+import type { ErrorPolicy } from '../mapping/model.ts';
 import type { ByteRange, InputFormat } from '../storage/storage.ts';
 
 /** Binds a source of the mapping, by the name that the mapping gives it, to a real location. A source with several is read in their order. */
@@ -31,7 +32,7 @@ export interface ReadingOptions {
 /** The input that is standard input, where there are `ReadingOptions`. */
 export const STANDARD_INPUT = '-';
 
-export type ErrorPolicy = 'strict' | 'skip' | 'quarantine';
+export type { ErrorPolicy };
 
 /** The database of sources whose mapping names none. Never part of a job: it holds the password. */
 export interface DatabaseAccess {

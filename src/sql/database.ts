@@ -66,6 +66,8 @@ export interface Column {
    * @throws Fault record/term — a value that the datatype does not have (an infinite date), with the value and what to write in SQL instead
    */
   readonly canonical: ((text: string) => string) | undefined;
+  /** Whether `canonical` may throw. */
+  readonly partial: boolean;
   /** An array: its text → the texts of its elements that are not null; `canonical` and `datatype` are those of an element. */
   readonly elements: ((text: string) => readonly string[]) | undefined;
   /** Texts of equal values are equal, and of different values differ: a unique key stays one as text. False for MySQL's FLOAT. */

@@ -43,17 +43,20 @@ interface Natural {
   readonly datatype?: string;
   readonly canonical?: (text: string) => string;
   readonly exact?: false;
+  /** The type has values which the datatype has not. */
+  readonly partial?: true;
 }
 
 /** @see https://www.w3.org/TR/r2rml/#natural-mapping */
 export function columnOf(definition: ColumnDefinition, options: TypeOptions): Column {
-  const { type, family, datatype, canonical, exact = true } = naturalOf(definition, options);
+  const { type, family, datatype, canonical, partial = false, exact = true } = naturalOf(definition, options);
   return {
     name: definition.name,
     type,
     family,
     datatype: datatype === undefined ? undefined : XSD + datatype,
     canonical,
+    partial,
     elements: undefined,
     exact,
   };
@@ -66,7 +69,7 @@ function naturalOf(definition: ColumnDefinition, options: TypeOptions): Natural 
   switch (columnType) {
     case 1:
       if (length === 1 && unsigned === '' && options.tinyInt1isBit)
-        return { type: 'tinyint(1)', family: 'boolean', datatype: 'boolean', canonical: readTinyInt(name) };
+        return { type: 'tinyint(1)', family: 'boolean', datatype: 'boolean', canonical: readTinyInt(name), partial: true };
       return integer('tinyint', unsigned, flags);
     case 2:
     case 3:
@@ -86,14 +89,14 @@ function naturalOf(definition: ColumnDefinition, options: TypeOptions): Natural 
       return decimals === NO_SCALE ? natural : { ...natural, family: 'other', exact: false };
     }
     case 7:
-      return { type: `timestamp${fraction}`, family: 'timestamp', datatype: 'dateTime', canonical: readDateTime(name) };
+      return { type: `timestamp${fraction}`, family: 'timestamp', datatype: 'dateTime', canonical: readDateTime(name), partial: true };
     case 10:
     case 14:
-      return { type: 'date', family: 'date', datatype: 'date', canonical: readDate(name) };
+      return { type: 'date', family: 'date', datatype: 'date', canonical: readDate(name), partial: true };
     case 11:
-      return { type: `time${fraction}`, family: 'time', datatype: 'time', canonical: readTime(name) };
+      return { type: `time${fraction}`, family: 'time', datatype: 'time', canonical: readTime(name), partial: true };
     case 12:
-      return { type: `datetime${fraction}`, family: 'timestamp', datatype: 'dateTime', canonical: readDateTime(name) };
+      return { type: `datetime${fraction}`, family: 'timestamp', datatype: 'dateTime', canonical: readDateTime(name), partial: true };
     case 13:
       return { type: 'year', family: 'other', datatype: 'gYear' };
     case 16:

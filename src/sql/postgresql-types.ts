@@ -54,6 +54,7 @@ interface Natural {
   readonly datatype?: string;
   readonly canonical?: (text: string) => string;
   readonly exact: boolean;
+  readonly partial?: true;
 }
 
 const text = (family: Family, exact: boolean): Natural => ({ family, exact });
@@ -63,6 +64,9 @@ const typed = (family: Family, datatype: string, exact: boolean, canonical?: (te
   exact,
   ...(canonical === undefined ? {} : { canonical }),
 });
+
+/** Of a type that has values which the datatype has not. */
+const partly = (...args: Parameters<typeof typed>): Natural => ({ ...typed(...args), partial: true });
 
 /** The server compares fewer of their characters than their texts have, or more than `=` with another type can. */
 const OTHER = text('other', false);
@@ -85,13 +89,13 @@ const NATURAL: ReadonlyMap<number, Natural> = new Map([
   [701, typed('other', 'double', false, readFloat)],
   [1042, text('other', true)], // character(n)
   [1043, text('text', true)],
-  [1082, typed('date', 'date', true, readDate)],
+  [1082, partly('date', 'date', true, readDate)],
   [1083, typed('time', 'time', true)], // 24:00:00 stays: it is another value than 00:00:00
-  [1114, typed('timestamp', 'dateTime', true, readTimestamp)],
-  [1184, typed('timestamp with time zone', 'dateTime', true, readTimestamptz)],
-  [1186, typed('other', 'duration', false, readInterval)],
-  [1266, typed('other', 'time', false, readTimetz)],
-  [1700, typed('number', 'decimal', true, readNumeric)],
+  [1114, partly('timestamp', 'dateTime', true, readTimestamp)],
+  [1184, partly('timestamp with time zone', 'dateTime', true, readTimestamptz)],
+  [1186, partly('other', 'duration', false, readInterval)],
+  [1266, partly('other', 'time', false, readTimetz)],
+  [1700, partly('number', 'decimal', true, readNumeric)],
   [2950, text('uuid', true)],
 ]);
 
@@ -104,12 +108,12 @@ const CHARACTER = 1042;
 export function columnOf(name: string, row: TypeRow, collations: boolean): Column {
   const { element } = row;
   if (element !== undefined) {
-    const { datatype, canonical } = NATURAL.get(element.oid) ?? OTHER;
+    const { datatype, canonical, partial = false } = NATURAL.get(element.oid) ?? OTHER;
     const elements = (array: string): readonly string[] => readArray(array, element.delimiter);
-    return { name, type: row.name, family: 'other', datatype, canonical, elements, exact: false };
+    return { name, type: row.name, family: 'other', datatype, canonical, partial, elements, exact: false };
   }
-  const { family, datatype, canonical, exact } = naturalOf(row, collations);
-  return { name, type: row.name, family, datatype, canonical, elements: undefined, exact };
+  const { family, datatype, canonical, partial = false, exact } = naturalOf(row, collations);
+  return { name, type: row.name, family, datatype, canonical, partial, elements: undefined, exact };
 }
 
 function naturalOf({ oid, kind, name }: TypeRow, collations: boolean): Natural {

@@ -64,6 +64,7 @@ const MARK: Column = {
   family: 'number',
   datatype: undefined,
   canonical: undefined,
+  partial: false,
   elements: undefined,
   exact: false,
 };

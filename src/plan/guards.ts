@@ -1,0 +1,75 @@
+/**
+ * What rejects a record: a term of its triples map, or a key of a join on either side, that its values do not make. A join that is
+ * left to a database takes terms away from the triples map, and shows the pairs of rows without its other terms; guards bring them
+ * back, so that a record is rejected alike whoever makes the join.
+ */
+import type { Expression, LogicalSource, TermMap, TriplesMap } from '../mapping/model.ts';
+import type { SourceFacts } from './facts.ts';
+import { expressionKey, referencesOf } from './rules.ts';
+
+export interface Guards {
+  /** Terms of a record of the triples map that not every record can give. */
+  of(map: TriplesMap): readonly TermMap[];
+  /** Those of them that count where its subject is the object of a join: its keys. */
+  asParent(map: TriplesMap): readonly TermMap[];
+}
+
+export function findGuards(triplesMaps: readonly TriplesMap[], facts: SourceFacts): Guards {
+  const byId = new Map(triplesMaps.map((map) => [map.id, map]));
+  const childKeys = new Map<string, TermMap[]>();
+  const parentKeys = new Map<string, TermMap[]>();
+  const add = (to: Map<string, TermMap[]>, id: string, key: Expression): void => void to.set(id, [...(to.get(id) ?? []), keyTerm(key)]);
+  for (const map of triplesMaps) {
+    for (const object of map.predicateObjects.flatMap(({ objects }) => objects)) {
+      for (const { child, parent } of object.kind === 'referencing' ? object.conditions : []) {
+        add(childKeys, map.id, child);
+        add(parentKeys, (object as { parent: string }).parent, parent);
+      }
+    }
+  }
+  const fallible = (terms: readonly TermMap[], { source }: TriplesMap): readonly TermMap[] => [
+    ...new Map(terms.filter((term) => mayFail(term, source, facts)).map((term) => [termKey(term), term])).values(),
+  ];
+  return {
+    of: (map) => fallible([...termsOf(map, byId), ...(childKeys.get(map.id) ?? []), ...(parentKeys.get(map.id) ?? [])], map),
+    asParent: (map) => fallible(parentKeys.get(map.id) ?? [], map),
+  };
+}
+
+/** The first terms without those that are among the second. */
+export function without(terms: readonly TermMap[], others: readonly TermMap[]): readonly TermMap[] {
+  const known = new Set(others.map(termKey));
+  return terms.filter((term) => !known.has(termKey(term)));
+}
+
+const keyTerm = (expression: Expression): TermMap => ({
+  kind: 'term',
+  origin: expression.origin,
+  termType: 'literal',
+  expression,
+  language: undefined,
+  datatype: undefined,
+});
+
+const termKey = ({ termType, expression, language, datatype }: TermMap): string =>
+  JSON.stringify([termType, expressionKey(expression), language && expressionKey(language), datatype && termKey(datatype)]);
+
+function termsOf({ subject, predicateObjects }: TriplesMap, byId: ReadonlyMap<string, TriplesMap>): readonly TermMap[] {
+  const others = predicateObjects.flatMap(({ predicates, objects, graphs }) => {
+    const made = objects.flatMap((object) => {
+      if (object.kind === 'term') return [object];
+      const parent = object.conditions.length === 0 ? byId.get(object.parent) : undefined;
+      return parent === undefined ? [] : [parent.subject];
+    });
+    return [...predicates, ...graphs, ...made];
+  });
+  return [subject, ...subject.graphs, ...others];
+}
+
+/** Whether a record can have a value that makes no such term. Files need no guards: their joins take no term away. */
+function mayFail({ termType, expression, language, datatype }: TermMap, source: LogicalSource, facts: SourceFacts): boolean {
+  if (source.kind !== 'sql') return false;
+  if (!referencesOf(expression).every((reference) => facts.isAlwaysValid(source, reference))) return true;
+  if (expression.kind === 'reference' && (termType === 'iri' || termType === 'uri')) return true;
+  return (language !== undefined && language.kind !== 'constant') || (datatype !== undefined && mayFail(datatype, source, facts));
+}
