@@ -2,10 +2,12 @@
 import { closeSync, openSync } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
+import { Fault } from '../src/fault.ts';
 import { writeFault } from '../src/sinks/descriptor.ts';
 import { openFileSink } from '../src/sinks/file.ts';
 import { FORMAT_EXTENSION, OUTPUT_FORMATS, type OutputFormat, type QuadSink } from '../src/sinks/sink.ts';
 import { openStreamSink } from '../src/sinks/stream.ts';
+import { locate } from '../src/storage/url.ts';
 
 export interface Output {
   readonly sink: QuadSink;
@@ -25,6 +27,25 @@ export function formatFor(target: string, asked: string | undefined): OutputForm
   if (asked !== undefined) return asked as OutputFormat;
   const extension = extname(target).slice(1).toLowerCase();
   return OUTPUT_FORMATS.find((format) => FORMAT_EXTENSION[format] === extension) ?? 'nquads';
+}
+
+/**
+ * The output would take the place of what it is made from.
+ *
+ * @param given mappings and inputs as the command line names them
+ * @throws Fault request/invalid
+ */
+export async function keepGiven(target: string, given: readonly string[]): Promise<void> {
+  const real = (path: string): Promise<string | undefined> => realpath(path).catch(() => undefined);
+  const output = target === STANDARD_OUTPUT ? undefined : await real(target);
+  if (output === undefined || !(await stat(output)).isFile()) return;
+  for (const url of given) {
+    const location = locate(url, process.cwd());
+    if (location.kind !== 'file' || (await real(location.path)) !== output) continue;
+    throw new Fault('request/invalid', `The output ${target} would replace ${url}, which the run reads`, {
+      hint: 'Give it another name, or another directory',
+    });
+  }
 }
 
 /** @throws Fault sink/failed */

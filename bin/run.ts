@@ -19,7 +19,7 @@ import { type Command, helpOf, numberOf, type Parsed, parseCommandLine, UsageErr
 import { DATABASE_OPTIONS, databaseOf, sqlLimits } from './database.ts';
 import { EXIT, failed } from './exit.ts';
 import { interruptible } from './interruption.ts';
-import { formatFor, openOutput, STANDARD_OUTPUT } from './output.ts';
+import { formatFor, keepGiven, openOutput, STANDARD_OUTPUT } from './output.ts';
 import { peakMemoryBytes } from './peak-memory.ts';
 import { graphHeaderOf, writeGraphFiles } from './property-graph.ts';
 import { inputsOf, READING_OPTIONS, readingOf } from './reading.ts';
@@ -87,7 +87,10 @@ export async function run(argv: readonly string[]): Promise<number> {
   const request = requestOf(parsed, parsed.positionals, databaseOf(parsed));
   // While the command line can still be told to be wrong.
   graphHeaderOf(parsed, targetOf(parsed), formatFor(targetOf(parsed), parsed.value('format')));
-  return interruptibly(parsed, (signal) => carryOut(request, parsed, signal));
+  return interruptibly(parsed, async (signal) => {
+    await keepGiven(targetOf(parsed), [...request.mappings, ...request.inputs.map(({ url }) => url)]);
+    return carryOut(request, parsed, signal);
+  });
 }
 
 /** Does something that SIGINT and SIGTERM end, and says how it failed; resolves to the exit code. */

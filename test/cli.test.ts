@@ -194,6 +194,12 @@ test.each([
   ['a mapping that is not Turtle', ['run', 'broken.ttl'], 'broken.ttl:10:'],
   ['a mapping with mistakes', ['run', 'wrong.ttl'], 'wrong.ttl:6:'],
   ['an input that the mapping does not have', ['run', 'mapping.ttl', '-i', 'peopel.csv=people.csv'], 'people.csv'],
+  ['an output in the place of its mapping', ['run', 'mapping.ttl', '-f', 'turtle', '-o', './mapping.ttl'], 'would replace mapping.ttl'],
+  [
+    'an output in the place of an input',
+    ['run', 'mapping.ttl', '-i', 'people.csv=people.csv', '-o', 'people.csv'],
+    'would replace people.csv',
+  ],
   ['nothing to write', ['write', '--target', 'store'], 'at least one file'],
   ['a write without a target', ['write', 'graph.nq'], '--target URL'],
   ['a write with a number that is none', ['write', 'graph.nq', '--target', 'store', '--max-rejected', 'few'], "--max-rejected is 'few'"],
