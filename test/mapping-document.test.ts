@@ -70,6 +70,9 @@ test('blank nodes of two documents stay apart, nodes with an IRI become one, and
   ]);
 });
 
+const CODES =
+  'four hexadecimal digits follow \\u, eight follow \\U, and halves of surrogate pairs are no characters; write a backslash itself as \\\\';
+
 describe('a document that is not Turtle says where, what was found and what was expected', () => {
   test.each([
     ['<x> <p> "a"\n  <q> "b" .', '2:3 found `<q>`, expected `;`, `,`, `.` or `]`', 'the statement before it may lack its `;`'],
@@ -77,6 +80,9 @@ describe('a document that is not Turtle says where, what was found and what was 
     ['@prefix rml: <http://r/> .\n<x> rm:p 1 .', '2:5 the prefix rm: is not declared', 'did you mean rml:?'],
     ['<x> constructor:p 1 .', '1:5 the prefix constructor: is not declared', undefined],
     ['<x> <p> "a\\q" .', '1:9 a text holds \\q, which is no escape of Turtle', 'write a backslash itself as \\\\'],
+    ['<x> <p> "\\\\q\\ud83d" .', '1:9 a text holds \\ud83d, which is no escape of Turtle', CODES],
+    ['<x> <p> "\\U0000DC00" .', '1:9 a text holds \\U0000DC00, which is no escape of Turtle', CODES],
+    ['<x> <p> "\\u12" .', '1:9 a text holds \\u12, which is no escape of Turtle', CODES],
     ['<x> <p> "a .\n<y> <p> 1 .', '1:9 a text does not end on its line', 'close it with ", or use """ for several lines'],
     ['<x> <p> [\n <q> 1 .', '2:8 found `.`, expected `;`, `,`, `.` or `]`', 'the `[` of line 1 is not closed'],
     ['<x> <p> [\n <q> "]" # ]', '2:13 found the end of the document, expected `;`, `,`, `.` or `]`', 'the `[` of line 1 is not closed'],

@@ -79,16 +79,20 @@ function grammarFinding(message: string, found: string, token: Token, text: stri
   return { message: `found ${found}, expected ${known[1]}`, hint: bracket ?? usual };
 }
 
+/** In a text without escaped backslashes. */
+const BAD_ESCAPE =
+  /\\(?!["'nrtfb]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|U(?!0000[dD][89a-fA-F])[0-9a-fA-F]{8})(?:u[0-9a-fA-F]{0,4}|U[0-9a-fA-F]{0,8}|.)/;
+
 function lexicalFinding(text: string, line: number, column: number): Finding {
   const rest = (lineOf(text, line) ?? '').slice(column);
   const quote = rest[0];
   if (quote === '"' || quote === "'") {
-    const badEscape = /\\(?!["'\\nrtfbuU])./.exec(rest);
-    if (badEscape !== null) {
-      return {
-        message: `a text holds ${badEscape[0]}, which is no escape of Turtle`,
-        hint: 'write a backslash itself as \\\\',
-      };
+    const badEscape = BAD_ESCAPE.exec(rest.replaceAll('\\\\', '  '))?.[0];
+    if (badEscape !== undefined) {
+      const hint = /^\\u/i.test(badEscape)
+        ? 'four hexadecimal digits follow \\u, eight follow \\U, and halves of surrogate pairs are no characters; write a backslash itself as \\\\'
+        : 'write a backslash itself as \\\\';
+      return { message: `a text holds ${badEscape}, which is no escape of Turtle`, hint };
     }
     return { message: 'a text does not end on its line', hint: `close it with ${quote}, or use ${quote.repeat(3)} for several lines` };
   }
