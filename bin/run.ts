@@ -14,6 +14,7 @@ import {
 } from '../src/run/request.ts';
 import { ReaderGone } from '../src/sinks/descriptor.ts';
 import { GRAPH_HEADERS, OUTPUT_FORMATS } from '../src/sinks/sink.ts';
+import { formatByExtension } from '../src/storage/input-format.ts';
 import { findNotInIri } from '../src/text.ts';
 import { type Command, helpOf, numberOf, type Parsed, parseCommandLine, UsageError } from './command-line.ts';
 import { DATABASE_OPTIONS, databaseOf, sqlLimits } from './database.ts';
@@ -83,7 +84,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     process.stdout.write(helpOf(RUN));
     return EXIT.done;
   }
-  if (parsed.positionals.length === 0) throw new UsageError('run needs at least one mapping');
+  checkMappings(parsed.positionals);
   const request = requestOf(parsed, parsed.positionals, databaseOf(parsed));
   // While the command line can still be told to be wrong.
   graphHeaderOf(parsed, targetOf(parsed), formatFor(targetOf(parsed), parsed.value('format')));
@@ -91,6 +92,16 @@ export async function run(argv: readonly string[]): Promise<number> {
     await keepGiven(targetOf(parsed), [...request.mappings, ...request.inputs.map(({ url }) => url)]);
     return carryOut(request, parsed, signal);
   });
+}
+
+/** @throws UsageError — none, or what must be an input */
+function checkMappings(mappings: readonly string[]): void {
+  const [first] = mappings;
+  if (first === undefined) throw new UsageError('run needs at least one mapping');
+  const input = mappings.find((url) => formatByExtension(url) !== undefined);
+  if (input === undefined) return;
+  const mapping = mappings.find((url) => url !== input) ?? 'mapping.ttl';
+  throw new UsageError(`${input} is an input by its name, and stands where mappings do: write quadmill run ${mapping} --input ${input}`);
 }
 
 /** Does something that SIGINT and SIGTERM end, and says how it failed; resolves to the exit code. */

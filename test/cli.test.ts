@@ -190,6 +190,8 @@ test.each([
   ['a number that is none', ['run', 'mapping.ttl', '--threads', '0'], '--threads'],
   ['an option given twice', ['run', 'mapping.ttl', '-o', 'a', '-o', 'b'], '--output is given 2 times'],
   ['no mapping', ['run'], 'at least one mapping'],
+  ['an input where a mapping is expected', ['run', 'mapping.ttl', 'people.csv'], 'write quadmill run mapping.ttl --input people.csv'],
+  ['an input alone', ['run', 'people.csv'], 'people.csv is an input by its name'],
   ['a mapping that is not there', ['run', 'maping.ttl'], 'mapping.ttl'],
   ['a mapping that is not Turtle', ['run', 'broken.ttl'], 'broken.ttl:10:'],
   ['a mapping with mistakes', ['run', 'wrong.ttl'], 'wrong.ttl:6:'],
@@ -403,6 +405,11 @@ test('quadmill explain shows sources and statements', async () => {
   expect(code).toBe(0);
   expect(out).toContain('people.csv');
   expect(out).toContain('http://xmlns.com/foaf/0.1/name');
+});
+
+test('quadmill explain shows how a CSV file is written', async () => {
+  const { out } = await quadmill('explain', resolve('test/cases/run/csvw-dialects/mapping.ttl'));
+  expect(out).toContain(`objects.csv (csv, rml dialect, delimiter ";", quoteChar "'", commentPrefix "#", skipRows 1), read once`);
 });
 
 test.each([
