@@ -126,9 +126,8 @@ function wordsOf(service: Service, fault: Fault, entity: string | undefined): st
 
 /** The text form names the entity already; another input stays in the reason. */
 function withoutEntity(fault: Fault, entity: string): Fault {
-  const { code, message, place, hint } = fault;
-  if (place.input === undefined || !samePlace(entity, place.input)) return fault;
-  return new Fault(code, message, { place: { ...place, input: undefined }, hint });
+  const { input } = fault.place;
+  return input === undefined || !samePlace(entity, input) ? fault : fault.with({ place: { input: undefined } });
 }
 
 /** Names the file extension and lists the expected types; where the type is one of these, and the mapping reads another one, says that. */

@@ -57,9 +57,9 @@ export async function openEmbedded(directory: string, schema: string): Promise<D
   const claim = await claimDirectory(directory);
   try {
     // Tens of megabytes of WebAssembly, for those who use it.
-    const { PGlite } = await import('@electric-sql/pglite');
+    const { openDatabase } = await import('./pglite-database.ts');
     const { PglitePool } = await import('./pglite.ts');
-    const database = await PGlite.create(join(directory, 'database'));
+    const database = await openDatabase(join(directory, 'database'));
     const pool = new PglitePool(database);
     await pool.query(`SET search_path TO ${quoteSchemaName(schema)}`);
     await prepare(pool as unknown as PgPool, schema);

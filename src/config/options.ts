@@ -866,11 +866,11 @@ export const OPTIONS = {
   EMBEDDED_MEMORY_MB: {
     path: 'triplestore.embedded.memoryMb',
     type: 'integer',
-    default: 3500,
+    default: noNumber,
     minimum: 32,
     scope: 'writer',
     summary:
-      'Memory of the embedded store, of which a million statements take about 700 MB; a write that leads beyond is undone. At most about 4000.',
+      'Memory of the embedded store, of which a million statements take about 700 MB; a write that leads beyond is undone, and ends its run. Absent: a quarter of what the machine or the container has, at most 3500.',
   },
   WRITE_MODE: {
     path: 'write.mode',

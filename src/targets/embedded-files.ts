@@ -12,6 +12,10 @@ export interface Generation {
 
 const NAME = /^(snapshot|journal)-(\d+)\.(nq|log)$/;
 
+/** Whether nothing was ever written there. */
+export const isEmpty = async (directory: string): Promise<boolean> =>
+  (await readdir(directory)).every((name) => generationOf(name) === 0 && !NAME.test(name));
+
 /** Finds the newest snapshot and its journal, and removes what an interruption has left. */
 export async function openGeneration(directory: string): Promise<Generation> {
   const names = await readdir(directory);

@@ -2,7 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type Keeper, StoreFailure } from './embedded-keeper.ts';
-import type { Reason, StoreThreadData } from './embedded-messages.ts';
+import { REASON_HEADER, type Reason, type StoreThreadData } from './embedded-messages.ts';
 import { type Asked, ProtocolError, understand } from './embedded-protocol.ts';
 
 export const STORE_PATH = '/sparql';
@@ -139,7 +139,11 @@ function refusal(error: unknown): Reply {
     return { status: error.status, headers: { ...headers, ...error.headers }, body: `${error.message}\n` };
   if (error instanceof StoreFailure) {
     const retry: Record<string, string> = error.reason === 'failed' ? { 'Retry-After': '2' } : {};
-    return { status: STATUS[error.reason], headers: { ...headers, ...retry }, body: `${PROLOGUE[error.reason]}${error.message}\n` };
+    return {
+      status: STATUS[error.reason],
+      headers: { ...headers, ...retry, [REASON_HEADER]: error.reason },
+      body: `${PROLOGUE[error.reason]}${error.message}\n`,
+    };
   }
   return { status: 500, headers, body: `${(error as Error).message}\n` };
 }

@@ -8,7 +8,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Engine, startEngine } from './embedded-engine-thread.ts';
-import { cutTail, moveIntoPlace, openGeneration, removeOthers } from './embedded-files.ts';
+import { cutTail, isEmpty, moveIntoPlace, openGeneration, removeOthers } from './embedded-files.ts';
 import { type Journal, openJournal } from './embedded-journal.ts';
 import type { FromEngine, Read, Reason, StoreLimits, Write } from './embedded-messages.ts';
 
@@ -48,7 +48,8 @@ type Done = Exclude<FromEngine, { readonly kind: 'failed' }>;
 /** @throws StoreFailure — what is in the directory cannot be read */
 export async function openKeeper(directory: string, limits: StoreLimits, warn: (message: string) => void): Promise<Keeper> {
   const keeper = new StoreKeeper(directory, limits, warn);
-  await keeper.open();
+  // What is there must be readable; of nothing, the engine that holds it begins with the first request.
+  if (!(await isEmpty(directory))) await keeper.open();
   return keeper;
 }
 
@@ -160,7 +161,10 @@ class StoreKeeper implements Keeper {
     if (memoryBytes > this.limits.memoryBytes) {
       await this.discard();
       const megabytes = (bytes: number): number => Math.round(bytes / 1e6);
-      throw new StoreFailure('memory', `it would take ${megabytes(memoryBytes)} MB, ${megabytes(this.limits.memoryBytes)} MB are allowed`);
+      throw new StoreFailure(
+        'memory',
+        `it would take ${megabytes(memoryBytes)} MB, ${megabytes(this.limits.memoryBytes)} MB are allowed (EMBEDDED_MEMORY_MB)`,
+      );
     }
     if (!repeatable) {
       await this.saveNow();

@@ -63,6 +63,8 @@ export const REASONS = [
   'failed',
 ] as const;
 export type Reason = (typeof REASONS)[number];
+/** The reason in an answer, for programs: two have the status 507. */
+export const REASON_HEADER = 'quadmill-reason';
 
 /** What the thread begins with. */
 export interface StoreThreadData {

@@ -1,5 +1,6 @@
 /** What a store's answer, or the lack of one, means to a writer. */
 import { Fault } from '../fault.ts';
+import { REASON_HEADER } from './embedded-messages.ts';
 import type { HttpAnswer } from './sparql-http.ts';
 import type { SparqlProduct } from './sparql-products.ts';
 import { TargetBusy } from './target.ts';
@@ -32,6 +33,7 @@ export function faultOfAnswer(answer: HttpAnswer, context: AnswerContext): Fault
   if (status === 403) return READ_ONLY.test(text) ? readOnly(name, said) : credentials(name, reason);
   if (status === 405 || status === 415 || (status === 400 && READ_ONLY.test(text))) return readOnly(name, said);
   if (status < 400 || status === 404 || status === 410) return elsewhere(answer, said, context);
+  if (status === 507 && answer.header(REASON_HEADER) === 'memory') return full(reason);
   if (BUSY.has(status)) return new TargetBusy(said, retryAfterMs(answer.header('retry-after')));
   if (status < 500 && !CONFLICT.test(text)) return new Fault('target/refused', refusal(status, reason, name));
   if (CONFLICT.test(text)) return new TargetBusy(said);
@@ -51,6 +53,12 @@ function credentials(name: string, reason: string): Fault {
     hint: 'Check TRIPLESTORE_USERNAME and TRIPLESTORE_PASSWORD, and that this user may write there',
   });
 }
+
+/** Of the embedded store alone: waiting gives it no memory. */
+const full = (reason: string): Fault =>
+  new Fault('store/full', reason, {
+    hint: 'Raise EMBEDDED_MEMORY_MB, name another store by TRIPLESTORE_TYPE and TRIPLESTORE_ENDPOINT, or set LOCAL_MESSAGES=false, so that output is not loaded by itself',
+  });
 
 const readOnly = (name: string, said: string): Fault =>
   new Fault('target/read-only', `${name} takes no statements there (${said})`, {

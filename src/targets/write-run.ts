@@ -56,7 +56,7 @@ export function openWriteRun({ target, request, inputs, resume, version, hooks, 
   const inFlight = Math.max(1, target.sizes.inFlight);
   const counts = { statements: 0, bytesRead: 0, bytesSpilled: 0, rejected: resume?.rejected ?? 0 };
   const stop = (error: unknown): void => {
-    if (!signal.aborted) ending.abort(Fault.of(error));
+    if (!signal.aborted) ending.abort(withInput(Fault.of(error), inputs));
   };
   let lastTurn = performance.now();
   return {
@@ -102,6 +102,14 @@ export function openWriteRun({ target, request, inputs, resume, version, hooks, 
       signal.throwIfAborted();
     },
   };
+}
+
+/** What does not fit is not loaded by any other try: the log has to name it. */
+function withInput(fault: Fault, inputs: readonly WriteInput[]): Fault {
+  if (fault.code !== 'store/full') return fault;
+  const names = inputs.map(({ name }) => name);
+  const message = `The embedded store does not take all of ${names.join(', ')}: ${fault.message}`;
+  return fault.with({ message, place: names[0] === undefined ? {} : { input: names[0] } });
 }
 
 const tooManyRejected = (most: number, last: Fault): Fault =>
