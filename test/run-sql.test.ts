@@ -26,6 +26,9 @@ const people = Array.from({ length: PEOPLE }, (_, i) => ({
 }));
 const cities = CITIES.filter((name) => name !== '').map((name, i) => ({ code: `c${i}`, name }));
 
+/** Their order as texts is not that of the numbers. */
+const PARTS = Array.from({ length: 400 }, (_, i) => ({ code: i % 40 === 39 ? `x${i}` : String(i), name: `n${i}` }));
+
 const R2RML = `@prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix ex: <http://example.com/ns#> .
 <#Person> rr:logicalTable [ rr:tableName "person" ] ;
   rr:subjectMap [ rr:template "http://example.com/person/{id}" ; rr:class ex:Person ] ;
@@ -137,9 +140,11 @@ describe.each(SERVERS)('a run over %s', (product, missing) => {
       `CREATE TABLE city (code VARCHAR(9) NOT NULL UNIQUE, name VARCHAR(30) NOT NULL)${options}`,
       `CREATE TABLE planet (name CHAR(7) PRIMARY KEY)${isMaria ? ' CHARACTER SET utf8mb4 COLLATE utf8mb4_general_nopad_ci' : ''}`,
       "INSERT INTO planet VALUES ('Sun'), ('Venus')",
+      'CREATE TABLE part (code VARCHAR(9) PRIMARY KEY, name VARCHAR(9))',
+      insert('part', PARTS),
       insert('person', people),
       insert('city', cities),
-      isMaria ? 'ANALYZE TABLE person, city' : 'ANALYZE',
+      isMaria ? 'ANALYZE TABLE person, city, part' : 'ANALYZE',
     ].join(';\n');
     await server.load(script);
   });
@@ -196,6 +201,25 @@ describe.each(SERVERS)('a run over %s', (product, missing) => {
     const whole = await runFile(path, { database });
     expect(slices.flatMap(({ lines }) => lines).toSorted()).toEqual(whole.lines.toSorted());
     expect(slices.filter(({ lines }) => lines.length > 0).length).toBeGreaterThan(5);
+  });
+
+  test('is cut into slices by a key of texts that look like numbers', async () => {
+    const path = join(directory, 'parts.ttl');
+    await writeFile(
+      path,
+      `@prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix ex: <http://e/> .
+<#Part> rr:logicalTable [ rr:tableName "part" ] ; rr:subjectMap [ rr:template "http://e/{code}" ] ;
+  rr:predicateObjectMap [ rr:predicate ex:name ; rr:objectMap [ rr:column "name" ] ] .`,
+    );
+    const cut = await cutRun(requestFor(path, { database }), { rows: 50, bytes: 0 }, new AbortController().signal);
+    expect(cut?.slices).toHaveLength(8);
+    const lines: string[] = [];
+    try {
+      for (const slice of cut?.slices ?? []) lines.push(...(await runFile(path, { database, slice })).lines);
+    } finally {
+      await cut?.release();
+    }
+    expect(lines.toSorted()).toEqual(PARTS.map(({ code, name }) => `<http://e/${code}> <http://e/name> "${name}" .`).toSorted());
   });
 
   test('with several threads gives the same', async () => {

@@ -103,7 +103,10 @@ async function rangesOf({ source }: ScanPlan, databases: Databases, sliceRows: n
   if (table === undefined || table.kind === 'view') return [];
   if ((table.estimatedRows ?? Number.POSITIVE_INFINITY) < sliceRows) return [];
   const columns = keysOf(table).flatMap((key) => (key.length === 1 ? key : []));
-  const column = columns.find((name) => CUTTABLE.has(table.columnsByName.get(name)?.family ?? 'other'));
+  const column = columns.find((name) => {
+    const { family, type, exact } = table.columnsByName.get(name) ?? { family: 'other', type: '', exact: false };
+    return exact && CUTTABLE.has(family) && !OWN_ORDER.has(type);
+  });
   if (column === undefined) return [];
   const bounds = await databases.boundsOf(table, column, sliceRows);
   return [undefined, ...bounds].map((from, i) => ({ kind: 'key', column, from, to: bounds[i] }));
@@ -111,3 +114,5 @@ async function rangesOf({ source }: ScanPlan, databases: Databases, sliceRows: n
 
 /** Families of keys whose texts SQL reads back as the same value. */
 const CUTTABLE: ReadonlySet<string> = new Set(['number', 'text', 'date', 'timestamp', 'timestamp with time zone', 'uuid']);
+/** Types of MySQL that are put in the order of their declaration, and compared with a text in another one. */
+const OWN_ORDER: ReadonlySet<string> = new Set(['enum', 'set']);

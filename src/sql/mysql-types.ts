@@ -88,8 +88,15 @@ function naturalOf(definition: ColumnDefinition, options: TypeOptions): Natural 
       const natural = { type, family: 'number', datatype: 'double', canonical: double } as const;
       return decimals === NO_SCALE ? natural : { ...natural, family: 'other', exact: false };
     }
-    case 7:
-      return { type: `timestamp${fraction}`, family: 'timestamp', datatype: 'dateTime', canonical: readDateTime(name), partial: true };
+    case 7: // in the hour that a time zone has twice, a text is two instants
+      return {
+        type: `timestamp${fraction}`,
+        family: 'timestamp',
+        datatype: 'dateTime',
+        canonical: readDateTime(name),
+        exact: false,
+        partial: true,
+      };
     case 10:
     case 14:
       return { type: 'date', family: 'date', datatype: 'date', canonical: readDate(name), partial: true };

@@ -50,7 +50,7 @@ export function selectQuery({ session, query, table, columns }: Relation, read: 
   if (query !== undefined) return { sql: query, columns };
   const { product } = session;
   const names = read.map((column) => quote((columns[column] as Column).name, product));
-  const where = range === undefined ? '' : rangeCondition(range, product);
+  const where = range === undefined ? '' : rangeCondition(range, columns, product);
   return {
     // A row without columns is still a row.
     sql: `SELECT ${names.join(', ') || '1'} FROM ${tableName(table as Table, product)}${where === '' ? '' : ` WHERE ${where}`}`,
@@ -104,7 +104,7 @@ function sideQuery(side: Side, name: 'c' | 'p', range: Range | undefined): { rea
   const shown = read.map((column, i) => `${exactText(relation.columns[column] as Column, product)} AS ${names[i]}`);
   const compared = keys.map((column, i) => `${quote((relation.columns[column] as Column).name, product)} AS ${keyName(name, i)}`);
   const from = relation.query === undefined ? tableName(relation.table as Table, product) : `(${relation.query}\n) AS q`;
-  const where = range === undefined ? '' : ` WHERE ${rangeCondition(range, product)}`;
+  const where = range === undefined ? '' : ` WHERE ${rangeCondition(range, relation.columns, product)}`;
   const distinct = side.distinct || !canBeDistinct(side) ? '' : 'DISTINCT ';
   return { sql: `(SELECT ${distinct}${[...shown, ...compared].join(', ')} FROM ${from}${where}) AS ${name}`, names };
 }
@@ -120,17 +120,23 @@ function exactText(column: Column, product: Product): string {
   return product === 'postgresql' ? `${name} COLLATE "C"` : `CAST(CONVERT(${name} USING utf8mb4) AS BINARY)`;
 }
 
-function rangeCondition({ column, from, to }: Range, product: Product): string {
+function rangeCondition({ column, from, to }: Range, columns: readonly Column[], product: Product): string {
   const name = quote(column, product);
+  const isNumber = columns.find((one) => one.name === column)?.family === 'number';
   const bounds = [
-    from === undefined ? '' : `${name} >= ${literal(from, product)}`,
-    to === undefined ? '' : `${name} < ${literal(to, product)}`,
+    from === undefined ? '' : `${name} >= ${literal(from, isNumber, product)}`,
+    to === undefined ? '' : `${name} < ${literal(to, isNumber, product)}`,
   ];
   return bounds.filter((bound) => bound !== '').join(' AND ') || '1 = 1';
 }
 
-/** A text as SQL. MySQL's quotes depend on its sql_mode; a hexadecimal literal does not. */
-function literal(text: string, product: Product): string {
-  if (/^-?\d{1,30}$/.test(text)) return text;
-  return product === 'postgresql' ? `'${text.replaceAll("'", "''")}'` : `_utf8mb4 X'${Buffer.from(text).toString('hex')}'`;
+/**
+ * A text as SQL, of which comparing makes a value of the column. MySQL compares a number with a text as two floats, and a text with a
+ * number, too: `'10' < 9` is not the order of a key of texts. Its quotes depend on its sql_mode; a hexadecimal literal does not.
+ */
+function literal(text: string, isNumber: boolean, product: Product): string {
+  if (product === 'postgresql') return `'${text.replaceAll("'", "''")}'`;
+  return isNumber && /^-?\d{1,65}(?:\.\d{1,65})?(?:e[+-]?\d{1,3})?$/i.test(text)
+    ? text
+    : `_utf8mb4 X'${Buffer.from(text).toString('hex')}'`;
 }
