@@ -5,14 +5,17 @@
  * What is more than one edit farther than the nearest is left out.
  *
  * Case does not count as an edit, so `termtype` finds `termType`. Cost: word length times the length of all candidates.
+ *
+ * @param part what is compared of each: of two long IRIs the same beginning says nothing
  */
-export function nearest(word: string, candidates: Iterable<string>, most = 3): string[] {
-  const wanted = word.toLowerCase();
-  const bound = Math.max(1, Math.floor(word.length / 3));
+export function nearest(word: string, candidates: Iterable<string>, most = 3, part = (name: string): string => name): string[] {
+  const wanted = part(word).toLowerCase();
+  const bound = Math.max(1, Math.floor(wanted.length / 3));
   const found: { readonly candidate: string; readonly distance: number }[] = [];
   for (const candidate of new Set(candidates)) {
-    if (candidate === word || Math.abs(candidate.length - word.length) > bound) continue;
-    const distance = editDistance(wanted, candidate.toLowerCase());
+    const compared = part(candidate).toLowerCase();
+    if (candidate === word || Math.abs(compared.length - wanted.length) > bound) continue;
+    const distance = editDistance(wanted, compared);
     if (distance <= bound) found.push({ candidate, distance });
   }
   found.sort((a, b) => a.distance - b.distance);
@@ -23,8 +26,8 @@ export function nearest(word: string, candidates: Iterable<string>, most = 3): s
 }
 
 /** `did you mean a, b or c?`, or undefined when nothing is near. */
-export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
-  const names = nearest(word, candidates);
+export function didYouMean(word: string, candidates: Iterable<string>, part?: (name: string) => string): string | undefined {
+  const names = nearest(word, candidates, undefined, part);
   const last = names.pop();
   if (last === undefined) return undefined;
   return `did you mean ${names.length > 0 ? `${names.join(', ')} or ` : ''}${last}?`;

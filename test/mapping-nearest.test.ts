@@ -14,6 +14,14 @@ describe('nearest', () => {
     expect(nearest(word, candidates)).toEqual(expected);
   });
 
+  test('compares the part that it is told to', () => {
+    const last = (name: string) => name.split('/').at(-1) as string;
+    const others = ['http://a.very.long/name/Person', 'http://b/Persons', 'http://a.very.long/name/Cities'];
+    expect(nearest('http://a.very.long/name/Persn', others, 3, last)).toEqual(others.slice(0, 1));
+    expect(nearest('http://b/Person', others, 3, last)).toEqual(others.slice(0, 2));
+    expect(didYouMean('http://a.very.long/name/Nowhere', others, last)).toBeUndefined();
+  });
+
   test('gives at most as many as asked for', () => {
     expect(nearest('name', ['names', 'nam', 'nome', 'game'], 2)).toEqual(['names', 'nam']);
   });

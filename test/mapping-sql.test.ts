@@ -323,21 +323,38 @@ describe('a parent without a join condition', () => {
     <m> ${child} ; rr:subject ex:s ; rr:predicateObjectMap [ rr:predicate ex:p ; rr:objectMap [ rr:parentTriplesMap <p> ] ] .
     <p> ${parent} ; rr:subjectMap [ rr:template "{a}" ] .`;
   const QUERY = 'rr:logicalTable [ rr:sqlQuery "SELECT 1" ]';
+  const TODAY = 'rml:logicalSource [ rml:source [ rml:path "a.csv" ] ]';
   const source = (database: string, table: string) => `old:logicalSource [ old:source <#${database}> ; rr:tableName "${table}" ]`;
 
   test.each([
-    ['the same query', QUERY, QUERY.replace('SELECT 1', 'SELECT 1 ;'), 2],
-    ['the same table of the same database', source('db', 't'), source('same', 't'), 2],
-    ['another table', source('db', 't'), source('db', 'u'), 1],
-    ['another database', source('db', 't'), 'old:logicalSource [ rr:tableName "t" ]', 1],
-    ['a document', source('db', 't'), 'old:logicalSource [ old:source "t.csv" ]', 1],
-  ])('reads %s', (_, child, parent, sound) => {
+    ['the same query', QUERY, QUERY.replace('SELECT 1', 'SELECT 1 ;'), undefined],
+    ['the same table of the same database', source('db', 't'), source('same', 't'), undefined],
+    ['another table', source('db', 't'), source('db', 'u'), 'warning'],
+    ['another database', source('db', 't'), 'old:logicalSource [ rr:tableName "t" ]', 'warning'],
+    ['a document', source('db', 't'), 'old:logicalSource [ old:source "t.csv" ]', 'warning'],
+    ["a document of today's RML", TODAY, TODAY.replace('a.csv', 'b.csv'), 'error'],
+  ])('reads %s', (_, child, parent, severity) => {
     const { mapping, diagnostics } = read(maps(child, parent));
-    expect([mapping.triplesMaps.length, diagnostics.map(({ code }) => code)]).toEqual([
-      sound,
-      sound === 2 ? [] : ['missing-join-condition'],
-    ]);
+    expect(diagnostics.map((found) => `${found.severity} ${found.code}`)).toEqual(
+      severity === undefined ? [] : [`${severity} missing-join-condition`],
+    );
+    expect(mapping.triplesMaps.map(({ name }) => name)).toEqual(severity === 'error' ? ['p'] : ['m', 'p']);
+    const [object] = mapping.triplesMaps[0]?.predicateObjects[0]?.objects ?? [];
+    expect(object === undefined ? undefined : 'all' in object).toBe(severity === 'error' ? undefined : severity === 'warning');
   });
+});
+
+test.each([
+  ['rml', '<#db>', 'rml:tableName "t"', 'table t'],
+  ['rml', '<#db>', 'rml:sqlVersion rml:SQL2008 ; rml:sqlQuery "SELECT 1"', 'query SELECT 1'],
+  ['old', '<#db>', 'old:tableName "t" ; old:sqlVersion rr:SQL2008', 'table t'],
+  ['rml', '<#db>', 'rml:query "SELECT 1" ; rml:referenceFormulation rml:SQL2008', 'query SELECT 1'],
+])('tables and queries as drafts of RML had them are read, with a warning each: %s:, %s, %s', (prefix, database, body, content) => {
+  const text = `${DATABASE} <m> ${prefix}:logicalSource [ ${prefix}:source ${database} ; ${body} ] ; rr:subjectMap [ rr:template "{a}" ] .`;
+  const { mapping, diagnostics } = read(text);
+  const older = body.match(/(?:rml|old):(?:tableName|sql\w+|SQL2008)/g) ?? [];
+  expect(diagnostics.map(({ severity, code }) => `${severity} ${code}`)).toEqual(older.map(() => 'warning older-term'));
+  expect(contentOf(mapping.triplesMaps[0]?.source as SqlSource)).toBe(content);
 });
 
 test('connection and content are frozen with the rest of the model', () => {

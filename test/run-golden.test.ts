@@ -158,6 +158,35 @@ describe('a run', () => {
     },
   );
 
+  test('pairs all records of two sources without a join condition, in little memory, and says how many', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'quadmill-pairs-'));
+    try {
+      const rows = (name: string) => Array.from({ length: 300 }, (_, i) => `${name}${i % 200}`);
+      for (const name of ['a', 'b']) writeFileSync(join(directory, `${name}.csv`), `id\n${rows(name).join('\n')}\n`);
+      const map = (
+        name: string,
+        object: string,
+      ) => `<#${name}> rml:logicalSource [ rml:source "${name}.csv" ; rml:referenceFormulation ql:CSV ] ;
+  rr:subjectMap [ rr:template "http://e/{id}" ] ; rr:predicateObjectMap [ rr:predicate <http://e/p> ; rr:objectMap [ ${object} ] ] .`;
+      writeFileSync(
+        join(directory, 'mapping.ttl'),
+        `@prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix rml: <http://semweb.mmlab.be/ns/rml#> . @prefix ql: <http://semweb.mmlab.be/ns/ql#> .
+${map('a', 'rr:parentTriplesMap <#b>')}\n${map('b', 'rml:reference "id"')}`,
+      );
+      for (const memoryBudgetBytes of [RUN_DEFAULTS.memoryBudgetBytes, 0]) {
+        const { text, report } = await run(directory, { memoryBudgetBytes });
+        const pairs = text.split('\n').filter((line) => line.startsWith('<http://e/a'));
+        expect([pairs.length, new Set(pairs).size]).toEqual([40_000, 40_000]);
+        expect(report?.warnings).toContainEqual(expect.stringContaining('each record of one is paired with each of the other'));
+        expect(report?.warnings).toContainEqual(
+          expect.stringContaining('a refers to all records of b, since no join condition says which: 300 × 300 = 90000 pairs'),
+        );
+      }
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+
   test('the policy of the request goes before that of the dialect', async () => {
     expect(((await run(join(CASES, 'legacy-skips-a-bad-record'), { onError: 'strict' })).error as Fault).code).toBe('record/term');
     expect((await run(join(CASES, 'strict-ends-at-a-bad-record'), { onError: 'skip' })).report?.rejected).toBe(1);

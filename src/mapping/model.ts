@@ -160,13 +160,15 @@ export interface PredicateObjectMap {
   readonly graphs: readonly TermMap[];
 }
 
-/** An object map whose objects are the subjects of another triples map. Without conditions: of the same record. */
+/** An object map whose objects are the subjects of another triples map. Without conditions: of the same record, or of `all` records. */
 export interface ReferencingObjectMap {
   readonly kind: 'referencing';
   readonly origin: Origin;
   /** `TriplesMap.id`; reading has made sure that it is there. */
   readonly parent: string;
   readonly conditions: readonly JoinCondition[];
+  /** Parent and child read different records, and nothing says which belong together. */
+  readonly all?: true;
 }
 
 export interface JoinCondition {

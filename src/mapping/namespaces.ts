@@ -8,6 +8,8 @@ import { CLASSES, type Class, INDIVIDUALS, type Individual, PROPERTIES, type Pro
 
 /** A namespace: its customary prefix, what a triples map that is made of it speaks, and its local names → ours. */
 interface Namespace {
+  /** Names that drafts of the language had, or that people take for such, and what to write instead: read, with a warning. */
+  readonly older?: ReadonlyMap<string, { readonly name: Property | Individual; readonly instead: string }>;
   readonly iri: string;
   readonly prefix: string;
   readonly dialect: Dialect;
@@ -34,8 +36,27 @@ const NOT_IN_TODAYS = [
   'childTermMap',
 ] as const;
 
+type Older = NonNullable<Namespace['older']>;
+
+/** Tables and queries as the drafts of RML had them, in both of its namespaces. */
+const DRAFT_SQL: Older = new Map([
+  ['tableName', { name: 'tableName', instead: 'rml:referenceFormulation rml:SQL2008Table with the table in rml:iterator' }],
+  ['sqlQuery', { name: 'sqlQuery', instead: 'rml:referenceFormulation rml:SQL2008Query with the query in rml:iterator' }],
+  ['sqlVersion', { name: 'sqlVersion', instead: 'rml:referenceFormulation rml:SQL2008Table or rml:SQL2008Query' }],
+  ['SQL2008', { name: 'SQL2008', instead: 'rml:SQL2008Table or rml:SQL2008Query' }],
+]);
+
+const OLDER_FORMULATIONS: Older = new Map(
+  (['JSONPath', 'XPath', 'CSV'] as const).flatMap((name) =>
+    [name.toLowerCase(), name.toUpperCase(), name.replace('JSONPath', 'JsonPath').replace('XPath', 'Xpath')].flatMap((other) =>
+      other === name ? [] : [[other, { name, instead: `ql:${name}` }] as const],
+    ),
+  ),
+);
+
 const NAMESPACES: readonly Namespace[] = [
   {
+    older: DRAFT_SQL,
     iri: 'http://w3id.org/rml/',
     prefix: 'rml',
     dialect: 'rml',
@@ -44,6 +65,7 @@ const NAMESPACES: readonly Namespace[] = [
     individuals: same(...INDIVIDUALS),
   },
   {
+    older: DRAFT_SQL,
     iri: 'http://semweb.mmlab.be/ns/rml#',
     prefix: 'rml',
     dialect: 'legacy',
@@ -67,6 +89,7 @@ const NAMESPACES: readonly Namespace[] = [
     individuals: none,
   },
   {
+    older: OLDER_FORMULATIONS,
     iri: 'http://semweb.mmlab.be/ns/ql#',
     prefix: 'ql',
     dialect: 'legacy',
@@ -141,6 +164,8 @@ export interface KnownTerm<T> {
   readonly short: string;
   readonly dialect: Dialect;
   readonly name: T | undefined;
+  /** Of a name that is none any more, or never was one, and is read all the same: what to write. */
+  readonly instead: string | undefined;
   /** Prefixed names of the same kind that go with this namespace, its own first: for did-you-mean. */
   others(): readonly string[];
 }
@@ -157,10 +182,14 @@ export function lookUp<K extends TermKind>(kind: K, iri: string): KnownTerm<Name
   if (namespace === undefined) return undefined;
   const local = iri.slice(namespace.iri.length);
   const table = namespace[kind] as ReadonlyMap<string, NameOf[K]>;
+  const older = table.has(local) ? undefined : namespace.older?.get(local);
+  const isOlder =
+    older !== undefined && (kind === 'properties' ? older.name in PROPERTIES : kind === 'individuals' && !(older.name in PROPERTIES));
   return {
     short: `${namespace.prefix}:${local}`,
     dialect: namespace.dialect,
-    name: table.get(local),
+    name: isOlder ? (older.name as NameOf[K]) : table.get(local),
+    instead: isOlder ? older.instead : undefined,
     others: () =>
       [namespace, ...companions(namespace)].flatMap(({ prefix, [kind]: names }) => [...names.keys()].map((name) => `${prefix}:${name}`)),
   };
@@ -187,6 +216,9 @@ export const USUAL_PREFIXES: Readonly<Record<string, string>> = {
 
 /** Every namespace of an RML vocabulary. */
 export const RML_NAMESPACES: readonly string[] = NAMESPACES.map(({ iri }) => iri);
+
+/** What `shorten` gives, without prefix or namespace: `template`, `Person`. */
+export const localName = (short: string): string => /[^:/#<>]*(?=[/#]*>?$)/.exec(short)?.[0] ?? short;
 
 /** How a message writes an IRI: `rml:template` for ours and the usual prefixes, else in angle brackets. */
 export function shorten(iri: string): string {

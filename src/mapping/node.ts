@@ -8,8 +8,8 @@ import { didYouMean } from '../nearest.ts';
 import type { Report } from './diagnostics.ts';
 import { type Graph, nodeId, type Statement } from './document.ts';
 import { formatOrigin, type Origin, type RdfTerm } from './model.ts';
-import { lookUp, shorten } from './namespaces.ts';
-import { CLASSES, type Class, LATER, type Later, type Place, PROPERTIES, type Property } from './vocabulary.ts';
+import { type KnownTerm, localName, lookUp, shorten } from './namespaces.ts';
+import { CLASSES, type Class, HARMLESS, LATER, type Later, type Place, PROPERTIES, type Property } from './vocabulary.ts';
 
 export const RDF_TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
 
@@ -51,7 +51,7 @@ export function nodeOf(context: Context, statement: Statement, place: Place): Ma
     return undefined;
   }
   if (!graph.has(id) && statement.object.kind === 'iri') {
-    const near = didYouMean(shorten(id), [...graph.keys()].filter((other) => !other.startsWith('_:')).map(shorten));
+    const near = didYouMean(shorten(id), [...graph.keys()].filter((other) => !other.startsWith('_:')).map(shorten), localName);
     report.error('undefined-node', statement.origin, `nothing is said about ${shorten(id)}, which should be ${withArticle(place)}`, near);
     return undefined;
   }
@@ -114,8 +114,16 @@ function checkProperty(report: Report, statement: Statement, place: Place, later
   }
   const places: readonly Place[] | Later = PROPERTIES[term.name];
   if (typeof places === 'string') return undefined;
+  reportOlder(report, term, statement.propertyOrigin);
+  if (statement.object.kind === 'iri') reportOlder(report, lookUp('individuals', statement.object.value), statement.origin);
   if (!places.includes(place)) {
     if (later) return undefined;
+    const harmless: readonly Place[] = HARMLESS[term.name] ?? [];
+    if (term.dialect !== 'rml' && harmless.includes(place)) {
+      const hint = `remove it: it belongs on ${orList(places.map(withArticle))}`;
+      report.warning('misplaced-term', statement.propertyOrigin, `${term.short} has no effect on ${withArticle(place)}`, hint);
+      return undefined;
+    }
     const message = `${term.short} does not belong on ${withArticle(place)}`;
     report.error('misplaced-term', statement.propertyOrigin, message, `it belongs on ${orList(places.map(withArticle))}`);
     return undefined;
@@ -128,7 +136,7 @@ function checkClass(report: Report, statement: Statement, place: Place): Class |
   const term = lookUp('classes', statement.object.value);
   if (term === undefined) return undefined;
   if (term.name === undefined) {
-    reportUnknown(report, 'class', term.short, statement.origin, term.others());
+    reportUnknownClass(report, term, statement);
     return undefined;
   }
   const places: readonly Place[] | Later = CLASSES[term.name];
@@ -149,15 +157,24 @@ export function checkUnvisited({ graph, report, visited }: Context): void {
       if (term === undefined || term.name !== undefined) continue;
       // An individual such as rml:CSV is named, not described; a vocabulary file that describes it is no mistake.
       if (isClass && lookUp('individuals', statement.object.value)?.name !== undefined) continue;
-      reportUnknown(
-        report,
-        isClass ? 'class' : 'property',
-        term.short,
-        isClass ? statement.origin : statement.propertyOrigin,
-        term.others(),
-      );
+      if (isClass) reportUnknownClass(report, term, statement);
+      else reportUnknown(report, 'property', term.short, statement.propertyOrigin, term.others());
     }
   }
+}
+
+/** In the older vocabularies people invent classes (`rr:Subject`), which change nothing in what is mapped. */
+function reportUnknownClass(report: Report, term: KnownTerm<unknown>, { origin }: Statement): void {
+  if (term.dialect === 'rml') {
+    reportUnknown(report, 'class', term.short, origin, term.others());
+    return;
+  }
+  const hint = didYouMean(term.short, term.others(), localName) ?? 'remove it: it has no effect';
+  report.warning('unknown-term', origin, `there is no class ${term.short}`, hint);
+}
+
+function reportOlder(report: Report, term: KnownTerm<unknown> | undefined, origin: Origin): void {
+  if (term?.instead !== undefined) report.warning('older-term', origin, `${term.short} is no term of today's`, `write ${term.instead}`);
 }
 
 /** An IRI in one of our namespaces that is no term; `otherwise` is the hint where nothing is near. */
@@ -169,7 +186,7 @@ export function reportUnknown(
   others: readonly string[],
   otherwise?: string,
 ): void {
-  report.error('unknown-term', origin, `there is no ${kind} ${short}`, didYouMean(short, others) ?? otherwise);
+  report.error('unknown-term', origin, `there is no ${kind} ${short}`, didYouMean(short, others, localName) ?? otherwise);
 }
 
 export function reportLater(report: Report, what: string, origin: Origin, later: Later): void {

@@ -7,7 +7,7 @@ import { didYouMean, nearest } from '../nearest.ts';
 import { Report } from './diagnostics.ts';
 import { type Document, type Graph, type GraphNode, nodeId, parseDocuments } from './document.ts';
 import type { Diagnostic, LogicalSource, Mapping, ReferencingObjectMap, TriplesMap } from './model.ts';
-import { lookUp, RML_NAMESPACES, shorten } from './namespaces.ts';
+import { localName, lookUp, RML_NAMESPACES, shorten } from './namespaces.ts';
 import { type Context, checkUnvisited, RDF_TYPE } from './node.ts';
 import { readTriplesMap } from './triples-map.ts';
 import { CLASSES, type Property } from './vocabulary.ts';
@@ -92,21 +92,23 @@ function reportNothing(report: Report, graph: Graph, documents: readonly Documen
 function checkParents(report: Report, triplesMaps: readonly TriplesMap[], ids: readonly string[]): TriplesMap[] {
   const known = new Set(ids);
   const joinless = new Set<string>();
+  const crossed = new Set<ReferencingObjectMap>();
   let sound = new Map(triplesMaps.map((map) => [map.id, map]));
   for (const child of triplesMaps) {
     for (const reference of references(child)) {
       if (!known.has(reference.parent)) {
         const named = ids.filter((id) => !id.startsWith('_:')).map(shorten);
-        const hint = didYouMean(shorten(reference.parent), named);
+        const hint = didYouMean(shorten(reference.parent), named, localName);
         const message = `there is no triples map ${shorten(reference.parent)} to be the parent`;
         report.error('unknown-parent', reference.origin, message, hint);
       } else if (!hasSameRecords(child, reference, sound.get(reference.parent))) {
-        reportJoin(report, child, reference);
-        joinless.add(child.id);
+        if (reportJoin(report, child, reference)) joinless.add(child.id);
+        else crossed.add(reference);
       }
     }
   }
   for (const id of joinless) sound.delete(id);
+  if (crossed.size > 0) sound = new Map([...sound].map(([id, map]) => [id, withPairs(map, crossed)]));
   for (let before = -1; before !== sound.size; ) {
     before = sound.size;
     const kept = sound;
@@ -122,9 +124,28 @@ const references = (map: TriplesMap): ReferencingObjectMap[] =>
 const hasSameRecords = (child: TriplesMap, { conditions }: ReferencingObjectMap, parent: TriplesMap | undefined): boolean =>
   conditions.length > 0 || parent === undefined || recordsOf(child.source) === recordsOf(parent.source);
 
-function reportJoin(report: Report, child: TriplesMap, reference: ReferencingObjectMap): void {
+/** The same triples map, whose references among `crossed` mean all records of their parents. */
+const withPairs = (map: TriplesMap, crossed: ReadonlySet<ReferencingObjectMap>): TriplesMap => ({
+  ...map,
+  predicateObjects: map.predicateObjects.map((predicateObject) => ({
+    ...predicateObject,
+    objects: predicateObject.objects.map((object) =>
+      object.kind === 'referencing' && crossed.has(object) ? { ...object, all: true } : object,
+    ),
+  })),
+});
+
+/** An error of today's RML, which has the condition; the older engines pair all records with all, so it is a warning of the older ones. */
+function reportJoin(report: Report, child: TriplesMap, reference: ReferencingObjectMap): boolean {
+  const isError = child.dialect === 'rml';
   const message = `${child.name} and its parent ${shorten(reference.parent)} read different records, and no join condition says which belong together`;
-  report.error('missing-join-condition', reference.origin, message, 'add rml:joinCondition [ rml:child "…" ; rml:parent "…" ]');
+  const hint = 'add rml:joinCondition [ rml:child "…" ; rml:parent "…" ]';
+  if (isError) report.error('missing-join-condition', reference.origin, message, hint);
+  else {
+    const pairs = `${message}: each record of one is paired with each of the other`;
+    report.warning('missing-join-condition', reference.origin, pairs, hint.replaceAll('rml:', 'rr:'));
+  }
+  return isError;
 }
 
 /** Equal for sources of the same records, which are referred to in the same way. */

@@ -9,7 +9,7 @@
 import { didYouMean } from '../nearest.ts';
 import { type Graph, nodeId, type Statement } from './document.ts';
 import type { SqlConnection, SqlContent, SqlSource } from './model.ts';
-import { lookUp, shorten, USUAL_PREFIXES } from './namespaces.ts';
+import { localName, lookUp, shorten, USUAL_PREFIXES } from './namespaces.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, RDF_TYPE, reportUnknown, textOf, withArticle } from './node.ts';
 import { readQuery } from './sql-query.ts';
 
@@ -209,9 +209,9 @@ function checkVersions(context: Context, node: MappingNode): void {
     if (object.kind !== 'iri') {
       const message = `${shorten(property)} takes an IRI such as rr:SQL2008, found ${describeTerm(object)}`;
       context.report.error('wrong-value', origin, message);
-    } else if (!SQL_VERSIONS.includes(shorten(object.value))) {
+    } else if (!SQL_VERSIONS.includes(shorten(object.value)) && lookUp('individuals', object.value)?.name !== 'SQL2008') {
       const message = `${shorten(object.value)} is no SQL version that R2RML knows`;
-      const near = didYouMean(shorten(object.value), SQL_VERSIONS);
+      const near = didYouMean(shorten(object.value), SQL_VERSIONS, localName);
       // Other vocabularies may have versions of their own, and no query is read by its version.
       if (lookUp('individuals', object.value) === undefined) {
         context.report.warning('unknown-sql-version', origin, message, near ?? 'queries go to the database as they are');

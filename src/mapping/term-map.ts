@@ -99,9 +99,13 @@ export function termMapOf(context: Context, node: MappingNode, place: TermPlace)
   if (termType !== 'literal') {
     for (const statement of [languageStatement, datatypeStatement]) {
       if (statement === undefined) continue;
+      const isOlder = lookUp('properties', statement.property)?.dialect !== 'rml';
       const message = `${shorten(statement.property)} on a map that makes ${expression.kind === 'constant' ? 'a constant ' : ''}${KIND_NAMES[kindOf(termType)]}${expression.kind === 'constant' ? '' : 's'}`;
-      report.error('contradiction', statement.origin, message, 'only literals have a language or a datatype');
+      if (isOlder) report.warning('contradiction', statement.origin, message, 'remove it: only literals have a language or a datatype');
+      else report.error('contradiction', statement.origin, message, 'only literals have a language or a datatype');
     }
+    if (report.errors === before && node.sound)
+      return { kind: 'term', origin: node.origin, termType, expression, language: undefined, datatype: undefined };
   }
   const language = languageStatement === undefined ? undefined : readLanguage(context, languageStatement);
   const datatype =

@@ -2,7 +2,16 @@
 import { findNotInIri, hasScheme } from '../text.ts';
 import type { Statement } from './document.ts';
 import { readLogicalSource } from './logical-source.ts';
-import type { Expression, JoinCondition, PredicateObjectMap, ReferencingObjectMap, SubjectMap, TermMap, TriplesMap } from './model.ts';
+import type {
+  Expression,
+  JoinCondition,
+  Origin,
+  PredicateObjectMap,
+  ReferencingObjectMap,
+  SubjectMap,
+  TermMap,
+  TriplesMap,
+} from './model.ts';
 import { lookUp, shorten } from './namespaces.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, readNode, textOf } from './node.ts';
 import { isIriText, readConstant, readExpressionMap, readTermMaps, termMapOf } from './term-map.ts';
@@ -27,7 +36,7 @@ export function readTriplesMap(context: Context, id: string): TriplesMap | undef
   const baseIri = readBaseIri(context, node);
   const predicateObjects = node.all('predicateObjectMap').map((statement) => readPredicateObjectMap(context, statement));
   if (!node.sound || report.errors > before || source === undefined || subject === undefined) return undefined;
-  return {
+  const map: TriplesMap = {
     id,
     name: nameOf(node),
     origin: node.origin,
@@ -37,6 +46,34 @@ export function readTriplesMap(context: Context, id: string): TriplesMap | undef
     subject,
     predicateObjects: predicateObjects.filter((map) => map !== undefined),
   };
+  if (dialect === 'legacy' && source.kind === 'file' && source.formulation === 'json') {
+    if (source.iterator !== undefined) checkJsonPath(context, source.iterator, source.iteratorOrigin ?? source.origin);
+    for (const { reference, origin } of referencesIn(map)) checkJsonPath(context, reference, origin);
+  }
+  return map;
+}
+
+/** `$.[*]` is no JSONPath. Older engines read it as `$[*]`, and so do older mappings here. */
+function checkJsonPath({ report }: Context, path: string, origin: Origin): void {
+  // Texts in quotes come first, and stay.
+  const written = path.replace(/'[^']*'|"[^"]*"|\.\.\[|\.\[/g, (found) => (found === '.[' ? '[' : found));
+  if (written === path) return;
+  report.warning('older-term', origin, `${path} has a point before a bracket, which JSONPath has not`, `write ${written}`);
+}
+
+/** The references of all expressions, where their expressions stand. */
+function* referencesIn(part: object): Generator<{ readonly reference: string; readonly origin: Origin }> {
+  const { kind, origin } = part as Partial<Expression>;
+  if (origin !== undefined && (kind === 'reference' || kind === 'template')) {
+    const written = part as Expression;
+    const references =
+      written.kind === 'template'
+        ? written.parts.flatMap((one) => (one.kind === 'reference' ? [one.reference] : []))
+        : written.kind === 'reference'
+          ? [written.reference]
+          : [];
+    for (const reference of references) yield { reference, origin };
+  } else for (const value of Object.values(part)) if (typeof value === 'object' && value !== null) yield* referencesIn(value);
 }
 
 function nameOf(node: MappingNode): string {

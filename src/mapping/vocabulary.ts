@@ -127,6 +127,13 @@ export const PROPERTIES = {
 
 export type Property = keyof typeof PROPERTIES;
 
+/** Places where the older vocabularies' documents have a property that says nothing there: read past, with a warning. */
+export const HARMLESS: Partial<Record<Property, readonly Place[]>> = {
+  termType: ['predicate object map', 'referencing object map', 'triples map', 'language map'],
+  datatype: ['subject map', 'predicate map', 'graph map', 'predicate object map', 'referencing object map'],
+  language: ['subject map', 'predicate map', 'graph map', 'predicate object map', 'referencing object map'],
+};
+
 /** Class → the places whose nodes may have it, or the part that comes later; an empty list: it says nothing about a place. */
 export const CLASSES = {
   TriplesMap: ['triples map'],

@@ -1,5 +1,5 @@
 /** A plan as text for people: what is read, in which order, what each record feeds, and how duplicates and joins are handled. */
-import type { LogicalSource, Mapping, SqlContent, TermMap } from '../mapping/model.ts';
+import type { Expression, LogicalSource, Mapping, SqlContent, TermMap } from '../mapping/model.ts';
 import { expressionText, formatOrigin } from '../mapping/model.ts';
 import { NO_FACTS, type SourceFacts } from './facts.ts';
 import { type JoinPlan, type ObjectPlan, type Plan, planMapping, type RulePlan } from './plan.ts';
@@ -59,13 +59,17 @@ function describeObject(object: ObjectPlan, plan: Plan): string {
     case 'parent-subject':
       return `the subject of ${object.parent.name}`;
     case 'join':
-      return `${object.deferred ? 'paired at the end with' : 'looked up in'} ${describeJoin(plan, object.join)} by ${object.keys.map(expressionText).join(' and ')}`;
+      return `${object.deferred ? 'paired at the end with' : 'looked up in'} ${describeJoin(plan, object.join)}${byKeys(object.keys)}`;
   }
 }
 
+/** No keys: each record of one side belongs to each of the other. */
+const byKeys = (keys: readonly Expression[]): string =>
+  keys.length === 0 ? ', all of them for each record' : ` by ${keys.map(expressionText).join(' and ')}`;
+
 function describeJoin(plan: Plan, index: number): string {
   const join = plan.joins[index] as JoinPlan;
-  return `join ${index + 1} (subjects of ${join.parent.name} by ${join.keys.map(expressionText).join(' and ')})`;
+  return `join ${index + 1} (subjects of ${join.parent.name}${join.keys.length === 0 ? '' : byKeys(join.keys)})`;
 }
 
 function describeTerm(term: TermMap): string {

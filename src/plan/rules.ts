@@ -62,7 +62,7 @@ function draftObject(
 ): RuleDraft['object'] {
   if (object.kind === 'term') return { kind: 'term', term: object };
   const parent = byId.get(object.parent) as TriplesMap;
-  if (object.conditions.length === 0) return { kind: 'parent-subject', parent };
+  if (object.conditions.length === 0 && object.all !== true) return { kind: 'parent-subject', parent };
   const conditions = sortedConditions(object);
   const join = joinOf(
     parent,

@@ -12,7 +12,7 @@ import { type KeyedTexts, pairTexts } from './join.ts';
 import { JoinFill } from './join-fill.ts';
 import type { OpenedScan } from './open-scan.ts';
 import { MapProgram, type RunState } from './program.ts';
-import { warningsOf } from './report.ts';
+import { pairWarnings, warningsOf } from './report.ts';
 import type { RunHooks, RunReport, RunRequest } from './request.ts';
 import type { LineSpill, SpillSpace, SubjectSpill } from './spill.ts';
 
@@ -126,6 +126,7 @@ export class Execution {
   /** Joins that waited for both sides, then what went to the spill. */
   async finish(): Promise<void> {
     this.#input = undefined;
+    this.warnings.push(...pairWarnings(this.#plan, this.programs));
     for (const join of this.#state.deferred) await this.#pair(join);
     this.#state.shared.drop();
     const { subjects, lines } = this.#spill;

@@ -2,6 +2,7 @@
 import { describeFault, type Fault } from '../fault.ts';
 import { expressionText, formatOrigin, type LogicalSource } from '../mapping/model.ts';
 import { describeContent } from '../plan/explain.ts';
+import type { JoinPlan, Plan } from '../plan/plan.ts';
 import type { MapProgram } from './program.ts';
 import type { ErrorPolicy, TriplesMapReport } from './request.ts';
 
@@ -56,6 +57,28 @@ function foundNothing(source: LogicalSource): string {
 }
 
 const recordsOf = (records: number): string => (records === 1 ? 'its only record' : `any of ${records} records`);
+
+/** How many pairs of records the joins without a condition have made. */
+export function pairWarnings({ scans, joins }: Plan, programs: readonly MapProgram[]): readonly string[] {
+  const recordsOf = (id: string): number | undefined => {
+    const own = programs.filter(({ triplesMap }) => triplesMap.id === id);
+    return own.length === 0 ? undefined : own.reduce((sum, { records }) => sum + records, 0);
+  };
+  const maps = scans.flatMap(({ iterations }) => iterations.flatMap((iteration) => iteration.maps));
+  const warnings = maps.flatMap(({ triplesMap: child, rules }) =>
+    rules.flatMap(({ object }) => {
+      if (object.kind !== 'join' || object.keys.length > 0) return [];
+      const parent = (joins[object.join] as JoinPlan).parent;
+      const [left, right] = [recordsOf(child.id), recordsOf(parent.id)];
+      if (left === undefined || right === undefined) return [];
+      const pairs = `${left} × ${right} = ${left * right} pairs`;
+      return [
+        `${formatOrigin(child.origin)}: ${child.name} refers to all records of ${parent.name}, since no join condition says which: ${pairs}`,
+      ];
+    }),
+  );
+  return [...new Set(warnings)];
+}
 
 /** What is said of references that no record has. @throws Fault the first of them, under the policy `strict` */
 export function warningsOf(unmatched: readonly Fault[], onError: ErrorPolicy | undefined): readonly string[] {

@@ -76,7 +76,7 @@ export type Leniency = 'strict' | 'short' | 'loose';
  * The segments of an expression.
  *
  * A short expression (`name`, `customer.name`, `tags[*]`, `Country Code`) means the same with `$.` before it; its names may have
- * spaces and `-@:#/` in them, and in the loose form everything but `.[]`.
+ * spaces and `-@:#/` in them, and in the loose form everything but `.[]`; there, `.` may stand before `[`.
  *
  * @throws JsonPathError
  */
@@ -154,8 +154,11 @@ class PathParser {
       if (this.take('..')) {
         const selectors = this.text[this.at] === '[' ? this.bracketed() : [this.dotted()];
         segments.push({ descendant: true, selectors });
-      } else if (this.take('.')) segments.push({ descendant: false, selectors: [this.dotted()] });
-      else if (this.text[this.at] === '[') segments.push({ descendant: false, selectors: this.bracketed() });
+      } else if (this.take('.')) {
+        // `$.[*]`: no JSONPath, and in many older mappings.
+        const isBracketed = this.leniency === 'loose' && this.text[this.at] === '[';
+        segments.push({ descendant: false, selectors: isBracketed ? this.bracketed() : [this.dotted()] });
+      } else if (this.text[this.at] === '[') segments.push({ descendant: false, selectors: this.bracketed() });
       else {
         this.at = before;
         return segments;
