@@ -1,11 +1,13 @@
 /** `/process` of each transformer: what is asked for, as a run. */
 import { inputsRequest } from '../queues/inputs-request.ts';
 import { SourceFault } from '../queues/mapping-sources.ts';
+import { refusalMessage } from '../queues/outcome.ts';
 import { type FieldValues, fieldsOfBody, fieldsOfQuery } from '../queues/process-request.ts';
 import { sqlRequest } from '../queues/transform-request.ts';
+import { Fault } from '../src/fault.ts';
 import { readJsonBody } from './body.ts';
 import { RequestFault } from './problem.ts';
-import type { Api, Call, Parameter, Reply, Route } from './route.ts';
+import { type Api, type Call, type Parameter, type Reply, type Route, withinQueueWait } from './route.ts';
 import { answerRun, RUN_HEADERS, RUN_REPLIES } from './run-answer.ts';
 
 const QUERY: readonly Parameter[] = [
@@ -58,7 +60,16 @@ export function sqlProcessRoute(api: Api): Route {
     replies: RUN_REPLIES,
     acts: true,
     parameters: RUN_HEADERS,
-    handle: (call) => answerRun(api, call, (snapshot) => sqlRequest(snapshot, api.workingDirectory)),
+    handle: async (call) => {
+      try {
+        return await answerRun(api, call, (snapshot) => sqlRequest(snapshot, api.workingDirectory));
+      } catch (error) {
+        if (!(error instanceof Fault) || error.code !== 'mapping/unreadable') throw error;
+        const failure = refusalMessage('sql-transformer', error);
+        if (api.bury !== undefined) await withinQueueWait(api, api.bury(failure));
+        return { status: 400, body: { ...failure, runId: undefined } };
+      }
+    },
   };
 }
 

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { QueueBackend } from '../queues/backend.ts';
 import type { BusSwitch } from '../queues/bus.ts';
 import type { Runs, Schedule } from '../queues/contract.ts';
-import type { Service } from '../queues/jobs.ts';
+import type { FailureMessage, Service } from '../queues/jobs.ts';
 import type { ConfigStore } from '../src/config/store.ts';
 import { Fault } from '../src/fault.ts';
 import type { Role } from './auth.ts';
@@ -23,6 +23,8 @@ export interface Api {
   readonly store?: { readonly endpoint: string };
   /** Undefined: there is no message queue, for now. */
   readonly messageQueue?: Pick<BusSwitch, 'toggle'> | undefined;
+  /** Puts the failure of something that is no run among the dead letters. */
+  readonly bury?: (failure: FailureMessage) => Promise<void>;
   /** How this process gets on with the message queue; undefined where it has nothing to do with one. */
   readonly messages?: () => { readonly on: boolean; readonly trouble: string | undefined } | undefined;
   /** The queue in words, such as `embedded`. */

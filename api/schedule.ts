@@ -1,6 +1,5 @@
 /** `/updateCron`: the schedule of the SQL transformer. */
 import { localTimezone, parseCron } from '../queues/cron.ts';
-import { Fault } from '../src/fault.ts';
 import { type Api, optionalParameter, type Route, withinQueueWait } from './route.ts';
 
 /** How many of the next ticks the answer shows. */
@@ -16,19 +15,14 @@ export function cronRoute(api: Api): Route {
       {
         name: 'cronValue',
         in: 'query',
-        description: 'Cron expression, Quartz (6 or 7 fields) or Unix (5 fields); left out: the schedule is off',
+        description: 'Cron expression, Quartz (6 or 7 fields) or Unix (5 fields); left out or empty: the schedule is off',
         schema: { type: 'string' },
       },
     ],
     replies: { 200: { description: 'The schedule and its next times', schema: 'CronSchedule' } },
     handle: async ({ query, actor }) => {
-      const text = optionalParameter(query, 'cronValue');
-      if (text?.trim() === '') {
-        throw new Fault('request/invalid', 'cronValue is empty, a cron expression was expected', {
-          hint: 'Leave the parameter out to switch the schedule off',
-        });
-      }
-      const cron = text === undefined ? undefined : parseCron(text, api.config.snapshot().CRON_TIMEZONE ?? localTimezone());
+      const text = optionalParameter(query, 'cronValue')?.trim();
+      const cron = text === undefined || text === '' ? undefined : parseCron(text, api.config.snapshot().CRON_TIMEZONE ?? localTimezone());
       await withinQueueWait(api, api.schedule.set(cron && { cron: cron.cron, timezone: cron.timezone }));
       api.logger.info({ cron: cron?.cron ?? null, timezone: cron?.timezone, by: actor }, 'schedule changed');
       if (cron === undefined) return { status: 200, body: { cron: null } };

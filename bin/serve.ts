@@ -8,6 +8,9 @@ import { atMost, openBackend, type QueueBackend } from '../queues/backend.ts';
 import { type BusSwitch, openSwitch } from '../queues/bus.ts';
 import { cronOfOptions } from '../queues/cron.ts';
 import { type FollowedBus, followBus } from '../queues/followed-bus.ts';
+import type { FailureMessage } from '../queues/jobs.ts';
+import { deadLetter, topicOf } from '../queues/messages.ts';
+import { openOutbox } from '../queues/outbox.ts';
 import { type Workers as Fleet, watchWorkers } from '../queues/presence.ts';
 import { openRuns, runPolicy } from '../queues/runs.ts';
 import { openSchedule, type SharedSchedule, startTicks, type Ticks } from '../queues/schedule.ts';
@@ -135,6 +138,10 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
     const bus = followBus(config, logger);
     const messageQueue = await openSwitch(backend.settings);
     store = await openStore(role === 'all', config.snapshot(), workingDirectory, logger);
+    const outbox = openOutbox(backend);
+    const bury = async (failure: FailureMessage): Promise<void> => {
+      if (bus.isTaken(topicOf('dead-letter', config.snapshot()))) await outbox.add(deadLetter(failure, {}, config.snapshot()));
+    };
     const draining = new AbortController();
     const ending = new AbortController();
     let workers: Workers | undefined;
@@ -145,6 +152,7 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
         get messageQueue() {
           return bus.kind === 'kafka' ? messageQueue : undefined;
         },
+        bury,
         config,
         logger,
         workingDirectory,
@@ -172,7 +180,7 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
         ...(store === undefined ? {} : { store }),
       });
     }
-    const ticks = role === 'api' ? undefined : await startTicks(backend, schedule, { runs, config, workingDirectory }, logger);
+    const ticks = role === 'api' ? undefined : await startTicks(backend, schedule, { runs, config, workingDirectory, bury }, logger);
     if (server !== undefined) logger.info({ url: server.url, queue: backend.describe(), role, service: settings.SERVICE }, 'listening');
     return { backend, config, runs, schedule, fleet, ticks, messageQueue, bus, bridge, store, draining, ending, server, workers };
   } catch (error) {

@@ -1,4 +1,5 @@
 /** The outcome of a run, in the words and fields of the specification. Pure: the clock comes in as an argument. */
+import { randomUUID } from 'node:crypto';
 import { VERSION } from '../src/config/version.ts';
 import { describeFault, Fault, type FaultData } from '../src/fault.ts';
 import { redact } from '../src/redact.ts';
@@ -76,6 +77,10 @@ const readsFiles = ({ service }: Pick<RunPayload, 'service'>): boolean => servic
 export function failedOutcome(subject: Subject, fault: Fault, now: Date): Outcome {
   return { state: fault.code === 'run/cancelled' ? 'cancelled' : 'failed', failure: failureMessage(subject, fault, now) };
 }
+
+/** Of what was asked for and could not even become a run. */
+export const refusalMessage = (service: Service, fault: Fault): FailureMessage =>
+  failureMessage({ runId: `none-${randomUUID()}`, service, inputs: [] }, fault, new Date());
 
 export function failureMessage(subject: Subject, fault: Fault, now: Date): FailureMessage {
   const { name } = SERVICES[subject.service];

@@ -15,7 +15,8 @@ import type { Logger } from '../src/observe.ts';
 import { atMost, type QueueBackend } from './backend.ts';
 import type { Runs, Schedule, SharedSettings } from './contract.ts';
 import { cronOfOptions, localTimezone, type Timing } from './cron.ts';
-import { SCHEDULE_QUEUE } from './jobs.ts';
+import { type FailureMessage, SCHEDULE_QUEUE } from './jobs.ts';
+import { refusalMessage } from './outcome.ts';
 import { runIdOfKey } from './runs.ts';
 import { sqlRequest } from './transform-request.ts';
 
@@ -108,6 +109,8 @@ export interface TickOptions {
   readonly config: ConfigStore;
   /** What relative paths of options start from. */
   readonly workingDirectory: string;
+  /** Takes the failure of a tick that could start no run. */
+  readonly bury?: (failure: FailureMessage) => Promise<void>;
 }
 
 export interface Ticks {
@@ -126,7 +129,7 @@ type Tick = Job<Timing>;
 export async function startTicks(
   backend: QueueBackend,
   schedule: SharedSchedule,
-  { runs, config, workingDirectory }: TickOptions,
+  { runs, config, workingDirectory, bury = async () => undefined }: TickOptions,
   logger: Logger,
 ): Promise<Ticks> {
   const queue = backend.queue<Timing>(SCHEDULE_QUEUE);
@@ -195,6 +198,7 @@ export async function startTicks(
       if (!existing) logger.info({ tick: at, run: id }, 'run scheduled');
     } catch (error) {
       if (!(error instanceof Fault) || error.retriable) throw error;
+      await bury(refusalMessage('sql-transformer', error));
       logger.error({ tick: at, code: error.code, reason: error.message, hint: error.hint }, 'scheduled run not started');
     }
   };

@@ -110,12 +110,12 @@ export const MASTER_MAPPING_HINT = 'Put one there with PUT /rml, or set MAPPINGS
 /**
  * What a run of the SQL transformer is, whoever starts it: the master mapping under the present configuration.
  *
- * @throws Fault request/invalid — there is no master mapping; request/forbidden
+ * @throws Fault mapping/unreadable — there is no master mapping: a failure of what was asked for, no wrong request; request/forbidden
  */
 export async function sqlRequest(snapshot: Snapshot, workingDirectory: string): Promise<TransformRequest> {
   const { url, present } = await findMasterMapping(snapshot, workingDirectory);
   if (!present) {
-    throw new Fault('request/invalid', `There is no master mapping: it was looked for at ${redact(url)}`, { hint: MASTER_MAPPING_HINT });
+    throw new Fault('mapping/unreadable', `There is no master mapping: it was looked for at ${redact(url)}`, { hint: MASTER_MAPPING_HINT });
   }
   return { service: 'sql-transformer', inputs: [], mappings: [url], ...settingsOf(snapshot, workingDirectory) };
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openSwitch } from '../queues/bus.ts';
+import type { FailureMessage } from '../queues/jobs.ts';
 import type { OptionValues } from '../src/config/options.ts';
 import { type FakeApi, memorySettings, startFakeApi, successReport } from './service/fake.ts';
 import { type Answer, ask } from './service/process.ts';
@@ -16,10 +17,11 @@ const MAPPING = `@prefix rml: <http://w3id.org/rml/> .
 
 let directory: string;
 let api: FakeApi;
+const buried: FailureMessage[] = [];
 const others: FakeApi[] = [];
 
 const start = async (options: OptionValues, more: Parameters<typeof startFakeApi>[1] = {}): Promise<FakeApi> => {
-  const one = await startFakeApi({ DATA_DIR: directory, ...options }, more);
+  const one = await startFakeApi({ DATA_DIR: directory, ...options }, { bury: async (failure) => void buried.push(failure), ...more });
   one.runs.ends((id) => ({ state: 'completed', report: successReport(id) }));
   others.push(one);
   return one;
@@ -80,10 +82,17 @@ describe('/process', () => {
       const { status, body } = await ask(`${base()}/process`);
       expect({ status, ...body }).toMatchObject({
         status: 400,
-        code: 'request/invalid',
-        detail: expect.stringContaining(mappings('mapping.ttl')),
-        hint: expect.stringMatching(/PUT \/rml.*MAPPINGS_DIR_URL.*MASTER_MAPPING_FILE/),
+        name: 'SQL-Transformer',
+        type: 'SQL-Transformer',
+        code: 'mapping/unreadable',
+        provenance: '',
+        error: expect.stringMatching(
+          /^Record could not be processed due to: There is no master mapping.*PUT \/rml.*MASTER_MAPPING_FILE\.$/,
+        ),
       });
+      expect(body.error).toContain(mappings('mapping.ttl'));
+      expect(body).not.toHaveProperty('runId');
+      expect(buried.splice(0)).toEqual([{ ...body, runId: expect.any(String) }]);
       expect(api.runs.submitted).toEqual([]);
     },
   );
@@ -207,12 +216,17 @@ describe('/updateCron', () => {
     expect(await shown()).toBeNull();
   });
 
+  test.each(['', ' '])('an empty cronValue, %j, switches the schedule off', async (value) => {
+    await updateCron('0 0 2 * * ?');
+    expect(await updateCron(value)).toMatchObject({ status: 200, body: { cron: null } });
+    expect(api.schedule.current()).toBeUndefined();
+  });
+
   test('an expression that is wrong is refused with the field, and the old schedule stays', async () => {
     await updateCron('0 0 2 * * ?');
     for (const [value, detail] of [
       ['0 0 25 * * ?', /field 3 \(hours\) is "25", expected are 0 to 23/],
       ['@daily', /1 field/],
-      ['', /empty/],
       ['0 0 0 31 2 ?', /never/],
     ] as const) {
       expect((await updateCron(value)).body).toMatchObject({ status: 400, code: 'request/invalid', detail: expect.stringMatching(detail) });

@@ -108,7 +108,9 @@ const why = missing === undefined ? '' : ` (not tested: ${missing})`;
     await client.send(NIGHTS, ['']);
     const letters = () =>
       client.heard.filter(({ topic }) => topic === DEAD2).map(({ value }) => JSON.parse(value) as Record<string, string>);
-    await client.hear(() => letters().length >= 2, 30_000);
+    expect((await ask(`${service.url}/sql-transformer/process`)).body).toMatchObject({ code: 'mapping/unreadable' });
+    await client.hear(() => letters().length >= 3, 30_000);
+    expect(letters().filter(({ name }) => name === 'SQL-Transformer')).toHaveLength(2);
     expect(letters()).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ name: 'Semi-Structured-Transformer', entity: 'file:///in/nothing.csv' }),

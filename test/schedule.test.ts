@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { openBackend, type QueueBackend } from '../queues/backend.ts';
 import type { Runs } from '../queues/contract.ts';
 import type { Timing } from '../queues/cron.ts';
+import type { FailureMessage } from '../queues/jobs.ts';
 import { openRuns } from '../queues/runs.ts';
 import { openSchedule, type SharedSchedule, startTicks, type TickOptions } from '../queues/schedule.ts';
 import type { OptionValues } from '../src/config/options.ts';
@@ -63,6 +64,8 @@ function suite(queue: TestQueue): void {
   });
 
   /** `shares`: another process in this one, on its backend, where the queue has no other kind. `real`: with runs of the queue. */
+  const buried: FailureMessage[] = [];
+  const bury = async (failure: FailureMessage): Promise<void> => void buried.push(failure);
   const join_ = async (options: OptionValues = {}, more: { shares?: Member; real?: true } = {}): Promise<Member> => {
     const log: Record<string, unknown>[] = [];
     const logger = createLogger({}, { write: (line: string) => void log.push(JSON.parse(line)) });
@@ -73,7 +76,7 @@ function suite(queue: TestQueue): void {
     const schedule = await openSchedule(backend.settings);
     const config = await openConfig({ DATA_DIR: 'data', ...options }, backend.settings);
     const real = more.real ? await openRuns(backend) : undefined;
-    const ticks = await startTicks(backend, schedule, { runs: real ?? runs, config, workingDirectory: directory.path }, logger);
+    const ticks = await startTicks(backend, schedule, { runs: real ?? runs, config, workingDirectory: directory.path, bury }, logger);
     let ended: Promise<void> | undefined;
     const member: Member = {
       backend,
@@ -242,6 +245,7 @@ function suite(queue: TestQueue): void {
       return lines.length >= 2 ? lines[0] : undefined;
     });
     expect(said).toMatchObject({ reason: expect.stringContaining('absent.ttl'), hint: expect.stringContaining('PUT /rml') });
+    expect(buried[0]).toMatchObject({ name: 'SQL-Transformer', error: expect.stringContaining('absent.ttl') });
     expect(runs.submitted).toEqual([]);
   }, 60_000);
 

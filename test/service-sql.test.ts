@@ -90,7 +90,7 @@ function suite(startDatabase: () => Promise<Database>): void {
   });
 
   test('without a master mapping it says how to put one; then GET /process gives the files', async () => {
-    expect((await ask(`${api.url}/process`)).body).toMatchObject({ status: 400, hint: expect.stringContaining('PUT /rml') });
+    expect(await ask(`${api.url}/process`)).toMatchObject({ status: 400, body: { error: expect.stringContaining('PUT /rml') } });
     const put = await ask(`${api.url}/rml`, { method: 'PUT', body: MAPPING, headers: { 'content-type': 'text/turtle' } });
     expect([put.status, put.body]).toEqual([200, '']);
     const { status, body } = await ask(`${api.url}/process`);
