@@ -3,11 +3,11 @@
 import { realpath, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Transformer } from '../queues/jobs.ts';
+import { inspectMapping } from '../queues/mapping-inspection.ts';
 import { findMasterMapping, MASTER_MAPPING_HINT, type MasterMapping } from '../queues/transform-request.ts';
 import { mappingsOf } from '../src/config/directories.ts';
 import { Fault } from '../src/fault.ts';
 import type { Diagnostic } from '../src/mapping/model.ts';
-import { readMapping } from '../src/mapping/read.ts';
 import { redact } from '../src/redact.ts';
 import { DEFAULT_BASE } from '../src/run/request.ts';
 import { makeDirectory } from '../src/storage/directory.ts';
@@ -105,7 +105,7 @@ export function masterMappingRoutes(api: Api): readonly Route[] {
 async function writeMapping(api: Api, { request, actor }: Call, path: string, fileName: string): Promise<Reply> {
   const { MAX_BODY_BYTES, BASE_IRI } = api.config.snapshot();
   const text = await readTextBody(request, TURTLE, MAX_BODY_BYTES);
-  checkMapping(fileName, text, BASE_IRI);
+  await checkMapping(fileName, text, BASE_IRI);
   await refuseDirectory(path, fileName);
   await writeAtomically(path, text);
   api.logger.info({ file: path, by: actor }, 'mapping written');
@@ -166,11 +166,11 @@ async function refuseDirectory(path: string, fileName: string): Promise<void> {
 }
 
 /** @throws RequestFault mapping/syntax, mapping/invalid — with every diagnostic */
-function checkMapping(fileName: string, text: string, base = DEFAULT_BASE): void {
-  const { mapping, diagnostics } = readMapping([{ name: fileName, text }], { baseIri: base });
+async function checkMapping(fileName: string, text: string, base = DEFAULT_BASE): Promise<void> {
+  const { triplesMaps, diagnostics } = await inspectMapping([{ name: fileName, text }], base);
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   const [first] = errors;
-  if (first === undefined && mapping.triplesMaps.length > 0) return;
+  if (first === undefined && triplesMaps > 0) return;
   if (first === undefined) throw new Fault('mapping/invalid', `${fileName} is Turtle, but has no triples map`);
   const more = errors.length > 1 ? `, and ${errors.length - 1} more` : '';
   const { line, column } = first.origin;

@@ -93,6 +93,7 @@ function makeBackend(driver: Driver, prefix: string, logger: Logger): QueueBacke
   const queues = new Map<string, Queue>();
   const opened: { workers: Closable[]; listeners: Closable[]; producers: Closable[] } = { workers: [], listeners: [], producers: [] };
   const report = quietly(logger);
+  driver.onError((error) => report(error, 'connection'));
   let closing: Promise<void> | undefined;
 
   const keep = <T extends Closable>(list: Closable[], made: T, what: string): T => {

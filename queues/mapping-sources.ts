@@ -4,21 +4,13 @@ import { createHash } from 'node:crypto';
 import { withLimit } from '../src/abort.ts';
 import { Fault } from '../src/fault.ts';
 import { pathsMeant } from '../src/input-names.ts';
-import { readMapping } from '../src/mapping/read.ts';
 import { nearest } from '../src/nearest.ts';
 import { redact } from '../src/redact.ts';
 import { DEFAULT_BASE, type InputBinding } from '../src/run/request.ts';
 import { probeInput, readText } from '../src/storage/storage.ts';
 import { locate } from '../src/storage/url.ts';
+import { inspectMapping, type MappingSource, type MappingText } from './mapping-inspection.ts';
 import type { ProcessRequest } from './process-request.ts';
-
-/** A source of a mapping and the names by which a request may bind it. */
-export interface MappingSource {
-  /** As `rml:source` or its path writes it: what a message shows. */
-  readonly path: string;
-  /** IRIs of the logical source and of the source. */
-  readonly iris: readonly string[];
-}
 
 /** An input that cannot be bound to a source, with the names that there are. */
 export class SourceFault extends Fault {
@@ -30,7 +22,7 @@ export class SourceFault extends Fault {
   }
 }
 
-/** Larger mappings are left to the run: reading one here would keep other requests waiting. */
+/** Larger mappings are left to the run: whoever asks for one waits. */
 const LARGEST_BYTES = 4 * 2 ** 20;
 const READ_MS = 5_000;
 const CACHE_ENTRIES = 64;
@@ -87,23 +79,12 @@ async function readSources(
   for (const { name, text } of documents) hash.update(`${name.length} ${name} ${text.length} ${text}`);
   const key = hash.digest('base64');
   if (cache.has(key)) return cache.get(key);
-  return keep(key, sourcesOf(documents, base));
+  return keep(key, await sourcesOf(documents, base));
 }
 
-function sourcesOf(
-  documents: readonly { readonly name: string; readonly text: string }[],
-  base: string,
-): readonly MappingSource[] | undefined {
-  const { mapping, diagnostics } = readMapping(documents, { baseIri: base });
-  if (diagnostics.some(({ severity }) => severity === 'error')) return undefined;
-  const byPath = new Map<string, Set<string>>();
-  for (const { source } of mapping.triplesMaps) {
-    if (source.kind !== 'file') continue;
-    const iris = byPath.get(source.path) ?? new Set();
-    byPath.set(source.path, iris);
-    for (const id of source.ids) if (!id.startsWith('_:')) iris.add(id);
-  }
-  return [...byPath].map(([path, iris]) => ({ path, iris: [...iris] }));
+async function sourcesOf(documents: readonly MappingText[], base: string): Promise<readonly MappingSource[] | undefined> {
+  const { diagnostics, sources } = await inspectMapping(documents, base);
+  return diagnostics.some(({ severity }) => severity === 'error') ? undefined : sources;
 }
 
 /**

@@ -1,13 +1,15 @@
 /** Opening and losing queues: the private server, the embedded one, one that goes away. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import type { EventEmitter } from 'node:events';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import type { Pool } from 'pg';
 import { openBackend, type QueueBackend } from '../queues/backend.ts';
 import type { TransformRequest } from '../queues/jobs.ts';
 import { openRuns } from '../queues/runs.ts';
@@ -147,6 +149,66 @@ describe('without QUEUE_URL', () => {
     expect(await readdir(standIn)).toEqual(['redis.sock']);
     await backend.close();
     expect(existsSync(standIn)).toBe(false);
+  });
+});
+
+describe('a socket directory in a place where others may make one', () => {
+  const standIn = (directory: string): string => {
+    const key = createHash('sha256').update(join(directory, 'redis')).digest('hex').slice(0, 16);
+    return join(tmpdir(), `quadmill-${userInfo().uid}-${key}`);
+  };
+  const made: readonly [string, (path: string, elsewhere: string) => Promise<unknown>][] = [
+    [
+      'that others may enter',
+      async (path) => {
+        await mkdir(path);
+        await chmod(path, 0o777);
+      },
+    ],
+    ['that is a link', (path, elsewhere) => symlink(elsewhere, path)],
+  ];
+  test.each(made)('%s is neither used nor removed', async (_, make) => {
+    if (missing !== undefined) return;
+    const directory = join(await directoryForTest(), 'd'.repeat(120));
+    const path = standIn(directory);
+    const elsewhere = await directoryForTest();
+    await make(path, elsewhere);
+    endings.push(() => rm(path, { recursive: true, force: true }));
+    await expect(open(undefined, directory)).rejects.toMatchObject({
+      code: 'service/unavailable',
+      message: expect.stringContaining(path),
+      hint: expect.stringContaining('DATA_DIR'),
+    });
+    expect(existsSync(path)).toBe(true);
+    expect(await readdir(elsewhere)).toEqual([]);
+  });
+});
+
+describe('an error of a pool', () => {
+  test('of the embedded queue is told, and ends nothing', async () => {
+    const backend = await open('embedded:', await directoryForTest());
+    const pool = backend.queue('any').opts.connection as unknown as EventEmitter;
+    expect(pool.emit('error', new Error('the session is gone'))).toBe(true);
+    await backend.ping();
+  });
+
+  test('of PostgreSQL, with a connection that is taken, is told, and the next query takes another one', async () => {
+    const postgres = QUEUES.find(({ name }) => name === 'postgres');
+    if (postgres === undefined || postgres.missing !== undefined) return;
+    const prefix = uniquePrefix();
+    const { url, stop } = await postgres.start();
+    endings.push(async () => stop(prefix));
+    const backend = await open(url, await directoryForTest(), prefix);
+    const pool = backend.queue('any').opts.connection as unknown as Pool;
+    const taken = await pool.connect();
+    const other = await pool.connect();
+    const { rows } = await taken.query('SELECT pg_backend_pid() AS id');
+    const gone = new Promise((resolve) => taken.once('end', resolve));
+    await other.query('SELECT pg_terminate_backend($1)', [rows[0].id]);
+    await gone;
+    taken.release(true);
+    other.release();
+    await backend.ping();
   });
 });
 

@@ -20,6 +20,8 @@ export interface Driver {
   readonly settings: SettingsStore;
   readonly turns: Turns;
   readonly recover: Recover;
+  /** Tells what happens on connections that none of BullMQ's objects listens to. Without a listener such an error would end the process. */
+  onError(listener: (error: Error) => void): void;
   ping(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,4 +1,5 @@
 /** The queue in PostgreSQL: a server's, or the embedded one. Everything lies in one schema. */
+import type { EventEmitter } from 'node:events';
 import { join } from 'node:path';
 import { type PgPool, PostgresConnection, PostgresQueueBackend, quoteSchemaName, runMigrations } from 'bullmq';
 import pg from 'pg';
@@ -37,8 +38,9 @@ export async function openPostgres(url: string, schema: string): Promise<Driver>
     application_name: 'quadmill',
   });
   pool.setMaxListeners(0);
-  // A lost idle connection: the next query takes another one, or fails and says so.
-  pool.on('error', () => undefined);
+  const errors = errorsOf(pool);
+  // The pool tells of idle connections only.
+  pool.on('connect', (client) => client.on('error', (error) => errors.tell(error)));
   try {
     await prepare(pool as unknown as PgPool, schema);
   } catch (error) {
@@ -47,6 +49,7 @@ export async function openPostgres(url: string, schema: string): Promise<Driver>
   }
   return driver(pool as unknown as PgPool, schema, {
     kind: 'postgres',
+    onError: errors.listen,
     description: `PostgreSQL at ${shown}, schema ${schema}`,
     close: () => pool.end(),
   });
@@ -61,10 +64,12 @@ export async function openEmbedded(directory: string, schema: string): Promise<D
     const { PglitePool } = await import('./pglite.ts');
     const database = await openDatabase(join(directory, 'database'));
     const pool = new PglitePool(database);
+    const errors = errorsOf(pool);
     await pool.query(`SET search_path TO ${quoteSchemaName(schema)}`);
     await prepare(pool as unknown as PgPool, schema);
     return driver(pool as unknown as PgPool, schema, {
       kind: 'embedded',
+      onError: errors.listen,
       description: `embedded PostgreSQL (PGlite) in this process, files in ${directory}`,
       async close() {
         await pool.end();
@@ -79,6 +84,19 @@ export async function openEmbedded(directory: string, schema: string): Promise<D
       cause: error,
     });
   }
+}
+
+/**
+ * Errors of a pool, which has a listener from the first moment on. A lost connection ends no process: the next query takes another one, or
+ * fails and says so.
+ */
+function errorsOf(pool: EventEmitter): { tell(error: Error): void; listen(listener: (error: Error) => void): void } {
+  const listeners: ((error: Error) => void)[] = [];
+  const tell = (error: Error): void => {
+    for (const listener of listeners) listener(error);
+  };
+  pool.on('error', tell);
+  return { tell, listen: (listener) => void listeners.push(listener) };
 }
 
 /** Creates what is missing; several processes may do so at the same time. */
@@ -101,7 +119,7 @@ async function prepare(pool: PgPool, schema: string): Promise<void> {
   }
 }
 
-function driver(pool: PgPool, schema: string, rest: Pick<Driver, 'kind' | 'description' | 'close'>): Driver {
+function driver(pool: PgPool, schema: string, rest: Pick<Driver, 'kind' | 'description' | 'onError' | 'close'>): Driver {
   const factory = (
     name: string,
     options: ConstructorParameters<typeof PostgresQueueBackend>[2] & { name?: string },

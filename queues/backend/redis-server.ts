@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Fault } from '../../src/fault.ts';
 import { claimDirectory } from '../../src/storage/claim.ts';
-import { makeDirectory } from '../../src/storage/directory.ts';
+import { makePrivateDirectory } from '../../src/storage/directory.ts';
 import { processExists } from '../../src/storage/owner.ts';
 import { connect } from './redis.ts';
 
@@ -49,12 +49,16 @@ export async function findRedisServer(): Promise<string | undefined> {
 export async function startRedisServer(directory: string, version: string): Promise<PrivateServer> {
   const claim = await claimDirectory(directory);
   const socket = socketOf(directory);
+  let made = false;
   const letGo = async (): Promise<void> => {
-    if (dirname(socket) !== directory) await rm(dirname(socket), { recursive: true, force: true });
+    if (made) await rm(dirname(socket), { recursive: true, force: true });
     await claim.release();
   };
   try {
-    makeDirectory(dirname(socket), 0o700);
+    if (dirname(socket) !== directory) {
+      makeSocketDirectory(dirname(socket));
+      made = true;
+    }
     const left = await answering(socket);
     if (left === undefined) await endSilent(directory);
     const pid = left ?? (await launch(directory, socket));
@@ -88,6 +92,18 @@ function socketOf(directory: string): string {
   if (Buffer.byteLength(beside) < 100) return beside;
   const key = createHash('sha256').update(directory).digest('hex').slice(0, 16);
   return join(tmpdir(), `quadmill-${userInfo().uid}-${key}`, 'redis.sock');
+}
+
+/** @throws Fault service/unavailable — somebody else has made it: a server behind such a socket is not ours */
+function makeSocketDirectory(path: string): void {
+  try {
+    makePrivateDirectory(path);
+  } catch (error) {
+    throw new Fault('service/unavailable', `The private redis-server has no place for its socket: ${(error as Error).message}`, {
+      hint: 'Remove it, or set DATA_DIR to a shorter path',
+      cause: error,
+    });
+  }
 }
 
 /** The process id of the server that answers at `socket`, once it has loaded its data; undefined: none does. One attempt. */

@@ -40,6 +40,8 @@ export async function openRedis(
     settings: settingsHash(producer, `${prefix}:quadmill:settings`),
     turns: turnsHash(producer, prefix),
     recover: recoverBy(producer, prefix),
+    // BullMQ's objects tell what happens on these connections.
+    onError: () => undefined,
     async ping() {
       await producer.ping();
     },

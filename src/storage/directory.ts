@@ -1,5 +1,5 @@
 /** Directories, made with those above them. */
-import { mkdirSync, statSync } from 'node:fs';
+import { lstatSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 /**
@@ -27,6 +27,19 @@ export function makeDirectory(path: string, mode?: number): void {
       if (!isDirectory(path)) throw told(again as NodeJS.ErrnoException, path);
     }
   }
+}
+
+/**
+ * Makes a directory that only this user may enter; one that is there counts only when this user has made it so. For places where others may
+ * make directories, too.
+ *
+ * @throws Error — somebody else's, open to others, or a link; its message says so
+ */
+export function makePrivateDirectory(path: string): void {
+  makeDirectory(path, 0o700);
+  const found = lstatSync(path);
+  const own = found.uid === process.getuid?.() && (found.mode & 0o077) === 0;
+  if (!found.isDirectory() || !own) throw new Error(`${path} is not a directory that this user has made for itself alone`);
 }
 
 function isDirectory(path: string): boolean {

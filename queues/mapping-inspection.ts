@@ -1,0 +1,87 @@
+/**
+ * What a service wants to know of mapping texts: their diagnostics and the sources that they name.
+ *
+ * Ten megabytes of Turtle take seconds to understand, and the event loop of a process with workers renews their locks meanwhile: large texts
+ * are read in a thread, one after the other.
+ */
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { Fault } from '../src/fault.ts';
+import type { Diagnostic } from '../src/mapping/model.ts';
+import { readMapping } from '../src/mapping/read.ts';
+
+export interface MappingText {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** A source of a mapping and the names by which a request may bind it. */
+export interface MappingSource {
+  /** As `rml:source` or its path writes it: what a message shows. */
+  readonly path: string;
+  /** IRIs of the logical source and of the source. */
+  readonly iris: readonly string[];
+}
+
+export interface MappingInspection {
+  readonly diagnostics: readonly Diagnostic[];
+  readonly triplesMaps: number;
+  /** Files, each path once. */
+  readonly sources: readonly MappingSource[];
+}
+
+interface Order {
+  readonly kind: 'inspect mapping';
+  readonly documents: readonly MappingText[];
+  readonly base: string;
+}
+
+/** Read where they are asked for: milliseconds. */
+const SMALL_CHARACTERS = 64 * 2 ** 10;
+/** Threads need compiled code: from the sources (in tests) it is started out of `dist`. */
+const COMPILED = new URL(
+  'mapping-inspection.js',
+  import.meta.url.endsWith('.ts') ? new URL('../dist/queues/', import.meta.url) : import.meta.url,
+);
+
+let last: Promise<unknown> = Promise.resolve();
+
+/** @throws Fault limit/exceeded — a thread has not enough memory for them */
+export async function inspectMapping(documents: readonly MappingText[], base: string): Promise<MappingInspection> {
+  if (documents.reduce((sum, { text }) => sum + text.length, 0) <= SMALL_CHARACTERS) return inspect(documents, base);
+  const inspection = last.then(() => inspectInThread({ kind: 'inspect mapping', documents, base }));
+  last = inspection.catch(() => undefined);
+  return inspection;
+}
+
+function inspectInThread(order: Order): Promise<MappingInspection> {
+  const thread = new Worker(COMPILED, { workerData: order });
+  return new Promise((resolve, reject) => {
+    thread.once('message', resolve);
+    thread.once('error', (error: NodeJS.ErrnoException) => {
+      const tooLarge = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+      const message = 'The mapping needs more memory than a thread has';
+      reject(tooLarge ? new Fault('limit/exceeded', message, { hint: 'Split it', cause: error }) : error);
+    });
+    // After its answer, or an error, this says nothing any more.
+    thread.once('exit', (code) => reject(new Error(`the thread that reads a mapping ended with code ${code}`)));
+  });
+}
+
+function inspect(documents: readonly MappingText[], base: string): MappingInspection {
+  const { mapping, diagnostics } = readMapping(documents, { baseIri: base });
+  const byPath = new Map<string, Set<string>>();
+  for (const { source } of mapping.triplesMaps) {
+    if (source.kind !== 'file') continue;
+    const iris = byPath.get(source.path) ?? new Set();
+    byPath.set(source.path, iris);
+    for (const id of source.ids) if (!id.startsWith('_:')) iris.add(id);
+  }
+  const sources = [...byPath].map(([path, iris]) => ({ path, iris: [...iris] }));
+  return { diagnostics, triplesMaps: mapping.triplesMaps.length, sources };
+}
+
+/** The thread. Others, which have loaded this for what it exports, have other orders. */
+if (!isMainThread && (workerData as Partial<Order> | null)?.kind === 'inspect mapping') {
+  const { documents, base } = workerData as Order;
+  parentPort?.postMessage(inspect(documents, base));
+}
