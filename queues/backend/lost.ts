@@ -19,7 +19,7 @@ export const NO_PAUSE: LostPause = { firstMs: 0, longestMs: 0 };
  * Gives back what is active without a lock, now and when the last look was made, and promotes what is due. Does nothing when the last look,
  * whoever made it, is less than `intervalMs` ago. Resolves to the ids of the lost jobs.
  */
-export type Recover = (queue: string, nowMs: number, intervalMs: number, pause: LostPause) => Promise<readonly string[]>;
+export type Recover = (queue: string, intervalMs: number, pause: LostPause) => Promise<readonly string[]>;
 
 /** What the n-th loss of a job costs it, from 1. */
 export const pauseAfter = (losses: number, { firstMs, longestMs }: LostPause): number => Math.min(longestMs, firstMs * 2 ** (losses - 1));
@@ -31,7 +31,7 @@ export function watchForLost(worker: Worker, recover: Recover, intervalMs: numbe
     if (looking || !worker.isRunning() || worker.isPaused()) return;
     looking = true;
     try {
-      for (const id of await recover(worker.name, Date.now(), intervalMs, pause)) worker.emit('stalled', id, 'active');
+      for (const id of await recover(worker.name, intervalMs, pause)) worker.emit('stalled', id, 'active');
     } catch (error) {
       // As BullMQ tells what its own steps meet; the next round looks again.
       worker.emit('error', error as Error);

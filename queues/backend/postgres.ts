@@ -200,22 +200,26 @@ function turnsTable(pool: PgPool, schema: string): Turns {
   };
 }
 
-/** As one statement; who comes second waits at the row of the last look, and then finds that it was just now. */
+/**
+ * As one statement; who comes second waits at the row of the last look, and then finds that it was just now. By the clock of the server: a
+ * process that sleeps, or waits for the queue, would say its own late.
+ */
 function recoverBy(pool: PgPool, schema: string): Recover {
   const name = quoteSchemaName(schema);
   const told = (event: string, data: string): string => `${name}.publish_event($1, '${event}', jsonb_build_object('jobId', id, ${data}))`;
+  const now = '(SELECT now FROM clock)';
   const text = `
-    WITH look AS (
-      INSERT INTO ${name}.meta AS last (queue, field, value) VALUES ($1, 'stalled-check', $2::bigint::text)
-      ON CONFLICT (queue, field) DO UPDATE SET value = excluded.value WHERE last.value::bigint + $3::bigint <= $2::bigint
+    WITH clock AS (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now), look AS (
+      INSERT INTO ${name}.meta AS last (queue, field, value) VALUES ($1, 'stalled-check', ${now}::text)
+      ON CONFLICT (queue, field) DO UPDATE SET value = excluded.value WHERE last.value::bigint + $2::bigint <= ${now}
       RETURNING value
     ), lost AS (
-      SELECT id, least($5::float8, $4::float8 * power(2, stalled_count))::bigint AS pause FROM ${name}.job
-      WHERE queue = $1 AND state = 'active' AND stalled_marked AND locked_until_ms < $2::bigint AND EXISTS (SELECT FROM look)
+      SELECT id, least($4::float8, $3::float8 * power(2, stalled_count))::bigint AS pause FROM ${name}.job
+      WHERE queue = $1 AND state = 'active' AND stalled_marked AND locked_until_ms < ${now} AND EXISTS (SELECT FROM look)
       FOR UPDATE SKIP LOCKED
     ), back AS (
       UPDATE ${name}.job AS job SET state = (CASE WHEN pause > 0 THEN 'delayed' ELSE 'waiting' END)::${name}.job_state,
-        delay_ms = pause, process_at_ms = $2::bigint + pause, lock_token = NULL, locked_until_ms = NULL,
+        delay_ms = pause, process_at_ms = ${now} + pause, lock_token = NULL, locked_until_ms = NULL,
         stalled_marked = false, stalled_count = stalled_count + 1
       FROM lost WHERE job.queue = $1 AND job.id = lost.id
       RETURNING job.id, pause
@@ -224,16 +228,16 @@ function recoverBy(pool: PgPool, schema: string): Recover {
       WHERE queue = $1 AND state = 'active' AND NOT stalled_marked AND EXISTS (SELECT FROM look)
     ), due AS (
       UPDATE ${name}.job SET state = 'waiting', delay_ms = 0
-      WHERE queue = $1 AND state = 'delayed' AND process_at_ms <= $2::bigint AND EXISTS (SELECT FROM look)
+      WHERE queue = $1 AND state = 'delayed' AND process_at_ms <= ${now} AND EXISTS (SELECT FROM look)
       RETURNING id
     )
     SELECT id, true AS lost, ${told('stalled', "'prev', 'active'")}, pg_notify('bullmq_jobs', $1)::text,
-      CASE WHEN pause > 0 THEN ${told('delayed', "'delay', $2::bigint + pause")} ELSE ${told('waiting', "'prev', 'active'")} END
+      CASE WHEN pause > 0 THEN ${told('delayed', `'delay', ${now} + pause`)} ELSE ${told('waiting', "'prev', 'active'")} END
     FROM back
     UNION ALL
     SELECT id, false, ${told('waiting', "'prev', 'delayed'")}, pg_notify('bullmq_jobs', $1)::text, 0 FROM due`;
-  return async (queue, nowMs, intervalMs, { firstMs, longestMs }) => {
-    const { rows } = await pool.query<{ id: string; lost: boolean }>(text, [queue, nowMs, intervalMs, firstMs, longestMs]);
+  return async (queue, intervalMs, { firstMs, longestMs }) => {
+    const { rows } = await pool.query<{ id: string; lost: boolean }>(text, [queue, intervalMs, firstMs, longestMs]);
     return rows.filter(({ lost }) => lost).map(({ id }) => id);
   };
 }

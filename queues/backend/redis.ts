@@ -149,8 +149,11 @@ function turnsHash(client: Redis, prefix: string): Turns {
 /** With BullMQ's keys and events: marks of the look before, the order of priorities, and what wakes workers that wait. */
 const RECOVER = `
 local check, stalled, active, wait, prioritized, delayed, counter, marker, events, meta = unpack(KEYS)
-local job, now, interval, first, longest = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
+local job, interval, first, longest = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local call = redis.call
+-- A process that sleeps, or waits for the queue, says this late.
+local time = call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
 if call('EXISTS', check) == 1 then return {} end
 call('SET', check, now, 'PX', interval)
 local most = call('HGET', meta, 'opts.maxLenEvents') or 10000
@@ -192,9 +195,9 @@ return lost`;
 function recoverBy(client: Redis, prefix: string): Recover {
   client.defineCommand('quadmillRecover', { numberOfKeys: RECOVER_KEYS.length, lua: RECOVER });
   const { quadmillRecover } = client as unknown as { quadmillRecover(...values: readonly (string | number)[]): Promise<readonly string[]> };
-  return (queue, nowMs, intervalMs, { firstMs, longestMs }) => {
+  return (queue, intervalMs, { firstMs, longestMs }) => {
     const keys = RECOVER_KEYS.map((name) => `${prefix}:${queue}:${name}`);
-    return quadmillRecover.call(client, ...keys, `${prefix}:${queue}:`, nowMs, intervalMs, firstMs, longestMs);
+    return quadmillRecover.call(client, ...keys, `${prefix}:${queue}:`, intervalMs, firstMs, longestMs);
   };
 }
 

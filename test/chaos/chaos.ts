@@ -61,7 +61,7 @@ export async function runChaos(directory: string, preset: Preset, seed: number, 
     const planned = planLoad(preset.load(seconds), new Random(random.between(0, 2 ** 31)), has);
     const ledger = new Ledger(join(directory, 'ledger.ndjson'), planned);
     const world = await buildWorld(directory, servers, planned, preset.workers, ledger);
-    const delays = new Delays(world.workers);
+    const delays = new Delays(world);
     try {
       const ended = await breakWorld(world, preset, planned, random, seconds, ledger);
       const wanted = [...(preset.kafka ? [servers.kafka] : []), ...(preset.database ? [servers.database] : [])];

@@ -1,12 +1,14 @@
 /**
- * How late things happen on this machine, just now: how much longer than asked a sleep takes here, and how long workers that are up take to
- * answer the least of all requests. Bounds on time are given that much more.
+ * How late things happen on this machine, just now: how much longer than asked a sleep takes here, and how long workers that are up, and the
+ * queue, take to answer the least of all requests. Bounds on time are given that much more.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
 import { withLimit } from '../../src/abort.ts';
 import type { Member } from './member.ts';
 import type { Span } from './spans.ts';
+import type { World } from './world.ts';
 
 /** Between two looks. A delay that begins and ends between them is shorter than that. */
 export const LOOK_MS = 100;
@@ -14,12 +16,17 @@ const ANSWER_LIMIT_MS = 5_000;
 
 export class Delays {
   readonly #workers: readonly Member[];
+  readonly #queue: { readonly url: string; readonly busy: boolean };
+  readonly #client: Redis;
   readonly #seen: { readonly at: number; readonly ms: number }[] = [];
-  readonly #asked = new Set<Member>();
+  readonly #asked = new Set<object>();
   readonly #over = new AbortController();
 
-  constructor(workers: readonly Member[]) {
+  constructor({ workers, redis }: Pick<World, 'workers' | 'redis'>) {
     this.#workers = workers;
+    this.#queue = redis;
+    this.#client = new Redis(redis.url, { maxRetriesPerRequest: 0, enableOfflineQueue: false });
+    this.#client.on('error', () => undefined);
     void this.#watch();
   }
 
@@ -30,6 +37,7 @@ export class Delays {
 
   close(): void {
     this.#over.abort();
+    this.#client.disconnect();
   }
 
   async #watch(): Promise<void> {
@@ -38,7 +46,18 @@ export class Delays {
       await sleep(LOOK_MS);
       this.#note(performance.now() - before - LOOK_MS);
       for (const worker of this.#workers) void this.#ask(worker);
+      void this.#askQueue();
     }
+  }
+
+  /** It waits for the disk before it answers anybody. */
+  async #askQueue(): Promise<void> {
+    if (this.#queue.busy || this.#asked.has(this.#queue)) return;
+    this.#asked.add(this.#queue);
+    const before = performance.now();
+    const answered = await this.#client.ping().catch(() => undefined);
+    this.#asked.delete(this.#queue);
+    if (answered !== undefined && !this.#queue.busy) this.#note(performance.now() - before);
   }
 
   async #ask(worker: Member): Promise<void> {
