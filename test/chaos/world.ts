@@ -209,7 +209,7 @@ export async function buildWorld(
 }
 
 /** Room for the output of all runs, those of repeated messages included, and for what is under way: files of slices, spill files. */
-function diskMb(runs: readonly PlannedRun[], workers: number): number {
+export function diskMb(runs: readonly PlannedRun[], workers: number): number {
   const bytes = runs.reduce((sum, run) => sum + outputBytes(run) * (run.message && run.againMs !== undefined ? 2 : 1), 0);
   const underWay = 2 * 2 * PLACES * workers * Math.max(0, ...runs.map(outputBytes));
   return 16 + Math.ceil((bytes + underWay) / 2 ** 20);
