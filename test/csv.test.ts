@@ -99,6 +99,7 @@ describe('CSV', () => {
       '"x"y, 5"\n\n#\n"1\n2"\na,b\n1,2\n',
       [['1', '2']],
     ],
+    ['skipped rows with quoted line feeds', { skipRows: 2 }, 'x,"1\n2"\n5" disk,\na,b\n1,2\n', [['1', '2']]],
     ['trimmed cells', { trim: 'both' }, ' a,b \n 1 ," 2 "\n', [['1', '2']]],
     ['cells trimmed before and behind their quotes', { trim: 'both' }, 'a,b\n "1,5" ,\t"2"\t\n', [['1,5', '2']]],
     ['cells trimmed at the beginning', { trim: 'start' }, 'a,b\n 1 , "2,5"\n', [['1 ', '2,5']]],
@@ -137,6 +138,58 @@ describe('CSV', () => {
     expect(await read(text, ['a', 'b'], { csv })).toEqual(rows);
     for (let size = 1; size < 9; size++) expect(await read(text, ['a', 'b'], { csv }, size)).toEqual(rows);
   });
+
+  /** What a writer of a dialect makes of a cell: quoted where it must be, and sometimes where it need not be. */
+  function written(cell: string, { delimiter = ',', quoteChar = '"', doubleQuote = true }: CsvDialect, quotes: boolean): string {
+    const escaped = doubleQuote ? cell : cell.replace(/\\/g, '\\\\');
+    if (quoteChar === null) return doubleQuote ? escaped : escaped.replaceAll(delimiter, `\\${delimiter}`).replace(/[\r\n#/]/g, '\\$&');
+    if (!quotes && !/[\r\n#/'"]/.test(escaped) && !escaped.includes(delimiter)) return escaped;
+    return quoteChar + escaped.replaceAll(quoteChar, (doubleQuote ? quoteChar : '\\') + quoteChar) + quoteChar;
+  }
+
+  test.each(Array.from({ length: 60 }, (_, seed) => [seed]))(
+    'gives what a writer of a random dialect has written (seed %i)',
+    async (seed) => {
+      let state = (seed * 2654435761) >>> 0 || 1;
+      const below = (n: number): number => {
+        state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+        return Math.floor((state / 2 ** 32) * n);
+      };
+      const one = <T>(...values: readonly T[]): T => values[below(values.length)] as T;
+      const csv: CsvDialect = {
+        delimiter: one(',', ';', '\t', '|', ':', ' '),
+        quoteChar: one('"', "'", null),
+        doubleQuote: one(true, true, false),
+        commentPrefix: one(null, '#', '//'),
+        headerRows: one(0, 1, 2),
+        skipRows: below(3),
+        ...one<CsvDialect>({}, { skipBlankRows: true }, { skipBlankRows: false }),
+      };
+      const bare = csv.quoteChar === null && csv.doubleQuote === true;
+      const texts = bare
+        ? ['x', 'ü', '\\', '東京', 'x"y']
+        : ['x', 'à', `a${csv.delimiter}b`, '"', "'", "''", '\\', '\\\\"', '#', '//', 'y\r\nz', '\n', '\r', 'x\\'];
+      const rows = Array.from({ length: 1 + below(8) }, (_, i) => [`r${i}`, one('', ...texts), one(...texts)]);
+      const end = one('\n', '\r\n', '\r');
+      const lines = rows.map((row) => row.map((cell) => written(cell, csv, below(3) === 0)).join(csv.delimiter));
+      const header = ['a', 'b', 'c'].join(csv.delimiter);
+      const skipped = Array.from({ length: csv.skipRows ?? 0 }, () => one('', 'title', `x${csv.delimiter}y`, '# z'));
+      const headers = csv.headerRows === 0 ? [] : [header, ...(csv.headerRows === 2 ? [header.replace('a', 'u')] : [])];
+      const blank = csv.skipBlankRows === false ? [] : [''];
+      const comment = csv.commentPrefix === null ? [] : [`${csv.commentPrefix} "it's`];
+      const body = lines.flatMap((line) => [line, ...(below(3) === 0 ? blank : []), ...(below(3) === 0 ? comment : [])]);
+      const text = [...skipped, ...(below(2) === 0 ? comment : []), ...headers, ...body].join(end) + one('', end);
+      const columns = csv.headerRows === 0 ? ['1', '_col.2', '3'] : ['a', 'b', 'c'];
+      for (const size of [1, 2, 3, 5, 1000]) expect(await read(text, columns, { csv }, size)).toEqual(rows);
+      for (const [encoding, bytes] of [
+        ['utf-16le', Buffer.from(text, 'utf16le')],
+        [undefined, Buffer.from(`\ufeff${text}`, 'utf16le')],
+        ['utf-8', Buffer.from(`\ufeff${text}`)],
+      ] as const) {
+        expect(await read(bytes, columns, { csv, encoding }, 7)).toEqual(rows);
+      }
+    },
+  );
 
   test('columns of a file without a header have CSVW names, too', async () => {
     expect(await read('x,y\n', ['_col.2', '1'], { csv: { headerRows: 0 } })).toEqual([['y', 'x']]);

@@ -277,9 +277,8 @@ export class CsvScanner {
   #pastComment(at: number): number {
     const buffer = this.#buffer;
     const end = buffer.length;
-    const prefix = this.#comment;
-    if (end - at < prefix.length && !this.#ended) return -1;
-    if (!this.#text.startsWith(prefix, at)) return at;
+    // A sign that the buffer cuts off is an unfinished row, which is looked at again.
+    if (!this.#text.startsWith(this.#comment, at)) return at;
     let next = at;
     while (next < end && buffer[next] !== LF && buffer[next] !== CR) next++;
     if (next + 1 >= end) return this.#ended ? end : -1;
