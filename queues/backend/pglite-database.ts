@@ -43,6 +43,10 @@ async function makeDatabase(directory: string): Promise<void> {
     const { PGlite } = pglite;
     const database = await PGlite.create(${JSON.stringify(making)}, { startParams: [...PGlite.defaultStartParams, ...${JSON.stringify(START)}] });
     await database.close();`;
-  await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+  await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]).catch((error: Error & { stderr?: string }) => {
+    // The message of `execFile` is the script.
+    const reason = /^\w*Error: .*$/m.exec(error.stderr ?? '')?.[0] ?? error.stderr?.trim().split('\n').at(-1) ?? '';
+    throw new Error(`its database cannot be made: ${reason === '' ? 'the process that makes it has ended' : reason}`, { cause: error });
+  });
   await rename(making, directory);
 }
