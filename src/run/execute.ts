@@ -21,9 +21,10 @@ const PIECE_CHARACTERS = 1 << 15;
 /** The event loop gets a turn this often: timers, aborts and messages starve under loops over data in memory. */
 const TURN_MS = 25;
 const PROGRESS_MS = 100;
-/** Statements that wait for the sink, and pairs that are made, before it is their turn. */
+/** Pieces that wait for the sink, pairs and records that are made, before it is looked whether something is to be written. */
 const PIECES = 32;
 const BATCH_PAIRS = 4096;
+const DUE_RECORDS = 64;
 
 /** Where the run leaves what does not fit in memory. */
 export interface Spill {
@@ -151,29 +152,31 @@ export class Execution {
     for (const { program, fills } of consumers) {
       let text = '';
       for (let i = 0; i < records.length; i++) {
+        const record = records[i];
         try {
-          // Nothing is kept of a record that has no valid key for one of its joins.
-          for (const fill of fills) fill.read(records[i], first + i);
-          for (const fill of fills) fill.keep();
-          text += program.map(records[i], first + i);
+          if (fills.length > 0) {
+            // Nothing is kept of a record that has no valid key for one of its joins.
+            for (const fill of fills) fill.read(record, first + i);
+            for (const fill of fills) {
+              const pieces = fill.keep();
+              if (pieces !== undefined) await this.#takeTime(pieces);
+            }
+          }
+          const made = program.map(record, first + i);
+          if (typeof made === 'string') text += made;
+          else {
+            this.#pieces.push(text);
+            text = '';
+            await this.#takeTime(made);
+          }
         } catch (error) {
           this.#reject(program, error, first + i, input);
-        }
-        for (const fill of fills) {
-          const pieces = fill.takePieces();
-          if (pieces !== undefined) await this.#takeTime(pieces);
-        }
-        const pieces = program.takePieces();
-        if (pieces !== undefined) {
-          this.#pieces.push(text);
-          text = '';
-          await this.#takeTime(pieces);
         }
         if (text.length >= PIECE_CHARACTERS) {
           this.#pieces.push(text);
           text = '';
         }
-        if (this.#due) await this.#breathe();
+        if (i % DUE_RECORDS === DUE_RECORDS - 1 && this.#due) await this.#breathe();
       }
       if (text !== '') this.#pieces.push(text);
     }

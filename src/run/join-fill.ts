@@ -16,7 +16,6 @@ export class JoinFill {
   /** Of the record at hand. */
   #texts: Text = null;
   #subjects: Text = null;
-  #pieces: Iterable<''> | undefined;
 
   constructor(join: JoinPlan, readers: Readers, state: RunState) {
     const context = termContext(join.parent, readers, state.base);
@@ -32,24 +31,18 @@ export class JoinFill {
     this.#texts = this.#subjects === null ? null : this.#keys(record, position);
   }
 
-  /** Adds the subjects of the record that was read; of one with very many, none, and `takePieces` does. */
-  keep(): void {
+  /** Adds the subjects of the record that was read; of one with very many in pieces, to be taken before the next record. */
+  keep(): Iterable<''> | undefined {
     const [keys, subjects] = [this.#texts, this.#subjects];
-    if (keys === null || subjects === null) return;
+    if (keys === null || subjects === null) return undefined;
     if (typeof subjects === 'string' && typeof keys === 'string') {
       this.#index.add(keys, this.#subject.before + subjects + this.#subject.after);
-      return;
+      return undefined;
     }
     const pieces = this.#addInPieces(listOf(distinct(subjects) as string), listOf(distinct(keys) as string));
-    if (countOf(subjects) * countOf(keys) > PIECE_STATEMENTS) this.#pieces = pieces;
-    else for (const _ of pieces);
-  }
-
-  /** What `keep` has left of its record, to be gone through before the next one: undefined for nothing, as nearly always. */
-  takePieces(): Iterable<''> | undefined {
-    const pieces = this.#pieces;
-    this.#pieces = undefined;
-    return pieces;
+    if (countOf(subjects) * countOf(keys) > PIECE_STATEMENTS) return pieces;
+    for (const _ of pieces);
+    return undefined;
   }
 
   *#addInPieces(subjects: readonly string[], keys: readonly string[]): Iterable<''> {

@@ -86,7 +86,6 @@ export class MapProgram {
   #listSet: { readonly index: KeyedTexts; readonly number: number; readonly texts: ReadonlySet<string> } | undefined;
   /** Statements of the subject at hand that the full subject table leaves undecided. */
   #waiting = '';
-  #pieces: Iterable<string> | undefined;
 
   constructor(plan: MapPlan, readers: Readers, state: RunState) {
     const { triplesMap } = plan;
@@ -131,11 +130,11 @@ export class MapProgram {
   }
 
   /**
-   * The statements of a record, as lines; of a record with very many, none, and `takePieces` has them.
+   * The statements of a record, as lines; of one with very many in pieces, to be taken before the next record.
    *
    * @throws Fault record/term — and then nothing of the record is kept
    */
-  map(record: unknown, position: number): string {
+  map(record: unknown, position: number): string | Iterable<string> {
     this.records++;
     const rules = this.#rules;
     const texts = this.#texts;
@@ -166,22 +165,11 @@ export class MapProgram {
     }
     if (!several) return this.#emit(subject as string);
     const subjects = listOf(distinct(subject) as string | readonly string[]);
-    const count = this.#count() * subjects.length;
-    if (count > PIECE_STATEMENTS) {
-      this.#pieces = this.#emitInPieces(subjects);
-      return '';
-    }
+    if (this.#count() * subjects.length > PIECE_STATEMENTS) return this.#emitInPieces(subjects);
     let lines = '';
     if (this.#varies) for (const piece of this.#emitInPieces(subjects)) lines += piece;
     else for (const one of subjects) lines += this.#emit(one);
     return lines;
-  }
-
-  /** What `map` has left of its record, to be taken before the next one: undefined for nothing, as nearly always. */
-  takePieces(): Iterable<string> | undefined {
-    const pieces = this.#pieces;
-    this.#pieces = undefined;
-    return pieces;
   }
 
   /** A line that the run may hold already; empty when it does. */
