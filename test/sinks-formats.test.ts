@@ -267,6 +267,14 @@ _:b <http://e/p> <e:thing> .
   expect(text?.slice(text.indexOf('\n\n') + 2)).toBe('e:a a e:Person ;\n    e:age 7, "x"^^ex:d .\n_:b e:p <e:thing> .\n');
 });
 
+test.each(OUTPUT_FORMATS)('%s does not hang at an IRI of 400,000 characters', async (format) => {
+  const long = `<http://e/${'x'.repeat(400_000)}/>`;
+  const started = performance.now();
+  const [text = ''] = await convert(format, [`${long} <http://e/p> ${long} .\n`]);
+  expect(performance.now() - started).toBeLessThan(2_000);
+  expect(text.length).toBeGreaterThan(800_000);
+});
+
 test('JSON-LD unites what is said of a subject, and opens a new object where the window has ended', async () => {
   const about = (object: string): string => `<http://e/a> <http://e/p> ${object} .\n`;
   const [text = ''] = await convert('jsonld', [about('"1"'), '<http://e/b> <http://e/p> "2" <http://e/a> .\n', about('"3"')]);

@@ -1,6 +1,6 @@
 /** Finds terms in lines of N-Quads as the engine writes them: one space between terms, ` .` at the end. */
 import { excerpt, Fault } from '../fault.ts';
-import { fromBytes, unescapeTerm } from '../text.ts';
+import { findNotInIri, fromBytes, unescapeTerm } from '../text.ts';
 
 /** The subject of the line that begins at `from`; that of another line in the same text is the same if and only if this one is. */
 export function subjectAt(lines: string, from: number): string {
@@ -38,14 +38,12 @@ export function eachStatement(lines: string, take: TakeStatement): void {
   }
 }
 
-const NOT_AN_IRI = /^<[^>]*(?:[\x00-\x20<"{}|^`\\]|>.)/s;
-
 /** An IRI with no escapes left, anything else as it is. */
 function checked(term: string): string {
-  if (term.charCodeAt(0) !== LESS || !NOT_AN_IRI.test(term)) return term;
-  const decoded = unescapeTerm(term);
-  if (NOT_AN_IRI.test(decoded)) throw notConvertible(`The IRI ${excerpt(fromBytes(term))} holds a character that no IRI may hold`);
-  return decoded;
+  if (term.charCodeAt(0) !== LESS || findNotInIri(term.slice(1, -1)) === -1) return term;
+  const decoded = unescapeTerm(term.slice(1, -1));
+  if (findNotInIri(decoded) === -1) return `<${decoded}>`;
+  throw notConvertible(`The IRI ${excerpt(fromBytes(term))} holds a character that no IRI may hold`);
 }
 
 function checkedObject(term: string): string {

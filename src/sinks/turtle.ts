@@ -17,9 +17,6 @@ const BARE: ReadonlyMap<string, RegExp> = new Map([
   [`<${XSD}double>`, /^[+-]?(?:[0-9]+\.[0-9]*|\.?[0-9]+)[eE][+-]?[0-9]+$/],
 ]);
 
-/** An IRI cut where a prefixed name could be cut: the local part needs no escape and, if there is one, begins with no hyphen. */
-const CUT = /^<(.*?)([A-Za-z0-9_][A-Za-z0-9_-]*)>$/s;
-
 /** @param prefixes prefix → namespace IRI, as ordinary text */
 export function turtle(prefixes: Readonly<Record<string, string>> = {}): Conversion {
   const names = new Map<string, string>();
@@ -32,9 +29,10 @@ export function turtle(prefixes: Readonly<Record<string, string>> = {}): Convers
   if (pending !== '') pending += '\n';
 
   const resource = (term: string): string => {
-    const [, namespace, local] = (names.size > 0 && CUT.exec(term)) || [];
-    const prefix = namespace === undefined ? undefined : names.get(namespace);
-    return prefix === undefined ? term : `${prefix}:${local}`;
+    if (names.size === 0) return term;
+    const local = localStart(term);
+    const prefix = local === term.length - 1 ? undefined : names.get(term.slice(1, local));
+    return prefix === undefined ? term : `${prefix}:${term.slice(local, -1)}`;
   };
   const object = (term: string): string => {
     if (term[0] !== '"') return resource(term);
@@ -64,3 +62,14 @@ export function turtle(prefixes: Readonly<Record<string, string>> = {}): Convers
     end: () => pending + close(),
   };
 }
+
+/** Where an IRI could be cut: what follows up to the bracket needs no escape in a prefixed name and does not begin with a hyphen. */
+function localStart(term: string): number {
+  let at = term.length - 1;
+  while (LOCAL[term.charCodeAt(at - 1)] === 1) at--;
+  while (term[at] === '-') at++;
+  return at;
+}
+
+const LOCAL = new Uint8Array(256);
+for (let byte = 0; byte < 128; byte++) if (/[A-Za-z0-9_-]/.test(String.fromCharCode(byte))) LOCAL[byte] = 1;
