@@ -57,7 +57,7 @@ function credentials(name: string, reason: string): Fault {
 /** Of the embedded store alone: waiting gives it no memory. */
 const full = (reason: string): Fault =>
   new Fault('store/full', reason, {
-    hint: 'Raise EMBEDDED_MEMORY_MB, name another store by TRIPLESTORE_TYPE and TRIPLESTORE_ENDPOINT, or set LOCAL_MESSAGES=false, so that output is not loaded by itself',
+    hint: 'Write to a store that does not hold everything in memory (TRIPLESTORE_TYPE, TRIPLESTORE_ENDPOINT); of a service, raise EMBEDDED_MEMORY_MB, or set LOCAL_MESSAGES=false, so that output is not loaded by itself',
   });
 
 const readOnly = (name: string, said: string): Fault =>
