@@ -51,7 +51,7 @@ export const RUN: Command = {
         "what a record's bad value does; default strict, but skip for legacy RML. When strict is set, a reference that no record of JSON or XML has ends the run, too",
     },
     'max-rejected': { value: 'N', summary: 'with skip and quarantine: give up after more than N rejected records' },
-    'no-distinct': { summary: 'write a statement as often as it is made' },
+    'no-distinct': { summary: 'compare no statements: some are written several times, how often depends on memory, too' },
     threads: { value: 'N', summary: 'threads for files that have nothing to do with each other, default 1' },
     'memory-mb': {
       value: 'N',

@@ -264,7 +264,8 @@ export const OPTIONS = {
     default: true,
     live: true,
     scope: 'transformer',
-    summary: 'Write each statement of a run once.',
+    summary:
+      'Write each statement of a run once. Otherwise statements are not compared: some are written several times, and how often depends on memory, too.',
   },
   SLICE_BYTES: {
     path: 'mapping.sliceBytes',
