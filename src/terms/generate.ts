@@ -61,7 +61,7 @@ export const contextBase = (map: TriplesMap, runBase: string): string => map.bas
 /** @throws Fault mapping/invalid, mapping/reference */
 export function compileTerm(map: TermMap, context: TermContext): CompiledTerm {
   const { expression } = map;
-  if (expression.kind === 'constant') return constant(constantToken(map, expression.term, context));
+  if (expression.kind === 'constant' && isFixed(map)) return constant(constantToken(map, expression.term, context));
   switch (map.termType) {
     case 'literal':
       return compileLiteral(map, context);
@@ -71,6 +71,10 @@ export function compileTerm(map: TermMap, context: TermContext): CompiledTerm {
       return compileIri(map.termType, expression, context);
   }
 }
+
+/** Whether no record says which language or datatype a constant has. */
+const isFixed = ({ language, datatype }: TermMap): boolean =>
+  [language, datatype?.expression].every((expression) => expression === undefined || expression.kind === 'constant');
 
 const constant = (token: string): CompiledTerm => ({ before: '', after: '', text: () => token, constant: token });
 
@@ -149,10 +153,8 @@ interface Pieces {
 /** An expression as text: a template's outer constant parts stand in `before` and `after`. Values pass through `encode`, constant parts do not. */
 export function compileExpression(expression: Expression, context: TermContext, encode: (text: string) => string): Pieces {
   switch (expression.kind) {
-    case 'constant': {
-      const text = toBytes(expression.term.value);
-      return { before: '', after: '', text: () => text };
-    }
+    case 'constant':
+      return { before: toBytes(expression.term.value), after: '', text: () => '' };
     case 'reference':
       return { before: '', after: '', text: textOf(readerOf(expression.reference, expression, context), encode) };
     case 'fresh':
