@@ -215,9 +215,11 @@ describe('2,000 rules plan in under a second', () => {
     ],
   ])('%s', (_, texts, shared, groups) => {
     const { mapping } = readMapping([{ name: 'm.ttl', text: PREFIXES + texts.join('') }], { baseIri: 'http://example.com/base/' });
-    const started = performance.now();
+    // Of the processor's time: how busy the machine is does not count.
+    const before = process.cpuUsage();
     const found = planMapping(mapping, 'http://example.com/base/');
-    expect(performance.now() - started).toBeLessThan(1000);
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1000).toBeLessThan(1000);
     expect(distinctOf(found).filter((distinct) => distinct === 'shared')).toHaveLength(shared);
     expect(found.groups).toHaveLength(groups);
   });

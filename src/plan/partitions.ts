@@ -24,7 +24,7 @@ export function findPartitions(drafts: readonly MapDraft[], joins: readonly Join
   for (const { rule } of rules) if (!isConstant(rule.predicate) || (rule.graph !== undefined && !isConstant(rule.graph))) shared.add(rule);
   for (const [a, b] of pairsToCompare(rules)) {
     if (shared.has(a.rule) && shared.has(b.rule) && linked.areLinked(a.map, b.map)) continue;
-    if (!POSITIONS.every((position) => patternsMeet(a[position], b[position]))) continue;
+    if (!rulesMeet(a, b)) continue;
     shared.add(a.rule);
     shared.add(b.rule);
     if (linked.link(a.map, b.map)) meetings.push([a.map, b.map]);
@@ -34,12 +34,17 @@ export function findPartitions(drafts: readonly MapDraft[], joins: readonly Join
 
 const isConstant = (term: TermMap): boolean => term.expression.kind === 'constant';
 
-const POSITIONS = ['predicate', 'graph', 'object', 'subject'] as const;
-
-interface RulePatterns extends Readonly<Record<(typeof POSITIONS)[number], Pattern>> {
+interface RulePatterns extends Readonly<Record<'subject' | 'predicate' | 'object' | 'graph', Pattern>> {
   readonly rule: RuleDraft;
   readonly map: TriplesMap;
 }
+
+/** Subjects last: they are made of values more often, and take longer. */
+const rulesMeet = (a: RulePatterns, b: RulePatterns): boolean =>
+  patternsMeet(a.predicate, b.predicate) &&
+  patternsMeet(a.graph, b.graph) &&
+  patternsMeet(a.object, b.object) &&
+  patternsMeet(a.subject, b.subject);
 
 function patternsOf(rule: RuleDraft, map: TriplesMap, joins: readonly JoinPlan[], runBase: string): RulePatterns {
   const base = baseOf(map, runBase);
@@ -158,13 +163,17 @@ const kindsMeet = (a: Pattern, b: Pattern): boolean =>
 
 /** Whether some term fits both patterns. */
 const patternsMeet = (a: Pattern, b: Pattern): boolean =>
-  kindsMeet(a, b) && a.forms.some((form) => b.forms.some((other) => formsMeet(form, other)));
+  kindsMeet(a, b) && (a.forms.length * b.forms.length === 1 ? formsMeet(a.forms[0] as Form, b.forms[0] as Form) : anyFormsMeet(a, b));
+
+const anyFormsMeet = (a: Pattern, b: Pattern): boolean => a.forms.some((form) => b.forms.some((other) => formsMeet(form, other)));
 
 /** Whether some text fits both forms. */
 function formsMeet(a: Form, b: Form): boolean {
+  if (a.text === b.text) return true;
   if (a.cut === undefined || b.cut === undefined) return piecesMeet(a.text, b.text);
   if (a.cut.separators !== b.cut.separators) return false;
-  for (let i = 0; i < a.cut.pieces.length; i++) if (!piecesMeet(a.cut.pieces[i] as string, b.cut.pieces[i] as string)) return false;
+  // The beginnings are alike, or nobody would ask.
+  for (let i = a.cut.pieces.length - 1; i >= 0; i--) if (!piecesMeet(a.cut.pieces[i] as string, b.cut.pieces[i] as string)) return false;
   return true;
 }
 
