@@ -1,12 +1,13 @@
 /** `quadmill direct-mapping`: the graph that the W3C Direct Mapping makes of a database, or the R2RML document that makes it. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Fault } from '../src/fault.ts';
 import { type DatabaseAccess, DEFAULT_BASE } from '../src/run/request.ts';
 import { openSession } from '../src/sql/database.ts';
 import { type DirectMappingRequest, readDirectMapping } from '../src/sql/direct-mapping.ts';
 import { parseJdbcUrl } from '../src/sql/jdbc.ts';
+import { makeTemporaryDirectory } from '../src/storage/directory.ts';
 import { type Command, helpOf, type Parsed, parseCommandLine, UsageError } from './command-line.ts';
 import { databaseOf, LOGIN_OPTIONS, sqlLimits } from './database.ts';
 import { EXIT } from './exit.ts';
@@ -51,7 +52,7 @@ export async function directMapping(argv: readonly string[]): Promise<number> {
   return interruptibly(parsed, async (signal) => {
     const document = await documentOf(database, wanted, signal);
     if (parsed.has('r2rml')) return writeDocument(document, parsed);
-    const directory = await mkdtemp(join(tmpdir(), 'quadmill-direct-mapping-'));
+    const directory = makeTemporaryDirectory('quadmill-direct-mapping-');
     try {
       const mapping = join(directory, 'direct-mapping.ttl');
       await writeFile(mapping, document);

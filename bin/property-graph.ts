@@ -1,9 +1,10 @@
 /** `--property-graph`: nodes and edges of the statements as CSV, beside the file of statements. */
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+
+import { realpath, rm } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import type { RunRequest } from '../src/run/request.ts';
 import type { GraphHeader, OutputFormat } from '../src/sinks/sink.ts';
+import { makeTemporaryDirectory } from '../src/storage/directory.ts';
 import { type Parsed, UsageError } from './command-line.ts';
 import { STANDARD_OUTPUT } from './output.ts';
 
@@ -40,7 +41,7 @@ export async function writeGraphFiles(
   const path = await realpath(target);
   const [directory, name] = [dirname(path), basename(path).replace(/\.[^.]+$/, '')];
   const propertyGraph = propertyGraphOf({ ...DEFAULTS, ...readEnvironment(process.env).values });
-  const spillDirectory = await mkdtemp(join(tmpdir(), 'quadmill-graph-'));
+  const spillDirectory = makeTemporaryDirectory('quadmill-graph-');
   try {
     const options = { header, propertyGraph, directory, name, attempt: process.pid, spillDirectory, memoryBudgetBytes, signal };
     const { nodes, edges, warnings } = await writeGraphCsv([path], options);

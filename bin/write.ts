@@ -1,13 +1,13 @@
 /** `quadmill write`: files of N-Quads into a graph database, in this process. */
-import { mkdtempSync } from 'node:fs';
+
 import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { targetOf, writerRequest } from '../queues/writer-request.ts';
 import { DEFAULTS, type OptionName, type OptionValues, type Snapshot } from '../src/config/options.ts';
 import { parseOption, readEnvironment } from '../src/config/parse.ts';
 import { describeFault, Fault } from '../src/fault.ts';
 import { redact } from '../src/redact.ts';
+import { makeTemporaryDirectory } from '../src/storage/directory.ts';
 import type { RejectedStatement, WriteReport, WriteRequest } from '../src/targets/request.ts';
 import { TARGET_TYPES, type TargetType, UPDATE_SCOPES, WRITE_MODES } from '../src/targets/target.ts';
 import { type Command, helpOf, numberOf, type Parsed, parseCommandLine, UsageError } from './command-line.ts';
@@ -69,7 +69,7 @@ export async function write(argv: readonly string[]): Promise<number> {
   }
   if (parsed.positionals.length === 0) throw new UsageError('write needs at least one file');
   const snapshot = snapshotOf(parsed);
-  const spillDirectory = mkdtempSync(join(tmpdir(), 'quadmill-'));
+  const spillDirectory = makeTemporaryDirectory('quadmill-');
   const interruption = interruptible();
   try {
     return await carryOut(requestOf(parsed, snapshot, spillDirectory), parsed, interruption.signal);

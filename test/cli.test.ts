@@ -370,6 +370,19 @@ test.each([
   expect(err).not.toMatch(/\n\s+at /);
 });
 
+test('a place for temporary files that is none ends with a sentence', async () => {
+  await writeFile(join(directory, 'graph.nq'), '<http://e/s> <http://e/p> "o" .\n');
+  const args = [QUADMILL, 'write', 'graph.nq', '--target', join(directory, 'store')];
+  const { code, err } = await new Promise<Ended>((done) => {
+    const env = { ...process.env, TMPDIR: '/proc/quadmill' };
+    const child = execFile(process.execPath, args, { cwd: directory, env }, (_, out, stderr) =>
+      done({ code: child.exitCode, out, err: stderr }),
+    );
+  });
+  expect(code).toBe(2);
+  expect(err).toMatch(/^quadmill: No temporary directory can be made: no directory can be made in \/proc\/quadmill\. Set TMPDIR[^\n]*\n$/);
+});
+
 test('an output below /proc ends with a sentence', async () => {
   const { code, err } = await quadmill('run', 'mapping.ttl', '-o', '/proc/quadmill/out/graph.nq');
   expect(code).toBe(1);

@@ -44,7 +44,7 @@ export async function claimDirectory(directory: string, { what, hint }: Claimed 
     makeDirectory(directory, 0o700);
   } catch (error) {
     throw new Fault('config/invalid', `The ${what} directory ${directory} cannot be made: ${(error as Error).message}`, {
-      hint: 'Give DATA_DIR (--data-dir) a directory in which this user may write',
+      hint: 'Name a directory in which this user may write: --data-dir (DATA_DIR) of the service, --target of quadmill write',
       cause: error,
     });
   }

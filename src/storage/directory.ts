@@ -1,6 +1,8 @@
 /** Directories, made with those above them. */
-import { lstatSync, mkdirSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { lstatSync, mkdirSync, mkdtempSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { Fault } from '../fault.ts';
 
 /**
  * Makes a directory and what is missing above it; one that is there is left as it is. Steps of microseconds, so it may as well be now.
@@ -40,6 +42,25 @@ export function makePrivateDirectory(path: string): void {
   const found = lstatSync(path);
   const own = found.uid === process.getuid?.() && (found.mode & 0o077) === 0;
   if (!found.isDirectory() || !own) throw new Error(`${path} is not a directory that this user has made for itself alone`);
+}
+
+/**
+ * Makes a directory of a name that nobody has, where the system keeps temporary files (TMPDIR).
+ *
+ * @throws Fault config/invalid
+ */
+export function makeTemporaryDirectory(prefix: string): string {
+  const parent = tmpdir();
+  try {
+    return mkdtempSync(join(parent, prefix));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason = reasonOf(code, join(parent, prefix)) ?? message;
+    throw new Fault('config/invalid', `No temporary directory can be made: ${reason}`, {
+      hint: 'Set TMPDIR to a directory in which this user may write',
+      cause: error,
+    });
+  }
 }
 
 function isDirectory(path: string): boolean {
