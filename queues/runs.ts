@@ -6,7 +6,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Job, JobType } from 'bullmq';
+import type { Job, JobState, JobType } from 'bullmq';
 import { DEFAULTS, type Snapshot } from '../src/config/options.ts';
 import { Fault } from '../src/fault.ts';
 import { redact } from '../src/redact.ts';
@@ -271,7 +271,8 @@ export async function openRuns(
         const work = await workOf(announce.data);
         if (work !== undefined && work.finishedOn === undefined) {
           await markCancelled(work);
-          if (work.processedOn === undefined || (await work.getState()) !== 'active') await removeUnlessTaken(work);
+          // It may have been taken since, or ended: what has ended is kept.
+          if (WAITING.has(await work.getState())) await removeUnlessTaken(work);
         }
         await (await waiters()).wait(id, CANCEL_WAIT_MS);
       }
@@ -310,6 +311,8 @@ export async function openRuns(
 
 /** A worker needs up to half a second to notice, and its thread some time to stop. */
 const CANCEL_WAIT_MS = 1_500;
+
+const WAITING: ReadonlySet<JobState | 'unknown'> = new Set(['waiting', 'prioritized', 'delayed'] as const);
 
 const ENDED: Readonly<Partial<Record<RunState, boolean>>> = { completed: true, failed: true, cancelled: true };
 const ENDED_TYPES: readonly JobType[] = ['completed', 'failed'];

@@ -4,10 +4,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { openBackend, type QueueBackend } from '../queues/backend.ts';
 import type { Runs } from '../queues/contract.ts';
-import type { Outcome, RunView, TransformRequest } from '../queues/jobs.ts';
+import { ANNOUNCE_QUEUE, type Outcome, type RunView, TRANSFORM_QUEUE, type TransformRequest } from '../queues/jobs.ts';
 import { openRuns } from '../queues/runs.ts';
 import { type ConfigStore, openConfig } from '../src/config/store.ts';
 import { quietLogger } from '../src/observe.ts';
@@ -204,6 +204,19 @@ function suite(queue: TestQueue): void {
     expect(await kept()).toHaveLength(2);
     await forgetful.close();
   }, 30_000);
+
+  test('keeps the work of a run that ends while it is being cancelled', async () => {
+    const { id } = await runs.submit(request('slow=300'), {});
+    await reach(id, 'running');
+    const queues = [backend.queue(ANNOUNCE_QUEUE), backend.queue(TRANSFORM_QUEUE)];
+    const before = await Promise.all(queues.map((queue) => queue.getJob(id)));
+    expect(await runs.outcome(id, 10_000)).toMatchObject({ state: 'completed' });
+    // Who cancels has read both a moment before the end.
+    const spies = queues.map((queue, i) => jest.spyOn(queue, 'getJob').mockResolvedValueOnce(before[i]));
+    expect(await runs.cancel(id)).toMatchObject({ state: 'completed', attempts: 1 });
+    for (const spy of spies) spy.mockRestore();
+    expect(await (await queues[1]?.getJob(id))?.getState()).toBe('completed');
+  });
 
   test('leaves an ended run as it is when it is cancelled afterwards', async () => {
     const { id } = await runs.submit(request('ok'), {});
