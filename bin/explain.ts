@@ -29,7 +29,7 @@ export async function explain(argv: readonly string[]): Promise<number> {
   }
   if (parsed.positionals.length === 0) throw new UsageError('explain needs a mapping');
   const base = parsed.value('base') ?? DEFAULT_BASE;
-  const { mapping } = await loadMapping(parsed.positionals, base, process.cwd());
+  const { mapping } = await loadMapping(parsed.positionals, { baseIri: base }, process.cwd());
   const databases = await openDatabases(mapping, databaseOf(parsed));
   process.stdout.write(explainPlan(mapping, base, databases?.facts));
   await databases?.close();

@@ -45,7 +45,7 @@ const COMPILED = new URL(
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** @throws Fault limit/exceeded — a thread has not enough memory for them */
+/** Of one mapping, or of all that lie in a directory. @throws Fault limit/exceeded — a thread has not enough memory for them */
 export async function inspectMapping(documents: readonly MappingText[], base: string): Promise<MappingInspection> {
   if (documents.reduce((sum, { text }) => sum + text.length, 0) <= SMALL_CHARACTERS) return inspect(documents, base);
   const inspection = last.then(() => inspectInThread({ kind: 'inspect mapping', documents, base }));
@@ -68,7 +68,7 @@ function inspectInThread(order: Order): Promise<MappingInspection> {
 }
 
 function inspect(documents: readonly MappingText[], base: string): MappingInspection {
-  const { mapping, diagnostics } = readMapping(documents, { baseIri: base });
+  const { mapping, diagnostics } = readMapping(documents, { baseIri: base, separate: true });
   const byPath = new Map<string, Set<string>>();
   for (const { source } of mapping.triplesMaps) {
     if (source.kind !== 'file') continue;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseDocuments } from '../src/mapping/document.ts';
 
-const parse = (text: string) => parseDocuments([{ name: 'a.ttl', text }], 'http://base/dir/');
+const parse = (text: string) => parseDocuments([{ name: 'a.ttl', text }], { baseIri: 'http://base/dir/' });
 
 /** `subject property object @line:column` of every statement. */
 const statements = (text: string) =>
@@ -58,7 +58,7 @@ test('blank nodes of two documents stay apart, nodes with an IRI become one, and
     { name: 'a.ttl', text: '_:x <p> <s> . <s> <p> 1 .' },
     { name: 'b.ttl', text: '_:x <p> <s> . <s> <p> 2 .' },
   ];
-  const read = () => parseDocuments(documents, 'http://base/').graph;
+  const read = () => parseDocuments(documents, { baseIri: 'http://base/' }).graph;
   expect([...read().keys()]).toEqual(['_:d0b0', 'http://base/s', '_:d1b0']);
   expect(
     read()
@@ -68,6 +68,38 @@ test('blank nodes of two documents stay apart, nodes with an IRI become one, and
     ['1', 'a.ttl'],
     ['2', 'b.ttl'],
   ]);
+});
+
+describe('two documents that use the same names', () => {
+  const RR = '@prefix rr: <http://www.w3.org/ns/r2rml#> .';
+  /** As tools number the nodes of a mapping. */
+  const numbered = (table: string): string =>
+    `${RR} <#Map> rr:logicalTable [ rr:tableName "${table}" ] ; rr:subjectMap <#s_0> ; rr:predicateObjectMap <#pom_0> .
+     <#s_0> rr:template "http://e/${table}/{id}" ; rr:class <#Map> . <#pom_0> rr:predicate <#pom_0> ; rr:objectMap <#om_0> . <#om_0> rr:parentTriplesMap <#Map> .`;
+  const parse = (...texts: readonly string[]) =>
+    parseDocuments(
+      texts.map((text, i) => ({ name: `${i}.ttl`, text })),
+      { baseIri: 'http://e/', separate: true },
+    ).graph;
+  const ids = (graph: ReturnType<typeof parse>): string[] => [...graph.keys()].filter((id) => !id.startsWith('_:')).sort();
+
+  test('for different things are two mappings, and each refers to its own', () => {
+    const graph = parse(numbered('a'), numbered('b'));
+    expect(ids(graph)).toEqual(['Map', 'om_0', 'pom_0', 's_0'].flatMap((name) => [`http://e/#${name}~1`, `http://e/#${name}~2`]));
+    for (const n of [1, 2]) {
+      const objects = (name: string) => graph.get(`http://e/#${name}~${n}`)?.statements.map(({ object }) => object.value);
+      expect(objects('Map')?.slice(1)).toEqual([`http://e/#s_0~${n}`, `http://e/#pom_0~${n}`]);
+      // Terms of the data are not names of nodes.
+      expect(objects('s_0')?.[1]).toBe('http://e/#Map');
+      expect(objects('pom_0')).toEqual(['http://e/#pom_0', `http://e/#om_0~${n}`]);
+      expect(objects('om_0')).toEqual([`http://e/#Map~${n}`]);
+    }
+  });
+
+  test('and complete each other are one mapping', () => {
+    const more = `${RR} <#Map> rr:predicateObjectMap [ rr:predicate <http://e/p> ; rr:object 1 ] . <#s_0> rr:class <http://e/C> .`;
+    expect(ids(parse(numbered('a'), more))).toEqual(['Map', 'om_0', 'pom_0', 's_0'].map((name) => `http://e/#${name}`));
+  });
 });
 
 const CODES =
@@ -105,13 +137,13 @@ describe('a document that is not Turtle says where, what was found and what was 
         { name: 'bad.ttl', text: '<x' },
         { name: 'good.ttl', text: '<x> <p> 1 .' },
       ],
-      'http://base/',
+      { baseIri: 'http://base/' },
     );
     expect([findings.map(({ origin }) => origin.document), graph.size]).toEqual([['bad.ttl'], 1]);
   });
 });
 
 test('a YARRRML document is told by its name', () => {
-  const { findings } = parseDocuments([{ name: 'people.yml', text: 'mappings:\n' }], 'http://base/');
+  const { findings } = parseDocuments([{ name: 'people.yml', text: 'mappings:\n' }], { baseIri: 'http://base/' });
   expect(findings.map(({ message }) => message)).toEqual(['YARRRML is not supported yet by this version: a mapping is written in Turtle']);
 });

@@ -143,6 +143,15 @@ describe('one input for a directory of mappings', () => {
     expect([fault.code, fault.hint]).toEqual(['request/invalid', 'Name one of people.csv, orders.csv, towns.csv, missing.csv']);
   });
 
+  test('mappings that call their triples maps by the same name do not disturb each other', async () => {
+    const named = (file: string, name: string, source: string): string =>
+      write(file, mapOf(name, source).replaceAll(`ex:${name} a`, 'ex:TriplesMap1 a'));
+    const all = [named('p.ttl', 'P', 'people.csv'), named('t.ttl', 'T', 'towns.csv')];
+    const { text, report } = await run({ mappings: all, inputs: [{ name: 'towns.csv', url: towns() }], boundOnly: true });
+    expect(text).toBe('<http://example.com/T/7> <http://example.com/name> "Chur" .\n');
+    expect(report.mappings.map(({ url }) => url)).toEqual([at('t.ttl')]);
+  });
+
   test('a mapping file is carried out as a whole', async () => {
     const { code } = await faultOf({ mappings: mappings(), inputs: [{ name: 'towns.csv', url: towns() }] });
     expect(code).toBe('source/missing');

@@ -7,6 +7,7 @@
 import { Parser } from 'n3';
 import { XSD } from '../value.ts';
 import type { Origin, RdfTerm } from './model.ts';
+import { type Described, keepApart } from './namesakes.ts';
 import { syntaxFinding, type Token } from './syntax.ts';
 
 export interface Document {
@@ -36,6 +37,13 @@ export interface GraphNode {
 /** Every node that some statement is about, by id, in document order. */
 export type Graph = ReadonlyMap<string, GraphNode>;
 
+export interface ReadOptions {
+  /** Relative IRIs are resolved against a document's `@base`, else this. */
+  readonly baseIri: string;
+  /** The documents were written one by one, as those of a directory are: where they contradict each other, a name is another node in each. */
+  readonly separate?: boolean;
+}
+
 /** Why a document is not Turtle. */
 export interface SyntaxFinding {
   readonly origin: Origin;
@@ -46,11 +54,14 @@ export interface SyntaxFinding {
 /**
  * Reads documents into one graph; nodes that several documents describe become one, blank nodes stay apart.
  *
- * A relative IRI is resolved against the document's `@base`, else `baseIri`. A document that is not Turtle adds nothing but its
+ * A document that is not Turtle adds nothing but its
  * finding: the parser stops at the first error.
  */
-export function parseDocuments(documents: readonly Document[], baseIri: string): { graph: Graph; findings: SyntaxFinding[] } {
-  const graph = new Map<string, GrowingNode>();
+export function parseDocuments(
+  documents: readonly Document[],
+  { baseIri, separate = false }: ReadOptions,
+): { graph: Graph; findings: SyntaxFinding[] } {
+  const parsed: Described[][] = [];
   const findings: SyntaxFinding[] = [];
   documents.forEach((document, index) => {
     const text = document.text.replace(/^\ufeff/, '');
@@ -59,11 +70,13 @@ export function parseDocuments(documents: readonly Document[], baseIri: string):
       return;
     }
     try {
-      for (const triple of parseTurtle(text, document.name, `d${index}`, baseIri)) add(graph, triple);
+      parsed.push(parseTurtle(text, document.name, `d${index}`, baseIri).flatMap(described));
     } catch (error) {
       findings.push(syntaxFinding(error, document.name, text));
     }
   });
+  const graph = new Map<string, GrowingNode>();
+  for (const statements of separate ? keepApart(parsed) : parsed) for (const one of statements) add(graph, one);
   return { graph, findings };
 }
 
@@ -88,27 +101,28 @@ interface Triple {
   readonly object: PlacedTerm | Triple;
 }
 
-function add(graph: Map<string, GrowingNode>, { subject, predicate, object }: Triple): void {
-  // A triple term of Turtle 1.2 is no node: no mapping language uses it, so what it says is none of ours.
-  if (!('term' in subject) || !('term' in object)) return;
-  const id = nodeId(subject.term);
+/** A triple as a statement; none for a triple term of Turtle 1.2, which is no node: no mapping language uses it. */
+function described({ subject, predicate, object }: Triple): readonly Described[] {
+  if (!('term' in subject) || !('term' in object)) return [];
   const subjectOrigin = subject.origin ?? predicate.origin;
   const origin = object.origin ?? predicate.origin ?? subjectOrigin;
-  if (id === undefined || origin === undefined || subjectOrigin === undefined) return;
+  if (origin === undefined || subjectOrigin === undefined) return [];
+  const statement = { property: predicate.term.value, object: object.term, origin, propertyOrigin: predicate.origin ?? origin };
+  return [{ subject: subject.term, subjectOrigin, statement }];
+}
+
+function add(graph: Map<string, GrowingNode>, { subject, subjectOrigin, statement }: Described): void {
+  const id = nodeId(subject);
+  if (id === undefined) return;
   let node = graph.get(id);
   if (node === undefined) {
     node = { id, origin: subjectOrigin, statements: [], seen: new Set() };
     graph.set(id, node);
   }
-  const key = `${predicate.term.value} ${JSON.stringify(object.term)}`;
+  const key = `${statement.property} ${JSON.stringify(statement.object)}`;
   if (node.seen.has(key)) return;
   node.seen.add(key);
-  node.statements.push({
-    property: predicate.term.value,
-    object: object.term,
-    origin,
-    propertyOrigin: predicate.origin ?? origin,
-  });
+  node.statements.push(statement);
 }
 
 /** What the data factory below makes of a token; n3 looks at `termType`, `value` and `id` only. */

@@ -5,7 +5,7 @@
  */
 import { didYouMean, nearest } from '../nearest.ts';
 import { Report } from './diagnostics.ts';
-import { type Document, type Graph, type GraphNode, nodeId, parseDocuments } from './document.ts';
+import { type Document, type Graph, type GraphNode, nodeId, parseDocuments, type ReadOptions } from './document.ts';
 import type { Diagnostic, LogicalSource, Mapping, ReferencingObjectMap, TriplesMap } from './model.ts';
 import { localName, lookUp, RML_NAMESPACES, shorten } from './namespaces.ts';
 import { type Context, checkUnvisited, RDF_TYPE } from './node.ts';
@@ -19,13 +19,10 @@ import { CLASSES, type Property } from './vocabulary.ts';
  * Diagnostics come in the order of the documents, then by position. Where a document is not Turtle, only that is reported: what
  * the others say about nodes of the broken one would be reported wrongly.
  */
-export function readMapping(
-  documents: readonly Document[],
-  options: { readonly baseIri: string },
-): { mapping: Mapping; diagnostics: Diagnostic[] } {
+export function readMapping(documents: readonly Document[], options: ReadOptions): { mapping: Mapping; diagnostics: Diagnostic[] } {
   const report = new Report();
   const names = documents.map(({ name }) => name);
-  const { graph, findings } = parseDocuments(documents, options.baseIri);
+  const { graph, findings } = parseDocuments(documents, options);
   if (findings.length > 0) {
     for (const { origin, message, hint } of findings) report.error('syntax', origin, message, hint);
     return { mapping: { triplesMaps: [] }, diagnostics: report.sorted(names) };

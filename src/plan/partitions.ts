@@ -4,8 +4,9 @@
  * Two rules are apart when their graphs, predicates, subjects or objects can never be equal. A rule that is apart from all
  * others, with a constant predicate and graph, can repeat a statement only for records with the same subject: cheap to watch.
  */
+
+import { Links } from '../links.ts';
 import type { TermMap, TriplesMap } from '../mapping/model.ts';
-import { Links } from './links.ts';
 import { baseOf, type JoinPlan, type MapDraft, type RuleDraft } from './rules.ts';
 import { SEPARATOR, writtenTerm } from './written.ts';
 

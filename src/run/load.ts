@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { Fault } from '../fault.ts';
 import { formatDiagnostic } from '../mapping/diagnostics.ts';
+import type { ReadOptions } from '../mapping/document.ts';
 import type { Diagnostic, Mapping } from '../mapping/model.ts';
 import { readMapping } from '../mapping/read.ts';
 import { redact } from '../redact.ts';
@@ -29,16 +30,16 @@ export interface LoadedMapping {
  */
 export async function loadMapping(
   urls: readonly string[],
-  base: string,
+  { baseIri, separate = false }: ReadOptions,
   workingDirectory: string,
   signal?: AbortSignal,
 ): Promise<LoadedMapping> {
   const documents = await readMappingDocuments(urls, workingDirectory, signal);
   const digests = documents.map(({ name, text }) => ({ url: name, sha256: createHash('sha256').update(text).digest('hex') }));
-  const key = JSON.stringify([base, digests]);
+  const key = JSON.stringify([baseIri, separate, digests]);
   const known = remembered.get(key);
   if (known !== undefined) return known;
-  const { mapping, diagnostics } = readMapping(documents, { baseIri: base });
+  const { mapping, diagnostics } = readMapping(documents, { baseIri, separate });
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   if (errors.length > 0) {
     const syntax = errors.every(({ code }) => code === 'syntax');

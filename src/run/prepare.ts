@@ -35,7 +35,12 @@ export async function prepareRun(
   snapshots: Readonly<Record<string, string>> = {},
 ): Promise<PreparedRun> {
   const base = request.base ?? DEFAULT_BASE;
-  const loaded = await loadMapping(request.mappings, base, request.workingDirectory, signal);
+  const loaded = await loadMapping(
+    request.mappings,
+    { baseIri: base, separate: request.boundOnly === true },
+    request.workingDirectory,
+    signal,
+  );
   const { mapping, warnings, documents } = selected(loaded, request);
   const databases = await Databases.open(mapping, request, snapshots, signal);
   try {

@@ -1,0 +1,131 @@
+/**
+ * Nodes of several documents that happen to have one name.
+ *
+ * Mappings are written one by one: `<#TriplesMap1>` is the first triples map of many, and tools number nodes anew in each document
+ * (`:s_000`). Documents that contradict each other about a node, in what it may have one of, were not written together: a node that both
+ * describe is a node of its own in each, and references within a document mean that one. Documents that complete each other are one mapping.
+ */
+import { Links } from '../links.ts';
+import type { Statement } from './document.ts';
+import type { Origin, RdfTerm } from './model.ts';
+import { lookUp } from './namespaces.ts';
+import type { Property } from './vocabulary.ts';
+
+/** A statement, and what it is about. */
+export interface Described {
+  readonly subject: RdfTerm;
+  readonly subjectOrigin: Origin;
+  readonly statement: Statement;
+}
+
+type Document = readonly Described[];
+
+/** The statements of each document, with nodes that are not the same renamed: `…#TriplesMap1~2` is that of the second mapping which has it. */
+export function keepApart(documents: readonly Document[]): readonly Document[] {
+  const homes = new Map<string, Set<number>>();
+  for (const [at, statements] of documents.entries())
+    for (const { subject } of statements) if (subject.kind === 'iri') setOf(homes, subject.value).add(at);
+  const shared = new Map([...homes].filter(([, at]) => at.size > 1));
+  if (shared.size === 0) return documents;
+
+  const together = companies(documents, shared);
+  /** By node and then by company: the name. */
+  const names = new Map<string, ReadonlyMap<number, string>>();
+  for (const [iri, sharers] of shared) {
+    const leaders = new Set([...sharers].map((one) => together.leaderOf(one)));
+    if (leaders.size > 1) names.set(iri, new Map([...leaders].map((leader, i) => [leader, `${iri}~${i + 1}`])));
+  }
+  return documents.map((statements, at) => {
+    const renamed = (term: RdfTerm): RdfTerm => {
+      const name = term.kind === 'iri' && shared.get(term.value)?.has(at) ? names.get(term.value)?.get(together.leaderOf(at)) : undefined;
+      return name === undefined ? term : { kind: 'iri', value: name };
+    };
+    return statements.map(({ subject, statement, ...rest }) => ({
+      ...rest,
+      subject: renamed(subject),
+      statement: isLink(statement) ? { ...statement, object: renamed(statement.object) } : statement,
+    }));
+  });
+}
+
+/** Which documents are one mapping: those that share a node and contradict each other nowhere. */
+function companies(documents: readonly Document[], shared: ReadonlyMap<string, ReadonlySet<number>>): Links<number> {
+  const said = documents.map((statements) => sayings(statements, shared));
+  const links = new Links<number>();
+  const compared = new Set<string>();
+  for (const sharers of shared.values()) {
+    const all = [...sharers];
+    for (const [i, a] of all.entries()) {
+      for (const b of all.slice(i + 1)) {
+        if (compared.has(`${a} ${b}`)) continue;
+        compared.add(`${a} ${b}`);
+        if (agree(said[a] as Sayings, said[b] as Sayings)) links.link(a, b);
+      }
+    }
+  }
+  return links;
+}
+
+/** Whether two documents say the same wherever both say something. */
+function agree(a: Sayings, b: Sayings): boolean {
+  for (const [what, objects] of a) {
+    const others = b.get(what);
+    if (others !== undefined && (objects.size !== others.size || [...objects].some((one) => !others.has(one)))) return false;
+  }
+  return true;
+}
+
+/** By node and property: the objects. */
+type Sayings = ReadonlyMap<string, ReadonlySet<string>>;
+
+function sayings(statements: Document, shared: ReadonlyMap<string, unknown>): Sayings {
+  const said = new Map<string, Set<string>>();
+  for (const { subject, statement } of statements) {
+    const name = nameOf(statement);
+    if (name !== undefined && !SEVERAL.has(name) && shared.has(subject.value))
+      setOf(said, `${name} ${subject.value}`).add(JSON.stringify(statement.object));
+  }
+  return said;
+}
+
+function setOf<K, V>(map: Map<K, Set<V>>, key: K): Set<V> {
+  const found = map.get(key) ?? new Set<V>();
+  map.set(key, found);
+  return found;
+}
+
+const nameOf = ({ property }: Statement): Property | undefined => lookUp('properties', property)?.name;
+
+/** What a node may have several of. Of everything else, two documents that say different things mean two nodes. */
+const SEVERAL: ReadonlySet<Property> = new Set<Property>([
+  'predicateObjectMap',
+  'predicate',
+  'predicateMap',
+  'object',
+  'objectMap',
+  'class',
+  'graph',
+  'graphMap',
+  'joinCondition',
+  'null',
+  'namespace',
+  'logicalTarget',
+]);
+
+/** Whose objects are terms of the data. */
+const VALUES: ReadonlySet<Property> = new Set<Property>([
+  'constant',
+  'subject',
+  'predicate',
+  'object',
+  'class',
+  'graph',
+  'datatype',
+  'termType',
+  'baseIRI',
+]);
+
+function isLink(statement: Statement): boolean {
+  const name = nameOf(statement);
+  return name === undefined || !VALUES.has(name);
+}
