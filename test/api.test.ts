@@ -51,7 +51,6 @@ describe('paths and methods', () => {
     ['GET', '/semi-structured-transformer/license', 501, 'service/not-yet'],
     ['GET', '/semi-structured-transformer/updateCustomFunctions', 501, 'service/not-yet'],
     ['GET', '/semi-structured-transformer/restartKafka', 409, 'request/conflict'],
-    ['GET', '/sql-transformer/process', 400, 'request/invalid'],
     ['POST', '/sql-transformer/process', 405, 'request/method'],
     ['PUT', '/sql-transformer/updateConfig', 400, 'request/invalid'],
     ['GET', '/sql-transformer/runs/unknown', 404, 'request/not-found'],

@@ -155,8 +155,9 @@ function judgeAnnouncements(
       const next = all[i + 1];
       if (next === undefined) continue;
       again++;
+      // Who sleeps with the job in hand announces it after it has woken, its lock gone.
       const span = spanOf(at - LOCK_SECONDS * 1_000, next.at);
-      const wasDown = coveredMs(spanOf(at, next.at), minus([span], log.member.up)) > 0;
+      const wasDown = coveredMs(span, minus([span], log.member.up)) > 0;
       const lostItsLock = delays.longest(span) > LOCK_SECONDS * 500;
       if (!wasDown && !lostItsLock && coveredMs(span, redis.away) === 0) {
         ledger.violation(key, `the outcome was announced twice, and no fault explains it (${log.life.log}, ${next.log.life.log})`);
