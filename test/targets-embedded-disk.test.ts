@@ -147,7 +147,7 @@ describe('snapshots', () => {
     const directory = fresh();
     const files = async (): Promise<string> =>
       (await readdir(directory))
-        .filter((name) => name !== 'owner.json')
+        .filter((name) => !name.startsWith('owner'))
         .sort()
         .join(' ');
     await withStore(directory, { journalBytes: 1_000 }, async (client) => {
@@ -156,7 +156,7 @@ describe('snapshots', () => {
       const before = Number(/\d+/.exec(await files())?.[0]);
       await client.add(`<urn:b> <urn:p> "${'y'.repeat(20_000)}" .\n`);
       expect(await client.count()).toBe(9);
-      expect((await readdir(directory)).sort()).toEqual([`journal-${before + 1}.log`, 'owner.json', `snapshot-${before + 1}.nq`]);
+      expect(await files()).toBe(`journal-${before + 1}.log snapshot-${before + 1}.nq`);
     });
   });
 
