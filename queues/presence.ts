@@ -5,6 +5,7 @@
  * It is for people: a queue that nobody works on looks like one that is slow.
  */
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { SharedSettings } from '../src/config/store.ts';
 import { atMost } from './backend.ts';
 
@@ -57,6 +58,8 @@ export async function joinWorkers(settings: SharedSettings, { beatMs, silentMs }
       const living = others.filter(([other, its]) => isLiving(other, its));
       const present: Present = Object.fromEntries([...living, ...(left ? [] : [[id, beat]])]);
       if (await settings.compareAndSet(KEY, text, JSON.stringify(present))) return;
+      // At the same pace, the same one would come second again and again.
+      await sleep((Math.random() * beatMs) / 5);
     }
     // Others are faster, time and again: the next beat comes soon.
   };
