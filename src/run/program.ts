@@ -327,7 +327,8 @@ export class MapProgram {
     seen: typeof NEW | typeof KNOWN,
   ): string {
     const table = this.#table as SubjectTable;
-    const number = index.numberOf(list);
+    // A single parent is no list of the index.
+    const number = list.length === 1 ? -1 : index.numberOf(list);
     let lines = '';
     if (seen === NEW && number >= 0) {
       table.rememberNumber(slot, number + 1);
