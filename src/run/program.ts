@@ -143,25 +143,31 @@ export class MapProgram {
       this.withoutSubject++;
       return '';
     }
-    for (const guard of this.#guards) guard(record, position);
+    const guards = this.#guards;
+    for (let i = 0; i < guards.length; i++) (guards[i] as TextOf)(record, position);
     // A record of the common kind has one text for each term, between constant predicates and graphs.
     let several = typeof subject !== 'string' || this.#varies;
     for (let i = 0; i < rules.length; i++) {
       const rule = rules[i] as Rule;
-      let text = rule.text(record, position);
-      if (text !== null && typeof text !== 'string') {
+      const text = rule.text(record, position);
+      if (text === null || typeof text === 'string') texts[i] = text;
+      else {
         several = true;
-        if (!rule.joined) text = distinct(text);
+        texts[i] = rule.joined ? text : distinct(text);
       }
-      texts[i] = text;
-      rule.ends?.read(record, position);
     }
-    for (let i = 0; i < this.#deferred.length; i++) {
-      const { keys, ends } = this.#deferred[i] as DeferredRule;
-      const text = distinct(keys(record, position));
-      this.#keys[i] = text;
-      ends.read(record, position);
-      several ||= typeof text !== 'string';
+    const deferred = this.#deferred;
+    for (let i = 0; i < deferred.length; i++) {
+      const text = (deferred[i] as DeferredRule).keys(record, position);
+      if (text === null || typeof text === 'string') this.#keys[i] = text;
+      else {
+        several = true;
+        this.#keys[i] = distinct(text);
+      }
+    }
+    if (this.#varies) {
+      for (let i = 0; i < rules.length; i++) (rules[i] as Rule).ends?.read(record, position);
+      for (let i = 0; i < deferred.length; i++) (deferred[i] as DeferredRule).ends.read(record, position);
     }
     if (!several) return this.#emit(subject as string);
     const subjects = listOf(distinct(subject) as string | readonly string[]);
@@ -233,7 +239,7 @@ export class MapProgram {
       const rule = rules[i] as Rule;
       const text = this.#texts[i] as Text;
       if (text === null) continue;
-      if (typeof text === 'string' && rule.lists === undefined) lines += this.#statement(rule, token, text, seen, true);
+      if (typeof text === 'string' && (rule.lists === undefined || seen === NEW)) lines += this.#statement(rule, token, text, seen, true);
       else {
         const list = listOf(text);
         lines += this.#several(rule, token, list, 0, list.length, seen);
