@@ -13,6 +13,8 @@ const KEY = 'workers';
 /** Who is silent for three beats, and some time for a busy machine, is not there. */
 const PACE = { beatMs: 5_000, silentMs: 20_000 };
 const TRIES = 10;
+/** Between tries; all of them fit into what leaving may take. */
+const LONGEST_WAIT_MS = 20;
 /** What leaving may take of the end of a process. */
 const LEAVE_MS = 1_000;
 
@@ -55,18 +57,18 @@ export async function joinWorkers(settings: SharedSettings, { beatMs, silentMs }
     for (let i = 0; i < TRIES; i++) {
       const text = await settings.get(KEY);
       const others = Object.entries(parse(text)).filter(([other]) => other !== id);
-      const living = others.filter(([other, its]) => isLiving(other, its));
+      const living = others.filter(([other, its]) => isLiving(other, its, i === 0));
       const present: Present = Object.fromEntries([...living, ...(left ? [] : [[id, beat]])]);
       if (await settings.compareAndSet(KEY, text, JSON.stringify(present))) return;
       // At the same pace, the same one would come second again and again.
-      await sleep((Math.random() * beatMs) / 5);
+      await sleep(Math.random() * LONGEST_WAIT_MS);
     }
     // Others are faster, time and again: the next beat comes soon.
   };
-  /** Whoever has said nothing new for twice as long as it counts is forgotten: it was killed. */
-  const isLiving = (other: string, its: number): boolean => {
+  /** Whoever has said nothing new for twice as long as it counts is forgotten: it was killed. Beats are counted, not tries. */
+  const isLiving = (other: string, its: number, isBeat: boolean): boolean => {
     const before = known.get(other);
-    const times = before?.beat === its ? before.times + 1 : 0;
+    const times = before?.beat === its ? before.times + (isBeat ? 1 : 0) : 0;
     known.set(other, { beat: its, times });
     return times * beatMs < 2 * silentMs;
   };

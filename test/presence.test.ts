@@ -14,6 +14,25 @@ async function until(done: () => boolean, waitMs: number): Promise<void> {
   expect(done()).toBe(true);
 }
 
+test('a worker that others are faster than does not take a living one for killed', async () => {
+  let text = JSON.stringify({ other: 1 });
+  let refused = 0;
+  const settings: SharedSettings = {
+    get: async () => text,
+    async compareAndSet(_key, _expected, value) {
+      // What the others write meanwhile is left out: it is the same worker that has said nothing new.
+      if (++refused < 10) return false;
+      text = value;
+      return true;
+    },
+    watch: () => () => undefined,
+  };
+  const { leave } = await joinWorkers(settings);
+  expect([refused, Object.keys(JSON.parse(text))]).toEqual([10, ['other', expect.any(String)]]);
+  await leave();
+  expect(Object.keys(JSON.parse(text))).toEqual(['other']);
+});
+
 describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
   const check = missing === undefined ? test : test.skip;
 
