@@ -1,6 +1,6 @@
 /** Who may do what: bearer tokens with one of three roles, or nobody but this machine. */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { Fault } from '../src/fault.ts';
+import { Fault } from '../src/core/fault.ts';
 import { RequestFault } from './problem.ts';
 
 /** Each role may do what the ones before it may. */

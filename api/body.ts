@@ -1,7 +1,7 @@
 /** Reads request bodies: bounded, of an expected media type, as UTF-8. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { Fault } from '../src/fault.ts';
+import { Fault } from '../src/core/fault.ts';
 import { findJsonError } from './json-error.ts';
 
 /**

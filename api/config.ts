@@ -4,7 +4,7 @@ import { type ConfigDocument, configDocument, shownValue } from '../src/config/d
 import { optionsOf, ownOption } from '../src/config/effective.ts';
 import { type OptionName, optionRow } from '../src/config/options.ts';
 import { findOption } from '../src/config/parse.ts';
-import { Fault } from '../src/fault.ts';
+import { Fault } from '../src/core/fault.ts';
 import { readJsonBody } from './body.ts';
 import { type Api, type Call, optionalParameter, type Route, withinQueueWait } from './route.ts';
 

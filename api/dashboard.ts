@@ -8,8 +8,8 @@
 import type { IServerAdapter } from '@bull-board/api/typings/app';
 import type { Context, Middleware, Next } from 'koa';
 import { QUEUES, RUN_QUEUES } from '../queues/jobs.ts';
-import { Fault } from '../src/fault.ts';
-import { redact } from '../src/redact.ts';
+import { Fault } from '../src/core/fault.ts';
+import { redact } from '../src/core/redact.ts';
 import type { Guard, RequestHeaders } from './auth.ts';
 import { RequestFault } from './problem.ts';
 import { type Api, type Route, withinQueueWait } from './route.ts';

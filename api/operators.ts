@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { backlogOf } from '../queues/backlog.ts';
 import { directories } from '../src/config/directories.ts';
 import { VERSION } from '../src/config/version.ts';
-import { Fault } from '../src/fault.ts';
-import { type Measures, metricsText, registry } from '../src/observe.ts';
+import { Fault } from '../src/core/fault.ts';
+import { type Measures, metricsText, registry } from '../src/core/telemetry/observe.ts';
 import { RequestFault } from './problem.ts';
 import { type Api, type Route, withinQueueWait } from './route.ts';
 

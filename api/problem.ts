@@ -1,5 +1,5 @@
 /** Problem answers (RFC 9457): every wrong request, and every failure of the service itself, in one shape. */
-import { FAULTS, Fault, type FaultCode, type FaultPlace } from '../src/fault.ts';
+import { FAULTS, Fault, type FaultCode, type FaultPlace } from '../src/core/fault.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json';
 

@@ -4,7 +4,7 @@ import { SourceFault } from '../queues/mapping-sources.ts';
 import { refusalMessage } from '../queues/outcome.ts';
 import { type FieldValues, fieldsOfBody, fieldsOfQuery } from '../queues/process-request.ts';
 import { sqlRequest } from '../queues/transform-request.ts';
-import { Fault } from '../src/fault.ts';
+import { Fault } from '../src/core/fault.ts';
 import { readJsonBody } from './body.ts';
 import { RequestFault } from './problem.ts';
 import { type Api, type Call, type Parameter, type Reply, type Route, withinQueueWait } from './route.ts';

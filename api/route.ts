@@ -6,7 +6,7 @@ import type { BusSwitch } from '../queues/bus.ts';
 import type { Runs, Schedule } from '../queues/contract.ts';
 import type { FailureMessage, Service } from '../queues/jobs.ts';
 import type { ConfigStore } from '../src/config/store.ts';
-import { Fault } from '../src/fault.ts';
+import { Fault } from '../src/core/fault.ts';
 import type { Role } from './auth.ts';
 
 /** What the routes need of the rest of the process. */

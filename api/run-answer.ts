@@ -2,8 +2,8 @@
 import type { Order, Outcome, RunView } from '../queues/jobs.ts';
 import { NO_WORKERS } from '../queues/presence.ts';
 import type { Snapshot } from '../src/config/options.ts';
-import { Fault } from '../src/fault.ts';
-import { redact } from '../src/redact.ts';
+import { Fault } from '../src/core/fault.ts';
+import { redact } from '../src/core/redact.ts';
 import { type Api, type Call, explainQueueError, type Parameter, type Reply, type Route, withinQueueWait } from './route.ts';
 
 export const RUN_REPLIES: Route['replies'] = {

@@ -1,6 +1,6 @@
 /** `/runs`: look at runs, and cancel them. */
 import type { RunState } from '../queues/jobs.ts';
-import { Fault } from '../src/fault.ts';
+import { Fault } from '../src/core/fault.ts';
 import { type Api, type Call, explainQueueError, optionalParameter, type Route, withinQueueWait } from './route.ts';
 import { withReason } from './run-answer.ts';
 

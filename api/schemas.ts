@@ -1,5 +1,5 @@
 /** JSON schemas of what goes in and out, by the names under which routes refer to them. */
-import { FAULTS } from '../src/fault.ts';
+import { FAULTS } from '../src/core/fault.ts';
 import { TARGET_TYPES, WRITE_MODES } from '../src/targets/target.ts';
 import { RUN_STATES } from './runs.ts';
 

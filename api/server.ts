@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type Koa from 'koa';
-import { Fault } from '../src/fault.ts';
+import { Fault } from '../src/core/fault.ts';
 
 export interface HttpServer {
   /** `http://127.0.0.1:8080`. */

@@ -1,6 +1,6 @@
 /** Sends an answer in parts, as fast as they are taken. */
 import type { ServerResponse } from 'node:http';
-import { Fault } from '../src/fault.ts';
+import { Fault } from '../src/core/fault.ts';
 
 /** How a streamed answer ended: whole, with nobody to take it, or cut off because it could not be made to its end. */
 export type StreamEnd = { readonly kind: 'sent' } | { readonly kind: 'left' } | { readonly kind: 'cut'; readonly fault: Fault };

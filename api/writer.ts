@@ -2,8 +2,8 @@
 import { failureMessage } from '../queues/outcome.ts';
 import { type FieldValues, fieldsOfBody, fieldsOfQuery, readWriteInputs } from '../queues/process-request.ts';
 import { targetOf, writerRequest } from '../queues/writer-request.ts';
-import { Fault } from '../src/fault.ts';
-import { redact } from '../src/redact.ts';
+import { Fault } from '../src/core/fault.ts';
+import { redact } from '../src/core/redact.ts';
 import type { TargetProbe } from '../src/targets/target.ts';
 import { readJsonBody } from './body.ts';
 import type { Api, Call, Reply, Route } from './route.ts';

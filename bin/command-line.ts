@@ -1,6 +1,6 @@
 /** Options of a command as a table: parsing, `--help` and did-you-mean read it. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { didYouMean } from '../src/nearest.ts';
+import { didYouMean } from '../src/core/nearest.ts';
 
 export interface CommandOption {
   readonly short?: string;

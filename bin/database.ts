@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { DEFAULTS } from '../src/config/options.ts';
 import { parseOption } from '../src/config/parse.ts';
-import { Fault } from '../src/fault.ts';
+import { Fault } from '../src/core/fault.ts';
 import type { DatabaseAccess, SqlLimits } from '../src/run/request.ts';
 import type { CommandOption, Parsed } from './command-line.ts';
 

@@ -2,7 +2,7 @@
 
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Fault } from '../src/fault.ts';
+import { Fault } from '../src/core/fault.ts';
 import { type DatabaseAccess, DEFAULT_BASE } from '../src/run/request.ts';
 import { openSession } from '../src/sql/database.ts';
 import { type DirectMappingRequest, readDirectMapping } from '../src/sql/direct-mapping.ts';

@@ -1,5 +1,5 @@
 /** Exit codes, and the one that a failure gets. */
-import { Fault } from '../src/fault.ts';
+import { Fault } from '../src/core/fault.ts';
 import { complain, complainOf, say } from './terminal.ts';
 
 /** `interrupted` and `readerGone` are what a shell reports of a program that SIGINT or SIGPIPE ended. */

@@ -1,5 +1,5 @@
 /** `quadmill explain`: how a mapping would be carried out, without reading any input. */
-import { describeFault, Fault } from '../src/fault.ts';
+import { describeFault, Fault } from '../src/core/fault.ts';
 import type { Mapping } from '../src/mapping/model.ts';
 import { explainPlan } from '../src/plan/explain.ts';
 import { Databases } from '../src/run/databases.ts';

@@ -1,6 +1,6 @@
 /** The command line: finds the command, loads no more than that command needs. */
 
-import { didYouMean } from '../src/nearest.ts';
+import { didYouMean } from '../src/core/nearest.ts';
 import { UsageError } from './command-line.ts';
 import { EXIT, failed } from './exit.ts';
 import { complain } from './terminal.ts';

@@ -1,6 +1,6 @@
 /** Rejected records: counted, the first ones shown, all of them in a file under quarantine. */
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
-import { describeFault, Fault } from '../src/fault.ts';
+import { describeFault, Fault } from '../src/core/fault.ts';
 import type { Rejection } from '../src/run/request.ts';
 import { writeFault } from '../src/sinks/descriptor.ts';
 

@@ -1,7 +1,8 @@
 /** `quadmill run`: one run in this process. */
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
-import { Fault } from '../src/fault.ts';
+import { Fault } from '../src/core/fault.ts';
+import { findNotInIri } from '../src/core/text.ts';
 import {
   type DatabaseAccess,
   type ErrorPolicy,
@@ -15,7 +16,6 @@ import {
 import { ReaderGone } from '../src/sinks/descriptor.ts';
 import { GRAPH_HEADERS, OUTPUT_FORMATS } from '../src/sinks/sink.ts';
 import { formatByExtension } from '../src/storage/input-format.ts';
-import { findNotInIri } from '../src/text.ts';
 import { type Command, helpOf, numberOf, type Parsed, parseCommandLine, UsageError } from './command-line.ts';
 import { DATABASE_OPTIONS, databaseOf, sqlLimits } from './database.ts';
 import { EXIT, failed } from './exit.ts';

@@ -19,8 +19,8 @@ import { DEFAULTS, type OptionName, type OptionValues, type Snapshot } from '../
 import { type EnvironmentReading, parseOption, readEnvironment } from '../src/config/parse.ts';
 import { type ConfigStore, openConfig } from '../src/config/store.ts';
 import { VERSION } from '../src/config/version.ts';
-import { Fault } from '../src/fault.ts';
-import { createLogger, type Logger, observeProcess } from '../src/observe.ts';
+import { Fault } from '../src/core/fault.ts';
+import { createLogger, type Logger, observeProcess } from '../src/core/telemetry/observe.ts';
 import { makeDirectory } from '../src/storage/directory.ts';
 import type { EmbeddedStore } from '../src/targets/embedded.ts';
 import { type Bridge, openBridge } from '../workers/bridge.ts';

@@ -1,8 +1,8 @@
 /** The embedded store of a process that serves. */
 import { directories } from '../src/config/directories.ts';
 import type { Snapshot } from '../src/config/options.ts';
-import { Fault } from '../src/fault.ts';
-import type { Logger } from '../src/observe.ts';
+import { Fault } from '../src/core/fault.ts';
+import type { Logger } from '../src/core/telemetry/observe.ts';
 import type { EmbeddedStore } from '../src/targets/embedded.ts';
 import { usualStoreMemoryMb } from '../workers/memory.ts';
 

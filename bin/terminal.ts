@@ -1,5 +1,5 @@
 /** What the command line says to the person: on standard error, so that standard output stays data. */
-import { describeFault, type Fault } from '../src/fault.ts';
+import { describeFault, type Fault } from '../src/core/fault.ts';
 import type { Progress } from '../src/run/request.ts';
 
 let quiet = false;

@@ -4,7 +4,7 @@
  * every group that consumes its topic; until then it is whoever produces that keeps it.
  */
 import type { Snapshot } from '../src/config/options.ts';
-import { Fault } from '../src/fault.ts';
+import { Fault } from '../src/core/fault.ts';
 import type { SharedSettings } from './contract.ts';
 
 /** Every message has a key: without one, an acknowledged message can be lost when a broker stops. */

@@ -8,7 +8,7 @@
  */
 import { Cron as Croner } from 'croner';
 import type { Snapshot } from '../src/config/options.ts';
-import { excerpt, Fault, type FaultCode } from '../src/fault.ts';
+import { excerpt, Fault, type FaultCode } from '../src/core/fault.ts';
 
 /** An expression and the IANA time zone that it is meant in. */
 export interface Timing {

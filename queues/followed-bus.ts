@@ -1,8 +1,8 @@
 /** The message bus that the options say at any time: brokers, the process alone, or none; another one when they change while the process runs. */
 import type { Snapshot } from '../src/config/options.ts';
 import type { ConfigStore } from '../src/config/store.ts';
-import { Fault } from '../src/fault.ts';
-import type { Logger } from '../src/observe.ts';
+import { Fault } from '../src/core/fault.ts';
+import type { Logger } from '../src/core/telemetry/observe.ts';
 import { type BusState, busKind, type MessageBus } from './bus.ts';
 import { openKafka } from './kafka.ts';
 import { openLocalBus } from './local-bus.ts';

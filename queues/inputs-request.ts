@@ -1,8 +1,8 @@
 /** What a run of the semi-structured transformer is, whoever asks for it: by HTTP or by message, the same checks. */
 import { mappingsOf } from '../src/config/directories.ts';
 import type { Snapshot } from '../src/config/options.ts';
-import { Fault } from '../src/fault.ts';
-import { redact } from '../src/redact.ts';
+import { Fault } from '../src/core/fault.ts';
+import { redact } from '../src/core/redact.ts';
 import { listDirectory, probeInput } from '../src/storage/storage.ts';
 import { locate } from '../src/storage/url.ts';
 import type { TransformRequest } from './jobs.ts';

@@ -11,7 +11,7 @@
  * - *part*: one output file. *manifest*: the list of a run's parts, written last.
  * - *attempt*: one start of a job; each writes under a name of its own.
  */
-import type { FaultData } from '../src/fault.ts';
+import type { FaultData } from '../src/core/fault.ts';
 import type { InputBinding, Progress, RunReport, RunRequest, RunSlice } from '../src/run/request.ts';
 import type { FinishedPart, GraphHeader, OutputFormat, PartFile } from '../src/sinks/sink.ts';
 import type { RejectedStatement, WritePosition, WriteReport, WriteRequest } from '../src/targets/request.ts';

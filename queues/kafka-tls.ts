@@ -2,7 +2,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Snapshot } from '../src/config/options.ts';
-import { Fault } from '../src/fault.ts';
+import { Fault } from '../src/core/fault.ts';
 
 type Options = Pick<Snapshot, 'KAFKA_SSL' | 'KAFKA_SSL_CA' | 'KAFKA_SSL_CERT' | 'KAFKA_SSL_KEY'>;
 type FileOption = Exclude<keyof Options, 'KAFKA_SSL'>;

@@ -17,10 +17,10 @@ import {
   type Producer,
   type SASLOptions,
 } from 'kafkajs';
-import { LinkedAbort } from '../src/abort.ts';
 import type { Snapshot } from '../src/config/options.ts';
-import { Fault } from '../src/fault.ts';
-import { type Logger, METRICS } from '../src/observe.ts';
+import { LinkedAbort } from '../src/core/abort.ts';
+import { Fault } from '../src/core/fault.ts';
+import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
 import { atMost } from './backend.ts';
 import { type IncomingMessage, type MessageBus, MessageTooLarge, type OutgoingMessage, type Subscription, type Take } from './bus.ts';
 import { explainHandshake, kafkaTls } from './kafka-tls.ts';

@@ -5,7 +5,7 @@
  * are read in a thread, one after the other.
  */
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { Fault } from '../src/fault.ts';
+import { Fault } from '../src/core/fault.ts';
 import type { Diagnostic } from '../src/mapping/model.ts';
 import { readMapping } from '../src/mapping/read.ts';
 

@@ -8,9 +8,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Job, JobState, JobType } from 'bullmq';
 import { DEFAULTS, type Snapshot } from '../src/config/options.ts';
-import { Fault } from '../src/fault.ts';
-import { redact } from '../src/redact.ts';
-import { traceRun } from '../src/trace.ts';
+import { Fault } from '../src/core/fault.ts';
+import { redact } from '../src/core/redact.ts';
+import { traceRun } from '../src/core/telemetry/trace.ts';
 import { atMost, type QueueBackend, within } from './backend.ts';
 import type { Runs } from './contract.ts';
 import {

@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import type { OptionValues } from '../src/config/options.ts';
-import { createLogger } from '../src/observe.ts';
+import { createLogger } from '../src/core/telemetry/observe.ts';
 import { missingMariadb, startMariadb } from './servers/mariadb.ts';
 import { freePort } from './servers/port.ts';
 import { missingPostgres, startPostgres } from './servers/postgres.ts';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from '@jest/globals';
 import { type StreamEnd, sendStream } from '../api/stream.ts';
-import { Fault } from '../src/fault.ts';
+import { Fault } from '../src/core/fault.ts';
 
 const CHUNK = Buffer.alloc(2 ** 20, 'x');
 let server: Server | undefined;

@@ -6,8 +6,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { findJsonError } from '../api/json-error.ts';
 import { withReason } from '../api/run-answer.ts';
 import type { RunView } from '../queues/jobs.ts';
-import { FAULTS } from '../src/fault.ts';
-import { createLogger } from '../src/observe.ts';
+import { FAULTS } from '../src/core/fault.ts';
+import { createLogger } from '../src/core/telemetry/observe.ts';
 import { PROJECT_ROOT } from './project-root.ts';
 import { type FakeApi, startFakeApi, successReport } from './service/fake.ts';
 

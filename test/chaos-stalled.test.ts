@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { openBackend, type QueueBackend } from '../queues/backend.ts';
-import { quietLogger } from '../src/observe.ts';
+import { quietLogger } from '../src/core/telemetry/observe.ts';
 import { missingRedis, startRedis } from './servers/redis.ts';
 
 const INTERVAL_MS = 1_000;

@@ -3,8 +3,8 @@ import { type ConfigDocument, configDocument, type DocumentService } from '../sr
 import { DEFAULTS, OPTION_NAMES, type OptionName, optionRow } from '../src/config/options.ts';
 import { findOption, parseOption, readEnvironment } from '../src/config/parse.ts';
 import { openConfig, type SharedSettings } from '../src/config/store.ts';
-import { Fault } from '../src/fault.ts';
-import { redact } from '../src/redact.ts';
+import { Fault } from '../src/core/fault.ts';
+import { redact } from '../src/core/redact.ts';
 
 const transformer: DocumentService = { name: 'Semi-Structured-Transformer', scope: 'transformer' };
 const writer: DocumentService = { name: 'Graph-Writer', scope: 'writer' };

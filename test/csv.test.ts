@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import type { CsvDialect } from '../src/csv-dialect.ts';
-import { Fault } from '../src/fault.ts';
+import type { CsvDialect } from '../src/core/csv-dialect.ts';
+import { Fault } from '../src/core/fault.ts';
+import { fromBytes } from '../src/core/text.ts';
 import { openCsv } from '../src/sources/csv.ts';
 import type { Reading } from '../src/sources/source.ts';
-import { fromBytes } from '../src/text.ts';
 
 const READING: Reading = { name: 'people.csv', dialect: 'rml', nulls: [], encoding: undefined, namespaces: {}, maxRecordBytes: 2 ** 20 };
 

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { openBackend, type QueueBackend } from '../queues/backend.ts';
 import { QUEUES as NAMES, type TransformRequest } from '../queues/jobs.ts';
 import { openRuns } from '../queues/runs.ts';
-import { quietLogger } from '../src/observe.ts';
+import { quietLogger } from '../src/core/telemetry/observe.ts';
 import { PROJECT_ROOT } from './project-root.ts';
 import { QUEUES, startRedis, type TestServer, temporaryDirectory, uniquePrefix } from './queues-backends.ts';
 import { missingRedis } from './servers/redis.ts';

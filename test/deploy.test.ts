@@ -8,7 +8,7 @@ import { parseTokens } from '../api/auth.ts';
 import { DEFAULTS, OPTION_NAMES, type OptionName, optionRow } from '../src/config/options.ts';
 import { parseOption } from '../src/config/parse.ts';
 import { VERSION } from '../src/config/version.ts';
-import { METRICS, registry } from '../src/observe.ts';
+import { METRICS, registry } from '../src/core/telemetry/observe.ts';
 import { parseJdbcUrl } from '../src/sql/jdbc.ts';
 import { PROJECT_ROOT } from './project-root.ts';
 import { missingPostgres, startPostgres } from './servers/postgres.ts';

@@ -4,7 +4,7 @@
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Fault } from '../src/fault.ts';
+import { Fault } from '../src/core/fault.ts';
 import { openEmbeddedStore } from '../src/targets/embedded.ts';
 
 const [directory = '', journalBytes] = process.argv.slice(2);

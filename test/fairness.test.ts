@@ -11,7 +11,7 @@ import { SLICE_QUEUE, TRANSFORM_QUEUE, type TransformRequest } from '../queues/j
 import { openRuns } from '../queues/runs.ts';
 import { laneOf, prioritiesFrom, priorityOf, URGENCIES, USUAL_URGENCY, urgencyOf } from '../queues/turns.ts';
 import { openConfig } from '../src/config/store.ts';
-import { quietLogger } from '../src/observe.ts';
+import { quietLogger } from '../src/core/telemetry/observe.ts';
 import { startWorkers } from '../workers/host.ts';
 import { QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from './queues-backends.ts';
 import { tinyRun } from './queues-requests.ts';

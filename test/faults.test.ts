@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { FaultCode, FaultPlace } from '../src/fault.ts';
+import type { FaultCode, FaultPlace } from '../src/core/fault.ts';
 import { BROKEN_INPUTS } from './cases/faults/broken-inputs.ts';
 import { csv, json, latin1, utf16, xml, zipped } from './cases/faults/files.ts';
 import { mountSmallDisk, permissionsMissing, plainUser, smallDiskMissing } from './cases/faults/machine.ts';

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { METRICS, metricsText, observeProcess, registry } from '../src/observe.ts';
+import { METRICS, metricsText, observeProcess, registry } from '../src/core/telemetry/observe.ts';
 import { PROJECT_ROOT } from './project-root.ts';
 import { readYaml } from './yaml.ts';
 

@@ -1,9 +1,9 @@
 /** How the JSON tests read a document and show what they read. */
-import { Fault } from '../src/fault.ts';
+import { Fault } from '../src/core/fault.ts';
+import { fromBytes } from '../src/core/text.ts';
+import { TypedValue, type Values } from '../src/core/value.ts';
 import { openJson } from '../src/sources/json.ts';
 import type { Reading } from '../src/sources/source.ts';
-import { fromBytes } from '../src/text.ts';
-import { TypedValue, type Values } from '../src/value.ts';
 
 export const READING: Reading = {
   name: 'input.json',

@@ -11,7 +11,7 @@ import { type Announcement, announcementOf, sourceOf } from '../queues/messages.
 import { openOutbox, startSender } from '../queues/outbox.ts';
 import { DEFAULTS, type OptionValues } from '../src/config/options.ts';
 import { openConfig } from '../src/config/store.ts';
-import { quietLogger } from '../src/observe.ts';
+import { quietLogger } from '../src/core/telemetry/observe.ts';
 import { consumptionsOf, startConsumers, taking } from '../workers/consume.ts';
 import { QUEUES, type TestServer, temporaryDirectory, uniquePrefix } from './queues-backends.ts';
 import { type FakeRuns, failureMessage, fakeRuns, memorySettings, successReport } from './service/fake.ts';

@@ -8,7 +8,7 @@ import type { IncomingMessage } from '../queues/bus.ts';
 import { openKafka } from '../queues/kafka.ts';
 import { runIdOfKey } from '../queues/runs.ts';
 import { DEFAULTS, type OptionValues } from '../src/config/options.ts';
-import { createLogger, quietLogger } from '../src/observe.ts';
+import { createLogger, quietLogger } from '../src/core/telemetry/observe.ts';
 import { startRedis, temporaryDirectory, uniquePrefix } from './queues-backends.ts';
 import { KAFKA_USERS, type KafkaServer, missingKafka, type Secured, startKafka } from './servers/kafka.ts';
 import { missingRedis } from './servers/redis.ts';

@@ -5,18 +5,18 @@ import { describe, expect, test } from '@jest/globals';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
-/** Room → rooms that it may import from, besides itself. Files directly in `src` are the ground that everything stands on. */
+/** Room → rooms that it may import from, besides itself. `src/core` is what every room may use. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
-  'src/ground': [],
-  'src/mapping': ['src/ground'],
-  'src/plan': ['src/ground', 'src/mapping'],
-  'src/terms': ['src/ground', 'src/mapping'],
-  'src/sql': ['src/ground'],
-  'src/sources': ['src/ground', 'src/sql'],
-  'src/sinks': ['src/ground', 'src/storage'],
-  'src/storage': ['src/ground'],
+  'src/core': [],
+  'src/mapping': ['src/core'],
+  'src/plan': ['src/core', 'src/mapping'],
+  'src/terms': ['src/core', 'src/mapping'],
+  'src/sql': ['src/core'],
+  'src/sources': ['src/core', 'src/sql'],
+  'src/sinks': ['src/core', 'src/storage'],
+  'src/storage': ['src/core'],
   'src/property-graph': [
-    'src/ground',
+    'src/core',
     'src/sources',
     'src/storage',
     'src/sinks',
@@ -25,11 +25,11 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/targets/groups.ts',
     'src/targets/read.ts',
   ],
-  'src/targets': ['src/ground', 'src/storage', 'src/property-graph'],
-  'src/config': ['src/ground', 'src/storage', 'src/sinks/sink.ts', 'src/targets/target.ts'],
-  'src/run': ['src/ground', 'src/mapping', 'src/plan', 'src/terms', 'src/sources', 'src/sql', 'src/sinks', 'src/storage'],
+  'src/targets': ['src/core', 'src/storage', 'src/property-graph'],
+  'src/config': ['src/core', 'src/storage', 'src/sinks/sink.ts', 'src/targets/target.ts'],
+  'src/run': ['src/core', 'src/mapping', 'src/plan', 'src/terms', 'src/sources', 'src/sql', 'src/sinks', 'src/storage'],
   queues: [
-    'src/ground',
+    'src/core',
     'src/config',
     'src/mapping',
     'src/run/request.ts',
@@ -38,11 +38,11 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/targets/request.ts',
     'src/targets/target.ts',
   ],
-  workers: ['queues', 'src/ground', 'src/config', 'src/run', 'src/sinks', 'src/storage', 'src/targets', 'src/property-graph'],
+  workers: ['queues', 'src/core', 'src/config', 'src/run', 'src/sinks', 'src/storage', 'src/targets', 'src/property-graph'],
   api: [
     'src/targets',
     'queues',
-    'src/ground',
+    'src/core',
     'src/config',
     'src/mapping',
     'src/sql',
@@ -55,7 +55,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'api',
     'workers',
     'queues',
-    'src/ground',
+    'src/core',
     'src/config',
     'src/run',
     'src/mapping',
@@ -83,7 +83,7 @@ const BEHIND: Readonly<Record<string, readonly string[]>> = {
   koa: ['api/'],
   '@bull-board/api': ['api/dashboard.ts'],
   '@bull-board/koa': ['api/dashboard.ts'],
-  '@opentelemetry/api': ['src/trace.ts'],
+  '@opentelemetry/api': ['src/core/telemetry/trace.ts'],
   'bullmq-otel': ['queues/'],
   '@koa/router': ['api/'],
   saxes: ['src/sources/'],
@@ -92,12 +92,7 @@ const BEHIND: Readonly<Record<string, readonly string[]>> = {
   oxigraph: ['src/targets/'],
 };
 
-const room = (path: string): string =>
-  path.startsWith('src/')
-    ? path.split('/').length === 2
-      ? 'src/ground'
-      : path.split('/').slice(0, 2).join('/')
-    : (path.split('/')[0] as string);
+const room = (path: string): string => (path.startsWith('src/') ? path.split('/').slice(0, 2).join('/') : (path.split('/')[0] as string));
 
 function* sources(directory: string): Generator<string> {
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
@@ -151,7 +146,7 @@ describe('imports point one way', () => {
 });
 
 describe('signals', () => {
-  test('end by a controller and a timer of `src/abort.ts`: a time-out that only a combined signal refers to may be collected, and never fires', () => {
+  test('end by a controller and a timer of `src/core/abort.ts`: a time-out that only a combined signal refers to may be collected, and never fires', () => {
     const wrong = ['src', 'queues', 'workers', 'api', 'bin', 'test/chaos', 'test/conformance'].flatMap((top) =>
       [...sources(join(ROOT, top))].filter((path) => /AbortSignal\.(any|timeout)\(/.test(readFileSync(path, 'utf8'))),
     );

@@ -8,7 +8,7 @@ import { ALWAYS_ON } from '../queues/bus.ts';
 import { openLocalBus } from '../queues/local-bus.ts';
 import { openRuns } from '../queues/runs.ts';
 import { openConfig } from '../src/config/store.ts';
-import { quietLogger } from '../src/observe.ts';
+import { quietLogger } from '../src/core/telemetry/observe.ts';
 import { openBridge } from '../workers/bridge.ts';
 import { startWorkers } from '../workers/host.ts';
 import { tinyRun } from './queues-requests.ts';

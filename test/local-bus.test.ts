@@ -12,7 +12,7 @@ import type { Outcome, TransformPayload } from '../queues/jobs.ts';
 import { openLocalBus } from '../queues/local-bus.ts';
 import { openOutbox } from '../queues/outbox.ts';
 import { openConfig } from '../src/config/store.ts';
-import { quietLogger } from '../src/observe.ts';
+import { quietLogger } from '../src/core/telemetry/observe.ts';
 import { type Bridge, openBridge } from '../workers/bridge.ts';
 import { QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from './queues-backends.ts';
 import { tinyRun } from './queues-requests.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { didYouMean, editDistance, nearest } from '../src/nearest.ts';
+import { didYouMean, editDistance, nearest } from '../src/core/nearest.ts';
 
 describe('nearest', () => {
   test.each([

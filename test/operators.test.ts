@@ -5,7 +5,7 @@ import { openBackend } from '../queues/backend.ts';
 import { backlogOf } from '../queues/backlog.ts';
 import { SLICE_QUEUE, type TransformRequest } from '../queues/jobs.ts';
 import { openRuns } from '../queues/runs.ts';
-import { quietLogger } from '../src/observe.ts';
+import { quietLogger } from '../src/core/telemetry/observe.ts';
 import { QUEUES, temporaryDirectory, uniquePrefix } from './queues-backends.ts';
 import { startFakeApi } from './service/fake.ts';
 import { ask } from './service/process.ts';

@@ -3,14 +3,14 @@
  * records that make the term, and terms of two term maps that can be equal must not be told apart.
  */
 import { describe, expect, test } from '@jest/globals';
-import { Fault } from '../src/fault.ts';
+import { Fault } from '../src/core/fault.ts';
+import { toBytes } from '../src/core/text.ts';
 import type { Expression, TermMap, TermType, TriplesMap } from '../src/mapping/model.ts';
 import { expressionText } from '../src/mapping/model.ts';
 import { planMapping } from '../src/plan/plan.ts';
 import { recoverable } from '../src/plan/recoverable.ts';
 import { writtenTerm } from '../src/plan/written.ts';
 import { compileTerm } from '../src/terms/generate.ts';
-import { toBytes } from '../src/text.ts';
 
 const ORIGIN = { document: 'm.ttl', line: 1, column: 1 };
 /** A base that a value can write, too. */

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { openBackend } from '../queues/backend.ts';
 import { joinWorkers, watchWorkers } from '../queues/presence.ts';
 import type { SharedSettings } from '../src/config/store.ts';
-import { quietLogger } from '../src/observe.ts';
+import { quietLogger } from '../src/core/telemetry/observe.ts';
 import { QUEUES, temporaryDirectory, uniquePrefix } from './queues-backends.ts';
 
 const PACE = { beatMs: 50, silentMs: 1_500 };

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import neo4j, { type Driver } from 'neo4j-driver';
-import { NO_LIMITS } from '../src/limits.ts';
+import { NO_LIMITS } from '../src/core/limits.ts';
 import { writeGraphCsv } from '../src/property-graph/csv-write.ts';
 import { BASE_LABEL, GRAPH, KEY } from '../src/property-graph/names.ts';
 import { combine } from '../src/property-graph/values.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Fault } from '../src/fault.ts';
+import { Fault } from '../src/core/fault.ts';
 import { readGraphCsv } from '../src/property-graph/csv-read.ts';
 import { type GraphCsvFiles, writeGraphCsv } from '../src/property-graph/csv-write.ts';
 import type { EdgeElement, NodeElement } from '../src/property-graph/elements.ts';

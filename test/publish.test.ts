@@ -7,7 +7,7 @@ import { openRuns, runIdOfKey } from '../queues/runs.ts';
 import { settingsOf } from '../queues/transform-request.ts';
 import { DEFAULTS, type OptionValues } from '../src/config/options.ts';
 import { openConfig } from '../src/config/store.ts';
-import { quietLogger } from '../src/observe.ts';
+import { quietLogger } from '../src/core/telemetry/observe.ts';
 import { RUN_DEFAULTS, type RunReport } from '../src/run/request.ts';
 import { type FileSink, openFileSink } from '../src/sinks/file.ts';
 import { startWorkers } from '../workers/host.ts';

@@ -14,7 +14,7 @@ import { openBackend, type QueueBackend } from '../queues/backend.ts';
 import type { TransformRequest } from '../queues/jobs.ts';
 import { openRuns } from '../queues/runs.ts';
 import { openConfig } from '../src/config/store.ts';
-import { quietLogger } from '../src/observe.ts';
+import { quietLogger } from '../src/core/telemetry/observe.ts';
 import { RUN_DEFAULTS } from '../src/run/request.ts';
 import { claimDirectory } from '../src/storage/claim.ts';
 import { processExists } from '../src/storage/owner.ts';
@@ -23,7 +23,7 @@ import { QUEUES, startRedis, temporaryDirectory, uniquePrefix } from './queues-b
 
 const ENGINE = new URL('../dist/test/queues-engine.js', import.meta.url).href;
 const BACKEND = new URL('../dist/queues/backend.js', import.meta.url).href;
-const OBSERVE = new URL('../dist/src/observe.js', import.meta.url).href;
+const OBSERVE = new URL('../dist/src/core/telemetry/observe.js', import.meta.url).href;
 const logger = quietLogger();
 const missing = QUEUES.find((queue) => queue.name === 'redis')?.missing;
 const withRedis =

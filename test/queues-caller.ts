@@ -1,7 +1,7 @@
 /** A process that submits runs of one caller until it is killed: `node queues-caller.js QUEUE_URL PREFIX DATA_DIR CALLER`. Says `enough` on the way. */
 import { openBackend } from '../queues/backend.ts';
 import { openRuns } from '../queues/runs.ts';
-import { quietLogger } from '../src/observe.ts';
+import { quietLogger } from '../src/core/telemetry/observe.ts';
 import { tinyRun } from './queues-requests.ts';
 
 const [url, prefix = '', directory = '', caller] = process.argv.slice(2);

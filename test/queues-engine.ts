@@ -9,7 +9,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Fault, type FaultCode } from '../src/fault.ts';
+import { Fault, type FaultCode } from '../src/core/fault.ts';
 import type { RunHooks, RunReport, RunRequest } from '../src/run/request.ts';
 import type { SliceSizes } from '../src/run/slices.ts';
 import type { QuadSink } from '../src/sinks/sink.ts';

@@ -1,7 +1,7 @@
 /** A worker process for tests: `node queues-worker.js QUEUE_URL PREFIX DATA_DIR`. Says `ready`, works until SIGTERM. */
 import { openBackend } from '../queues/backend.ts';
 import { openConfig } from '../src/config/store.ts';
-import { createLogger } from '../src/observe.ts';
+import { createLogger } from '../src/core/telemetry/observe.ts';
 import { startWorkers } from '../workers/host.ts';
 
 const [url, prefix = '', directory = ''] = process.argv.slice(2);

@@ -10,7 +10,7 @@ import type { Runs } from '../queues/contract.ts';
 import { ANNOUNCE_QUEUE, type Outcome, type RunView, TRANSFORM_QUEUE, type TransformRequest } from '../queues/jobs.ts';
 import { openRuns } from '../queues/runs.ts';
 import { type ConfigStore, openConfig } from '../src/config/store.ts';
-import { quietLogger } from '../src/observe.ts';
+import { quietLogger } from '../src/core/telemetry/observe.ts';
 import { RUN_DEFAULTS } from '../src/run/request.ts';
 import { startWorkers, type Workers } from '../workers/host.ts';
 import { QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from './queues-backends.ts';

@@ -1,6 +1,6 @@
 /** Random datasets with everything that a format could trip over, as statements and as the lines that the engine writes. */
-import { escapeLiteral, toBytes } from '../src/text.ts';
-import { XSD } from '../src/value.ts';
+import { escapeLiteral, toBytes } from '../src/core/text.ts';
+import { XSD } from '../src/core/value.ts';
 import type { Random } from './chaos/random.ts';
 
 /** A term as a comparable text: `<iri>`, `_:label`, or a literal's JSON with language in lower case and datatype. */

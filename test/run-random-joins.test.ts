@@ -6,7 +6,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { partitionOf } from '../src/hash.ts';
+import { partitionOf } from '../src/core/hash.ts';
 import { MemoryBudget } from '../src/run/distinct.ts';
 import { KeyedTexts, pairTexts } from '../src/run/join.ts';
 import { RUN_DEFAULTS, type RunRequest } from '../src/run/request.ts';

@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { fromBytes } from '../src/core/text.ts';
 import type { RunRequest } from '../src/run/request.ts';
 import { type DatabaseAccess, RUN_DEFAULTS } from '../src/run/request.ts';
 import { cutRun, executeRun } from '../src/run/run.ts';
-import { fromBytes } from '../src/text.ts';
 import { SERVERS, startDatabases, type TestDatabases } from './servers/databases.ts';
 
 /** Random mappings with joins, over tables whose values repeat and are missing: what the database does must be what the engine does with files. */

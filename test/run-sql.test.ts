@@ -2,13 +2,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { fromBytes } from '../src/core/text.ts';
 import { readMapping } from '../src/mapping/read.ts';
 import { explainPlan } from '../src/plan/explain.ts';
 import { Databases } from '../src/run/databases.ts';
 import { type DatabaseAccess, RUN_DEFAULTS, type RunReport, type RunRequest } from '../src/run/request.ts';
 import { cutRun, executeRun } from '../src/run/run.ts';
 import type { QuadSink } from '../src/sinks/sink.ts';
-import { fromBytes } from '../src/text.ts';
 import { SERVERS, startDatabases, type TestDatabases } from './servers/databases.ts';
 
 const COMPILED = new URL('../dist/src/run/run.js', import.meta.url).href;

@@ -11,8 +11,8 @@ import { openRuns } from '../queues/runs.ts';
 import { openSchedule, type SharedSchedule, startTicks, type TickOptions } from '../queues/schedule.ts';
 import type { OptionValues } from '../src/config/options.ts';
 import { openConfig } from '../src/config/store.ts';
-import { Fault } from '../src/fault.ts';
-import { createLogger } from '../src/observe.ts';
+import { Fault } from '../src/core/fault.ts';
+import { createLogger } from '../src/core/telemetry/observe.ts';
 import { QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from './queues-backends.ts';
 import { fakeRuns, memorySettings } from './service/fake.ts';
 

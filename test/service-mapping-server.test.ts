@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { Fault } from '../src/fault.ts';
+import { Fault } from '../src/core/fault.ts';
 import { readText } from '../src/storage/storage.ts';
 import { temporaryDirectory } from './queues-backends.ts';
 import { PEOPLE, peopleMapping } from './service/inputs.ts';

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { Fault } from '../src/fault.ts';
+import { Fault } from '../src/core/fault.ts';
+import { toBytes } from '../src/core/text.ts';
 import { type FileSinkOptions, openFileSink } from '../src/sinks/file.ts';
 import { openStreamSink } from '../src/sinks/stream.ts';
-import { toBytes } from '../src/text.ts';
 
 let directory: string;
 

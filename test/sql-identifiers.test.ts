@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { describeFault, Fault } from '../src/fault.ts';
+import { describeFault, Fault } from '../src/core/fault.ts';
 import type { Product } from '../src/sql/database.ts';
 import { type ColumnNaming, findColumn, parseNameList, parseTableName, quote, suggestColumns } from '../src/sql/identifiers.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { describeFault, Fault } from '../src/fault.ts';
+import { describeFault, Fault } from '../src/core/fault.ts';
 import type { DatabaseAddress } from '../src/sql/database.ts';
 import { type JdbcRequest, parseJdbcUrl } from '../src/sql/jdbc.ts';
 import { JDBC_PARAMETERS } from '../src/sql/jdbc-parameters.ts';

@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Fault } from '../src/fault.ts';
+import type { Fault } from '../src/core/fault.ts';
 import { SESSION_DEFAULTS, type SqlSession } from '../src/sql/database.ts';
 import { parseJdbcUrl } from '../src/sql/jdbc.ts';
 import { openMysql } from '../src/sql/mysql.ts';

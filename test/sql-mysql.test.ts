@@ -3,7 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createConnection } from 'mysql2/promise';
-import type { Fault } from '../src/fault.ts';
+import type { Fault } from '../src/core/fault.ts';
+import { fromBytes } from '../src/core/text.ts';
 import {
   type Column,
   type DatabaseAddress,
@@ -14,7 +15,6 @@ import {
 } from '../src/sql/database.ts';
 import { parseJdbcUrl } from '../src/sql/jdbc.ts';
 import { openMysql } from '../src/sql/mysql.ts';
-import { fromBytes } from '../src/text.ts';
 import { type Mariadb, missingMariadb, startMariadb } from './servers/mariadb.ts';
 import { freePort } from './servers/port.ts';
 

@@ -1,10 +1,10 @@
 /** PostgreSQL's types: what a real server writes, and what becomes of it. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Fault } from '../src/fault.ts';
+import { Fault } from '../src/core/fault.ts';
+import { fromBytes, toBytes } from '../src/core/text.ts';
+import { XSD } from '../src/core/value.ts';
 import { type Column, openSession, SESSION_DEFAULTS, type SqlSession } from '../src/sql/database.ts';
 import { parseJdbcUrl } from '../src/sql/jdbc.ts';
-import { fromBytes, toBytes } from '../src/text.ts';
-import { XSD } from '../src/value.ts';
 import { missingPostgres, type Postgres, startPostgres } from './servers/postgres.ts';
 
 const missing = await missingPostgres();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { Fault } from '../src/fault.ts';
+import { Fault } from '../src/core/fault.ts';
 import { openSession, type RowBatch, SESSION_DEFAULTS, type SessionOptions, type SqlSession } from '../src/sql/database.ts';
 import { parseJdbcUrl } from '../src/sql/jdbc.ts';
 import { freePort } from './servers/port.ts';

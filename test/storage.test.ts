@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Fault } from '../src/fault.ts';
-import { redact } from '../src/redact.ts';
+import { Fault } from '../src/core/fault.ts';
+import { redact } from '../src/core/redact.ts';
 import { inputFormat, listDirectory, openInput, readText, resolveInside, writeAtomically } from '../src/storage/storage.ts';
 
 let directory: string;

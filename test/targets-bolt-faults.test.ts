@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Driver } from 'neo4j-driver';
-import { Fault } from '../src/fault.ts';
+import { Fault } from '../src/core/fault.ts';
 import { boltTarget } from '../src/targets/bolt.ts';
 import type { GraphTarget, Statement, TargetAddress } from '../src/targets/target.ts';
 import { cut, differences, emptyStore, expectedGraph, inSession, openDriver, randomStatements, storedGraph, TYPE } from './bolt-oracle.ts';

@@ -1,9 +1,9 @@
 /** A real Neo4j: what the graph writer makes of statements, in every mode and scope, against an oracle. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Driver } from 'neo4j-driver';
+import { toBytes } from '../src/core/text.ts';
 import { boltTarget } from '../src/targets/bolt.ts';
 import type { GraphTarget, PropertyGraphOptions, Statement } from '../src/targets/target.ts';
-import { toBytes } from '../src/text.ts';
 import {
   cut,
   cutWhole,

@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Fault } from '../src/fault.ts';
+import type { Fault } from '../src/core/fault.ts';
 import { sparqlTarget } from '../src/targets/sparql.ts';
 import { faultOfAnswer } from '../src/targets/sparql-faults.ts';
 import type { HttpAnswer } from '../src/targets/sparql-http.ts';

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { Fault, type FaultCode } from '../src/fault.ts';
-import { NO_LIMITS } from '../src/limits.ts';
+import { Fault, type FaultCode } from '../src/core/fault.ts';
+import { NO_LIMITS } from '../src/core/limits.ts';
 import { openTarget } from '../src/targets/open.ts';
 import type { Trouble, WriteHooks, WriteRequest } from '../src/targets/request.ts';
 import { type Statement, type TargetAddress, TargetBusy, type UpdateScope } from '../src/targets/target.ts';

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { Fault } from '../src/fault.ts';
+import { Fault } from '../src/core/fault.ts';
 import type { WritePosition, WriteRequest } from '../src/targets/request.ts';
 import { UPDATE_SCOPES } from '../src/targets/target.ts';
 import { writeTo } from '../src/targets/write.ts';

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { NO_LIMITS } from '../src/limits.ts';
+import { NO_LIMITS } from '../src/core/limits.ts';
 import type { RejectedStatement, WriteHooks, WritePosition, WriteProgress, WriteRequest } from '../src/targets/request.ts';
 import type { Statement } from '../src/targets/target.ts';
 import { lineOf } from './targets-memory.ts';

@@ -10,7 +10,7 @@ import {
   hasScheme,
   iriToUri,
   toBytes,
-} from '../src/text.ts';
+} from '../src/core/text.ts';
 
 describe('text as bytes', () => {
   test.each([

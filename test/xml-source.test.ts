@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { Fault } from '../src/fault.ts';
+import { Fault } from '../src/core/fault.ts';
+import { fromBytes } from '../src/core/text.ts';
 import type { IterationRequest, Reading, Scan } from '../src/sources/source.ts';
 import { openXml } from '../src/sources/xml.ts';
-import { fromBytes } from '../src/text.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'xml-source-'));
 afterAll(() => rmSync(directory, { recursive: true }));

@@ -2,8 +2,8 @@
 import type { Job } from 'bullmq';
 import type { Outcome, RunPayload, TransformResult, WriteResult } from '../queues/jobs.ts';
 import { cancelledFault, completedOutcome, decodeFault, failedOutcome, writtenOutcome } from '../queues/outcome.ts';
-import { type Logger, METRICS } from '../src/observe.ts';
-import { traceRun } from '../src/trace.ts';
+import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
+import { traceRun } from '../src/core/telemetry/trace.ts';
 
 /** Keeps the messages of an outcome in safe hands. */
 export type Say = (run: RunPayload, outcome: Outcome) => Promise<void>;

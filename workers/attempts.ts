@@ -6,9 +6,9 @@
 import { type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import type { RunPayload, RunProgress } from '../queues/jobs.ts';
 import { cancelledFault, encodeFault, killedFault } from '../queues/outcome.ts';
-import { Fault } from '../src/fault.ts';
-import { type Logger, METRICS } from '../src/observe.ts';
-import { type TracedWork, traceRun } from '../src/trace.ts';
+import { Fault } from '../src/core/fault.ts';
+import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
+import { type TracedWork, traceRun } from '../src/core/telemetry/trace.ts';
 
 /** What jobs of one queue are, and how they are done. */
 export interface JobKind<D extends RunPayload, R> {

@@ -5,7 +5,7 @@ import type { Runs } from '../queues/contract.ts';
 import { announcementOf, topicOf } from '../queues/messages.ts';
 import { openOutbox, startSender } from '../queues/outbox.ts';
 import type { ConfigStore } from '../src/config/store.ts';
-import type { Logger } from '../src/observe.ts';
+import type { Logger } from '../src/core/telemetry/observe.ts';
 import type { Say } from './announce.ts';
 import { startConsumers } from './consume.ts';
 

@@ -18,9 +18,9 @@ import { hasTarget, writerRequest } from '../queues/writer-request.ts';
 import { sourceTopic } from '../src/config/effective.ts';
 import type { Snapshot } from '../src/config/options.ts';
 import type { ConfigStore } from '../src/config/store.ts';
-import { excerpt, Fault } from '../src/fault.ts';
-import { type Logger, METRICS } from '../src/observe.ts';
-import { redact } from '../src/redact.ts';
+import { excerpt, Fault } from '../src/core/fault.ts';
+import { redact } from '../src/core/redact.ts';
+import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
 import { followTopics } from './subscription.ts';
 
 export interface ConsumerSettings {

@@ -20,7 +20,7 @@ import { targetOf } from '../queues/writer-request.ts';
 import { directories } from '../src/config/directories.ts';
 import type { Snapshot } from '../src/config/options.ts';
 import type { ConfigStore } from '../src/config/store.ts';
-import { type Logger, METRICS } from '../src/observe.ts';
+import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
 import type { DatabaseAccess } from '../src/run/request.ts';
 import { announce, type Say } from './announce.ts';
 import { usualProcessMemoryMb, watchMemory } from './memory.ts';

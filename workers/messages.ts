@@ -1,7 +1,7 @@
 /** What a thread and the process that owns it say to each other. Plain data, structured-cloned. */
 
 import type { GraphFilesRequest, RunProgress, SliceResult, TransformResult, WriteResult } from '../queues/jobs.ts';
-import type { FaultData } from '../src/fault.ts';
+import type { FaultData } from '../src/core/fault.ts';
 import type { RunHooks, RunReport, RunRequest, RunSlice } from '../src/run/request.ts';
 import type { SliceSizes } from '../src/run/slices.ts';
 import type { OutputFormat, QuadSink } from '../src/sinks/sink.ts';

@@ -7,7 +7,7 @@ import { basename, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type GraphFiles, type RunPayload, SERVICES } from '../queues/jobs.ts';
 import { VERSION } from '../src/config/version.ts';
-import { Fault } from '../src/fault.ts';
+import { Fault } from '../src/core/fault.ts';
 import type { Rejection, RunReport } from '../src/run/request.ts';
 import { writeFault } from '../src/sinks/descriptor.ts';
 import { temporaryName } from '../src/sinks/file.ts';

@@ -5,9 +5,9 @@
 import { rm } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import type { RunProgress, SliceResult } from '../queues/jobs.ts';
-import { Fault } from '../src/fault.ts';
-import { secondsFault } from '../src/limits.ts';
-import { type Logger, METRICS } from '../src/observe.ts';
+import { Fault } from '../src/core/fault.ts';
+import { secondsFault } from '../src/core/limits.ts';
+import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
 import type { RunSlice } from '../src/run/request.ts';
 import type {
   FromThread,

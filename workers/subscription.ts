@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MessageBus, Subscription, Take } from '../queues/bus.ts';
 import type { SharedSettings } from '../queues/contract.ts';
-import type { Logger } from '../src/observe.ts';
+import type { Logger } from '../src/core/telemetry/observe.ts';
 
 export interface Wanted {
   readonly topic: string;

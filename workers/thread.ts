@@ -9,7 +9,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { SliceResult } from '../queues/jobs.ts';
-import { Fault } from '../src/fault.ts';
+import { Fault } from '../src/core/fault.ts';
 import { comparedScan, type Rejection, type RunReport } from '../src/run/request.ts';
 import { SubjectFile } from '../src/run/subjects.ts';
 import { type FileSink, openFileSink, temporaryName } from '../src/sinks/file.ts';

@@ -13,9 +13,9 @@ import {
   type TransformResult,
 } from '../queues/jobs.ts';
 import { cancelledFault } from '../queues/outcome.ts';
-import { Fault } from '../src/fault.ts';
-import { type Logger, METRICS } from '../src/observe.ts';
-import { inPresentSpan } from '../src/trace.ts';
+import { Fault } from '../src/core/fault.ts';
+import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
+import { inPresentSpan } from '../src/core/telemetry/trace.ts';
 import { type AttemptSettings, Attempts, fieldsOf, type JobKind } from './attempts.ts';
 import { removeAll, removeSpills } from './output.ts';
 import type { ThreadPool } from './pool.ts';

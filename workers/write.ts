@@ -3,7 +3,7 @@ import type { Job } from 'bullmq';
 import type { QueueBackend } from '../queues/backend.ts';
 import { type RunProgress, WRITE_QUEUE, type WritePayload, type WriteResult } from '../queues/jobs.ts';
 import { cancelledFault } from '../queues/outcome.ts';
-import { type Logger, METRICS } from '../src/observe.ts';
+import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
 import type { TargetAddress } from '../src/targets/target.ts';
 import { type AttemptSettings, Attempts, fieldsOf, type JobKind, type Turn } from './attempts.ts';
 import type { WriteTask } from './messages.ts';

@@ -11,7 +11,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { Fault } from '../../src/fault.ts';
+import { Fault } from '../../src/core/fault.ts';
 import { claimDirectory } from '../../src/storage/claim.ts';
 import { makePrivateDirectory } from '../../src/storage/directory.ts';
 import { processExists } from '../../src/storage/owner.ts';

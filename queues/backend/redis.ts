@@ -1,7 +1,7 @@
 /** The queue in Redis (or what speaks like it). */
 import { Redis, type RedisOptions } from 'ioredis';
-import { Fault } from '../../src/fault.ts';
-import { redact } from '../../src/redact.ts';
+import { Fault } from '../../src/core/fault.ts';
+import { redact } from '../../src/core/redact.ts';
 import type { Turns } from '../turns.ts';
 import type { Driver } from './driver.ts';
 import type { Recover } from './lost.ts';

@@ -1,6 +1,6 @@
 /** The `/config` document: options by their paths, secrets hidden, whole or restricted to some entries. */
 
-import { redact } from '../redact.ts';
+import { redact } from '../core/redact.ts';
 import { type DocumentService, effectiveValue, optionsOf, sharedOption } from './effective.ts';
 import { DEFAULTS, type OptionName, type OptionScope, optionRow, ROOT_PATHS, type Snapshot } from './options.ts';
 import { findOption } from './parse.ts';

@@ -1,6 +1,6 @@
 /** Text → option values: by name or path, from the environment, with faults that name the option and what it takes. */
-import { excerpt, Fault } from '../fault.ts';
-import { didYouMean, editDistance } from '../nearest.ts';
+import { excerpt, Fault } from '../core/fault.ts';
+import { didYouMean, editDistance } from '../core/nearest.ts';
 import { DEFAULTS, OPTION_NAMES, type OptionName, type OptionValues, optionRow, type Snapshot } from './options.ts';
 
 const SERVICE_KEYS = /^service(Transformer|Writer)Config\./;

@@ -4,7 +4,7 @@
  * Changes are kept in shared settings (whatever the queue offers), so every process sees them within a second and they
  * survive a restart. Whoever starts a run takes a snapshot, and the run keeps it.
  */
-import { Fault } from '../fault.ts';
+import { Fault } from '../core/fault.ts';
 import { DEFAULTS, OPTION_NAMES, type OptionName, type OptionValues, optionRow, type Snapshot } from './options.ts';
 import { findOption, parseOption } from './parse.ts';
 

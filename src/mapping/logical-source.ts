@@ -1,5 +1,5 @@
 /** Logical sources: which document is read, in which format, and what its records are; those over databases are read by `sql-source.ts`. */
-import { canonicalEncoding, isEncoding, KNOWN_ENCODINGS } from '../encoding-name.ts';
+import { canonicalEncoding, isEncoding, KNOWN_ENCODINGS } from '../core/encoding-name.ts';
 import { isTable, readTable, tableUrl } from './csvw.ts';
 import { nodeId, type Statement } from './document.ts';
 import type { Dialect, FileSource, LogicalSource } from './model.ts';

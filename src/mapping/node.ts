@@ -4,7 +4,7 @@
  * Every statement of a node in an RML namespace is checked here, once for each place where it is used: unknown terms, terms at the
  * wrong place, and terms of parts of the language that come later.
  */
-import { didYouMean } from '../nearest.ts';
+import { didYouMean } from '../core/nearest.ts';
 import type { Report } from './diagnostics.ts';
 import { type Graph, nodeId, type Statement } from './document.ts';
 import { formatOrigin, type Origin, type RdfTerm } from './model.ts';

@@ -3,7 +3,7 @@
  *
  * Dialects are normalised by the tables of `vocabulary.ts`; what a node is follows from the property that leads to it.
  */
-import { didYouMean, nearest } from '../nearest.ts';
+import { didYouMean, nearest } from '../core/nearest.ts';
 import { Report } from './diagnostics.ts';
 import { type Document, type Graph, type GraphNode, nodeId, parseDocuments, type ReadOptions } from './document.ts';
 import type { Diagnostic, LogicalSource, Mapping, ReferencingObjectMap, TriplesMap } from './model.ts';

@@ -6,7 +6,7 @@
  *
  * @see https://www.w3.org/TR/r2rml/#logical-tables and https://kg-construct.github.io/rml-io-registry/
  */
-import { didYouMean } from '../nearest.ts';
+import { didYouMean } from '../core/nearest.ts';
 import { type Graph, nodeId, type Statement } from './document.ts';
 import type { SqlConnection, SqlContent, SqlSource } from './model.ts';
 import { localName, lookUp, shorten, USUAL_PREFIXES } from './namespaces.ts';

@@ -1,5 +1,5 @@
 /** What the Turtle parser's errors mean, in words that say what was found, what was expected and where. */
-import { didYouMean } from '../nearest.ts';
+import { didYouMean } from '../core/nearest.ts';
 import type { Origin } from './model.ts';
 import { USUAL_PREFIXES } from './namespaces.ts';
 

@@ -1,6 +1,6 @@
 /** Term maps and what they are made of: expressions, term types, languages, datatypes. */
-import { findNotInIri, hasScheme } from '../text.ts';
-import { XSD } from '../value.ts';
+import { findNotInIri, hasScheme } from '../core/text.ts';
+import { XSD } from '../core/value.ts';
 import type { Statement } from './document.ts';
 import { isLanguageTag, namesLanguage } from './language-tag.ts';
 import { type Expression, expressionText, type Origin, type RdfTerm, type TermMap, type TermType } from './model.ts';

@@ -1,5 +1,5 @@
 /** Triples maps: subject, predicate object maps, and the object maps that refer to other triples maps. */
-import { findNotInIri, hasScheme } from '../text.ts';
+import { findNotInIri, hasScheme } from '../core/text.ts';
 import type { Statement } from './document.ts';
 import { readLogicalSource } from './logical-source.ts';
 import type {

@@ -5,7 +5,7 @@
  * others, with a constant predicate and graph, can repeat a statement only for records with the same subject: cheap to watch.
  */
 
-import { Links } from '../links.ts';
+import { Links } from '../core/links.ts';
 import type { TermMap, TriplesMap } from '../mapping/model.ts';
 import { baseOf, type JoinPlan, type MapDraft, type RuleDraft } from './rules.ts';
 import { SEPARATOR, writtenTerm } from './written.ts';

@@ -4,9 +4,10 @@
  * Whatever planning proves about terms rests on this: which of them can be equal (partitions.ts), and which values can be read
  * back off a term (recoverable.ts). It says what `terms/generate.ts` does, and must follow it.
  */
+
+import { guardUnsafeIri, hasScheme, toBytes } from '../core/text.ts';
 import type { Expression, TemplatePart, TermMap } from '../mapping/model.ts';
 import { schemeOf } from '../mapping/template.ts';
-import { guardUnsafeIri, hasScheme, toBytes } from '../text.ts';
 
 export interface WrittenTerm {
   /** iri; blank nodes by the beginning of their labels; literals with what is known of their language or datatype. */

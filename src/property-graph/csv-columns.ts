@@ -1,5 +1,5 @@
 /** The columns that a file of nodes needs, and the characters that may stand between its values: known when the last node is. */
-import { Fault } from '../fault.ts';
+import { Fault } from '../core/fault.ts';
 import type { ColumnType, CsvColumn, CsvFormat, Delimiters } from './csv-format.ts';
 import type { NodeElement } from './elements.ts';
 import { GRAPH } from './names.ts';

@@ -1,6 +1,6 @@
 /** What the header line of a file of nodes or edges says of its columns. */
-import { excerpt, Fault } from '../fault.ts';
-import { fromBytes } from '../text.ts';
+import { excerpt, Fault } from '../core/fault.ts';
+import { fromBytes } from '../core/text.ts';
 import { ARRAY_DELIMITER, type ColumnType } from './csv-format.ts';
 import { GRAPH, KEY } from './names.ts';
 

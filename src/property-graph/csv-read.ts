@@ -1,8 +1,8 @@
 /** Nodes and edges out of CSV files with the header lines `default` and `neo4j`, as `csv-write.ts` writes them. */
-import { excerpt, Fault, type FaultPlace } from '../fault.ts';
+import { excerpt, Fault, type FaultPlace } from '../core/fault.ts';
+import { fromBytes } from '../core/text.ts';
+import type { Reader } from '../core/value.ts';
 import { openCsv } from '../sources/csv.ts';
-import { fromBytes } from '../text.ts';
-import type { Reader } from '../value.ts';
 import { type CsvHeading, graphCsvHeading, type HeadedColumn, type HeadedType } from './csv-heading.ts';
 import type { EdgeElement, Elements, NodeElement } from './elements.ts';
 import { BASE_LABEL, GRAPH } from './names.ts';

@@ -1,7 +1,7 @@
 /** The names that classes and predicates have in a property graph. */
 
+import { detach, fromBytes } from '../core/text.ts';
 import type { PropertyGraphOptions } from '../targets/target.ts';
-import { detach, fromBytes } from '../text.ts';
 
 /** The label of every node, beside those of its classes; the key is unique in it. */
 export const BASE_LABEL = 'Resource';

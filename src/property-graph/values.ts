@@ -1,6 +1,6 @@
 /** Literals of RDF as the values that properties of a graph database have. */
-import { fromBytes } from '../text.ts';
-import { XSD } from '../value.ts';
+import { fromBytes } from '../core/text.ts';
+import { XSD } from '../core/value.ts';
 import { parseTemporal, type Temporal, type TemporalDatatype } from './temporal.ts';
 
 /**

@@ -1,4 +1,6 @@
 /** A rule of the plan → the constant text around its values, and the closure that gives them. */
+
+import { blankLabel, toBytes } from '../core/text.ts';
 import type { Expression, TriplesMap } from '../mapping/model.ts';
 import type { RulePlan } from '../plan/plan.ts';
 import {
@@ -12,7 +14,6 @@ import {
   type Text,
   type TextOf,
 } from '../terms/generate.ts';
-import { blankLabel, toBytes } from '../text.ts';
 import { joinKey, type KeyedTexts } from './join.ts';
 
 export interface ParentLists {

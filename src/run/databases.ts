@@ -3,10 +3,10 @@
  *
  * Opened before planning, which asks for keys and types (`SourceFacts`); all scans read the one state that the sessions see.
  */
-import { Fault } from '../fault.ts';
+import { Fault } from '../core/fault.ts';
+import { didYouMean } from '../core/nearest.ts';
 import type { Mapping, SqlConnection, SqlSource } from '../mapping/model.ts';
 import { formatOrigin } from '../mapping/model.ts';
-import { didYouMean } from '../nearest.ts';
 import type { SourceFacts } from '../plan/facts.ts';
 import type { ScanPlan } from '../plan/plan.ts';
 import { sqlKey } from '../plan/scans.ts';

@@ -1,12 +1,12 @@
 /** Carries out the scans of a plan, one after the other: batches of records through programs into the sink. */
-import { describeFault, Fault } from '../fault.ts';
-import { boundOf, checkCounts, recordsFault } from '../limits.ts';
+import { describeFault, Fault } from '../core/fault.ts';
+import { boundOf, checkCounts, recordsFault } from '../core/limits.ts';
+import type { Reader } from '../core/value.ts';
 import { policyOf } from '../mapping/model.ts';
 import type { JoinPlan, Plan, ScanPlan } from '../plan/plan.ts';
 import type { QuadSink } from '../sinks/sink.ts';
 import type { Batch, Scan } from '../sources/source.ts';
 import type { Readers } from '../terms/generate.ts';
-import type { Reader } from '../value.ts';
 import { type DeferredJoin, joinedLine } from './ends.ts';
 import { type KeyedTexts, pairTexts } from './join.ts';
 import { JoinFill } from './join-fill.ts';

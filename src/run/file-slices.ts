@@ -1,7 +1,8 @@
 /** Where a large document is cut: between two rows of CSV, between two lines of JSON Lines. */
+
+import { redact } from '../core/redact.ts';
 import type { FileSource } from '../mapping/model.ts';
 import type { ScanPlan } from '../plan/plan.ts';
-import { redact } from '../redact.ts';
 import { csvHeadBytes } from '../sources/csv.ts';
 import { CsvCuts, canBeCut } from '../sources/csv-cuts.ts';
 import { utf8Mark } from '../sources/encoding.ts';

@@ -4,8 +4,9 @@
  * are made when both sides are complete. Never a nested loop. Beyond the budget both sides go to partitioned files: a partition
  * that does not fit is partitioned again, a key that does not fit is paired block by block, so nothing is held whatever its size.
  */
+
+import { detach } from '../core/text.ts';
 import type { Text } from '../terms/generate.ts';
-import { detach } from '../text.ts';
 import { HashSet, type MemoryBudget, NEW, ReservedBudget, UNDECIDED } from './distinct.ts';
 import { nextSeed, type Pair, PairSpill, type SpillSpace } from './spill.ts';
 

@@ -1,11 +1,11 @@
 /** The mapping of a run: documents read, understood, planned; a bad one ends with all its diagnostics in one fault. */
 import { createHash } from 'node:crypto';
-import { Fault } from '../fault.ts';
+import { Fault } from '../core/fault.ts';
+import { redact } from '../core/redact.ts';
 import { formatDiagnostic } from '../mapping/diagnostics.ts';
 import type { ReadOptions } from '../mapping/document.ts';
 import type { Diagnostic, Mapping } from '../mapping/model.ts';
 import { readMapping } from '../mapping/read.ts';
-import { redact } from '../redact.ts';
 import { readText } from '../storage/storage.ts';
 
 const MAPPING_LIMIT_BYTES = 64 * 2 ** 20;

@@ -1,9 +1,9 @@
 /** A scan of the plan, opened: a document by its format, or a database's query. */
-import type { CsvDialect } from '../csv-dialect.ts';
-import { Fault } from '../fault.ts';
+import type { CsvDialect } from '../core/csv-dialect.ts';
+import { Fault } from '../core/fault.ts';
+import { redact } from '../core/redact.ts';
 import type { FileSource } from '../mapping/model.ts';
 import type { ScanPlan } from '../plan/plan.ts';
-import { redact } from '../redact.ts';
 import { openCsv } from '../sources/csv.ts';
 import type { OpenScan, Reading, Scan } from '../sources/source.ts';
 import { type InputFormat, type OpenedInput, type OpenOptions, openInput } from '../storage/storage.ts';

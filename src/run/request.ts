@@ -1,7 +1,7 @@
 /** What a run is asked to do and what it says when it has done it. Plain data: it travels to a thread and back. */
-import type { CsvDialect } from '../csv-dialect.ts';
-import type { FaultData } from '../fault.ts';
-import { NO_LIMITS, type RunLimits } from '../limits.ts';
+import type { CsvDialect } from '../core/csv-dialect.ts';
+import type { FaultData } from '../core/fault.ts';
+import { NO_LIMITS, type RunLimits } from '../core/limits.ts';
 import type { ErrorPolicy } from '../mapping/model.ts';
 import type { ByteRange, InputFormat } from '../storage/storage.ts';
 

@@ -1,9 +1,9 @@
 /**
  * A run: mapping files and inputs in, statements out to a sink. The one way in for the command line, the workers and the tests.
  */
-import { LinkedAbort } from '../abort.ts';
-import { Fault } from '../fault.ts';
-import { checkCounts, secondsFault } from '../limits.ts';
+import { LinkedAbort } from '../core/abort.ts';
+import { Fault } from '../core/fault.ts';
+import { checkCounts, secondsFault } from '../core/limits.ts';
 import type { QuadSink } from '../sinks/sink.ts';
 import { type PreparedRun, prepareRun } from './prepare.ts';
 import type { RunHooks, RunReport, RunRequest, SliceScan } from './request.ts';

@@ -1,9 +1,9 @@
 /** Some scans of a plan, carried out in this thread. */
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
+import { toBytes } from '../core/text.ts';
 import type { ScanPlan } from '../plan/plan.ts';
 import type { QuadSink } from '../sinks/sink.ts';
-import { toBytes } from '../text.ts';
 import type { Databases } from './databases.ts';
 import { HashSet, MemoryBudget } from './distinct.ts';
 import { Execution } from './execute.ts';

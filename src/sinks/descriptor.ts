@@ -2,7 +2,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { write as writeCallback } from 'node:fs';
 import { promisify } from 'node:util';
-import { Fault } from '../fault.ts';
+import { Fault } from '../core/fault.ts';
 
 const writeDescriptor = promisify(writeCallback);
 

@@ -3,8 +3,8 @@
  *
  * Bounded: a write is converted and handed on before the next one is taken.
  */
-import { Fault } from '../fault.ts';
-import { fromBytes } from '../text.ts';
+import { Fault } from '../core/fault.ts';
+import { fromBytes } from '../core/text.ts';
 import { jsonLd } from './json-ld.ts';
 import { eachStatement } from './lines.ts';
 import type { OutputFormat, QuadSink } from './sink.ts';

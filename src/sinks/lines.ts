@@ -1,6 +1,6 @@
 /** Finds terms in lines of N-Quads as the engine writes them: one space between terms, ` .` at the end. */
-import { excerpt, Fault } from '../fault.ts';
-import { findNotInIri, fromBytes, unescapeTerm } from '../text.ts';
+import { excerpt, Fault } from '../core/fault.ts';
+import { findNotInIri, fromBytes, unescapeTerm } from '../core/text.ts';
 
 /** The subject of the line that begins at `from`; that of another line in the same text is the same if and only if this one is. */
 export function subjectAt(lines: string, from: number): string {

@@ -4,11 +4,11 @@
  * A record is an array of cells by slot: `null` where the row has no such cell (or, in the legacy dialect, an empty
  * unquoted one). Memory: one chunk, one batch and one partial row.
  */
-import { type CsvDialect, DEFAULT_DELIMITER } from '../csv-dialect.ts';
-import { Fault } from '../fault.ts';
-import { nearest } from '../nearest.ts';
-import { fromBytes, toBytes } from '../text.ts';
-import type { Reader } from '../value.ts';
+import { type CsvDialect, DEFAULT_DELIMITER } from '../core/csv-dialect.ts';
+import { Fault } from '../core/fault.ts';
+import { nearest } from '../core/nearest.ts';
+import { fromBytes, toBytes } from '../core/text.ts';
+import type { Reader } from '../core/value.ts';
 import { CsvScanner, type Row } from './csv-scanner.ts';
 import { toUtf8 } from './encoding.ts';
 import type { Batch, IterationRequest, OpenScan, Reading, Scan } from './source.ts';

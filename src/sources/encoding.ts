@@ -5,8 +5,8 @@
  * checked on the way (`isUtf8` takes a fifteenth of a second for a gigabyte), so that no reader needs to check again.
  */
 import { isUtf8 } from 'node:buffer';
-import { canonicalEncoding } from '../encoding-name.ts';
-import { Fault, type FaultPlace } from '../fault.ts';
+import { canonicalEncoding } from '../core/encoding-name.ts';
+import { Fault, type FaultPlace } from '../core/fault.ts';
 
 const MARKS: readonly (readonly [mark: readonly number[], encoding: string])[] = [
   [[0xef, 0xbb, 0xbf], 'utf-8'],

@@ -3,9 +3,9 @@
  *
  * @see https://www.w3.org/TR/r2rml/#natural-mapping for the natural datatypes, which RML-Core takes over for JSON
  */
-import { excerpt, Fault, type FaultPlace } from '../fault.ts';
-import { fromBytes, toBytes } from '../text.ts';
-import { type Reader, TypedValue, type Value, type Values, XSD } from '../value.ts';
+import { excerpt, Fault, type FaultPlace } from '../core/fault.ts';
+import { fromBytes, toBytes } from '../core/text.ts';
+import { type Reader, TypedValue, type Value, type Values, XSD } from '../core/value.ts';
 import { isSingular, type Query } from './json-path.ts';
 import { compileSegments, compileSingular } from './json-query.ts';
 import { IllFormedText, illFormedPart, Numeral, writtenNumber } from './json-text.ts';

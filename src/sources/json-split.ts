@@ -7,8 +7,8 @@
  *
  * @see https://www.rfc-editor.org/rfc/rfc8259#section-2
  */
-import { Fault, type FaultPlace } from '../fault.ts';
-import { depthFault } from '../limits.ts';
+import { Fault, type FaultPlace } from '../core/fault.ts';
+import { depthFault } from '../core/limits.ts';
 import {
   CLOSE,
   DELIMITERS,

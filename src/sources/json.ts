@@ -7,8 +7,8 @@
  *
  * An object's member that occurs twice: on the way to the records, each occurrence counts; within a record, the last.
  */
-import { Fault, type FaultPlace } from '../fault.ts';
-import type { Reader } from '../value.ts';
+import { Fault, type FaultPlace } from '../core/fault.ts';
+import type { Reader } from '../core/value.ts';
 import { toUtf8 } from './encoding.ts';
 import { JsonPathError, type Leniency, parseJsonPath, type Query } from './json-path.ts';
 import { compileReference, type TrackedReader } from './json-read.ts';

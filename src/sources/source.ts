@@ -5,8 +5,8 @@
  * is an *iteration* of the scan, with its own records and its own readers. Order of calls: `open` → `reader` for every
  * reference of every iteration → `batches` once.
  */
-import type { CsvDialect } from '../csv-dialect.ts';
-import type { Reader } from '../value.ts';
+import type { CsvDialect } from '../core/csv-dialect.ts';
+import type { Reader } from '../core/value.ts';
 
 /** One iterator over a document and the references that the plan will read from its records. */
 export interface IterationRequest {

@@ -4,7 +4,7 @@
  * Each path is a bit set of the steps it waits for; all paths together are a state; a state remembers where each name leads.
  * So an element costs one look-up, however many paths there are. Predicates are looked at only where a name could satisfy one.
  */
-import { Fault } from '../fault.ts';
+import { Fault } from '../core/fault.ts';
 import type { Name } from './xml-names.ts';
 import type { NameTest, Path } from './xml-path.ts';
 import type { Attributes } from './xml-tree.ts';

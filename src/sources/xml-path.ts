@@ -4,7 +4,7 @@
 //
 // `parsePath` gives undefined for everything else, right or wrong: that is for the XPath engine (`xml-xpath.ts`).
 // Names stay as written here; `nameTest` binds them to what a document has.
-import { toBytes } from '../text.ts';
+import { toBytes } from '../core/text.ts';
 import type { Name, NameTable } from './xml-names.ts';
 
 export interface Path {

@@ -1,6 +1,6 @@
 /** Iterators and references of a document → what to track, how to read each reference, and which iterations need the whole document. */
-import { Fault, type FaultPlace } from '../fault.ts';
-import { fromBytes } from '../text.ts';
+import { Fault, type FaultPlace } from '../core/fault.ts';
+import { fromBytes } from '../core/text.ts';
 import type { IterationRequest, Reading } from './source.ts';
 import { type Keep, MAX_STEPS, Matcher, STRUCTURE, TEXT, type TrackedPath, WHOLE } from './xml-matcher.ts';
 import type { Name, NameTable, Scope } from './xml-names.ts';

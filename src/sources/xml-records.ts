@@ -4,7 +4,7 @@
  * An element becomes part of a tree only below a record, and only where some reference needs it; a record within a record is a
  * part of the outer one's tree. Open elements outside of records are kept without content, for references to ancestors' attributes.
  */
-import { Fault } from '../fault.ts';
+import { Fault } from '../core/fault.ts';
 import { type Counts, type Matcher, type State, TEXT, WHOLE } from './xml-matcher.ts';
 import type { Name, Scope } from './xml-names.ts';
 import { type Attributes, Element, Remark, type XmlSink } from './xml-tree.ts';

@@ -8,9 +8,9 @@
  *
  * @see https://www.w3.org/TR/xml/ and https://www.w3.org/TR/xml-names/
  */
-import { excerpt, Fault } from '../fault.ts';
-import { depthFault } from '../limits.ts';
-import { fromBytes } from '../text.ts';
+import { excerpt, Fault } from '../core/fault.ts';
+import { depthFault } from '../core/limits.ts';
+import { fromBytes } from '../core/text.ts';
 import { hashStep, isName, type Name, NameError, type NameTable, Scope } from './xml-names.ts';
 import {
   AMP,

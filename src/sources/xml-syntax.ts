@@ -1,6 +1,6 @@
 /** The small parts of XML's grammar: what bytes mean, references, declarations. */
-import { excerpt } from '../fault.ts';
-import { fromBytes, toBytes } from '../text.ts';
+import { excerpt } from '../core/fault.ts';
+import { fromBytes, toBytes } from '../core/text.ts';
 import { isName } from './xml-names.ts';
 
 /** Ends the reading with a fault at a place of the window. */

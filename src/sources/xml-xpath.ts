@@ -5,8 +5,8 @@
  * looks at. Views hold characters, results are bytes again.
  */
 import fontoxpath from 'fontoxpath';
-import { excerpt, Fault, type FaultPlace } from '../fault.ts';
-import { fromBytes, toBytes } from '../text.ts';
+import { excerpt, Fault, type FaultPlace } from '../core/fault.ts';
+import { fromBytes, toBytes } from '../core/text.ts';
 import type { Name } from './xml-names.ts';
 import { type Child, Element, Text } from './xml-tree.ts';
 

@@ -11,9 +11,9 @@
  * @see https://www.w3.org/TR/xpath-31/ and https://www.w3.org/TR/xml/
  */
 import { getHeapStatistics } from 'node:v8';
-import { Fault, type FaultPlace } from '../fault.ts';
-import { fromBytes, toBytes } from '../text.ts';
-import type { Reader } from '../value.ts';
+import { Fault, type FaultPlace } from '../core/fault.ts';
+import { fromBytes, toBytes } from '../core/text.ts';
+import type { Reader } from '../core/value.ts';
 import { toUtf8 } from './encoding.ts';
 import type { Batch, IterationRequest, OpenScan, Reading, Scan } from './source.ts';
 import { type Name, NameTable, type Scope } from './xml-names.ts';

@@ -8,9 +8,9 @@
  *
  * @see https://www.w3.org/TR/rdb-direct-mapping/
  */
-import { Fault } from '../fault.ts';
-import { didYouMean } from '../nearest.ts';
-import { encodeIriPart, fromBytes, toBytes } from '../text.ts';
+import { Fault } from '../core/fault.ts';
+import { didYouMean } from '../core/nearest.ts';
+import { encodeIriPart, fromBytes, toBytes } from '../core/text.ts';
 import { defaultSchema, type ForeignKey, readTable, readTables, type Table, type TableName } from './catalogue.ts';
 import type { Product, SqlSession } from './database.ts';
 import { parseTableName, quote } from './identifiers.ts';

@@ -1,6 +1,6 @@
 /** SQL identifiers: how each product writes, folds and matches them. */
-import { excerpt, Fault } from '../fault.ts';
-import { didYouMean } from '../nearest.ts';
+import { excerpt, Fault } from '../core/fault.ts';
+import { didYouMean } from '../core/nearest.ts';
 import type { Column, Product } from './database.ts';
 
 /** Bytes of a name that PostgreSQL keeps; it cuts longer ones off, also between quotes. */

@@ -1,6 +1,6 @@
 /** The parameters of JDBC URLs that are accepted, one row each. What has no row is refused: it could change a result or open a file. */
-import { excerpt, Fault } from '../fault.ts';
-import { didYouMean } from '../nearest.ts';
+import { excerpt, Fault } from '../core/fault.ts';
+import { didYouMean } from '../core/nearest.ts';
 import { parseNameList } from './identifiers.ts';
 
 /** MySQL and MariaDB share one list: the same URLs are used for both. */

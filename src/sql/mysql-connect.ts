@@ -1,7 +1,7 @@
 /** The way to a server of MySQL or MariaDB: hosts, TLS, login. */
 import { isIP } from 'node:net';
 import { type ConnectionOptions, createConnection, type SslOptions } from 'mysql2';
-import { Fault } from '../fault.ts';
+import { Fault } from '../core/fault.ts';
 import type { DatabaseAddress, SessionOptions } from './database.ts';
 import { faultOf, isAnswer, type MysqlError, unreachableReason } from './mysql-faults.ts';
 import type { Socketed } from './mysql-rows.ts';

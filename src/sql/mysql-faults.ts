@@ -1,5 +1,5 @@
 /** Errors of MySQL and MariaDB and of the way to them, in our words. */
-import { Fault, type FaultCode } from '../fault.ts';
+import { Fault, type FaultCode } from '../core/fault.ts';
 import type { DatabaseAddress } from './database.ts';
 
 /** What mysql2 throws. */

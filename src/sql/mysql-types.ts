@@ -1,7 +1,7 @@
 /** The column types of MySQL and MariaDB: names for people, natural datatypes, canonical forms. */
-import { excerpt, Fault } from '../fault.ts';
-import { fromBytes } from '../text.ts';
-import { XSD } from '../value.ts';
+import { excerpt, Fault } from '../core/fault.ts';
+import { fromBytes } from '../core/text.ts';
+import { XSD } from '../core/value.ts';
 import type { Column, Family } from './database.ts';
 import { canonicalDecimal, canonicalDouble } from './numbers.ts';
 

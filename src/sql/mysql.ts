@@ -1,7 +1,7 @@
 /** MySQL and MariaDB. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrepareStatementInfo } from 'mysql2';
-import { Fault } from '../fault.ts';
+import { Fault } from '../core/fault.ts';
 import type { Column, DatabaseAddress, OpenSession, Product, RowBatch, SessionOptions, SqlSession } from './database.ts';
 import { type Connected, connect } from './mysql-connect.ts';
 import { faultOf, type MysqlError } from './mysql-faults.ts';

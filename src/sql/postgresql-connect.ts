@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { userInfo } from 'node:os';
 import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
-import { Fault } from '../fault.ts';
+import { Fault } from '../core/fault.ts';
 import type { DatabaseAddress, SessionOptions } from './database.ts';
 import { readPem } from './pem.ts';
 import { faultOf, isAnswer, NO_TLS, type PostgresError, unreachableReason } from './postgresql-faults.ts';

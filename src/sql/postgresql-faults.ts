@@ -1,5 +1,5 @@
 /** Errors of PostgreSQL and of the way to it, in our words. */
-import { Fault, type FaultCode } from '../fault.ts';
+import { Fault, type FaultCode } from '../core/fault.ts';
 import type { DatabaseAddress } from './database.ts';
 
 /** What pg throws: the server's answer (five characters of SQLSTATE in `code`), or an error of the system or of pg itself. */

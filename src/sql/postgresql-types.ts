@@ -1,5 +1,5 @@
 /** The column types of PostgreSQL: names for people, natural datatypes, canonical forms. */
-import { XSD } from '../value.ts';
+import { XSD } from '../core/value.ts';
 import type { Column, Family } from './database.ts';
 import {
   readArray,

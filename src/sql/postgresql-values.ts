@@ -5,8 +5,8 @@
  *
  * @see https://www.w3.org/TR/r2rml/#natural-mapping and https://www.w3.org/TR/xmlschema11-2/
  */
-import { excerpt, Fault } from '../fault.ts';
-import { fromBytes } from '../text.ts';
+import { excerpt, Fault } from '../core/fault.ts';
+import { fromBytes } from '../core/text.ts';
 import { canonicalDecimal, canonicalDouble } from './numbers.ts';
 
 export const readBoolean = (text: string): string => (text === 't' ? 'true' : 'false');

@@ -5,7 +5,7 @@
  * ends neither the session nor what it sees.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Fault } from '../fault.ts';
+import { Fault } from '../core/fault.ts';
 import type { Column, DatabaseAddress, OpenSession, RowBatch, SessionOptions, SqlSession } from './database.ts';
 import { type Connected, connect } from './postgresql-connect.ts';
 import { faultOf, type PostgresError } from './postgresql-faults.ts';

@@ -1,5 +1,5 @@
 /** The rows of a query as CSV with a header row. @see https://www.rfc-editor.org/rfc/rfc4180 */
-import { toBytes } from '../text.ts';
+import { toBytes } from '../core/text.ts';
 import type { Column } from './database.ts';
 import { distinctLabels, type ResultWriter, textOf } from './result.ts';
 

@@ -1,5 +1,5 @@
 /** The rows of a query as one JSON object: `columns`, `rows` (an object each), `rowCount`, `truncated`. */
-import { toBytes } from '../text.ts';
+import { toBytes } from '../core/text.ts';
 import type { Column } from './database.ts';
 import { distinctLabels, type ResultWriter, textOf, unlessOutside } from './result.ts';
 

@@ -1,6 +1,6 @@
 /** Files behind `http(s):`. Redirects are followed; content encodings are undone by fetch. */
-import { LinkedAbort } from '../abort.ts';
-import { Fault } from '../fault.ts';
+import { LinkedAbort } from '../core/abort.ts';
+import { Fault } from '../core/fault.ts';
 import { type ByteRange, changedFault, type InputState } from './range.ts';
 import type { RawInput } from './storage.ts';
 

@@ -1,6 +1,6 @@
 /** Tells what an input is: by the extension of its name, then by the media type of the response. */
-import { Fault } from '../fault.ts';
-import { redact } from '../redact.ts';
+import { Fault } from '../core/fault.ts';
+import { redact } from '../core/redact.ts';
 import { fileNameOf } from './url.ts';
 
 /** `tsv` is CSV with tabs, `jsonl` one JSON document per line. */

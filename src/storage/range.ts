@@ -1,5 +1,5 @@
 /** Inputs that are read in ranges, by several readers: all of them must see the same content. */
-import { Fault } from '../fault.ts';
+import { Fault } from '../core/fault.ts';
 
 /** What can be known of an input that may be read in ranges. */
 export interface InputState {

@@ -5,9 +5,9 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { pathToFileURL } from 'node:url';
-import { Fault } from '../fault.ts';
-import { boundOf, INFLATION_FLOOR_BYTES, inflationFault, inputBytesFault, type RunLimits } from '../limits.ts';
-import { redact } from '../redact.ts';
+import { Fault } from '../core/fault.ts';
+import { boundOf, INFLATION_FLOOR_BYTES, inflationFault, inputBytesFault, type RunLimits } from '../core/limits.ts';
+import { redact } from '../core/redact.ts';
 import { fileState, listFiles, openFile, openStandardInput, replaceFile } from './file.ts';
 import { gunzipWhenGzip } from './gzip.ts';
 import type { ByteRange, InputState } from './range.ts';

@@ -1,8 +1,8 @@
 /** What a user may write as the address of a file: `file:` URL, bare path, `http(s):` URL. */
 import { isAbsolute, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Fault } from '../fault.ts';
-import { redact } from '../redact.ts';
+import { Fault } from '../core/fault.ts';
+import { redact } from '../core/redact.ts';
 
 export type Location = { readonly kind: 'file'; readonly path: string } | { readonly kind: 'http'; readonly url: URL };
 

@@ -6,8 +6,8 @@
  * replaced the subject by exactly what the store takes of it. Until then the store holds a part of it, as it would after a kill; when it takes none
  * of its statements, the subject stays as it was.
  */
-import { Fault } from '../fault.ts';
-import { detach } from '../text.ts';
+import { Fault } from '../core/fault.ts';
+import { detach } from '../core/text.ts';
 import type { BatchSizer } from './batches.ts';
 import type { Patience } from './patience.ts';
 import type { Statement } from './target.ts';

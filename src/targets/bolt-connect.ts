@@ -3,8 +3,8 @@ import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import neo4j, { type Config, type Driver, type QueryResult, type Transaction } from 'neo4j-driver';
-import { Fault } from '../fault.ts';
-import { redact } from '../redact.ts';
+import { Fault } from '../core/fault.ts';
+import { redact } from '../core/redact.ts';
 import { faultOfBolt, isLost } from './bolt-faults.ts';
 import { type TargetAddress, TargetBusy } from './target.ts';
 

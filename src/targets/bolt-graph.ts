@@ -4,9 +4,9 @@
  * Its statements wait in nodes of their own, out of sight of whoever asks for resources. `commit` exchanges the graph in one transaction; where
  * the server has not the memory for that, which is about 1 kB for each statement, in many, and meanwhile a reader sees a part of the graph.
  */
-import { withLimit } from '../abort.ts';
+import { withLimit } from '../core/abort.ts';
+import { fromBytes, toBytes } from '../core/text.ts';
 import { BASE_LABEL, type Names, nodeKey } from '../property-graph/names.ts';
-import { fromBytes, toBytes } from '../text.ts';
 import type { BoltConnection, Work } from './bolt-connect.ts';
 import { clearGraph, type Ending, removeBare, staging } from './bolt-cypher.ts';
 import { isOutOfMemory } from './bolt-faults.ts';

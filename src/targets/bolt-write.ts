@@ -1,5 +1,5 @@
 /** Statements into the nodes and relationships of a property graph, within one transaction. */
-import { excerpt } from '../fault.ts';
+import { excerpt } from '../core/fault.ts';
 import { type EdgeElement, type Elements, elementsOf, mergeNodes, type NodeElement, RDF_TYPE } from '../property-graph/elements.ts';
 import { GRAPH, type Names, nodeKey } from '../property-graph/names.ts';
 import type { Work } from './bolt-connect.ts';

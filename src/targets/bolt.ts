@@ -3,7 +3,7 @@
  *
  * Each call is one transaction: nodes before relationships, both found by the key that `prepare` makes unique.
  */
-import { excerpt, Fault } from '../fault.ts';
+import { excerpt, Fault } from '../core/fault.ts';
 import type { Elements } from '../property-graph/elements.ts';
 import { BASE_LABEL, namesOf, nodeKey } from '../property-graph/names.ts';
 import type { PropertyGraphTarget } from '../property-graph/target.ts';

@@ -8,7 +8,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { isIPv6 } from 'node:net';
-import { blankLabel, fromBytes, isUcschar } from '../text.ts';
+import { blankLabel, fromBytes, isUcschar } from '../core/text.ts';
 
 /** Why a term goes to no store. */
 export interface TermProblem {

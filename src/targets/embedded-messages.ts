@@ -1,5 +1,5 @@
 /** What the threads of the embedded store say to each other. */
-import type { FaultData } from '../fault.ts';
+import type { FaultData } from '../core/fault.ts';
 
 /** One transaction, as the journal keeps it beside its body: carried out again on the same state, it gives the same state. */
 export type Write =

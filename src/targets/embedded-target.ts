@@ -1,5 +1,5 @@
 /** The embedded store as a target of the graph writer: that of another part of the process by its URL, or one opened for the write. */
-import { Fault } from '../fault.ts';
+import { Fault } from '../core/fault.ts';
 import { openEmbeddedStore, storeDirectory } from './embedded.ts';
 import { sparqlTarget } from './sparql.ts';
 import type { GraphTarget, TargetAddress } from './target.ts';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { Fault } from '../fault.ts';
+import { Fault } from '../core/fault.ts';
 import { claimDirectory } from '../storage/claim.ts';
 import { compiled } from './embedded-engine-thread.ts';
 import { STORE_PATH } from './embedded-http.ts';

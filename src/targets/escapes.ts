@@ -1,5 +1,5 @@
 /** Escapes of N-Quads: read in every form that the grammar has, written in the canonical one. All text is one-byte. */
-import { fromBytes, toBytes } from '../text.ts';
+import { fromBytes, toBytes } from '../core/text.ts';
 import type { TermProblem } from './check.ts';
 
 /** What follows a backslash in the canonical form. */

@@ -1,6 +1,6 @@
 /** From an address to the store behind it. Each kind is loaded when it is first needed. */
-import { Fault } from '../fault.ts';
-import { didYouMean } from '../nearest.ts';
+import { Fault } from '../core/fault.ts';
+import { didYouMean } from '../core/nearest.ts';
 import { type GraphTarget, TARGET_TYPES, type TargetAddress } from './target.ts';
 
 /**

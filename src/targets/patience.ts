@@ -4,7 +4,7 @@
  * @see https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Fault } from '../fault.ts';
+import { Fault } from '../core/fault.ts';
 import type { WriteHooks } from './request.ts';
 import { TargetBusy } from './target.ts';
 

@@ -6,8 +6,8 @@
  *
  * @see https://www.w3.org/TR/n-quads/#sec-grammar
  */
-import { excerpt } from '../fault.ts';
-import { detach, fromBytes } from '../text.ts';
+import { excerpt } from '../core/fault.ts';
+import { detach, fromBytes } from '../core/text.ts';
 import { iriProblem, isLabel, isLanguageTag, keptLabel, scanIri, type TermProblem } from './check.ts';
 import { canonicalLiteral, decodedIri } from './escapes.ts';
 

@@ -9,8 +9,8 @@
  * @see https://www.w3.org/TR/n-quads/
  */
 import { isUtf8 } from 'node:buffer';
-import { excerpt, Fault } from '../fault.ts';
-import { fromBytes } from '../text.ts';
+import { excerpt, Fault } from '../core/fault.ts';
+import { fromBytes } from '../core/text.ts';
 import { findNotUtf8, type TermProblem } from './check.ts';
 import { LineReader, NotNQuads } from './read-line.ts';
 import type { RejectedStatement } from './request.ts';

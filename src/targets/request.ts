@@ -1,6 +1,6 @@
 /** What a write is asked to do and what it says when it has done it. Plain data: it travels to a thread and back. */
-import type { Fault, FaultData } from '../fault.ts';
-import type { RunLimits } from '../limits.ts';
+import type { Fault, FaultData } from '../core/fault.ts';
+import type { RunLimits } from '../core/limits.ts';
 import type { TargetAddress, UpdateScope, WriteMode } from './target.ts';
 
 export interface WriteRequest {

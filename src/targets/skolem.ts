@@ -1,6 +1,6 @@
 /** Blank nodes as IRIs, so that a file may be cut anywhere and written twice (RDF 1.1 Concepts §3.5). */
-import { excerpt, Fault } from '../fault.ts';
-import { encodeUriPart, fromBytes, toBytes } from '../text.ts';
+import { excerpt, Fault } from '../core/fault.ts';
+import { encodeUriPart, fromBytes, toBytes } from '../core/text.ts';
 import { iriProblem } from './check.ts';
 
 /**

@@ -1,5 +1,5 @@
 /** What a store's answer, or the lack of one, means to a writer. */
-import { Fault } from '../fault.ts';
+import { Fault } from '../core/fault.ts';
 import { REASON_HEADER } from './embedded-messages.ts';
 import type { HttpAnswer } from './sparql-http.ts';
 import type { SparqlProduct } from './sparql-products.ts';

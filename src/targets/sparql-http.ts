@@ -1,7 +1,7 @@
 /** Requests to a store: kept connections, time limits, bounded answers. What an answer means stands in `sparql-faults.ts`. */
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
-import { Fault } from '../fault.ts';
+import { Fault } from '../core/fault.ts';
 import { faultOfError, timedOut } from './sparql-faults.ts';
 import type { Login } from './sparql-login.ts';
 

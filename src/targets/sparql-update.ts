@@ -1,6 +1,6 @@
 /** The texts that are sent to a store: N-Quads and SPARQL Update. One-byte text of UTF-8, as the terms of `Statement` are. */
-import { Fault } from '../fault.ts';
-import { fromBytes } from '../text.ts';
+import { Fault } from '../core/fault.ts';
+import { fromBytes } from '../core/text.ts';
 import type { SparqlProduct } from './sparql-products.ts';
 import type { Statement, UpdateScope } from './target.ts';
 

@@ -6,8 +6,8 @@
  */
 
 import { readFile } from 'node:fs/promises';
-import { withLimit } from '../abort.ts';
-import { Fault } from '../fault.ts';
+import { withLimit } from '../core/abort.ts';
+import { Fault } from '../core/fault.ts';
 import { faultOfAnswer } from './sparql-faults.ts';
 import { type HttpAnswer, type HttpClient, openHttp } from './sparql-http.ts';
 import { login } from './sparql-login.ts';

@@ -1,5 +1,5 @@
 /** The contract between the graph writer and the stores that take its statements. */
-import { Fault } from '../fault.ts';
+import { Fault } from '../core/fault.ts';
 
 /**
  * One statement. Terms are written as canonical N-Quads does, in one-byte text of UTF-8 (`text.ts`): `<iri>`, `"text"`, `"text"@en`,

@@ -1,7 +1,7 @@
 /** Update of whole graphs: each is filled out of sight, and then takes the place of the one that the store has. */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Fault } from '../fault.ts';
+import { Fault } from '../core/fault.ts';
 import { openCutter } from './batches.ts';
 import { openDelivery, type Send } from './bisect.ts';
 import type { Groups } from './groups.ts';

@@ -1,9 +1,9 @@
 /** The inputs of a write: what they are, which version they have, and their statements from wherever an earlier attempt had come to. */
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
-import { Fault } from '../fault.ts';
-import { boundOf, inputBytesFault } from '../limits.ts';
-import { redact } from '../redact.ts';
+import { Fault } from '../core/fault.ts';
+import { boundOf, inputBytesFault } from '../core/limits.ts';
+import { redact } from '../core/redact.ts';
 import { fileState } from '../storage/file.ts';
 import { type InputState, type OpenedInput, type OpenOptions, openInput, probeInput } from '../storage/storage.ts';
 import { fileNameOf, type Location, locate } from '../storage/url.ts';

@@ -1,5 +1,5 @@
 /** Insert: statements flow from the inputs to the store in batches, several under way at a time. Nothing is removed. */
-import { Fault } from '../fault.ts';
+import { Fault } from '../core/fault.ts';
 import { isPropertyGraphTarget } from '../property-graph/target.ts';
 import { bytesOf } from './batches.ts';
 import { openDelivery } from './bisect.ts';

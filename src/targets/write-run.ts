@@ -1,8 +1,8 @@
 /** What the parts of one write share: the store, the patience with it, the counts, and what ends it. */
 import { setImmediate as turn } from 'node:timers/promises';
-import { describeFault, excerpt, Fault } from '../fault.ts';
-import { checkCounts } from '../limits.ts';
-import { fromBytes } from '../text.ts';
+import { describeFault, excerpt, Fault } from '../core/fault.ts';
+import { checkCounts } from '../core/limits.ts';
+import { fromBytes } from '../core/text.ts';
 import { type BatchSizer, openSizer } from './batches.ts';
 import { type Ledger, openLedger } from './ledger.ts';
 import { openPatience, type Patience } from './patience.ts';

@@ -2,8 +2,8 @@
  * Update: everything is read and grouped before the first statement is sent, so that a file which is malformed or cut off changes nothing.
  * Then whole subjects, or whole graphs, take the place of what the store has.
  */
-import { excerpt, Fault } from '../fault.ts';
-import { fromBytes } from '../text.ts';
+import { excerpt, Fault } from '../core/fault.ts';
+import { fromBytes } from '../core/text.ts';
 import { openDelivery } from './bisect.ts';
 import { type Groups, openGroups } from './groups.ts';
 import type { Statement, UpdateScope } from './target.ts';

@@ -1,7 +1,7 @@
 /** A write: N-Quads files in, their statements in the store. The one way in for the command line, the workers and the tests. */
 import { rm } from 'node:fs/promises';
-import { Fault } from '../fault.ts';
-import { secondsFault } from '../limits.ts';
+import { Fault } from '../core/fault.ts';
+import { secondsFault } from '../core/limits.ts';
 import { isPropertyGraphTarget } from '../property-graph/target.ts';
 import { openTarget } from './open.ts';
 import type { WriteHooks, WriteReport, WriteRequest } from './request.ts';

@@ -4,10 +4,7 @@
  * A term is N-Quads text in three pieces: `before` and `after` are the same for every record, `text` is what the record adds.
  * So a rule can join its own constant text with theirs, and a hash need look at the middle only.
  */
-import { excerpt, Fault } from '../fault.ts';
-import type { Expression, RdfTerm, TermMap, TermType, TriplesMap } from '../mapping/model.ts';
-import { expressionText, formatOrigin } from '../mapping/model.ts';
-import { schemeOf } from '../mapping/template.ts';
+import { excerpt, Fault } from '../core/fault.ts';
 import {
   blankLabel,
   encodeIriPart,
@@ -19,8 +16,11 @@ import {
   hasScheme,
   iriToUri,
   toBytes,
-} from '../text.ts';
-import { type Reader, type Value, type Values, XSD } from '../value.ts';
+} from '../core/text.ts';
+import { type Reader, type Value, type Values, XSD } from '../core/value.ts';
+import type { Expression, RdfTerm, TermMap, TermType, TriplesMap } from '../mapping/model.ts';
+import { expressionText, formatOrigin } from '../mapping/model.ts';
+import { schemeOf } from '../mapping/template.ts';
 
 /** One-byte text a record gives: none, one, or several. */
 export type Text = null | string | readonly string[];

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { didYouMean } from '../../src/nearest.ts';
+import { didYouMean } from '../../src/core/nearest.ts';
 import { table } from '../conformance/summary.ts';
 import { PROJECT_ROOT } from '../project-root.ts';
 import { DATABASES, type LoadedDatabase } from './databases.ts';

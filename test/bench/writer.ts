@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
-import { NO_LIMITS } from '../../src/limits.ts';
+import { NO_LIMITS } from '../../src/core/limits.ts';
 import type { WriteReport, WriteRequest } from '../../src/targets/request.ts';
 import { table } from '../conformance/summary.ts';
 import { BENCH_STORES, type BenchStore, type Counts, EXPECTED, inputLines } from './writer-stores.ts';

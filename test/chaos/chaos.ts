@@ -1,7 +1,7 @@
 /** One chaos run: a load, faults over it, rest, and the verdict. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withLimit } from '../../src/abort.ts';
+import { withLimit } from '../../src/core/abort.ts';
 import { Client } from './client.ts';
 import { judgeCounters, judgeGauges, type Totals } from './counters.ts';
 import { Delays } from './delays.ts';

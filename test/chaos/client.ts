@@ -1,7 +1,7 @@
 /** A client as one would write it: one idempotency key for a request, sent again after every error that may pass. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withLimit } from '../../src/abort.ts';
+import { withLimit } from '../../src/core/abort.ts';
 import type { EndState, Ledger, Observation } from './ledger.ts';
 import { expectedFailure, type Manner, type PlannedRun, serviceOf } from './load.ts';
 import { bytesOf } from './poison.ts';

@@ -5,7 +5,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { withLimit } from '../../src/abort.ts';
+import { withLimit } from '../../src/core/abort.ts';
 import type { Member } from './member.ts';
 import type { Span } from './spans.ts';
 import type { World } from './world.ts';

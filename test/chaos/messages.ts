@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Kafka, logLevel, Partitioners, type Producer } from 'kafkajs';
-import { withLimit } from '../../src/abort.ts';
+import { withLimit } from '../../src/core/abort.ts';
 import { type KafkaServer, startKafka } from '../servers/kafka.ts';
 
 /** Each with its partitions. */

@@ -5,7 +5,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { withLimit } from '../../src/abort.ts';
+import { withLimit } from '../../src/core/abort.ts';
 import { mayEnd } from './client.ts';
 import type { Ledger } from './ledger.ts';
 import { expectedStatements, OUTPUT_NAMES, type PlannedRun, serviceOf } from './load.ts';

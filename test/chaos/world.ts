@@ -3,7 +3,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withLimit } from '../../src/abort.ts';
+import { withLimit } from '../../src/core/abort.ts';
 import { freePort } from '../servers/port.ts';
 import { type Redis, startRedis } from '../servers/redis.ts';
 import { type Database, SLICE_ROWS, startDatabase, TABLE_MAPPING } from './database.ts';

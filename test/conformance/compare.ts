@@ -1,7 +1,7 @@
 /** Are two RDF documents the same dataset, up to the names of blank nodes? Graph names count; order and duplicates do not. */
 import { DataFactory, Parser, type Quad, type Quad_Object } from 'n3';
 import { isomorphic } from 'rdf-isomorphic';
-import { XSD } from '../../src/value.ts';
+import { XSD } from '../../src/core/value.ts';
 
 export interface Document {
   readonly text: string;

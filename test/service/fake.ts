@@ -8,8 +8,8 @@ import type { FailureMessage, Outcome, RunView, SuccessReport, TransformRequest 
 import { openSchedule, type SharedSchedule } from '../../queues/schedule.ts';
 import type { OptionValues } from '../../src/config/options.ts';
 import { openConfig, type SharedSettings } from '../../src/config/store.ts';
-import { Fault } from '../../src/fault.ts';
-import { quietLogger } from '../../src/observe.ts';
+import { Fault } from '../../src/core/fault.ts';
+import { quietLogger } from '../../src/core/telemetry/observe.ts';
 
 /** Runs that end when and how the test says. */
 export interface FakeRuns extends Runs {

@@ -1,5 +1,5 @@
 /** Inputs beside the mapping that reads them, and the shape of a table of faults. */
-import type { FaultCode, FaultPlace } from '../../../src/fault.ts';
+import type { FaultCode, FaultPlace } from '../../../src/core/fault.ts';
 import { CSV, JSON_PATH, XPATH } from './mappings.ts';
 import type { Files } from './trial.ts';
 

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { describeFault, Fault } from '../../../src/fault.ts';
+import { describeFault, Fault } from '../../../src/core/fault.ts';
 import { RUN_DEFAULTS, type Rejection, type RunReport, type RunRequest } from '../../../src/run/request.ts';
 import { executeRun } from '../../../src/run/run.ts';
 import { openFileSink } from '../../../src/sinks/file.ts';

@@ -4,7 +4,7 @@
  * Only the interface is used. Without an SDK, which whoever runs the process registers before it starts, all of this does nothing.
  */
 import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
-import { Fault } from './fault.ts';
+import { Fault } from '../fault.ts';
 
 export const TRACER = 'quadmill';
 
