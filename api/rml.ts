@@ -10,7 +10,7 @@ import { Fault } from '../src/core/fault.ts';
 import { redact } from '../src/core/redact.ts';
 import type { Diagnostic } from '../src/mapping/model.ts';
 import { DEFAULT_BASE } from '../src/run/request.ts';
-import { makeDirectory } from '../src/storage/directory.ts';
+import { makeDirectory } from '../src/storage/local/directory.ts';
 import { readText, resolveInside, writeAtomically } from '../src/storage/storage.ts';
 import { locate } from '../src/storage/url.ts';
 import { readTextBody } from './body.ts';

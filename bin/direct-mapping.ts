@@ -7,7 +7,7 @@ import { type DatabaseAccess, DEFAULT_BASE } from '../src/run/request.ts';
 import { openSession } from '../src/sql/database.ts';
 import { type DirectMappingRequest, readDirectMapping } from '../src/sql/direct-mapping.ts';
 import { parseJdbcUrl } from '../src/sql/jdbc.ts';
-import { makeTemporaryDirectory } from '../src/storage/directory.ts';
+import { makeTemporaryDirectory } from '../src/storage/local/directory.ts';
 import { type Command, helpOf, type Parsed, parseCommandLine, UsageError } from './command-line.ts';
 import { databaseOf, LOGIN_OPTIONS, sqlLimits } from './database.ts';
 import { EXIT } from './exit.ts';

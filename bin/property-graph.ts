@@ -4,7 +4,7 @@ import { realpath, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { RunRequest } from '../src/run/request.ts';
 import type { GraphHeader, OutputFormat } from '../src/sinks/sink.ts';
-import { makeTemporaryDirectory } from '../src/storage/directory.ts';
+import { makeTemporaryDirectory } from '../src/storage/local/directory.ts';
 import { type Parsed, UsageError } from './command-line.ts';
 import { STANDARD_OUTPUT } from './output.ts';
 

@@ -5,7 +5,7 @@
 import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../src/core/fault.ts';
-import { claimDirectory } from '../src/storage/claim.ts';
+import { claimDirectory } from '../src/storage/local/directory-lock.ts';
 
 const [directory = '', journal = '', claims = '1', deaths = '0', untilText = '0'] = process.argv.slice(2);
 const until = Number(untilText);

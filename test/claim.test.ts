@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { claimDirectory } from '../src/storage/claim.ts';
+import { claimDirectory } from '../src/storage/local/directory-lock.ts';
 import { temporaryDirectory } from './queues-backends.ts';
 
 const STARTER = fileURLToPath(new URL('../dist/test/claim-starter.js', import.meta.url));
-const CLAIM = new URL('../dist/src/storage/claim.js', import.meta.url).href;
+const CLAIM = new URL('../dist/src/storage/local/directory-lock.js', import.meta.url).href;
 
 const endings: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

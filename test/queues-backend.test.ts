@@ -16,8 +16,8 @@ import { openRuns } from '../queues/runs.ts';
 import { openConfig } from '../src/config/store.ts';
 import { quietLogger } from '../src/core/telemetry/observe.ts';
 import { RUN_DEFAULTS } from '../src/run/request.ts';
-import { claimDirectory } from '../src/storage/claim.ts';
-import { processExists } from '../src/storage/owner.ts';
+import { claimDirectory } from '../src/storage/local/directory-lock.ts';
+import { processExists } from '../src/storage/local/lock-owner.ts';
 import { startWorkers } from '../workers/host.ts';
 import { QUEUES, startRedis, temporaryDirectory, uniquePrefix } from './queues-backends.ts';
 

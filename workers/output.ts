@@ -12,7 +12,7 @@ import type { Rejection, RunReport } from '../src/run/request.ts';
 import { writeFault } from '../src/sinks/descriptor.ts';
 import { temporaryName } from '../src/sinks/file.ts';
 import type { PartFile } from '../src/sinks/sink.ts';
-import { makeDirectory } from '../src/storage/directory.ts';
+import { makeDirectory } from '../src/storage/local/directory.ts';
 import type { Task } from './messages.ts';
 
 /** `<Service-Name>-<runId>`, the start of every file name of a run. */

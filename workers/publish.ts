@@ -11,7 +11,7 @@ import type { ErrorPolicy, RunReport, TriplesMapReport } from '../src/run/reques
 import { writeFault } from '../src/sinks/descriptor.ts';
 import { partName } from '../src/sinks/file.ts';
 import { type FinishedPart, FORMAT_EXTENSION, type PartFile } from '../src/sinks/sink.ts';
-import { syncDirectory } from '../src/storage/file.ts';
+import { syncDirectory } from '../src/storage/local/file.ts';
 import type { RunResult, Task } from './messages.ts';
 import { hasEarlier, RejectionFile, removeAttempt, removeReplaced, writeManifest } from './output.ts';
 

@@ -14,7 +14,7 @@ import { comparedScan, type Rejection, type RunReport } from '../src/run/request
 import { SubjectFile } from '../src/run/subjects.ts';
 import { type FileSink, openFileSink, temporaryName } from '../src/sinks/file.ts';
 import { FORMAT_EXTENSION } from '../src/sinks/sink.ts';
-import { makeDirectory } from '../src/storage/directory.ts';
+import { makeDirectory } from '../src/storage/local/directory.ts';
 import type { CutRun, Engine, FromThread, RunResult, Task, ThreadData, ThreadOrder, ThreadResult, ToThread, Turn } from './messages.ts';
 import { hasEarlier, RejectionFile, removeAttempt, removeEarlier, removeEarlierSpills } from './output.ts';
 import { checkGraphFormat, graphFilesOf } from './property-graph.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { writeFault } from '../src/sinks/descriptor.ts';
-import { makeDirectory } from '../src/storage/directory.ts';
+import { makeDirectory } from '../src/storage/local/directory.ts';
 import type { RejectedStatement, WriteProgress, WriteReport } from '../src/targets/request.ts';
 import type { FromThread, Turn, WriteTask, WrittenResult } from './messages.ts';
 import { RejectionFile, removeEarlier } from './output.ts';

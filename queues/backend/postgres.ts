@@ -5,7 +5,7 @@ import { type PgPool, PostgresConnection, PostgresQueueBackend, quoteSchemaName,
 import pg from 'pg';
 import { Fault } from '../../src/core/fault.ts';
 import { redact } from '../../src/core/redact.ts';
-import { claimDirectory } from '../../src/storage/claim.ts';
+import { claimDirectory } from '../../src/storage/local/directory-lock.ts';
 import type { Turns } from '../turns.ts';
 import type { Driver } from './driver.ts';
 import type { Recover } from './lost.ts';

@@ -12,9 +12,9 @@ import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Fault } from '../../src/core/fault.ts';
-import { claimDirectory } from '../../src/storage/claim.ts';
-import { makePrivateDirectory } from '../../src/storage/directory.ts';
-import { processExists } from '../../src/storage/owner.ts';
+import { makePrivateDirectory } from '../../src/storage/local/directory.ts';
+import { claimDirectory } from '../../src/storage/local/directory-lock.ts';
+import { processExists } from '../../src/storage/local/lock-owner.ts';
 import { connect } from './redis.ts';
 
 export interface PrivateServer {

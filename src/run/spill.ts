@@ -7,7 +7,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { partitionOf } from '../core/hash.ts';
-import { PartitionedFile } from '../storage/partitioned-file.ts';
+import { PartitionedFile } from '../storage/local/partitioned-file.ts';
 import { HashSet, KNOWN, type MemoryBudget, NEW, UNDECIDED, type Verdict } from './distinct.ts';
 
 const PARTITIONS = 32;

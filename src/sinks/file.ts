@@ -3,8 +3,8 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { makeDirectory } from '../storage/directory.ts';
-import { syncDirectory } from '../storage/file.ts';
+import { makeDirectory } from '../storage/local/directory.ts';
+import { syncDirectory } from '../storage/local/file.ts';
 import { DescriptorWriter, writeFault } from './descriptor.ts';
 import type { FinishedPart, OutputFormat, PartFile, QuadSink } from './sink.ts';
 

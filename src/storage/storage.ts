@@ -8,14 +8,14 @@ import { pathToFileURL } from 'node:url';
 import { Fault } from '../core/fault.ts';
 import { boundOf, INFLATION_FLOOR_BYTES, inflationFault, inputBytesFault, type RunLimits } from '../core/limits.ts';
 import { redact } from '../core/redact.ts';
-import { fileState, listFiles, openFile, openStandardInput, replaceFile } from './file.ts';
 import { gunzipWhenGzip } from './gzip.ts';
+import { fileState, listFiles, openFile, openStandardInput, replaceFile } from './local/file.ts';
 import type { ByteRange, InputState } from './range.ts';
 import { fileNameOf, locate } from './url.ts';
 
 export { formatByExtension, type InputFormat, inputFormat } from './input-format.ts';
+export { resolveInside } from './local/safe-path.ts';
 export type { ByteRange, InputState } from './range.ts';
-export { resolveInside } from './safe-path.ts';
 
 export interface OpenedInput {
   /** Chunks in order, as fast as they are asked for; ending the iteration closes the input. */

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { Fault } from '../core/fault.ts';
-import { claimDirectory } from '../storage/claim.ts';
+import { claimDirectory } from '../storage/local/directory-lock.ts';
 import { compiled } from './embedded-engine-thread.ts';
 import { STORE_PATH } from './embedded-http.ts';
 import type { FromStoreThread, StoreLimits, StoreThreadData } from './embedded-messages.ts';

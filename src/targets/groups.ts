@@ -9,7 +9,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { partitionOf } from '../core/hash.ts';
 import { detach } from '../core/text.ts';
-import { PartitionedFile } from '../storage/partitioned-file.ts';
+import { PartitionedFile } from '../storage/local/partitioned-file.ts';
 import type { Statement } from './target.ts';
 
 export interface Groups {

@@ -3,7 +3,7 @@
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Fault } from '../core/fault.ts';
+import { Fault } from '../../core/fault.ts';
 import { makeDirectory } from './directory.ts';
 
 const BUFFER_CHARACTERS = 1 << 16;

@@ -1,7 +1,7 @@
 /** Paths that come from a request and must stay inside a directory. */
 import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { Fault } from '../core/fault.ts';
+import { Fault } from '../../core/fault.ts';
 
 /**
  * The real path of `relative` inside `directory`; it need not be there yet. Symbolic links are followed before looking.

@@ -2,7 +2,7 @@
 import { lstatSync, mkdirSync, mkdtempSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { Fault } from '../core/fault.ts';
+import { Fault } from '../../core/fault.ts';
 
 /**
  * Makes a directory and what is missing above it; one that is there is left as it is. Steps of microseconds, so it may as well be now.

@@ -4,11 +4,11 @@ import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
-import { Fault } from '../core/fault.ts';
-import { nearest } from '../core/nearest.ts';
+import { Fault } from '../../core/fault.ts';
+import { nearest } from '../../core/nearest.ts';
+import { type ByteRange, changedFault, type InputState } from '../range.ts';
+import type { RawInput } from '../storage.ts';
 import { makeDirectory } from './directory.ts';
-import { type ByteRange, changedFault, type InputState } from './range.ts';
-import type { RawInput } from './storage.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 

@@ -9,9 +9,9 @@
 import { createHash } from 'node:crypto';
 import { link, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { Fault } from '../core/fault.ts';
+import { Fault } from '../../core/fault.ts';
 import { makeDirectory } from './directory.ts';
-import { answers, type Owner, presentOwner, type Refusal, refusalOf, TOUCH_MS } from './owner.ts';
+import { answers, type Owner, presentOwner, type Refusal, refusalOf, TOUCH_MS } from './lock-owner.ts';
 
 export interface Claim {
   release(): Promise<void>;
