@@ -8,7 +8,7 @@ import { findMasterMapping, MASTER_MAPPING_HINT, type MasterMapping } from '../q
 import { mappingsOf } from '../src/config/directories.ts';
 import { Fault } from '../src/core/fault.ts';
 import { redact } from '../src/core/redact.ts';
-import type { Diagnostic } from '../src/mapping/model.ts';
+import type { Diagnostic } from '../src/mapping/model/model.ts';
 import { DEFAULT_BASE } from '../src/run/request.ts';
 import { makeDirectory } from '../src/storage/local/directory.ts';
 import { readText, resolveInside, writeAtomically } from '../src/storage/storage.ts';

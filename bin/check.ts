@@ -1,6 +1,6 @@
 /** `quadmill check`: everything that is wrong with mappings, at once, without reading any input. */
-import { formatDiagnostic } from '../src/mapping/diagnostics.ts';
-import { readMapping } from '../src/mapping/read.ts';
+import { formatDiagnostic } from '../src/mapping/model/diagnostics.ts';
+import { readMapping } from '../src/mapping/parse/read.ts';
 import { readMappingDocuments } from '../src/run/load.ts';
 import { DEFAULT_BASE } from '../src/run/request.ts';
 import { type Command, helpOf, parseCommandLine, UsageError } from './command-line.ts';

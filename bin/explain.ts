@@ -1,6 +1,6 @@
 /** `quadmill explain`: how a mapping would be carried out, without reading any input. */
 import { describeFault, Fault } from '../src/core/fault.ts';
-import type { Mapping } from '../src/mapping/model.ts';
+import type { Mapping } from '../src/mapping/model/model.ts';
 import { explainPlan } from '../src/plan/explain.ts';
 import { Databases } from '../src/run/databases.ts';
 import { loadMapping } from '../src/run/load.ts';

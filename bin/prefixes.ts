@@ -1,5 +1,5 @@
 /** The prefixes that mapping documents declare, to shorten Turtle and TriG output. */
-import { dataPrefixes } from '../src/mapping/prefixes.ts';
+import { dataPrefixes } from '../src/mapping/vocabulary/prefixes.ts';
 import { readMappingDocuments } from '../src/run/load.ts';
 import type { RunRequest } from '../src/run/request.ts';
 

@@ -6,8 +6,8 @@
  */
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { Fault } from '../src/core/fault.ts';
-import type { Diagnostic } from '../src/mapping/model.ts';
-import { readMapping } from '../src/mapping/read.ts';
+import type { Diagnostic } from '../src/mapping/model/model.ts';
+import { readMapping } from '../src/mapping/parse/read.ts';
 
 export interface MappingText {
   readonly name: string;

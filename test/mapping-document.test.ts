@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseDocuments } from '../src/mapping/document.ts';
+import { parseDocuments } from '../src/mapping/parse/document.ts';
 
 const parse = (text: string) => parseDocuments([{ name: 'a.ttl', text }], { baseIri: 'http://base/dir/' });
 

@@ -2,9 +2,9 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { formatDiagnostic } from '../src/mapping/diagnostics.ts';
-import { formatOrigin, type Origin } from '../src/mapping/model.ts';
-import { readMapping } from '../src/mapping/read.ts';
+import { formatDiagnostic } from '../src/mapping/model/diagnostics.ts';
+import { formatOrigin, type Origin } from '../src/mapping/model/model.ts';
+import { readMapping } from '../src/mapping/parse/read.ts';
 
 const ROOT = join(import.meta.dirname, 'cases/mapping');
 

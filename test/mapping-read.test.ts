@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { formatDiagnostic } from '../src/mapping/diagnostics.ts';
-import type { Expression, TermMap } from '../src/mapping/model.ts';
-import { readMapping } from '../src/mapping/read.ts';
+import { formatDiagnostic } from '../src/mapping/model/diagnostics.ts';
+import type { Expression, TermMap } from '../src/mapping/model/model.ts';
+import { readMapping } from '../src/mapping/parse/read.ts';
 
 const PREFIXES = `@prefix rml: <http://w3id.org/rml/> . @prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix old: <http://semweb.mmlab.be/ns/rml#> .
 @prefix ql: <http://semweb.mmlab.be/ns/ql#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> . @prefix ex: <http://e/> .

@@ -5,8 +5,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { Fault } from '../src/core/fault.ts';
 import { toBytes } from '../src/core/text.ts';
-import type { Expression, TermMap, TermType, TriplesMap } from '../src/mapping/model.ts';
-import { expressionText } from '../src/mapping/model.ts';
+import type { Expression, TermMap, TermType, TriplesMap } from '../src/mapping/model/model.ts';
+import { expressionText } from '../src/mapping/model/model.ts';
 import { planMapping } from '../src/plan/plan.ts';
 import { recoverable } from '../src/plan/recoverable.ts';
 import { writtenTerm } from '../src/plan/written.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readMapping } from '../src/mapping/read.ts';
+import { readMapping } from '../src/mapping/parse/read.ts';
 import { explainPlan } from '../src/plan/explain.ts';
 import { type Plan, planMapping } from '../src/plan/plan.ts';
 

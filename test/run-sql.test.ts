@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { fromBytes } from '../src/core/text.ts';
-import { readMapping } from '../src/mapping/read.ts';
+import { readMapping } from '../src/mapping/parse/read.ts';
 import { explainPlan } from '../src/plan/explain.ts';
 import { Databases } from '../src/run/databases.ts';
 import { type DatabaseAccess, RUN_DEFAULTS, type RunReport, type RunRequest } from '../src/run/request.ts';

@@ -1,5 +1,5 @@
 /** What planning may know of databases: asked before, answered without a look at any row. */
-import type { SqlSource } from '../mapping/model.ts';
+import type { SqlSource } from '../mapping/model/model.ts';
 
 export interface SourceFacts {
   /** Whether rows with equal texts there are one row: the references hold a unique key without nulls, whose texts tell its values apart. */

@@ -3,7 +3,7 @@
  * left to a database takes terms away from the triples map, and shows the pairs of rows without its other terms; guards bring them
  * back, so that a record is rejected alike whoever makes the join.
  */
-import type { Expression, LogicalSource, TermMap, TriplesMap } from '../mapping/model.ts';
+import type { Expression, LogicalSource, TermMap, TriplesMap } from '../mapping/model/model.ts';
 import type { SourceFacts } from './facts.ts';
 import { expressionKey, referencesOf } from './rules.ts';
 

@@ -6,7 +6,7 @@
  */
 
 import { Links } from '../core/links.ts';
-import type { TermMap, TriplesMap } from '../mapping/model.ts';
+import type { TermMap, TriplesMap } from '../mapping/model/model.ts';
 import { baseOf, type JoinPlan, type MapDraft, type RuleDraft } from './rules.ts';
 import { SEPARATOR, writtenTerm } from './written.ts';
 

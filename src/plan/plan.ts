@@ -2,7 +2,7 @@
  * Mapping → plan: which scans are made in which order, which rules each record feeds, how joins meet, and where two rules
  * could make the same statement. Plain data; nothing here reads a source.
  */
-import type { ErrorPolicy, Expression, LogicalSource, Mapping, TermMap, TriplesMap } from '../mapping/model.ts';
+import type { ErrorPolicy, Expression, LogicalSource, Mapping, TermMap, TriplesMap } from '../mapping/model/model.ts';
 import { isDetermined, isRowBound, isUnique } from './determined.ts';
 import { NO_FACTS, type SourceFacts } from './facts.ts';
 import { findPartitions } from './partitions.ts';

@@ -4,8 +4,8 @@
  *
  * @see https://www.w3.org/TR/r2rml/#foreign-key (joint SQL query)
  */
-import type { ErrorPolicy, Expression, Mapping, ReferencingObjectMap, SqlSource, TermMap, TriplesMap } from '../mapping/model.ts';
-import { policyOf } from '../mapping/model.ts';
+import type { ErrorPolicy, Expression, Mapping, ReferencingObjectMap, SqlSource, TermMap, TriplesMap } from '../mapping/model/model.ts';
+import { policyOf } from '../mapping/model/model.ts';
 import type { SourceFacts } from './facts.ts';
 import { findGuards, type Guards, without } from './guards.ts';
 

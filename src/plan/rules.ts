@@ -1,6 +1,6 @@
 /** A triples map as rules: one statement pattern for each graph, predicate and object that belong together. */
-import type { Expression, PredicateObjectMap, ReferencingObjectMap, TermMap, TriplesMap } from '../mapping/model.ts';
-import { DEFAULT_GRAPH_IRIS } from '../mapping/model.ts';
+import type { Expression, PredicateObjectMap, ReferencingObjectMap, TermMap, TriplesMap } from '../mapping/model/model.ts';
+import { DEFAULT_GRAPH_IRIS } from '../mapping/model/model.ts';
 
 export type ObjectPlan =
   | { readonly kind: 'term'; readonly term: TermMap }

@@ -1,8 +1,8 @@
 /** Which triples maps share a pass over a document, in which order the passes run, and which have nothing to do with each other. */
 
 import { Links } from '../core/links.ts';
-import type { LogicalSource, SqlSource } from '../mapping/model.ts';
-import { formatOrigin, type Origin } from '../mapping/model.ts';
+import type { LogicalSource, SqlSource } from '../mapping/model/model.ts';
+import { formatOrigin, type Origin } from '../mapping/model/model.ts';
 import { expressionsOf, type JoinPlan, type MapDraft, referencesOf } from './rules.ts';
 
 interface IterationDraft {

@@ -6,8 +6,8 @@
  */
 
 import { guardUnsafeIri, hasScheme, toBytes } from '../core/text.ts';
-import type { Expression, TemplatePart, TermMap } from '../mapping/model.ts';
-import { schemeOf } from '../mapping/template.ts';
+import type { Expression, TemplatePart, TermMap } from '../mapping/model/model.ts';
+import { schemeOf } from '../mapping/model/template.ts';
 
 export interface WrittenTerm {
   /** iri; blank nodes by the beginning of their labels; literals with what is known of their language or datatype. */

@@ -1,7 +1,7 @@
 /** A rule of the plan → the constant text around its values, and the closure that gives them. */
 
 import { blankLabel, toBytes } from '../core/text.ts';
-import type { Expression, TriplesMap } from '../mapping/model.ts';
+import type { Expression, TriplesMap } from '../mapping/model/model.ts';
 import type { RulePlan } from '../plan/plan.ts';
 import {
   type CompiledTerm,

@@ -5,8 +5,8 @@
  */
 import { Fault } from '../core/fault.ts';
 import { didYouMean } from '../core/nearest.ts';
-import type { Mapping, SqlConnection, SqlSource } from '../mapping/model.ts';
-import { formatOrigin } from '../mapping/model.ts';
+import type { Mapping, SqlConnection, SqlSource } from '../mapping/model/model.ts';
+import { formatOrigin } from '../mapping/model/model.ts';
 import type { SourceFacts } from '../plan/facts.ts';
 import type { ScanPlan } from '../plan/plan.ts';
 import { sqlKey } from '../plan/scans.ts';

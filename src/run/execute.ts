@@ -2,7 +2,7 @@
 import { describeFault, Fault } from '../core/fault.ts';
 import { boundOf, checkCounts, recordsFault } from '../core/limits.ts';
 import type { Reader } from '../core/value.ts';
-import { policyOf } from '../mapping/model.ts';
+import { policyOf } from '../mapping/model/model.ts';
 import type { JoinPlan, Plan, ScanPlan } from '../plan/plan.ts';
 import type { QuadSink } from '../sinks/sink.ts';
 import type { Batch, Scan } from '../sources/source.ts';

@@ -1,7 +1,7 @@
 /** Where a large document is cut: between two rows of CSV, between two lines of JSON Lines. */
 
 import { redact } from '../core/redact.ts';
-import type { FileSource } from '../mapping/model.ts';
+import type { FileSource } from '../mapping/model/model.ts';
 import type { ScanPlan } from '../plan/plan.ts';
 import { csvHeadBytes } from '../sources/csv.ts';
 import { CsvCuts, canBeCut } from '../sources/csv-cuts.ts';

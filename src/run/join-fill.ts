@@ -1,6 +1,6 @@
 /** The parent side of a join, filled from the parent's records. */
 import { Fault } from '../core/fault.ts';
-import type { TriplesMap } from '../mapping/model.ts';
+import type { TriplesMap } from '../mapping/model/model.ts';
 import type { JoinPlan } from '../plan/plan.ts';
 import { type CompiledTerm, compileTerm, type Readers, type Text, type TextOf } from '../terms/generate.ts';
 import { compileKeys, termContext } from './compile.ts';

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import { Fault } from '../core/fault.ts';
 import { redact } from '../core/redact.ts';
-import { formatDiagnostic } from '../mapping/diagnostics.ts';
-import type { ReadOptions } from '../mapping/document.ts';
-import type { Diagnostic, Mapping } from '../mapping/model.ts';
-import { readMapping } from '../mapping/read.ts';
+import { formatDiagnostic } from '../mapping/model/diagnostics.ts';
+import type { Diagnostic, Mapping } from '../mapping/model/model.ts';
+import type { ReadOptions } from '../mapping/parse/document.ts';
+import { readMapping } from '../mapping/parse/read.ts';
 import { readText } from '../storage/storage.ts';
 
 const MAPPING_LIMIT_BYTES = 64 * 2 ** 20;

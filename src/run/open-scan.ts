@@ -2,7 +2,7 @@
 import type { CsvDialect } from '../core/csv-dialect.ts';
 import { Fault } from '../core/fault.ts';
 import { redact } from '../core/redact.ts';
-import type { FileSource } from '../mapping/model.ts';
+import type { FileSource } from '../mapping/model/model.ts';
 import type { ScanPlan } from '../plan/plan.ts';
 import { openCsv } from '../sources/csv.ts';
 import type { OpenScan, Reading, Scan } from '../sources/source.ts';

@@ -1,8 +1,8 @@
 /** What comes before the first record: the mapping read, the databases asked, the plan made, the documents found. */
 import { createHash } from 'node:crypto';
 import { redact } from '../core/redact.ts';
-import { formatDiagnostic } from '../mapping/diagnostics.ts';
-import type { LogicalSource, Mapping } from '../mapping/model.ts';
+import { formatDiagnostic } from '../mapping/model/diagnostics.ts';
+import type { LogicalSource, Mapping } from '../mapping/model/model.ts';
 import { forDocuments } from '../plan/documents.ts';
 import { type Plan, planMapping } from '../plan/plan.ts';
 import { Databases } from './databases.ts';

@@ -3,7 +3,7 @@
  *
  * For each record all terms are made first, and only then statements: a record that gives no valid term leaves nothing behind.
  */
-import type { TriplesMap } from '../mapping/model.ts';
+import type { TriplesMap } from '../mapping/model/model.ts';
 import type { MapPlan } from '../plan/plan.ts';
 import { type CompiledTerm, compileTerm, type Readers, type Text, type TextOf } from '../terms/generate.ts';
 import { type CompiledRule, compileEnds, compileKeys, compileRule, type ParentLists, termContext } from './compile.ts';

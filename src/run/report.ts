@@ -1,6 +1,6 @@
 /** What is said of a triples map after a run, and why it gave nothing. */
 import { describeFault, type Fault } from '../core/fault.ts';
-import { expressionText, formatOrigin, type LogicalSource } from '../mapping/model.ts';
+import { expressionText, formatOrigin, type LogicalSource } from '../mapping/model/model.ts';
 import { describeContent } from '../plan/explain.ts';
 import type { JoinPlan, Plan } from '../plan/plan.ts';
 import type { MapProgram } from './program.ts';

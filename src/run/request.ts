@@ -2,7 +2,7 @@
 import type { CsvDialect } from '../core/csv-dialect.ts';
 import type { FaultData } from '../core/fault.ts';
 import { NO_LIMITS, type RunLimits } from '../core/limits.ts';
-import type { ErrorPolicy } from '../mapping/model.ts';
+import type { ErrorPolicy } from '../mapping/model/model.ts';
 import type { ByteRange, InputFormat } from '../storage/storage.ts';
 
 /** Binds a source of the mapping, by the name that the mapping gives it, to a real location. A source with several is read in their order. */

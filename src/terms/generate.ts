@@ -18,9 +18,9 @@ import {
   toBytes,
 } from '../core/text.ts';
 import { type Reader, type Value, type Values, XSD } from '../core/value.ts';
-import type { Expression, RdfTerm, TermMap, TermType, TriplesMap } from '../mapping/model.ts';
-import { expressionText, formatOrigin } from '../mapping/model.ts';
-import { schemeOf } from '../mapping/template.ts';
+import type { Expression, RdfTerm, TermMap, TermType, TriplesMap } from '../mapping/model/model.ts';
+import { expressionText, formatOrigin } from '../mapping/model/model.ts';
+import { schemeOf } from '../mapping/model/template.ts';
 
 /** One-byte text a record gives: none, one, or several. */
 export type Text = null | string | readonly string[];

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { withLimit } from '../../src/core/abort.ts';
 import { describeFault, Fault } from '../../src/core/fault.ts';
 import { fromBytes } from '../../src/core/text.ts';
-import { readMapping } from '../../src/mapping/read.ts';
+import { readMapping } from '../../src/mapping/parse/read.ts';
 import { type DatabaseAccess, RUN_DEFAULTS } from '../../src/run/request.ts';
 import { executeRun } from '../../src/run/run.ts';
 import type { QuadSink } from '../../src/sinks/sink.ts';

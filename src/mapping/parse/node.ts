@@ -4,12 +4,12 @@
  * Every statement of a node in an RML namespace is checked here, once for each place where it is used: unknown terms, terms at the
  * wrong place, and terms of parts of the language that come later.
  */
-import { didYouMean } from '../core/nearest.ts';
-import type { Report } from './diagnostics.ts';
+import { didYouMean } from '../../core/nearest.ts';
+import type { Report } from '../model/diagnostics.ts';
+import { formatOrigin, type Origin, type RdfTerm } from '../model/model.ts';
+import { type KnownTerm, localName, lookUp, shorten } from '../vocabulary/namespaces.ts';
+import { CLASSES, type Class, HARMLESS, LATER, type Later, type Place, PROPERTIES, type Property } from '../vocabulary/vocabulary.ts';
 import { type Graph, nodeId, type Statement } from './document.ts';
-import { formatOrigin, type Origin, type RdfTerm } from './model.ts';
-import { type KnownTerm, localName, lookUp, shorten } from './namespaces.ts';
-import { CLASSES, type Class, HARMLESS, LATER, type Later, type Place, PROPERTIES, type Property } from './vocabulary.ts';
 
 export const RDF_TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
 

@@ -3,7 +3,7 @@
  *
  * @see https://rml.io/specs/rml/ and https://www.w3.org/TR/r2rml/
  */
-import type { Dialect } from './model.ts';
+import type { Dialect } from '../model/model.ts';
 import { CLASSES, type Class, INDIVIDUALS, type Individual, PROPERTIES, type Property } from './vocabulary.ts';
 
 /** A namespace: its customary prefix, what a triples map that is made of it speaks, and its local names → ours. */

@@ -5,11 +5,11 @@
  * (`:s_000`). Documents that contradict each other about a node, in what it may have one of, were not written together: a node that both
  * describe is a node of its own in each, and references within a document mean that one. Documents that complete each other are one mapping.
  */
-import { Links } from '../core/links.ts';
+import { Links } from '../../core/links.ts';
+import type { Origin, RdfTerm } from '../model/model.ts';
+import { lookUp } from '../vocabulary/namespaces.ts';
+import type { Property } from '../vocabulary/vocabulary.ts';
 import type { Statement } from './document.ts';
-import type { Origin, RdfTerm } from './model.ts';
-import { lookUp } from './namespaces.ts';
-import type { Property } from './vocabulary.ts';
 
 /** A statement, and what it is about. */
 export interface Described {

@@ -1,13 +1,13 @@
 /** Term maps and what they are made of: expressions, term types, languages, datatypes. */
-import { findNotInIri, hasScheme } from '../core/text.ts';
-import { XSD } from '../core/value.ts';
+import { findNotInIri, hasScheme } from '../../core/text.ts';
+import { XSD } from '../../core/value.ts';
+import { type Expression, expressionText, type Origin, type RdfTerm, type TermMap, type TermType } from '../model/model.ts';
+import { parseTemplate } from '../model/template.ts';
+import { lookUp, shorten } from '../vocabulary/namespaces.ts';
+import type { Individual, Place, Property } from '../vocabulary/vocabulary.ts';
 import type { Statement } from './document.ts';
 import { isLanguageTag, namesLanguage } from './language-tag.ts';
-import { type Expression, expressionText, type Origin, type RdfTerm, type TermMap, type TermType } from './model.ts';
-import { lookUp, shorten } from './namespaces.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, reportUnknown, textOf, withArticle } from './node.ts';
-import { parseTemplate } from './template.ts';
-import type { Individual, Place, Property } from './vocabulary.ts';
 
 type TermPlace = Extract<Place, 'subject map' | 'predicate map' | 'object map' | 'graph map' | 'datatype map'>;
 type TermKind = RdfTerm['kind'];

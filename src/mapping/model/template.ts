@@ -3,7 +3,7 @@
  *
  * @see https://kg-construct.github.io/rml-core/spec/docs/#template-rml-template
  */
-import { hasScheme } from '../core/text.ts';
+import { hasScheme } from '../../core/text.ts';
 import type { TemplatePart } from './model.ts';
 
 export type ParsedTemplate =

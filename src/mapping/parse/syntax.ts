@@ -1,7 +1,7 @@
 /** What the Turtle parser's errors mean, in words that say what was found, what was expected and where. */
-import { didYouMean } from '../core/nearest.ts';
-import type { Origin } from './model.ts';
-import { USUAL_PREFIXES } from './namespaces.ts';
+import { didYouMean } from '../../core/nearest.ts';
+import type { Origin } from '../model/model.ts';
+import { USUAL_PREFIXES } from '../vocabulary/namespaces.ts';
 
 /** A token of n3: `line` is 1-based, `start` and `end` are 0-based columns, `end` of a text over several lines is on `endLine`. */
 export interface Token {

@@ -3,14 +3,14 @@
  *
  * Dialects are normalised by the tables of `vocabulary.ts`; what a node is follows from the property that leads to it.
  */
-import { didYouMean, nearest } from '../core/nearest.ts';
-import { Report } from './diagnostics.ts';
+import { didYouMean, nearest } from '../../core/nearest.ts';
+import { Report } from '../model/diagnostics.ts';
+import type { Diagnostic, LogicalSource, Mapping, ReferencingObjectMap, TriplesMap } from '../model/model.ts';
+import { localName, lookUp, RML_NAMESPACES, shorten } from '../vocabulary/namespaces.ts';
+import { CLASSES, type Property } from '../vocabulary/vocabulary.ts';
 import { type Document, type Graph, type GraphNode, nodeId, parseDocuments, type ReadOptions } from './document.ts';
-import type { Diagnostic, LogicalSource, Mapping, ReferencingObjectMap, TriplesMap } from './model.ts';
-import { localName, lookUp, RML_NAMESPACES, shorten } from './namespaces.ts';
 import { type Context, checkUnvisited, RDF_TYPE } from './node.ts';
 import { readTriplesMap } from './triples-map.ts';
-import { CLASSES, type Property } from './vocabulary.ts';
 
 /**
  * Reads documents as one mapping. Never throws for what they say.

@@ -6,10 +6,10 @@
  *
  * @see https://www.w3.org/TR/r2rml/#logical-tables and https://kg-construct.github.io/rml-io-registry/
  */
-import { didYouMean } from '../core/nearest.ts';
+import { didYouMean } from '../../core/nearest.ts';
+import type { SqlConnection, SqlContent, SqlSource } from '../model/model.ts';
+import { localName, lookUp, shorten, USUAL_PREFIXES } from '../vocabulary/namespaces.ts';
 import { type Graph, nodeId, type Statement } from './document.ts';
-import type { SqlConnection, SqlContent, SqlSource } from './model.ts';
-import { localName, lookUp, shorten, USUAL_PREFIXES } from './namespaces.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, RDF_TYPE, reportUnknown, textOf, withArticle } from './node.ts';
 import { readQuery } from './sql-query.ts';
 

@@ -1,9 +1,9 @@
 /** Logical sources: which document is read, in which format, and what its records are; those over databases are read by `sql-source.ts`. */
-import { canonicalEncoding, isEncoding, KNOWN_ENCODINGS } from '../core/encoding-name.ts';
+import { canonicalEncoding, isEncoding, KNOWN_ENCODINGS } from '../../core/encoding-name.ts';
+import type { Dialect, FileSource, LogicalSource } from '../model/model.ts';
+import { lookUp, shorten } from '../vocabulary/namespaces.ts';
 import { isTable, readTable, tableUrl } from './csvw.ts';
 import { nodeId, type Statement } from './document.ts';
-import type { Dialect, FileSource, LogicalSource } from './model.ts';
-import { lookUp, shorten } from './namespaces.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, RDF_TYPE, readNode, reportUnknown, textOf } from './node.ts';
 import { asksDatabase, isDatabase, readLogicalTable, readSqlSource } from './sql-source.ts';
 

@@ -5,8 +5,8 @@
  * position; a statement stands where its object stands (for `[ … ]`, at the bracket).
  */
 import { Parser } from 'n3';
-import { XSD } from '../core/value.ts';
-import type { Origin, RdfTerm } from './model.ts';
+import { XSD } from '../../core/value.ts';
+import type { Origin, RdfTerm } from '../model/model.ts';
 import { type Described, keepApart } from './namesakes.ts';
 import { syntaxFinding, type Token } from './syntax.ts';
 

@@ -1,7 +1,5 @@
 /** Triples maps: subject, predicate object maps, and the object maps that refer to other triples maps. */
-import { findNotInIri, hasScheme } from '../core/text.ts';
-import type { Statement } from './document.ts';
-import { readLogicalSource } from './logical-source.ts';
+import { findNotInIri, hasScheme } from '../../core/text.ts';
 import type {
   Expression,
   JoinCondition,
@@ -11,11 +9,13 @@ import type {
   SubjectMap,
   TermMap,
   TriplesMap,
-} from './model.ts';
-import { lookUp, shorten } from './namespaces.ts';
+} from '../model/model.ts';
+import { lookUp, shorten } from '../vocabulary/namespaces.ts';
+import type { Place, Property } from '../vocabulary/vocabulary.ts';
+import type { Statement } from './document.ts';
+import { readLogicalSource } from './logical-source.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, readNode, textOf } from './node.ts';
 import { isIriText, readConstant, readExpressionMap, readTermMaps, termMapOf } from './term-map.ts';
-import type { Place, Property } from './vocabulary.ts';
 
 /** The triples map that a node is; undefined, with diagnostics, where it cannot be mapped. Parents are not looked up here. */
 export function readTriplesMap(context: Context, id: string): TriplesMap | undefined {
