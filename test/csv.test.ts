@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { CsvDialect } from '../src/core/csv-dialect.ts';
 import { Fault } from '../src/core/fault.ts';
 import { fromBytes } from '../src/core/text.ts';
-import { openCsv } from '../src/sources/csv.ts';
+import { openCsv } from '../src/sources/csv/csv.ts';
 import type { Reading } from '../src/sources/source.ts';
 
 const READING: Reading = { name: 'people.csv', dialect: 'rml', nulls: [], encoding: undefined, namespaces: {}, maxRecordBytes: 2 ** 20 };

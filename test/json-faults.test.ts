@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { openJson } from '../src/sources/json.ts';
-import { parseJsonPath } from '../src/sources/json-path.ts';
-import { planRoutes, type Route } from '../src/sources/json-route.ts';
+import { openJson } from '../src/sources/json/json.ts';
+import { planRoutes, type Route } from '../src/sources/json/path/automaton.ts';
+import { parseJsonPath } from '../src/sources/json/path/path.ts';
 import { chunks, faultOf, READING, read } from './json-reading.ts';
 
 const DEEP = '['.repeat(1_000_000);

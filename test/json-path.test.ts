@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { fromBytes } from '../src/core/text.ts';
-import { openJson } from '../src/sources/json.ts';
-import { JsonPathError, type Leniency, parseJsonPath } from '../src/sources/json-path.ts';
-import { compileSegments } from '../src/sources/json-query.ts';
-import { parseJson } from '../src/sources/json-text.ts';
+import { openJson } from '../src/sources/json/json.ts';
+import { JsonPathError, type Leniency, parseJsonPath } from '../src/sources/json/path/path.ts';
+import { compileSegments } from '../src/sources/json/path/query.ts';
+import { parseJson } from '../src/sources/json/text.ts';
 import { faultOf, READING } from './json-reading.ts';
 
 /** What a query finds, as JSON text. */

@@ -2,7 +2,7 @@
 import { Fault } from '../src/core/fault.ts';
 import { fromBytes } from '../src/core/text.ts';
 import { TypedValue, type Values } from '../src/core/value.ts';
-import { openJson } from '../src/sources/json.ts';
+import { openJson } from '../src/sources/json/json.ts';
 import type { Reading } from '../src/sources/source.ts';
 
 export const READING: Reading = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { fromBytes } from '../src/core/text.ts';
-import { openJson } from '../src/sources/json.ts';
+import { openJson } from '../src/sources/json/json.ts';
 import { chunks, READING, read, showAll } from './json-reading.ts';
 
 const SHOP = JSON.stringify({

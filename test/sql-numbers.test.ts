@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { canonicalDouble as canonicalOfNumber } from '../src/sources/json-read.ts';
+import { canonicalDouble as canonicalOfNumber } from '../src/sources/json/references.ts';
 import { canonicalDecimal, canonicalDouble } from '../src/sql/numbers.ts';
 import { Random } from './chaos/random.ts';
 import { isCanonicalDouble } from './double-oracle.ts';

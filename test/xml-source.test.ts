@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { Fault } from '../src/core/fault.ts';
 import { fromBytes } from '../src/core/text.ts';
 import type { IterationRequest, Reading, Scan } from '../src/sources/source.ts';
-import { openXml } from '../src/sources/xml.ts';
+import { openXml } from '../src/sources/xml/xml.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'xml-source-'));
 afterAll(() => rmSync(directory, { recursive: true }));

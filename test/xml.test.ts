@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { Fault } from '../src/core/fault.ts';
 import { fromBytes } from '../src/core/text.ts';
 import type { IterationRequest, Reading } from '../src/sources/source.ts';
-import { openXml } from '../src/sources/xml.ts';
+import { openXml } from '../src/sources/xml/xml.ts';
 
 const READING: Reading = { name: 'in.xml', dialect: 'rml', nulls: [], encoding: undefined, namespaces: {}, maxRecordBytes: 2 ** 20 };
 

@@ -2,7 +2,7 @@
 import { excerpt, Fault, type FaultPlace } from '../core/fault.ts';
 import { fromBytes } from '../core/text.ts';
 import type { Reader } from '../core/value.ts';
-import { openCsv } from '../sources/csv.ts';
+import { openCsv } from '../sources/csv/csv.ts';
 import { type CsvHeading, graphCsvHeading, type HeadedColumn, type HeadedType } from './csv-heading.ts';
 import type { EdgeElement, Elements, NodeElement } from './elements.ts';
 import { BASE_LABEL, GRAPH } from './names.ts';

@@ -11,7 +11,7 @@ import type { SourceFacts } from '../plan/facts.ts';
 import type { ScanPlan } from '../plan/plan.ts';
 import { sqlKey } from '../plan/scans.ts';
 import type { Scan } from '../sources/source.ts';
-import { openSql } from '../sources/sql.ts';
+import { openSql } from '../sources/sql/sql.ts';
 import { readTable, readTables, type Table } from '../sql/catalogue.ts';
 import { type Column, type DatabaseAddress, openSession, type SqlSession } from '../sql/database.ts';
 import { findColumn, parseTableName, suggestColumns } from '../sql/identifiers.ts';

@@ -3,8 +3,8 @@
 import { redact } from '../core/redact.ts';
 import type { FileSource } from '../mapping/model/model.ts';
 import type { ScanPlan } from '../plan/plan.ts';
-import { csvHeadBytes } from '../sources/csv.ts';
-import { CsvCuts, canBeCut } from '../sources/csv-cuts.ts';
+import { csvHeadBytes } from '../sources/csv/csv.ts';
+import { CsvCuts, canBeCut } from '../sources/csv/cuts.ts';
 import { utf8Mark } from '../sources/encoding.ts';
 import type { Reading } from '../sources/source.ts';
 import { type InputState, type OpenOptions, openInput, probeInput } from '../storage/storage.ts';

@@ -4,10 +4,10 @@
  * An element becomes part of a tree only below a record, and only where some reference needs it; a record within a record is a
  * part of the outer one's tree. Open elements outside of records are kept without content, for references to ancestors' attributes.
  */
-import { Fault } from '../core/fault.ts';
-import { type Counts, type Matcher, type State, TEXT, WHOLE } from './xml-matcher.ts';
-import type { Name, Scope } from './xml-names.ts';
-import { type Attributes, Element, Remark, type XmlSink } from './xml-tree.ts';
+import { Fault } from '../../core/fault.ts';
+import { type Counts, type Matcher, type State, TEXT, WHOLE } from './matcher.ts';
+import type { Name, Scope } from './parse/names.ts';
+import { type Attributes, Element, Remark, type XmlSink } from './tree.ts';
 
 /** The record of an iteration that is still open has number `first + records.length - 1` or before. */
 interface Waiting {

@@ -5,9 +5,9 @@
  * and slices from the front, and a last filter that looks at its own element only. Where it ends, or where the first iterator ends
  * that others run through, the value is cut out; what is left of each iterator is evaluated on the parsed value.
  */
-import { compileTest, usesRoot } from './json-filter.ts';
-import type { Query, Segment, Selector } from './json-path.ts';
-import { compileSegments, type Find } from './json-query.ts';
+import { compileTest, usesRoot } from './filter.ts';
+import type { Query, Segment, Selector } from './path.ts';
+import { compileSegments, type Find } from './query.ts';
 
 /** The largest value that is parsed in one piece because its iterator cannot be followed further; V8 makes no longer string. */
 export const MAX_WHOLE_BYTES = 512_000_000;

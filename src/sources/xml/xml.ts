@@ -11,16 +11,16 @@
  * @see https://www.w3.org/TR/xpath-31/ and https://www.w3.org/TR/xml/
  */
 import { getHeapStatistics } from 'node:v8';
-import { Fault, type FaultPlace } from '../core/fault.ts';
-import { fromBytes, toBytes } from '../core/text.ts';
-import type { Reader } from '../core/value.ts';
-import { toUtf8 } from './encoding.ts';
-import type { Batch, IterationRequest, OpenScan, Reading, Scan } from './source.ts';
-import { type Name, NameTable, type Scope } from './xml-names.ts';
-import { planIterations, type XmlPlan } from './xml-plan.ts';
-import { RecordBuilder, RootWaiter } from './xml-records.ts';
-import { XmlScanner } from './xml-scanner.ts';
-import type { Element } from './xml-tree.ts';
+import { Fault, type FaultPlace } from '../../core/fault.ts';
+import { fromBytes, toBytes } from '../../core/text.ts';
+import type { Reader } from '../../core/value.ts';
+import { toUtf8 } from '../encoding.ts';
+import type { Batch, IterationRequest, OpenScan, Reading, Scan } from '../source.ts';
+import { type Name, NameTable, type Scope } from './parse/names.ts';
+import { XmlScanner } from './parse/scanner.ts';
+import { planIterations, type XmlPlan } from './plan.ts';
+import { RecordBuilder, RootWaiter } from './records.ts';
+import type { Element } from './tree.ts';
 
 /**
  * Largest document of which everything is kept, because an iterator or a reference needs it. A tree with its views takes ten to

@@ -1,7 +1,7 @@
 /** The small parts of XML's grammar: what bytes mean, references, declarations. */
-import { excerpt } from '../core/fault.ts';
-import { fromBytes, toBytes } from '../core/text.ts';
-import { isName } from './xml-names.ts';
+import { excerpt } from '../../../core/fault.ts';
+import { fromBytes, toBytes } from '../../../core/text.ts';
+import { isName } from './names.ts';
 
 /** Ends the reading with a fault at a place of the window. */
 type Fail = (message: string, at: number, hint?: string) => never;

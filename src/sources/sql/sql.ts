@@ -1,9 +1,9 @@
 /** Rows of a query as records: a record is the array of its columns' texts. */
-import { Fault, type FaultPlace } from '../core/fault.ts';
-import { toBytes } from '../core/text.ts';
-import { type Reader, TypedValue, type Value, type Values, XSD } from '../core/value.ts';
-import type { Column, SqlSession } from '../sql/database.ts';
-import type { Batch, Scan } from './source.ts';
+import { Fault, type FaultPlace } from '../../core/fault.ts';
+import { toBytes } from '../../core/text.ts';
+import { type Reader, TypedValue, type Value, type Values, XSD } from '../../core/value.ts';
+import type { Column, SqlSession } from '../../sql/database.ts';
+import type { Batch, Scan } from '../source.ts';
 
 export interface SqlReading {
   readonly session: SqlSession;

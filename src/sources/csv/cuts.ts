@@ -5,7 +5,7 @@
  * unquoted one is a character. What lies between quotes is passed over at the speed of a search, unless there are many.
  * A cell that is malformed ends nothing here: the reader of its slice will say so.
  */
-import { type CsvDialect, DEFAULT_DELIMITER, DEFAULT_QUOTE } from '../core/csv-dialect.ts';
+import { type CsvDialect, DEFAULT_DELIMITER, DEFAULT_QUOTE } from '../../core/csv-dialect.ts';
 
 const LF = 10;
 const CR = 13;

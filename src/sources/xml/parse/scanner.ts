@@ -1,17 +1,18 @@
 /**
  * Cuts XML text into elements, text and remarks, and checks that it is well-formed.
  *
- * Works on UTF-8 as one-byte strings: all markup is ASCII, so nothing is decoded but a name, once (see `xml-names.ts`). Text is
+ * Works on UTF-8 as one-byte strings: all markup is ASCII, so nothing is decoded but a name, once (see `parse/names.ts`). Text is
  * found by `indexOf`, which is why this is several times faster than reading character by character. Document type declarations
  * are skipped: no external file is read, no entity beyond XML's own five is known, so none can expand without bound. Versions
  * above 1.0 are read as 1.0. Memory: one window of text and the names of the open elements.
  *
  * @see https://www.w3.org/TR/xml/ and https://www.w3.org/TR/xml-names/
  */
-import { excerpt, Fault } from '../core/fault.ts';
-import { depthFault } from '../core/limits.ts';
-import { fromBytes } from '../core/text.ts';
-import { hashStep, isName, type Name, NameError, type NameTable, Scope } from './xml-names.ts';
+import { excerpt, Fault } from '../../../core/fault.ts';
+import { depthFault } from '../../../core/limits.ts';
+import { fromBytes } from '../../../core/text.ts';
+import { type Attributes, NO_ATTRIBUTES, type XmlSink } from '../tree.ts';
+import { hashStep, isName, type Name, NameError, type NameTable, Scope } from './names.ts';
 import {
   AMP,
   APOSTROPHE,
@@ -38,9 +39,8 @@ import {
   SPACE,
   TEXT_BYTE,
   XML_DECLARATION,
-} from './xml-syntax.ts';
-import { type Attributes, NO_ATTRIBUTES, type XmlSink } from './xml-tree.ts';
-import { CUT_OFF, XmlWindow } from './xml-window.ts';
+} from './syntax.ts';
+import { CUT_OFF, XmlWindow } from './window.ts';
 
 /** Levels of open elements that a document may have. */
 export const MAX_DEPTH = 10_000;

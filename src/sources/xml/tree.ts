@@ -3,7 +3,7 @@
  *
  * All text is UTF-8 as one-byte strings.
  */
-import type { Name } from './xml-names.ts';
+import type { Name } from './parse/names.ts';
 
 /** Name, value, name, value, … in document order; namespace declarations are not attributes. */
 export type Attributes = readonly (Name | string)[];

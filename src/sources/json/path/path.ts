@@ -5,7 +5,7 @@
  *
  * @see https://www.rfc-editor.org/rfc/rfc9535#section-2
  */
-import { toBytes } from '../core/text.ts';
+import { toBytes } from '../../../core/text.ts';
 
 export interface Query {
   /** From `$`, the root; otherwise from `@`, the current node of a filter. */

@@ -3,12 +3,12 @@
  *
  * @see https://www.w3.org/TR/r2rml/#natural-mapping for the natural datatypes, which RML-Core takes over for JSON
  */
-import { excerpt, Fault, type FaultPlace } from '../core/fault.ts';
-import { fromBytes, toBytes } from '../core/text.ts';
-import { type Reader, TypedValue, type Value, type Values, XSD } from '../core/value.ts';
-import { isSingular, type Query } from './json-path.ts';
-import { compileSegments, compileSingular } from './json-query.ts';
-import { IllFormedText, illFormedPart, Numeral, writtenNumber } from './json-text.ts';
+import { excerpt, Fault, type FaultPlace } from '../../core/fault.ts';
+import { fromBytes, toBytes } from '../../core/text.ts';
+import { type Reader, TypedValue, type Value, type Values, XSD } from '../../core/value.ts';
+import { isSingular, type Query } from './path/path.ts';
+import { compileSegments, compileSingular } from './path/query.ts';
+import { IllFormedText, illFormedPart, Numeral, writtenNumber } from './text.ts';
 
 const INTEGER = `${XSD}integer`;
 const DOUBLE = `${XSD}double`;

@@ -1,5 +1,5 @@
 /** What single bytes mean in JSON text, and where texts and numbers end. Positions are positions in the given bytes. */
-import { JsonSyntaxError } from './json-text.ts';
+import { JsonSyntaxError } from './text.ts';
 
 const table = (...rows: readonly (readonly [bytes: string, code: number])[]): Uint8Array => {
   const codes = new Uint8Array(256);

@@ -1,14 +1,14 @@
 /**
- * The whole of XPath 3.1, for what `xml-path.ts` does not read: the one place that knows the library (fontoxpath).
+ * The whole of XPath 3.1, for what `path/path.ts` does not read: the one place that knows the library (fontoxpath).
  *
  * The library walks over views of the light tree that are made when it comes to them, so a record costs what the expression
  * looks at. Views hold characters, results are bytes again.
  */
 import fontoxpath from 'fontoxpath';
-import { excerpt, Fault, type FaultPlace } from '../core/fault.ts';
-import { fromBytes, toBytes } from '../core/text.ts';
-import type { Name } from './xml-names.ts';
-import { type Child, Element, Text } from './xml-tree.ts';
+import { excerpt, Fault, type FaultPlace } from '../../../core/fault.ts';
+import { fromBytes, toBytes } from '../../../core/text.ts';
+import type { Name } from '../parse/names.ts';
+import { type Child, Element, Text } from '../tree.ts';
 
 /** What an expression needs to know about prefixes; undefined: not declared. */
 export type ResolvePrefix = (prefix: string) => string | undefined;

@@ -1,30 +1,17 @@
 /**
  * Cuts a JSON document into pieces by walking its bytes.
  *
- * The walk follows routes (see `json-route.ts`) down from the root. A value where a route cuts becomes a piece: its bytes are only
+ * The walk follows routes (see `path/automaton.ts`) down from the root. A value where a route cuts becomes a piece: its bytes are only
  * searched for their end here, and checked by whoever parses them. Everything else is checked against the grammar as it passes
  * and never becomes a string, apart from the names of members on a route.
  *
  * @see https://www.rfc-editor.org/rfc/rfc8259#section-2
  */
-import { Fault, type FaultPlace } from '../core/fault.ts';
-import { depthFault } from '../core/limits.ts';
-import {
-  CLOSE,
-  DELIMITERS,
-  hex,
-  isDigit,
-  isLossyFraction,
-  LINE_FEED,
-  LONG_DIGITS,
-  MARKS,
-  OPEN,
-  POINT,
-  passText,
-  QUOTE,
-} from './json-bytes.ts';
-import type { Route } from './json-route.ts';
-import { adviceFor, JsonSyntaxError, parseJson, parseName } from './json-text.ts';
+import { Fault, type FaultPlace } from '../../core/fault.ts';
+import { depthFault } from '../../core/limits.ts';
+import { CLOSE, DELIMITERS, hex, isDigit, isLossyFraction, LINE_FEED, LONG_DIGITS, MARKS, OPEN, POINT, passText, QUOTE } from './bytes.ts';
+import type { Route } from './path/automaton.ts';
+import { adviceFor, JsonSyntaxError, parseJson, parseName } from './text.ts';
 
 /** Deeper nesting is refused, so that no later step can run out of stack. */
 export const MAX_DEPTH = 1000;

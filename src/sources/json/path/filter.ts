@@ -6,10 +6,10 @@
  *
  * @see https://www.rfc-editor.org/rfc/rfc9535#section-2.3.5 and https://www.rfc-editor.org/rfc/rfc9485 (I-Regexp)
  */
-import { fromBytes } from '../core/text.ts';
-import { type Call, isSingular, type Operand, type Operator, type Query, type Test } from './json-path.ts';
-import { compileSegments, compileSingular } from './json-query.ts';
-import { isObject, Numeral, writtenNumber } from './json-text.ts';
+import { fromBytes } from '../../../core/text.ts';
+import { isObject, Numeral, writtenNumber } from '../text.ts';
+import { type Call, isSingular, type Operand, type Operator, type Query, type Test } from './path.ts';
+import { compileSegments, compileSingular } from './query.ts';
 
 type Decide = (node: unknown, root: unknown) => boolean;
 /** A value, or undefined for Nothing. */

@@ -1,17 +1,17 @@
 /**
- * Reads delimited text as records, in file order, by the scanner of csv-scanner.ts.
+ * Reads delimited text as records, in file order, by the scanner of csv/scanner.ts.
  *
  * A record is an array of cells by slot: `null` where the row has no such cell (or, in the legacy dialect, an empty
  * unquoted one). Memory: one chunk, one batch and one partial row.
  */
-import { type CsvDialect, DEFAULT_DELIMITER } from '../core/csv-dialect.ts';
-import { Fault } from '../core/fault.ts';
-import { nearest } from '../core/nearest.ts';
-import { fromBytes, toBytes } from '../core/text.ts';
-import type { Reader } from '../core/value.ts';
-import { CsvScanner, type Row } from './csv-scanner.ts';
-import { toUtf8 } from './encoding.ts';
-import type { Batch, IterationRequest, OpenScan, Reading, Scan } from './source.ts';
+import { type CsvDialect, DEFAULT_DELIMITER } from '../../core/csv-dialect.ts';
+import { Fault } from '../../core/fault.ts';
+import { nearest } from '../../core/nearest.ts';
+import { fromBytes, toBytes } from '../../core/text.ts';
+import type { Reader } from '../../core/value.ts';
+import { toUtf8 } from '../encoding.ts';
+import type { Batch, IterationRequest, OpenScan, Reading, Scan } from '../source.ts';
+import { CsvScanner, type Row } from './scanner.ts';
 
 const BATCH_ROWS = 512;
 

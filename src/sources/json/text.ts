@@ -4,7 +4,7 @@
  * JSON syntax is ASCII, so `JSON.parse` reads the bytes of a document as if they were Latin-1 and every text, also the names
  * of members, comes out as the bytes it is. Only `\u` escapes name characters; they are rewritten to bytes beforehand.
  */
-import { fromBytes, toBytes } from '../core/text.ts';
+import { fromBytes, toBytes } from '../../core/text.ts';
 
 const TEXT: unique symbol = Symbol('text');
 

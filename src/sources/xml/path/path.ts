@@ -2,10 +2,10 @@
 //
 //     /orders/order   //line   /a/*/p:b[@c='d'][2]   customer/name   @id   tag/text()   .   ../../@id
 //
-// `parsePath` gives undefined for everything else, right or wrong: that is for the XPath engine (`xml-xpath.ts`).
+// `parsePath` gives undefined for everything else, right or wrong: that is for the XPath engine (`path/xpath.ts`).
 // Names stay as written here; `nameTest` binds them to what a document has.
-import { toBytes } from '../core/text.ts';
-import type { Name, NameTable } from './xml-names.ts';
+import { toBytes } from '../../../core/text.ts';
+import type { Name, NameTable } from '../parse/names.ts';
 
 export interface Path {
   readonly absolute: boolean;

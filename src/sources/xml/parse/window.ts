@@ -3,8 +3,8 @@
  *
  * For the scanner to build upon: `at` moves on, `push` drops what lies before it.
  */
-import { Fault, type FaultPlace } from '../core/fault.ts';
-import { fromBytes } from '../core/text.ts';
+import { Fault, type FaultPlace } from '../../../core/fault.ts';
+import { fromBytes } from '../../../core/text.ts';
 
 /** What to do about a document that ends too early. */
 export const CUT_OFF = 'The file is probably cut off; fetch or write it again';

@@ -4,11 +4,11 @@
  * Each path is a bit set of the steps it waits for; all paths together are a state; a state remembers where each name leads.
  * So an element costs one look-up, however many paths there are. Predicates are looked at only where a name could satisfy one.
  */
-import { Fault } from '../core/fault.ts';
-import type { Name } from './xml-names.ts';
-import type { NameTest, Path } from './xml-path.ts';
-import type { Attributes } from './xml-tree.ts';
-import { type Bind, type BoundPredicate, bindPredicates, passes } from './xml-walk.ts';
+import { Fault } from '../../core/fault.ts';
+import type { Name } from './parse/names.ts';
+import type { NameTest, Path } from './path/path.ts';
+import { type Bind, type BoundPredicate, bindPredicates, passes } from './path/walk.ts';
+import type { Attributes } from './tree.ts';
 
 /** What of an element is kept: nothing but that it is there (and its attributes), its own text, or all of it. */
 export const STRUCTURE = 1;

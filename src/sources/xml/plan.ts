@@ -1,16 +1,16 @@
 /** Iterators and references of a document → what to track, how to read each reference, and which iterations need the whole document. */
-import { Fault, type FaultPlace } from '../core/fault.ts';
-import { fromBytes } from '../core/text.ts';
-import type { IterationRequest, Reading } from './source.ts';
-import { type Keep, MAX_STEPS, Matcher, STRUCTURE, TEXT, type TrackedPath, WHOLE } from './xml-matcher.ts';
-import type { Name, NameTable, Scope } from './xml-names.ts';
-import { type NamePattern, nameTest, type Path, parsePath, type Step } from './xml-path.ts';
-import { reachOf } from './xml-reach.ts';
-import type { Element } from './xml-tree.ts';
-import { type Bind, compileWalk, isWalkable } from './xml-walk.ts';
+import { Fault, type FaultPlace } from '../../core/fault.ts';
+import { fromBytes } from '../../core/text.ts';
+import type { IterationRequest, Reading } from '../source.ts';
+import { type Keep, MAX_STEPS, Matcher, STRUCTURE, TEXT, type TrackedPath, WHOLE } from './matcher.ts';
+import type { Name, NameTable, Scope } from './parse/names.ts';
+import { type NamePattern, nameTest, type Path, parsePath, type Step } from './path/path.ts';
+import { reachOf } from './path/streamability.ts';
+import { type Bind, compileWalk, isWalkable } from './path/walk.ts';
+import type { Element } from './tree.ts';
 
-type Engine = typeof import('./xml-xpath.ts');
-type View = import('./xml-xpath.ts').View;
+type Engine = typeof import('./path/xpath.ts');
+type View = import('./path/xpath.ts').View;
 
 /** A record is an Element, or a view of the XPath engine where the whole document is kept. Null: no node. */
 export type ReadReference = (record: unknown) => null | string | string[];
@@ -58,7 +58,7 @@ export async function planIterations(
 ): Promise<XmlPlan> {
   const planner = new Planner(reading, names, root);
   const ways = iterations.map((iteration) => planner.way(iteration));
-  const engine = ways.some((way) => way.usesEngine) ? await import('./xml-xpath.ts') : undefined;
+  const engine = ways.some((way) => way.usesEngine) ? await import('./path/xpath.ts') : undefined;
   const tracked: TrackedPath[] = [];
   const references = iterations.map((iteration, i) => planner.references(iteration, i, ways[i] as Way, engine, tracked));
   const late = ways.flatMap((way, i) => (way.kind === 'late' ? [i] : []));

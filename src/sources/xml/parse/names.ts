@@ -4,7 +4,7 @@
  * A scanner meets the same few names millions of times; a look-up in the scope of the open element answers all that is ever
  * asked about one. Text is UTF-8 as one-byte strings, here as everywhere.
  */
-import { detach, fromBytes } from '../core/text.ts';
+import { detach, fromBytes } from '../../../core/text.ts';
 
 const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
 const XMLNS_NAMESPACE = 'http://www.w3.org/2000/xmlns/';

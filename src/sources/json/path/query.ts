@@ -3,9 +3,10 @@
  *
  * A closure pushes the nodes it finds; nothing about the expression is decided while records flow.
  */
-import { compileTest } from './json-filter.ts';
-import type { Query, Segment, Selector } from './json-path.ts';
-import { isObject, type JsonObject } from './json-text.ts';
+
+import { isObject, type JsonObject } from '../text.ts';
+import { compileTest } from './filter.ts';
+import type { Query, Segment, Selector } from './path.ts';
 
 /** Pushes the nodes found from `node`; `root` is what `$` means in filters. */
 export type Find = (node: unknown, root: unknown, found: unknown[]) => void;

@@ -7,14 +7,14 @@
  *
  * An object's member that occurs twice: on the way to the records, each occurrence counts; within a record, the last.
  */
-import { Fault, type FaultPlace } from '../core/fault.ts';
-import type { Reader } from '../core/value.ts';
-import { toUtf8 } from './encoding.ts';
-import { JsonPathError, type Leniency, parseJsonPath, type Query } from './json-path.ts';
-import { compileReference, type TrackedReader } from './json-read.ts';
-import { MAX_WHOLE_BYTES, planRoutes, type Route, type Taker } from './json-route.ts';
-import { JsonSplitter } from './json-split.ts';
-import type { Batch, IterationRequest, OpenScan, Reading, Scan } from './source.ts';
+import { Fault, type FaultPlace } from '../../core/fault.ts';
+import type { Reader } from '../../core/value.ts';
+import { toUtf8 } from '../encoding.ts';
+import type { Batch, IterationRequest, OpenScan, Reading, Scan } from '../source.ts';
+import { MAX_WHOLE_BYTES, planRoutes, type Route, type Taker } from './path/automaton.ts';
+import { JsonPathError, type Leniency, parseJsonPath, type Query } from './path/path.ts';
+import { compileReference, type TrackedReader } from './references.ts';
+import { JsonSplitter } from './split.ts';
 
 /** Records of all iterations together that are handed over at once, and bytes of document that they may come from. */
 const BATCH_RECORDS = 512;

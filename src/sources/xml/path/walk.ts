@@ -1,8 +1,8 @@
 /** References that are plain paths → functions over the light tree. Nothing is parsed or looked up when a record is read. */
 
-import type { Name } from './xml-names.ts';
-import type { NamePattern, NameTest, Path, Predicate, Step } from './xml-path.ts';
-import { type Attributes, type Child, Element, stringValue, Text, visitBelow } from './xml-tree.ts';
+import type { Name } from '../parse/names.ts';
+import { type Attributes, type Child, Element, stringValue, Text, visitBelow } from '../tree.ts';
+import type { NamePattern, NameTest, Path, Predicate, Step } from './path.ts';
 
 /** The string values of the nodes that a path selects, in document order: null for none, a string for one. */
 export type Walk = (record: Element) => null | string | string[];
