@@ -2,9 +2,9 @@
 import { failureMessage } from '../queues/outcome.ts';
 import { Fault } from '../src/core/fault.ts';
 import { type DatabaseAddress, openSession, type RowBatch, type SqlSession } from '../src/sql/database.ts';
-import { CHUNK_BYTES, type ResultSummary, writeResult } from '../src/sql/result.ts';
-import { csvResult } from '../src/sql/result-csv.ts';
-import { jsonResult } from '../src/sql/result-json.ts';
+import { csvResult } from '../src/sql/result/csv.ts';
+import { jsonResult } from '../src/sql/result/json.ts';
+import { CHUNK_BYTES, type ResultSummary, writeResult } from '../src/sql/result/result.ts';
 import { CONNECTION_PARAMETERS, QUERY_PARAMETERS, readAddress, readQuery, refuseOtherParameters } from './database-request.ts';
 import type { Api, Call, Reply, Route } from './route.ts';
 

@@ -9,7 +9,7 @@ import { DEFAULTS, OPTION_NAMES, type OptionName, optionRow } from '../src/confi
 import { parseOption } from '../src/config/parse.ts';
 import { VERSION } from '../src/config/version.ts';
 import { METRICS, registry } from '../src/core/telemetry/observe.ts';
-import { parseJdbcUrl } from '../src/sql/jdbc.ts';
+import { parseJdbcUrl } from '../src/sql/jdbc/jdbc.ts';
 import { PROJECT_ROOT } from './project-root.ts';
 import { missingPostgres, startPostgres } from './servers/postgres.ts';
 import { type FakeApi, startFakeApi } from './service/fake.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { describeFault, Fault } from '../src/core/fault.ts';
+import { type ColumnNaming, findColumn, parseNameList, parseTableName, quote, suggestColumns } from '../src/sql/catalogue/identifiers.ts';
 import type { Product } from '../src/sql/database.ts';
-import { type ColumnNaming, findColumn, parseNameList, parseTableName, quote, suggestColumns } from '../src/sql/identifiers.ts';
 
 const columns = (...names: string[]): { name: string }[] => names.map((name) => ({ name }));
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { describeFault, Fault } from '../src/core/fault.ts';
 import type { DatabaseAddress } from '../src/sql/database.ts';
-import { type JdbcRequest, parseJdbcUrl } from '../src/sql/jdbc.ts';
-import { JDBC_PARAMETERS } from '../src/sql/jdbc-parameters.ts';
+import { type JdbcRequest, parseJdbcUrl } from '../src/sql/jdbc/jdbc.ts';
+import { JDBC_PARAMETERS } from '../src/sql/jdbc/parameters.ts';
 
 const parse = (url: string, more: Partial<JdbcRequest> = {}): DatabaseAddress => parseJdbcUrl({ url, ...more });
 

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Fault } from '../src/core/fault.ts';
 import { SESSION_DEFAULTS, type SqlSession } from '../src/sql/database.ts';
-import { parseJdbcUrl } from '../src/sql/jdbc.ts';
-import { openMysql } from '../src/sql/mysql.ts';
-import { lookAt } from '../src/sql/mysql-text.ts';
+import { parseJdbcUrl } from '../src/sql/jdbc/jdbc.ts';
+import { openMysql } from '../src/sql/mysql/mysql.ts';
+import { lookAt } from '../src/sql/mysql/text.ts';
 import { type Mariadb, missingMariadb, startMariadb } from './servers/mariadb.ts';
 
 const missing = (await missingMariadb()) ?? (spawnSync('openssl', ['version']).status === 0 ? undefined : 'there is no openssl');

@@ -13,8 +13,8 @@ import {
   type SessionOptions,
   type SqlSession,
 } from '../src/sql/database.ts';
-import { parseJdbcUrl } from '../src/sql/jdbc.ts';
-import { openMysql } from '../src/sql/mysql.ts';
+import { parseJdbcUrl } from '../src/sql/jdbc/jdbc.ts';
+import { openMysql } from '../src/sql/mysql/mysql.ts';
 import { type Mariadb, missingMariadb, startMariadb } from './servers/mariadb.ts';
 import { freePort } from './servers/port.ts';
 

@@ -4,7 +4,7 @@ import { Fault } from '../src/core/fault.ts';
 import { fromBytes, toBytes } from '../src/core/text.ts';
 import { XSD } from '../src/core/value.ts';
 import { type Column, openSession, SESSION_DEFAULTS, type SqlSession } from '../src/sql/database.ts';
-import { parseJdbcUrl } from '../src/sql/jdbc.ts';
+import { parseJdbcUrl } from '../src/sql/jdbc/jdbc.ts';
 import { missingPostgres, type Postgres, startPostgres } from './servers/postgres.ts';
 
 const missing = await missingPostgres();

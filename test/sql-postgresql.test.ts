@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { Fault } from '../src/core/fault.ts';
 import { openSession, type RowBatch, SESSION_DEFAULTS, type SessionOptions, type SqlSession } from '../src/sql/database.ts';
-import { parseJdbcUrl } from '../src/sql/jdbc.ts';
+import { parseJdbcUrl } from '../src/sql/jdbc/jdbc.ts';
 import { freePort } from './servers/port.ts';
 import { missingPostgres, type Postgres, startPostgres } from './servers/postgres.ts';
 

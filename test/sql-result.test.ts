@@ -3,9 +3,9 @@ import { describe, expect, test } from '@jest/globals';
 import { Fault } from '../src/core/fault.ts';
 import { toBytes } from '../src/core/text.ts';
 import type { Column, RowBatch } from '../src/sql/database.ts';
-import { CHUNK_BYTES, distinctLabels, type ResultSummary, type ResultWriter, writeResult } from '../src/sql/result.ts';
-import { csvResult } from '../src/sql/result-csv.ts';
-import { jsonResult } from '../src/sql/result-json.ts';
+import { csvResult } from '../src/sql/result/csv.ts';
+import { jsonResult } from '../src/sql/result/json.ts';
+import { CHUNK_BYTES, distinctLabels, type ResultSummary, type ResultWriter, writeResult } from '../src/sql/result/result.ts';
 
 const XSD = 'http://www.w3.org/2001/XMLSchema#';
 const column = (name: string, datatype?: string, more: Partial<Column> = {}): Column => ({

@@ -143,5 +143,5 @@ export type OpenSession = (address: DatabaseAddress, options: SessionOptions) =>
 /** Opens a session with the driver of the address; drivers are loaded when first wanted. */
 export const openSession: OpenSession = async (address, options) =>
   address.product === 'postgresql'
-    ? (await import('./postgresql.ts')).openPostgres(address, options)
-    : (await import('./mysql.ts')).openMysql(address, options);
+    ? (await import('./postgresql/postgresql.ts')).openPostgres(address, options)
+    : (await import('./mysql/mysql.ts')).openMysql(address, options);

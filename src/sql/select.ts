@@ -1,7 +1,7 @@
 /** The SQL of scans: a projection of a table, or the pairs of rows of two tables or queries that meet. Pure text. */
-import type { Table, TableName } from './catalogue.ts';
+import type { Table, TableName } from './catalogue/catalogue.ts';
+import { type ColumnNaming, quote } from './catalogue/identifiers.ts';
 import type { Column, Product, SqlSession } from './database.ts';
-import { type ColumnNaming, quote } from './identifiers.ts';
 
 /** A table or a query of a session. */
 export interface Relation {

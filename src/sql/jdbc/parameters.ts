@@ -1,7 +1,7 @@
 /** The parameters of JDBC URLs that are accepted, one row each. What has no row is refused: it could change a result or open a file. */
-import { excerpt, Fault } from '../core/fault.ts';
-import { didYouMean } from '../core/nearest.ts';
-import { parseNameList } from './identifiers.ts';
+import { excerpt, Fault } from '../../core/fault.ts';
+import { didYouMean } from '../../core/nearest.ts';
+import { parseNameList } from '../catalogue/identifiers.ts';
 
 /** MySQL and MariaDB share one list: the same URLs are used for both. */
 export type Protocol = 'postgresql' | 'mysql';

@@ -1,9 +1,9 @@
 /** The column types of MySQL and MariaDB: names for people, natural datatypes, canonical forms. */
-import { excerpt, Fault } from '../core/fault.ts';
-import { fromBytes } from '../core/text.ts';
-import { XSD } from '../core/value.ts';
-import type { Column, Family } from './database.ts';
-import { canonicalDecimal, canonicalDouble } from './numbers.ts';
+import { excerpt, Fault } from '../../core/fault.ts';
+import { fromBytes } from '../../core/text.ts';
+import { XSD } from '../../core/value.ts';
+import type { Column, Family } from '../database.ts';
+import { canonicalDecimal, canonicalDouble } from '../numbers.ts';
 
 /** What both products say of a column of a result. @see https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_query_response_text_resultset_column_definition.html */
 export interface ColumnDefinition {

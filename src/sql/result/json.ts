@@ -1,6 +1,6 @@
 /** The rows of a query as one JSON object: `columns`, `rows` (an object each), `rowCount`, `truncated`. */
-import { toBytes } from '../core/text.ts';
-import type { Column } from './database.ts';
+import { toBytes } from '../../core/text.ts';
+import type { Column } from '../database.ts';
 import { distinctLabels, type ResultWriter, textOf, unlessOutside } from './result.ts';
 
 /**

@@ -1,6 +1,6 @@
 /** Errors of MySQL and MariaDB and of the way to them, in our words. */
-import { Fault, type FaultCode } from '../core/fault.ts';
-import type { DatabaseAddress } from './database.ts';
+import { Fault, type FaultCode } from '../../core/fault.ts';
+import type { DatabaseAddress } from '../database.ts';
 
 /** What mysql2 throws. */
 export interface MysqlError extends Error {

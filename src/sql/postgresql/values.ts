@@ -5,9 +5,9 @@
  *
  * @see https://www.w3.org/TR/r2rml/#natural-mapping and https://www.w3.org/TR/xmlschema11-2/
  */
-import { excerpt, Fault } from '../core/fault.ts';
-import { fromBytes } from '../core/text.ts';
-import { canonicalDecimal, canonicalDouble } from './numbers.ts';
+import { excerpt, Fault } from '../../core/fault.ts';
+import { fromBytes } from '../../core/text.ts';
+import { canonicalDecimal, canonicalDouble } from '../numbers.ts';
 
 export const readBoolean = (text: string): string => (text === 't' ? 'true' : 'false');
 

@@ -1,7 +1,7 @@
 /** SQL identifiers: how each product writes, folds and matches them. */
-import { excerpt, Fault } from '../core/fault.ts';
-import { didYouMean } from '../core/nearest.ts';
-import type { Column, Product } from './database.ts';
+import { excerpt, Fault } from '../../core/fault.ts';
+import { didYouMean } from '../../core/nearest.ts';
+import type { Column, Product } from '../database.ts';
 
 /** Bytes of a name that PostgreSQL keeps; it cuts longer ones off, also between quotes. */
 const POSTGRES_NAME_BYTES = 63;

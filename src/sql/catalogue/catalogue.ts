@@ -1,5 +1,5 @@
 /** What a database's own catalogue says about its tables: columns, keys, references. */
-import type { SqlSession } from './database.ts';
+import type { SqlSession } from '../database.ts';
 
 export interface TableName {
   /** PostgreSQL schema, MySQL database. */

@@ -1,6 +1,6 @@
 /** The rows of one statement of a connection, in batches: while nobody asks, the socket is paused and the server waits. */
 import type { Connection, Query, TypeCast } from 'mysql2';
-import type { RowBatch } from './database.ts';
+import type { RowBatch } from '../database.ts';
 
 const BATCH_ROWS = 1024;
 const BATCH_BYTES = 2 ** 20;

@@ -1,6 +1,6 @@
 /** Errors of PostgreSQL and of the way to it, in our words. */
-import { Fault, type FaultCode } from '../core/fault.ts';
-import type { DatabaseAddress } from './database.ts';
+import { Fault, type FaultCode } from '../../core/fault.ts';
+import type { DatabaseAddress } from '../database.ts';
 
 /** What pg throws: the server's answer (five characters of SQLSTATE in `code`), or an error of the system or of pg itself. */
 export interface PostgresError extends Error {

@@ -1,6 +1,6 @@
 /** The text form of COPY: tabs between fields, a line feed behind each row, `\N` for null, a backslash before what would be misread. */
 import { isUtf8 } from 'node:buffer';
-import { Fault } from '../core/fault.ts';
+import { Fault } from '../../core/fault.ts';
 
 const TAB = 9;
 const LF = 10;

@@ -5,14 +5,14 @@
  * ends neither the session nor what it sees.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Fault } from '../core/fault.ts';
-import type { Column, DatabaseAddress, OpenSession, RowBatch, SessionOptions, SqlSession } from './database.ts';
-import { type Connected, connect } from './postgresql-connect.ts';
-import { faultOf, type PostgresError } from './postgresql-faults.ts';
-import { checkUtf8, splitRows } from './postgresql-rows.ts';
-import { Copy, type Field, Statement } from './postgresql-statement.ts';
-import { withoutSemicolon } from './postgresql-text.ts';
-import { columnOf, TYPES_SQL, type TypeRow, typeRow } from './postgresql-types.ts';
+import { Fault } from '../../core/fault.ts';
+import type { Column, DatabaseAddress, OpenSession, RowBatch, SessionOptions, SqlSession } from '../database.ts';
+import { type Connected, connect } from './connect.ts';
+import { faultOf, type PostgresError } from './faults.ts';
+import { checkUtf8, splitRows } from './rows.ts';
+import { Copy, type Field, Statement } from './statement.ts';
+import { withoutSemicolon } from './text.ts';
+import { columnOf, TYPES_SQL, type TypeRow, typeRow } from './types.ts';
 
 const BATCH_ROWS = 2048;
 /** A statement that was cancelled has ended after so long, or its connection is broken off. */

@@ -1,11 +1,11 @@
 /** The way to a server of MySQL or MariaDB: hosts, TLS, login. */
 import { isIP } from 'node:net';
 import { type ConnectionOptions, createConnection, type SslOptions } from 'mysql2';
-import { Fault } from '../core/fault.ts';
-import type { DatabaseAddress, SessionOptions } from './database.ts';
-import { faultOf, isAnswer, type MysqlError, unreachableReason } from './mysql-faults.ts';
-import type { Socketed } from './mysql-rows.ts';
-import { readPem } from './pem.ts';
+import { Fault } from '../../core/fault.ts';
+import type { DatabaseAddress, SessionOptions } from '../database.ts';
+import { readPem } from '../jdbc/pem.ts';
+import { faultOf, isAnswer, type MysqlError, unreachableReason } from './faults.ts';
+import type { Socketed } from './rows.ts';
 
 /** No files from here, no second statement, no second result, and the server's own grammar. */
 const FLAGS = ['-LOCAL_FILES', '-MULTI_RESULTS', '-IGNORE_SPACE', '-ODBC'];

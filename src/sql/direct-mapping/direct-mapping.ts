@@ -8,12 +8,12 @@
  *
  * @see https://www.w3.org/TR/rdb-direct-mapping/
  */
-import { Fault } from '../core/fault.ts';
-import { didYouMean } from '../core/nearest.ts';
-import { encodeIriPart, fromBytes, toBytes } from '../core/text.ts';
-import { defaultSchema, type ForeignKey, readTable, readTables, type Table, type TableName } from './catalogue.ts';
-import type { Product, SqlSession } from './database.ts';
-import { parseTableName, quote } from './identifiers.ts';
+import { Fault } from '../../core/fault.ts';
+import { didYouMean } from '../../core/nearest.ts';
+import { encodeIriPart, fromBytes, toBytes } from '../../core/text.ts';
+import { defaultSchema, type ForeignKey, readTable, readTables, type Table, type TableName } from '../catalogue/catalogue.ts';
+import { parseTableName, quote } from '../catalogue/identifiers.ts';
+import type { Product, SqlSession } from '../database.ts';
 
 export interface DirectMappingRequest {
   /** Absolute. Relative IRIs are resolved against it: what follows its last `/` is dropped. */

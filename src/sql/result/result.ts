@@ -1,7 +1,7 @@
 /** The rows of a query as the bytes of a document: form (JSON or CSV) by argument, batch after batch, in constant memory. */
 import { isUtf8 } from 'node:buffer';
-import { Fault } from '../core/fault.ts';
-import type { Column, RowBatch } from './database.ts';
+import { Fault } from '../../core/fault.ts';
+import type { Column, RowBatch } from '../database.ts';
 
 /** How a form writes what a query gives. All texts are one-byte UTF-8 (see `text.ts`). */
 export interface ResultWriter {

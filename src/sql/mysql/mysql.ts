@@ -1,13 +1,13 @@
 /** MySQL and MariaDB. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrepareStatementInfo } from 'mysql2';
-import { Fault } from '../core/fault.ts';
-import type { Column, DatabaseAddress, OpenSession, Product, RowBatch, SessionOptions, SqlSession } from './database.ts';
-import { type Connected, connect } from './mysql-connect.ts';
-import { faultOf, type MysqlError } from './mysql-faults.ts';
-import { Rows, type Socketed } from './mysql-rows.ts';
-import { lookAt } from './mysql-text.ts';
-import { type ColumnDefinition, columnOf } from './mysql-types.ts';
+import { Fault } from '../../core/fault.ts';
+import type { Column, DatabaseAddress, OpenSession, Product, RowBatch, SessionOptions, SqlSession } from '../database.ts';
+import { type Connected, connect } from './connect.ts';
+import { faultOf, type MysqlError } from './faults.ts';
+import { Rows, type Socketed } from './rows.ts';
+import { lookAt } from './text.ts';
+import { type ColumnDefinition, columnOf } from './types.ts';
 
 /** A statement that was cancelled has ended after so long, or its connection is broken off. */
 const CANCEL_LIMIT_MS = 3_000;

@@ -1,6 +1,6 @@
 /** The rows of a query as CSV with a header row. @see https://www.rfc-editor.org/rfc/rfc4180 */
-import { toBytes } from '../core/text.ts';
-import type { Column } from './database.ts';
+import { toBytes } from '../../core/text.ts';
+import type { Column } from '../database.ts';
 import { distinctLabels, type ResultWriter, textOf } from './result.ts';
 
 /** NULL is an empty field, and an empty text is `""`. Arrays are written as the server does. */

@@ -1,6 +1,6 @@
 /** The column types of PostgreSQL: names for people, natural datatypes, canonical forms. */
-import { XSD } from '../core/value.ts';
-import type { Column, Family } from './database.ts';
+import { XSD } from '../../core/value.ts';
+import type { Column, Family } from '../database.ts';
 import {
   readArray,
   readBoolean,
@@ -12,7 +12,7 @@ import {
   readTimestamp,
   readTimestamptz,
   readTimetz,
-} from './postgresql-values.ts';
+} from './values.ts';
 
 /** What the catalogue says of the type of a column. */
 export interface TypeRow {

@@ -7,11 +7,11 @@
  * The kinds that MySQL's and MariaDB's drivers put behind the scheme (`sequential:`, `failover:`, `loadbalance:`, `replication:`) are
  * read as what they come to for one connection that only reads: hosts that are tried in order.
  */
-import { excerpt, Fault } from '../core/fault.ts';
-import { didYouMean } from '../core/nearest.ts';
-import type { DatabaseAddress, Product, TlsOptions } from './database.ts';
-import { parseNameList } from './identifiers.ts';
-import { checkParameter, type Protocol } from './jdbc-parameters.ts';
+import { excerpt, Fault } from '../../core/fault.ts';
+import { didYouMean } from '../../core/nearest.ts';
+import { parseNameList } from '../catalogue/identifiers.ts';
+import type { DatabaseAddress, Product, TlsOptions } from '../database.ts';
+import { checkParameter, type Protocol } from './parameters.ts';
 
 export interface JdbcRequest {
   readonly url: string;

@@ -1,6 +1,6 @@
 /** Certificates and keys that JDBC parameters name. */
 import { readFile } from 'node:fs/promises';
-import { Fault } from '../core/fault.ts';
+import { Fault } from '../../core/fault.ts';
 
 /**
  * The text of a PEM file; undefined without a path.

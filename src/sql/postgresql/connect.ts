@@ -3,11 +3,11 @@ import type { Socket } from 'node:net';
 import { userInfo } from 'node:os';
 import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
-import { Fault } from '../core/fault.ts';
-import type { DatabaseAddress, SessionOptions } from './database.ts';
-import { readPem } from './pem.ts';
-import { faultOf, isAnswer, NO_TLS, type PostgresError, unreachableReason } from './postgresql-faults.ts';
-import type { Wire } from './postgresql-statement.ts';
+import { Fault } from '../../core/fault.ts';
+import type { DatabaseAddress, SessionOptions } from '../database.ts';
+import { readPem } from '../jdbc/pem.ts';
+import { faultOf, isAnswer, NO_TLS, type PostgresError, unreachableReason } from './faults.ts';
+import type { Wire } from './statement.ts';
 
 /** An open connection, and the way to cancel what it runs. */
 export interface Connected {
