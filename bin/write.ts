@@ -7,8 +7,9 @@ import { DEFAULTS, type OptionName, type OptionValues, type Snapshot } from '../
 import { parseOption, readEnvironment } from '../src/config/parse.ts';
 import { describeFault, Fault } from '../src/core/fault.ts';
 import { redact } from '../src/core/redact.ts';
+import type { RejectedStatement } from '../src/nquads/statement.ts';
 import { makeTemporaryDirectory } from '../src/storage/local/directory.ts';
-import type { RejectedStatement, WriteReport, WriteRequest } from '../src/targets/request.ts';
+import type { WriteReport, WriteRequest } from '../src/targets/request.ts';
 import { TARGET_TYPES, type TargetType, UPDATE_SCOPES, WRITE_MODES } from '../src/targets/target.ts';
 import { type Command, helpOf, numberOf, type Parsed, parseCommandLine, UsageError } from './command-line.ts';
 import { readPassword } from './database.ts';

@@ -12,10 +12,12 @@
  * - *attempt*: one start of a job; each writes under a name of its own.
  */
 import type { FaultData } from '../src/core/fault.ts';
+import type { RejectedStatement } from '../src/nquads/statement.ts';
+import type { PropertyGraphOptions } from '../src/property-graph/names.ts';
 import type { InputBinding, Progress, RunReport, RunRequest, RunSlice } from '../src/run/request.ts';
 import type { FinishedPart, GraphHeader, OutputFormat, PartFile } from '../src/sinks/sink.ts';
-import type { RejectedStatement, WritePosition, WriteReport, WriteRequest } from '../src/targets/request.ts';
-import type { PropertyGraphOptions, WriteMode } from '../src/targets/target.ts';
+import type { WritePosition, WriteReport, WriteRequest } from '../src/targets/request.ts';
+import type { WriteMode } from '../src/targets/target.ts';
 
 export const SERVICES = {
   'semi-structured-transformer': { name: 'Semi-Structured-Transformer' },

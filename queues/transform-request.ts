@@ -6,9 +6,9 @@ import { directories, mappingsOf } from '../src/config/directories.ts';
 import type { Snapshot } from '../src/config/options.ts';
 import { Fault } from '../src/core/fault.ts';
 import { redact } from '../src/core/redact.ts';
+import type { PropertyGraphOptions } from '../src/property-graph/names.ts';
 import { resolveInside } from '../src/storage/storage.ts';
 import { locate } from '../src/storage/url.ts';
-import type { PropertyGraphOptions } from '../src/targets/target.ts';
 import type { TransformRequest } from './jobs.ts';
 
 /** What the options say about a run, as it keeps them to its end. */

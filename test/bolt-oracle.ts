@@ -1,6 +1,6 @@
 /** What a property graph must hold after a write, worked out from statements alone, and what a server does hold. */
 import neo4j, { type Driver, type Session } from 'neo4j-driver';
-import type { Statement } from '../src/targets/target.ts';
+import type { Statement } from '../src/nquads/statement.ts';
 
 const XSD = 'http://www.w3.org/2001/XMLSchema#';
 export const TYPE = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>';

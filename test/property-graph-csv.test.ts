@@ -7,9 +7,9 @@ import { Fault } from '../src/core/fault.ts';
 import { readGraphCsv } from '../src/property-graph/csv-read.ts';
 import { type GraphCsvFiles, writeGraphCsv } from '../src/property-graph/csv-write.ts';
 import type { EdgeElement, NodeElement } from '../src/property-graph/elements.ts';
+import type { PropertyGraphOptions } from '../src/property-graph/names.ts';
 import { valuesOf } from '../src/property-graph/values.ts';
 import type { GraphHeader } from '../src/sinks/sink.ts';
-import type { PropertyGraphOptions } from '../src/targets/target.ts';
 import { graphOf, inventQuads, plainOf, shownEdges } from './property-graph-csv-random.ts';
 
 const PLAIN: PropertyGraphOptions = { prefixes: {}, keepLanguage: false };

@@ -1,11 +1,11 @@
 /** Statements as nodes and relationships: names, native values, lists. */
 import { describe, expect, test } from '@jest/globals';
 import { toBytes } from '../src/core/text.ts';
+import type { Statement } from '../src/nquads/statement.ts';
 import { type EdgeElement, elementsOf, mergeNodes, type NodeElement } from '../src/property-graph/elements.ts';
 import { namesOf } from '../src/property-graph/names.ts';
 import { temporal } from '../src/property-graph/temporal.ts';
 import { combine, literalOf, type Property, type PropertyValue, textOf, valuesOf } from '../src/property-graph/values.ts';
-import type { Statement } from '../src/targets/target.ts';
 
 const XSD = 'http://www.w3.org/2001/XMLSchema#';
 const TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';

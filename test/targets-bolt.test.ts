@@ -2,8 +2,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Driver } from 'neo4j-driver';
 import { toBytes } from '../src/core/text.ts';
+import type { Statement } from '../src/nquads/statement.ts';
+import type { PropertyGraphOptions } from '../src/property-graph/names.ts';
 import { boltTarget } from '../src/targets/bolt.ts';
-import type { GraphTarget, PropertyGraphOptions, Statement } from '../src/targets/target.ts';
+import type { GraphTarget } from '../src/targets/target.ts';
 import {
   cut,
   cutWhole,

@@ -1,7 +1,8 @@
 /** A store of the writer's contract in memory, for tests of the writer alone. It can refuse, be slow, fail and be killed at any call. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../src/core/fault.ts';
-import type { BatchSizes, GraphReplacement, GraphTarget, Statement, TargetProbe, UpdateScope } from '../src/targets/target.ts';
+import type { Statement } from '../src/nquads/statement.ts';
+import type { BatchSizes, GraphReplacement, GraphTarget, TargetProbe, UpdateScope } from '../src/targets/target.ts';
 
 export type CallKind = 'probe' | 'prepare' | 'insert' | 'replace' | 'replaceGraph' | 'fill' | 'commit' | 'abort';
 

@@ -1,8 +1,9 @@
 /** SPARQL targets on real servers: what is in the store after each call. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Parser } from 'n3';
+import type { Statement } from '../src/nquads/statement.ts';
 import { sparqlTarget } from '../src/targets/sparql.ts';
-import type { GraphTarget, Statement } from '../src/targets/target.ts';
+import type { GraphTarget } from '../src/targets/target.ts';
 import { PLACES, type Stores, sorted, startStores, statements } from './targets-sparql-stores.ts';
 
 const never = new AbortController().signal;

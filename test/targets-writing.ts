@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NO_LIMITS } from '../src/core/limits.ts';
-import type { RejectedStatement, WriteHooks, WritePosition, WriteProgress, WriteRequest } from '../src/targets/request.ts';
-import type { Statement } from '../src/targets/target.ts';
+import type { RejectedStatement, Statement } from '../src/nquads/statement.ts';
+import type { WriteHooks, WritePosition, WriteProgress, WriteRequest } from '../src/targets/request.ts';
 import { lineOf } from './targets-memory.ts';
 
 export interface Workspace {

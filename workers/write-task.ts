@@ -5,9 +5,10 @@ import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
+import type { RejectedStatement } from '../src/nquads/statement.ts';
 import { writeFault } from '../src/sinks/descriptor.ts';
 import { makeDirectory } from '../src/storage/local/directory.ts';
-import type { RejectedStatement, WriteProgress, WriteReport } from '../src/targets/request.ts';
+import type { WriteProgress, WriteReport } from '../src/targets/request.ts';
 import type { FromThread, Turn, WriteTask, WrittenResult } from './messages.ts';
 import { RejectionFile, removeEarlier } from './output.ts';
 

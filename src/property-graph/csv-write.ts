@@ -8,16 +8,17 @@
 import { join } from 'node:path';
 import type { Fault } from '../core/fault.ts';
 import { detach, toBytes } from '../core/text.ts';
+import type { Statement } from '../nquads/statement.ts';
 import { type FileSink, openFileSink } from '../sinks/file.ts';
 import type { FinishedPart, GraphHeader } from '../sinks/sink.ts';
 import { openInput } from '../storage/storage.ts';
 import { type Groups, openGroups } from '../targets/groups.ts';
 import { readStatements } from '../targets/read.ts';
-import type { PropertyGraphOptions, Statement } from '../targets/target.ts';
 import { type CsvColumns, csvColumns, type PlainNode } from './csv-columns.ts';
 import { CSV_FORMATS, type CsvFormat } from './csv-format.ts';
 import { type WaitingLines, waitingLines } from './csv-rows.ts';
 import { type EdgeElement, elementsOf, mergeNodes, type NodeElement, RDF_TYPE } from './elements.ts';
+import type { PropertyGraphOptions } from './names.ts';
 import { BASE_LABEL, type Names, namesOf, nodeKey } from './names.ts';
 
 export interface GraphCsvOptions {

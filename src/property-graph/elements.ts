@@ -1,5 +1,5 @@
 /** Statements as nodes and relationships of a property graph. */
-import type { Statement } from '../targets/target.ts';
+import type { Statement } from '../nquads/statement.ts';
 import { type Names, nodeKey } from './names.ts';
 import { combine, literalOf, type Property, type PropertyValue, valuesOf } from './values.ts';
 

@@ -1,7 +1,12 @@
 /** The names that classes and predicates have in a property graph. */
-
 import { detach, fromBytes } from '../core/text.ts';
-import type { PropertyGraphOptions } from '../targets/target.ts';
+
+export interface PropertyGraphOptions {
+  /** Local names get a prefix where the namespace has one here: `foaf` → `http://xmlns.com/foaf/0.1/`. */
+  readonly prefixes: Readonly<Record<string, string>>;
+  /** A text with a language is the property `name@lang`. */
+  readonly keepLanguage: boolean;
+}
 
 /** The label of every node, beside those of its classes; the key is unique in it. */
 export const BASE_LABEL = 'Resource';

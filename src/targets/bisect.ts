@@ -8,9 +8,9 @@
  */
 import { Fault } from '../core/fault.ts';
 import { detach } from '../core/text.ts';
+import type { Statement } from '../nquads/statement.ts';
 import type { BatchSizer } from './batches.ts';
 import type { Patience } from './patience.ts';
-import type { Statement } from './target.ts';
 
 export type Send = (statements: readonly Statement[], signal: AbortSignal) => Promise<void>;
 

@@ -6,12 +6,13 @@
  */
 import { withLimit } from '../core/abort.ts';
 import { fromBytes, toBytes } from '../core/text.ts';
+import type { Statement } from '../nquads/statement.ts';
 import { BASE_LABEL, type Names, nodeKey } from '../property-graph/names.ts';
 import type { BoltConnection, Work } from './bolt-connect.ts';
 import { clearGraph, type Ending, removeBare, staging } from './bolt-cypher.ts';
 import { isOutOfMemory } from './bolt-faults.ts';
 import { insertInto, writeAll } from './bolt-write.ts';
-import type { GraphReplacement, Statement } from './target.ts';
+import type { GraphReplacement } from './target.ts';
 
 const ABORT_MS = 30_000;
 

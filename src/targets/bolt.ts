@@ -4,6 +4,7 @@
  * Each call is one transaction: nodes before relationships, both found by the key that `prepare` makes unique.
  */
 import { excerpt, Fault } from '../core/fault.ts';
+import type { Statement } from '../nquads/statement.ts';
 import type { Elements } from '../property-graph/elements.ts';
 import { BASE_LABEL, namesOf, nodeKey } from '../property-graph/names.ts';
 import type { PropertyGraphTarget } from '../property-graph/target.ts';
@@ -11,7 +12,7 @@ import { connectBolt } from './bolt-connect.ts';
 import { productOf } from './bolt-cypher.ts';
 import { replaceGraphOver } from './bolt-graph.ts';
 import { insertElementsInto, insertInto, replaceIntoGraph } from './bolt-write.ts';
-import type { Statement, TargetAddress } from './target.ts';
+import type { TargetAddress } from './target.ts';
 
 /** An index of Neo4j takes no longer keys. */
 const LONGEST_KEY_BYTES = 8_000;

@@ -1,6 +1,7 @@
 /** What a write is asked to do and what it says when it has done it. Plain data: it travels to a thread and back. */
-import type { Fault, FaultData } from '../core/fault.ts';
+import type { Fault } from '../core/fault.ts';
 import type { RunLimits } from '../core/limits.ts';
+import type { RejectedStatement } from '../nquads/statement.ts';
 import type { TargetAddress, UpdateScope, WriteMode } from './target.ts';
 
 export interface WriteRequest {
@@ -42,17 +43,6 @@ export interface WritePosition {
   readonly quadsWritten: number;
   readonly rejected: number;
   readonly batches: number;
-}
-
-/** A statement that is not in the store: its text as the input has it, and why. */
-export interface RejectedStatement {
-  /** Redacted URL of the input. */
-  readonly input: string;
-  /** 1-based. */
-  readonly line: number;
-  /** Canonical N-Quads, characters, cut to 16 KiB. */
-  readonly statement: string;
-  readonly fault: FaultData;
 }
 
 export interface WriteProgress {

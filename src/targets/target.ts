@@ -1,20 +1,7 @@
 /** The contract between the graph writer and the stores that take its statements. */
 import { Fault } from '../core/fault.ts';
-
-/**
- * One statement. Terms are written as canonical N-Quads does, in one-byte text of UTF-8 (`text.ts`): `<iri>`, `"text"`, `"text"@en`,
- * `"text"^^<iri>`, `_:label` where blank nodes are kept. Inside, only `\" \\ \n \r \t \b \f` and, for other control characters, `\u00XX` are
- * escapes. IRIs are absolute and hold nothing that N-Quads or SPARQL forbids, so a term may stand in either as it is.
- */
-export interface Statement {
-  readonly subject: string;
-  readonly predicate: string;
-  readonly object: string;
-  /** Empty: the default graph. */
-  readonly graph: string;
-  /** 1-based, in its input; 0 where it has no line of its own. */
-  readonly line: number;
-}
+import type { Statement } from '../nquads/statement.ts';
+import type { PropertyGraphOptions } from '../property-graph/names.ts';
 
 /** What `update` replaces: the objects of each pair of subject and predicate in its graph, all of each subject there, or each graph as a whole. */
 export const UPDATE_SCOPES = ['property', 'subject', 'graph'] as const;
@@ -52,13 +39,6 @@ export interface TargetAddress {
   /** Named database of the server where it has several (Neo4j); undefined: its default. */
   readonly database: string | undefined;
   readonly propertyGraph: PropertyGraphOptions;
-}
-
-export interface PropertyGraphOptions {
-  /** Local names get a prefix where the namespace has one here: `foaf` → `http://xmlns.com/foaf/0.1/`. */
-  readonly prefixes: Readonly<Record<string, string>>;
-  /** A text with a language is the property `name@lang`. */
-  readonly keepLanguage: boolean;
 }
 
 export interface TargetProbe {

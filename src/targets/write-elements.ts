@@ -1,11 +1,11 @@
 /** Insert of files of nodes and edges: their rows flow to a property graph in batches, as statements do. */
+
+import type { RejectedStatement, Statement } from '../nquads/statement.ts';
 import { type ElementBlock, readGraphCsv } from '../property-graph/csv-read.ts';
 import type { EdgeElement, NodeElement } from '../property-graph/elements.ts';
 import type { PropertyGraphTarget } from '../property-graph/target.ts';
 import { textOf, valuesOf } from '../property-graph/values.ts';
 import { openDelivery } from './bisect.ts';
-import type { RejectedStatement } from './request.ts';
-import type { Statement } from './target.ts';
 import { openBatches } from './write-batches.ts';
 import { openGraphCsv } from './write-inputs.ts';
 import { countBlock, type WriteRun } from './write-run.ts';

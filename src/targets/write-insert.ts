@@ -1,9 +1,9 @@
 /** Insert: statements flow from the inputs to the store in batches, several under way at a time. Nothing is removed. */
 import { Fault } from '../core/fault.ts';
+import type { Statement } from '../nquads/statement.ts';
 import { isPropertyGraphTarget } from '../property-graph/target.ts';
 import { bytesOf } from './batches.ts';
 import { openDelivery } from './bisect.ts';
-import type { Statement } from './target.ts';
 import { openBatches } from './write-batches.ts';
 import { isGraphCsv, readInput } from './write-inputs.ts';
 import { countBlock, refusedStatement, type WriteRun } from './write-run.ts';

@@ -3,12 +3,13 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describeFault, excerpt, Fault } from '../core/fault.ts';
 import { checkCounts } from '../core/limits.ts';
 import { fromBytes } from '../core/text.ts';
+import type { RejectedStatement, Statement } from '../nquads/statement.ts';
 import { type BatchSizer, openSizer } from './batches.ts';
 import { type Ledger, openLedger } from './ledger.ts';
 import { openPatience, type Patience } from './patience.ts';
 import type { StatementBlock } from './read.ts';
-import type { RejectedStatement, WriteHooks, WritePosition, WriteRequest } from './request.ts';
-import type { GraphTarget, Statement } from './target.ts';
+import type { WriteHooks, WritePosition, WriteRequest } from './request.ts';
+import type { GraphTarget } from './target.ts';
 import type { WriteInput } from './write-inputs.ts';
 
 export interface WriteRun {

@@ -4,9 +4,10 @@
  */
 import { excerpt, Fault } from '../core/fault.ts';
 import { fromBytes } from '../core/text.ts';
+import type { Statement } from '../nquads/statement.ts';
 import { openDelivery } from './bisect.ts';
 import { type Groups, openGroups } from './groups.ts';
-import type { Statement, UpdateScope } from './target.ts';
+import type { UpdateScope } from './target.ts';
 import { openBatches } from './write-batches.ts';
 import { replaceGraphs } from './write-graphs.ts';
 import { readInput } from './write-inputs.ts';
