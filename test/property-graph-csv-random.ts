@@ -1,12 +1,12 @@
 /** Random statements for files of nodes and edges, and what such files can say of them. */
 
+import { readStatements } from '../src/nquads/read.ts';
 import type { Statement } from '../src/nquads/statement.ts';
 import { type EdgeElement, elementsOf, type NodeElement } from '../src/property-graph/elements.ts';
 import type { PropertyGraphOptions } from '../src/property-graph/names.ts';
 import { namesOf } from '../src/property-graph/names.ts';
 import { type PropertyValue, textOf, valuesOf } from '../src/property-graph/values.ts';
 import type { GraphHeader } from '../src/sinks/sink.ts';
-import { readStatements } from '../src/targets/read.ts';
 
 const XSD = 'http://www.w3.org/2001/XMLSchema#';
 const TYPE = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>';

@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Groups, openGroups } from '../src/nquads/group.ts';
 import type { Statement } from '../src/nquads/statement.ts';
-import { type Groups, openGroups } from '../src/targets/groups.ts';
 import { PROJECT_ROOT } from './project-root.ts';
 
 let directory: string;

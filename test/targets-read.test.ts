@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { Parser } from 'n3';
 import { Fault } from '../src/core/fault.ts';
 import { fromBytes } from '../src/core/text.ts';
-import { type InputPosition, type ReadOptions, readStatements } from '../src/targets/read.ts';
-import { skolemiser } from '../src/targets/skolem.ts';
+import { type InputPosition, type ReadOptions, readStatements } from '../src/nquads/read.ts';
+import { skolemiser } from '../src/nquads/skolem.ts';
 
 const XSD = 'http://www.w3.org/2001/XMLSchema#';
 const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';

@@ -8,12 +8,12 @@
 import { join } from 'node:path';
 import type { Fault } from '../core/fault.ts';
 import { detach, toBytes } from '../core/text.ts';
+import { type Groups, openGroups } from '../nquads/group.ts';
+import { readStatements } from '../nquads/read.ts';
 import type { Statement } from '../nquads/statement.ts';
 import { type FileSink, openFileSink } from '../sinks/file.ts';
 import type { FinishedPart, GraphHeader } from '../sinks/sink.ts';
 import { openInput } from '../storage/storage.ts';
-import { type Groups, openGroups } from '../targets/groups.ts';
-import { readStatements } from '../targets/read.ts';
 import { type CsvColumns, csvColumns, type PlainNode } from './csv-columns.ts';
 import { CSV_FORMATS, type CsvFormat } from './csv-format.ts';
 import { type WaitingLines, waitingLines } from './csv-rows.ts';

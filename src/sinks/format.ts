@@ -5,8 +5,8 @@
  */
 import { Fault } from '../core/fault.ts';
 import { fromBytes } from '../core/text.ts';
+import { eachStatement } from '../nquads/terms.ts';
 import { jsonLd } from './json-ld.ts';
-import { eachStatement } from './lines.ts';
 import type { OutputFormat, QuadSink } from './sink.ts';
 import { turtle } from './turtle.ts';
 

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../core/fault.ts';
+import type { Groups } from '../nquads/group.ts';
 import type { Statement } from '../nquads/statement.ts';
 import { openCutter } from './batches.ts';
 import { openDelivery, type Send } from './bisect.ts';
-import type { Groups } from './groups.ts';
 import type { GraphReplacement } from './target.ts';
 import { refusedStatement, type WriteRun } from './write-run.ts';
 import type { LineTable } from './write-update.ts';

@@ -4,12 +4,12 @@ import { stat } from 'node:fs/promises';
 import { Fault } from '../core/fault.ts';
 import { boundOf, inputBytesFault } from '../core/limits.ts';
 import { redact } from '../core/redact.ts';
+import { type InputPosition, readStatements, type StatementBlock } from '../nquads/read.ts';
+import { skolemiser } from '../nquads/skolem.ts';
 import { fileState } from '../storage/local/file.ts';
 import { type InputState, type OpenedInput, type OpenOptions, openInput, probeInput } from '../storage/storage.ts';
 import { fileNameOf, type Location, locate } from '../storage/url.ts';
-import { type InputPosition, readStatements, type StatementBlock } from './read.ts';
 import type { WriteRequest } from './request.ts';
-import { skolemiser } from './skolem.ts';
 
 export interface WriteInput {
   readonly url: string;

@@ -4,9 +4,9 @@
  */
 import { excerpt, Fault } from '../core/fault.ts';
 import { fromBytes } from '../core/text.ts';
+import { type Groups, openGroups } from '../nquads/group.ts';
 import type { Statement } from '../nquads/statement.ts';
 import { openDelivery } from './bisect.ts';
-import { type Groups, openGroups } from './groups.ts';
 import type { UpdateScope } from './target.ts';
 import { openBatches } from './write-batches.ts';
 import { replaceGraphs } from './write-graphs.ts';

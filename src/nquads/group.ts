@@ -9,8 +9,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { partitionOf } from '../core/hash.ts';
 import { detach } from '../core/text.ts';
-import type { Statement } from '../nquads/statement.ts';
 import { PartitionedFile } from '../storage/local/partitioned-file.ts';
+import type { Statement } from './statement.ts';
 
 export interface Groups {
   /** Nothing may be added once a partition was read. @throws Fault sink/failed — the disk takes no more */

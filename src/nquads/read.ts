@@ -11,9 +11,9 @@
 import { isUtf8 } from 'node:buffer';
 import { excerpt, Fault } from '../core/fault.ts';
 import { fromBytes } from '../core/text.ts';
-import type { RejectedStatement, Statement } from '../nquads/statement.ts';
 import { findNotUtf8, type TermProblem } from './check.ts';
-import { LineReader, NotNQuads } from './read-line.ts';
+import { LineReader, NotNQuads } from './line.ts';
+import type { RejectedStatement, Statement } from './statement.ts';
 
 export interface ReadOptions {
   /** Redacted URL, for messages. */
