@@ -152,7 +152,7 @@ async function openPart({ directory, name, attempt, format, prefixes, ...rest }:
       await rm(temporary, { force: true });
     },
   };
-  const sink = format === 'nquads' ? plain : await (await import('./format.ts')).formatted(plain, { format, prefixes });
+  const sink = format === 'nquads' ? plain : await (await import('./formats/format.ts')).formatted(plain, { format, prefixes });
   let empty = true;
   return {
     get empty() {

@@ -23,6 +23,6 @@ export async function openStreamSink(options: StreamSinkOptions): Promise<QuadSi
     abort: () => writer.drop(),
   };
   if (options.format === 'nquads') return sink;
-  const { formatted } = await import('./format.ts');
+  const { formatted } = await import('./formats/format.ts');
   return formatted(sink, { format: options.format, prefixes: options.prefixes });
 }

@@ -7,7 +7,7 @@
  *
  * @see https://www.w3.org/TR/json-ld11/#expanded-document-form
  */
-import { unescapeTerm } from '../core/text.ts';
+import { unescapeTerm } from '../../core/text.ts';
 import type { Conversion } from './format.ts';
 
 /** Characters of N-Quads whose statements are grouped. */

@@ -3,8 +3,8 @@
  *
  * Statements are grouped as they come: what follows a statement of the same subject needs only predicate and object.
  */
-import { findNotInIri, toBytes } from '../core/text.ts';
-import { XSD } from '../core/value.ts';
+import { findNotInIri, toBytes } from '../../core/text.ts';
+import { XSD } from '../../core/value.ts';
 import type { Conversion } from './format.ts';
 
 const RDF_TYPE = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>';

@@ -3,11 +3,11 @@
  *
  * Bounded: a write is converted and handed on before the next one is taken.
  */
-import { Fault } from '../core/fault.ts';
-import { fromBytes } from '../core/text.ts';
-import { eachStatement } from '../nquads/terms.ts';
+import { Fault } from '../../core/fault.ts';
+import { fromBytes } from '../../core/text.ts';
+import { eachStatement } from '../../nquads/terms.ts';
+import type { OutputFormat, QuadSink } from '../sink.ts';
 import { jsonLd } from './json-ld.ts';
-import type { OutputFormat, QuadSink } from './sink.ts';
 import { turtle } from './turtle.ts';
 
 export interface FormatOptions {
