@@ -9,8 +9,8 @@ import { describeFault, Fault } from '../src/core/fault.ts';
 import { redact } from '../src/core/redact.ts';
 import type { RejectedStatement } from '../src/nquads/statement.ts';
 import { makeTemporaryDirectory } from '../src/storage/local/directory.ts';
-import type { WriteReport, WriteRequest } from '../src/targets/request.ts';
 import { TARGET_TYPES, type TargetType, UPDATE_SCOPES, WRITE_MODES } from '../src/targets/target.ts';
+import type { WriteReport, WriteRequest } from '../src/write/request.ts';
 import { type Command, helpOf, numberOf, type Parsed, parseCommandLine, UsageError } from './command-line.ts';
 import { readPassword } from './database.ts';
 import { EXIT, failed } from './exit.ts';
@@ -128,7 +128,7 @@ function typeByUrl(target: string): TargetType {
 }
 
 async function carryOut(request: WriteRequest, parsed: Parsed, signal: AbortSignal): Promise<number> {
-  const { executeWrite } = await import('../src/targets/write.ts');
+  const { executeWrite } = await import('../src/write/write.ts');
   const log = new RejectionLog(parsed.value('rejected') ?? 'rejected.ndjson');
   const first: RejectedStatement[] = [];
   const line = progressLine();

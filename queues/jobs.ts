@@ -16,8 +16,8 @@ import type { RejectedStatement } from '../src/nquads/statement.ts';
 import type { PropertyGraphOptions } from '../src/property-graph/names.ts';
 import type { InputBinding, Progress, RunReport, RunRequest, RunSlice } from '../src/run/request.ts';
 import type { FinishedPart, GraphHeader, OutputFormat, PartFile } from '../src/sinks/sink.ts';
-import type { WritePosition, WriteReport, WriteRequest } from '../src/targets/request.ts';
 import type { WriteMode } from '../src/targets/target.ts';
+import type { WritePosition, WriteReport, WriteRequest } from '../src/write/request.ts';
 
 export const SERVICES = {
   'semi-structured-transformer': { name: 'Semi-Structured-Transformer' },

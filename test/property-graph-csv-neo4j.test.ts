@@ -13,8 +13,8 @@ import { BASE_LABEL, GRAPH, KEY } from '../src/property-graph/names.ts';
 import { combine } from '../src/property-graph/values.ts';
 import type { GraphHeader } from '../src/sinks/sink.ts';
 import { fromBolt } from '../src/targets/bolt-values.ts';
-import type { WritePosition, WriteReport, WriteRequest } from '../src/targets/request.ts';
-import { executeWrite } from '../src/targets/write.ts';
+import type { WritePosition, WriteReport, WriteRequest } from '../src/write/request.ts';
+import { executeWrite } from '../src/write/write.ts';
 import { graphOf, inventQuads, type Plain, plainOf } from './property-graph-csv-random.ts';
 import { missingNeo4j, NEO4J_LOGIN, type Neo4jServer, startNeo4j } from './servers/neo4j.ts';
 

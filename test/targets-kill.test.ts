@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { FaultData } from '../src/core/fault.ts';
-import type { WritePosition, WriteProgress, WriteReport, WriteRequest } from '../src/targets/request.ts';
+import type { WritePosition, WriteProgress, WriteReport, WriteRequest } from '../src/write/request.ts';
 import { type Fuseki, missingFuseki, startFuseki } from './servers/fuseki.ts';
 import { dice, type Workspace, workspace } from './targets-writing.ts';
 

@@ -7,10 +7,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Fault } from '../src/core/fault.ts';
 import { NO_LIMITS } from '../src/core/limits.ts';
 import type { RejectedStatement } from '../src/nquads/statement.ts';
-import type { WriteRequest } from '../src/targets/request.ts';
 import { sparqlTarget } from '../src/targets/sparql.ts';
 import { type GraphTarget, type TargetAddress, TargetBusy } from '../src/targets/target.ts';
-import { executeWrite } from '../src/targets/write.ts';
+import type { WriteRequest } from '../src/write/request.ts';
+import { executeWrite } from '../src/write/write.ts';
 import { FUSEKI_USERS, type Fuseki } from './servers/fuseki.ts';
 import { freePort } from './servers/port.ts';
 import { type Proxy, startProxy } from './servers/proxy.ts';

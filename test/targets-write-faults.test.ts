@@ -6,9 +6,9 @@ import { Fault, type FaultCode } from '../src/core/fault.ts';
 import { NO_LIMITS } from '../src/core/limits.ts';
 import type { Statement } from '../src/nquads/statement.ts';
 import { openTarget } from '../src/targets/open.ts';
-import type { Trouble, WriteHooks, WriteRequest } from '../src/targets/request.ts';
 import { type TargetAddress, TargetBusy, type UpdateScope } from '../src/targets/target.ts';
-import { writeTo } from '../src/targets/write.ts';
+import type { Trouble, WriteHooks, WriteRequest } from '../src/write/request.ts';
+import { writeTo } from '../src/write/write.ts';
 import { type Call, lineOf, memoryTarget } from './targets-memory.ts';
 import { contentOf, dice, listening, randomStatements, textOf, workspace } from './targets-writing.ts';
 

@@ -9,7 +9,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { WriteReport, WriteRequest } from '../src/targets/request.ts';
+import type { WriteReport, WriteRequest } from '../src/write/request.ts';
 import { workspace } from './targets-writing.ts';
 
 const SCRIPT = fileURLToPath(new URL('../dist/test/targets-writer.js', import.meta.url));

@@ -1,7 +1,7 @@
 /** The parts of the writer: sizes of batches, where they are cut, and the ledger of what is in. */
 import { describe, expect, test } from '@jest/globals';
-import { type Batch, openCutter, openSizer } from '../src/targets/batches.ts';
-import { openLedger } from '../src/targets/ledger.ts';
+import { type Batch, openCutter, openSizer } from '../src/write/batch/batches.ts';
+import { openLedger } from '../src/write/checkpoint.ts';
 import { dice, randomStatements } from './targets-writing.ts';
 
 const SIZES = { first: 100, least: 10, most: 10_000, inFlight: 2 };

@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { Fault } from '../src/core/fault.ts';
-import type { WritePosition, WriteRequest } from '../src/targets/request.ts';
 import { UPDATE_SCOPES } from '../src/targets/target.ts';
-import { writeTo } from '../src/targets/write.ts';
+import type { WritePosition, WriteRequest } from '../src/write/request.ts';
+import { writeTo } from '../src/write/write.ts';
 import { lineOf, MemoryStore, memoryTarget, updated } from './targets-memory.ts';
 import { contentOf, dice, listening, randomStatements, textOf, workspace } from './targets-writing.ts';
 

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { peakMemoryBytes } from '../bin/peak-memory.ts';
 import { Fault } from '../src/core/fault.ts';
-import type { WriteRequest } from '../src/targets/request.ts';
-import { executeWrite } from '../src/targets/write.ts';
+import type { WriteRequest } from '../src/write/request.ts';
+import { executeWrite } from '../src/write/write.ts';
 
 const say = (line: object): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
 const request = JSON.parse(readFileSync(process.argv[2] as string, 'utf8')) as WriteRequest;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NO_LIMITS } from '../src/core/limits.ts';
 import type { RejectedStatement, Statement } from '../src/nquads/statement.ts';
-import type { WriteHooks, WritePosition, WriteProgress, WriteRequest } from '../src/targets/request.ts';
+import type { WriteHooks, WritePosition, WriteProgress, WriteRequest } from '../src/write/request.ts';
 import { lineOf } from './targets-memory.ts';
 
 export interface Workspace {

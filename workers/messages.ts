@@ -5,7 +5,7 @@ import type { FaultData } from '../src/core/fault.ts';
 import type { RunHooks, RunReport, RunRequest, RunSlice } from '../src/run/request.ts';
 import type { SliceSizes } from '../src/run/slices.ts';
 import type { OutputFormat, QuadSink } from '../src/sinks/sink.ts';
-import type { WriteRequest } from '../src/targets/request.ts';
+import type { WriteRequest } from '../src/write/request.ts';
 
 /** The engine, as `src/run/run.ts` exports it. */
 export interface Engine {

@@ -12,7 +12,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { NO_LIMITS } from '../../src/core/limits.ts';
-import type { WriteReport, WriteRequest } from '../../src/targets/request.ts';
+import type { WriteReport, WriteRequest } from '../../src/write/request.ts';
 import { table } from '../conformance/summary.ts';
 import { BENCH_STORES, type BenchStore, type Counts, EXPECTED, inputLines } from './writer-stores.ts';
 

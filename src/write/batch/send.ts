@@ -1,9 +1,9 @@
 /** Statements on their way to the store: cut into batches, which are sent in the background, several at a time. */
 
-import type { Statement } from '../nquads/statement.ts';
+import type { Statement } from '../../nquads/statement.ts';
+import type { WriteRun } from '../run.ts';
 import { type Batch, type Mark, openCutter } from './batches.ts';
 import type { Delivery } from './bisect.ts';
-import type { WriteRun } from './write-run.ts';
 
 export interface Batches {
   /** About what the statements take that wait for a batch. */

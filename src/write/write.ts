@@ -3,13 +3,13 @@ import { rm } from 'node:fs/promises';
 import { Fault } from '../core/fault.ts';
 import { secondsFault } from '../core/limits.ts';
 import { isPropertyGraphTarget } from '../property-graph/target.ts';
-import { openTarget } from './open.ts';
+import { openTarget } from '../targets/open.ts';
+import type { GraphTarget, TargetAddress } from '../targets/target.ts';
+import { examineInputs, versionOf } from './inputs.ts';
+import { insertInputs } from './insert.ts';
 import type { WriteHooks, WriteReport, WriteRequest } from './request.ts';
-import type { GraphTarget, TargetAddress } from './target.ts';
-import { examineInputs, versionOf } from './write-inputs.ts';
-import { insertInputs } from './write-insert.ts';
-import { openWriteRun, type WriteRun } from './write-run.ts';
-import { updateTarget } from './write-update.ts';
+import { openWriteRun, type WriteRun } from './run.ts';
+import { updateTarget } from './update.ts';
 
 /**
  * Writes the inputs of `request` to its target.

@@ -2,7 +2,7 @@
 import type { Fault } from '../core/fault.ts';
 import type { RunLimits } from '../core/limits.ts';
 import type { RejectedStatement } from '../nquads/statement.ts';
-import type { TargetAddress, UpdateScope, WriteMode } from './target.ts';
+import type { TargetAddress, UpdateScope, WriteMode } from '../targets/target.ts';
 
 export interface WriteRequest {
   /** Unique for the run. */

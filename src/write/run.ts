@@ -5,12 +5,12 @@ import { checkCounts } from '../core/limits.ts';
 import { fromBytes } from '../core/text.ts';
 import type { StatementBlock } from '../nquads/read.ts';
 import type { RejectedStatement, Statement } from '../nquads/statement.ts';
-import { type BatchSizer, openSizer } from './batches.ts';
-import { type Ledger, openLedger } from './ledger.ts';
-import { openPatience, type Patience } from './patience.ts';
+import type { GraphTarget } from '../targets/target.ts';
+import { type BatchSizer, openSizer } from './batch/batches.ts';
+import { type Ledger, openLedger } from './checkpoint.ts';
+import type { WriteInput } from './inputs.ts';
 import type { WriteHooks, WritePosition, WriteRequest } from './request.ts';
-import type { GraphTarget } from './target.ts';
-import type { WriteInput } from './write-inputs.ts';
+import { openPatience, type Patience } from './retry.ts';
 
 export interface WriteRun {
   readonly target: GraphTarget;

@@ -2,11 +2,11 @@
 import { Fault } from '../core/fault.ts';
 import type { Statement } from '../nquads/statement.ts';
 import { isPropertyGraphTarget } from '../property-graph/target.ts';
-import { bytesOf } from './batches.ts';
-import { openDelivery } from './bisect.ts';
-import { openBatches } from './write-batches.ts';
-import { isGraphCsv, readInput } from './write-inputs.ts';
-import { countBlock, refusedStatement, type WriteRun } from './write-run.ts';
+import { bytesOf } from './batch/batches.ts';
+import { openDelivery } from './batch/bisect.ts';
+import { openBatches } from './batch/send.ts';
+import { isGraphCsv, readInput } from './inputs.ts';
+import { countBlock, refusedStatement, type WriteRun } from './run.ts';
 
 /** @throws Fault whatever ends the run */
 export async function insertInputs(run: WriteRun): Promise<void> {
@@ -15,7 +15,7 @@ export async function insertInputs(run: WriteRun): Promise<void> {
   counts.statements = (resume?.quadsWritten ?? 0) + (resume?.rejected ?? 0);
   for (let input = resume?.input ?? 0; input < inputs.length; input++) {
     if (isPropertyGraphTarget(run.target) && isGraphCsv(inputs[input]?.url ?? '')) {
-      await (await import('./write-elements.ts')).insertElementsOf(run, run.target, input);
+      await (await import('./elements.ts')).insertElementsOf(run, run.target, input);
     } else if (run.request.blankNodes === 'keep') await insertWhole(run, input);
     else await insertInput(run, input);
   }

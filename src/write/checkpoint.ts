@@ -1,5 +1,5 @@
 /** Which batches are in the store, in whatever order that happened, and up to where everything is. */
-import type { Mark } from './batches.ts';
+import type { Mark } from './batch/batches.ts';
 import type { WritePosition } from './request.ts';
 
 export interface Ledger {

@@ -5,10 +5,10 @@ import { type ElementBlock, readGraphCsv } from '../property-graph/csv-read.ts';
 import type { EdgeElement, NodeElement } from '../property-graph/elements.ts';
 import type { PropertyGraphTarget } from '../property-graph/target.ts';
 import { textOf, valuesOf } from '../property-graph/values.ts';
-import { openDelivery } from './bisect.ts';
-import { openBatches } from './write-batches.ts';
-import { openGraphCsv } from './write-inputs.ts';
-import { countBlock, type WriteRun } from './write-run.ts';
+import { openDelivery } from './batch/bisect.ts';
+import { openBatches } from './batch/send.ts';
+import { openGraphCsv } from './inputs.ts';
+import { countBlock, type WriteRun } from './run.ts';
 
 /** A row on its way, as what batches are made of: its texts tell how large it is and what it says. `line` is that of the row, from 1. */
 interface Row extends Statement {

@@ -5,8 +5,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../core/fault.ts';
+import { TargetBusy } from '../targets/target.ts';
 import type { WriteHooks } from './request.ts';
-import { TargetBusy } from './target.ts';
 
 const FIRST_MS = 200;
 const MOST_MS = 5_000;

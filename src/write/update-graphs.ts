@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../core/fault.ts';
 import type { Groups } from '../nquads/group.ts';
 import type { Statement } from '../nquads/statement.ts';
-import { openCutter } from './batches.ts';
-import { openDelivery, type Send } from './bisect.ts';
-import type { GraphReplacement } from './target.ts';
-import { refusedStatement, type WriteRun } from './write-run.ts';
-import type { LineTable } from './write-update.ts';
+import type { GraphReplacement } from '../targets/target.ts';
+import { openCutter } from './batch/batches.ts';
+import { openDelivery, type Send } from './batch/bisect.ts';
+import { refusedStatement, type WriteRun } from './run.ts';
+import type { LineTable } from './update.ts';
 
 /** How long a run that has failed waits for the store to tidy up. */
 const ABORT_MS = 5_000;

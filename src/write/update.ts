@@ -6,12 +6,12 @@ import { excerpt, Fault } from '../core/fault.ts';
 import { fromBytes } from '../core/text.ts';
 import { type Groups, openGroups } from '../nquads/group.ts';
 import type { Statement } from '../nquads/statement.ts';
-import { openDelivery } from './bisect.ts';
-import type { UpdateScope } from './target.ts';
-import { openBatches } from './write-batches.ts';
-import { replaceGraphs } from './write-graphs.ts';
-import { readInput } from './write-inputs.ts';
-import { countBlock, refusedStatement, type WriteRun } from './write-run.ts';
+import type { UpdateScope } from '../targets/target.ts';
+import { openDelivery } from './batch/bisect.ts';
+import { openBatches } from './batch/send.ts';
+import { readInput } from './inputs.ts';
+import { countBlock, refusedStatement, type WriteRun } from './run.ts';
+import { replaceGraphs } from './update-graphs.ts';
 
 /** Which input a line of the groups belongs to: lines are counted through all inputs. */
 export interface LineTable {

@@ -6,11 +6,11 @@
  * replaced the subject by exactly what the store takes of it. Until then the store holds a part of it, as it would after a kill; when it takes none
  * of its statements, the subject stays as it was.
  */
-import { Fault } from '../core/fault.ts';
-import { detach } from '../core/text.ts';
-import type { Statement } from '../nquads/statement.ts';
+import { Fault } from '../../core/fault.ts';
+import { detach } from '../../core/text.ts';
+import type { Statement } from '../../nquads/statement.ts';
+import type { Patience } from '../retry.ts';
 import type { BatchSizer } from './batches.ts';
-import type { Patience } from './patience.ts';
 
 export type Send = (statements: readonly Statement[], signal: AbortSignal) => Promise<void>;
 
@@ -180,7 +180,7 @@ class Delivering {
 
 /** Its text would keep the block of the input that it was cut from. */
 const copyOf = (statement: Statement): Statement => ({
-  // A row of a file of nodes or edges has more than its texts (write-elements.ts).
+  // A row of a file of nodes or edges has more than its texts (write/elements.ts).
   ...statement,
   subject: detach(statement.subject),
   predicate: detach(statement.predicate),

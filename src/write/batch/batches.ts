@@ -1,7 +1,7 @@
 /** Cuts a stream of statements into batches, and learns how large they should be. */
 
-import type { Statement } from '../nquads/statement.ts';
-import type { BatchSizes } from './target.ts';
+import type { Statement } from '../../nquads/statement.ts';
+import type { BatchSizes } from '../../targets/target.ts';
 
 /** A place in the inputs: everything before it stands in this batch or in earlier ones. */
 export interface Mark {
