@@ -3,7 +3,7 @@ import { directories } from '../src/config/directories.ts';
 import type { Snapshot } from '../src/config/options.ts';
 import { Fault } from '../src/core/fault.ts';
 import type { Logger } from '../src/core/telemetry/observe.ts';
-import type { EmbeddedStore } from '../src/targets/embedded.ts';
+import type { EmbeddedStore } from '../src/targets/embedded/embedded.ts';
 import { usualStoreMemoryMb } from '../workers/memory.ts';
 
 /**
@@ -22,7 +22,7 @@ export async function openStore(
   if (!whole || (SERVICE !== 'all' && SERVICE !== 'graph-writer')) return undefined;
   if (TRIPLESTORE_TYPE !== 'embedded' || TRIPLESTORE_ENDPOINT !== undefined) return undefined;
   const directory = directories(snapshot, workingDirectory).store;
-  const { openEmbeddedStore } = await import('../src/targets/embedded.ts');
+  const { openEmbeddedStore } = await import('../src/targets/embedded/embedded.ts');
   try {
     const store = await openEmbeddedStore(directory, {
       warn: (message) => logger.warn({ detail: message }, 'embedded store'),

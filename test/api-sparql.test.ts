@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type EmbeddedStore, openEmbeddedStore } from '../src/targets/embedded.ts';
+import { type EmbeddedStore, openEmbeddedStore } from '../src/targets/embedded/embedded.ts';
 import { type FakeApi, startFakeApi } from './service/fake.ts';
 import { startService } from './service/process.ts';
 import { linesOf, type StoreClient, storeClient } from './service/store-client.ts';

@@ -5,7 +5,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fault } from '../src/core/fault.ts';
-import { openEmbeddedStore } from '../src/targets/embedded.ts';
+import { openEmbeddedStore } from '../src/targets/embedded/embedded.ts';
 
 const [directory = '', journalBytes] = process.argv.slice(2);
 process.on('SIGUSR2', () => {

@@ -12,7 +12,7 @@ import { writeGraphCsv } from '../src/property-graph/csv-write.ts';
 import { BASE_LABEL, GRAPH, KEY } from '../src/property-graph/names.ts';
 import { combine } from '../src/property-graph/values.ts';
 import type { GraphHeader } from '../src/sinks/sink.ts';
-import { fromBolt } from '../src/targets/bolt-values.ts';
+import { fromBolt } from '../src/targets/bolt/values.ts';
 import type { WritePosition, WriteReport, WriteRequest } from '../src/write/request.ts';
 import { executeWrite } from '../src/write/write.ts';
 import { graphOf, inventQuads, type Plain, plainOf } from './property-graph-csv-random.ts';

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Driver } from 'neo4j-driver';
 import { Fault } from '../src/core/fault.ts';
 import type { Statement } from '../src/nquads/statement.ts';
-import { boltTarget } from '../src/targets/bolt.ts';
+import { boltTarget } from '../src/targets/bolt/bolt.ts';
 import type { GraphTarget, TargetAddress } from '../src/targets/target.ts';
 import { cut, differences, emptyStore, expectedGraph, inSession, openDriver, randomStatements, storedGraph, TYPE } from './bolt-oracle.ts';
 import { missingNeo4j, NEO4J_LOGIN, type Neo4jServer, startNeo4j } from './servers/neo4j.ts';

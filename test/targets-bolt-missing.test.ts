@@ -2,8 +2,8 @@
 
 import type { Statement } from '../src/nquads/statement.ts';
 import { type Names, namesOf } from '../src/property-graph/names.ts';
-import type { Work } from '../src/targets/bolt-connect.ts';
-import { insertInto, replaceIntoGraph } from '../src/targets/bolt-write.ts';
+import type { Work } from '../src/targets/bolt/connect.ts';
+import { insertInto, replaceIntoGraph } from '../src/targets/bolt/write.ts';
 
 const names: Names = namesOf({ prefixes: {}, keepLanguage: false });
 const statement = (predicate: string, object: string, graph = ''): Statement => ({ subject: '<e:a>', predicate, object, graph, line: 1 });

@@ -4,7 +4,7 @@ import type { Driver } from 'neo4j-driver';
 import { toBytes } from '../src/core/text.ts';
 import type { Statement } from '../src/nquads/statement.ts';
 import type { PropertyGraphOptions } from '../src/property-graph/names.ts';
-import { boltTarget } from '../src/targets/bolt.ts';
+import { boltTarget } from '../src/targets/bolt/bolt.ts';
 import type { GraphTarget } from '../src/targets/target.ts';
 import {
   cut,

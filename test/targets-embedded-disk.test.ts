@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Parser } from 'n3';
 import { isomorphic } from 'rdf-isomorphic';
-import { type EmbeddedStoreOptions, openEmbeddedStore } from '../src/targets/embedded.ts';
+import { type EmbeddedStoreOptions, openEmbeddedStore } from '../src/targets/embedded/embedded.ts';
 import { Random } from './chaos/random.ts';
 import { PROJECT_ROOT } from './project-root.ts';
 import { linesOf, type StoreClient, storeClient } from './service/store-client.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { openEmbeddedStore } from '../src/targets/embedded.ts';
+import { openEmbeddedStore } from '../src/targets/embedded/embedded.ts';
 import { storeClient } from './service/store-client.ts';
 
 let directory: string;

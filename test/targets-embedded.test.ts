@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type EmbeddedStore, openEmbeddedStore } from '../src/targets/embedded.ts';
-import { negotiate } from '../src/targets/embedded-formats.ts';
-import { isRepeatable, queryForm } from '../src/targets/embedded-query.ts';
+import { type EmbeddedStore, openEmbeddedStore } from '../src/targets/embedded/embedded.ts';
+import { isRepeatable, queryForm } from '../src/targets/embedded/engine/query.ts';
+import { negotiate } from '../src/targets/embedded/http/formats.ts';
 import { linesOf, type StoreClient, storeClient } from './service/store-client.ts';
 
 let directory: string;

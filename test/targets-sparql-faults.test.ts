@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Fault } from '../src/core/fault.ts';
 import { NO_LIMITS } from '../src/core/limits.ts';
 import type { RejectedStatement } from '../src/nquads/statement.ts';
-import { sparqlTarget } from '../src/targets/sparql.ts';
+import { sparqlTarget } from '../src/targets/sparql/sparql.ts';
 import { type GraphTarget, type TargetAddress, TargetBusy } from '../src/targets/target.ts';
 import type { WriteRequest } from '../src/write/request.ts';
 import { executeWrite } from '../src/write/write.ts';

@@ -3,12 +3,12 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Fault } from '../src/core/fault.ts';
-import { sparqlTarget } from '../src/targets/sparql.ts';
-import { faultOfAnswer } from '../src/targets/sparql-faults.ts';
-import type { HttpAnswer } from '../src/targets/sparql-http.ts';
-import { login } from '../src/targets/sparql-login.ts';
-import { readEndpoint, SPARQL_PRODUCTS, type SparqlType } from '../src/targets/sparql-products.ts';
-import { insertData, replacement } from '../src/targets/sparql-update.ts';
+import { faultOfAnswer } from '../src/targets/sparql/faults.ts';
+import type { HttpAnswer } from '../src/targets/sparql/http.ts';
+import { login } from '../src/targets/sparql/login.ts';
+import { readEndpoint, SPARQL_PRODUCTS, type SparqlType } from '../src/targets/sparql/products.ts';
+import { sparqlTarget } from '../src/targets/sparql/sparql.ts';
+import { insertData, replacement } from '../src/targets/sparql/update.ts';
 import { TARGET_TYPES, type TargetType } from '../src/targets/target.ts';
 import { address, statements } from './targets-sparql-stores.ts';
 

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Parser } from 'n3';
 import type { Statement } from '../src/nquads/statement.ts';
-import { sparqlTarget } from '../src/targets/sparql.ts';
+import { sparqlTarget } from '../src/targets/sparql/sparql.ts';
 import type { GraphTarget } from '../src/targets/target.ts';
 import { PLACES, type Stores, sorted, startStores, statements } from './targets-sparql-stores.ts';
 

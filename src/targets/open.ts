@@ -12,9 +12,9 @@ import { type GraphTarget, TARGET_TYPES, type TargetAddress } from './target.ts'
 export async function openTarget(address: TargetAddress): Promise<GraphTarget> {
   switch (address.type) {
     case 'neo4j':
-      return (await import('./bolt.ts')).boltTarget(address);
+      return (await import('./bolt/bolt.ts')).boltTarget(address);
     case 'embedded':
-      return (await import('./embedded-target.ts')).embeddedTarget(address);
+      return (await import('./embedded/target.ts')).embeddedTarget(address);
     case 'sparql':
     case 'fuseki':
     case 'graphdb':
@@ -23,7 +23,7 @@ export async function openTarget(address: TargetAddress): Promise<GraphTarget> {
     case 'blazegraph':
     case 'neptune':
     case 'virtuoso':
-      return (await import('./sparql.ts')).sparqlTarget(address);
+      return (await import('./sparql/sparql.ts')).sparqlTarget(address);
     default:
       throw unknownType(address.type);
   }

@@ -3,8 +3,8 @@
 import type { RejectedStatement, Statement } from '../nquads/statement.ts';
 import { type ElementBlock, readGraphCsv } from '../property-graph/csv-read.ts';
 import type { EdgeElement, NodeElement } from '../property-graph/elements.ts';
-import type { PropertyGraphTarget } from '../property-graph/target.ts';
 import { textOf, valuesOf } from '../property-graph/values.ts';
+import type { PropertyGraphTarget } from '../targets/property-graph.ts';
 import { openDelivery } from './batch/bisect.ts';
 import { openBatches } from './batch/send.ts';
 import { openGraphCsv } from './inputs.ts';

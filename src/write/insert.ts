@@ -1,7 +1,7 @@
 /** Insert: statements flow from the inputs to the store in batches, several under way at a time. Nothing is removed. */
 import { Fault } from '../core/fault.ts';
 import type { Statement } from '../nquads/statement.ts';
-import { isPropertyGraphTarget } from '../property-graph/target.ts';
+import { isPropertyGraphTarget } from '../targets/property-graph.ts';
 import { bytesOf } from './batch/batches.ts';
 import { openDelivery } from './batch/bisect.ts';
 import { openBatches } from './batch/send.ts';

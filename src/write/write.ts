@@ -2,8 +2,8 @@
 import { rm } from 'node:fs/promises';
 import { Fault } from '../core/fault.ts';
 import { secondsFault } from '../core/limits.ts';
-import { isPropertyGraphTarget } from '../property-graph/target.ts';
 import { openTarget } from '../targets/open.ts';
+import { isPropertyGraphTarget } from '../targets/property-graph.ts';
 import type { GraphTarget, TargetAddress } from '../targets/target.ts';
 import { examineInputs, versionOf } from './inputs.ts';
 import { insertInputs } from './insert.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import neo4j, { type Driver } from 'neo4j-driver';
-import { openEmbeddedStore } from '../../src/targets/embedded.ts';
+import { openEmbeddedStore } from '../../src/targets/embedded/embedded.ts';
 import type { TargetAddress } from '../../src/targets/target.ts';
 import { startFuseki } from '../servers/fuseki.ts';
 import { NEO4J_LOGIN, startNeo4j } from '../servers/neo4j.ts';

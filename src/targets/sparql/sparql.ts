@@ -2,16 +2,17 @@
  * Stores that speak SPARQL 1.1 as targets of the graph writer.
  *
  * Statements are added by one POST of N-Quads where the product takes that in one transaction, otherwise by INSERT DATA; everything else is
- * one update request. `sparql-products.ts` has the differences between the products.
+ * one update request. `sparql/products.ts` has the differences between the products.
  */
 
 import { readFile } from 'node:fs/promises';
-import { withLimit } from '../core/abort.ts';
-import { Fault } from '../core/fault.ts';
-import { faultOfAnswer } from './sparql-faults.ts';
-import { type HttpAnswer, type HttpClient, openHttp } from './sparql-http.ts';
-import { login } from './sparql-login.ts';
-import { readEndpoint, SPARQL_PRODUCTS, type SparqlProduct, type SparqlType, type SparqlUrls } from './sparql-products.ts';
+import { withLimit } from '../../core/abort.ts';
+import { Fault } from '../../core/fault.ts';
+import type { GraphReplacement, GraphTarget, TargetAddress } from '../target.ts';
+import { faultOfAnswer } from './faults.ts';
+import { type HttpAnswer, type HttpClient, openHttp } from './http.ts';
+import { login } from './login.ts';
+import { readEndpoint, SPARQL_PRODUCTS, type SparqlProduct, type SparqlType, type SparqlUrls } from './products.ts';
 import {
   checkDotSegments,
   dropped,
@@ -23,8 +24,7 @@ import {
   nquads,
   replacement,
   stagingGraph,
-} from './sparql-update.ts';
-import type { GraphReplacement, GraphTarget, TargetAddress } from './target.ts';
+} from './update.ts';
 
 /** Without the charset RDF4J reads Latin-1. */
 const UPDATE = 'application/sparql-update; charset=utf-8';

@@ -1,8 +1,8 @@
 /** The embedded store as a target of the graph writer: that of another part of the process by its URL, or one opened for the write. */
-import { Fault } from '../core/fault.ts';
+import { Fault } from '../../core/fault.ts';
+import { sparqlTarget } from '../sparql/sparql.ts';
+import type { GraphTarget, TargetAddress } from '../target.ts';
 import { openEmbeddedStore, storeDirectory } from './embedded.ts';
-import { sparqlTarget } from './sparql.ts';
-import type { GraphTarget, TargetAddress } from './target.ts';
 
 /**
  * `endpoint` is the URL that an open store has, or the directory (a path or a `file:` URL) of one, which is then open as long as the target.

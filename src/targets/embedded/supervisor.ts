@@ -7,10 +7,10 @@
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Engine, startEngine } from './embedded-engine-thread.ts';
-import { cutTail, isEmpty, moveIntoPlace, openGeneration, removeOthers } from './embedded-files.ts';
-import { type Journal, openJournal } from './embedded-journal.ts';
-import type { FromEngine, Read, Reason, StoreLimits, Write } from './embedded-messages.ts';
+import { cutTail, isEmpty, moveIntoPlace, openGeneration, removeOthers } from './disk/files.ts';
+import { type Journal, openJournal } from './disk/journal.ts';
+import { type Engine, startEngine } from './engine/thread.ts';
+import type { FromEngine, Read, Reason, StoreLimits, Write } from './messages.ts';
 
 /** Why a request was not carried out. The store is as if it had never been made. */
 export class StoreFailure extends Error {

@@ -1,9 +1,9 @@
 /** The texts that are sent to a store: N-Quads and SPARQL Update. One-byte text of UTF-8, as the terms of `Statement` are. */
-import { Fault } from '../core/fault.ts';
-import { fromBytes } from '../core/text.ts';
-import type { Statement } from '../nquads/statement.ts';
-import type { SparqlProduct } from './sparql-products.ts';
-import type { UpdateScope } from './target.ts';
+import { Fault } from '../../core/fault.ts';
+import { fromBytes } from '../../core/text.ts';
+import type { Statement } from '../../nquads/statement.ts';
+import type { UpdateScope } from '../target.ts';
+import type { SparqlProduct } from './products.ts';
 
 /** The lines of the statements. `graph` takes the place of each one's own. */
 export function nquads(statements: readonly Statement[], graph?: string): string {

@@ -3,10 +3,10 @@ import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import neo4j, { type Config, type Driver, type QueryResult, type Transaction } from 'neo4j-driver';
-import { Fault } from '../core/fault.ts';
-import { redact } from '../core/redact.ts';
-import { faultOfBolt, isLost } from './bolt-faults.ts';
-import { type TargetAddress, TargetBusy } from './target.ts';
+import { Fault } from '../../core/fault.ts';
+import { redact } from '../../core/redact.ts';
+import { type TargetAddress, TargetBusy } from '../target.ts';
+import { faultOfBolt, isLost } from './faults.ts';
 
 export type Parameters = Readonly<Record<string, unknown>>;
 

@@ -3,16 +3,16 @@
  *
  * Each call is one transaction: nodes before relationships, both found by the key that `prepare` makes unique.
  */
-import { excerpt, Fault } from '../core/fault.ts';
-import type { Statement } from '../nquads/statement.ts';
-import type { Elements } from '../property-graph/elements.ts';
-import { BASE_LABEL, namesOf, nodeKey } from '../property-graph/names.ts';
-import type { PropertyGraphTarget } from '../property-graph/target.ts';
-import { connectBolt } from './bolt-connect.ts';
-import { productOf } from './bolt-cypher.ts';
-import { replaceGraphOver } from './bolt-graph.ts';
-import { insertElementsInto, insertInto, replaceIntoGraph } from './bolt-write.ts';
-import type { TargetAddress } from './target.ts';
+import { excerpt, Fault } from '../../core/fault.ts';
+import type { Statement } from '../../nquads/statement.ts';
+import type { Elements } from '../../property-graph/elements.ts';
+import { BASE_LABEL, namesOf, nodeKey } from '../../property-graph/names.ts';
+import type { PropertyGraphTarget } from '../property-graph.ts';
+import type { TargetAddress } from '../target.ts';
+import { connectBolt } from './connect.ts';
+import { productOf } from './cypher.ts';
+import { replaceGraphOver } from './graph.ts';
+import { insertElementsInto, insertInto, replaceIntoGraph } from './write.ts';
 
 /** An index of Neo4j takes no longer keys. */
 const LONGEST_KEY_BYTES = 8_000;

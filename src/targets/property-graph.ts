@@ -1,6 +1,7 @@
 /** What stores offer that hold property graphs themselves. */
-import type { GraphTarget } from '../targets/target.ts';
-import type { Elements } from './elements.ts';
+
+import type { Elements } from '../property-graph/elements.ts';
+import type { GraphTarget } from './target.ts';
 
 export interface PropertyGraphTarget extends GraphTarget {
   /**

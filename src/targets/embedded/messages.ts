@@ -1,5 +1,5 @@
 /** What the threads of the embedded store say to each other. */
-import type { FaultData } from '../core/fault.ts';
+import type { FaultData } from '../../core/fault.ts';
 
 /** One transaction, as the journal keeps it beside its body: carried out again on the same state, it gives the same state. */
 export type Write =
@@ -49,7 +49,7 @@ export interface JournalEnd {
   readonly torn: boolean;
 }
 
-/** Why a request is not answered as it wished; `embedded-http.ts` has the status of each. */
+/** Why a request is not answered as it wished; `http/server.ts` has the status of each. */
 export const REASONS = [
   /** The request says something wrong; the message is the parser's. */
   'invalid',

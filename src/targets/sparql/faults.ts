@@ -1,9 +1,9 @@
 /** What a store's answer, or the lack of one, means to a writer. */
-import { Fault } from '../core/fault.ts';
-import { REASON_HEADER } from './embedded-messages.ts';
-import type { HttpAnswer } from './sparql-http.ts';
-import type { SparqlProduct } from './sparql-products.ts';
-import { TargetBusy } from './target.ts';
+import { Fault } from '../../core/fault.ts';
+import { REASON_HEADER } from '../embedded/messages.ts';
+import { TargetBusy } from '../target.ts';
+import type { HttpAnswer } from './http.ts';
+import type { SparqlProduct } from './products.ts';
 
 export interface AnswerContext {
   /** What messages call the store. */

@@ -1,9 +1,9 @@
 /** The HTTP server of the embedded store: for the process that it is part of, by a login that this process alone knows. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type Keeper, StoreFailure } from './embedded-keeper.ts';
-import { REASON_HEADER, type Reason, type StoreThreadData } from './embedded-messages.ts';
-import { type Asked, ProtocolError, understand } from './embedded-protocol.ts';
+import { REASON_HEADER, type Reason, type StoreThreadData } from '../messages.ts';
+import { type Keeper, StoreFailure } from '../supervisor.ts';
+import { type Asked, ProtocolError, understand } from './protocol.ts';
 
 export const STORE_PATH = '/sparql';
 /** The names below it that other stores have for its parts. */

@@ -1,8 +1,8 @@
 /** What a node of the store must become, given what statements say about it. Pure. */
-import type { NodeElement } from '../property-graph/elements.ts';
-import { BASE_LABEL, GRAPH, KEY } from '../property-graph/names.ts';
-import { combine, type Property, type PropertyValue } from '../property-graph/values.ts';
-import { fromBolt, isSame, toBolt } from './bolt-values.ts';
+import type { NodeElement } from '../../property-graph/elements.ts';
+import { BASE_LABEL, GRAPH, KEY } from '../../property-graph/names.ts';
+import { combine, type Property, type PropertyValue } from '../../property-graph/values.ts';
+import { fromBolt, isSame, toBolt } from './values.ts';
 
 /** As the server gave it. */
 export interface StoredNode {

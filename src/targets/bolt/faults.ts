@@ -1,8 +1,8 @@
 /** Errors of a server that speaks Bolt, and of the way to it, in our words. */
 import { Neo4jError } from 'neo4j-driver';
-import { Fault } from '../core/fault.ts';
-import { redact } from '../core/redact.ts';
-import { type TargetAddress, TargetBusy } from './target.ts';
+import { Fault } from '../../core/fault.ts';
+import { redact } from '../../core/redact.ts';
+import { type TargetAddress, TargetBusy } from '../target.ts';
 
 /** Behind `Neo.ClientError.`; the longest beginning of a code that is here decides. What is not here is `refused`. */
 const CLIENT_ERRORS: Readonly<Record<string, 'credentials' | 'read-only' | 'busy' | 'missing'>> = {

@@ -1,12 +1,12 @@
 /** Statements into the nodes and relationships of a property graph, within one transaction. */
-import { excerpt } from '../core/fault.ts';
-import type { Statement } from '../nquads/statement.ts';
-import { type EdgeElement, type Elements, elementsOf, mergeNodes, type NodeElement, RDF_TYPE } from '../property-graph/elements.ts';
-import { GRAPH, type Names, nodeKey } from '../property-graph/names.ts';
-import type { Work } from './bolt-connect.ts';
-import { CHANGE_NODES, changeLabels, MERGE_NODES, mergeEdges, mergeGraphEdges, REMOVE_EDGES } from './bolt-cypher.ts';
-import { addTo, type NodeChange, newProperties, replaceIn, replaceWhole, type StoredNode } from './bolt-merge.ts';
-import { TargetBusy, type UpdateScope } from './target.ts';
+import { excerpt } from '../../core/fault.ts';
+import type { Statement } from '../../nquads/statement.ts';
+import { type EdgeElement, type Elements, elementsOf, mergeNodes, type NodeElement, RDF_TYPE } from '../../property-graph/elements.ts';
+import { GRAPH, type Names, nodeKey } from '../../property-graph/names.ts';
+import { TargetBusy, type UpdateScope } from '../target.ts';
+import type { Work } from './connect.ts';
+import { CHANGE_NODES, changeLabels, MERGE_NODES, mergeEdges, mergeGraphEdges, REMOVE_EDGES } from './cypher.ts';
+import { addTo, type NodeChange, newProperties, replaceIn, replaceWhole, type StoredNode } from './merge.ts';
 
 /** Adds what is not there. */
 export async function insertInto(work: Work, statements: readonly Statement[], names: Names): Promise<void> {

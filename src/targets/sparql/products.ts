@@ -1,6 +1,6 @@
 /** How the products that speak SPARQL differ, as far as a writer meets it. Everything else in `sparql*.ts` is the same for all. */
-import { Fault } from '../core/fault.ts';
-import type { BatchSizes, TargetType } from './target.ts';
+import { Fault } from '../../core/fault.ts';
+import type { BatchSizes, TargetType } from '../target.ts';
 
 export type SparqlType = Exclude<TargetType, 'neo4j'>;
 

@@ -5,9 +5,9 @@
  * @see https://www.w3.org/TR/sparql11-protocol/ and https://www.w3.org/TR/sparql11-http-rdf-update/
  */
 import { isUtf8 } from 'node:buffer';
-import { negotiate, type Offer, offered, uploadFormat, uploads } from './embedded-formats.ts';
-import type { Read, Write } from './embedded-messages.ts';
-import { queryForm } from './embedded-query.ts';
+import { queryForm } from '../engine/query.ts';
+import type { Read, Write } from '../messages.ts';
+import { negotiate, type Offer, offered, uploadFormat, uploads } from './formats.ts';
 
 /** A request that is wrong in itself. */
 export class ProtocolError extends Error {

@@ -1,7 +1,7 @@
 /** Values of properties as the driver takes and gives them. */
 import neo4j from 'neo4j-driver';
-import { type Temporal, temporal } from '../property-graph/temporal.ts';
-import { type Property, type PropertyValue, valuesOf } from '../property-graph/values.ts';
+import { type Temporal, temporal } from '../../property-graph/temporal.ts';
+import { type Property, type PropertyValue, valuesOf } from '../../property-graph/values.ts';
 
 /** For a parameter of a statement: the driver sends a bigint as an integer and a number as a float. */
 export function toBolt(property: Property): unknown {

@@ -1,5 +1,5 @@
 /** The statements of Cypher that the graph writer sends. Data goes as parameters; labels and types, which cannot, are quoted. */
-import { BASE_LABEL, GRAPH, KEY } from '../property-graph/names.ts';
+import { BASE_LABEL, GRAPH, KEY } from '../../property-graph/names.ts';
 
 /** What servers that speak Bolt do differently, by what they call themselves. The last one is for all others. */
 const PRODUCTS: readonly { readonly agent: RegExp; readonly name: string; readonly constraint: readonly string[] }[] = [

@@ -1,9 +1,9 @@
-/** Requests to a store: kept connections, time limits, bounded answers. What an answer means stands in `sparql-faults.ts`. */
+/** Requests to a store: kept connections, time limits, bounded answers. What an answer means stands in `sparql/faults.ts`. */
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
-import { Fault } from '../core/fault.ts';
-import { faultOfError, timedOut } from './sparql-faults.ts';
-import type { Login } from './sparql-login.ts';
+import { Fault } from '../../core/fault.ts';
+import { faultOfError, timedOut } from './faults.ts';
+import type { Login } from './login.ts';
 
 export interface HttpOptions {
   /** What messages call the store. */

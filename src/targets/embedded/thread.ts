@@ -1,10 +1,10 @@
 /** The thread of the embedded store: its HTTP server and its files. The triples are in a thread of their own, so that this one always answers. */
 import type { AddressInfo } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
-import { Fault } from '../core/fault.ts';
-import { makeStoreServer } from './embedded-http.ts';
-import { openKeeper } from './embedded-keeper.ts';
-import type { FromStoreThread, StoreThreadData, ToStoreThread } from './embedded-messages.ts';
+import { Fault } from '../../core/fault.ts';
+import { makeStoreServer } from './http/server.ts';
+import type { FromStoreThread, StoreThreadData, ToStoreThread } from './messages.ts';
+import { openKeeper } from './supervisor.ts';
 
 if (parentPort === null) throw new Error('The embedded store runs in a thread');
 const port = parentPort;

@@ -1,15 +1,15 @@
 /**
  * The thread that owns the triples: oxigraph, in memory. It carries out one request after the other, and blocks meanwhile.
  *
- * What can break here (memory, recursion, a query without end) breaks this thread alone; `embedded-keeper.ts` then starts another one
+ * What can break here (memory, recursion, a query without end) breaks this thread alone; `embedded/supervisor.ts` then starts another one
  * from the disk.
  */
 import { parentPort } from 'node:worker_threads';
 import oxigraph from 'oxigraph';
-import { readJournal } from './embedded-journal.ts';
-import type { FromEngine, JournalEnd, Read, Reason, ToEngine, Write } from './embedded-messages.ts';
-import { isRepeatable } from './embedded-query.ts';
-import { loadSnapshot, writeSnapshot } from './embedded-snapshot.ts';
+import { readJournal } from '../disk/journal.ts';
+import { loadSnapshot, writeSnapshot } from '../disk/snapshot.ts';
+import type { FromEngine, JournalEnd, Read, Reason, ToEngine, Write } from '../messages.ts';
+import { isRepeatable } from './query.ts';
 
 if (parentPort === null) throw new Error('The engine of the embedded store runs in a thread of the store');
 const port = parentPort;

@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { Fault } from '../core/fault.ts';
-import { claimDirectory } from '../storage/local/directory-lock.ts';
-import { compiled } from './embedded-engine-thread.ts';
-import { STORE_PATH } from './embedded-http.ts';
-import type { FromStoreThread, StoreLimits, StoreThreadData } from './embedded-messages.ts';
+import { Fault } from '../../core/fault.ts';
+import { claimDirectory } from '../../storage/local/directory-lock.ts';
+import { compiled } from './engine/thread.ts';
+import { STORE_PATH } from './http/server.ts';
+import type { FromStoreThread, StoreLimits, StoreThreadData } from './messages.ts';
 
 export interface EmbeddedStore {
   /** `http://user:password@127.0.0.1:port/sparql`. Whoever knows it may write: not for logs. */

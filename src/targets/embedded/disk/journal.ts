@@ -8,8 +8,8 @@ import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { syncDirectory } from './embedded-files.ts';
-import type { JournalEnd, Write } from './embedded-messages.ts';
+import type { JournalEnd, Write } from '../messages.ts';
+import { syncDirectory } from './files.ts';
 
 const MAGIC = Buffer.from('QMJ1');
 const FIXED_BYTES = 32;

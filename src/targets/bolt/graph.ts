@@ -4,15 +4,15 @@
  * Its statements wait in nodes of their own, out of sight of whoever asks for resources. `commit` exchanges the graph in one transaction; where
  * the server has not the memory for that, which is about 1 kB for each statement, in many, and meanwhile a reader sees a part of the graph.
  */
-import { withLimit } from '../core/abort.ts';
-import { fromBytes, toBytes } from '../core/text.ts';
-import type { Statement } from '../nquads/statement.ts';
-import { BASE_LABEL, type Names, nodeKey } from '../property-graph/names.ts';
-import type { BoltConnection, Work } from './bolt-connect.ts';
-import { clearGraph, type Ending, removeBare, staging } from './bolt-cypher.ts';
-import { isOutOfMemory } from './bolt-faults.ts';
-import { insertInto, writeAll } from './bolt-write.ts';
-import type { GraphReplacement } from './target.ts';
+import { withLimit } from '../../core/abort.ts';
+import { fromBytes, toBytes } from '../../core/text.ts';
+import type { Statement } from '../../nquads/statement.ts';
+import { BASE_LABEL, type Names, nodeKey } from '../../property-graph/names.ts';
+import type { GraphReplacement } from '../target.ts';
+import type { BoltConnection, Work } from './connect.ts';
+import { clearGraph, type Ending, removeBare, staging } from './cypher.ts';
+import { isOutOfMemory } from './faults.ts';
+import { insertInto, writeAll } from './write.ts';
 
 const ABORT_MS = 30_000;
 
