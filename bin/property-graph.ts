@@ -32,7 +32,7 @@ export async function writeGraphFiles(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const [{ writeGraphCsv }, { publishParts }, { propertyGraphOf }, { DEFAULTS }, { readEnvironment }] = await Promise.all([
-    import('../src/property-graph/csv-write.ts'),
+    import('../src/property-graph/csv/write.ts'),
     import('../src/sinks/file.ts'),
     import('../queues/transform-request.ts'),
     import('../src/config/options.ts'),

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import neo4j, { type Driver } from 'neo4j-driver';
 import { NO_LIMITS } from '../src/core/limits.ts';
 import type { RejectedStatement } from '../src/nquads/statement.ts';
-import { writeGraphCsv } from '../src/property-graph/csv-write.ts';
+import { writeGraphCsv } from '../src/property-graph/csv/write.ts';
 import { BASE_LABEL, GRAPH, KEY } from '../src/property-graph/names.ts';
 import { combine } from '../src/property-graph/values.ts';
 import type { GraphHeader } from '../src/sinks/sink.ts';

@@ -10,7 +10,7 @@ import { Fault } from '../src/core/fault.ts';
 import { quietLogger } from '../src/core/telemetry/observe.ts';
 import { readStatements } from '../src/nquads/read.ts';
 import type { Statement } from '../src/nquads/statement.ts';
-import { readGraphCsv } from '../src/property-graph/csv-read.ts';
+import { readGraphCsv } from '../src/property-graph/csv/read.ts';
 import { type EdgeElement, elementsOf, type NodeElement } from '../src/property-graph/elements.ts';
 import { namesOf } from '../src/property-graph/names.ts';
 import { RUN_DEFAULTS } from '../src/run/request.ts';

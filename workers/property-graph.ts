@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Fault } from '../src/core/fault.ts';
-import { type GraphCsvFiles, writeGraphCsv } from '../src/property-graph/csv-write.ts';
+import { type GraphCsvFiles, writeGraphCsv } from '../src/property-graph/csv/write.ts';
 import type { FinishedPart } from '../src/sinks/sink.ts';
 import type { Task } from './messages.ts';
 

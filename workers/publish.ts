@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import type { GraphFiles, SliceResult } from '../queues/jobs.ts';
 import { Fault, type FaultData } from '../src/core/fault.ts';
 import { checkCounts } from '../src/core/limits.ts';
-import type { GraphCsvFiles } from '../src/property-graph/csv-write.ts';
+import type { GraphCsvFiles } from '../src/property-graph/csv/write.ts';
 import { warningsOf } from '../src/run/report.ts';
 import type { ErrorPolicy, RunReport, TriplesMapReport } from '../src/run/request.ts';
 import { writeFault } from '../src/sinks/descriptor.ts';

@@ -1,7 +1,7 @@
 /** Insert of files of nodes and edges: their rows flow to a property graph in batches, as statements do. */
 
 import type { RejectedStatement, Statement } from '../nquads/statement.ts';
-import { type ElementBlock, readGraphCsv } from '../property-graph/csv-read.ts';
+import { type ElementBlock, readGraphCsv } from '../property-graph/csv/read.ts';
 import type { EdgeElement, NodeElement } from '../property-graph/elements.ts';
 import { textOf, valuesOf } from '../property-graph/values.ts';
 import type { PropertyGraphTarget } from '../targets/property-graph.ts';

@@ -6,23 +6,23 @@
  * one node.
  */
 import { join } from 'node:path';
-import type { Fault } from '../core/fault.ts';
-import { detach, toBytes } from '../core/text.ts';
-import { type Groups, openGroups } from '../nquads/group.ts';
-import { readStatements } from '../nquads/read.ts';
-import type { Statement } from '../nquads/statement.ts';
-import { type FileSink, openFileSink } from '../sinks/file.ts';
-import type { FinishedPart, GraphHeader } from '../sinks/sink.ts';
-import { openInput } from '../storage/storage.ts';
-import { type CsvColumns, csvColumns, type PlainNode } from './csv-columns.ts';
-import { CSV_FORMATS, type CsvFormat } from './csv-format.ts';
-import { type WaitingLines, waitingLines } from './csv-rows.ts';
-import { type EdgeElement, elementsOf, mergeNodes, type NodeElement, RDF_TYPE } from './elements.ts';
-import type { PropertyGraphOptions } from './names.ts';
-import { BASE_LABEL, type Names, namesOf, nodeKey } from './names.ts';
+import type { Fault } from '../../core/fault.ts';
+import { detach, toBytes } from '../../core/text.ts';
+import { type Groups, openGroups } from '../../nquads/group.ts';
+import { readStatements } from '../../nquads/read.ts';
+import type { Statement } from '../../nquads/statement.ts';
+import { type FileSink, openFileSink } from '../../sinks/file.ts';
+import type { FinishedPart, GraphHeader } from '../../sinks/sink.ts';
+import { openInput } from '../../storage/storage.ts';
+import { type EdgeElement, elementsOf, mergeNodes, type NodeElement, RDF_TYPE } from '../elements.ts';
+import type { PropertyGraphOptions } from '../names.ts';
+import { BASE_LABEL, type Names, namesOf, nodeKey } from '../names.ts';
+import { type CsvColumns, csvColumns, type PlainNode } from './columns.ts';
+import { CSV_FORMATS, type CsvFormat } from './format.ts';
+import { type WaitingLines, waitingLines } from './rows.ts';
 
 export interface GraphCsvOptions {
-  /** Of each product a header line; see `csv-format.ts`. */
+  /** Of each product a header line; see `csv/format.ts`. */
   readonly header: GraphHeader;
   readonly propertyGraph: PropertyGraphOptions;
   /** Absolute path of the directory of the two files. */

@@ -1,9 +1,9 @@
 /** The columns that a file of nodes needs, and the characters that may stand between its values: known when the last node is. */
-import { Fault } from '../core/fault.ts';
-import type { ColumnType, CsvColumn, CsvFormat, Delimiters } from './csv-format.ts';
-import type { NodeElement } from './elements.ts';
-import { GRAPH } from './names.ts';
-import { type PropertyValue, textOf, valuesOf } from './values.ts';
+import { Fault } from '../../core/fault.ts';
+import type { NodeElement } from '../elements.ts';
+import { GRAPH } from '../names.ts';
+import { type PropertyValue, textOf, valuesOf } from '../values.ts';
+import type { ColumnType, CsvColumn, CsvFormat, Delimiters } from './format.ts';
 
 /** With more, a file would hold hardly anything but delimiters. */
 const MAX_COLUMNS = 10_000;

@@ -1,13 +1,13 @@
-/** Nodes and edges out of CSV files with the header lines `default` and `neo4j`, as `csv-write.ts` writes them. */
-import { excerpt, Fault, type FaultPlace } from '../core/fault.ts';
-import { fromBytes } from '../core/text.ts';
-import type { Reader } from '../core/value.ts';
-import { openCsv } from '../sources/csv/csv.ts';
-import { type CsvHeading, graphCsvHeading, type HeadedColumn, type HeadedType } from './csv-heading.ts';
-import type { EdgeElement, Elements, NodeElement } from './elements.ts';
-import { BASE_LABEL, GRAPH } from './names.ts';
-import { parseTemporal, type TemporalDatatype } from './temporal.ts';
-import { combine, type Property, type PropertyValue, valuesOf } from './values.ts';
+/** Nodes and edges out of CSV files with the header lines `default` and `neo4j`, as `csv/write.ts` writes them. */
+import { excerpt, Fault, type FaultPlace } from '../../core/fault.ts';
+import { fromBytes } from '../../core/text.ts';
+import type { Reader } from '../../core/value.ts';
+import { openCsv } from '../../sources/csv/csv.ts';
+import type { EdgeElement, Elements, NodeElement } from '../elements.ts';
+import { BASE_LABEL, GRAPH } from '../names.ts';
+import { parseTemporal, type TemporalDatatype } from '../temporal.ts';
+import { combine, type Property, type PropertyValue, valuesOf } from '../values.ts';
+import { type CsvHeading, graphCsvHeading, type HeadedColumn, type HeadedType } from './heading.ts';
 
 export interface GraphCsvReading {
   /** Redacted URL, for messages. */

@@ -3,9 +3,9 @@
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { toBytes } from '../core/text.ts';
-import { DescriptorWriter, writeFault } from '../sinks/descriptor.ts';
-import { makeDirectory } from '../storage/local/directory.ts';
+import { toBytes } from '../../core/text.ts';
+import { DescriptorWriter, writeFault } from '../../sinks/descriptor.ts';
+import { makeDirectory } from '../../storage/local/directory.ts';
 
 const MEMORY_CHARACTERS = 1 << 22;
 const BATCH_CHARACTERS = 1 << 16;

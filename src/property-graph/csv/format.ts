@@ -14,10 +14,10 @@
  * @see https://docs.tigergraph.com/gsql-ref/3.9/ddl-and-loading/creating-a-loading-job
  */
 import { createHash } from 'node:crypto';
-import type { GraphHeader } from '../sinks/sink.ts';
-import type { EdgeElement } from './elements.ts';
-import { BASE_LABEL, GRAPH, KEY } from './names.ts';
-import type { TemporalKind } from './temporal.ts';
+import type { GraphHeader } from '../../sinks/sink.ts';
+import type { EdgeElement } from '../elements.ts';
+import { BASE_LABEL, GRAPH, KEY } from '../names.ts';
+import type { TemporalKind } from '../temporal.ts';
 
 export type ColumnType = 'string' | 'integer' | 'float' | 'boolean' | TemporalKind;
 

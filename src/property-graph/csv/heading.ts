@@ -1,8 +1,8 @@
 /** What the header line of a file of nodes or edges says of its columns. */
-import { excerpt, Fault } from '../core/fault.ts';
-import { fromBytes } from '../core/text.ts';
-import { ARRAY_DELIMITER, type ColumnType } from './csv-format.ts';
-import { GRAPH, KEY } from './names.ts';
+import { excerpt, Fault } from '../../core/fault.ts';
+import { fromBytes } from '../../core/text.ts';
+import { GRAPH, KEY } from '../names.ts';
+import { ARRAY_DELIMITER, type ColumnType } from './format.ts';
 
 export type HeadedType = ColumnType;
 
