@@ -2,8 +2,8 @@
 import { describeFault, Fault } from '../src/core/fault.ts';
 import type { Mapping } from '../src/mapping/model/model.ts';
 import { explainPlan } from '../src/plan/explain.ts';
-import { Databases } from '../src/run/databases.ts';
-import { loadMapping } from '../src/run/load.ts';
+import { Databases } from '../src/run/databases/databases.ts';
+import { loadMapping } from '../src/run/prepare/load.ts';
 import { type DatabaseAccess, DEFAULT_BASE } from '../src/run/request.ts';
 import { type Command, helpOf, parseCommandLine, UsageError } from './command-line.ts';
 import { DATABASE_OPTIONS, databaseOf, sqlLimits } from './database.ts';

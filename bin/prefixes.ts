@@ -1,6 +1,6 @@
 /** The prefixes that mapping documents declare, to shorten Turtle and TriG output. */
 import { dataPrefixes } from '../src/mapping/vocabulary/prefixes.ts';
-import { readMappingDocuments } from '../src/run/load.ts';
+import { readMappingDocuments } from '../src/run/prepare/load.ts';
 import type { RunRequest } from '../src/run/request.ts';
 
 /** @throws Fault mapping/unreadable */

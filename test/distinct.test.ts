@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { HashSet, KNOWN, MemoryBudget, NEW, SubjectTable, UNDECIDED } from '../src/run/distinct.ts';
+import { HashSet, KNOWN, MemoryBudget, NEW, SubjectTable, UNDECIDED } from '../src/run/distinct/distinct.ts';
 
 const wide = () => new MemoryBudget(2 ** 30);
 

@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault, type FaultCode } from '../src/core/fault.ts';
 import type { RunHooks, RunReport, RunRequest } from '../src/run/request.ts';
-import type { SliceSizes } from '../src/run/slices.ts';
+import type { SliceSizes } from '../src/run/slices/slices.ts';
 import type { QuadSink } from '../src/sinks/sink.ts';
 import type { CutRun } from '../workers/messages.ts';
 

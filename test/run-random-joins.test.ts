@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { partitionOf } from '../src/core/hash.ts';
-import { MemoryBudget } from '../src/run/distinct.ts';
-import { KeyedTexts, pairTexts } from '../src/run/join.ts';
+import { MemoryBudget } from '../src/run/distinct/distinct.ts';
+import { PairSpill, SpillSpace } from '../src/run/distinct/spill.ts';
+import { KeyedTexts, pairTexts } from '../src/run/join/join.ts';
 import { RUN_DEFAULTS, type RunRequest } from '../src/run/request.ts';
 import { executeRun } from '../src/run/run.ts';
-import { PairSpill, SpillSpace } from '../src/run/spill.ts';
 
 /** The first members are texts, null or missing; the others are arrays. */
 const SINGLE = 3;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RUN_DEFAULTS, type RunRequest } from '../src/run/request.ts';
 import { executeRun } from '../src/run/run.ts';
-import { cutRun } from '../src/run/slices.ts';
+import { cutRun } from '../src/run/slices/slices.ts';
 import { evaluate } from './random-evaluator.ts';
 import { document, fileName, invent, turtle } from './random-mapping.ts';
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { fromBytes } from '../src/core/text.ts';
 import { readMapping } from '../src/mapping/parse/read.ts';
 import { explainPlan } from '../src/plan/explain.ts';
-import { Databases } from '../src/run/databases.ts';
+import { Databases } from '../src/run/databases/databases.ts';
 import { type DatabaseAccess, RUN_DEFAULTS, type RunReport, type RunRequest } from '../src/run/request.ts';
 import { cutRun, executeRun } from '../src/run/run.ts';
 import type { QuadSink } from '../src/sinks/sink.ts';

@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { MemoryBudget } from '../src/run/distinct.ts';
-import { LineSpill, SpillSpace } from '../src/run/spill.ts';
+import { MemoryBudget } from '../src/run/distinct/distinct.ts';
+import { LineSpill, SpillSpace } from '../src/run/distinct/spill.ts';
 
 let directory: string;
 beforeAll(() => {

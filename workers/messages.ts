@@ -3,7 +3,7 @@
 import type { GraphFilesRequest, RunProgress, SliceResult, TransformResult, WriteResult } from '../queues/jobs.ts';
 import type { FaultData } from '../src/core/fault.ts';
 import type { RunHooks, RunReport, RunRequest, RunSlice } from '../src/run/request.ts';
-import type { SliceSizes } from '../src/run/slices.ts';
+import type { SliceSizes } from '../src/run/slices/slices.ts';
 import type { OutputFormat, QuadSink } from '../src/sinks/sink.ts';
 import type { WriteRequest } from '../src/write/request.ts';
 

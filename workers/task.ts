@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { type RunPayload, SERVICES, type TransformPayload } from '../queues/jobs.ts';
 import { type DatabaseAccess, RUN_DEFAULTS, type RunSlice } from '../src/run/request.ts';
-import type { SliceSizes } from '../src/run/slices.ts';
+import type { SliceSizes } from '../src/run/slices/slices.ts';
 import type { Task } from './messages.ts';
 import { outputDirectory, outputName } from './output.ts';
 

@@ -1,6 +1,6 @@
 /** What cannot repeat, because the values that tell records apart can be read off the statement. */
 import type { LogicalSource, TermMap, TriplesMap } from '../mapping/model/model.ts';
-import type { SourceFacts } from './facts.ts';
+import type { SourceFacts } from './catalogue-metadata.ts';
 import { recoverable } from './recoverable.ts';
 import { baseOf, expressionsOf, type MapDraft, type RuleDraft, referencesOf } from './rules.ts';
 import { hasNaturalDatatype, writtenTerm } from './written.ts';

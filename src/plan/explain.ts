@@ -1,7 +1,7 @@
 /** A plan as text for people: what is read, in which order, what each record feeds, and how duplicates and joins are handled. */
 import type { Expression, LogicalSource, Mapping, SqlContent, TermMap } from '../mapping/model/model.ts';
 import { expressionText, formatOrigin } from '../mapping/model/model.ts';
-import { NO_FACTS, type SourceFacts } from './facts.ts';
+import { NO_FACTS, type SourceFacts } from './catalogue-metadata.ts';
 import { type JoinPlan, type ObjectPlan, type Plan, planMapping, type RulePlan } from './plan.ts';
 
 export function explainPlan(mapping: Mapping, base = 'http://example.com/base/', facts: SourceFacts = NO_FACTS): string {

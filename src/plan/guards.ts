@@ -4,7 +4,7 @@
  * back, so that a record is rejected alike whoever makes the join.
  */
 import type { Expression, LogicalSource, TermMap, TriplesMap } from '../mapping/model/model.ts';
-import type { SourceFacts } from './facts.ts';
+import type { SourceFacts } from './catalogue-metadata.ts';
 import { expressionKey, referencesOf } from './rules.ts';
 
 export interface Guards {

@@ -3,8 +3,8 @@
  * could make the same statement. Plain data; nothing here reads a source.
  */
 import type { ErrorPolicy, Expression, LogicalSource, Mapping, TermMap, TriplesMap } from '../mapping/model/model.ts';
+import { NO_FACTS, type SourceFacts } from './catalogue-metadata.ts';
 import { isDetermined, isRowBound, isUnique } from './determined.ts';
-import { NO_FACTS, type SourceFacts } from './facts.ts';
 import { findPartitions } from './partitions.ts';
 import { pushDownJoins } from './push-down.ts';
 import { draftRules, expressionKey, type JoinPlan, type MapDraft, type ObjectPlan } from './rules.ts';

@@ -6,7 +6,7 @@
  */
 import type { ErrorPolicy, Expression, Mapping, ReferencingObjectMap, SqlSource, TermMap, TriplesMap } from '../mapping/model/model.ts';
 import { policyOf } from '../mapping/model/model.ts';
-import type { SourceFacts } from './facts.ts';
+import type { SourceFacts } from './catalogue-metadata.ts';
 import { findGuards, type Guards, without } from './guards.ts';
 
 export function pushDownJoins(mapping: Mapping, facts: SourceFacts, onError: ErrorPolicy | undefined): Mapping {

@@ -3,7 +3,7 @@ import { describeFault, type Fault } from '../core/fault.ts';
 import { expressionText, formatOrigin, type LogicalSource } from '../mapping/model/model.ts';
 import { describeContent } from '../plan/explain.ts';
 import type { JoinPlan, Plan } from '../plan/plan.ts';
-import type { MapProgram } from './program.ts';
+import type { MapProgram } from './compile/program.ts';
 import type { ErrorPolicy, TriplesMapReport } from './request.ts';
 
 /** One of each triples map: what it made of several documents of its source counts together. */

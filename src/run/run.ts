@@ -5,12 +5,12 @@ import { LinkedAbort } from '../core/abort.ts';
 import { Fault } from '../core/fault.ts';
 import { checkCounts, secondsFault } from '../core/limits.ts';
 import type { QuadSink } from '../sinks/sink.ts';
-import { type PreparedRun, prepareRun } from './prepare.ts';
+import { executeScans, type ScansResult } from './execute/scans.ts';
+import { executeInThreads } from './execute/threads.ts';
+import { type PreparedRun, prepareRun } from './prepare/prepare.ts';
 import type { RunHooks, RunReport, RunRequest, SliceScan } from './request.ts';
-import { executeScans, type ScansResult } from './scans.ts';
-import { executeInThreads } from './threads.ts';
 
-export { cutRun } from './slices.ts';
+export { cutRun } from './slices/slices.ts';
 
 /**
  * Carries out a run, or one slice of it. Writes to `sink`, and leaves it to the caller to commit it when this returns or to abort it

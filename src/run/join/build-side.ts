@@ -1,12 +1,12 @@
 /** The parent side of a join, filled from the parent's records. */
-import { Fault } from '../core/fault.ts';
-import type { TriplesMap } from '../mapping/model/model.ts';
-import type { JoinPlan } from '../plan/plan.ts';
-import { type CompiledTerm, compileTerm, type Readers, type Text, type TextOf } from '../terms/generate.ts';
-import { compileKeys, termContext } from './compile.ts';
+import { Fault } from '../../core/fault.ts';
+import type { TriplesMap } from '../../mapping/model/model.ts';
+import type { JoinPlan } from '../../plan/plan.ts';
+import { type CompiledTerm, compileTerm, type Readers, type Text, type TextOf } from '../../terms/generate.ts';
+import type { RunState } from '../compile/program.ts';
+import { compileKeys, termContext } from '../compile/rule.ts';
+import { countOf, distinct, listOf, PIECE_STATEMENTS } from '../compile/texts.ts';
 import type { KeyedTexts } from './join.ts';
-import type { RunState } from './program.ts';
-import { countOf, distinct, listOf, PIECE_STATEMENTS } from './texts.ts';
 
 export class JoinFill {
   readonly parent: TriplesMap;

@@ -5,10 +5,10 @@
  * that does not fit is partitioned again, a key that does not fit is paired block by block, so nothing is held whatever its size.
  */
 
-import { detach } from '../core/text.ts';
-import type { Text } from '../terms/generate.ts';
-import { HashSet, type MemoryBudget, NEW, ReservedBudget, UNDECIDED } from './distinct.ts';
-import { nextSeed, type Pair, PairSpill, type SpillSpace } from './spill.ts';
+import { detach } from '../../core/text.ts';
+import type { Text } from '../../terms/generate.ts';
+import { HashSet, type MemoryBudget, NEW, ReservedBudget, UNDECIDED } from '../distinct/distinct.ts';
+import { nextSeed, type Pair, PairSpill, type SpillSpace } from '../distinct/spill.ts';
 
 /** What an entry of a map and a string cost beside their characters, roughly. */
 const KEY_BYTES = 120;

@@ -1,5 +1,5 @@
 /** Texts that a record gives: none, one, or several. */
-import type { Text } from '../terms/generate.ts';
+import type { Text } from '../../terms/generate.ts';
 
 /** A record with more statements than this gives them in pieces of about this size. */
 export const PIECE_STATEMENTS = 4096;

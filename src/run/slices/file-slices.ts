@@ -1,16 +1,16 @@
 /** Where a large document is cut: between two rows of CSV, between two lines of JSON Lines. */
 
-import { redact } from '../core/redact.ts';
-import type { FileSource } from '../mapping/model/model.ts';
-import type { ScanPlan } from '../plan/plan.ts';
-import { csvHeadBytes } from '../sources/csv/csv.ts';
-import { CsvCuts, canBeCut } from '../sources/csv/cuts.ts';
-import { utf8Mark } from '../sources/encoding.ts';
-import type { Reading } from '../sources/source.ts';
-import { type InputState, type OpenOptions, openInput, probeInput } from '../storage/storage.ts';
-import { formatByName } from './inputs.ts';
-import { readingOf } from './open-scan.ts';
-import type { ByteSlice, RunRequest } from './request.ts';
+import { redact } from '../../core/redact.ts';
+import type { FileSource } from '../../mapping/model/model.ts';
+import type { ScanPlan } from '../../plan/plan.ts';
+import { csvHeadBytes } from '../../sources/csv/csv.ts';
+import { CsvCuts, canBeCut } from '../../sources/csv/cuts.ts';
+import { utf8Mark } from '../../sources/encoding.ts';
+import type { Reading } from '../../sources/source.ts';
+import { type InputState, type OpenOptions, openInput, probeInput } from '../../storage/storage.ts';
+import { readingOf } from '../execute/open-scan.ts';
+import { formatByName } from '../prepare/inputs.ts';
+import type { ByteSlice, RunRequest } from '../request.ts';
 
 /** Enough for a byte order mark, and to tell UTF-16. */
 const HEAD_BYTES = 256;

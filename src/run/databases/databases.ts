@@ -3,22 +3,22 @@
  *
  * Opened before planning, which asks for keys and types (`SourceFacts`); all scans read the one state that the sessions see.
  */
-import { Fault } from '../core/fault.ts';
-import { didYouMean } from '../core/nearest.ts';
-import type { Mapping, SqlConnection, SqlSource } from '../mapping/model/model.ts';
-import { formatOrigin } from '../mapping/model/model.ts';
-import type { SourceFacts } from '../plan/facts.ts';
-import type { ScanPlan } from '../plan/plan.ts';
-import { sqlKey } from '../plan/scans.ts';
-import type { Scan } from '../sources/source.ts';
-import { openSql } from '../sources/sql/sql.ts';
-import { readTable, readTables, type Table } from '../sql/catalogue/catalogue.ts';
-import { findColumn, parseTableName, suggestColumns } from '../sql/catalogue/identifiers.ts';
-import { type Column, type DatabaseAddress, openSession, type SqlSession } from '../sql/database.ts';
-import { parseJdbcUrl } from '../sql/jdbc/jdbc.ts';
-import { allOf, boundsQuery, canBeDistinct, joinQuery, type Relation, type Side, selectQuery } from '../sql/select.ts';
-import type { OpenedScan } from './open-scan.ts';
-import type { KeyRange, RunRequest } from './request.ts';
+import { Fault } from '../../core/fault.ts';
+import { didYouMean } from '../../core/nearest.ts';
+import type { Mapping, SqlConnection, SqlSource } from '../../mapping/model/model.ts';
+import { formatOrigin } from '../../mapping/model/model.ts';
+import type { SourceFacts } from '../../plan/catalogue-metadata.ts';
+import type { ScanPlan } from '../../plan/plan.ts';
+import { sqlKey } from '../../plan/scans.ts';
+import type { Scan } from '../../sources/source.ts';
+import { openSql } from '../../sources/sql/sql.ts';
+import { readTable, readTables, type Table } from '../../sql/catalogue/catalogue.ts';
+import { findColumn, parseTableName, suggestColumns } from '../../sql/catalogue/identifiers.ts';
+import { type Column, type DatabaseAddress, openSession, type SqlSession } from '../../sql/database.ts';
+import { parseJdbcUrl } from '../../sql/jdbc/jdbc.ts';
+import { allOf, boundsQuery, canBeDistinct, joinQuery, type Relation, type Side, selectQuery } from '../../sql/select.ts';
+import type { OpenedScan } from '../execute/open-scan.ts';
+import type { KeyRange, RunRequest } from '../request.ts';
 
 type Content<K extends SqlSource['content']['kind']> = SqlSource & { readonly content: Extract<SqlSource['content'], { kind: K }> };
 

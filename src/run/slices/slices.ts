@@ -3,13 +3,13 @@
  * bytes, and whatever else has nothing to do with the rest. Only slices of one file can make the same statement: those are compared
  * (subjects.ts).
  */
-import type { MapPlan, Plan, ScanPlan } from '../plan/plan.ts';
-import type { Databases } from './databases.ts';
-import { keysOf } from './databases.ts';
+import type { MapPlan, Plan, ScanPlan } from '../../plan/plan.ts';
+import type { Databases } from '../databases/databases.ts';
+import { keysOf } from '../databases/databases.ts';
+import type { DocumentPlace } from '../prepare/inputs.ts';
+import { prepareRun } from '../prepare/prepare.ts';
+import type { ByteSlice, KeyRange, RunRequest, RunSlice, SliceScan } from '../request.ts';
 import { byteSlicesOf, hasLargeInput } from './file-slices.ts';
-import type { DocumentPlace } from './inputs.ts';
-import { prepareRun } from './prepare.ts';
-import type { ByteSlice, KeyRange, RunRequest, RunSlice, SliceScan } from './request.ts';
 
 /** From which size on something is cut, into slices of about that size; 0: never. */
 export interface SliceSizes {

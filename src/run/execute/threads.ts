@@ -1,9 +1,9 @@
 /** Groups of scans in threads of their own: the threads map, this one writes what they send, in whatever order it comes. */
 import { Worker } from 'node:worker_threads';
-import { Fault, type FaultData } from '../core/fault.ts';
-import type { Plan } from '../plan/plan.ts';
-import type { QuadSink } from '../sinks/sink.ts';
-import type { Progress, Rejection, RunHooks, RunRequest } from './request.ts';
+import { Fault, type FaultData } from '../../core/fault.ts';
+import type { Plan } from '../../plan/plan.ts';
+import type { QuadSink } from '../../sinks/sink.ts';
+import type { Progress, Rejection, RunHooks, RunRequest } from '../request.ts';
 import type { ScansResult } from './scans.ts';
 
 export interface ThreadData {

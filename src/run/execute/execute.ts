@@ -1,20 +1,20 @@
 /** Carries out the scans of a plan, one after the other: batches of records through programs into the sink. */
-import { describeFault, Fault } from '../core/fault.ts';
-import { boundOf, checkCounts, recordsFault } from '../core/limits.ts';
-import type { Reader } from '../core/value.ts';
-import { policyOf } from '../mapping/model/model.ts';
-import type { JoinPlan, Plan, ScanPlan } from '../plan/plan.ts';
-import type { QuadSink } from '../sinks/sink.ts';
-import type { Batch, Scan } from '../sources/source.ts';
-import type { Readers } from '../terms/generate.ts';
-import { type DeferredJoin, joinedLine } from './ends.ts';
-import { type KeyedTexts, pairTexts } from './join.ts';
-import { JoinFill } from './join-fill.ts';
+import { describeFault, Fault } from '../../core/fault.ts';
+import { boundOf, checkCounts, recordsFault } from '../../core/limits.ts';
+import type { Reader } from '../../core/value.ts';
+import { policyOf } from '../../mapping/model/model.ts';
+import type { JoinPlan, Plan, ScanPlan } from '../../plan/plan.ts';
+import type { QuadSink } from '../../sinks/sink.ts';
+import type { Batch, Scan } from '../../sources/source.ts';
+import type { Readers } from '../../terms/generate.ts';
+import { type DeferredJoin, joinedLine } from '../compile/ends.ts';
+import { MapProgram, type RunState } from '../compile/program.ts';
+import type { LineSpill, SpillSpace, SubjectSpill } from '../distinct/spill.ts';
+import { JoinFill } from '../join/build-side.ts';
+import { type KeyedTexts, pairTexts } from '../join/join.ts';
+import { pairWarnings, warningsOf } from '../report.ts';
+import type { RunHooks, RunReport, RunRequest } from '../request.ts';
 import type { OpenedScan } from './open-scan.ts';
-import { MapProgram, type RunState } from './program.ts';
-import { pairWarnings, warningsOf } from './report.ts';
-import type { RunHooks, RunReport, RunRequest } from './request.ts';
-import type { LineSpill, SpillSpace, SubjectSpill } from './spill.ts';
 
 /** Text is handed to the sink in pieces of about this size: small enough to be flattened among the young objects. */
 const PIECE_CHARACTERS = 1 << 15;

@@ -8,9 +8,9 @@
  */
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { Fault } from '../core/fault.ts';
-import { hashInto } from '../core/hash.ts';
-import { subjectAt } from '../nquads/terms.ts';
+import { Fault } from '../../core/fault.ts';
+import { hashInto } from '../../core/hash.ts';
+import { subjectAt } from '../../nquads/terms.ts';
 import { HashSet, KNOWN, MemoryBudget, NEW } from './distinct.ts';
 import type { LineSpill } from './spill.ts';
 

@@ -10,7 +10,7 @@
  * their memory from one budget. When it is used up they are frozen: what they do not know is *undecided* and goes to `spill`.
  */
 
-import { h1, h2, h3, h4, hash, hashPair, mixIn } from '../core/hash.ts';
+import { h1, h2, h3, h4, hash, hashPair, mixIn } from '../../core/hash.ts';
 
 /** Bytes that the tables of a run may hold together. */
 export class MemoryBudget {

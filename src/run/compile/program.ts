@@ -3,13 +3,13 @@
  *
  * For each record all terms are made first, and only then statements: a record that gives no valid term leaves nothing behind.
  */
-import type { TriplesMap } from '../mapping/model/model.ts';
-import type { MapPlan } from '../plan/plan.ts';
-import { type CompiledTerm, compileTerm, type Readers, type Text, type TextOf } from '../terms/generate.ts';
-import { type CompiledRule, compileEnds, compileKeys, compileRule, type ParentLists, termContext } from './compile.ts';
-import { HashSet, KNOWN, type MemoryBudget, NEW, SubjectTable, UNDECIDED, type Verdict } from './distinct.ts';
+import type { TriplesMap } from '../../mapping/model/model.ts';
+import type { MapPlan } from '../../plan/plan.ts';
+import { type CompiledTerm, compileTerm, type Readers, type Text, type TextOf } from '../../terms/generate.ts';
+import { HashSet, KNOWN, type MemoryBudget, NEW, SubjectTable, UNDECIDED, type Verdict } from '../distinct/distinct.ts';
+import type { KeyedTexts } from '../join/join.ts';
 import { aroundOf, childrenOf, type DeferredJoin, Ends } from './ends.ts';
-import type { KeyedTexts } from './join.ts';
+import { type CompiledRule, compileEnds, compileKeys, compileRule, type ParentLists, termContext } from './rule.ts';
 import { countOf, distinct, listOf, PIECE_STATEMENTS } from './texts.ts';
 
 /** What the programs of a run share. */

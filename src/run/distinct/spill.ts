@@ -6,8 +6,8 @@
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { partitionOf } from '../core/hash.ts';
-import { PartitionedFile } from '../storage/local/partitioned-file.ts';
+import { partitionOf } from '../../core/hash.ts';
+import { PartitionedFile } from '../../storage/local/partitioned-file.ts';
 import { HashSet, KNOWN, type MemoryBudget, NEW, UNDECIDED, type Verdict } from './distinct.ts';
 
 const PARTITIONS = 32;

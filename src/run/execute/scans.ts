@@ -1,19 +1,19 @@
 /** Some scans of a plan, carried out in this thread. */
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
-import { toBytes } from '../core/text.ts';
-import type { ScanPlan } from '../plan/plan.ts';
-import type { QuadSink } from '../sinks/sink.ts';
-import type { Databases } from './databases.ts';
-import { HashSet, MemoryBudget } from './distinct.ts';
+import { toBytes } from '../../core/text.ts';
+import type { ScanPlan } from '../../plan/plan.ts';
+import type { QuadSink } from '../../sinks/sink.ts';
+import type { Databases } from '../databases/databases.ts';
+import { HashSet, MemoryBudget } from '../distinct/distinct.ts';
+import { LineSpill, SpillSpace, SubjectSpill } from '../distinct/spill.ts';
+import { KeyedTexts } from '../join/join.ts';
+import type { DocumentPlace } from '../prepare/inputs.ts';
+import type { PreparedRun } from '../prepare/prepare.ts';
+import { reportsOf } from '../report.ts';
+import { type ByteSlice, DEFAULT_BASE, type KeyRange, type RunHooks, type RunReport, type RunRequest, type SliceScan } from '../request.ts';
 import { Execution } from './execute.ts';
-import type { DocumentPlace } from './inputs.ts';
-import { KeyedTexts } from './join.ts';
 import { openFileScan } from './open-scan.ts';
-import type { PreparedRun } from './prepare.ts';
-import { reportsOf } from './report.ts';
-import { type ByteSlice, DEFAULT_BASE, type KeyRange, type RunHooks, type RunReport, type RunRequest, type SliceScan } from './request.ts';
-import { LineSpill, SpillSpace, SubjectSpill } from './spill.ts';
 
 const NEVER = new AbortController().signal;
 

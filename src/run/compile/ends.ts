@@ -1,8 +1,8 @@
 /** What stands around the objects of a rule, where that is not the same for every record; and of a join that is made at the end. */
-import type { Text, TextOf } from '../terms/generate.ts';
-import type { End } from './compile.ts';
-import type { KeyedTexts } from './join.ts';
+import type { Text, TextOf } from '../../terms/generate.ts';
+import type { KeyedTexts } from '../join/join.ts';
 import type { MapProgram } from './program.ts';
+import type { End } from './rule.ts';
 import { distinct, listOf } from './texts.ts';
 
 /** Of the record at hand: null for no statement. */

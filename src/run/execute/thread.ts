@@ -1,7 +1,7 @@
 /** A thread of `threads.ts`: carries out the groups of scans that it is sent, one after the other. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { Fault } from '../core/fault.ts';
-import { prepareRun } from './prepare.ts';
+import { Fault } from '../../core/fault.ts';
+import { prepareRun } from '../prepare/prepare.ts';
 import { executeScans } from './scans.ts';
 import type { FromThread, ThreadData, ToThread } from './threads.ts';
 

@@ -2,14 +2,14 @@
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Fault } from '../core/fault.ts';
-import { nearest } from '../core/nearest.ts';
-import { redact } from '../core/redact.ts';
-import type { FileSource, LogicalSource } from '../mapping/model/model.ts';
-import { formatOrigin } from '../mapping/model/model.ts';
-import { pathsMeant } from '../storage/input-names.ts';
-import { formatByExtension, type InputFormat, inputFormat } from '../storage/storage.ts';
-import { type InputBinding, type ReadingOptions, type RunRequest, STANDARD_INPUT } from './request.ts';
+import { Fault } from '../../core/fault.ts';
+import { nearest } from '../../core/nearest.ts';
+import { redact } from '../../core/redact.ts';
+import type { FileSource, LogicalSource } from '../../mapping/model/model.ts';
+import { formatOrigin } from '../../mapping/model/model.ts';
+import { pathsMeant } from '../../storage/input-names.ts';
+import { formatByExtension, type InputFormat, inputFormat } from '../../storage/storage.ts';
+import { type InputBinding, type ReadingOptions, type RunRequest, STANDARD_INPUT } from '../request.ts';
 
 /** A document of a source. */
 export interface DocumentPlace {

@@ -1,6 +1,6 @@
 /** The part of a directory of mappings that the inputs of a request are about. */
-import type { FileSource, LogicalSource, Mapping, TriplesMap } from '../mapping/model/model.ts';
-import { formatOrigin } from '../mapping/model/model.ts';
+import type { FileSource, LogicalSource, Mapping, TriplesMap } from '../../mapping/model/model.ts';
+import { formatOrigin } from '../../mapping/model/model.ts';
 
 export interface Selection {
   readonly mapping: Mapping;

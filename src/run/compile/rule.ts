@@ -1,8 +1,8 @@
 /** A rule of the plan → the constant text around its values, and the closure that gives them. */
 
-import { blankLabel, toBytes } from '../core/text.ts';
-import type { Expression, TriplesMap } from '../mapping/model/model.ts';
-import type { RulePlan } from '../plan/plan.ts';
+import { blankLabel, toBytes } from '../../core/text.ts';
+import type { Expression, TriplesMap } from '../../mapping/model/model.ts';
+import type { RulePlan } from '../../plan/plan.ts';
 import {
   type CompiledTerm,
   compileExpression,
@@ -13,8 +13,8 @@ import {
   type TermContext,
   type Text,
   type TextOf,
-} from '../terms/generate.ts';
-import { joinKey, type KeyedTexts } from './join.ts';
+} from '../../terms/generate.ts';
+import { joinKey, type KeyedTexts } from '../join/join.ts';
 
 export interface ParentLists {
   readonly index: KeyedTexts;

@@ -1,12 +1,12 @@
 /** The mapping of a run: documents read, understood, planned; a bad one ends with all its diagnostics in one fault. */
 import { createHash } from 'node:crypto';
-import { Fault } from '../core/fault.ts';
-import { redact } from '../core/redact.ts';
-import { formatDiagnostic } from '../mapping/model/diagnostics.ts';
-import type { Diagnostic, Mapping } from '../mapping/model/model.ts';
-import type { ReadOptions } from '../mapping/parse/document.ts';
-import { readMapping } from '../mapping/parse/read.ts';
-import { readText } from '../storage/storage.ts';
+import { Fault } from '../../core/fault.ts';
+import { redact } from '../../core/redact.ts';
+import { formatDiagnostic } from '../../mapping/model/diagnostics.ts';
+import type { Diagnostic, Mapping } from '../../mapping/model/model.ts';
+import type { ReadOptions } from '../../mapping/parse/document.ts';
+import { readMapping } from '../../mapping/parse/read.ts';
+import { readText } from '../../storage/storage.ts';
 
 const MAPPING_LIMIT_BYTES = 64 * 2 ** 20;
 /** A server that sends nothing for so long is asked again later. */

@@ -1,14 +1,14 @@
 /** A scan of the plan, opened: a document by its format, or a database's query. */
-import type { CsvDialect } from '../core/csv-dialect.ts';
-import { Fault } from '../core/fault.ts';
-import { redact } from '../core/redact.ts';
-import type { FileSource } from '../mapping/model/model.ts';
-import type { ScanPlan } from '../plan/plan.ts';
-import { openCsv } from '../sources/csv/csv.ts';
-import type { OpenScan, Reading, Scan } from '../sources/source.ts';
-import { type InputFormat, type OpenedInput, type OpenOptions, openInput } from '../storage/storage.ts';
-import { type DocumentPlace, formatOf, withOtherPlace } from './inputs.ts';
-import { type ByteSlice, type RunRequest, STANDARD_INPUT } from './request.ts';
+import type { CsvDialect } from '../../core/csv-dialect.ts';
+import { Fault } from '../../core/fault.ts';
+import { redact } from '../../core/redact.ts';
+import type { FileSource } from '../../mapping/model/model.ts';
+import type { ScanPlan } from '../../plan/plan.ts';
+import { openCsv } from '../../sources/csv/csv.ts';
+import type { OpenScan, Reading, Scan } from '../../sources/source.ts';
+import { type InputFormat, type OpenedInput, type OpenOptions, openInput } from '../../storage/storage.ts';
+import { type DocumentPlace, formatOf, withOtherPlace } from '../prepare/inputs.ts';
+import { type ByteSlice, type RunRequest, STANDARD_INPUT } from '../request.ts';
 
 export interface OpenedScan {
   readonly scan: Scan;
@@ -133,8 +133,8 @@ async function readerOf(formulation: FileSource['formulation']): Promise<OpenSca
     case 'csv':
       return openCsv;
     case 'json':
-      return (await import('../sources/json/json.ts')).openJson;
+      return (await import('../../sources/json/json.ts')).openJson;
     case 'xml':
-      return (await import('../sources/xml/xml.ts')).openXml;
+      return (await import('../../sources/xml/xml.ts')).openXml;
   }
 }

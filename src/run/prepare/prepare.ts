@@ -1,14 +1,14 @@
 /** What comes before the first record: the mapping read, the databases asked, the plan made, the documents found. */
 import { createHash } from 'node:crypto';
-import { redact } from '../core/redact.ts';
-import { formatDiagnostic } from '../mapping/model/diagnostics.ts';
-import type { LogicalSource, Mapping } from '../mapping/model/model.ts';
-import { forDocuments } from '../plan/documents.ts';
-import { type Plan, planMapping } from '../plan/plan.ts';
-import { Databases } from './databases.ts';
+import { redact } from '../../core/redact.ts';
+import { formatDiagnostic } from '../../mapping/model/diagnostics.ts';
+import type { LogicalSource, Mapping } from '../../mapping/model/model.ts';
+import { forDocuments } from '../../plan/documents.ts';
+import { type Plan, planMapping } from '../../plan/plan.ts';
+import { Databases } from '../databases/databases.ts';
+import { DEFAULT_BASE, type RunRequest } from '../request.ts';
 import { bindSources, type DocumentPlace, locateInputs } from './inputs.ts';
 import { type LoadedMapping, loadMapping } from './load.ts';
-import { DEFAULT_BASE, type RunRequest } from './request.ts';
 import { leftOutText, selectBound } from './selection.ts';
 
 export interface PreparedRun {
