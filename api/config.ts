@@ -2,7 +2,7 @@
 import { SERVICES, type Service } from '../queues/jobs.ts';
 import { type ConfigDocument, configDocument, shownValue } from '../src/config/document.ts';
 import { optionsOf, ownOption } from '../src/config/effective.ts';
-import { type OptionName, optionRow } from '../src/config/options.ts';
+import { type OptionName, optionRow } from '../src/config/options/options.ts';
 import { findOption } from '../src/config/parse.ts';
 import { Fault } from '../src/core/fault.ts';
 import { readJsonBody } from './body.ts';

@@ -1,6 +1,6 @@
 /** The database of a command: its options, with the service's variables as defaults. */
 import { readFileSync } from 'node:fs';
-import { DEFAULTS } from '../src/config/options.ts';
+import { DEFAULTS } from '../src/config/options/options.ts';
 import { parseOption } from '../src/config/parse.ts';
 import { Fault } from '../src/core/fault.ts';
 import type { DatabaseAccess, SqlLimits } from '../src/run/request.ts';

@@ -35,7 +35,7 @@ export async function writeGraphFiles(
     import('../src/property-graph/csv/write.ts'),
     import('../src/sinks/file.ts'),
     import('../queues/transform-request.ts'),
-    import('../src/config/options.ts'),
+    import('../src/config/options/options.ts'),
     import('../src/config/parse.ts'),
   ]);
   const path = await realpath(target);

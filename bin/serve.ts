@@ -15,7 +15,7 @@ import { type Workers as Fleet, watchWorkers } from '../queues/presence.ts';
 import { openRuns, runPolicy } from '../queues/runs.ts';
 import { openSchedule, type SharedSchedule, startTicks, type Ticks } from '../queues/schedule.ts';
 import { directories } from '../src/config/directories.ts';
-import { DEFAULTS, type OptionName, type OptionValues, type Snapshot } from '../src/config/options.ts';
+import { DEFAULTS, type OptionName, type OptionValues, type Snapshot } from '../src/config/options/options.ts';
 import { type EnvironmentReading, parseOption, readEnvironment } from '../src/config/parse.ts';
 import { type ConfigStore, openConfig } from '../src/config/store.ts';
 import { VERSION } from '../src/config/version.ts';

@@ -1,6 +1,6 @@
 /** The embedded store of a process that serves. */
 import { directories } from '../src/config/directories.ts';
-import type { Snapshot } from '../src/config/options.ts';
+import type { Snapshot } from '../src/config/options/options.ts';
 import { Fault } from '../src/core/fault.ts';
 import type { Logger } from '../src/core/telemetry/observe.ts';
 import type { EmbeddedStore } from '../src/targets/embedded/embedded.ts';

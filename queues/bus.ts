@@ -3,7 +3,7 @@
  * `queues/local-bus.ts` lives in the process. Both keep the promise: what `produce` has taken is not lost, and is taken at least once by
  * every group that consumes its topic; until then it is whoever produces that keeps it.
  */
-import type { Snapshot } from '../src/config/options.ts';
+import type { Snapshot } from '../src/config/options/options.ts';
 import { Fault } from '../src/core/fault.ts';
 import type { SharedSettings } from './contract.ts';
 

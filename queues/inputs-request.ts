@@ -1,6 +1,6 @@
 /** What a run of the semi-structured transformer is, whoever asks for it: by HTTP or by message, the same checks. */
 import { mappingsOf } from '../src/config/directories.ts';
-import type { Snapshot } from '../src/config/options.ts';
+import type { Snapshot } from '../src/config/options/options.ts';
 import { Fault } from '../src/core/fault.ts';
 import { redact } from '../src/core/redact.ts';
 import { listDirectory, probeInput } from '../src/storage/storage.ts';

@@ -17,7 +17,7 @@ import {
   type Producer,
   type SASLOptions,
 } from 'kafkajs';
-import type { Snapshot } from '../src/config/options.ts';
+import type { Snapshot } from '../src/config/options/options.ts';
 import { LinkedAbort } from '../src/core/abort.ts';
 import { Fault } from '../src/core/fault.ts';
 import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';

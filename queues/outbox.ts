@@ -7,7 +7,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayedError, type Job, type Queue } from 'bullmq';
-import type { Snapshot } from '../src/config/options.ts';
+import type { Snapshot } from '../src/config/options/options.ts';
 import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
 import { atMost, type QueueBackend, within } from './backend.ts';
 import { type BusState, type MessageBus, MessageTooLarge, type OutgoingMessage } from './bus.ts';

@@ -7,7 +7,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Job, JobState, JobType } from 'bullmq';
-import { DEFAULTS, type Snapshot } from '../src/config/options.ts';
+import { DEFAULTS, type Snapshot } from '../src/config/options/options.ts';
 import { Fault } from '../src/core/fault.ts';
 import { redact } from '../src/core/redact.ts';
 import { traceRun } from '../src/core/telemetry/trace.ts';

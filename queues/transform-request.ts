@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { directories, mappingsOf } from '../src/config/directories.ts';
-import type { Snapshot } from '../src/config/options.ts';
+import type { Snapshot } from '../src/config/options/options.ts';
 import { Fault } from '../src/core/fault.ts';
 import { redact } from '../src/core/redact.ts';
 import type { PropertyGraphOptions } from '../src/property-graph/names.ts';

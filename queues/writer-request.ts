@@ -1,6 +1,6 @@
 /** What a run of the graph writer is, whoever asks for it, and the target that the configuration names. */
 import { directories } from '../src/config/directories.ts';
-import type { Snapshot } from '../src/config/options.ts';
+import type { Snapshot } from '../src/config/options/options.ts';
 import { Fault } from '../src/core/fault.ts';
 import type { TargetAddress } from '../src/targets/target.ts';
 import type { WriterRequest } from './jobs.ts';

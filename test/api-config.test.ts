@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { OPTION_NAMES, type OptionName, optionRow } from '../src/config/options.ts';
+import { OPTION_NAMES, type OptionName, optionRow } from '../src/config/options/options.ts';
 import { readEnvironment } from '../src/config/parse.ts';
 import { temporaryDirectory } from './queues-backends.ts';
 import { type FakeApi, startFakeApi } from './service/fake.ts';

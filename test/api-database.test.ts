@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
-import type { OptionValues } from '../src/config/options.ts';
+import type { OptionValues } from '../src/config/options/options.ts';
 import { createLogger } from '../src/core/telemetry/observe.ts';
 import { missingMariadb, startMariadb } from './servers/mariadb.ts';
 import { freePort } from './servers/port.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { type ConfigDocument, configDocument, type DocumentService } from '../src/config/document.ts';
-import { DEFAULTS, OPTION_NAMES, type OptionName, optionRow } from '../src/config/options.ts';
+import { DEFAULTS, OPTION_NAMES, type OptionName, optionRow } from '../src/config/options/options.ts';
 import { findOption, parseOption, readEnvironment } from '../src/config/parse.ts';
 import { openConfig, type SharedSettings } from '../src/config/store.ts';
 import { Fault } from '../src/core/fault.ts';

@@ -5,7 +5,7 @@ import { dirname, join, normalize } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parseTokens } from '../api/auth.ts';
-import { DEFAULTS, OPTION_NAMES, type OptionName, optionRow } from '../src/config/options.ts';
+import { DEFAULTS, OPTION_NAMES, type OptionName, optionRow } from '../src/config/options/options.ts';
 import { parseOption } from '../src/config/parse.ts';
 import { VERSION } from '../src/config/version.ts';
 import { METRICS, registry } from '../src/core/telemetry/observe.ts';

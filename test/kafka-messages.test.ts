@@ -9,7 +9,7 @@ import type { Outcome } from '../queues/jobs.ts';
 import { openKafka } from '../queues/kafka.ts';
 import { type Announcement, announcementOf, sourceOf } from '../queues/messages.ts';
 import { openOutbox, startSender } from '../queues/outbox.ts';
-import { DEFAULTS, type OptionValues } from '../src/config/options.ts';
+import { DEFAULTS, type OptionValues } from '../src/config/options/options.ts';
 import { openConfig } from '../src/config/store.ts';
 import { quietLogger } from '../src/core/telemetry/observe.ts';
 import { consumptionsOf, startConsumers, taking } from '../workers/consume.ts';

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { IncomingMessage } from '../queues/bus.ts';
 import { openKafka } from '../queues/kafka.ts';
 import { runIdOfKey } from '../queues/runs.ts';
-import { DEFAULTS, type OptionValues } from '../src/config/options.ts';
+import { DEFAULTS, type OptionValues } from '../src/config/options/options.ts';
 import { createLogger, quietLogger } from '../src/core/telemetry/observe.ts';
 import { startRedis, temporaryDirectory, uniquePrefix } from './queues-backends.ts';
 import { KAFKA_USERS, type KafkaServer, missingKafka, type Secured, startKafka } from './servers/kafka.ts';

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { openBackend } from '../queues/backend.ts';
 import { openRuns, runIdOfKey } from '../queues/runs.ts';
 import { settingsOf } from '../queues/transform-request.ts';
-import { DEFAULTS, type OptionValues } from '../src/config/options.ts';
+import { DEFAULTS, type OptionValues } from '../src/config/options/options.ts';
 import { openConfig } from '../src/config/store.ts';
 import { quietLogger } from '../src/core/telemetry/observe.ts';
 import { RUN_DEFAULTS, type RunReport } from '../src/run/request.ts';

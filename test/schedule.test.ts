@@ -9,7 +9,7 @@ import type { Timing } from '../queues/cron.ts';
 import type { FailureMessage } from '../queues/jobs.ts';
 import { openRuns } from '../queues/runs.ts';
 import { openSchedule, type SharedSchedule, startTicks, type TickOptions } from '../queues/schedule.ts';
-import type { OptionValues } from '../src/config/options.ts';
+import type { OptionValues } from '../src/config/options/options.ts';
 import { openConfig } from '../src/config/store.ts';
 import { Fault } from '../src/core/fault.ts';
 import { createLogger } from '../src/core/telemetry/observe.ts';

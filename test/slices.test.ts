@@ -16,7 +16,7 @@ import {
   type TransformRequest,
 } from '../queues/jobs.ts';
 import { openRuns } from '../queues/runs.ts';
-import type { OptionValues } from '../src/config/options.ts';
+import type { OptionValues } from '../src/config/options/options.ts';
 import { type ConfigStore, openConfig } from '../src/config/store.ts';
 import { quietLogger } from '../src/core/telemetry/observe.ts';
 import { RUN_DEFAULTS } from '../src/run/request.ts';

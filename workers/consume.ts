@@ -16,7 +16,7 @@ import { runIdOfKey } from '../queues/runs.ts';
 import { sqlRequest } from '../queues/transform-request.ts';
 import { hasTarget, writerRequest } from '../queues/writer-request.ts';
 import { sourceTopic } from '../src/config/effective.ts';
-import type { Snapshot } from '../src/config/options.ts';
+import type { Snapshot } from '../src/config/options/options.ts';
 import type { ConfigStore } from '../src/config/store.ts';
 import { excerpt, Fault } from '../src/core/fault.ts';
 import { redact } from '../src/core/redact.ts';

@@ -18,7 +18,7 @@ import {
 import { joinWorkers } from '../queues/presence.ts';
 import { targetOf } from '../queues/writer-request.ts';
 import { directories } from '../src/config/directories.ts';
-import type { Snapshot } from '../src/config/options.ts';
+import type { Snapshot } from '../src/config/options/options.ts';
 import type { ConfigStore } from '../src/config/store.ts';
 import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
 import type { DatabaseAccess } from '../src/run/request.ts';

@@ -1,6 +1,6 @@
 /** Where things lie when no option says otherwise. */
 import { isAbsolute, join, resolve } from 'node:path';
-import type { Snapshot } from './options.ts';
+import type { Snapshot } from './options/options.ts';
 
 export interface Directories {
   /** Queue files of this machine. */

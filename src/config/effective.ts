@@ -1,6 +1,6 @@
 /** What an option is for one service: the value of its own, the fleet's, or what an absent one stands for. */
 import { directories, mappingsOf } from './directories.ts';
-import { OPTION_NAMES, type OptionName, type OptionScope, optionRow, type Snapshot } from './options.ts';
+import { OPTION_NAMES, type OptionName, type OptionScope, optionRow, type Snapshot } from './options/options.ts';
 
 /** A service as its configuration sees it. */
 export interface DocumentService {

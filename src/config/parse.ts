@@ -1,7 +1,7 @@
 /** Text → option values: by name or path, from the environment, with faults that name the option and what it takes. */
 import { excerpt, Fault } from '../core/fault.ts';
 import { didYouMean, editDistance } from '../core/nearest.ts';
-import { DEFAULTS, OPTION_NAMES, type OptionName, type OptionValues, optionRow, type Snapshot } from './options.ts';
+import { DEFAULTS, OPTION_NAMES, type OptionName, type OptionValues, optionRow, type Snapshot } from './options/options.ts';
 
 const SERVICE_KEYS = /^service(Transformer|Writer)Config\./;
 /** By name, path and alias. */

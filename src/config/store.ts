@@ -5,7 +5,7 @@
  * survive a restart. Whoever starts a run takes a snapshot, and the run keeps it.
  */
 import { Fault } from '../core/fault.ts';
-import { DEFAULTS, OPTION_NAMES, type OptionName, type OptionValues, optionRow, type Snapshot } from './options.ts';
+import { DEFAULTS, OPTION_NAMES, type OptionName, type OptionValues, optionRow, type Snapshot } from './options/options.ts';
 import { findOption, parseOption } from './parse.ts';
 
 /** A small shared map with change notice: configuration that is one for the whole fleet. */

@@ -6,7 +6,7 @@ import type { Api } from '../../api/route.ts';
 import type { Runs } from '../../queues/contract.ts';
 import type { FailureMessage, Outcome, RunView, SuccessReport, TransformRequest } from '../../queues/jobs.ts';
 import { openSchedule, type SharedSchedule } from '../../queues/schedule.ts';
-import type { OptionValues } from '../../src/config/options.ts';
+import type { OptionValues } from '../../src/config/options/options.ts';
 import { openConfig, type SharedSettings } from '../../src/config/store.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { quietLogger } from '../../src/core/telemetry/observe.ts';

@@ -2,8 +2,8 @@
  * THE table of options: environment variables, `configEntry` names, paths of the `/config` document and their documents
  * are read from here, and nowhere else does a default stand.
  */
-import { GRAPH_HEADERS, OUTPUT_FORMATS } from '../sinks/sink.ts';
-import { TARGET_TYPES, UPDATE_SCOPES, WRITE_MODES } from '../targets/target.ts';
+import { GRAPH_HEADERS, OUTPUT_FORMATS } from '../../sinks/sink.ts';
+import { TARGET_TYPES, UPDATE_SCOPES, WRITE_MODES } from '../../targets/target.ts';
 
 export type OptionType = 'string' | 'boolean' | 'integer' | 'enum' | 'url' | 'list';
 /** Which service's document shows the option; undefined: all of them. */
