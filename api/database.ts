@@ -1,5 +1,5 @@
 /** `/testDBConnection` and `/queryDatabase`: a database of the caller's choice, reached for the length of one request. */
-import { failureMessage } from '../queues/outcome.ts';
+import { failureMessage } from '../queues/runs/outcome.ts';
 import { Fault } from '../src/core/fault.ts';
 import { type DatabaseAddress, openSession, type RowBatch, type SqlSession } from '../src/sql/database.ts';
 import { csvResult } from '../src/sql/result/csv.ts';

@@ -2,7 +2,7 @@
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { backlogOf } from '../queues/backlog.ts';
+import { backlogOf } from '../queues/runs/backlog.ts';
 import { directories } from '../src/config/directories.ts';
 import { VERSION } from '../src/config/version.ts';
 import { Fault } from '../src/core/fault.ts';

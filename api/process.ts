@@ -1,9 +1,9 @@
 /** `/process` of each transformer: what is asked for, as a run. */
-import { inputsRequest } from '../queues/inputs-request.ts';
-import { SourceFault } from '../queues/mapping-sources.ts';
-import { refusalMessage } from '../queues/outcome.ts';
-import { type FieldValues, fieldsOfBody, fieldsOfQuery } from '../queues/process-request.ts';
-import { sqlRequest } from '../queues/transform-request.ts';
+import { inputsRequest } from '../queues/requests/inputs.ts';
+import { SourceFault } from '../queues/requests/mapping-sources.ts';
+import { type FieldValues, fieldsOfBody, fieldsOfQuery } from '../queues/requests/process.ts';
+import { sqlRequest } from '../queues/requests/transform.ts';
+import { refusalMessage } from '../queues/runs/outcome.ts';
 import { Fault } from '../src/core/fault.ts';
 import { readJsonBody } from './body.ts';
 import { RequestFault } from './problem.ts';

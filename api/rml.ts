@@ -3,8 +3,8 @@
 import { realpath, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Transformer } from '../queues/jobs.ts';
-import { inspectMapping } from '../queues/mapping-inspection.ts';
-import { findMasterMapping, MASTER_MAPPING_HINT, type MasterMapping } from '../queues/transform-request.ts';
+import { inspectMapping } from '../queues/requests/mapping-inspection.ts';
+import { findMasterMapping, MASTER_MAPPING_HINT, type MasterMapping } from '../queues/requests/transform.ts';
 import { mappingsOf } from '../src/config/directories.ts';
 import { Fault } from '../src/core/fault.ts';
 import { redact } from '../src/core/redact.ts';

@@ -1,10 +1,10 @@
 /** What a route is: one row with everything that serving it, refusing it and describing it needs. */
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
-import type { QueueBackend } from '../queues/backend.ts';
-import type { BusSwitch } from '../queues/bus.ts';
-import type { Runs, Schedule } from '../queues/contract.ts';
+import type { QueueBackend } from '../queues/backend/backend.ts';
 import type { FailureMessage, Service } from '../queues/jobs.ts';
+import type { BusSwitch } from '../queues/messaging/bus.ts';
+import type { Runs, Schedule } from '../queues/runs/contract.ts';
 import type { ConfigStore } from '../src/config/store.ts';
 import { Fault } from '../src/core/fault.ts';
 import type { Role } from './auth.ts';

@@ -1,6 +1,7 @@
 /** What every `/process` shares: a request becomes a run; its outcome becomes the answer. */
+
+import { NO_WORKERS } from '../queues/backend/presence.ts';
 import type { Order, Outcome, RunView } from '../queues/jobs.ts';
-import { NO_WORKERS } from '../queues/presence.ts';
 import type { Snapshot } from '../src/config/options/options.ts';
 import { Fault } from '../src/core/fault.ts';
 import { redact } from '../src/core/redact.ts';

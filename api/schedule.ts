@@ -1,5 +1,5 @@
 /** `/updateCron`: the schedule of the SQL transformer. */
-import { localTimezone, parseCron } from '../queues/cron.ts';
+import { localTimezone, parseCron } from '../queues/schedule/cron.ts';
 import { type Api, optionalParameter, type Route, withinQueueWait } from './route.ts';
 
 /** How many of the next ticks the answer shows. */

@@ -1,7 +1,8 @@
 /** `/process` and `/checkConnection` of the graph writer. */
-import { failureMessage } from '../queues/outcome.ts';
-import { type FieldValues, fieldsOfBody, fieldsOfQuery, readWriteInputs } from '../queues/process-request.ts';
-import { targetOf, writerRequest } from '../queues/writer-request.ts';
+
+import { type FieldValues, fieldsOfBody, fieldsOfQuery, readWriteInputs } from '../queues/requests/process.ts';
+import { targetOf, writerRequest } from '../queues/requests/writer.ts';
+import { failureMessage } from '../queues/runs/outcome.ts';
 import { Fault } from '../src/core/fault.ts';
 import { redact } from '../src/core/redact.ts';
 import type { TargetProbe } from '../src/targets/target.ts';

@@ -34,7 +34,7 @@ export async function writeGraphFiles(
   const [{ writeGraphCsv }, { publishParts }, { propertyGraphOf }, { DEFAULTS }, { readEnvironment }] = await Promise.all([
     import('../src/property-graph/csv/write.ts'),
     import('../src/sinks/file.ts'),
-    import('../queues/transform-request.ts'),
+    import('../queues/requests/transform.ts'),
     import('../src/config/options/options.ts'),
     import('../src/config/parse.ts'),
   ]);

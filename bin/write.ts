@@ -2,7 +2,7 @@
 
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { targetOf, writerRequest } from '../queues/writer-request.ts';
+import { targetOf, writerRequest } from '../queues/requests/writer.ts';
 import { DEFAULTS, type OptionName, type OptionValues, type Snapshot } from '../src/config/options/options.ts';
 import { parseOption, readEnvironment } from '../src/config/parse.ts';
 import { describeFault, Fault } from '../src/core/fault.ts';

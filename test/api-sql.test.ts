@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { openSwitch } from '../queues/bus.ts';
 import type { FailureMessage } from '../queues/jobs.ts';
+import { openSwitch } from '../queues/messaging/bus.ts';
 import type { OptionValues } from '../src/config/options/options.ts';
 import { type FakeApi, memorySettings, startFakeApi, successReport } from './service/fake.ts';
 import { type Answer, ask } from './service/process.ts';

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { openBackend, type QueueBackend } from '../queues/backend.ts';
+import { openBackend, type QueueBackend } from '../queues/backend/backend.ts';
 import { quietLogger } from '../src/core/telemetry/observe.ts';
 import { missingRedis, startRedis } from './servers/redis.ts';
 

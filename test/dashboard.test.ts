@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { openBackend, type QueueBackend } from '../queues/backend.ts';
+import { openBackend, type QueueBackend } from '../queues/backend/backend.ts';
 import { QUEUES as NAMES, type TransformRequest } from '../queues/jobs.ts';
-import { openRuns } from '../queues/runs.ts';
+import { openRuns } from '../queues/runs/runs.ts';
 import { quietLogger } from '../src/core/telemetry/observe.ts';
 import { PROJECT_ROOT } from './project-root.ts';
 import { QUEUES, startRedis, type TestServer, temporaryDirectory, uniquePrefix } from './queues-backends.ts';

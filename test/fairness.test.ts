@@ -1,15 +1,15 @@
-/** Callers take turns, on every queue that is here: what `queues/turns.ts` says, kept by real workers with a made-up engine. */
+/** Callers take turns, on every queue that is here: what `queues/backend/fair-queueing.ts` says, kept by real workers with a made-up engine. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Worker } from 'bullmq';
+import { openBackend, type QueueBackend } from '../queues/backend/backend.ts';
+import { laneOf, prioritiesFrom, priorityOf, URGENCIES, USUAL_URGENCY, urgencyOf } from '../queues/backend/fair-queueing.ts';
 import type { LostPause } from '../queues/backend/lost.ts';
-import { openBackend, type QueueBackend } from '../queues/backend.ts';
 import { SLICE_QUEUE, TRANSFORM_QUEUE, type TransformRequest } from '../queues/jobs.ts';
-import { openRuns } from '../queues/runs.ts';
-import { laneOf, prioritiesFrom, priorityOf, URGENCIES, USUAL_URGENCY, urgencyOf } from '../queues/turns.ts';
+import { openRuns } from '../queues/runs/runs.ts';
 import { openConfig } from '../src/config/store.ts';
 import { quietLogger } from '../src/core/telemetry/observe.ts';
 import { startWorkers } from '../workers/host.ts';

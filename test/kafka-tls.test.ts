@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { explainHandshake, kafkaTls } from '../queues/kafka-tls.ts';
+import { explainHandshake, kafkaTls } from '../queues/messaging/kafka/tls.ts';
 import type { Fault } from '../src/core/fault.ts';
 
 const missing = spawnSync('openssl', ['version']).status === 0 ? undefined : 'there is no openssl on the PATH';

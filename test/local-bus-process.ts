@@ -3,10 +3,10 @@
  * runs and takes their success messages; after TAKES of them it holds the next one for ever. Says `submitted`, `took`, `holds` with the
  * run, and `announced` when all runs have ended.
  */
-import { openBackend } from '../queues/backend.ts';
-import { ALWAYS_ON } from '../queues/bus.ts';
-import { openLocalBus } from '../queues/local-bus.ts';
-import { openRuns } from '../queues/runs.ts';
+import { openBackend } from '../queues/backend/backend.ts';
+import { ALWAYS_ON } from '../queues/messaging/bus.ts';
+import { openLocalBus } from '../queues/messaging/local-bus.ts';
+import { openRuns } from '../queues/runs/runs.ts';
 import { openConfig } from '../src/config/store.ts';
 import { quietLogger } from '../src/core/telemetry/observe.ts';
 import { openBridge } from '../workers/bridge.ts';

@@ -1,10 +1,10 @@
 /** What operators are told of the queue and the disk, on every kind of queue. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import { openBackend } from '../queues/backend.ts';
-import { backlogOf } from '../queues/backlog.ts';
+import { openBackend } from '../queues/backend/backend.ts';
 import { SLICE_QUEUE, type TransformRequest } from '../queues/jobs.ts';
-import { openRuns } from '../queues/runs.ts';
+import { backlogOf } from '../queues/runs/backlog.ts';
+import { openRuns } from '../queues/runs/runs.ts';
 import { quietLogger } from '../src/core/telemetry/observe.ts';
 import { QUEUES, temporaryDirectory, uniquePrefix } from './queues-backends.ts';
 import { startFakeApi } from './service/fake.ts';

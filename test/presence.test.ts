@@ -1,8 +1,8 @@
 /** Who is counted as a worker of a queue: whoever was there a moment ago. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import { openBackend } from '../queues/backend.ts';
-import { joinWorkers, watchWorkers } from '../queues/presence.ts';
+import { openBackend } from '../queues/backend/backend.ts';
+import { joinWorkers, watchWorkers } from '../queues/backend/presence.ts';
 import type { SharedSettings } from '../src/config/store.ts';
 import { quietLogger } from '../src/core/telemetry/observe.ts';
 import { QUEUES, temporaryDirectory, uniquePrefix } from './queues-backends.ts';

@@ -2,9 +2,9 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { openBackend } from '../queues/backend.ts';
-import { openRuns, runIdOfKey } from '../queues/runs.ts';
-import { settingsOf } from '../queues/transform-request.ts';
+import { openBackend } from '../queues/backend/backend.ts';
+import { settingsOf } from '../queues/requests/transform.ts';
+import { openRuns, runIdOfKey } from '../queues/runs/runs.ts';
 import { DEFAULTS, type OptionValues } from '../src/config/options/options.ts';
 import { openConfig } from '../src/config/store.ts';
 import { quietLogger } from '../src/core/telemetry/observe.ts';

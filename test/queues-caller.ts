@@ -1,6 +1,6 @@
 /** A process that submits runs of one caller until it is killed: `node queues-caller.js QUEUE_URL PREFIX DATA_DIR CALLER`. Says `enough` on the way. */
-import { openBackend } from '../queues/backend.ts';
-import { openRuns } from '../queues/runs.ts';
+import { openBackend } from '../queues/backend/backend.ts';
+import { openRuns } from '../queues/runs/runs.ts';
 import { quietLogger } from '../src/core/telemetry/observe.ts';
 import { tinyRun } from './queues-requests.ts';
 

@@ -1,5 +1,5 @@
 /** A worker process for tests: `node queues-worker.js QUEUE_URL PREFIX DATA_DIR`. Says `ready`, works until SIGTERM. */
-import { openBackend } from '../queues/backend.ts';
+import { openBackend } from '../queues/backend/backend.ts';
 import { openConfig } from '../src/config/store.ts';
 import { createLogger } from '../src/core/telemetry/observe.ts';
 import { startWorkers } from '../workers/host.ts';

@@ -1,14 +1,14 @@
-/** One suite for every queue that is here: what `queues/contract.ts` promises, kept by real workers with a made-up engine. */
+/** One suite for every queue that is here: what `queues/runs/contract.ts` promises, kept by real workers with a made-up engine. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { openBackend, type QueueBackend } from '../queues/backend.ts';
-import type { Runs } from '../queues/contract.ts';
+import { openBackend, type QueueBackend } from '../queues/backend/backend.ts';
 import { ANNOUNCE_QUEUE, type Outcome, type RunView, TRANSFORM_QUEUE, type TransformRequest } from '../queues/jobs.ts';
-import { openRuns } from '../queues/runs.ts';
+import type { Runs } from '../queues/runs/contract.ts';
+import { openRuns } from '../queues/runs/runs.ts';
 import { type ConfigStore, openConfig } from '../src/config/store.ts';
 import { quietLogger } from '../src/core/telemetry/observe.ts';
 import { RUN_DEFAULTS } from '../src/run/request.ts';

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { openBackend, type QueueBackend } from '../queues/backend.ts';
-import type { Runs } from '../queues/contract.ts';
+import { openBackend, type QueueBackend } from '../queues/backend/backend.ts';
 import {
   type Outcome,
   SLICE_QUEUE,
@@ -15,7 +14,8 @@ import {
   TRANSFORM_QUEUE,
   type TransformRequest,
 } from '../queues/jobs.ts';
-import { openRuns } from '../queues/runs.ts';
+import type { Runs } from '../queues/runs/contract.ts';
+import { openRuns } from '../queues/runs/runs.ts';
 import type { OptionValues } from '../src/config/options/options.ts';
 import { type ConfigStore, openConfig } from '../src/config/store.ts';
 import { quietLogger } from '../src/core/telemetry/observe.ts';

@@ -16,9 +16,9 @@ import {
   type TracerProvider,
   trace,
 } from '@opentelemetry/api';
-import { openBackend, type QueueBackend } from '../queues/backend.ts';
+import { openBackend, type QueueBackend } from '../queues/backend/backend.ts';
 import type { TransformRequest } from '../queues/jobs.ts';
-import { openRuns } from '../queues/runs.ts';
+import { openRuns } from '../queues/runs/runs.ts';
 import { type ConfigStore, openConfig } from '../src/config/store.ts';
 import { quietLogger } from '../src/core/telemetry/observe.ts';
 import { inRequestSpan, isTraced } from '../src/core/telemetry/trace.ts';

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { RunPayload, TransformPayload } from '../queues/jobs.ts';
-import { cancelledFault, decodeFault, encodeFault, failedOutcome, failureMessage, localTime } from '../queues/outcome.ts';
+import { cancelledFault, decodeFault, encodeFault, failedOutcome, failureMessage, localTime } from '../queues/runs/outcome.ts';
 import { VERSION } from '../src/config/version.ts';
 import { Fault } from '../src/core/fault.ts';
 import { createLogger, METRICS, metricsText, quietLogger } from '../src/core/telemetry/observe.ts';

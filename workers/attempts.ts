@@ -5,7 +5,7 @@
  */
 import { type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import type { RunPayload, RunProgress } from '../queues/jobs.ts';
-import { cancelledFault, encodeFault, killedFault } from '../queues/outcome.ts';
+import { cancelledFault, encodeFault, killedFault } from '../queues/runs/outcome.ts';
 import { Fault } from '../src/core/fault.ts';
 import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
 import { type TracedWork, traceRun } from '../src/core/telemetry/trace.ts';

@@ -4,17 +4,17 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BusState, IncomingMessage, MessageBus } from '../queues/bus.ts';
-import type { Runs, SharedSettings, Submitted } from '../queues/contract.ts';
-import { inputsRequest } from '../queues/inputs-request.ts';
 import { type Order, SERVICES, type Service } from '../queues/jobs.ts';
-import { deadLetter, originalHeaders, sourceOf } from '../queues/messages.ts';
-import type { Outbox } from '../queues/outbox.ts';
-import { failureMessage } from '../queues/outcome.ts';
-import { fieldsOfBody, readWriteInputs } from '../queues/process-request.ts';
-import { runIdOfKey } from '../queues/runs.ts';
-import { sqlRequest } from '../queues/transform-request.ts';
-import { hasTarget, writerRequest } from '../queues/writer-request.ts';
+import type { BusState, IncomingMessage, MessageBus } from '../queues/messaging/bus.ts';
+import { deadLetter, originalHeaders, sourceOf } from '../queues/messaging/messages.ts';
+import type { Outbox } from '../queues/messaging/outbox.ts';
+import { inputsRequest } from '../queues/requests/inputs.ts';
+import { fieldsOfBody, readWriteInputs } from '../queues/requests/process.ts';
+import { sqlRequest } from '../queues/requests/transform.ts';
+import { hasTarget, writerRequest } from '../queues/requests/writer.ts';
+import type { Runs, SharedSettings, Submitted } from '../queues/runs/contract.ts';
+import { failureMessage } from '../queues/runs/outcome.ts';
+import { runIdOfKey } from '../queues/runs/runs.ts';
 import { sourceTopic } from '../src/config/effective.ts';
 import type { Snapshot } from '../src/config/options/options.ts';
 import type { ConfigStore } from '../src/config/store.ts';

@@ -1,6 +1,8 @@
 /** A process that works: it takes transform, slice and announce jobs from the queue, and stops in an orderly way. */
+
+import { atMost, type QueueBackend } from '../queues/backend/backend.ts';
 import type { LostPause } from '../queues/backend/lost.ts';
-import { atMost, type QueueBackend } from '../queues/backend.ts';
+import { joinWorkers } from '../queues/backend/presence.ts';
 import {
   ANNOUNCE_QUEUE,
   type Outcome,
@@ -15,8 +17,7 @@ import {
   type WritePayload,
   type WriteResult,
 } from '../queues/jobs.ts';
-import { joinWorkers } from '../queues/presence.ts';
-import { targetOf } from '../queues/writer-request.ts';
+import { targetOf } from '../queues/requests/writer.ts';
 import { directories } from '../src/config/directories.ts';
 import type { Snapshot } from '../src/config/options/options.ts';
 import type { ConfigStore } from '../src/config/store.ts';

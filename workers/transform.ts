@@ -3,7 +3,7 @@
  * holds the state of the data, and this job waits for the jobs of the slices and publishes what they wrote.
  */
 import type { Job } from 'bullmq';
-import type { QueueBackend } from '../queues/backend.ts';
+import type { QueueBackend } from '../queues/backend/backend.ts';
 import {
   SLICE_QUEUE,
   type SlicePayload,
@@ -12,7 +12,7 @@ import {
   type TransformPayload,
   type TransformResult,
 } from '../queues/jobs.ts';
-import { cancelledFault } from '../queues/outcome.ts';
+import { cancelledFault } from '../queues/runs/outcome.ts';
 import { Fault } from '../src/core/fault.ts';
 import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
 import { inPresentSpan } from '../src/core/telemetry/trace.ts';

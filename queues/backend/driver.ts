@@ -1,6 +1,6 @@
-/** What each kind of queue offers to `queues/backend.ts`. */
+/** What each kind of queue offers to `queues/backend/backend.ts`. */
 import type { BackendFactory } from 'bullmq';
-import type { Turns } from '../turns.ts';
+import type { Turns } from './fair-queueing.ts';
 import type { Recover } from './lost.ts';
 import type { SettingsStore } from './settings.ts';
 

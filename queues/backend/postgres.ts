@@ -6,8 +6,8 @@ import pg from 'pg';
 import { Fault } from '../../src/core/fault.ts';
 import { redact } from '../../src/core/redact.ts';
 import { claimDirectory } from '../../src/storage/local/directory-lock.ts';
-import type { Turns } from '../turns.ts';
 import type { Driver } from './driver.ts';
+import type { Turns } from './fair-queueing.ts';
 import type { Recover } from './lost.ts';
 import type { SettingsStore } from './settings.ts';
 

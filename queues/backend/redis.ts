@@ -2,8 +2,8 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import { Fault } from '../../src/core/fault.ts';
 import { redact } from '../../src/core/redact.ts';
-import type { Turns } from '../turns.ts';
 import type { Driver } from './driver.ts';
+import type { Turns } from './fair-queueing.ts';
 import type { Recover } from './lost.ts';
 import type { SettingsStore } from './settings.ts';
 

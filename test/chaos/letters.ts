@@ -1,5 +1,5 @@
 /** Whether what was said on the topics agrees with the ledger: of every run its outcome, of poison its bytes, and nothing else. */
-import { runIdOfKey } from '../../queues/runs.ts';
+import { runIdOfKey } from '../../queues/runs/runs.ts';
 import type { Ledger, Observation } from './ledger.ts';
 import { type PlannedRun, serviceOf } from './load.ts';
 import { type Seen, type SeenMessage, TOPICS } from './messages.ts';

@@ -1,5 +1,5 @@
 /** A broker in memory, for tests: keeps every message of its life for whoever comes later. A topic has one partition, and is there once it is used. */
-import type { IncomingMessage, MessageBus, OutgoingMessage } from '../../queues/bus.ts';
+import type { IncomingMessage, MessageBus, OutgoingMessage } from '../../queues/messaging/bus.ts';
 
 export interface KeptMessage extends IncomingMessage {
   readonly key: Buffer;

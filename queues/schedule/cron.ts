@@ -7,8 +7,8 @@
  * twice ticks once.
  */
 import { Cron as Croner } from 'croner';
-import type { Snapshot } from '../src/config/options/options.ts';
-import { excerpt, Fault, type FaultCode } from '../src/core/fault.ts';
+import type { Snapshot } from '../../src/config/options/options.ts';
+import { excerpt, Fault, type FaultCode } from '../../src/core/fault.ts';
 
 /** An expression and the IANA time zone that it is meant in. */
 export interface Timing {

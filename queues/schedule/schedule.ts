@@ -9,16 +9,16 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from 'bullmq';
-import type { ConfigStore } from '../src/config/store.ts';
-import { Fault } from '../src/core/fault.ts';
-import type { Logger } from '../src/core/telemetry/observe.ts';
-import { atMost, type QueueBackend } from './backend.ts';
-import type { Runs, Schedule, SharedSettings } from './contract.ts';
+import type { ConfigStore } from '../../src/config/store.ts';
+import { Fault } from '../../src/core/fault.ts';
+import type { Logger } from '../../src/core/telemetry/observe.ts';
+import { atMost, type QueueBackend } from '../backend/backend.ts';
+import { type FailureMessage, SCHEDULE_QUEUE } from '../jobs.ts';
+import { sqlRequest } from '../requests/transform.ts';
+import type { Runs, Schedule, SharedSettings } from '../runs/contract.ts';
+import { refusalMessage } from '../runs/outcome.ts';
+import { runIdOfKey } from '../runs/runs.ts';
 import { cronOfOptions, localTimezone, type Timing } from './cron.ts';
-import { type FailureMessage, SCHEDULE_QUEUE } from './jobs.ts';
-import { refusalMessage } from './outcome.ts';
-import { runIdOfKey } from './runs.ts';
-import { sqlRequest } from './transform-request.ts';
 
 /** How the setting is kept, as JSON. */
 interface Stored {

@@ -1,6 +1,6 @@
 /** What waits in the queue, beyond its number: for metrics, and for whatever decides how many workers there are. */
-import type { QueueBackend } from './backend.ts';
-import { ANNOUNCE_QUEUE, type RunPayload, SLICE_QUEUE, TRANSFORM_QUEUE, WRITE_QUEUE, workQueueOf } from './jobs.ts';
+import type { QueueBackend } from '../backend/backend.ts';
+import { ANNOUNCE_QUEUE, type RunPayload, SLICE_QUEUE, TRANSFORM_QUEUE, WRITE_QUEUE, workQueueOf } from '../jobs.ts';
 
 export interface Backlog {
   /** Since when the run has waited that has waited longest without ever having been taken; 0: none waits. */

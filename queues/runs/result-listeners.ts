@@ -1,7 +1,7 @@
 /** Who waits for the outcome of which run: one listener for all of them, and a slow round against lost events. */
 import type { QueueEvents } from 'bullmq';
-import { atMost } from './backend.ts';
-import type { Outcome } from './jobs.ts';
+import { atMost } from '../backend/backend.ts';
+import type { Outcome } from '../jobs.ts';
 
 export interface Waiters {
   /** A run is about to be made: its outcome is remembered from now on, so that whoever waits for it need not ask first. */

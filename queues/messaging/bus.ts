@@ -1,11 +1,11 @@
 /**
- * The message bus: topics that source messages come from and outcomes go to. `queues/kafka.ts` is the one for a fleet,
- * `queues/local-bus.ts` lives in the process. Both keep the promise: what `produce` has taken is not lost, and is taken at least once by
+ * The message bus: topics that source messages come from and outcomes go to. `queues/messaging/kafka/kafka.ts` is the one for a fleet,
+ * `queues/messaging/local-bus.ts` lives in the process. Both keep the promise: what `produce` has taken is not lost, and is taken at least once by
  * every group that consumes its topic; until then it is whoever produces that keeps it.
  */
-import type { Snapshot } from '../src/config/options/options.ts';
-import { Fault } from '../src/core/fault.ts';
-import type { SharedSettings } from './contract.ts';
+import type { Snapshot } from '../../src/config/options/options.ts';
+import { Fault } from '../../src/core/fault.ts';
+import type { SharedSettings } from '../runs/contract.ts';
 
 /** Every message has a key: without one, an acknowledged message can be lost when a broker stops. */
 export interface OutgoingMessage {

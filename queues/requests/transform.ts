@@ -2,14 +2,14 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { directories, mappingsOf } from '../src/config/directories.ts';
-import type { Snapshot } from '../src/config/options/options.ts';
-import { Fault } from '../src/core/fault.ts';
-import { redact } from '../src/core/redact.ts';
-import type { PropertyGraphOptions } from '../src/property-graph/names.ts';
-import { resolveInside } from '../src/storage/storage.ts';
-import { locate } from '../src/storage/url.ts';
-import type { TransformRequest } from './jobs.ts';
+import { directories, mappingsOf } from '../../src/config/directories.ts';
+import type { Snapshot } from '../../src/config/options/options.ts';
+import { Fault } from '../../src/core/fault.ts';
+import { redact } from '../../src/core/redact.ts';
+import type { PropertyGraphOptions } from '../../src/property-graph/names.ts';
+import { resolveInside } from '../../src/storage/storage.ts';
+import { locate } from '../../src/storage/url.ts';
+import type { TransformRequest } from '../jobs.ts';
 
 /** What the options say about a run, as it keeps them to its end. */
 export function settingsOf(

@@ -1,14 +1,14 @@
 /** What a run of the semi-structured transformer is, whoever asks for it: by HTTP or by message, the same checks. */
-import { mappingsOf } from '../src/config/directories.ts';
-import type { Snapshot } from '../src/config/options/options.ts';
-import { Fault } from '../src/core/fault.ts';
-import { redact } from '../src/core/redact.ts';
-import { listDirectory, probeInput } from '../src/storage/storage.ts';
-import { locate } from '../src/storage/url.ts';
-import type { TransformRequest } from './jobs.ts';
+import { mappingsOf } from '../../src/config/directories.ts';
+import type { Snapshot } from '../../src/config/options/options.ts';
+import { Fault } from '../../src/core/fault.ts';
+import { redact } from '../../src/core/redact.ts';
+import { listDirectory, probeInput } from '../../src/storage/storage.ts';
+import { locate } from '../../src/storage/url.ts';
+import type { TransformRequest } from '../jobs.ts';
 import { bindInputs, readMappingSources } from './mapping-sources.ts';
-import { type FieldValues, readProcessRequest } from './process-request.ts';
-import { settingsOf } from './transform-request.ts';
+import { type FieldValues, readProcessRequest } from './process.ts';
+import { settingsOf } from './transform.ts';
 
 /**
  * The run that the fields of a request ask for, under the present configuration.

@@ -7,12 +7,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Job, JobState, JobType } from 'bullmq';
-import { DEFAULTS, type Snapshot } from '../src/config/options/options.ts';
-import { Fault } from '../src/core/fault.ts';
-import { redact } from '../src/core/redact.ts';
-import { traceRun } from '../src/core/telemetry/trace.ts';
-import { atMost, type QueueBackend, within } from './backend.ts';
-import type { Runs } from './contract.ts';
+import { DEFAULTS, type Snapshot } from '../../src/config/options/options.ts';
+import { Fault } from '../../src/core/fault.ts';
+import { redact } from '../../src/core/redact.ts';
+import { traceRun } from '../../src/core/telemetry/trace.ts';
+import { atMost, type QueueBackend, within } from '../backend/backend.ts';
+import { laneOf, priorityOf, USUAL_URGENCY } from '../backend/fair-queueing.ts';
 import {
   ANNOUNCE_QUEUE,
   type Order,
@@ -25,10 +25,10 @@ import {
   TRANSFORM_QUEUE,
   WRITE_QUEUE,
   workQueueOf,
-} from './jobs.ts';
+} from '../jobs.ts';
+import type { Runs } from './contract.ts';
 import { cancelledFault, decodeFault, failedOutcome } from './outcome.ts';
-import { laneOf, priorityOf, USUAL_URGENCY } from './turns.ts';
-import { openWaiters, type Waiters } from './waiters.ts';
+import { openWaiters, type Waiters } from './result-listeners.ts';
 
 export interface RunPolicy {
   /** How long and how many ended runs are kept. */

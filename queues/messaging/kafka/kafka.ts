@@ -17,13 +17,13 @@ import {
   type Producer,
   type SASLOptions,
 } from 'kafkajs';
-import type { Snapshot } from '../src/config/options/options.ts';
-import { LinkedAbort } from '../src/core/abort.ts';
-import { Fault } from '../src/core/fault.ts';
-import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
-import { atMost } from './backend.ts';
-import { type IncomingMessage, type MessageBus, MessageTooLarge, type OutgoingMessage, type Subscription, type Take } from './bus.ts';
-import { explainHandshake, kafkaTls } from './kafka-tls.ts';
+import type { Snapshot } from '../../../src/config/options/options.ts';
+import { LinkedAbort } from '../../../src/core/abort.ts';
+import { Fault } from '../../../src/core/fault.ts';
+import { type Logger, METRICS } from '../../../src/core/telemetry/observe.ts';
+import { atMost } from '../../backend/backend.ts';
+import { type IncomingMessage, type MessageBus, MessageTooLarge, type OutgoingMessage, type Subscription, type Take } from '../bus.ts';
+import { explainHandshake, kafkaTls } from './tls.ts';
 
 /** Long enough for a broker that is started again; `requestTimeout` stays at 30 s, since a request that is given up too early is done twice. */
 const RETRY = { retries: 50, initialRetryTime: 200, maxRetryTime: 2_000 } as const;

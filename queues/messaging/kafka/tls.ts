@@ -1,8 +1,8 @@
 /** The certificates and the key of the `KAFKA_SSL_` options, which name PEM files. Read and checked at start. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Snapshot } from '../src/config/options/options.ts';
-import { Fault } from '../src/core/fault.ts';
+import type { Snapshot } from '../../../src/config/options/options.ts';
+import { Fault } from '../../../src/core/fault.ts';
 
 type Options = Pick<Snapshot, 'KAFKA_SSL' | 'KAFKA_SSL_CA' | 'KAFKA_SSL_CERT' | 'KAFKA_SSL_KEY'>;
 type FileOption = Exclude<keyof Options, 'KAFKA_SSL'>;

@@ -5,20 +5,20 @@
 import { join } from 'node:path';
 import { FlowProducer, type Processor, Queue, QueueEvents, Worker, type WorkerOptions } from 'bullmq';
 import { BullMQOtel } from 'bullmq-otel';
-import type { SharedSettings } from '../src/config/store.ts';
-import { Fault } from '../src/core/fault.ts';
-import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
-import { isTraced, TRACER } from '../src/core/telemetry/trace.ts';
-import type { BackendKind, Driver } from './backend/driver.ts';
-import { type LostPause, NO_PAUSE, watchForLost } from './backend/lost.ts';
-import { openEmbedded, openPostgres } from './backend/postgres.ts';
-import { describeRedis, openRedis } from './backend/redis.ts';
-import { findRedisServer, startRedisServer } from './backend/redis-server.ts';
-import { watchSettings } from './backend/settings.ts';
-import { nextTick } from './cron.ts';
-import type { Turns } from './turns.ts';
+import type { SharedSettings } from '../../src/config/store.ts';
+import { Fault } from '../../src/core/fault.ts';
+import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
+import { isTraced, TRACER } from '../../src/core/telemetry/trace.ts';
+import { nextTick } from '../schedule/cron.ts';
+import type { BackendKind, Driver } from './driver.ts';
+import type { Turns } from './fair-queueing.ts';
+import { type LostPause, NO_PAUSE, watchForLost } from './lost.ts';
+import { openEmbedded, openPostgres } from './postgres.ts';
+import { describeRedis, openRedis } from './redis.ts';
+import { findRedisServer, startRedisServer } from './redis-server.ts';
+import { watchSettings } from './settings.ts';
 
-export type { BackendKind } from './backend/driver.ts';
+export type { BackendKind } from './driver.ts';
 
 export interface BackendOptions {
   /** `redis://…`, `postgres://…`, `embedded:`; undefined: a private redis-server when there is one, else embedded. */

@@ -1,10 +1,10 @@
 /** The message bus that the options say at any time: brokers, the process alone, or none; another one when they change while the process runs. */
-import type { Snapshot } from '../src/config/options/options.ts';
-import type { ConfigStore } from '../src/config/store.ts';
-import { Fault } from '../src/core/fault.ts';
-import type { Logger } from '../src/core/telemetry/observe.ts';
+import type { Snapshot } from '../../src/config/options/options.ts';
+import type { ConfigStore } from '../../src/config/store.ts';
+import { Fault } from '../../src/core/fault.ts';
+import type { Logger } from '../../src/core/telemetry/observe.ts';
 import { type BusState, busKind, type MessageBus } from './bus.ts';
-import { openKafka } from './kafka.ts';
+import { openKafka } from './kafka/kafka.ts';
 import { openLocalBus } from './local-bus.ts';
 
 export interface FollowedBus extends MessageBus {

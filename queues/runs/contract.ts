@@ -1,6 +1,7 @@
-/** What the API knows of the queue: submit a run, wait for it, look at it, cancel it. `queues/runs.ts` keeps the promise. */
-import type { Timing } from './cron.ts';
-import type { Order, Outcome, RunSource, RunState, RunView, Service } from './jobs.ts';
+/** What the API knows of the queue: submit a run, wait for it, look at it, cancel it. `queues/runs/runs.ts` keeps the promise. */
+
+import type { Order, Outcome, RunSource, RunState, RunView, Service } from '../jobs.ts';
+import type { Timing } from '../schedule/cron.ts';
 
 export interface Submitted {
   readonly id: string;
@@ -38,7 +39,7 @@ export interface Runs {
   counts(): Promise<Readonly<Record<string, number>>>;
 }
 
-/** The schedule of the SQL transformer; `queues/schedule.ts` keeps the promise. */
+/** The schedule of the SQL transformer; `queues/schedule/schedule.ts` keeps the promise. */
 export interface Schedule {
   /** As this process knows it, at most a second old; undefined: off. */
   current(): Timing | undefined;
@@ -46,4 +47,4 @@ export interface Schedule {
   set(timing: Timing | undefined): Promise<void>;
 }
 
-export type { SharedSettings } from '../src/config/store.ts';
+export type { SharedSettings } from '../../src/config/store.ts';

@@ -1,10 +1,10 @@
 /** What a run of the graph writer is, whoever asks for it, and the target that the configuration names. */
-import { directories } from '../src/config/directories.ts';
-import type { Snapshot } from '../src/config/options/options.ts';
-import { Fault } from '../src/core/fault.ts';
-import type { TargetAddress } from '../src/targets/target.ts';
-import type { WriterRequest } from './jobs.ts';
-import { propertyGraphOf, settingsOf } from './transform-request.ts';
+import { directories } from '../../src/config/directories.ts';
+import type { Snapshot } from '../../src/config/options/options.ts';
+import { Fault } from '../../src/core/fault.ts';
+import type { TargetAddress } from '../../src/targets/target.ts';
+import type { WriterRequest } from '../jobs.ts';
+import { propertyGraphOf, settingsOf } from './transform.ts';
 
 /** The run that writes these files, under the present configuration. */
 export function writerRequest(inputs: readonly string[], snapshot: Snapshot, workingDirectory: string): WriterRequest {

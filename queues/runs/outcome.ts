@@ -1,8 +1,8 @@
 /** The outcome of a run, in the words and fields of the specification. Pure: the clock comes in as an argument. */
 import { randomUUID } from 'node:crypto';
-import { VERSION } from '../src/config/version.ts';
-import { describeFault, Fault, type FaultData } from '../src/core/fault.ts';
-import { redact } from '../src/core/redact.ts';
+import { VERSION } from '../../src/config/version.ts';
+import { describeFault, Fault, type FaultData } from '../../src/core/fault.ts';
+import { redact } from '../../src/core/redact.ts';
 import {
   type FailureMessage,
   type Outcome,
@@ -13,7 +13,7 @@ import {
   type TransformResult,
   type WritePayload,
   type WriteResult,
-} from './jobs.ts';
+} from '../jobs.ts';
 
 type Subject = Pick<RunPayload, 'runId' | 'service' | 'inputs'>;
 

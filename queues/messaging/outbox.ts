@@ -7,11 +7,11 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayedError, type Job, type Queue } from 'bullmq';
-import type { Snapshot } from '../src/config/options/options.ts';
-import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
-import { atMost, type QueueBackend, within } from './backend.ts';
+import type { Snapshot } from '../../src/config/options/options.ts';
+import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
+import { atMost, type QueueBackend, within } from '../backend/backend.ts';
+import { OUTBOX_QUEUE } from '../jobs.ts';
 import { type BusState, type MessageBus, MessageTooLarge, type OutgoingMessage } from './bus.ts';
-import { OUTBOX_QUEUE } from './jobs.ts';
 import { type Announcement, type MessageKind, ORIGINAL, withoutOriginal } from './messages.ts';
 
 /** Bytes are base64. */

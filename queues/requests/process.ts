@@ -1,6 +1,6 @@
 /** The request of `/process`: from a JSON body or a query to inputs, sources and mapping, each checked. */
-import { Fault } from '../src/core/fault.ts';
-import { nearest } from '../src/core/nearest.ts';
+import { Fault } from '../../src/core/fault.ts';
+import { nearest } from '../../src/core/nearest.ts';
 
 export interface ProcessRequest {
   readonly inputs: readonly string[];

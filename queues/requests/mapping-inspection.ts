@@ -5,9 +5,9 @@
  * are read in a thread, one after the other.
  */
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { Fault } from '../src/core/fault.ts';
-import type { Diagnostic } from '../src/mapping/model/model.ts';
-import { readMapping } from '../src/mapping/parse/read.ts';
+import { Fault } from '../../src/core/fault.ts';
+import type { Diagnostic } from '../../src/mapping/model/model.ts';
+import { readMapping } from '../../src/mapping/parse/read.ts';
 
 export interface MappingText {
   readonly name: string;
@@ -40,7 +40,7 @@ const SMALL_CHARACTERS = 64 * 2 ** 10;
 /** Threads need compiled code: from the sources (in tests) it is started out of `dist`. */
 const COMPILED = new URL(
   'mapping-inspection.js',
-  import.meta.url.endsWith('.ts') ? new URL('../dist/queues/', import.meta.url) : import.meta.url,
+  import.meta.url.endsWith('.ts') ? new URL('../../dist/queues/', import.meta.url) : import.meta.url,
 );
 
 let last: Promise<unknown> = Promise.resolve();

@@ -6,7 +6,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SharedSettings } from '../src/config/store.ts';
+import type { SharedSettings } from '../../src/config/store.ts';
 import { atMost } from './backend.ts';
 
 const KEY = 'workers';

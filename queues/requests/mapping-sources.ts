@@ -1,16 +1,16 @@
 /** The sources that mapping files name, so that a request with a wrong name is told at once. */
 
 import { createHash } from 'node:crypto';
-import { withLimit } from '../src/core/abort.ts';
-import { Fault } from '../src/core/fault.ts';
-import { nearest } from '../src/core/nearest.ts';
-import { redact } from '../src/core/redact.ts';
-import { DEFAULT_BASE, type InputBinding } from '../src/run/request.ts';
-import { pathsMeant } from '../src/storage/input-names.ts';
-import { probeInput, readText } from '../src/storage/storage.ts';
-import { locate } from '../src/storage/url.ts';
+import { withLimit } from '../../src/core/abort.ts';
+import { Fault } from '../../src/core/fault.ts';
+import { nearest } from '../../src/core/nearest.ts';
+import { redact } from '../../src/core/redact.ts';
+import { DEFAULT_BASE, type InputBinding } from '../../src/run/request.ts';
+import { pathsMeant } from '../../src/storage/input-names.ts';
+import { probeInput, readText } from '../../src/storage/storage.ts';
+import { locate } from '../../src/storage/url.ts';
 import { inspectMapping, type MappingSource, type MappingText } from './mapping-inspection.ts';
-import type { ProcessRequest } from './process-request.ts';
+import type { ProcessRequest } from './process.ts';
 
 /** An input that cannot be bound to a source, with the names that there are. */
 export class SourceFault extends Fault {

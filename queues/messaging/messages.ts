@@ -1,9 +1,9 @@
 /** What is said of an ended run on the message queue. Pure: options and clock come in as arguments. */
-import type { Snapshot } from '../src/config/options/options.ts';
-import { Fault } from '../src/core/fault.ts';
+import type { Snapshot } from '../../src/config/options/options.ts';
+import { Fault } from '../../src/core/fault.ts';
+import type { FailureMessage, Outcome, RunSource, Service, WriterReport } from '../jobs.ts';
+import { failureMessage, localTime } from '../runs/outcome.ts';
 import type { IncomingMessage, OutgoingMessage } from './bus.ts';
-import type { FailureMessage, Outcome, RunSource, Service, WriterReport } from './jobs.ts';
-import { failureMessage, localTime } from './outcome.ts';
 
 export type MessageKind = 'success' | 'dead-letter';
 
