@@ -23,8 +23,8 @@ import { Fault } from '../src/core/fault.ts';
 import { createLogger, type Logger, observeProcess } from '../src/core/telemetry/observe.ts';
 import { makeDirectory } from '../src/storage/local/directory.ts';
 import type { EmbeddedStore } from '../src/targets/embedded/embedded.ts';
-import { type Bridge, openBridge } from '../workers/bridge.ts';
 import { startWorkers, type Workers } from '../workers/host.ts';
+import { type Bridge, openBridge } from '../workers/messaging/bridge.ts';
 import { type Command, helpOf, type Parsed, parseCommandLine, UsageError } from './command-line.ts';
 import { openStore } from './store.ts';
 

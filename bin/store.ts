@@ -4,7 +4,7 @@ import type { Snapshot } from '../src/config/options/options.ts';
 import { Fault } from '../src/core/fault.ts';
 import type { Logger } from '../src/core/telemetry/observe.ts';
 import type { EmbeddedStore } from '../src/targets/embedded/embedded.ts';
-import { usualStoreMemoryMb } from '../workers/memory.ts';
+import { usualStoreMemoryMb } from '../workers/threads/memory.ts';
 
 /**
  * The embedded store, where this process is the one that has it: with the graph writer's routes and the workers that carry out its runs

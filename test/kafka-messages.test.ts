@@ -12,7 +12,7 @@ import { openOutbox, startSender } from '../queues/messaging/outbox.ts';
 import { DEFAULTS, type OptionValues } from '../src/config/options/options.ts';
 import { openConfig } from '../src/config/store.ts';
 import { quietLogger } from '../src/core/telemetry/observe.ts';
-import { consumptionsOf, startConsumers, taking } from '../workers/consume.ts';
+import { consumptionsOf, startConsumers, taking } from '../workers/messaging/consume.ts';
 import { QUEUES, type TestServer, temporaryDirectory, uniquePrefix } from './queues-backends.ts';
 import { type FakeRuns, failureMessage, fakeRuns, memorySettings, successReport } from './service/fake.ts';
 import { PEOPLE, peopleMapping } from './service/inputs.ts';

@@ -9,8 +9,8 @@ import { openLocalBus } from '../queues/messaging/local-bus.ts';
 import { openRuns } from '../queues/runs/runs.ts';
 import { openConfig } from '../src/config/store.ts';
 import { quietLogger } from '../src/core/telemetry/observe.ts';
-import { openBridge } from '../workers/bridge.ts';
 import { startWorkers } from '../workers/host.ts';
+import { openBridge } from '../workers/messaging/bridge.ts';
 import { tinyRun } from './queues-requests.ts';
 
 const [url, prefix = '', directory = '', count, takes] = process.argv.slice(2);

@@ -13,7 +13,7 @@ import { openLocalBus } from '../queues/messaging/local-bus.ts';
 import { openOutbox } from '../queues/messaging/outbox.ts';
 import { openConfig } from '../src/config/store.ts';
 import { quietLogger } from '../src/core/telemetry/observe.ts';
-import { type Bridge, openBridge } from '../workers/bridge.ts';
+import { type Bridge, openBridge } from '../workers/messaging/bridge.ts';
 import { QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from './queues-backends.ts';
 import { tinyRun } from './queues-requests.ts';
 import { failureMessage, fakeRuns, successReport } from './service/fake.ts';

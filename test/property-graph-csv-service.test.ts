@@ -15,8 +15,8 @@ import { type EdgeElement, elementsOf, type NodeElement } from '../src/property-
 import { namesOf } from '../src/property-graph/names.ts';
 import { RUN_DEFAULTS } from '../src/run/request.ts';
 import { openInput } from '../src/storage/storage.ts';
-import type { Task } from '../workers/messages.ts';
-import { ThreadPool } from '../workers/pool.ts';
+import type { Task } from '../workers/threads/messages.ts';
+import { ThreadPool } from '../workers/threads/pool.ts';
 import { startRedis, temporaryDirectory, uniquePrefix } from './queues-backends.ts';
 import { missingRedis } from './servers/redis.ts';
 import { type Answer, ask, poll, postJson, type ServiceProcess, startService } from './service/process.ts';

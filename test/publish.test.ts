@@ -11,9 +11,9 @@ import { quietLogger } from '../src/core/telemetry/observe.ts';
 import { RUN_DEFAULTS, type RunReport } from '../src/run/request.ts';
 import { type FileSink, openFileSink } from '../src/sinks/file.ts';
 import { startWorkers } from '../workers/host.ts';
-import type { Task } from '../workers/messages.ts';
-import { removeEarlier } from '../workers/output.ts';
-import { publish } from '../workers/publish.ts';
+import { removeEarlier } from '../workers/output/output.ts';
+import { publish } from '../workers/output/publish.ts';
+import type { Task } from '../workers/threads/messages.ts';
 import { temporaryDirectory, uniquePrefix } from './queues-backends.ts';
 
 const endings: (() => unknown)[] = [];

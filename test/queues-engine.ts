@@ -13,7 +13,7 @@ import { Fault, type FaultCode } from '../src/core/fault.ts';
 import type { RunHooks, RunReport, RunRequest } from '../src/run/request.ts';
 import type { SliceSizes } from '../src/run/slices/slices.ts';
 import type { QuadSink } from '../src/sinks/sink.ts';
-import type { CutRun } from '../workers/messages.ts';
+import type { CutRun } from '../workers/threads/messages.ts';
 
 type Act = (argument: string, given: { readonly request: RunRequest; readonly sink: QuadSink; readonly hooks: RunHooks }) => Promise<void>;
 

@@ -16,8 +16,8 @@ import { RUN_DEFAULTS, type RunRequest, type RunSlice } from '../src/run/request
 import { openCsv } from '../src/sources/csv/csv.ts';
 import { CsvCuts } from '../src/sources/csv/cuts.ts';
 import type { Reading } from '../src/sources/source.ts';
-import type { RunResult, Task } from '../workers/messages.ts';
-import { ThreadPool } from '../workers/pool.ts';
+import type { RunResult, Task } from '../workers/threads/messages.ts';
+import { ThreadPool } from '../workers/threads/pool.ts';
 import { startRedis, temporaryDirectory, uniquePrefix } from './queues-backends.ts';
 import { missingRedis } from './servers/redis.ts';
 import { ask, postJson, type ServiceProcess, startService } from './service/process.ts';

@@ -11,11 +11,11 @@ import { VERSION } from '../src/config/version.ts';
 import { Fault } from '../src/core/fault.ts';
 import { createLogger, METRICS, metricsText, quietLogger } from '../src/core/telemetry/observe.ts';
 import { RUN_DEFAULTS, type RunReport } from '../src/run/request.ts';
-import type { Task } from '../workers/messages.ts';
-import { outputDirectory, removeAll, removeAttempt, removeEarlier, removeEarlierSpills, removeSpills } from '../workers/output.ts';
-import { type PoolOptions, ThreadPool } from '../workers/pool.ts';
-import { addUp } from '../workers/publish.ts';
-import { taskOf } from '../workers/task.ts';
+import { taskOf } from '../workers/jobs/task.ts';
+import { outputDirectory, removeAll, removeAttempt, removeEarlier, removeEarlierSpills, removeSpills } from '../workers/output/output.ts';
+import { addUp } from '../workers/output/publish.ts';
+import type { Task } from '../workers/threads/messages.ts';
+import { type PoolOptions, ThreadPool } from '../workers/threads/pool.ts';
 import { temporaryDirectory } from './queues-backends.ts';
 
 const ENGINE = new URL('../dist/test/queues-engine.js', import.meta.url).href;

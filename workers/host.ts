@@ -23,12 +23,12 @@ import type { Snapshot } from '../src/config/options/options.ts';
 import type { ConfigStore } from '../src/config/store.ts';
 import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
 import type { DatabaseAccess } from '../src/run/request.ts';
-import { announce, type Say } from './announce.ts';
-import { usualProcessMemoryMb, watchMemory } from './memory.ts';
-import { ThreadPool } from './pool.ts';
-import { sliceAttempts } from './slices.ts';
-import { clearRun, transformAttempts } from './transform.ts';
-import { clearWrite, writeAttempts } from './write.ts';
+import { announce, type Say } from './jobs/announce.ts';
+import { sliceAttempts } from './jobs/slices.ts';
+import { clearRun, transformAttempts } from './jobs/transform.ts';
+import { clearWrite, writeAttempts } from './jobs/write.ts';
+import { usualProcessMemoryMb, watchMemory } from './threads/memory.ts';
+import { ThreadPool } from './threads/pool.ts';
 
 export interface Workers {
   /** For readiness: whether jobs are being taken. */

@@ -5,15 +5,15 @@ import { closeSync, createReadStream, existsSync, fsyncSync, openSync, writeFile
 import { readdir, rm } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type GraphFiles, type RunPayload, SERVICES } from '../queues/jobs.ts';
-import { VERSION } from '../src/config/version.ts';
-import { Fault } from '../src/core/fault.ts';
-import type { Rejection, RunReport } from '../src/run/request.ts';
-import { writeFault } from '../src/sinks/descriptor.ts';
-import { temporaryName } from '../src/sinks/file.ts';
-import type { PartFile } from '../src/sinks/sink.ts';
-import { makeDirectory } from '../src/storage/local/directory.ts';
-import type { Task } from './messages.ts';
+import { type GraphFiles, type RunPayload, SERVICES } from '../../queues/jobs.ts';
+import { VERSION } from '../../src/config/version.ts';
+import { Fault } from '../../src/core/fault.ts';
+import type { Rejection, RunReport } from '../../src/run/request.ts';
+import { writeFault } from '../../src/sinks/descriptor.ts';
+import { temporaryName } from '../../src/sinks/file.ts';
+import type { PartFile } from '../../src/sinks/sink.ts';
+import { makeDirectory } from '../../src/storage/local/directory.ts';
+import type { Task } from '../threads/messages.ts';
 
 /** `<Service-Name>-<runId>`, the start of every file name of a run. */
 export function outputName({ service, runId }: Pick<RunPayload, 'service' | 'runId'>): string {

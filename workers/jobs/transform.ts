@@ -3,7 +3,7 @@
  * holds the state of the data, and this job waits for the jobs of the slices and publishes what they wrote.
  */
 import type { Job } from 'bullmq';
-import type { QueueBackend } from '../queues/backend/backend.ts';
+import type { QueueBackend } from '../../queues/backend/backend.ts';
 import {
   SLICE_QUEUE,
   type SlicePayload,
@@ -11,15 +11,15 @@ import {
   TRANSFORM_QUEUE,
   type TransformPayload,
   type TransformResult,
-} from '../queues/jobs.ts';
-import { cancelledFault } from '../queues/runs/outcome.ts';
-import { Fault } from '../src/core/fault.ts';
-import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
-import { inPresentSpan } from '../src/core/telemetry/trace.ts';
+} from '../../queues/jobs.ts';
+import { cancelledFault } from '../../queues/runs/outcome.ts';
+import { Fault } from '../../src/core/fault.ts';
+import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
+import { inPresentSpan } from '../../src/core/telemetry/trace.ts';
+import { removeAll, removeSpills } from '../output/output.ts';
+import type { ThreadPool } from '../threads/pool.ts';
 import { type AttemptSettings, Attempts, fieldsOf, type JobKind } from './attempts.ts';
-import { removeAll, removeSpills } from './output.ts';
-import type { ThreadPool } from './pool.ts';
-import { Share } from './share.ts';
+import { Share } from './scatter-gather.ts';
 import { type Places, placesOf, type TaskSettings, taskOf } from './task.ts';
 
 export type TransformJob = Job<TransformPayload, TransformResult>;

@@ -2,13 +2,13 @@
 import { randomInt } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
-import type { SliceResult } from '../queues/jobs.ts';
-import { MemoryBudget } from '../src/run/distinct/distinct.ts';
-import { LineSpill, SpillSpace } from '../src/run/distinct/spill.ts';
-import { findRepeated, type RepeatedSubjects, RepetitionFilter } from '../src/run/distinct/subjects.ts';
-import { writeFault } from '../src/sinks/descriptor.ts';
-import { openFileSink } from '../src/sinks/file.ts';
-import { type FinishedPart, FORMAT_EXTENSION } from '../src/sinks/sink.ts';
+import type { SliceResult } from '../../queues/jobs.ts';
+import { MemoryBudget } from '../../src/run/distinct/distinct.ts';
+import { LineSpill, SpillSpace } from '../../src/run/distinct/spill.ts';
+import { findRepeated, type RepeatedSubjects, RepetitionFilter } from '../../src/run/distinct/subjects.ts';
+import { writeFault } from '../../src/sinks/descriptor.ts';
+import { openFileSink } from '../../src/sinks/file.ts';
+import { type FinishedPart, FORMAT_EXTENSION } from '../../src/sinks/sink.ts';
 import type { Task } from './messages.ts';
 
 /**

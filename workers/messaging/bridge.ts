@@ -1,12 +1,12 @@
 /** What a process with workers has to do with the message bus: source messages in, messages of outcomes out. */
-import type { QueueBackend } from '../queues/backend/backend.ts';
-import type { BusState, MessageBus } from '../queues/messaging/bus.ts';
-import { announcementOf, topicOf } from '../queues/messaging/messages.ts';
-import { openOutbox, startSender } from '../queues/messaging/outbox.ts';
-import type { Runs } from '../queues/runs/contract.ts';
-import type { ConfigStore } from '../src/config/store.ts';
-import type { Logger } from '../src/core/telemetry/observe.ts';
-import type { Say } from './announce.ts';
+import type { QueueBackend } from '../../queues/backend/backend.ts';
+import type { BusState, MessageBus } from '../../queues/messaging/bus.ts';
+import { announcementOf, topicOf } from '../../queues/messaging/messages.ts';
+import { openOutbox, startSender } from '../../queues/messaging/outbox.ts';
+import type { Runs } from '../../queues/runs/contract.ts';
+import type { ConfigStore } from '../../src/config/store.ts';
+import type { Logger } from '../../src/core/telemetry/observe.ts';
+import type { Say } from '../jobs/announce.ts';
 import { startConsumers } from './consume.ts';
 
 export interface Bridge {

@@ -4,11 +4,12 @@
  */
 import { rm } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
-import type { RunProgress, SliceResult } from '../queues/jobs.ts';
-import { Fault } from '../src/core/fault.ts';
-import { secondsFault } from '../src/core/limits.ts';
-import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
-import type { RunSlice } from '../src/run/request.ts';
+import type { RunProgress, SliceResult } from '../../queues/jobs.ts';
+import { Fault } from '../../src/core/fault.ts';
+import { secondsFault } from '../../src/core/limits.ts';
+import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
+import type { RunSlice } from '../../src/run/request.ts';
+import { removeAttempt } from '../output/output.ts';
 import type {
   FromThread,
   RunResult,
@@ -21,7 +22,6 @@ import type {
   WriteTask,
   WrittenResult,
 } from './messages.ts';
-import { removeAttempt } from './output.ts';
 
 export interface PoolOptions {
   readonly memoryMb: number;
@@ -47,9 +47,9 @@ const STOP_MS = 3_000;
 const GRACE_MS = 250;
 
 /** Threads need compiled code: from the sources (in tests) they are started out of `dist`. */
-const COMPILED = import.meta.url.endsWith('.ts') ? new URL('../dist/workers/', import.meta.url) : new URL('./', import.meta.url);
+const COMPILED = import.meta.url.endsWith('.ts') ? new URL('../../dist/workers/', import.meta.url) : new URL('./', import.meta.url);
 const SCRIPT = new URL('thread.js', COMPILED);
-const ENGINE = new URL('../src/run/run.js', COMPILED).href;
+const ENGINE = new URL('../../src/run/run.js', COMPILED).href;
 
 export class ThreadPool {
   private readonly options: PoolOptions;

@@ -3,14 +3,14 @@
  * temporary names and never renames: a slice that nobody waits for any more can do no harm.
  */
 import type { Job } from 'bullmq';
-import type { QueueBackend } from '../queues/backend/backend.ts';
-import { SLICE_QUEUE, type SlicePayload, type SliceResult, TRANSFORM_QUEUE, type TransformPayload } from '../queues/jobs.ts';
-import { cancelledFault } from '../queues/runs/outcome.ts';
-import { Fault } from '../src/core/fault.ts';
-import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
+import type { QueueBackend } from '../../queues/backend/backend.ts';
+import { SLICE_QUEUE, type SlicePayload, type SliceResult, TRANSFORM_QUEUE, type TransformPayload } from '../../queues/jobs.ts';
+import { cancelledFault } from '../../queues/runs/outcome.ts';
+import { Fault } from '../../src/core/fault.ts';
+import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
+import { removeEarlier, removeEarlierSpills } from '../output/output.ts';
+import type { ThreadPool } from '../threads/pool.ts';
 import { type AttemptSettings, Attempts, fieldsOf, type JobKind } from './attempts.ts';
-import { removeEarlier, removeEarlierSpills } from './output.ts';
-import type { ThreadPool } from './pool.ts';
 import { placesOf, type TaskSettings, taskOf } from './task.ts';
 
 export function sliceAttempts(

@@ -5,12 +5,12 @@ import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
-import type { RejectedStatement } from '../src/nquads/statement.ts';
-import { writeFault } from '../src/sinks/descriptor.ts';
-import { makeDirectory } from '../src/storage/local/directory.ts';
-import type { WriteProgress, WriteReport } from '../src/write/request.ts';
+import type { RejectedStatement } from '../../src/nquads/statement.ts';
+import { writeFault } from '../../src/sinks/descriptor.ts';
+import { makeDirectory } from '../../src/storage/local/directory.ts';
+import type { WriteProgress, WriteReport } from '../../src/write/request.ts';
+import { RejectionFile, removeEarlier } from '../output/output.ts';
 import type { FromThread, Turn, WriteTask, WrittenResult } from './messages.ts';
-import { RejectionFile, removeEarlier } from './output.ts';
 
 /** Rejected statements that a report names one by one. */
 const NAMED = 100;
@@ -33,7 +33,7 @@ export async function writeInputs(task: WriteTask, { signal, ask }: Turn, say: (
       log.flush();
       say({ kind: 'progress', progress: { records: statements, quads: quadsWritten, bytesRead, position } });
     };
-    const { executeWrite } = await import('../src/write/write.ts');
+    const { executeWrite } = await import('../../src/write/write.ts');
     const report: WriteReport = await executeWrite(task.request, {
       signal,
       progress,

@@ -7,17 +7,17 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job, JobsOptions, Queue } from 'bullmq';
-import { atMost } from '../queues/backend/backend.ts';
-import { laneOf, prioritiesFrom, type Turns, urgencyOf } from '../queues/backend/fair-queueing.ts';
-import { SLICE_QUEUE, type SlicePayload, type SliceResult, type TransformPayload, type TransformResult } from '../queues/jobs.ts';
-import { decodeFault } from '../queues/runs/outcome.ts';
-import { LinkedAbort } from '../src/core/abort.ts';
-import { Fault } from '../src/core/fault.ts';
-import { checkCounts } from '../src/core/limits.ts';
-import type { Progress, RunSlice } from '../src/run/request.ts';
+import { atMost } from '../../queues/backend/backend.ts';
+import { laneOf, prioritiesFrom, type Turns, urgencyOf } from '../../queues/backend/fair-queueing.ts';
+import { SLICE_QUEUE, type SlicePayload, type SliceResult, type TransformPayload, type TransformResult } from '../../queues/jobs.ts';
+import { decodeFault } from '../../queues/runs/outcome.ts';
+import { LinkedAbort } from '../../src/core/abort.ts';
+import { Fault } from '../../src/core/fault.ts';
+import { checkCounts } from '../../src/core/limits.ts';
+import type { Progress, RunSlice } from '../../src/run/request.ts';
+import { removeAttempt } from '../output/output.ts';
+import type { Task } from '../threads/messages.ts';
 import type { Turn } from './attempts.ts';
-import type { Task } from './messages.ts';
-import { removeAttempt } from './output.ts';
 
 type SliceQueue = Queue<SlicePayload, SliceResult>;
 type SliceJob = Job<SlicePayload, SliceResult>;

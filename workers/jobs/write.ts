@@ -1,14 +1,14 @@
 /** The write job: one attempt to write the inputs of a run to the target, in a thread. It goes on where an earlier attempt had come to. */
 import type { Job } from 'bullmq';
-import type { QueueBackend } from '../queues/backend/backend.ts';
-import { type RunProgress, WRITE_QUEUE, type WritePayload, type WriteResult } from '../queues/jobs.ts';
-import { cancelledFault } from '../queues/runs/outcome.ts';
-import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
-import type { TargetAddress } from '../src/targets/target.ts';
+import type { QueueBackend } from '../../queues/backend/backend.ts';
+import { type RunProgress, WRITE_QUEUE, type WritePayload, type WriteResult } from '../../queues/jobs.ts';
+import { cancelledFault } from '../../queues/runs/outcome.ts';
+import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
+import type { TargetAddress } from '../../src/targets/target.ts';
+import { removeAll, removeSpills } from '../output/output.ts';
+import type { WriteTask } from '../threads/messages.ts';
+import type { TaskHooks, ThreadPool } from '../threads/pool.ts';
 import { type AttemptSettings, Attempts, fieldsOf, type JobKind, type Turn } from './attempts.ts';
-import type { WriteTask } from './messages.ts';
-import { removeAll, removeSpills } from './output.ts';
-import type { TaskHooks, ThreadPool } from './pool.ts';
 import { placesOf } from './task.ts';
 
 export interface WriteSettings extends AttemptSettings {

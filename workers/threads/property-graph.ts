@@ -1,9 +1,9 @@
 /** Nodes and edges of a run's statements as CSV, beside them, where the run was asked for that. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Fault } from '../src/core/fault.ts';
-import { type GraphCsvFiles, writeGraphCsv } from '../src/property-graph/csv/write.ts';
-import type { FinishedPart } from '../src/sinks/sink.ts';
+import { Fault } from '../../src/core/fault.ts';
+import { type GraphCsvFiles, writeGraphCsv } from '../../src/property-graph/csv/write.ts';
+import type { FinishedPart } from '../../src/sinks/sink.ts';
 import type { Task } from './messages.ts';
 
 /**

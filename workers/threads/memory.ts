@@ -4,8 +4,8 @@
  */
 import { totalmem } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Fault } from '../src/core/fault.ts';
-import type { Logger } from '../src/core/telemetry/observe.ts';
+import { Fault } from '../../src/core/fault.ts';
+import type { Logger } from '../../src/core/telemetry/observe.ts';
 import type { ThreadPool } from './pool.ts';
 
 const LOOK_MS = 250;

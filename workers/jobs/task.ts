@@ -1,10 +1,10 @@
 /** From the payload of a job to the task of a thread. */
 import { join } from 'node:path';
-import { type RunPayload, SERVICES, type TransformPayload } from '../queues/jobs.ts';
-import { type DatabaseAccess, RUN_DEFAULTS, type RunSlice } from '../src/run/request.ts';
-import type { SliceSizes } from '../src/run/slices/slices.ts';
-import type { Task } from './messages.ts';
-import { outputDirectory, outputName } from './output.ts';
+import { type RunPayload, SERVICES, type TransformPayload } from '../../queues/jobs.ts';
+import { type DatabaseAccess, RUN_DEFAULTS, type RunSlice } from '../../src/run/request.ts';
+import type { SliceSizes } from '../../src/run/slices/slices.ts';
+import { outputDirectory, outputName } from '../output/output.ts';
+import type { Task } from '../threads/messages.ts';
 
 export interface TaskSettings {
   /** Absolute. */

@@ -3,9 +3,9 @@
  * one until it is empty, also over a restart, so that what another process has sent there a moment ago is not lost.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { MessageBus, Subscription, Take } from '../queues/messaging/bus.ts';
-import type { SharedSettings } from '../queues/runs/contract.ts';
-import type { Logger } from '../src/core/telemetry/observe.ts';
+import type { MessageBus, Subscription, Take } from '../../queues/messaging/bus.ts';
+import type { SharedSettings } from '../../queues/runs/contract.ts';
+import type { Logger } from '../../src/core/telemetry/observe.ts';
 
 export interface Wanted {
   readonly topic: string;

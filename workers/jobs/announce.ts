@@ -1,9 +1,9 @@
 /** The announce job: computes the outcome of a run, once, from what its transform or write job left. */
 import type { Job } from 'bullmq';
-import type { Outcome, RunPayload, TransformResult, WriteResult } from '../queues/jobs.ts';
-import { cancelledFault, completedOutcome, decodeFault, failedOutcome, writtenOutcome } from '../queues/runs/outcome.ts';
-import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
-import { traceRun } from '../src/core/telemetry/trace.ts';
+import type { Outcome, RunPayload, TransformResult, WriteResult } from '../../queues/jobs.ts';
+import { cancelledFault, completedOutcome, decodeFault, failedOutcome, writtenOutcome } from '../../queues/runs/outcome.ts';
+import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
+import { traceRun } from '../../src/core/telemetry/trace.ts';
 
 /** Keeps the messages of an outcome in safe hands. */
 export type Say = (run: RunPayload, outcome: Outcome) => Promise<void>;

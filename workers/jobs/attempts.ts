@@ -4,11 +4,11 @@
  * Whoever holds the lock of a job decides; everybody else only leaves marks that the holder looks for.
  */
 import { type Job, UnrecoverableError, WaitingError } from 'bullmq';
-import type { RunPayload, RunProgress } from '../queues/jobs.ts';
-import { cancelledFault, encodeFault, killedFault } from '../queues/runs/outcome.ts';
-import { Fault } from '../src/core/fault.ts';
-import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
-import { type TracedWork, traceRun } from '../src/core/telemetry/trace.ts';
+import type { RunPayload, RunProgress } from '../../queues/jobs.ts';
+import { cancelledFault, encodeFault, killedFault } from '../../queues/runs/outcome.ts';
+import { Fault } from '../../src/core/fault.ts';
+import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
+import { type TracedWork, traceRun } from '../../src/core/telemetry/trace.ts';
 
 /** What jobs of one queue are, and how they are done. */
 export interface JobKind<D extends RunPayload, R> {

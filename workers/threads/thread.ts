@@ -8,17 +8,17 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { SliceResult } from '../queues/jobs.ts';
-import { Fault } from '../src/core/fault.ts';
-import { SubjectFile } from '../src/run/distinct/subjects.ts';
-import { comparedScan, type Rejection, type RunReport } from '../src/run/request.ts';
-import { type FileSink, openFileSink, temporaryName } from '../src/sinks/file.ts';
-import { FORMAT_EXTENSION } from '../src/sinks/sink.ts';
-import { makeDirectory } from '../src/storage/local/directory.ts';
+import type { SliceResult } from '../../queues/jobs.ts';
+import { Fault } from '../../src/core/fault.ts';
+import { SubjectFile } from '../../src/run/distinct/subjects.ts';
+import { comparedScan, type Rejection, type RunReport } from '../../src/run/request.ts';
+import { type FileSink, openFileSink, temporaryName } from '../../src/sinks/file.ts';
+import { FORMAT_EXTENSION } from '../../src/sinks/sink.ts';
+import { makeDirectory } from '../../src/storage/local/directory.ts';
+import { hasEarlier, RejectionFile, removeAttempt, removeEarlier, removeEarlierSpills } from '../output/output.ts';
+import { publish, publishSlices } from '../output/publish.ts';
 import type { CutRun, Engine, FromThread, RunResult, Task, ThreadData, ThreadOrder, ThreadResult, ToThread, Turn } from './messages.ts';
-import { hasEarlier, RejectionFile, removeAttempt, removeEarlier, removeEarlierSpills } from './output.ts';
 import { checkGraphFormat, graphFilesOf } from './property-graph.ts';
-import { publish, publishSlices } from './publish.ts';
 import { withoutRepetitions } from './repetitions.ts';
 import { writeInputs } from './write-task.ts';
 

@@ -1,11 +1,11 @@
 /** What a thread and the process that owns it say to each other. Plain data, structured-cloned. */
 
-import type { GraphFilesRequest, RunProgress, SliceResult, TransformResult, WriteResult } from '../queues/jobs.ts';
-import type { FaultData } from '../src/core/fault.ts';
-import type { RunHooks, RunReport, RunRequest, RunSlice } from '../src/run/request.ts';
-import type { SliceSizes } from '../src/run/slices/slices.ts';
-import type { OutputFormat, QuadSink } from '../src/sinks/sink.ts';
-import type { WriteRequest } from '../src/write/request.ts';
+import type { GraphFilesRequest, RunProgress, SliceResult, TransformResult, WriteResult } from '../../queues/jobs.ts';
+import type { FaultData } from '../../src/core/fault.ts';
+import type { RunHooks, RunReport, RunRequest, RunSlice } from '../../src/run/request.ts';
+import type { SliceSizes } from '../../src/run/slices/slices.ts';
+import type { OutputFormat, QuadSink } from '../../src/sinks/sink.ts';
+import type { WriteRequest } from '../../src/write/request.ts';
 
 /** The engine, as `src/run/run.ts` exports it. */
 export interface Engine {

@@ -2,17 +2,17 @@
 import { rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { GraphFiles, SliceResult } from '../queues/jobs.ts';
-import { Fault, type FaultData } from '../src/core/fault.ts';
-import { checkCounts } from '../src/core/limits.ts';
-import type { GraphCsvFiles } from '../src/property-graph/csv/write.ts';
-import { warningsOf } from '../src/run/report.ts';
-import type { ErrorPolicy, RunReport, TriplesMapReport } from '../src/run/request.ts';
-import { writeFault } from '../src/sinks/descriptor.ts';
-import { partName } from '../src/sinks/file.ts';
-import { type FinishedPart, FORMAT_EXTENSION, type PartFile } from '../src/sinks/sink.ts';
-import { syncDirectory } from '../src/storage/local/file.ts';
-import type { RunResult, Task } from './messages.ts';
+import type { GraphFiles, SliceResult } from '../../queues/jobs.ts';
+import { Fault, type FaultData } from '../../src/core/fault.ts';
+import { checkCounts } from '../../src/core/limits.ts';
+import type { GraphCsvFiles } from '../../src/property-graph/csv/write.ts';
+import { warningsOf } from '../../src/run/report.ts';
+import type { ErrorPolicy, RunReport, TriplesMapReport } from '../../src/run/request.ts';
+import { writeFault } from '../../src/sinks/descriptor.ts';
+import { partName } from '../../src/sinks/file.ts';
+import { type FinishedPart, FORMAT_EXTENSION, type PartFile } from '../../src/sinks/sink.ts';
+import { syncDirectory } from '../../src/storage/local/file.ts';
+import type { RunResult, Task } from '../threads/messages.ts';
 import { hasEarlier, RejectionFile, removeAttempt, removeReplaced, writeManifest } from './output.ts';
 
 /** Complete files under their temporary names. */

@@ -4,23 +4,23 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Order, SERVICES, type Service } from '../queues/jobs.ts';
-import type { BusState, IncomingMessage, MessageBus } from '../queues/messaging/bus.ts';
-import { deadLetter, originalHeaders, sourceOf } from '../queues/messaging/messages.ts';
-import type { Outbox } from '../queues/messaging/outbox.ts';
-import { inputsRequest } from '../queues/requests/inputs.ts';
-import { fieldsOfBody, readWriteInputs } from '../queues/requests/process.ts';
-import { sqlRequest } from '../queues/requests/transform.ts';
-import { hasTarget, writerRequest } from '../queues/requests/writer.ts';
-import type { Runs, SharedSettings, Submitted } from '../queues/runs/contract.ts';
-import { failureMessage } from '../queues/runs/outcome.ts';
-import { runIdOfKey } from '../queues/runs/runs.ts';
-import { sourceTopic } from '../src/config/effective.ts';
-import type { Snapshot } from '../src/config/options/options.ts';
-import type { ConfigStore } from '../src/config/store.ts';
-import { excerpt, Fault } from '../src/core/fault.ts';
-import { redact } from '../src/core/redact.ts';
-import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
+import { type Order, SERVICES, type Service } from '../../queues/jobs.ts';
+import type { BusState, IncomingMessage, MessageBus } from '../../queues/messaging/bus.ts';
+import { deadLetter, originalHeaders, sourceOf } from '../../queues/messaging/messages.ts';
+import type { Outbox } from '../../queues/messaging/outbox.ts';
+import { inputsRequest } from '../../queues/requests/inputs.ts';
+import { fieldsOfBody, readWriteInputs } from '../../queues/requests/process.ts';
+import { sqlRequest } from '../../queues/requests/transform.ts';
+import { hasTarget, writerRequest } from '../../queues/requests/writer.ts';
+import type { Runs, SharedSettings, Submitted } from '../../queues/runs/contract.ts';
+import { failureMessage } from '../../queues/runs/outcome.ts';
+import { runIdOfKey } from '../../queues/runs/runs.ts';
+import { sourceTopic } from '../../src/config/effective.ts';
+import type { Snapshot } from '../../src/config/options/options.ts';
+import type { ConfigStore } from '../../src/config/store.ts';
+import { excerpt, Fault } from '../../src/core/fault.ts';
+import { redact } from '../../src/core/redact.ts';
+import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 import { followTopics } from './subscription.ts';
 
 export interface ConsumerSettings {
