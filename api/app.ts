@@ -9,22 +9,22 @@ import { nearest } from '../src/core/nearest.ts';
 import { observeRequest } from '../src/core/telemetry/observe.ts';
 import { inRequestSpan } from '../src/core/telemetry/trace.ts';
 import { type Guard, makeGuard, parseTokens } from './auth.ts';
-import { configRoutes } from './config.ts';
 import { dashboard, dashboardRoute } from './dashboard.ts';
-import { databaseRoutes } from './database.ts';
-import { kafkaRoute } from './kafka.ts';
-import { laterRoutes } from './later.ts';
 import { openApiRoute } from './openapi.ts';
-import { operatorRoutes, READINESS } from './operators.ts';
 import { faultOf, PROBLEM_TYPE, problemAnswer, RequestFault } from './problem.ts';
-import { processRoutes, sqlProcessRoute } from './process.ts';
-import { masterMappingRoutes, rmlRoutes } from './rml.ts';
 import type { Api, Reply, Route } from './route.ts';
-import { runRoutes } from './runs.ts';
-import { cronRoute } from './schedule.ts';
-import { sparqlRoutes } from './sparql.ts';
+import { configRoutes } from './routes/config.ts';
+import { databaseRoutes } from './routes/database.ts';
+import { kafkaRoute } from './routes/kafka.ts';
+import { operatorRoutes, READINESS } from './routes/operators.ts';
+import { processRoutes, sqlProcessRoute } from './routes/process.ts';
+import { masterMappingRoutes, rmlRoutes } from './routes/rml.ts';
+import { runRoutes } from './routes/runs.ts';
+import { cronRoute } from './routes/schedule.ts';
+import { sparqlRoutes } from './routes/sparql.ts';
+import { laterRoutes } from './routes/unsupported.ts';
+import { writerRoutes } from './routes/writer.ts';
 import { sendStream } from './stream.ts';
-import { writerRoutes } from './writer.ts';
 
 /** A route at its full path. */
 export interface MountedRoute {

@@ -1,7 +1,7 @@
 /** JSON schemas of what goes in and out, by the names under which routes refer to them. */
 import { FAULTS } from '../src/core/fault.ts';
 import { TARGET_TYPES, WRITE_MODES } from '../src/targets/target.ts';
-import { RUN_STATES } from './runs.ts';
+import { RUN_STATES } from './routes/runs.ts';
 
 const text = { type: 'string' } as const;
 const count = { type: 'integer', minimum: 0 } as const;

@@ -1,9 +1,9 @@
 /** `/sparql` of the process that has the embedded store: queries for viewers; updates and whole graphs for operators. */
 import { type IncomingMessage, request as send } from 'node:http';
-import { Fault } from '../src/core/fault.ts';
-import { hasBody, readTextBody } from './body.ts';
-import { RequestFault } from './problem.ts';
-import type { Api, Call, Method, Parameter, Reply, Route } from './route.ts';
+import { Fault } from '../../src/core/fault.ts';
+import { hasBody, readTextBody } from '../body.ts';
+import { RequestFault } from '../problem.ts';
+import type { Api, Call, Method, Parameter, Reply, Route } from '../route.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
 const QUERY = 'application/sparql-query';

@@ -2,20 +2,20 @@
 
 import { realpath, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { Transformer } from '../queues/jobs.ts';
-import { inspectMapping } from '../queues/requests/mapping-inspection.ts';
-import { findMasterMapping, MASTER_MAPPING_HINT, type MasterMapping } from '../queues/requests/transform.ts';
-import { mappingsOf } from '../src/config/directories.ts';
-import { Fault } from '../src/core/fault.ts';
-import { redact } from '../src/core/redact.ts';
-import type { Diagnostic } from '../src/mapping/model/model.ts';
-import { DEFAULT_BASE } from '../src/run/request.ts';
-import { makeDirectory } from '../src/storage/local/directory.ts';
-import { readText, resolveInside, writeAtomically } from '../src/storage/storage.ts';
-import { locate } from '../src/storage/url.ts';
-import { readTextBody } from './body.ts';
-import { RequestFault } from './problem.ts';
-import { type Api, type Call, type Parameter, type Reply, type Route, requiredParameter } from './route.ts';
+import type { Transformer } from '../../queues/jobs.ts';
+import { inspectMapping } from '../../queues/requests/mapping-inspection.ts';
+import { findMasterMapping, MASTER_MAPPING_HINT, type MasterMapping } from '../../queues/requests/transform.ts';
+import { mappingsOf } from '../../src/config/directories.ts';
+import { Fault } from '../../src/core/fault.ts';
+import { redact } from '../../src/core/redact.ts';
+import type { Diagnostic } from '../../src/mapping/model/model.ts';
+import { DEFAULT_BASE } from '../../src/run/request.ts';
+import { makeDirectory } from '../../src/storage/local/directory.ts';
+import { readText, resolveInside, writeAtomically } from '../../src/storage/storage.ts';
+import { locate } from '../../src/storage/url.ts';
+import { readTextBody } from '../body.ts';
+import { RequestFault } from '../problem.ts';
+import { type Api, type Call, type Parameter, type Reply, type Route, requiredParameter } from '../route.ts';
 
 const TURTLE = 'text/turtle';
 const FILE_NAME: Parameter = {

@@ -1,14 +1,14 @@
 /** `/process` and `/checkConnection` of the graph writer. */
 
-import { type FieldValues, fieldsOfBody, fieldsOfQuery, readWriteInputs } from '../queues/requests/process.ts';
-import { targetOf, writerRequest } from '../queues/requests/writer.ts';
-import { failureMessage } from '../queues/runs/outcome.ts';
-import { Fault } from '../src/core/fault.ts';
-import { redact } from '../src/core/redact.ts';
-import type { TargetProbe } from '../src/targets/target.ts';
-import { readJsonBody } from './body.ts';
-import type { Api, Call, Reply, Route } from './route.ts';
-import { answerRun, RUN_HEADERS, RUN_REPLIES } from './run-answer.ts';
+import { type FieldValues, fieldsOfBody, fieldsOfQuery, readWriteInputs } from '../../queues/requests/process.ts';
+import { targetOf, writerRequest } from '../../queues/requests/writer.ts';
+import { failureMessage } from '../../queues/runs/outcome.ts';
+import { Fault } from '../../src/core/fault.ts';
+import { redact } from '../../src/core/redact.ts';
+import type { TargetProbe } from '../../src/targets/target.ts';
+import { readJsonBody } from '../body.ts';
+import type { Api, Call, Reply, Route } from '../route.ts';
+import { answerRun, RUN_HEADERS, RUN_REPLIES } from '../run-answer.ts';
 
 export function writerRoutes(api: Api): readonly Route[] {
   const common = {
@@ -71,7 +71,7 @@ async function checkConnection(api: Api): Promise<Reply> {
 
 async function probe(api: Api): Promise<TargetProbe> {
   const address = targetOf(api.config.snapshot(), api.store);
-  const { openTarget } = await import('../src/targets/open.ts');
+  const { openTarget } = await import('../../src/targets/open.ts');
   const target = await openTarget(address);
   try {
     return await target.probe(api.ending);

@@ -1,6 +1,6 @@
 /** `/updateCron`: the schedule of the SQL transformer. */
-import { localTimezone, parseCron } from '../queues/schedule/cron.ts';
-import { type Api, optionalParameter, type Route, withinQueueWait } from './route.ts';
+import { localTimezone, parseCron } from '../../queues/schedule/cron.ts';
+import { type Api, optionalParameter, type Route, withinQueueWait } from '../route.ts';
 
 /** How many of the next ticks the answer shows. */
 const SHOWN = 3;

@@ -1,8 +1,8 @@
 /** Routes of the specification that a later version offers: they answer 501, so a client knows the path is right. */
-import { SERVICES, type Service } from '../queues/jobs.ts';
-import { Fault } from '../src/core/fault.ts';
-import type { Role } from './auth.ts';
-import type { Method, Route } from './route.ts';
+import { SERVICES, type Service } from '../../queues/jobs.ts';
+import { Fault } from '../../src/core/fault.ts';
+import type { Role } from '../auth.ts';
+import type { Method, Route } from '../route.ts';
 
 type LaterRow = readonly [method: Method, path: string, role: Role, summary: string];
 

@@ -1,8 +1,8 @@
 /** `/runs`: look at runs, and cancel them. */
-import type { RunState } from '../queues/jobs.ts';
-import { Fault } from '../src/core/fault.ts';
-import { type Api, type Call, explainQueueError, optionalParameter, type Route, withinQueueWait } from './route.ts';
-import { withReason } from './run-answer.ts';
+import type { RunState } from '../../queues/jobs.ts';
+import { Fault } from '../../src/core/fault.ts';
+import { type Api, type Call, explainQueueError, optionalParameter, type Route, withinQueueWait } from '../route.ts';
+import { withReason } from '../run-answer.ts';
 
 /** Every state of a run, in the order in which it may pass them. */
 export const RUN_STATES = ['queued', 'running', 'retrying', 'completed', 'failed', 'cancelled'] as const satisfies readonly RunState[];

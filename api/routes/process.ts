@@ -1,14 +1,14 @@
 /** `/process` of each transformer: what is asked for, as a run. */
-import { inputsRequest } from '../queues/requests/inputs.ts';
-import { SourceFault } from '../queues/requests/mapping-sources.ts';
-import { type FieldValues, fieldsOfBody, fieldsOfQuery } from '../queues/requests/process.ts';
-import { sqlRequest } from '../queues/requests/transform.ts';
-import { refusalMessage } from '../queues/runs/outcome.ts';
-import { Fault } from '../src/core/fault.ts';
-import { readJsonBody } from './body.ts';
-import { RequestFault } from './problem.ts';
-import { type Api, type Call, type Parameter, type Reply, type Route, withinQueueWait } from './route.ts';
-import { answerRun, RUN_HEADERS, RUN_REPLIES } from './run-answer.ts';
+import { inputsRequest } from '../../queues/requests/inputs.ts';
+import { SourceFault } from '../../queues/requests/mapping-sources.ts';
+import { type FieldValues, fieldsOfBody, fieldsOfQuery } from '../../queues/requests/process.ts';
+import { sqlRequest } from '../../queues/requests/transform.ts';
+import { refusalMessage } from '../../queues/runs/outcome.ts';
+import { Fault } from '../../src/core/fault.ts';
+import { readJsonBody } from '../body.ts';
+import { RequestFault } from '../problem.ts';
+import { type Api, type Call, type Parameter, type Reply, type Route, withinQueueWait } from '../route.ts';
+import { answerRun, RUN_HEADERS, RUN_REPLIES } from '../run-answer.ts';
 
 const QUERY: readonly Parameter[] = [
   { name: 'inputFileURL', in: 'query', required: true, description: 'URL of an input file; may be repeated', schema: 'TextList' },

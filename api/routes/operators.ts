@@ -2,13 +2,13 @@
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { backlogOf } from '../queues/runs/backlog.ts';
-import { directories } from '../src/config/directories.ts';
-import { VERSION } from '../src/config/version.ts';
-import { Fault } from '../src/core/fault.ts';
-import { type Measures, metricsText, registry } from '../src/core/telemetry/observe.ts';
-import { RequestFault } from './problem.ts';
-import { type Api, type Route, withinQueueWait } from './route.ts';
+import { backlogOf } from '../../queues/runs/backlog.ts';
+import { directories } from '../../src/config/directories.ts';
+import { VERSION } from '../../src/config/version.ts';
+import { Fault } from '../../src/core/fault.ts';
+import { type Measures, metricsText, registry } from '../../src/core/telemetry/observe.ts';
+import { RequestFault } from '../problem.ts';
+import { type Api, type Route, withinQueueWait } from '../route.ts';
 
 export const READINESS = '/health/ready';
 

@@ -1,12 +1,12 @@
 /** `/testDBConnection` and `/queryDatabase`: a database of the caller's choice, reached for the length of one request. */
-import { failureMessage } from '../queues/runs/outcome.ts';
-import { Fault } from '../src/core/fault.ts';
-import { type DatabaseAddress, openSession, type RowBatch, type SqlSession } from '../src/sql/database.ts';
-import { csvResult } from '../src/sql/result/csv.ts';
-import { jsonResult } from '../src/sql/result/json.ts';
-import { CHUNK_BYTES, type ResultSummary, writeResult } from '../src/sql/result/result.ts';
+import { failureMessage } from '../../queues/runs/outcome.ts';
+import { Fault } from '../../src/core/fault.ts';
+import { type DatabaseAddress, openSession, type RowBatch, type SqlSession } from '../../src/sql/database.ts';
+import { csvResult } from '../../src/sql/result/csv.ts';
+import { jsonResult } from '../../src/sql/result/json.ts';
+import { CHUNK_BYTES, type ResultSummary, writeResult } from '../../src/sql/result/result.ts';
+import type { Api, Call, Reply, Route } from '../route.ts';
 import { CONNECTION_PARAMETERS, QUERY_PARAMETERS, readAddress, readQuery, refuseOtherParameters } from './database-request.ts';
-import type { Api, Call, Reply, Route } from './route.ts';
 
 /** Database calls that one process makes at the same time; each holds a connection. */
 const MOST_CALLS = 16;

@@ -1,8 +1,8 @@
 /** The parameters of the routes that reach a database of the caller's choice: checked, and never repeated in a message. */
-import { Fault } from '../src/core/fault.ts';
-import type { DatabaseAddress } from '../src/sql/database.ts';
-import { parseJdbcUrl } from '../src/sql/jdbc/jdbc.ts';
-import { optionalParameter, type Parameter, requiredParameter } from './route.ts';
+import { Fault } from '../../src/core/fault.ts';
+import type { DatabaseAddress } from '../../src/sql/database.ts';
+import { parseJdbcUrl } from '../../src/sql/jdbc/jdbc.ts';
+import { optionalParameter, type Parameter, requiredParameter } from '../route.ts';
 
 const texts = { type: 'array', items: { type: 'string' } } as const;
 

@@ -1,6 +1,6 @@
 /** `/restartKafka`: switches the message queue connection of the whole fleet. */
-import { Fault } from '../src/core/fault.ts';
-import { type Api, type Route, withinQueueWait } from './route.ts';
+import { Fault } from '../../src/core/fault.ts';
+import { type Api, type Route, withinQueueWait } from '../route.ts';
 
 export function kafkaRoute(api: Api): Route {
   return {

@@ -1,12 +1,12 @@
 /** `/config` and `/updateConfig`: view and change the configuration of the fleet while it runs. */
-import { SERVICES, type Service } from '../queues/jobs.ts';
-import { type ConfigDocument, configDocument, shownValue } from '../src/config/document.ts';
-import { optionsOf, ownOption } from '../src/config/effective.ts';
-import { type OptionName, optionRow } from '../src/config/options/options.ts';
-import { findOption } from '../src/config/parse.ts';
-import { Fault } from '../src/core/fault.ts';
-import { readJsonBody } from './body.ts';
-import { type Api, type Call, optionalParameter, type Route, withinQueueWait } from './route.ts';
+import { SERVICES, type Service } from '../../queues/jobs.ts';
+import { type ConfigDocument, configDocument, shownValue } from '../../src/config/document.ts';
+import { optionsOf, ownOption } from '../../src/config/effective.ts';
+import { type OptionName, optionRow } from '../../src/config/options/options.ts';
+import { findOption } from '../../src/config/parse.ts';
+import { Fault } from '../../src/core/fault.ts';
+import { readJsonBody } from '../body.ts';
+import { type Api, type Call, optionalParameter, type Route, withinQueueWait } from '../route.ts';
 
 export function configRoutes(api: Api): readonly Route[] {
   return [
