@@ -12,17 +12,23 @@ interface Entry {
 }
 
 const COMMANDS: Readonly<Record<string, Entry>> = {
-  run: { summary: 'map files to RDF by mappings', start: async (argv) => (await import('./run.ts')).run(argv) },
-  check: { summary: 'say everything that is wrong with mappings', start: async (argv) => (await import('./check.ts')).check(argv) },
-  explain: { summary: 'show how a mapping would be carried out', start: async (argv) => (await import('./explain.ts')).explain(argv) },
+  run: { summary: 'map files to RDF by mappings', start: async (argv) => (await import('./commands/run.ts')).run(argv) },
+  check: {
+    summary: 'say everything that is wrong with mappings',
+    start: async (argv) => (await import('./commands/check.ts')).check(argv),
+  },
+  explain: {
+    summary: 'show how a mapping would be carried out',
+    start: async (argv) => (await import('./commands/explain.ts')).explain(argv),
+  },
   'direct-mapping': {
     summary: 'map the tables of a database to RDF without a mapping',
-    start: async (argv) => (await import('./direct-mapping.ts')).directMapping(argv),
+    start: async (argv) => (await import('./commands/direct-mapping.ts')).directMapping(argv),
   },
-  write: { summary: 'write N-Quads to a graph database', start: async (argv) => (await import('./write.ts')).write(argv) },
+  write: { summary: 'write N-Quads to a graph database', start: async (argv) => (await import('./commands/write.ts')).write(argv) },
   serve: {
     summary: 'start the service',
-    start: async (argv) => (await import('./serve.ts')).serve([...argv]),
+    start: async (argv) => (await import('./commands/serve.ts')).serve([...argv]),
   },
 };
 

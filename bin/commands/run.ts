@@ -1,8 +1,8 @@
 /** `quadmill run`: one run in this process. */
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
-import { Fault } from '../src/core/fault.ts';
-import { findNotInIri } from '../src/core/text.ts';
+import { Fault } from '../../src/core/fault.ts';
+import { findNotInIri } from '../../src/core/text.ts';
 import {
   type DatabaseAccess,
   type ErrorPolicy,
@@ -12,20 +12,20 @@ import {
   STANDARD_INPUT,
   XML_DEFAULT_NAMESPACES,
   type XmlDefaultNamespace,
-} from '../src/run/request.ts';
-import { ReaderGone } from '../src/sinks/descriptor.ts';
-import { GRAPH_HEADERS, OUTPUT_FORMATS } from '../src/sinks/sink.ts';
-import { formatByExtension } from '../src/storage/input-format.ts';
-import { type Command, helpOf, numberOf, type Parsed, parseCommandLine, UsageError } from './command-line.ts';
-import { DATABASE_OPTIONS, databaseOf, sqlLimits } from './database.ts';
-import { EXIT, failed } from './exit.ts';
-import { interruptible } from './interruption.ts';
-import { formatFor, keepGiven, openOutput, STANDARD_OUTPUT } from './output.ts';
-import { peakMemoryBytes } from './peak-memory.ts';
-import { graphHeaderOf, writeGraphFiles } from './property-graph.ts';
-import { inputsOf, READING_OPTIONS, readingOf } from './reading.ts';
-import { RejectionLog, Rejections } from './rejections.ts';
-import { complain, count, progressLine, say } from './terminal.ts';
+} from '../../src/run/request.ts';
+import { ReaderGone } from '../../src/sinks/descriptor.ts';
+import { GRAPH_HEADERS, OUTPUT_FORMATS } from '../../src/sinks/sink.ts';
+import { formatByExtension } from '../../src/storage/input-format.ts';
+import { type Command, helpOf, numberOf, type Parsed, parseCommandLine, UsageError } from '../command-line.ts';
+import { EXIT, failed } from '../exit.ts';
+import { interruptible } from '../interruption.ts';
+import { DATABASE_OPTIONS, databaseOf, sqlLimits } from '../options/database.ts';
+import { formatFor, keepGiven, openOutput, STANDARD_OUTPUT } from '../options/output.ts';
+import { graphHeaderOf, writeGraphFiles } from '../options/property-graph.ts';
+import { inputsOf, READING_OPTIONS, readingOf } from '../options/reading.ts';
+import { peakMemoryBytes } from '../peak-memory.ts';
+import { RejectionLog, Rejections } from '../rejections.ts';
+import { complain, count, progressLine, say } from '../terminal.ts';
 
 const MB = 2 ** 20;
 
@@ -125,11 +125,12 @@ export async function interruptibly(parsed: Parsed, work: (signal: AbortSignal) 
  * @param tellsEmpty whether to say why a triples map gave nothing: to the author of the mapping
  */
 export async function carryOut(request: RunRequest, parsed: Parsed, signal: AbortSignal, tellsEmpty = true): Promise<number> {
-  const { executeRun } = await import('../src/run/run.ts');
+  const { executeRun } = await import('../../src/run/run.ts');
   const target = targetOf(parsed);
   const format = formatFor(target, parsed.value('format'));
   const graphHeader = graphHeaderOf(parsed, target, format);
-  const prefixes = format === 'turtle' || format === 'trig' ? await (await import('./prefixes.ts')).prefixesOf(request) : undefined;
+  const prefixes =
+    format === 'turtle' || format === 'trig' ? await (await import('../options/prefixes.ts')).prefixesOf(request) : undefined;
   const output = await openOutput(target, format, prefixes);
   const log = request.onError === 'quarantine' ? new RejectionLog(output.rejectedPath) : undefined;
   const rejections = new Rejections(log);

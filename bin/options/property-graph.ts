@@ -2,10 +2,10 @@
 
 import { realpath, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import type { RunRequest } from '../src/run/request.ts';
-import type { GraphHeader, OutputFormat } from '../src/sinks/sink.ts';
-import { makeTemporaryDirectory } from '../src/storage/local/directory.ts';
-import { type Parsed, UsageError } from './command-line.ts';
+import type { RunRequest } from '../../src/run/request.ts';
+import type { GraphHeader, OutputFormat } from '../../src/sinks/sink.ts';
+import { makeTemporaryDirectory } from '../../src/storage/local/directory.ts';
+import { type Parsed, UsageError } from '../command-line.ts';
 import { STANDARD_OUTPUT } from './output.ts';
 
 /** @throws UsageError — the statements do not go to a file of lines, from which they could be read again */
@@ -32,11 +32,11 @@ export async function writeGraphFiles(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const [{ writeGraphCsv }, { publishParts }, { propertyGraphOf }, { DEFAULTS }, { readEnvironment }] = await Promise.all([
-    import('../src/property-graph/csv/write.ts'),
-    import('../src/sinks/file.ts'),
-    import('../queues/requests/transform.ts'),
-    import('../src/config/options/options.ts'),
-    import('../src/config/parse.ts'),
+    import('../../src/property-graph/csv/write.ts'),
+    import('../../src/sinks/file.ts'),
+    import('../../queues/requests/transform.ts'),
+    import('../../src/config/options/options.ts'),
+    import('../../src/config/parse.ts'),
   ]);
   const path = await realpath(target);
   const [directory, name] = [dirname(path), basename(path).replace(/\.[^.]+$/, '')];

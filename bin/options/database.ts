@@ -1,10 +1,10 @@
 /** The database of a command: its options, with the service's variables as defaults. */
 import { readFileSync } from 'node:fs';
-import { DEFAULTS } from '../src/config/options/options.ts';
-import { parseOption } from '../src/config/parse.ts';
-import { Fault } from '../src/core/fault.ts';
-import type { DatabaseAccess, SqlLimits } from '../src/run/request.ts';
-import type { CommandOption, Parsed } from './command-line.ts';
+import { DEFAULTS } from '../../src/config/options/options.ts';
+import { parseOption } from '../../src/config/parse.ts';
+import { Fault } from '../../src/core/fault.ts';
+import type { DatabaseAccess, SqlLimits } from '../../src/run/request.ts';
+import type { CommandOption, Parsed } from '../command-line.ts';
 
 /** A password on the command line would be everybody's on this machine: it comes from a file or a variable. */
 export const LOGIN_OPTIONS: Readonly<Record<string, CommandOption>> = {

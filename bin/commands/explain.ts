@@ -1,14 +1,14 @@
 /** `quadmill explain`: how a mapping would be carried out, without reading any input. */
-import { describeFault, Fault } from '../src/core/fault.ts';
-import type { Mapping } from '../src/mapping/model/model.ts';
-import { explainPlan } from '../src/plan/explain.ts';
-import { Databases } from '../src/run/databases/databases.ts';
-import { loadMapping } from '../src/run/prepare/load.ts';
-import { type DatabaseAccess, DEFAULT_BASE } from '../src/run/request.ts';
-import { type Command, helpOf, parseCommandLine, UsageError } from './command-line.ts';
-import { DATABASE_OPTIONS, databaseOf, sqlLimits } from './database.ts';
-import { EXIT } from './exit.ts';
-import { say } from './terminal.ts';
+import { describeFault, Fault } from '../../src/core/fault.ts';
+import type { Mapping } from '../../src/mapping/model/model.ts';
+import { explainPlan } from '../../src/plan/explain.ts';
+import { Databases } from '../../src/run/databases/databases.ts';
+import { loadMapping } from '../../src/run/prepare/load.ts';
+import { type DatabaseAccess, DEFAULT_BASE } from '../../src/run/request.ts';
+import { type Command, helpOf, parseCommandLine, UsageError } from '../command-line.ts';
+import { EXIT } from '../exit.ts';
+import { DATABASE_OPTIONS, databaseOf, sqlLimits } from '../options/database.ts';
+import { say } from '../terminal.ts';
 
 const EXPLAIN: Command = {
   name: 'explain',

@@ -1,7 +1,7 @@
 /** The prefixes that mapping documents declare, to shorten Turtle and TriG output. */
-import { dataPrefixes } from '../src/mapping/vocabulary/prefixes.ts';
-import { readMappingDocuments } from '../src/run/prepare/load.ts';
-import type { RunRequest } from '../src/run/request.ts';
+import { dataPrefixes } from '../../src/mapping/vocabulary/prefixes.ts';
+import { readMappingDocuments } from '../../src/run/prepare/load.ts';
+import type { RunRequest } from '../../src/run/request.ts';
 
 /** @throws Fault mapping/unreadable */
 export async function prefixesOf(request: RunRequest): Promise<Record<string, string>> {

@@ -1,11 +1,11 @@
 /** What a command is given to read, and how: its options, whatever the mapping says. */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { contradictionIn, delimiterOf, quoteOf } from '../src/core/csv-dialect.ts';
-import { isEncoding, KNOWN_ENCODINGS } from '../src/core/encoding-name.ts';
-import { type InputBinding, type ReadingOptions, STANDARD_INPUT } from '../src/run/request.ts';
-import { INPUT_FORMATS, type InputFormat } from '../src/storage/input-format.ts';
-import { type CommandOption, type Parsed, UsageError } from './command-line.ts';
+import { contradictionIn, delimiterOf, quoteOf } from '../../src/core/csv-dialect.ts';
+import { isEncoding, KNOWN_ENCODINGS } from '../../src/core/encoding-name.ts';
+import { type InputBinding, type ReadingOptions, STANDARD_INPUT } from '../../src/run/request.ts';
+import { INPUT_FORMATS, type InputFormat } from '../../src/storage/input-format.ts';
+import { type CommandOption, type Parsed, UsageError } from '../command-line.ts';
 
 export const READING_OPTIONS: Readonly<Record<string, CommandOption>> = {
   input: {

@@ -1,10 +1,10 @@
 /** `quadmill check`: everything that is wrong with mappings, at once, without reading any input. */
-import { formatDiagnostic } from '../src/mapping/model/diagnostics.ts';
-import { readMapping } from '../src/mapping/parse/read.ts';
-import { readMappingDocuments } from '../src/run/prepare/load.ts';
-import { DEFAULT_BASE } from '../src/run/request.ts';
-import { type Command, helpOf, parseCommandLine, UsageError } from './command-line.ts';
-import { EXIT } from './exit.ts';
+import { formatDiagnostic } from '../../src/mapping/model/diagnostics.ts';
+import { readMapping } from '../../src/mapping/parse/read.ts';
+import { readMappingDocuments } from '../../src/run/prepare/load.ts';
+import { DEFAULT_BASE } from '../../src/run/request.ts';
+import { type Command, helpOf, parseCommandLine, UsageError } from '../command-line.ts';
+import { EXIT } from '../exit.ts';
 
 const CHECK: Command = {
   name: 'check',

@@ -2,16 +2,16 @@
 
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Fault } from '../src/core/fault.ts';
-import { type DatabaseAccess, DEFAULT_BASE } from '../src/run/request.ts';
-import { openSession } from '../src/sql/database.ts';
-import { type DirectMappingRequest, readDirectMapping } from '../src/sql/direct-mapping/direct-mapping.ts';
-import { parseJdbcUrl } from '../src/sql/jdbc/jdbc.ts';
-import { makeTemporaryDirectory } from '../src/storage/local/directory.ts';
-import { type Command, helpOf, type Parsed, parseCommandLine, UsageError } from './command-line.ts';
-import { databaseOf, LOGIN_OPTIONS, sqlLimits } from './database.ts';
-import { EXIT } from './exit.ts';
-import { STANDARD_OUTPUT } from './output.ts';
+import { Fault } from '../../src/core/fault.ts';
+import { type DatabaseAccess, DEFAULT_BASE } from '../../src/run/request.ts';
+import { openSession } from '../../src/sql/database.ts';
+import { type DirectMappingRequest, readDirectMapping } from '../../src/sql/direct-mapping/direct-mapping.ts';
+import { parseJdbcUrl } from '../../src/sql/jdbc/jdbc.ts';
+import { makeTemporaryDirectory } from '../../src/storage/local/directory.ts';
+import { type Command, helpOf, type Parsed, parseCommandLine, UsageError } from '../command-line.ts';
+import { EXIT } from '../exit.ts';
+import { databaseOf, LOGIN_OPTIONS, sqlLimits } from '../options/database.ts';
+import { STANDARD_OUTPUT } from '../options/output.ts';
 import { carryOut, interruptibly, RUN, requestOf, targetOf } from './run.ts';
 
 const { output, format, base, 'on-error': onError, 'max-rejected': maxRejected, 'memory-mb': memory, stats } = RUN.options;

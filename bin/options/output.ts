@@ -2,12 +2,12 @@
 import { closeSync, openSync } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
-import { Fault } from '../src/core/fault.ts';
-import { writeFault } from '../src/sinks/descriptor.ts';
-import { openFileSink } from '../src/sinks/file.ts';
-import { FORMAT_EXTENSION, OUTPUT_FORMATS, type OutputFormat, type QuadSink } from '../src/sinks/sink.ts';
-import { openStreamSink } from '../src/sinks/stream.ts';
-import { locate } from '../src/storage/url.ts';
+import { Fault } from '../../src/core/fault.ts';
+import { writeFault } from '../../src/sinks/descriptor.ts';
+import { openFileSink } from '../../src/sinks/file.ts';
+import { FORMAT_EXTENSION, OUTPUT_FORMATS, type OutputFormat, type QuadSink } from '../../src/sinks/sink.ts';
+import { openStreamSink } from '../../src/sinks/stream.ts';
+import { locate } from '../../src/storage/url.ts';
 
 export interface Output {
   readonly sink: QuadSink;

@@ -2,22 +2,22 @@
 
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { targetOf, writerRequest } from '../queues/requests/writer.ts';
-import { DEFAULTS, type OptionName, type OptionValues, type Snapshot } from '../src/config/options/options.ts';
-import { parseOption, readEnvironment } from '../src/config/parse.ts';
-import { describeFault, Fault } from '../src/core/fault.ts';
-import { redact } from '../src/core/redact.ts';
-import type { RejectedStatement } from '../src/nquads/statement.ts';
-import { makeTemporaryDirectory } from '../src/storage/local/directory.ts';
-import { TARGET_TYPES, type TargetType, UPDATE_SCOPES, WRITE_MODES } from '../src/targets/target.ts';
-import type { WriteReport, WriteRequest } from '../src/write/request.ts';
-import { type Command, helpOf, numberOf, type Parsed, parseCommandLine, UsageError } from './command-line.ts';
-import { readPassword } from './database.ts';
-import { EXIT, failed } from './exit.ts';
-import { interruptible } from './interruption.ts';
-import { peakMemoryBytes } from './peak-memory.ts';
-import { RejectionLog } from './rejections.ts';
-import { complain, count, progressLine, say } from './terminal.ts';
+import { targetOf, writerRequest } from '../../queues/requests/writer.ts';
+import { DEFAULTS, type OptionName, type OptionValues, type Snapshot } from '../../src/config/options/options.ts';
+import { parseOption, readEnvironment } from '../../src/config/parse.ts';
+import { describeFault, Fault } from '../../src/core/fault.ts';
+import { redact } from '../../src/core/redact.ts';
+import type { RejectedStatement } from '../../src/nquads/statement.ts';
+import { makeTemporaryDirectory } from '../../src/storage/local/directory.ts';
+import { TARGET_TYPES, type TargetType, UPDATE_SCOPES, WRITE_MODES } from '../../src/targets/target.ts';
+import type { WriteReport, WriteRequest } from '../../src/write/request.ts';
+import { type Command, helpOf, numberOf, type Parsed, parseCommandLine, UsageError } from '../command-line.ts';
+import { EXIT, failed } from '../exit.ts';
+import { interruptible } from '../interruption.ts';
+import { readPassword } from '../options/database.ts';
+import { peakMemoryBytes } from '../peak-memory.ts';
+import { RejectionLog } from '../rejections.ts';
+import { complain, count, progressLine, say } from '../terminal.ts';
 
 const WRITE: Command = {
   name: 'write',
@@ -128,7 +128,7 @@ function typeByUrl(target: string): TargetType {
 }
 
 async function carryOut(request: WriteRequest, parsed: Parsed, signal: AbortSignal): Promise<number> {
-  const { executeWrite } = await import('../src/write/write.ts');
+  const { executeWrite } = await import('../../src/write/write.ts');
   const log = new RejectionLog(parsed.value('rejected') ?? 'rejected.ndjson');
   const first: RejectedStatement[] = [];
   const line = progressLine();
