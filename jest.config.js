@@ -7,5 +7,5 @@ export default {
     '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'es6' } }],
   },
   testTimeout: 30_000,
-  reporters: ['default', '<rootDir>/test/reporter.js'],
+  reporters: ['default', '<rootDir>/test/support/reporter.js'],
 };

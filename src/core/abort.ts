@@ -1,7 +1,7 @@
 /**
  * Signals that end with others, or after a time.
  *
- * `AbortSignal.any` and `AbortSignal.timeout` are used nowhere (`test/layers.test.ts`): Node 20 may collect a time-out that only a combined
+ * `AbortSignal.any` and `AbortSignal.timeout` are used nowhere (`test/project/layers.test.ts`): Node 20 may collect a time-out that only a combined
  * signal refers to, and then it never fires.
  */
 import { setMaxListeners } from 'node:events';

@@ -12,7 +12,7 @@ import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { table } from '../conformance/summary.ts';
 import { startRedis } from '../servers/redis.ts';
-import { postJson, type ServiceProcess, startService } from '../service/process.ts';
+import { postJson, type ServiceProcess, startService } from '../support/service/process.ts';
 
 const COPIES = 10;
 const SLICE_BYTES = 256 * 2 ** 20;

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { didYouMean } from '../../src/core/nearest.ts';
 import { table } from '../conformance/summary.ts';
-import { PROJECT_ROOT } from '../project-root.ts';
+import { PROJECT_ROOT } from '../support/project-root.ts';
 import { DATABASES, type LoadedDatabase } from './databases.ts';
 import { benchFleet, FLEET_MAPPINGS } from './fleet.ts';
 import { type Measurement, measure, node } from './measure.ts';

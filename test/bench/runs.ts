@@ -10,8 +10,8 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { table } from '../conformance/summary.ts';
 import { startRedis } from '../servers/redis.ts';
-import { PEOPLE, peopleMapping } from '../service/inputs.ts';
-import { type ServiceProcess, startService } from '../service/process.ts';
+import { PEOPLE, peopleMapping } from '../support/service/inputs.ts';
+import { type ServiceProcess, startService } from '../support/service/process.ts';
 
 interface RunsMeasurement {
   readonly runsPerSecond: number;

@@ -1,6 +1,6 @@
 /** What the bench runs: folders that `generate.mjs` makes, the mapping in them, and how many statements must come out. */
 import { join } from 'node:path';
-import { PROJECT_ROOT } from '../project-root.ts';
+import { PROJECT_ROOT } from '../support/project-root.ts';
 import type { DATABASES } from './databases.ts';
 
 export interface Workload {

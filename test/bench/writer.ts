@@ -16,7 +16,7 @@ import type { WriteReport, WriteRequest } from '../../src/write/request.ts';
 import { table } from '../conformance/summary.ts';
 import { BENCH_STORES, type BenchStore, type Counts, EXPECTED, inputLines } from './writer-stores.ts';
 
-const WRITER = fileURLToPath(new URL('../targets-writer.js', import.meta.url));
+const WRITER = fileURLToPath(new URL('../src/write/writer.js', import.meta.url));
 /** Of the rate by hand. */
 const WANTED = 0.7;
 

@@ -5,7 +5,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withLimit } from '../../src/core/abort.ts';
-import { PROJECT_ROOT } from '../project-root.ts';
+import { PROJECT_ROOT } from '../support/project-root.ts';
 import { type Span, spanOf } from './spans.ts';
 
 export interface MemberOptions {

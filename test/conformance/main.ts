@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { PROJECT_ROOT } from '../project-root.ts';
+import { PROJECT_ROOT } from '../support/project-root.ts';
 import { CaseDatabases } from './databases.ts';
 import { readManifest } from './manifest.ts';
 import { runCase } from './run-case.ts';

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { PROJECT_ROOT } from '../project-root.ts';
+import { PROJECT_ROOT } from '../support/project-root.ts';
 import { startService } from './service.ts';
 import { type Answer, ask, expectStatus, indented, say, title } from './telling.ts';
 

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { PROJECT_ROOT } from '../project-root.ts';
+import { PROJECT_ROOT } from '../support/project-root.ts';
 
 export interface RunningService {
   /** `http://127.0.0.1:port`. */

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DataFactory, Parser, Store } from 'n3';
 import pg from 'pg';
-import { PROJECT_ROOT } from '../project-root.ts';
 import { startPostgres } from '../servers/postgres.ts';
+import { PROJECT_ROOT } from '../support/project-root.ts';
 import { startService } from './service.ts';
 import { ask, expectStatus, indented, say, title } from './telling.ts';
 

@@ -1,0 +1,98 @@
+/** Who is let in: tokens and roles, and what is served without tokens. */
+import { request } from 'node:http';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { isLoopback, makeGuard, parseTokens } from '../../api/auth.ts';
+import { type FakeApi, startFakeApi } from '../support/service/fake.ts';
+
+let api: FakeApi | undefined;
+afterEach(async () => {
+  await api?.close();
+  api = undefined;
+});
+
+describe('tokens', () => {
+  test.each([
+    [['ann:viewer:s3cret'], [['ann', 'viewer']]],
+    [
+      ['ann:viewer:a:b:c', 'bob:admin:x'],
+      [
+        ['ann', 'viewer'],
+        ['bob', 'admin'],
+      ],
+    ],
+    [['operator:s3cret'], [['operator-1', 'operator']]],
+  ])('%j', (entries, expected) => {
+    expect(parseTokens(entries).map(({ name, role }) => [name, role])).toEqual(expected);
+  });
+
+  test.each([[['s3cret']], [['ann:owner:s3cret']], [['ann:viewer:']], [[':viewer:s3cret']], [['ann:viewer:s3cret1', 'ann:admin:s3cret2']]])(
+    'refuses %j without repeating the secret',
+    (entries) => {
+      expect(() => parseTokens(entries)).toThrow(/API_TOKENS/);
+      expect(() => parseTokens(entries)).not.toThrow(/s3cret/);
+    },
+  );
+
+  test.each([
+    [undefined, '/semi-structured-transformer/config', 'GET', 401],
+    ['wrong', '/semi-structured-transformer/config', 'GET', 401],
+    ['v-token', '/semi-structured-transformer/config', 'GET', 200],
+    ['v-token', '/semi-structured-transformer/runs', 'GET', 200],
+    ['v-token', '/metrics', 'GET', 200],
+    [undefined, '/metrics', 'GET', 401],
+    ['v-token', '/semi-structured-transformer/process', 'POST', 403],
+    ['o-token', '/semi-structured-transformer/process', 'POST', 400],
+    ['o-token', '/semi-structured-transformer/updateConfig', 'PUT', 403],
+    ['o-token', '/semi-structured-transformer/rml?fileName=x.ttl', 'PUT', 403],
+    ['a-token', '/semi-structured-transformer/updateConfig', 'PUT', 400],
+    ['a-token', '/semi-structured-transformer/config', 'GET', 200],
+    [undefined, '/health/live', 'GET', 200],
+    [undefined, '/openapi.json', 'GET', 200],
+  ])('with token %s, %s answers %s with %i', async (token, path, method, status) => {
+    api = await startFakeApi({ API_TOKENS: ['vic:viewer:v-token', 'oli:operator:o-token', 'ada:admin:a-token'] });
+    const response = await fetch(api.url + path, { method, headers: token === undefined ? {} : { authorization: `Bearer ${token}` } });
+    expect(response.status).toBe(status);
+    expect(response.headers.has('www-authenticate')).toBe(status === 401);
+    await response.arrayBuffer();
+  });
+});
+
+describe('without tokens', () => {
+  test.each(['0.0.0.0', '::', '192.168.0.7', 'example.com'])('refuses to listen on %s, unless that is allowed', (host) => {
+    expect(() => makeGuard([], host, false)).toThrow(/API_TOKENS|tokens/);
+    expect(makeGuard([], host, true).admit({ host: 'example.com' }, 'admin')).toBe('anonymous');
+    expect(() => makeGuard(parseTokens(['ann:viewer:x']), host, false)).not.toThrow();
+  });
+
+  test.each([
+    ['127.0.0.1', true],
+    ['127.1.2.3', true],
+    ['localhost', true],
+    ['::1', true],
+    ['127.0.0.1.example.com', false],
+    ['0.0.0.0', false],
+    ['10.0.0.1', false],
+  ])('%s is this machine alone: %s', (host, expected) => {
+    expect(isLoopback(host)).toBe(expected);
+  });
+
+  const statusOf = (url: string, headers: Record<string, string>): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      request(url, { headers }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      })
+        .on('error', reject)
+        .end();
+    });
+
+  test.each<[string, Record<string, string>, number]>([
+    ['localhost', { host: 'localhost:8080' }, 200],
+    ['a page of another site', { 'sec-fetch-site': 'cross-site' }, 403],
+    ['a name that was made to point here', { host: 'evil.example:8080' }, 403],
+    ['the address bar', { 'sec-fetch-site': 'none' }, 200],
+  ])('answers %s as it should', async (_, headers, status) => {
+    api = await startFakeApi({});
+    expect(await statusOf(`${api.url}/semi-structured-transformer/config`, headers)).toBe(status);
+  });
+});

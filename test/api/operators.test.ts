@@ -1,0 +1,70 @@
+/** What operators are told of the queue and the disk, on every kind of queue. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from '@jest/globals';
+import { openBackend } from '../../queues/backend/backend.ts';
+import { SLICE_QUEUE, type TransformRequest } from '../../queues/jobs.ts';
+import { backlogOf } from '../../queues/runs/backlog.ts';
+import { openRuns } from '../../queues/runs/runs.ts';
+import { quietLogger } from '../../src/core/telemetry/observe.ts';
+import { QUEUES, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
+import { startFakeApi } from '../support/service/fake.ts';
+import { ask } from '../support/service/process.ts';
+
+/** Nobody takes it here, so it need not be one that could be carried out. */
+const request = { service: 'sql-transformer', inputs: [], mappings: [] } as unknown as TransformRequest;
+
+describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
+  const check = missing === undefined ? test : test.skip;
+
+  check(
+    `the age of the oldest run that waits, and the slices, are those of the queue${missing === undefined ? '' : ` (skipped: ${missing})`}`,
+    async () => {
+      const prefix = uniquePrefix();
+      const directory = await temporaryDirectory();
+      const server = await start();
+      const backend = await openBackend({ url: server.url, directory: directory.path, prefix }, quietLogger());
+      const runs = await openRuns(backend);
+      try {
+        expect(await backlogOf(backend)).toEqual({ oldestSeconds: 0, slices: { waiting: 0, active: 0, retrying: 0 } });
+        const submitted = Date.now();
+        const { id: first } = await runs.submit(request, {});
+        await sleep(600);
+        await runs.submit(request, {});
+        await backend.queue(SLICE_QUEUE).add('slice', {});
+        const before = await backlogOf(backend);
+        expect(before.oldestSeconds).toBeGreaterThan(0.5);
+        expect(before.slices).toEqual({ waiting: 1, active: 0, retrying: 0 });
+        // One that a worker has taken waits no more, also while it waits for another attempt.
+        const worker = backend.worker('transform', async () => Promise.reject(new Error('again')), { concurrency: 1 });
+        const taken = new Promise((resolve) => worker.once('failed', resolve));
+        worker.run().catch(() => undefined);
+        expect(await taken).toMatchObject({ id: first });
+        await worker.close();
+        const { oldestSeconds } = await backlogOf(backend);
+        expect(oldestSeconds).toBeLessThan((Date.now() - submitted) / 1000 - 0.5);
+
+        const api = await startFakeApi({ DATA_DIR: directory.path }, { runs, queues: backend });
+        const { body } = await ask(`${api.url}/metrics`);
+        await api.close();
+        expect(body).toMatch(/^rml_queue_oldest_seconds \d/m);
+        expect(body).toMatch(/^rml_queue_slices\{state="waiting"\} 1$/m);
+        expect(body).toMatch(/^rml_disk_free_bytes\{directory="spill"\} [1-9]/m);
+        expect(body).toMatch(/^rml_disk_free_bytes\{directory="output"\} [1-9]/m);
+      } finally {
+        await runs.close();
+        await backend.close();
+        await server.stop(prefix);
+        await directory.remove();
+      }
+    },
+    60_000,
+  );
+});
+
+test("space in an object store is nobody's to measure", async () => {
+  const api = await startFakeApi({ OUTPUT_DIR_URL: 's3://bucket/output' });
+  const { body } = await ask(`${api.url}/metrics`);
+  await api.close();
+  expect(body).toMatch(/directory="spill"/);
+  expect(body).not.toMatch(/directory="output"/);
+});

@@ -1,0 +1,82 @@
+/** What chaos breaks things with, and how it judges: that it sees what it is to see. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { answers, missingPostgres, startPostgres } from '../servers/postgres.ts';
+import { Ledger } from './ledger.ts';
+import { expectedStatements, outputBytes, planLoad } from './load.ts';
+import { PRESETS } from './presets.ts';
+import { Random } from './random.ts';
+import type { QueueEvent } from './recovery.ts';
+import { judgeWaits } from './waits.ts';
+import { diskMb } from './world.ts';
+
+const endings: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+const missing = await missingPostgres();
+(missing === undefined ? test : test.skip)(
+  'a PostgreSQL that has ended already can be crashed, and is there again afterwards',
+  async () => {
+    const server = await startPostgres();
+    if ('skip' in server) throw new Error(server.skip);
+    endings.push(() => server.stop());
+    process.kill(server.pid, 'SIGKILL');
+    await server.crash();
+    await server.restart();
+    expect(await answers(server.url)).toBe(true);
+  },
+);
+
+describe('the disk', () => {
+  const has = { kafka: true, database: true };
+
+  test.each([60, 120])('has room for what %i s of load write', (seconds) => {
+    const runs = planLoad(PRESETS.mixed.load(seconds), new Random(20261121), has);
+    const bytes = runs.reduce((sum, run) => sum + outputBytes(run), 0);
+    expect(diskMb(runs, 3) * 2 ** 20).toBeGreaterThan(bytes * 1.2);
+    for (const run of runs.slice(0, 40)) {
+      if (outputBytes(run) === 0) continue;
+      expect([...expectedStatements(run)].reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0)).toBeLessThanOrEqual(
+        outputBytes(run),
+      );
+    }
+  });
+});
+
+describe('the verdict', () => {
+  async function violations(events: readonly (readonly [at: number, event: string])[], free: readonly (readonly [number, number])[]) {
+    const directory = await mkdtemp(join(tmpdir(), 'quadmill-verdict-'));
+    endings.push(() => rm(directory, { recursive: true, force: true }));
+    const ledger = new Ledger(join(directory, 'ledger.ndjson'), []);
+    const all = events.map(([at, event]): QueueEvent => ({ at, event, due: 0 }));
+    const spans = free.map(([from, to]) => ({ from, to }));
+    const delays = { longest: () => 0 } as unknown as Parameters<typeof judgeWaits>[2];
+    judgeWaits({ transform: new Map([['r1', all]]), slice: new Map() }, { transform: spans, slice: [] }, delays, ledger);
+    return ledger.violations;
+  }
+  const lost = (at: number): (readonly [number, string])[] => [
+    [at, 'delayed'],
+    [at, 'stalled'],
+  ];
+
+  test('sees a run that is started again and again without a pause that grows', async () => {
+    const start = (at: number): readonly [number, string] => [at, 'active'];
+    const kept = [start(0), ...lost(3_000), start(4_000), ...lost(7_000), start(9_000)];
+    expect(await violations(kept, [])).toEqual([]);
+    const broken = [start(0), ...lost(3_000), start(4_000), ...lost(7_000), start(8_000)];
+    expect(await violations(broken, [])).toEqual([expect.stringContaining('r1 was started again 1000 ms after it was lost 2 times')]);
+  });
+
+  test('sees a run that waits while there is a free place, and none where all are taken', async () => {
+    const waited: (readonly [number, string])[] = [
+      [0, 'waiting'],
+      [9_000, 'active'],
+    ];
+    expect(await violations(waited, [[8_500, 9_500]])).toEqual([]);
+    expect(await violations(waited, [[5_000, 9_500]])).toEqual([expect.stringContaining('waited 4000 ms')]);
+  });
+});

@@ -1,0 +1,292 @@
+/** Callers take turns, on every queue that is here: what `queues/backend/fair-queueing.ts` says, kept by real workers with a made-up engine. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Worker } from 'bullmq';
+import { openBackend, type QueueBackend } from '../../../queues/backend/backend.ts';
+import { laneOf, prioritiesFrom, priorityOf, URGENCIES, USUAL_URGENCY, urgencyOf } from '../../../queues/backend/fair-queueing.ts';
+import type { LostPause } from '../../../queues/backend/lost.ts';
+import { SLICE_QUEUE, TRANSFORM_QUEUE, type TransformRequest } from '../../../queues/jobs.ts';
+import { openRuns } from '../../../queues/runs/runs.ts';
+import { openConfig } from '../../../src/config/store.ts';
+import { quietLogger } from '../../../src/core/telemetry/observe.ts';
+import { startWorkers } from '../../../workers/host.ts';
+import { QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
+import { tinyRun } from '../../support/queues/requests.ts';
+
+const DIST = new URL('../../../dist/test/', import.meta.url);
+const ENGINE = new URL('support/queues/engine.js', DIST).href;
+const CALLER = fileURLToPath(new URL('support/queues/caller.js', DIST));
+const MANY = 2_000;
+/** The embedded queue takes a hundred runs a second on an idle machine; other tests may be running. */
+const LIMIT_MS = 180_000;
+const logger = quietLogger();
+
+describe('places and priorities', () => {
+  const lane = laneOf(TRANSFORM_QUEUE, USUAL_URGENCY);
+
+  test('of an urgency lie between those of its neighbours, and within what BullMQ takes', () => {
+    for (let urgency = 0; urgency < URGENCIES; urgency++) {
+      const band = laneOf(TRANSFORM_QUEUE, urgency);
+      for (const place of [0, 1, 1.5, 10_000, 1e9]) {
+        expect(urgencyOf(priorityOf(band, place))).toBe(urgency);
+        expect(priorityOf(band, place)).toBeGreaterThan(0);
+        expect(priorityOf(band, place)).toBeLessThanOrEqual(2 ** 21);
+      }
+    }
+  });
+
+  test('go up by one at first, never down, and a million of them are far from the end', () => {
+    const priorities = prioritiesFrom(lane, 1, 1_000_000);
+    expect(priorities.slice(0, 20)).toEqual(Array.from({ length: 20 }, (_, i) => lane.above + 1 + i));
+    expect(priorities.every((priority, i) => i === 0 || priority >= (priorities[i - 1] as number))).toBe(true);
+    expect((priorities.at(-1) as number) - lane.above).toBeLessThan(lane.width / 2);
+  });
+});
+
+for (const queue of QUEUES) {
+  if (queue.missing === undefined) describe(`on ${queue.name}`, () => suite(queue));
+  else describe(`on ${queue.name}`, () => test.skip(`is not tested: ${queue.missing}`, () => undefined));
+}
+
+function suite(queue: TestQueue): void {
+  let server: TestServer;
+  let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+  let prefix: string;
+  let backend: QueueBackend;
+  let runs: Awaited<ReturnType<typeof openRuns>>;
+  let closes: (() => Promise<unknown>)[];
+
+  beforeEach(async () => {
+    server = await queue.start();
+    directory = await temporaryDirectory();
+    prefix = uniquePrefix();
+    closes = [];
+  });
+  afterEach(async () => {
+    for (const close of closes.reverse()) await close();
+    await server.stop(prefix);
+    await directory.remove();
+  });
+
+  async function open(): Promise<void> {
+    backend = await openBackend({ url: server.url, prefix, directory: directory.path }, logger);
+    closes.push(() => backend.close());
+    runs = await openRuns(backend);
+    closes.push(() => runs.close());
+  }
+
+  /** Starts places for runs, and as many for slices; the answer grows by the id of each job of the queue that is taken. With one place, in exact order. */
+  async function work(name: string, places = 1): Promise<readonly string[]> {
+    const taken: string[] = [];
+    const events = await backend.queueEvents(name);
+    events.on('active', ({ jobId }) => taken.push(jobId));
+    const database = { JDBC_URL: 'jdbc:postgresql://host/db', DB_USER: 'u', DB_PASSWORD: 'p' };
+    const config = await openConfig({ DATA_DIR: directory.path, WORKER_CONCURRENCY: places, ...database }, backend.settings);
+    const workers = await startWorkers(backend, config, logger, { engine: ENGINE });
+    closes.push(async () => {
+      await workers.drain(2_000);
+      config.close();
+    });
+    return taken;
+  }
+
+  const submit = async (caller: string, urgency?: number): Promise<string> =>
+    (await runs.submit(tinyRun(directory.path), { caller, urgency })).id;
+  const submitMany = async (caller: string, count: number): Promise<readonly string[]> => {
+    const ids: string[] = [];
+    while (ids.length < count) ids.push(await submit(caller));
+    return ids;
+  };
+  const outcomes = async (ids: readonly string[]): Promise<void> => {
+    const ended = await Promise.all(ids.map((id) => runs.outcome(id, LIMIT_MS)));
+    expect(ended.map((outcome) => outcome?.state)).toEqual(ids.map(() => 'completed'));
+  };
+  /** Events may be a little behind outcomes. */
+  const untilTaken = async (taken: readonly string[], ids: readonly string[]): Promise<void> => {
+    for (const deadline = Date.now() + LIMIT_MS; !ids.every((id) => taken.includes(id)); await sleep(25)) {
+      if (Date.now() > deadline) throw new Error(`not all of ${ids.length} jobs were taken`);
+    }
+  };
+  const inOrder = (taken: readonly string[], ids: readonly string[]): readonly string[] => taken.filter((id) => ids.includes(id));
+
+  test(
+    `ten runs do not wait behind ${MANY} of another caller, and those of one caller keep their order`,
+    async () => {
+      await open();
+      const many = await submitMany('many', MANY);
+      const few = await submitMany('few', 10);
+      const taken = await work(TRANSFORM_QUEUE);
+      await outcomes(few);
+      await untilTaken(taken, few);
+      // One of each in turn.
+      expect(taken.indexOf(few.at(-1) as string)).toBeLessThanOrEqual(24);
+      // While the queue is busy, a third caller begins where it is.
+      const before = taken.length;
+      const late = await submitMany('late', 3);
+      await outcomes(late);
+      await untilTaken(taken, late);
+      const [soon, , last] = late.map((id) => taken.indexOf(id)) as [number, number, number];
+      expect(soon - before).toBeLessThan(MANY / 10);
+      expect(last - before).toBeLessThan(MANY / 5);
+      expect(inOrder(taken, few)).toEqual(few);
+      expect(inOrder(taken, late)).toEqual(late);
+      expect(inOrder(taken, many)).toEqual(many.slice(0, taken.length - few.length - late.length));
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    'runs of a smaller urgency number go first, whoever asks for them',
+    async () => {
+      await open();
+      const ids = [await submit('a', 7), await submit('a'), await submit('a'), await submit('b', 3), await submit('a', 0)];
+      const [background, first, second, other, urgent] = ids as [string, string, string, string, string];
+      const taken = await work(TRANSFORM_QUEUE);
+      await outcomes(ids);
+      await untilTaken(taken, ids);
+      expect(taken).toEqual([urgent, first, other, second, background]);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    'a caller whose process is killed while it submits keeps its order, and its place is right again when the queue is empty',
+    async () => {
+      const child = spawn(process.execPath, [CALLER, server.url, prefix, directory.path, 'many'], { stdio: ['ignore', 'pipe', 'inherit'] });
+      await once(child.stdout, 'data');
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      await open();
+      const waiting = (await backend.queue(TRANSFORM_QUEUE).getPrioritized()).map(({ id }) => id as string);
+      expect(waiting.length).toBeGreaterThanOrEqual(100);
+      const lane = laneOf(TRANSFORM_QUEUE, USUAL_URGENCY);
+      // Places that were taken and not used, as by a process that died in between.
+      for (let i = 0; i < 5; i++) await backend.turns.take(lane, 'many');
+      const [more, few] = [await submitMany('many', 5), await submitMany('few', 5)];
+      const taken = await work(TRANSFORM_QUEUE);
+      const all = [...waiting, ...more, ...few];
+      await outcomes(all);
+      await untilTaken(taken, all);
+      expect(taken.indexOf(few.at(-1) as string)).toBeLessThanOrEqual(12);
+      expect(inOrder(taken, more)).toEqual(more);
+      expect(taken.slice(-5)).toEqual(more);
+      expect(await backend.turns.take(lane, 'many')).toBe(1);
+      expect(await backend.turns.take(lane, 'other')).toBe(1);
+    },
+    LIMIT_MS,
+  );
+
+  /** A worker that takes one job, and is as good as dead from then on, but for its looks for lost jobs. */
+  async function loseNext(pause: LostPause): Promise<{ readonly id: string; readonly worker: Worker }> {
+    const dead = { skipLockRenewal: true, lockDuration: 100, stalledInterval: 200, lostPause: pause };
+    const worker = backend.worker(TRANSFORM_QUEUE, () => new Promise(() => undefined), dead);
+    const active = once(worker, 'active');
+    const stalled = once(worker, 'stalled');
+    void worker.run();
+    const [[job], [id]] = [await active, await stalled];
+    expect(id).toBe(job.id);
+    return { id, worker };
+  }
+  /** Completes the jobs that are next, one after the other. */
+  async function takeNext(count: number): Promise<readonly string[]> {
+    const worker = backend.worker(TRANSFORM_QUEUE, async () => undefined, {});
+    const ids: string[] = [];
+    while (ids.length < count) {
+      const job = await worker.getNextJob('token', { block: false });
+      if (job === undefined) throw new Error(`there are ${ids.length} jobs in place of ${count}`);
+      ids.push(job.id as string);
+      await job.moveToCompleted(undefined, 'token', false);
+    }
+    await worker.close(true);
+    return ids;
+  }
+
+  test('a run whose worker is lost again and again waits longer each time, and others are mapped meanwhile', async () => {
+    await open();
+    const [lost, ...others] = (await submitMany('a', 4)) as [string, ...string[]];
+    const pause = { firstMs: 300, longestMs: 1_000 };
+    const pauses: number[] = [];
+    for (let losses = 1; losses <= 4; losses++) {
+      // Its turn has come each time: it was there first.
+      const { id, worker } = await loseNext(pause);
+      expect(id).toBe(lost);
+      const job = await backend.queue(TRANSFORM_QUEUE).getJob(lost);
+      expect(job?.stalledCounter).toBe(losses);
+      expect(await job?.getState()).toBe('delayed');
+      expect(await runs.get(lost)).toMatchObject({ state: 'retrying' });
+      pauses.push(job?.delay as number);
+      if (losses === 2) expect(await takeNext(2)).toEqual(others.slice(0, 2));
+      // The worker has no free place, and asks for nothing.
+      for (const deadline = Date.now() + 5_000; (await job?.getState()) !== 'prioritized'; await sleep(20)) {
+        expect(Date.now()).toBeLessThan(deadline);
+      }
+      await worker.close(true);
+    }
+    expect(pauses).toEqual([300, 600, 1_000, 1_000]);
+    expect(await takeNext(2)).toEqual([lost, others[2]]);
+  });
+
+  test('a run that comes back does not let a third caller overtake all that wait', async () => {
+    await open();
+    await submit('a');
+    const many = await submitMany('many', 30);
+    const { id: lost, worker } = await loseNext({ firstMs: 1_000, longestMs: 1_000 });
+    expect(await takeNext(20)).toEqual(many.slice(0, 20));
+    await submit('many');
+    await sleep(1_500);
+    await worker.close(true);
+    const few = await submitMany('few', 5);
+    const left = await takeNext(1 + 10 + few.length);
+    expect(left[0]).toBe(lost);
+    // One of each in turn.
+    for (const [i, id] of few.entries()) expect(left.indexOf(id)).toBeLessThanOrEqual(2 * i + 3);
+    expect(left.slice(0, 8).filter((id) => few.includes(id)).length).toBeLessThanOrEqual(4);
+  });
+
+  test('a run that waits to be tried again does not go behind those that were sent after it, although nothing waited in between', async () => {
+    await open();
+    const early = await submitMany('a', 20);
+    expect(await takeNext(19)).toEqual(early.slice(0, 19));
+    const { id, worker } = await loseNext({ firstMs: 50, longestMs: 50 });
+    expect(id).toBe(early.at(-1));
+    await submitMany('b', 3);
+    await submitMany('a', 3);
+    await sleep(500);
+    await worker.close(true);
+    // Beside the first of the other caller.
+    expect((await takeNext(7)).indexOf(id)).toBeLessThanOrEqual(1);
+  });
+
+  test(
+    'slices of a long run do not keep those of a later one waiting',
+    async () => {
+      await open();
+      const slices = (count: number): TransformRequest => ({
+        ...tinyRun(directory.path, `slices=${count}`),
+        service: 'sql-transformer',
+        sliceRows: 1,
+        inputs: [
+          { name: undefined, url: `slices=${count}` },
+          ...Array.from({ length: count }, (_, i) => ({ name: String(i), url: 'slow=40' })),
+        ],
+      });
+      const taken = await work(SLICE_QUEUE, 2);
+      const of = (run: string): readonly string[] => taken.filter((id) => id.startsWith(run));
+      const { id: long } = await runs.submit(slices(60), { caller: 'a' });
+      while (of(long).length < 6) await sleep(20);
+      const { id: short } = await runs.submit(slices(6), { caller: 'b' });
+      await outcomes([long, short]);
+      await untilTaken(taken, []);
+      expect(of(short)).toHaveLength(6);
+      expect(new Set(of(long)).size).toBe(60);
+      const from = taken.findIndex((id) => id.startsWith(short));
+      const to = taken.findLastIndex((id) => id.startsWith(short));
+      expect(to - from).toBeLessThanOrEqual(16);
+      expect(to).toBeLessThan(50);
+    },
+    LIMIT_MS,
+  );
+}

@@ -1,0 +1,82 @@
+/** Who is counted as a worker of a queue: whoever was there a moment ago. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from '@jest/globals';
+import { openBackend } from '../../../queues/backend/backend.ts';
+import { joinWorkers, watchWorkers } from '../../../queues/backend/presence.ts';
+import type { SharedSettings } from '../../../src/config/store.ts';
+import { quietLogger } from '../../../src/core/telemetry/observe.ts';
+import { QUEUES, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
+
+const PACE = { beatMs: 50, silentMs: 1_500 };
+
+async function until(done: () => boolean, waitMs: number): Promise<void> {
+  for (const end = performance.now() + waitMs; !done() && performance.now() < end; ) await sleep(20);
+  expect(done()).toBe(true);
+}
+
+test('a worker that others are faster than does not take a living one for killed', async () => {
+  let text = JSON.stringify({ other: 1 });
+  let refused = 0;
+  const settings: SharedSettings = {
+    get: async () => text,
+    async compareAndSet(_key, _expected, value) {
+      // What the others write meanwhile is left out: it is the same worker that has said nothing new.
+      if (++refused < 10) return false;
+      text = value;
+      return true;
+    },
+    watch: () => () => undefined,
+  };
+  const { leave } = await joinWorkers(settings);
+  expect([refused, Object.keys(JSON.parse(text))]).toEqual([10, ['other', expect.any(String)]]);
+  await leave();
+  expect(Object.keys(JSON.parse(text))).toEqual(['other']);
+});
+
+describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
+  const check = missing === undefined ? test : test.skip;
+
+  check(
+    `workers that come, leave and are killed${missing === undefined ? '' : ` (skipped: ${missing})`}`,
+    async () => {
+      const directory = await temporaryDirectory();
+      const prefix = uniquePrefix();
+      const server = await start();
+      const backend = await openBackend({ url: server.url, directory: directory.path, prefix }, quietLogger());
+      // A process that is killed says nothing any more.
+      let killed = false;
+      const mortal: SharedSettings = {
+        get: (key) => (killed ? new Promise(() => undefined) : backend.settings.get(key)),
+        compareAndSet: (key, expected, value) => backend.settings.compareAndSet(key, expected, value),
+        watch: () => () => undefined,
+      };
+      const workers = await watchWorkers(backend.settings, PACE);
+      try {
+        expect(workers.count()).toBe(0);
+        const many = await Promise.all(Array.from({ length: 5 }, () => joinWorkers(backend.settings, PACE)));
+        const dying = await joinWorkers(mortal, PACE);
+        await until(() => workers.count() === 6, 2_000);
+        await sleep(PACE.silentMs + 500);
+        expect(workers.count()).toBe(6);
+        await many[0]?.leave();
+        await until(() => workers.count() === 5, 1_000);
+        killed = true;
+        await until(() => workers.count() === 4, PACE.silentMs + 3_000);
+        // Those who are left forget it, and who begins to count then does not count it.
+        await sleep(2 * PACE.silentMs);
+        const later = await watchWorkers(backend.settings, PACE);
+        expect(later.count()).toBe(4);
+        later.close();
+        await Promise.all(many.slice(1).map((one) => one.leave()));
+        await until(() => workers.count() === 0, 1_000);
+        await dying.leave();
+      } finally {
+        workers.close();
+        await backend.close();
+        await server.stop(prefix);
+        await directory.remove();
+      }
+    },
+    60_000,
+  );
+});

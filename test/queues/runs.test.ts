@@ -1,0 +1,372 @@
+/** One suite for every queue that is here: what `queues/runs/contract.ts` promises, kept by real workers with a made-up engine. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { openBackend, type QueueBackend } from '../../queues/backend/backend.ts';
+import { ANNOUNCE_QUEUE, type Outcome, type RunView, TRANSFORM_QUEUE, type TransformRequest } from '../../queues/jobs.ts';
+import type { Runs } from '../../queues/runs/contract.ts';
+import { openRuns } from '../../queues/runs/runs.ts';
+import { type ConfigStore, openConfig } from '../../src/config/store.ts';
+import { quietLogger } from '../../src/core/telemetry/observe.ts';
+import { RUN_DEFAULTS } from '../../src/run/request.ts';
+import { startWorkers, type Workers } from '../../workers/host.ts';
+import { QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
+
+const DIST = new URL('../../dist/test/', import.meta.url);
+const ENGINE = new URL('support/queues/engine.js', DIST).href;
+const logger = quietLogger();
+
+for (const queue of QUEUES) {
+  if (queue.missing === undefined) describe(`on ${queue.name}`, () => suite(queue));
+  else describe(`on ${queue.name}`, () => test.skip(`is not tested: ${queue.missing}`, () => undefined));
+}
+
+function suite(queue: TestQueue): void {
+  const prefix = uniquePrefix();
+  let server: TestServer;
+  let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+  let backend: QueueBackend;
+  let config: ConfigStore;
+  let runs: Runs & { close(): Promise<void> };
+  let workers: Workers;
+
+  const request = (url: string, more: Partial<TransformRequest> = {}): TransformRequest => ({
+    service: 'semi-structured-transformer',
+    inputs: [{ name: 'people', url }],
+    mappings: ['file:///mapping.ttl'],
+    run: { ...RUN_DEFAULTS, memoryBudgetBytes: 1e6, maxRecordBytes: 1e6 },
+    sliceRows: 0,
+    output: { directory: join(directory.path, 'output'), format: 'nquads' },
+    ...more,
+  });
+  const outcomeOf = async (url: string, waitMs = 10_000): Promise<Outcome | undefined> => {
+    const { id } = await runs.submit(request(url), {});
+    return runs.outcome(id, waitMs);
+  };
+  const reach = async (id: string, state: RunView['state'], waitMs = 10_000): Promise<RunView> => {
+    for (const deadline = Date.now() + waitMs; ; ) {
+      const view = await runs.get(id);
+      if (view?.state === state) return view;
+      if (Date.now() > deadline) throw new Error(`run ${id} is ${view?.state}, not ${state}`);
+      await sleep(25);
+    }
+  };
+
+  beforeAll(async () => {
+    server = await queue.start();
+    directory = await temporaryDirectory();
+    backend = await openBackend({ url: server.url, prefix, directory: directory.path }, logger);
+    config = await openConfig({ DATA_DIR: directory.path, LOCK_SECONDS: 2, STALLED_SECONDS: 1, WORKER_CONCURRENCY: 2 }, backend.settings);
+    runs = await openRuns(backend, { retryMs: 50 });
+    workers = await startWorkers(backend, config, logger, { engine: ENGINE });
+  });
+
+  afterAll(async () => {
+    await workers?.drain(0);
+    await runs?.close();
+    config?.close();
+    await backend?.close();
+    await server?.stop(prefix);
+    await directory?.remove();
+  });
+
+  test('answers a run with its report, its file and its manifest', async () => {
+    const { id, existing } = await runs.submit(request('ok'), {});
+    expect(existing).toBe(false);
+    const outcome = await runs.outcome(id, 10_000);
+    const file = join(directory.path, 'output', `Semi-Structured-Transformer-${id}.nq`);
+    expect(outcome).toMatchObject({
+      state: 'completed',
+      report: {
+        runId: id,
+        input: ['ok'],
+        quads: 1,
+        outputFileLocations: [pathToFileURL(file).href],
+        mappingFiles: ['file:///mapping.ttl'],
+      },
+    });
+    expect(await readFile(file, 'utf8')).toBe(`<urn:${id}> <urn:p> <urn:o> .\n`);
+    const manifest = JSON.parse(await readFile(file.replace('.nq', '.manifest.json'), 'utf8'));
+    expect(manifest).toMatchObject({
+      runId: id,
+      quads: 1,
+      parts: [{ bytes: expect.any(Number), sha256: expect.stringMatching(/^[0-9a-f]{64}$/) }],
+    });
+    expect(await runs.get(id)).toMatchObject({ state: 'completed', attempts: 1, outcome });
+  });
+
+  test('gives the outcome to whoever asks after the end, and nothing for a run that never was', async () => {
+    const { id } = await runs.submit(request('ok'), {});
+    const first = await runs.outcome(id, 0);
+    expect(await runs.outcome(id, 0)).toEqual(first);
+    expect(await runs.outcome('r0', 0)).toBeUndefined();
+    expect(await runs.get('r0')).toBeUndefined();
+  });
+
+  test('stops waiting when the wait is over, and the run goes on', async () => {
+    const { id } = await runs.submit(request('slow=700'), {});
+    const started = Date.now();
+    expect(await runs.outcome(id, 200)).toBeUndefined();
+    expect(Date.now() - started).toBeLessThan(600);
+    expect(await runs.outcome(id, 10_000)).toMatchObject({ state: 'completed' });
+  });
+
+  test('makes one run of requests with the same idempotency key, also when they come at once', async () => {
+    const key = { idempotencyKey: `key ${uniquePrefix()}` };
+    const answers = await Promise.all(Array.from({ length: 8 }, () => runs.submit(request('ok'), key)));
+    expect(new Set(answers.map((answer) => answer.id)).size).toBe(1);
+    expect(answers.filter((answer) => !answer.existing)).toHaveLength(1);
+    const id = answers[0]?.id as string;
+    expect(await runs.outcome(id, 10_000)).toMatchObject({ state: 'completed' });
+    expect(await runs.submit(request('ok'), key)).toEqual({ id, existing: true });
+    expect(await runs.get(id)).toMatchObject({ state: 'completed', attempts: 1 });
+  });
+
+  test('refuses another request with a used idempotency key', async () => {
+    const key = { idempotencyKey: `key ${uniquePrefix()}` };
+    await runs.submit(request('ok'), key);
+    await expect(runs.submit(request('slow=1'), key)).rejects.toMatchObject({ code: 'request/conflict' });
+  });
+
+  test('says why a run failed, in the text form of the specification', async () => {
+    const outcome = await outcomeOf('fault=source/malformed');
+    expect(outcome).toMatchObject({
+      state: 'failed',
+      failure: {
+        name: 'Semi-Structured-Transformer',
+        error: "Record 'fault=source/malformed' could not be processed due to: it failed with source/malformed.",
+        code: 'source/malformed',
+        entity: 'fault=source/malformed',
+        provenance: '',
+      },
+    });
+  });
+
+  test('tries a fault again that can get better', async () => {
+    const { id } = await runs.submit(request('flaky=3'), {});
+    expect(await runs.outcome(id, 10_000)).toMatchObject({ state: 'completed' });
+    expect(await runs.get(id)).toMatchObject({ attempts: 3 });
+  });
+
+  test('gives up after the last attempt', async () => {
+    const { id } = await runs.submit(request('flaky=9'), {});
+    expect(await runs.outcome(id, 10_000)).toMatchObject({ state: 'failed', failure: { code: 'source/unreadable' } });
+    expect(await runs.get(id)).toMatchObject({ state: 'failed', attempts: 3 });
+  });
+
+  test('does not try a fault again that cannot get better', async () => {
+    const { id } = await runs.submit(request('fault=mapping/syntax'), {});
+    expect(await runs.outcome(id, 10_000)).toMatchObject({ state: 'failed', failure: { code: 'mapping/syntax' } });
+    expect(await runs.get(id)).toMatchObject({ attempts: 1 });
+  });
+
+  test('cancels a running run within two seconds, and nothing of it is left', async () => {
+    const { id } = await runs.submit(request('slow=60000'), {});
+    await reach(id, 'running');
+    const started = Date.now();
+    await runs.cancel(id);
+    expect(await runs.outcome(id, 5_000)).toMatchObject({ state: 'cancelled', failure: { code: 'run/cancelled' } });
+    expect(Date.now() - started).toBeLessThan(2_000);
+    expect(await runs.get(id)).toMatchObject({ state: 'cancelled' });
+    expect((await readdir(join(directory.path, 'output'))).filter((name) => name.includes(id))).toEqual([]);
+  });
+
+  test('cancels a waiting run before it begins', async () => {
+    const busy = await Promise.all([runs.submit(request('slow=60000'), {}), runs.submit(request('slow=60000'), {})]);
+    await Promise.all(busy.map(({ id }) => reach(id, 'running')));
+    const { id } = await runs.submit(request('ok'), {});
+    await reach(id, 'queued');
+    expect(await runs.cancel(id)).toMatchObject({ state: 'cancelled', attempts: 0 });
+    expect(await runs.outcome(id, 5_000)).toMatchObject({ state: 'cancelled' });
+    for (const one of busy) await runs.cancel(one.id);
+    expect(await runs.cancel('r0')).toBeUndefined();
+  });
+
+  test('cancels a run that waits for its next attempt', async () => {
+    const patient = await openRuns(backend, { retryMs: 60_000 });
+    const { id } = await patient.submit(request('flaky=2'), {});
+    await reach(id, 'retrying');
+    expect(await patient.cancel(id)).toMatchObject({ state: 'cancelled' });
+    await patient.close();
+  });
+
+  // Runs that end in the same moment do not see each other in PostgreSQL, so a few more may be kept until the next one ends.
+  test('keeps as many ended runs as it was told once they have rested, and loses no outcome by that', async () => {
+    const forgetful = await openRuns(backend, { keepCount: 2, restMs: 3_000 });
+    const ids = await Promise.all(Array.from({ length: 30 }, async () => (await forgetful.submit(request('ok'), {})).id));
+    const outcomes = await Promise.all(ids.map((id) => forgetful.outcome(id, 10_000)));
+    expect(outcomes.filter((outcome) => outcome?.state === 'completed')).toHaveLength(30);
+    const kept = async () => (await forgetful.list({ limit: 100, state: 'completed' })).map(({ id }) => id);
+    for (const deadline = Date.now() + 15_000; (await kept()).length > 2 && Date.now() < deadline; ) await sleep(100);
+    expect(await kept()).toHaveLength(2);
+    await forgetful.close();
+  }, 30_000);
+
+  test('keeps the work of a run that ends while it is being cancelled', async () => {
+    const { id } = await runs.submit(request('slow=300'), {});
+    await reach(id, 'running');
+    const queues = [backend.queue(ANNOUNCE_QUEUE), backend.queue(TRANSFORM_QUEUE)];
+    const before = await Promise.all(queues.map((queue) => queue.getJob(id)));
+    expect(await runs.outcome(id, 10_000)).toMatchObject({ state: 'completed' });
+    // Who cancels has read both a moment before the end.
+    const spies = queues.map((queue, i) => jest.spyOn(queue, 'getJob').mockResolvedValueOnce(before[i]));
+    expect(await runs.cancel(id)).toMatchObject({ state: 'completed', attempts: 1 });
+    for (const spy of spies) spy.mockRestore();
+    expect(await (await queues[1]?.getJob(id))?.getState()).toBe('completed');
+  });
+
+  test('leaves an ended run as it is when it is cancelled afterwards', async () => {
+    const { id } = await runs.submit(request('ok'), {});
+    await runs.outcome(id, 10_000);
+    expect(await runs.cancel(id)).toMatchObject({ state: 'completed' });
+  });
+
+  test('shows the progress of a running run', async () => {
+    const { id } = await runs.submit(request('slow=2000'), {});
+    for (let view = await runs.get(id); view?.progress === undefined; view = await runs.get(id)) {
+      expect(view?.state).not.toBe('completed');
+      await sleep(50);
+    }
+    expect((await runs.get(id))?.progress).toEqual({ records: 1, quads: 1, bytesRead: 7 });
+    await runs.cancel(id);
+  });
+
+  test('lists runs, newest first, by service and state', async () => {
+    const failed = await runs.submit(request('fault=mapping/syntax'), {});
+    await runs.outcome(failed.id, 10_000);
+    const other = await runs.submit(request('ok', { service: 'sql-transformer' }), {});
+    await runs.outcome(other.id, 10_000);
+    const waiting = await runs.submit(request('slow=60000'), {});
+    await reach(waiting.id, 'running');
+    expect((await runs.list({ limit: 3 })).map((view) => view.id)).toEqual([waiting.id, other.id, failed.id]);
+    expect((await runs.list({ limit: 5, service: 'sql-transformer' })).map((view) => view.id)).toEqual([other.id]);
+    expect((await runs.list({ limit: 1, state: 'failed' })).map((view) => view.id)).toEqual([failed.id]);
+    expect((await runs.list({ limit: 5, state: 'running' })).map((view) => view.id)).toEqual([waiting.id]);
+    expect(await runs.counts()).toMatchObject({ running: 1, queued: 0 });
+    await runs.cancel(waiting.id);
+  });
+
+  test('answers two hundred runs, each once', async () => {
+    const ids = await Promise.all(Array.from({ length: 200 }, async () => (await runs.submit(request('ok'), {})).id));
+    const outcomes = await Promise.all(ids.map((id) => runs.outcome(id, 25_000)));
+    expect(outcomes.filter((outcome) => outcome?.state === 'completed')).toHaveLength(200);
+    expect(new Set(outcomes.map((outcome) => outcome?.state === 'completed' && outcome.report.runId))).toEqual(new Set(ids));
+    const views = await Promise.all(ids.map((id) => runs.get(id)));
+    expect(views.filter((view) => view?.attempts !== 1)).toEqual([]);
+  }, 30_000);
+
+  test('keeps shared settings: one of two writers wins, and whoever watches hears of it', async () => {
+    const key = uniquePrefix();
+    const seen: (string | undefined)[] = [];
+    const unwatch = backend.settings.watch(key, (value) => seen.push(value));
+    expect(await backend.settings.get(key)).toBeUndefined();
+    const both = await Promise.all([
+      backend.settings.compareAndSet(key, undefined, 'a'),
+      backend.settings.compareAndSet(key, undefined, 'b'),
+    ]);
+    expect(both.filter(Boolean)).toHaveLength(1);
+    const value = (await backend.settings.get(key)) as string;
+    expect(await backend.settings.compareAndSet(key, 'neither', 'c')).toBe(false);
+    expect(await backend.settings.compareAndSet(key, value, 'c')).toBe(true);
+    await sleep(1_000);
+    expect(seen.at(-1)).toBe('c');
+    unwatch();
+  });
+
+  if (queue.name === 'embedded') return;
+
+  describe('with workers in other processes', () => {
+    const children: ChildProcess[] = [];
+    const startChild = async (): Promise<ChildProcess> => {
+      const script = fileURLToPath(new URL('support/queues/worker.js', DIST));
+      const child = spawn(process.execPath, [script, server.url, prefix, directory.path], { stdio: ['ignore', 'pipe', 'inherit'] });
+      children.push(child);
+      await new Promise<void>((resolve, reject) => {
+        child.stdout?.once('data', () => resolve());
+        child.once('exit', (code) => reject(new Error(`the worker process ended with ${code}`)));
+      });
+      return child;
+    };
+
+    beforeAll(() => workers.drain(0));
+    afterAll(async () => {
+      for (const child of children) {
+        if (child.exitCode !== null || child.signalCode !== null) continue;
+        const ended = new Promise((resolve) => child.once('exit', resolve));
+        child.kill('SIGKILL');
+        await ended;
+      }
+    });
+
+    test('sees a setting that another process made', async () => {
+      const other = await openBackend({ url: server.url, prefix, directory: directory.path }, logger);
+      const key = uniquePrefix();
+      const heard = new Promise<string | undefined>((resolve) => {
+        backend.settings.watch(key, resolve);
+      });
+      const started = Date.now();
+      await other.settings.compareAndSet(key, undefined, 'here');
+      expect(await heard).toBe('here');
+      expect(Date.now() - started).toBeLessThan(1_000);
+      await other.close();
+    });
+
+    test('ends a run whose worker was killed, in a second attempt by another', async () => {
+      const first = await startChild();
+      const { id } = await runs.submit(request('slow=1500'), {});
+      await reach(id, 'running');
+      await sleep(300);
+      first.kill('SIGKILL');
+      await startChild();
+      expect(await runs.outcome(id, 15_000)).toMatchObject({ state: 'completed' });
+      expect(await runs.get(id)).toMatchObject({ attempts: 2 });
+      const files = (await readdir(join(directory.path, 'output'))).filter((name) => name.includes(id));
+      expect(files.sort()).toEqual([`Semi-Structured-Transformer-${id}.manifest.json`, `Semi-Structured-Transformer-${id}.nq`]);
+    }, 30_000);
+
+    test('fails a run that takes down each worker that starts it', async () => {
+      const { id } = await runs.submit(request('die'), {});
+      for (let i = 0; i < 2; i++) {
+        const child = children.at(-1) as ChildProcess;
+        await new Promise((resolve) => child.once('exit', resolve));
+        await startChild();
+      }
+      expect(await runs.outcome(id, 15_000)).toMatchObject({
+        state: 'failed',
+        failure: { code: 'run/killed', error: expect.stringContaining('2 times') },
+      });
+      expect((await readdir(join(directory.path, 'output'))).filter((name) => name.includes(id))).toEqual([]);
+    }, 40_000);
+
+    test('lets a worker that slept too long publish nothing of a run that another has taken', async () => {
+      const sleeper = children.at(-1) as ChildProcess;
+      const { id } = await runs.submit(request('slow=1500'), {});
+      await reach(id, 'running');
+      sleeper.kill('SIGSTOP');
+      await startChild();
+      expect(await runs.outcome(id, 15_000)).toMatchObject({ state: 'completed' });
+      sleeper.kill('SIGCONT');
+      await sleep(1_000);
+      expect(await runs.get(id)).toMatchObject({ state: 'completed', attempts: 2 });
+      const files = (await readdir(join(directory.path, 'output'))).filter((name) => name.includes(id));
+      expect(files.sort()).toEqual([`Semi-Structured-Transformer-${id}.manifest.json`, `Semi-Structured-Transformer-${id}.nq`]);
+      expect(sleeper.exitCode).toBe(null);
+      sleeper.kill('SIGKILL');
+    }, 30_000);
+
+    test('gives an unfinished run back when a worker is told to stop', async () => {
+      const child = children.at(-1) as ChildProcess;
+      const { id } = await runs.submit(request('slow=2000'), {});
+      await reach(id, 'running');
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGTERM');
+      expect(await ended).toBe(0);
+      await reach(id, 'retrying', 1_000);
+      await startChild();
+      expect(await runs.outcome(id, 15_000)).toMatchObject({ state: 'completed' });
+    }, 30_000);
+  });
+}

@@ -1,0 +1,94 @@
+/** Large mappings: whoever reads them leaves the event loop, which renews the locks of runs, alone. */
+
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { inspectMapping } from '../../queues/requests/mapping-inspection.ts';
+import { readMappingSources } from '../../queues/requests/mapping-sources.ts';
+import { temporaryDirectory } from '../support/queues/backends.ts';
+import { peopleMapping } from '../support/service/inputs.ts';
+import { type ServiceProcess, startService } from '../support/service/process.ts';
+
+/** Triples maps of one source, of about so many bytes. */
+function largeMapping(bytes: number): string {
+  const [head, one] = peopleMapping('csv', 'people.csv').split(/(?=^ex:People)/m) as [string, string];
+  const parts = [head];
+  for (let i = 0; i * one.length < bytes; i++) parts.push(one.replace('ex:People', `ex:People${i}`));
+  return parts.join('');
+}
+
+const LARGE = largeMapping(9.5 * 2 ** 20);
+/** Understanding it takes seconds. A busy machine lets the event loop wait, too. */
+const LONGEST_MS = 700;
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+let service: ServiceProcess | undefined;
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+});
+afterAll(async () => {
+  await service?.stop();
+  await directory.remove();
+});
+
+async function longestMs(act: () => Promise<unknown>): Promise<number> {
+  const delay = monitorEventLoopDelay({ resolution: 5 });
+  await sleep(20);
+  delay.enable();
+  await act();
+  await sleep(20);
+  delay.disable();
+  return delay.max / 1e6;
+}
+
+test('10 MB of Turtle are understood beside the event loop', async () => {
+  const longest = await longestMs(async () => {
+    const { diagnostics, triplesMaps, sources } = await inspectMapping([{ name: 'large.ttl', text: LARGE }], 'http://example.com/');
+    expect(diagnostics).toEqual([]);
+    expect(triplesMaps).toBeGreaterThan(10_000);
+    expect(sources).toEqual([{ path: 'people.csv', iris: [] }]);
+  });
+  expect(longest).toBeLessThan(LONGEST_MS);
+}, 120_000);
+
+test('and so are the sources that a request may name', async () => {
+  const path = join(directory.path, 'large.ttl');
+  await writeFile(path, largeMapping(3.5 * 2 ** 20));
+  const longest = await longestMs(async () => {
+    const sources = await readMappingSources([path], { workingDirectory: directory.path, base: undefined });
+    expect(sources).toEqual([{ path: 'people.csv', iris: [] }]);
+  });
+  expect(longest).toBeLessThan(LONGEST_MS);
+}, 120_000);
+
+test('the service answers others while it checks an upload of 10 MB', async () => {
+  service = await startService({ cwd: directory.path, env: { QUEUE_URL: 'embedded:', SERVICE: 'semi-structured-transformer' } });
+  const { url } = service;
+  await fetch(`${url}/rml?fileName=warm.ttl`, {
+    method: 'PUT',
+    headers: { 'content-type': 'text/turtle' },
+    body: peopleMapping('csv', 'people.csv'),
+  });
+  let done = false;
+  const upload = fetch(`${url}/rml?fileName=large.ttl`, { method: 'PUT', headers: { 'content-type': 'text/turtle' }, body: LARGE }).finally(
+    () => {
+      done = true;
+    },
+  );
+  let longest = 0;
+  while (!done) {
+    const asked = performance.now();
+    expect((await fetch(`${url}/health/live`)).status).toBe(200);
+    longest = Math.max(longest, performance.now() - asked);
+    await sleep(10);
+  }
+  expect((await upload).status).toBe(200);
+  expect(longest).toBeLessThan(1_500);
+}, 120_000);
+
+test('what is wrong with a large mapping is told as of a small one', async () => {
+  const { diagnostics } = await inspectMapping([{ name: 'large.ttl', text: `${LARGE}\nex:broken ex:p ;;; "` }], 'http://example.com/');
+  expect(diagnostics).toMatchObject([{ severity: 'error', code: 'syntax', origin: { document: 'large.ttl' } }]);
+}, 120_000);

@@ -1,0 +1,87 @@
+/** Shared settings over a store whose answers the test gives, and the configuration on top of them. */
+import { type SettingsStore, type WatchedSettings, watchSettings } from '../../../queues/backend/settings.ts';
+import { openConfig } from '../../../src/config/store.ts';
+
+/** Holds back the answer of each read until the test lets it go; the value is that of the moment of the read. */
+function slowStore(): SettingsStore & { readonly values: Map<string, string>; readonly waiting: (() => void)[]; slow: boolean } {
+  const values = new Map<string, string>();
+  const waiting: (() => void)[] = [];
+  const store = {
+    values,
+    waiting,
+    slow: false,
+    async read(keys: readonly string[]) {
+      const answer = keys.map((key) => values.get(key));
+      if (store.slow) await new Promise<void>((resolve) => waiting.push(resolve));
+      return answer;
+    },
+    async compareAndSet(key: string, expected: string | undefined, value: string) {
+      if (values.get(key) !== expected) return false;
+      values.set(key, value);
+      return true;
+    },
+  };
+  return store;
+}
+
+let settings: WatchedSettings | undefined;
+afterEach(() => settings?.close());
+
+test('whoever asks for a watched key tells its watchers first', async () => {
+  const store = slowStore();
+  settings = watchSettings(store);
+  const seen: (string | undefined)[] = [];
+  settings.watch('key', (value) => seen.push(value));
+  store.values.set('key', 'by another process');
+  expect(await settings.get('key')).toBe('by another process');
+  expect(seen).toEqual(['by another process']);
+});
+
+test('an answer from before a change does not undo it', async () => {
+  const store = slowStore();
+  store.values.set('key', 'old');
+  settings = watchSettings(store);
+  const seen: (string | undefined)[] = [];
+  settings.watch('key', (value) => seen.push(value));
+  store.slow = true;
+  const late = settings.get('key');
+  await settings.compareAndSet('key', 'old', 'new');
+  store.waiting.shift()?.();
+  expect(await late).toBe('old');
+  expect(seen).toEqual(['new']);
+});
+
+test('of two questions at the same time the later one counts', async () => {
+  const store = slowStore();
+  store.values.set('key', 'old');
+  settings = watchSettings(store);
+  const seen: (string | undefined)[] = [];
+  settings.watch('key', (value) => seen.push(value));
+  store.slow = true;
+  const early = settings.get('key');
+  store.values.set('key', 'new');
+  const late = settings.get('key');
+  store.waiting.pop()?.();
+  await late;
+  store.waiting.pop()?.();
+  await early;
+  expect(seen).toEqual(['new']);
+});
+
+test('a refreshed configuration has what another process has just changed, and without the store what was known last', async () => {
+  const store = slowStore();
+  settings = watchSettings(store);
+  const other = watchSettings(store);
+  const [mine, its] = [await openConfig({}, settings), await openConfig({}, other)];
+  try {
+    await its.update('DB_PASSWORD', 'mended');
+    expect(mine.snapshot().DB_PASSWORD).toBeUndefined();
+    expect((await mine.refresh()).DB_PASSWORD).toBe('mended');
+    store.read = () => Promise.reject(new Error('away'));
+    expect((await mine.refresh()).DB_PASSWORD).toBe('mended');
+  } finally {
+    mine.close();
+    its.close();
+    other.close();
+  }
+});

@@ -1,0 +1,243 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Groups, openGroups } from '../../../src/nquads/group.ts';
+import type { Statement } from '../../../src/nquads/statement.ts';
+import { PROJECT_ROOT } from '../../support/project-root.ts';
+
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'quadmill-groups-'));
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const files = (): number => readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length;
+const descriptors = (): number => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0);
+
+const TINY = 1;
+const LARGE = 2 ** 26;
+type By = 'subject' | 'graph';
+
+const statement = (subject: string | number, predicate: string | number, object: string, graph: string, line: number): Statement => ({
+  subject: `<http://e/s/${subject}>`,
+  predicate: `<http://e/p/${predicate}>`,
+  object,
+  graph: graph === '' ? '' : `<http://e/g/${graph}>`,
+  line,
+});
+
+/** Subjects far apart, of very different sizes, in a few graphs, a third of the statements more than once. */
+function scattered(count: number): Statement[] {
+  let state = 12345;
+  const below = (n: number): number => {
+    state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
+    return (state >>> 8) % n;
+  };
+  const found: Statement[] = [];
+  for (let i = 0; i < count; i++) {
+    const subject = below(3) === 0 ? below(5) : below(count / 6);
+    const object = below(2) === 0 ? `"text \\t \\"${below(90)}\\" with \u00c3\u00a9"@en` : `<http://e/s/${below(50)}>`;
+    const one = statement(subject, below(9), object, ['', 'a', 'b', 'c', String(below(40))][below(5)] as string, found.length + 1);
+    found.push(one);
+    if (below(3) === 0) found.push({ ...(found[below(found.length)] as Statement), line: found.length + 1 });
+  }
+  return found;
+}
+
+async function filled(statements: readonly Statement[], by: By, memoryBudgetBytes: number, name: string): Promise<Groups> {
+  const groups = openGroups({ directory: join(directory, name), by, memoryBudgetBytes });
+  for (let at = 0; at < statements.length; at += 777) await groups.add(statements.slice(at, at + 777));
+  return groups;
+}
+
+async function arraysOf(groups: Groups, index: number): Promise<(readonly Statement[])[]> {
+  const arrays: (readonly Statement[])[] = [];
+  for await (const array of groups.partition(index)) arrays.push(array);
+  return arrays;
+}
+
+const textOf = ({ subject, predicate, object, graph }: Statement): string => `${subject} ${predicate} ${object} ${graph}`;
+const keyOf = (one: Statement, by: By): string => (by === 'graph' ? one.graph : one.subject);
+
+/** The keys in the order of their arrays, neighbours once, and what arrays of one key follow one another. */
+function checkArrays(arrays: readonly (readonly Statement[])[], by: By): { readonly keys: readonly string[]; readonly continued: number } {
+  const keys: string[] = [];
+  let continued = 0;
+  let before: readonly string[] = [];
+  for (const array of arrays) {
+    expect(array.length).toBeGreaterThan(0);
+    const here: string[] = [];
+    for (const one of array) if (here.at(-1) !== keyOf(one, by)) here.push(keyOf(one, by));
+    if (here[0] === before.at(-1)) {
+      // A group in several arrays is alone in each.
+      expect([here.length, before.length]).toEqual([1, 1]);
+      continued++;
+    } else keys.push(here[0] as string);
+    keys.push(...here.slice(1));
+    before = here;
+  }
+  return { keys, continued };
+}
+
+describe.each<By>(['subject', 'graph'])('groups by %s', (by) => {
+  const input = scattered(3_000);
+  const oracle = new Map<string, Statement>();
+  for (const one of input) if (!oracle.has(textOf(one))) oracle.set(textOf(one), one);
+
+  test.each([
+    ['a tiny budget', TINY],
+    ['a small budget', 2 ** 18],
+    ['a large budget', LARGE],
+  ])('are whole and distinct with %s', async (_, budget) => {
+    const opened = descriptors();
+    const groups = await filled(input, by, budget, 'oracle');
+    const keys: string[] = [];
+    const found: Statement[] = [];
+    let continued = 0;
+    for (let index = 0; index < groups.partitions; index++) {
+      const arrays = await arraysOf(groups, index);
+      const checked = checkArrays(arrays, by);
+      keys.push(...checked.keys);
+      continued += checked.continued;
+      found.push(...arrays.flat());
+      expect(await arraysOf(groups, index)).toEqual(arrays);
+    }
+    // No group comes twice, no statement does, and none is lost or changed, its line included.
+    expect(new Set(keys).size).toBe(keys.length);
+    expect(new Set(keys)).toEqual(new Set(input.map((one) => keyOf(one, by))));
+    expect(found.length).toBe(oracle.size);
+    const lines = new Map(input.map((one) => [one.line, textOf(one)]));
+    for (const one of found) {
+      expect(oracle.has(textOf(one))).toBe(true);
+      expect(lines.get(one.line)).toBe(textOf(one));
+    }
+    expect(new Set(found.map(textOf)).size).toBe(oracle.size);
+    expect(continued > 0).toBe(budget === TINY || (budget < LARGE && by === 'graph'));
+    expect(groups.bytesSpilled > 0).toBe(budget < LARGE);
+    if (budget === LARGE) expect(existsSync(join(directory, 'oracle'))).toBe(false);
+    await groups.remove();
+    expect(files()).toBe(0);
+    expect(existsSync(join(directory, 'oracle'))).toBe(false);
+    expect(descriptors()).toBeLessThanOrEqual(opened + 2);
+  });
+
+  test('stand in the same partitions whatever the budget and the order', async () => {
+    const some = await filled(input, by, TINY, 'tiny');
+    const other = await filled([...input].reverse(), by, LARGE, 'large');
+    expect(other.partitions).toBe(some.partitions);
+    for (let index = 0; index < some.partitions; index++) {
+      const texts = async (groups: Groups) => (await arraysOf(groups, index)).flat().map(textOf).sort();
+      expect(await texts(some)).toEqual(await texts(other));
+    }
+    await Promise.all([some.remove(), other.remove()]);
+  });
+});
+
+describe('a group that is larger than memory', () => {
+  test('a subject comes in arrays of its own, distinct', async () => {
+    const input = Array.from({ length: 60_000 }, (_, i) => statement(i % 100 === 0 ? i : 'huge', 'p', `"${i % 20_000}"`, '', i + 1));
+    const groups = await filled(input, 'subject', 2 ** 18, 'huge');
+    const found: Statement[] = [];
+    let most = 0;
+    for (let index = 0; index < groups.partitions; index++) {
+      const arrays = await arraysOf(groups, index);
+      checkArrays(arrays, 'subject');
+      for (const array of arrays) most = Math.max(most, array.length);
+      found.push(...arrays.flat());
+    }
+    expect(found.map(textOf).sort()).toEqual([...new Set(input.map(textOf))].sort());
+    // What is held at once fits into the budget.
+    expect(most).toBeLessThan(2 ** 18 / 260);
+    await groups.remove();
+  });
+
+  test('one statement a hundred thousand times is one statement', async () => {
+    const input = Array.from({ length: 100_000 }, (_, i) => statement('s', 'p', '"o"', 'g', i + 7));
+    for (const by of ['subject', 'graph'] as const) {
+      const groups = await filled(input, by, TINY, 'same');
+      const all: Statement[] = [];
+      for (let index = 0; index < groups.partitions; index++) all.push(...(await arraysOf(groups, index)).flat());
+      expect(all).toEqual([statement('s', 'p', '"o"', 'g', 7)]);
+      await groups.remove();
+    }
+  });
+
+  test('files and descriptors go when nobody wants the rest', async () => {
+    const before = descriptors();
+    const groups = await filled(
+      Array.from({ length: 20_000 }, (_, i) => statement('huge', i, '"o"', '', i)),
+      'subject',
+      TINY,
+      'left',
+    );
+    const outside = files();
+    for (let index = 0; index < groups.partitions; index++) for await (const _ of groups.partition(index)) break;
+    expect(files()).toBe(outside);
+    await groups.remove();
+    expect(descriptors()).toBeLessThanOrEqual(before + 2);
+  });
+});
+
+test('nothing in, nothing out', async () => {
+  const groups = openGroups({ directory: join(directory, 'none'), by: 'subject', memoryBudgetBytes: TINY });
+  await groups.add([]);
+  for (let index = 0; index < groups.partitions; index++) expect(await arraysOf(groups, index)).toEqual([]);
+  await groups.remove();
+});
+
+test('a disk that takes nothing is a fault', async () => {
+  writeFileSync(join(directory, 'file'), '');
+  const groups = openGroups({ directory: join(directory, 'file/groups'), by: 'subject', memoryBudgetBytes: TINY });
+  const input = Array.from({ length: 5000 }, (_, i) => statement('s', i, '"o"', '', i));
+  await expect(groups.add(input)).rejects.toMatchObject({ code: 'sink/failed' });
+  await groups.remove();
+});
+
+describe('memory', () => {
+  const dist = (path: string): string => JSON.stringify(join(PROJECT_ROOT, 'dist', path));
+
+  /** Peak memory, in MB, of a process that reads so many statements of subjects that come again and again, and groups them. */
+  function peak(count: number, by: By): number {
+    const script = `
+      import { readStatements } from ${dist('src/targets/read.js')};
+      import { openGroups } from ${dist('src/targets/groups.js')};
+      import { peakMemoryBytes } from ${dist('bin/peak-memory.js')};
+      async function* input() {
+        let text = '';
+        for (let i = 0; i < ${count}; i++) {
+          text += \`<http://example.com/person/\${i % ${count / 5}}> <http://example.com/ontology/property\${i % 7}> "value \${i} of it all" <http://example.com/graph/1> .\\n\`;
+          if (text.length > 65536) {
+            yield Buffer.from(text);
+            text = '';
+          }
+        }
+        yield Buffer.from(text);
+      }
+      const groups = openGroups({ directory: ${JSON.stringify(join(directory, 'memory'))}, by: '${by}', memoryBudgetBytes: 16 * 2 ** 20 });
+      for await (const { statements } of readStatements(input(), { input: 'a.nq', skolem: undefined })) await groups.add(statements);
+      let found = 0;
+      for (let index = 0; index < groups.partitions; index++) for await (const statements of groups.partition(index)) found += statements.length;
+      await groups.remove();
+      console.log(JSON.stringify({ found, megabytes: peakMemoryBytes() / 2 ** 20 }));`;
+    // Young objects may grow to three times of what their half is given, whatever the program: little, so that the rest is seen.
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      ['--max-old-space-size=64', '--max-semi-space-size=8', '--input-type=module', '-e', script],
+      { encoding: 'utf8' },
+    );
+    expect([status, stderr]).toEqual([0, '']);
+    const { found, megabytes } = JSON.parse(stdout) as { found: number; megabytes: number };
+    expect(found).toBe(count);
+    return megabytes;
+  }
+
+  test.each<By>(['subject', 'graph'])(
+    'a million statements by %s take less than 64 MB',
+    (by) => {
+      expect(peak(1_000_000, by) - peak(1000, by)).toBeLessThan(64);
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,226 @@
+import { describe, expect, test } from '@jest/globals';
+import { readMapping } from '../../../src/mapping/parse/read.ts';
+import { explainPlan } from '../../../src/plan/explain.ts';
+import { type Plan, planMapping } from '../../../src/plan/plan.ts';
+
+const PREFIXES = '@prefix rml: <http://w3id.org/rml/> . @prefix ex: <http://example.com/ns#> . @base <http://example.com/mapping/> .\n';
+const source = (path: string) =>
+  `rml:logicalSource [ rml:source [ a rml:RelativePathSource ; rml:path "${path}" ] ; rml:referenceFormulation rml:CSV ]`;
+const map = (name: string, path: string, subject: string, ...objects: string[]) =>
+  `<#${name}> ${source(path)} ; rml:subjectMap [ ${subject} ] ${objects.map((object) => `; rml:predicateObjectMap [ ${object} ]`).join('')} .\n`;
+const join = (parent: string, key: string) =>
+  `rml:predicate ex:to${parent} ; rml:objectMap [ rml:parentTriplesMap <#${parent}> ; rml:joinCondition [ rml:child "${key}" ; rml:parent "${key}" ] ]`;
+
+function plan(...maps: string[]): Plan {
+  const { mapping, diagnostics } = readMapping([{ name: 'm.ttl', text: PREFIXES + maps.join('') }], {
+    baseIri: 'http://example.com/base/',
+  });
+  expect(diagnostics).toEqual([]);
+  return planMapping(mapping, 'http://example.com/base/');
+}
+
+const distinctOf = (of: Plan) =>
+  of.scans.flatMap((scan) => scan.iterations.flatMap((it) => it.maps.flatMap(({ rules }) => rules.map((rule) => rule.distinct))));
+
+describe('scans', () => {
+  test('triples maps over one file share its scan and its records', () => {
+    const { scans } = plan(map('A', 'x.csv', 'rml:template "http://a/{id}"'), map('B', 'x.csv', 'rml:template "http://b/{no}"'));
+    expect(scans).toHaveLength(1);
+    expect(scans[0]?.iterations).toHaveLength(1);
+    expect(scans[0]?.iterations[0]?.references.toSorted()).toEqual(['id', 'no']);
+  });
+
+  test('a parent is read before its children', () => {
+    const { scans } = plan(
+      map('Child', 'c.csv', 'rml:template "http://c/{id}"', join('Parent', 'k')),
+      map('Parent', 'p.csv', 'rml:template "http://p/{id}"'),
+    );
+    expect(scans.map(({ source }) => source)).toMatchObject([{ path: 'p.csv' }, { path: 'c.csv' }]);
+    expect(scans[1]?.iterations[0]?.maps[0]?.rules[0]?.object).toMatchObject({ kind: 'join', deferred: false });
+  });
+
+  test('in a circle, one join waits for the end', () => {
+    const { scans } = plan(
+      map('A', 'a.csv', 'rml:template "http://a/{id}"', join('B', 'k')),
+      map('B', 'b.csv', 'rml:template "http://b/{id}"', join('A', 'k')),
+    );
+    const deferred = scans.flatMap((scan) =>
+      scan.iterations.flatMap((it) => it.maps.flatMap(({ rules }) => rules.map(({ object }) => object.kind === 'join' && object.deferred))),
+    );
+    expect(deferred.toSorted()).toEqual([false, true]);
+  });
+
+  test('a join with itself waits for the end', () => {
+    const { scans, joins } = plan(map('A', 'a.csv', 'rml:template "http://a/{id}"', join('A', 'k')));
+    expect(joins).toHaveLength(1);
+    expect(scans[0]?.iterations[0]?.maps[0]?.rules[0]?.object).toMatchObject({ deferred: true });
+  });
+
+  test('joins with the same parent and keys share an index', () => {
+    const { joins } = plan(
+      map('A', 'a.csv', 'rml:template "http://a/{id}"', join('P', 'k')),
+      map('B', 'b.csv', 'rml:template "http://b/{id}"', join('P', 'k')),
+      map('P', 'p.csv', 'rml:template "http://p/{id}"'),
+    );
+    expect(joins).toHaveLength(1);
+  });
+
+  test('what has nothing to do with each other is in groups of its own', () => {
+    const { groups } = plan(
+      map('A', 'a.csv', 'rml:template "http://a/{id}" ; rml:class ex:A', join('P', 'k')),
+      map('P', 'p.csv', 'rml:template "http://p/{id}"'),
+      map('C', 'c.csv', 'rml:template "http://c/{id}" ; rml:class ex:C'),
+      map('D', 'd.csv', 'rml:template "http://c/{id}" ; rml:class ex:C'),
+      map('E', 'e.csv', 'rml:template "http://e/{id}" ; rml:class ex:C'),
+    );
+    expect(groups.map((group) => group.length).toSorted()).toEqual([1, 2, 2]);
+  });
+});
+
+describe('rules that could make the same statement', () => {
+  test.each<[name: string, a: string, b: string, expected: 'subject' | 'shared']>([
+    ['templates with other beginnings', 'rml:template "http://a/{id}"', 'rml:template "http://b/{id}"', 'subject'],
+    ['templates with other ends', 'rml:template "http://a/{id}/x"', 'rml:template "http://a/{id}/y"', 'subject'],
+    ['an encoded value holds no slash', 'rml:template "http://a/{id}"', 'rml:template "http://a/{id}/x"', 'subject'],
+    ['the same template', 'rml:template "http://a/{id}"', 'rml:template "http://a/{no}"', 'shared'],
+    ['a template that may complete another', 'rml:template "http://a/{id}"', 'rml:template "http://a/b-{no}"', 'shared'],
+    ['an IRI from data may be anything', 'rml:template "http://a/{id}"', 'rml:reference "iri"', 'shared'],
+    ['a blank node is no IRI', 'rml:template "http://a/{id}"', 'rml:template "http://a/{id}" ; rml:termType rml:BlankNode', 'subject'],
+    ['a relative template has the base in front', 'rml:template "http://example.com/base/{id}"', 'rml:template "{id}"', 'shared'],
+    ['a template without references is a constant', 'rml:template "http://a/x"', 'rml:constant <http://a/x>', 'shared'],
+    ['a value that may be a scheme makes an absolute IRI', 'rml:template "{p}:{id}"', 'rml:template "urn:{id}"', 'shared'],
+    [
+      'a value that may be no scheme has the base in front',
+      'rml:template "{p}:{id}"',
+      'rml:template "http://example.com/base/1:{id}"',
+      'shared',
+    ],
+    ['a value before a slash is no scheme', 'rml:template "{p}/x:{id}"', 'rml:template "urn:{id}"', 'subject'],
+    [
+      'an unsafe IRI may hold a slash',
+      'rml:template "http://a/{id}" ; rml:termType rml:UnsafeIRI',
+      'rml:template "http://a/{id}/x"',
+      'shared',
+    ],
+    ['other graphs', 'rml:template "http://a/{id}" ; rml:graph ex:g', 'rml:template "http://a/{id}"', 'subject'],
+    [
+      'a graph from data',
+      'rml:template "http://a/{id}" ; rml:graphMap [ rml:template "http://g/{g}" ]',
+      'rml:template "http://b/{id}"',
+      'shared',
+    ],
+  ])('%s', (_, a, b, expected) => {
+    const [first] = distinctOf(plan(map('A', 'a.csv', `${a} ; rml:class ex:C`), map('B', 'b.csv', `${b} ; rml:class ex:C`)));
+    expect(first).toBe(expected);
+  });
+
+  test('other predicates or classes are apart', () => {
+    expect(distinctOf(plan(map('A', 'a.csv', 'rml:template "http://a/{id}" ; rml:class ex:C, ex:D')))).toEqual(['subject', 'subject']);
+  });
+
+  test('two objects of one predicate may be the same', () => {
+    const both = 'rml:predicate ex:p ; rml:objectMap [ rml:reference "a" ] , [ rml:reference "b" ]';
+    expect(distinctOf(plan(map('A', 'a.csv', 'rml:template "http://a/{id}"', both)))).toEqual(['shared', 'shared']);
+  });
+
+  test('literals of other types are apart', () => {
+    const both = 'rml:predicate ex:p ; rml:objectMap [ rml:reference "a" ; rml:language "en" ] , [ rml:reference "a" ; rml:language "de" ]';
+    expect(distinctOf(plan(map('A', 'a.csv', 'rml:template "http://a/{id}"', both)))).toEqual(['subject', 'subject']);
+  });
+});
+
+test('a plan can be read', () => {
+  const { mapping } = readMapping(
+    [
+      {
+        name: 'm.ttl',
+        text:
+          PREFIXES +
+          map('Child', 'c.csv', 'rml:template "http://c/{id}"', join('Parent', 'k')) +
+          map('Parent', 'p.csv', 'rml:template "http://p/{id}" ; rml:class ex:P'),
+      },
+    ],
+    { baseIri: 'http://example.com/base/' },
+  );
+  expect(explainPlan(mapping)).toBe(`scan 1: p.csv (csv, rml dialect), read once
+  each record gives id, k
+    fills join 1 (subjects of Parent by k)
+    Parent (m.ttl:3:1): subject <http://p/{id}>
+      <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://example.com/ns#P>  [repeats only with its subject]
+scan 2: c.csv (csv, rml dialect), read once
+  each record gives id, k
+    Child (m.ttl:2:1): subject <http://c/{id}>
+      <http://example.com/ns#toParent> looked up in join 1 (subjects of Parent by k) by k  [repeats only with its subject]
+`);
+});
+
+describe('2,000 rules plan in under a second', () => {
+  const many = Array.from({ length: 2000 }, (_, i) => i);
+  const rule = (predicate: string, object: string) => `rml:predicate ${predicate} ; ${object}`;
+  const maps = (subject: (i: number) => string, object: (i: number) => string, file = (i: number) => `${i}.csv`) =>
+    many.map((i) => map(`M${i}`, file(i), subject(i), object(i)));
+
+  test.each<[name: string, maps: readonly string[], shared: number, groups: number]>([
+    [
+      'of one triples map',
+      [map('M', 'm.csv', 'rml:template "http://a/{id}"', ...many.map((i) => rule(`ex:p${i}`, 'rml:objectMap [ rml:reference "x" ]')))],
+      0,
+      1,
+    ],
+    [
+      'over one file',
+      maps(
+        (i) => `rml:template "http://a/${i}/{id}"`,
+        () => rule('ex:p', 'rml:objectMap [ rml:reference "x" ]'),
+        () => 'm.csv',
+      ),
+      0,
+      1,
+    ],
+    [
+      'with other ends',
+      maps(
+        (i) => `rml:template "http://a/{id}/${i}"`,
+        () => rule('ex:p', 'rml:objectMap [ rml:reference "x" ]'),
+      ),
+      0,
+      2000,
+    ],
+    [
+      'with other middles and predicates from data',
+      maps(
+        (i) => `rml:template "http://a/{id}/${i}/{no}"`,
+        () => 'rml:predicateMap [ rml:template "http://p/{p}" ] ; rml:objectMap [ rml:reference "x" ]',
+      ),
+      2000,
+      2000,
+    ],
+    [
+      'with other classes',
+      maps(
+        () => 'rml:template "http://a/{id}"',
+        (i) => rule('ex:p', `rml:object ex:C${i}`),
+      ),
+      0,
+      2000,
+    ],
+    [
+      'that all may meet',
+      maps(
+        () => 'rml:template "http://a/{id}"',
+        () => rule('ex:p', 'rml:objectMap [ rml:reference "x" ]'),
+      ),
+      2000,
+      1,
+    ],
+  ])('%s', (_, texts, shared, groups) => {
+    const { mapping } = readMapping([{ name: 'm.ttl', text: PREFIXES + texts.join('') }], { baseIri: 'http://example.com/base/' });
+    // Of the processor's time: how busy the machine is does not count.
+    const before = process.cpuUsage();
+    const found = planMapping(mapping, 'http://example.com/base/');
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1000).toBeLessThan(1000);
+    expect(distinctOf(found).filter((distinct) => distinct === 'shared')).toHaveLength(shared);
+    expect(found.groups).toHaveLength(groups);
+  });
+});

@@ -1,0 +1,214 @@
+/**
+ * What planning proves of terms, against all records of short values: what it says can be read back off a term must be the same in all
+ * records that make the term, and terms of two term maps that can be equal must not be told apart.
+ */
+import { describe, expect, test } from '@jest/globals';
+import { Fault } from '../../../src/core/fault.ts';
+import { toBytes } from '../../../src/core/text.ts';
+import type { Expression, TermMap, TermType, TriplesMap } from '../../../src/mapping/model/model.ts';
+import { expressionText } from '../../../src/mapping/model/model.ts';
+import { planMapping } from '../../../src/plan/plan.ts';
+import { recoverable } from '../../../src/plan/recoverable.ts';
+import { writtenTerm } from '../../../src/plan/written.ts';
+import { compileTerm } from '../../../src/terms/generate.ts';
+
+const ORIGIN = { document: 'm.ttl', line: 1, column: 1 };
+/** A base that a value can write, too. */
+const BASE = 'x:/';
+
+function termMap(termType: TermType, template: string): TermMap {
+  const parts = template
+    .split(/[{}]/)
+    .map((text, i) => (i % 2 === 1 ? ({ kind: 'reference', reference: text } as const) : ({ kind: 'text', text } as const)))
+    .filter((part) => part.kind === 'reference' || part.text !== '');
+  return {
+    kind: 'term',
+    origin: ORIGIN,
+    termType,
+    expression: { kind: 'template', origin: ORIGIN, parts },
+    language: undefined,
+    datatype: undefined,
+  };
+}
+
+const reference = (termType: TermType, more: Partial<TermMap> = {}): TermMap => ({
+  ...termMap(termType, ''),
+  expression: { kind: 'reference', origin: ORIGIN, reference: 'a' },
+  ...more,
+});
+
+const constant = (value: string): Expression => ({ kind: 'constant', origin: ORIGIN, term: { kind: 'iri', value } });
+
+const nameOf = ({ termType, expression }: TermMap): string => `${termType} ${expressionText(expression)}`;
+
+type Row = Readonly<Record<'a' | 'b', string>>;
+
+const VALUES = ['', 'x', '/', 'x/', '/x', ':', 'x:', 'x:/', '-', '-x', '%', '%2F', '2F', ' ', '%C3%A9', 'é', '"', '\\', 'C3%A9', '20/'];
+const ROWS: readonly Row[] = VALUES.flatMap((a) => VALUES.map((b) => ({ a, b })));
+
+/** The token that each row makes; undefined where it makes none. */
+function tokensOf(map: TermMap): readonly (string | undefined)[] {
+  const term = compileTerm(map, {
+    reader: (name) => (record) => toBytes((record as Row)[name as 'a']),
+    typed: false,
+    datatype: () => undefined,
+    slice: '',
+    base: BASE,
+    runBase: BASE,
+    freshPrefix: 'f',
+  } as Parameters<typeof compileTerm>[1]);
+  return ROWS.map((row) => {
+    try {
+      return `${term.before}${term.text(row, 0) as string}${term.after}`;
+    } catch (error) {
+      if (error instanceof Fault && error.code === 'record/term') return undefined;
+      throw error;
+    }
+  });
+}
+
+const told = (map: TermMap): readonly string[] => [...recoverable(writtenTerm(map, BASE))].sort();
+
+/** References of which two rows that make the same term have other values. */
+function contradictions(map: TermMap): readonly string[] {
+  const first = new Map<string, Row>();
+  const found = new Set<string>();
+  for (const [i, token] of tokensOf(map).entries()) {
+    if (token === undefined) continue;
+    const row = ROWS[i] as Row;
+    const known = first.get(token);
+    if (known === undefined) first.set(token, row);
+    else for (const name of ['a', 'b'] as const) if (known[name] !== row[name]) found.add(name);
+  }
+  return [...found].sort();
+}
+
+const TYPES: readonly TermType[] = ['iri', 'uri', 'unsafe-iri', 'unsafe-uri', 'blank', 'literal'];
+const TEXTS = ['', '/', '-', '%', 'x:', 'é'];
+const TEMPLATES = TEXTS.flatMap((before) =>
+  TEXTS.flatMap((middle) => TEXTS.flatMap((after) => ['a', 'b'].map((second) => `${before}{a}${middle}{${second}}${after}`))),
+);
+const ALL: readonly TermMap[] = TYPES.flatMap((type) => [
+  ...TEXTS.flatMap((before) => TEXTS.map((after) => termMap(type, `${before}{a}${after}`))),
+  ...TEMPLATES.map((template) => termMap(type, template)),
+  reference(type),
+]);
+
+describe('what a term says of its record', () => {
+  test.each<[name: string, map: TermMap, expected: readonly string[]]>([
+    ['a slash between two values', termMap('iri', 'http://e/{a}/{b}'), ['a', 'b']],
+    ['a colon between two values of a URI', termMap('uri', 'http://e/{a}:{b}'), ['a', 'b']],
+    ['a relative template takes the base for certain', termMap('iri', '{a}/{b}'), ['a', 'b']],
+    ['a hyphen may be a value’s own', termMap('iri', 'http://e/{a}-{b}'), []],
+    ['what percent-encoding writes is no separator', termMap('iri', 'http://e/{a}%{b}'), []],
+    ['a letter beyond ASCII is no separator', termMap('iri', 'http://e/{a}é{b}'), []],
+    ['one part is clear, the other is not', termMap('iri', 'http://e/{a}/{b}{c}'), ['a']],
+    ['a value that stands twice', termMap('iri', 'http://e/{a}{a}'), ['a']],
+    ['a value may be a scheme', termMap('iri', '{a}:{b}'), []],
+    ['a value may complete a scheme', termMap('iri', 'x{a}:{b}'), []],
+    ['a colon behind a slash makes no scheme', termMap('iri', 'x/{a}:{b}'), ['a', 'b']],
+    ['an unsafe value may hold a slash', termMap('unsafe-iri', 'http://e/{a}/{b}'), []],
+    ['the only value of an unsafe IRI', termMap('unsafe-iri', 'http://e/{a}/x'), ['a']],
+    ['an unsafe value may be an absolute IRI', termMap('unsafe-iri', '{a}/x'), []],
+    ['a URI encodes é, and % stays', termMap('unsafe-uri', 'http://e/{a}'), []],
+    ['an IRI from data may have the base already', reference('iri'), []],
+    ['two values of a blank node', termMap('blank', '{a}/{b}'), []],
+    ['the value of a blank node', reference('blank'), ['a']],
+    ['two values of a literal', termMap('literal', '{a}/{b}'), []],
+    ['the value of a literal', termMap('literal', 'x {a}'), ['a']],
+    ['a literal of natural datatype is canonical', reference('literal'), []],
+    [
+      'a literal of a datatype is as the source writes it',
+      reference('literal', { datatype: { ...termMap('iri', ''), expression: constant('http://d') } }),
+      ['a'],
+    ],
+  ])('%s', (_, map, expected) => {
+    expect(told(map)).toEqual(expected);
+  });
+
+  test('no two records with one term differ in what it says', () => {
+    const wrong = ALL.filter((map) => told(map).some((name) => contradictions(map).includes(name)));
+    expect(wrong.map(nameOf)).toEqual([]);
+  });
+
+  test('the values that are searched show what must not be claimed', () => {
+    const refuted = ALL.filter((map) => contradictions(map).length > 0);
+    expect(refuted.length).toBeGreaterThan(ALL.length / 4);
+    for (const map of [
+      termMap('iri', 'x:{a}%{b}'),
+      termMap('unsafe-iri', 'x:{a}/{b}'),
+      termMap('unsafe-uri', 'x:{a}'),
+      reference('iri'),
+      termMap('blank', '{a}/{b}'),
+    ])
+      expect(contradictions(map)).not.toEqual([]);
+  });
+});
+
+/** Whether planning takes two triples maps, alike but for their subjects, for ones that can make the same statement. */
+function canMeet(a: TermMap, b: TermMap): boolean {
+  const object = { ...termMap('iri', ''), expression: constant('http://o') };
+  const maps = [a, b].map(
+    (subject, i): TriplesMap => ({
+      id: `m${i}`,
+      name: `m${i}`,
+      origin: ORIGIN,
+      dialect: 'rml',
+      source: {
+        kind: 'sql',
+        origin: ORIGIN,
+        ids: [],
+        connection: undefined,
+        content: { kind: 'table', origin: ORIGIN, name: `t${i}` },
+        references: 'labels',
+        nulls: [],
+      },
+      baseIri: undefined,
+      subject: { ...subject, classes: [object], graphs: [] },
+      predicateObjects: [],
+    }),
+  );
+  return planMapping({ triplesMaps: maps }, BASE).groups.length === 1;
+}
+
+describe('terms of two term maps', () => {
+  const SUBJECTS = ALL.filter(({ termType }) => termType !== 'literal');
+
+  test('what can be equal is not told apart', () => {
+    const makers = new Map<string, TermMap[]>();
+    for (const map of SUBJECTS) {
+      for (const token of new Set(tokensOf(map))) {
+        if (token === undefined) continue;
+        const known = makers.get(token);
+        if (known === undefined) makers.set(token, [map]);
+        else known.push(map);
+      }
+    }
+    let looked = 0;
+    const wrong: unknown[] = [];
+    for (const [token, maps] of makers) {
+      // Each with a neighbour, and with one from afar.
+      for (const [i, map] of maps.entries()) {
+        if ((looked + i) % 7 !== 0) continue;
+        for (const other of [maps[i + 1], maps[(i * 7919 + 13) % maps.length]])
+          if (other !== undefined && other !== map && !canMeet(map, other)) wrong.push([token, nameOf(map), nameOf(other)]);
+      }
+      looked += maps.length;
+    }
+    expect(wrong).toEqual([]);
+    expect(looked).toBeGreaterThan(10_000);
+  });
+
+  test.each<[name: string, a: TermMap, b: TermMap, expected: boolean]>([
+    ['a value may be any scheme', termMap('iri', '{a}:{b}'), termMap('iri', 'http:{a}'), true],
+    ['a value is no slash', termMap('iri', '{a}:{b}'), termMap('iri', 'http://e/{a}'), false],
+    ['a value may leave the base in front', termMap('iri', '{a}:{b}'), termMap('iri', 'x:/{a}:1'), true],
+    ['an unsafe value may be a whole IRI', termMap('unsafe-iri', '{a}/x'), termMap('iri', 'http://e/{a}/x'), true],
+    ['the beginning of an unsafe IRI stays', termMap('unsafe-iri', 'http://f/{a}'), termMap('iri', 'http://e/{a}'), false],
+    ['escapes of an unsafe IRI', termMap('unsafe-iri', 'http://e/"{a}'), termMap('unsafe-iri', 'http://e/\\u0022{a}'), false],
+    ['letters beyond ASCII', termMap('iri', 'http://e/{a}/é'), termMap('iri', 'http://e/é/{a}'), true],
+    ['a lone surrogate is written as U+FFFD', termMap('iri', 'http://e/\ud800/{a}'), termMap('iri', 'http://e/\ufffd/{a}'), true],
+  ])('%s', (_, a, b, expected) => {
+    expect(canMeet(a, b)).toBe(expected);
+  });
+});

@@ -1,0 +1,78 @@
+import { describe, expect, test } from '@jest/globals';
+import { HashSet, KNOWN, MemoryBudget, NEW, SubjectTable, UNDECIDED } from '../../../src/run/distinct/distinct.ts';
+
+const wide = () => new MemoryBudget(2 ** 30);
+
+describe('HashSet', () => {
+  test('knows what was added, through many growths', () => {
+    const set = new HashSet(wide(), 7);
+    for (let i = 0; i < 50_000; i++) expect(set.add(`text ${i}`)).toBe(NEW);
+    for (let i = 0; i < 50_000; i++) expect(set.add(`text ${i}`)).toBe(KNOWN);
+  });
+
+  test('tells texts apart that differ little', () => {
+    const set = new HashSet(wide(), 1);
+    const texts = [
+      '',
+      '\0',
+      '\0\0',
+      'a',
+      'a\0',
+      'b',
+      'ab',
+      'ba',
+      'x'.repeat(16),
+      'x'.repeat(17),
+      `${'x'.repeat(15)}y`,
+      `y${'x'.repeat(15)}`,
+    ];
+    for (const text of texts) expect(set.add(text)).toBe(NEW);
+  });
+
+  test('a set without room keeps what it knows and decides nothing else', () => {
+    const set = new HashSet(new MemoryBudget(0), 3);
+    let known = 0;
+    while (set.add(`text ${known}`) === NEW) known++;
+    expect(known).toBeGreaterThan(100);
+    expect(set.add('text 0')).toBe(KNOWN);
+    expect(set.add('never seen')).toBe(UNDECIDED);
+  });
+
+  test('dropping gives the memory back', () => {
+    const budget = wide();
+    const set = new HashSet(budget, 3);
+    for (let i = 0; i < 10_000; i++) set.add(String(i));
+    expect(budget.usedBytes).toBeGreaterThan(0);
+    set.drop();
+    expect(budget.usedBytes).toBe(0);
+    expect(set.add('0')).toBe(NEW);
+  });
+});
+
+describe('SubjectTable', () => {
+  test('agrees with a set of statements on random records', () => {
+    const table = new SubjectTable(wide(), 5, 2);
+    const statements = new HashSet(wide(), 5);
+    const truth = new Set<string>();
+    let random = 1;
+    const next = (below: number) => {
+      random = (random * 48271) % 2147483647;
+      return random % below;
+    };
+    for (let i = 0; i < 30_000; i++) {
+      const subject = `s${next(6000)}`;
+      const verdict = table.enter(subject);
+      for (const rule of [0, 1]) {
+        const object = `o${next(3)}`;
+        const fresh = !truth.has(`${subject} ${rule} ${object}`);
+        truth.add(`${subject} ${rule} ${object}`);
+        let said: boolean;
+        if (verdict === NEW) {
+          table.remember(rule, object);
+          said = true;
+        } else said = !table.firstHad(rule, object) && table.addStatement(rule, statements) === NEW;
+        expect(said).toBe(fresh);
+      }
+    }
+  });
+});

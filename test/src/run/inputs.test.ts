@@ -1,0 +1,218 @@
+/** Inputs of a run and the sources they are: several for one source, one for a directory of mappings, and types that only the server tells. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Fault } from '../../../src/core/fault.ts';
+import { RUN_DEFAULTS, type RunReport, type RunRequest } from '../../../src/run/request.ts';
+import { executeRun } from '../../../src/run/run.ts';
+import { difference } from '../../conformance/compare.ts';
+
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'quadmill-inputs-'));
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const at = (name: string): string => join(directory, name);
+const write = (name: string, text: string): string => {
+  writeFileSync(at(name), text);
+  return at(name);
+};
+
+async function run(options: Pick<RunRequest, 'mappings' | 'inputs'> & Partial<RunRequest>): Promise<{ text: string; report: RunReport }> {
+  const parts: string[] = [];
+  const sink = { write: (lines: string) => void parts.push(lines), commit: async () => [], abort: async () => {} };
+  const request = { ...RUN_DEFAULTS, runId: 'inputs', workingDirectory: directory, spillDirectory: at('spill'), ...options };
+  const report = await executeRun(request, sink, {});
+  return { text: Buffer.from(parts.join(''), 'latin1').toString(), report };
+}
+
+const faultOf = async (options: Parameters<typeof run>[0]): Promise<Fault> => {
+  const error = await run(options).then(
+    () => undefined,
+    (thrown) => thrown,
+  );
+  expect(error).toBeInstanceOf(Fault);
+  return error as Fault;
+};
+
+const nquads = (text: string) => ({ text, mediaType: 'application/n-quads', baseIri: 'http://example.com/' });
+const PREFIXES = '@prefix rml: <http://w3id.org/rml/> . @prefix ex: <http://example.com/> .\n';
+const source = (path: string, formulation = 'rml:CSV', more = ''): string =>
+  `rml:logicalSource [ rml:source [ a rml:RelativePathSource ; rml:path "${path}" ] ; rml:referenceFormulation ${formulation} ${more} ]`;
+const valueOf = (reference: string): string => `rml:objectMap [ rml:reference "${reference}" ]`;
+const mapOf = (name: string, path: string, more = ''): string => `${PREFIXES}
+ex:${name} a rml:TriplesMap ; ${source(path)} ;
+  rml:subjectMap [ rml:template "http://example.com/${name}/{id}" ] ;
+  rml:predicateObjectMap [ rml:predicate ex:name ; ${valueOf('name')} ] ${more} .
+`;
+
+describe('several inputs for one source', () => {
+  const MAPPING = `${PREFIXES}
+ex:People a rml:TriplesMap ; ${source('people.csv')} ;
+  rml:subjectMap [ rml:template "http://example.com/person/{id}" ; rml:class ex:Person ] ;
+  rml:predicateObjectMap [ rml:predicate ex:name ; ${valueOf('name')} ] ;
+  rml:predicateObjectMap [ rml:predicate ex:town ; rml:objectMap [ rml:parentTriplesMap ex:Towns ; rml:joinCondition [ rml:child "town" ; rml:parent "code" ] ] ] ;
+  rml:predicateObjectMap [ rml:predicate ex:namesake ; rml:objectMap [ rml:parentTriplesMap ex:People ; rml:joinCondition [ rml:child "name" ; rml:parent "name" ] ] ] .
+ex:Notes a rml:TriplesMap ; ${source('people.csv')} ;
+  rml:subjectMap [ rml:termType rml:BlankNode ] ;
+  rml:predicateObjectMap [ rml:predicate ex:about ; ${valueOf('id')} ] .
+ex:Towns a rml:TriplesMap ; ${source('towns.csv')} ;
+  rml:subjectMap [ rml:template "http://example.com/town/{name}" ] ;
+  rml:predicateObjectMap [ rml:predicate ex:code ; ${valueOf('code')} ] .
+`;
+  const people = ['1,Ann,a\n2,Bob,b\n2,Bob,b\n', '2,Bob,b\n3,Ann,c\n4,Cy,a\n', '', '1,Ann,c\n5,Bob,d\n'];
+  const towns = ['a,Aarau\nb,Basel\n', 'c,Chur\na,Aarau\nd,Davos\n'];
+  const PEOPLE = 'id,name,town\n';
+  const TOWNS = 'code,name\n';
+
+  test.each([
+    ['in memory', {}],
+    ['when nothing fits in memory', { memoryBudgetBytes: 0 }],
+    ['with threads', { threads: 2 }],
+    ['duplicates allowed', { distinct: false }],
+  ])('are read as one source: %s', async (_, options) => {
+    const mappings = [write('mapping.ttl', MAPPING)];
+    const bind = (name: string, header: string, parts: readonly string[]) =>
+      parts.map((part, i) => ({ name, url: write(`${i}-of-${parts.length}-${name}`, header + part) }));
+    const whole = await run({
+      mappings,
+      inputs: [...bind('people.csv', PEOPLE, [people.join('')]), ...bind('towns.csv', TOWNS, [towns.join('')])],
+      ...options,
+    });
+    const parted = await run({ mappings, inputs: [...bind('people.csv', PEOPLE, people), ...bind('towns.csv', TOWNS, towns)], ...options });
+    expect(parted.text).toMatch(/namesake/);
+    expect(difference(nquads(parted.text), nquads(whole.text))).toBeUndefined();
+    const lines = parted.text.split('\n');
+    if (!('distinct' in options)) expect(new Set(lines).size).toBe(lines.length);
+    const counts = ({ report }: typeof whole) =>
+      report.triplesMaps.map(({ name, records, rejected, empty }) => [name, records, rejected, empty]).sort();
+    expect(counts(parted)).toEqual(counts(whole));
+    expect(parted.report.records).toBe(whole.report.records);
+    // How often the pairs of a join are written depends on where they are made.
+    if (!('distinct' in options)) expect(parted.report.quads).toBe(whole.report.quads);
+  });
+
+  test('come in the order of the request, and the one that is broken is named', async () => {
+    const mappings = [write('order.ttl', mapOf('P', 'people.csv'))];
+    const inputs = ['b', 'a', 'c'].map((name) => ({ name: 'people.csv', url: write(`${name}.csv`, `id,name\n${name},x\n`) }));
+    const { text } = await run({ mappings, inputs });
+    expect([...text.matchAll(/P\/(\w)>/g)].map(([, name]) => name)).toEqual(['b', 'a', 'c']);
+    const broken = { name: 'people.csv', url: write('broken.csv', 'id,nom\n1,x\n') };
+    const fault = await faultOf({ mappings, inputs: [...inputs, broken] });
+    expect(fault.place.input).toBe(broken.url);
+  });
+});
+
+describe('one input for a directory of mappings', () => {
+  const orders = `; rml:predicateObjectMap [ rml:predicate ex:by ; rml:objectMap [ rml:parentTriplesMap ex:P ; rml:joinCondition [ rml:child "name" ; rml:parent "id" ] ] ]`;
+  const mappings = (): string[] => [
+    write('p.ttl', mapOf('P', 'people.csv')),
+    write('o.ttl', mapOf('O', 'orders.csv', orders)),
+    write('t.ttl', mapOf('T', 'towns.csv')),
+    write('x.ttl', mapOf('X', 'missing.csv')),
+  ];
+  const towns = (): string => write('in-towns.csv', 'id,name\n7,Chur\n');
+
+  test('transforms by what is bound, leaves the rest out and names it', async () => {
+    const { text, report } = await run({ mappings: mappings(), inputs: [{ name: 'towns.csv', url: towns() }], boundOnly: true });
+    expect(text).toBe('<http://example.com/T/7> <http://example.com/name> "Chur" .\n');
+    const [warning, ...more] = report.warnings.filter((one) => one.includes('left out'));
+    expect(more).toEqual([]);
+    for (const name of ['P (', 'O (', 'X (']) expect(warning).toContain(name);
+    expect(warning).not.toContain('T (');
+    expect(report.mappings.map(({ url }) => url)).toEqual([at('t.ttl')]);
+    expect(report.triplesMaps.map(({ name }) => name)).toEqual(['T']);
+  });
+
+  test.each(['orders.csv', 'people.csv'])('takes what is joined to %s from where its mapping says', async (name) => {
+    write('people.csv', 'id,name\n1,Ann\n');
+    write('orders.csv', 'id,name\n9,1\n');
+    const { text, report } = await run({ mappings: mappings(), inputs: [{ name, url: at(name) }], boundOnly: true });
+    expect(text).toContain('<http://example.com/O/9> <http://example.com/by> <http://example.com/P/1> .');
+    expect(report.warnings.join()).toMatch(/2 triples maps were left out.*T \(.*X \(/);
+  });
+
+  test('without a name, it is the source that has the name of its file', async () => {
+    const url = write('towns.csv', 'id,name\n7,Chur\n');
+    expect((await run({ mappings: mappings(), inputs: [{ name: undefined, url }], boundOnly: true })).report.quads).toBe(1);
+    const fault = await faultOf({ mappings: mappings(), inputs: [{ name: undefined, url: towns() }], boundOnly: true });
+    expect([fault.code, fault.hint]).toEqual(['request/invalid', 'Name one of people.csv, orders.csv, towns.csv, missing.csv']);
+  });
+
+  test('mappings that call their triples maps by the same name do not disturb each other', async () => {
+    const named = (file: string, name: string, source: string): string =>
+      write(file, mapOf(name, source).replaceAll(`ex:${name} a`, 'ex:TriplesMap1 a'));
+    const all = [named('p.ttl', 'P', 'people.csv'), named('t.ttl', 'T', 'towns.csv')];
+    const { text, report } = await run({ mappings: all, inputs: [{ name: 'towns.csv', url: towns() }], boundOnly: true });
+    expect(text).toBe('<http://example.com/T/7> <http://example.com/name> "Chur" .\n');
+    expect(report.mappings.map(({ url }) => url)).toEqual([at('t.ttl')]);
+  });
+
+  test('a mapping file is carried out as a whole', async () => {
+    const { code } = await faultOf({ mappings: mappings(), inputs: [{ name: 'towns.csv', url: towns() }] });
+    expect(code).toBe('source/missing');
+  });
+});
+
+describe('behind HTTP', () => {
+  let server: Server;
+  let base: string;
+  /** By the end of the path: media type (none: no header), body. */
+  const FILES: Readonly<Record<string, readonly [string | undefined, string]>> = {
+    csv: ['text/csv; charset=utf-8', 'id,name\n1,Ann\n'],
+    tsv: ['text/tab-separated-values', 'id\tname\n1\tAnn\n'],
+    'wrong-type.csv': ['application/octet-stream', 'id,name\n1,Ann\n'],
+    pdf: ['application/pdf', '%PDF-1.7'],
+    'table.pdf': ['application/pdf', '%PDF-1.7'],
+    html: ['text/html', '<p>Please log in</p>'],
+    plain: ['text/plain', 'id,name\n1,Ann\n'],
+    none: [undefined, 'id,name\n1,Ann\n'],
+    json: ['application/json', '[{"id":1,"name":"Ann"}]'],
+    lines: ['application/x-ndjson', '{"id":1,"name":"Ann"}\n{"id":2,"name":"Bob"}\n'],
+    'rows.json': ['text/csv', '[]'],
+    'book.xlsx': ['application/octet-stream', 'PK'],
+  };
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      const [type, body] = FILES[(request.url ?? '').slice(1)] ?? ['text/plain', ''];
+      if (type !== undefined) response.setHeader('content-type', type);
+      response.end(body);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => void server.close());
+  const inputs = (name: string) => [{ name: 'people.csv', url: `${base}/${name}` }];
+  const mappings = (): string[] => [write('http.ttl', mapOf('P', 'people.csv'))];
+
+  test.each(['csv', 'tsv', 'wrong-type.csv'])('%s is CSV', async (name) => {
+    expect((await run({ mappings: mappings(), inputs: inputs(name) })).text).toBe(
+      '<http://example.com/P/1> <http://example.com/name> "Ann" .\n',
+    );
+  });
+
+  test('JSON Lines are told by their media type', async () => {
+    const jsonMap = `${PREFIXES} ex:P a rml:TriplesMap ; ${source('people.json', 'rml:JSONPath', '; rml:iterator "$[*]"')} ;
+      rml:subjectMap [ rml:template "http://example.com/P/{$.id}" ; rml:class ex:P ] .`;
+    const bound = [{ name: 'people.json', url: `${base}/lines` }];
+    expect((await run({ mappings: [write('lines.ttl', jsonMap)], inputs: bound })).report.quads).toBe(2);
+  });
+
+  test.each([
+    ['pdf', 'Input has no file extension and the media type application/pdf; expected is one of XML, JSON, CSV, XLSX, ODS'],
+    ['table.pdf', "Input has the file extension 'pdf' and the media type application/pdf; expected is one of XML, JSON, CSV, XLSX, ODS"],
+    ['html', 'Input has no file extension and the media type text/html; expected is one of XML, JSON, CSV, XLSX, ODS'],
+    ['plain', 'Input has no file extension and the media type text/plain; expected is one of XML, JSON, CSV, XLSX, ODS'],
+    ['none', 'Input has no file extension; expected is one of XML, JSON, CSV, XLSX, ODS'],
+    ['json', 'The input is JSON, and the mapping reads this source as CSV'],
+    ['rows.json', 'The input is JSON, and the mapping reads this source as CSV'],
+    ['book.xlsx', "Input type 'xlsx' (XLSX) is not offered by this version yet; expected is one of XML, JSON, CSV, XLSX, ODS"],
+  ])('%s ends the run, whatever the mapping says of it', async (name, message) => {
+    const fault = await faultOf({ mappings: mappings(), inputs: inputs(name) });
+    expect([fault.code, fault.message, fault.place.input]).toEqual(['source/type', message, `${base}/${name}`]);
+  });
+});

@@ -1,0 +1,45 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { MemoryBudget } from '../../../src/run/distinct/distinct.ts';
+import { LineSpill, SpillSpace } from '../../../src/run/distinct/spill.ts';
+
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'quadmill-spill-'));
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** Spill files that are there, and descriptors that are open. */
+const files = (): number => readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length;
+const descriptors = (): number => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0);
+
+test('lines that fit nowhere are partitioned again and again, and neither files nor descriptors pile up', async () => {
+  const space = new SpillSpace(join(directory, 'run'));
+  const spill = new LineSpill(space, 7);
+  const before = descriptors();
+  const lines = Array.from(
+    { length: 80_000 },
+    (_, i) => `<http://example.com/subject/${i % 60_000}> <http://example.com/p> "some text" .\n`,
+  );
+  for (const [i, line] of lines.entries()) {
+    spill.add(line);
+    if (i % 1000 === 0) await space.flush();
+  }
+  const found: string[] = [];
+  let most = 0;
+  let open = 0;
+  // No budget: a set holds about a thousand lines, a partition of this input nearly two thousand.
+  for await (const batch of spill.drain(new MemoryBudget(0))) {
+    found.push(...batch);
+    most = Math.max(most, files());
+    open = Math.max(open, descriptors() - before);
+  }
+  expect(found.sort()).toEqual([...new Set(lines)].sort());
+  expect(most).toBeLessThanOrEqual(64);
+  expect(open).toBeLessThanOrEqual(72);
+  expect(files()).toBe(0);
+  await space.remove();
+  expect(existsSync(join(directory, 'run'))).toBe(false);
+});

@@ -1,0 +1,309 @@
+/** Output in every format, read back by parsers that are not ours: n3, jsonld-streaming-parser and oxigraph. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { JsonLdParser } from 'jsonld-streaming-parser';
+import { Parser, type Quad, type Term } from 'n3';
+import { parse as parseOxigraph } from 'oxigraph';
+import { isomorphic } from 'rdf-isomorphic';
+import { toBytes } from '../../../src/core/text.ts';
+import { eachStatement } from '../../../src/nquads/terms.ts';
+import { openFileSink } from '../../../src/sinks/file.ts';
+import { FORMAT_EXTENSION, OUTPUT_FORMATS, type OutputFormat } from '../../../src/sinks/sink.ts';
+import { Random } from '../../chaos/random.ts';
+import { type Key, literalKey, randomDataset, type Statement } from '../../support/random-dataset.ts';
+import { repeatedKeys } from './json-keys.ts';
+
+let home: string;
+let directory: string;
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'quadmill-formats-'));
+});
+beforeEach(async () => {
+  directory = await mkdtemp(join(home, 'test-'));
+});
+afterAll(() => rm(home, { recursive: true, force: true }));
+
+const WITHOUT_GRAPHS: readonly OutputFormat[] = ['ntriples', 'turtle'];
+
+/** What mappings declare; `http`, `ex`, `e`, `x`, `a` and `urn` are schemes of IRIs in the data as well. */
+const PREFIXES = {
+  e: 'http://e/',
+  ex: 'http://e/ns/',
+  x: 'http://e/a#',
+  a: 'http://wrong/',
+  urn: 'http://wrong/urn#',
+  http: 'http://wrong/http/',
+  ü: 'http://é.example/ü/',
+  '': 'http://e/a/',
+  unusable: 'http://e/a b',
+};
+
+/** Writes the parts that `batches` make: lines for one write, or undefined where a part ends. */
+async function convert(format: OutputFormat, batches: readonly (string | undefined)[]): Promise<readonly string[]> {
+  const name = `out.${FORMAT_EXTENSION[format]}`;
+  const sink = await openFileSink({ directory, name, attempt: 1, format, durable: false, digest: false, prefixes: PREFIXES });
+  try {
+    for (const lines of batches) await (lines === undefined ? sink.cut() : sink.write(lines));
+    const parts = await sink.commit();
+    return await Promise.all(parts.map(({ url }) => readFile(new URL(url), 'utf8')));
+  } catch (error) {
+    await sink.abort();
+    throw error;
+  }
+}
+
+const MEDIA_TYPE = {
+  nquads: 'application/n-quads',
+  ntriples: 'application/n-triples',
+  turtle: 'text/turtle',
+  trig: 'application/trig',
+  jsonld: 'application/ld+json',
+} as const;
+
+/** With the blank node labels of the text. */
+async function read(format: OutputFormat, text: string): Promise<Quad[]> {
+  if (format !== 'jsonld') return new Parser({ format: MEDIA_TYPE[format], blankNodePrefix: '' }).parse(text);
+  return (await Readable.from([text]).pipe(new JsonLdParser()).toArray()) as Quad[];
+}
+
+/** With blank nodes of its own. */
+const readAgain = (format: OutputFormat, text: string): Quad[] => parseOxigraph(text, { format: MEDIA_TYPE[format] }) as unknown as Quad[];
+
+function keyOf(term: Term): Key {
+  switch (term.termType) {
+    case 'NamedNode':
+      return `<${term.value}>`;
+    case 'BlankNode':
+      return `_:${term.value}`;
+    case 'Literal':
+      return literalKey(term.value, term.language, term.datatype.value);
+    default:
+      return '';
+  }
+}
+
+const asTexts = (statements: readonly (readonly Key[])[]): readonly string[] =>
+  [...new Set(statements.map((keys) => keys.join(' ')))].sort();
+const asKeys = (quads: readonly Quad[]): Key[][] =>
+  quads.map((q) => [q.subject, q.predicate, q.object, q.graph].map((term) => keyOf(term as Term)));
+
+/** The document says what the statements say, to two readers. */
+async function expectSame(format: OutputFormat, text: string, statements: readonly Statement[]): Promise<void> {
+  const quads = await read(format, text);
+  const expected = asTexts(statements.map(({ keys }) => keys));
+  expect(asTexts(asKeys(quads))).toEqual(expected);
+  const again = readAgain(format, text);
+  if (!expected.some((statement) => statement.includes('_:'))) expect(asTexts(asKeys(again))).toEqual(expected);
+  else expect(isomorphic(inLowerCase(again), inLowerCase(quads))).toBe(true);
+  if (format === 'jsonld') expect(repeatedKeys(text)).toEqual([]);
+}
+
+/** Quads of one library, duplicates removed; languages have no case. */
+const inLowerCase = (quads: readonly Quad[]): Quad[] => {
+  const lines = asTexts(asKeys(quads));
+  return new Parser({ format: 'N-Quads', blankNodePrefix: '' }).parse(lines.map(lineOf).join(''));
+};
+const lineOf = (statement: string): string => {
+  const object = statement.indexOf(' [');
+  if (object === -1) return `${statement.trimEnd()} .\n`;
+  const end = statement.lastIndexOf(']') + 1;
+  const [value, language, datatype] = JSON.parse(statement.slice(object + 1, end)) as [string, string, string];
+  const text = JSON.stringify(value).replace(/\u007f/g, '\\u007f');
+  return `${statement.slice(0, object)} ${text}${language === '' ? `^^<${datatype}>` : `@${language}`}${statement.slice(end).trimEnd()} .\n`;
+};
+
+/** Writes of random sizes. */
+function batchesOf(random: Random, statements: readonly Statement[]): string[] {
+  const batches: string[] = [];
+  for (let from = 0; from < statements.length; ) {
+    const to = from + random.between(1, 12);
+    batches.push(
+      statements
+        .slice(from, to)
+        .map(({ line }) => line)
+        .join(''),
+    );
+    from = to;
+  }
+  return batches;
+}
+
+describe.each(OUTPUT_FORMATS)('%s', (format) => {
+  const graphs = !WITHOUT_GRAPHS.includes(format);
+
+  test.each(Array.from({ length: 10 }, (_, i) => i))('loses and changes nothing of random datasets, series %d', async (series) => {
+    for (let i = 0; i < 40; i++) {
+      const random = new Random(series * 1000 + i);
+      const statements = randomDataset(random, random.between(0, 40), graphs);
+      const [text = ''] = await convert(format, batchesOf(random, statements));
+      await expectSame(format, text, statements);
+    }
+  });
+
+  test('loses nothing of a subject that comes back after more than any buffer holds', async () => {
+    const random = new Random(7);
+    const statements = Array.from({ length: 150 }, () => randomDataset(random, 60, graphs)).flat();
+    const whole = statements.map(({ line }) => line).join('');
+    expect(whole.length).toBeGreaterThan(600_000);
+    for (const batches of [batchesOf(random, statements), [whole]]) {
+      const [text = ''] = await convert(format, batches);
+      expect(asTexts(asKeys(await read(format, text)))).toEqual(asTexts(statements.map(({ keys }) => keys)));
+      if (format === 'jsonld') expect(repeatedKeys(text)).toEqual([]);
+    }
+  });
+
+  test('makes of each part a document of its own', async () => {
+    for (let seed = 0; seed < 20; seed++) {
+      const random = new Random(seed);
+      const halves = [randomDataset(random, 12, graphs), randomDataset(random, 12, graphs)];
+      const [first, second] = halves.map((half) => batchesOf(random, half)) as [string[], string[]];
+      const parts = await convert(format, [...first, undefined, ...second]);
+      expect(parts).toHaveLength(2);
+      for (const [i, text] of parts.entries()) await expectSame(format, text, halves[i] as readonly Statement[]);
+    }
+    expect((await readdir(directory)).sort()).toEqual([`out-2.${FORMAT_EXTENSION[format]}`, `out.${FORMAT_EXTENSION[format]}`]);
+  });
+
+  test('of nothing is a document without statements', async () => {
+    const [text = 'no part'] = await convert(format, []);
+    expect([await read(format, text), readAgain(format, text)]).toEqual([[], []]);
+  });
+
+  test('keeps the case of a language tag', async () => {
+    const [text] = await convert(format, ['<http://e/a> <http://e/p> "v"@en-GB .\n']);
+    expect(text).toMatch(format === 'jsonld' ? /"@language":\s*"en-GB"/ : /"v"@en-GB\b/);
+  });
+
+  if (format !== 'nquads') {
+    test.each([
+      ['a space', '<http://e/a b> <http://e/p> <http://e/o> .\n', '<http://e/a b>'],
+      ['an escape of an unsafe IRI', '<http://e/a> <http://e/p> <http://e/\\u003E> .\n', 'http://e/'],
+      ['a brace in a datatype', '<http://e/a> <http://e/p> "x"^^<http://e/{d}> .\n', '<http://e/{d}>'],
+    ])('refuses an IRI with %s and names it', async (_, line, named) => {
+      await expect(convert(format, [line])).rejects.toMatchObject({
+        code: 'sink/failed',
+        message: expect.stringContaining(named),
+        hint: expect.stringContaining('nquads'),
+      });
+      expect(await readdir(directory)).toEqual([]);
+    });
+  }
+
+  if (!graphs) {
+    test('refuses a named graph and says what to ask for', async () => {
+      await expect(convert(format, ['<http://e/a> <http://e/p> "1 <http://e/x> ." <http://e/g> .\n'])).rejects.toMatchObject({
+        code: 'mapping/invalid',
+        message: expect.stringContaining('<http://e/g>'),
+        hint: expect.stringContaining('nquads'),
+      });
+      expect(await readdir(directory)).toEqual([]);
+    });
+  }
+});
+
+const MAPPING = `@prefix rml: <http://w3id.org/rml/> .
+@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
+@prefix e: <http://e/> .
+@prefix urn: <http://wrong/> .
+e:things rml:logicalSource [ rml:referenceFormulation rml:JSONPath ; rml:iterator "$[*]" ;
+    rml:source [ a rml:RelativePathSource ; rml:root rml:MappingDirectory ; rml:path "things.json" ] ] ;
+  rml:subjectMap [ rml:template "http://e/{$.id}" ; rml:class e:Thing#GRAPH# ] ;
+  rml:predicateObjectMap [ rml:predicate rdf:type, e:name ; rml:objectMap [ rml:reference "$.name" ] ] ;
+  rml:predicateObjectMap [ rml:predicate e:value ; rml:objectMap [ rml:reference "$.values[*]" ], [ rml:reference "$.name" ; rml:language "en-GB" ] ] ;
+  rml:predicateObjectMap [ rml:predicate e:ref ; rml:objectMap [ rml:reference "$.ref" ; rml:termType rml:IRI ], [ rml:template "{$.id}" ; rml:termType rml:BlankNode ] ] .
+`;
+const THINGS = Array.from({ length: 700 }, (_, i) => ({
+  id: (i * 7) % 40,
+  name: `"\\\n\t\u0001\u007f é日本😀 @type {${i % 90}}`,
+  values: [i, i / 8, i % 2 === 0, 1e21, 'x'],
+  ref: `urn:thing:${i % 50}`,
+}));
+
+describe('quadmill run', () => {
+  const quadmill = (...args: readonly string[]): Promise<{ readonly code: number | null; readonly err: string }> =>
+    new Promise((done) => {
+      const child = execFile(process.execPath, [resolve('bin/quadmill.js'), ...args], { cwd: directory }, (_, _out, err) =>
+        done({ code: child.exitCode, err }),
+      );
+    });
+
+  test('gives the same dataset in every format, and named graphs to those that have them', async () => {
+    await writeFile(join(directory, 'things.json'), JSON.stringify(THINGS));
+    await writeFile(join(directory, 'plain.ttl'), MAPPING.replace('#GRAPH#', ''));
+    await writeFile(
+      join(directory, 'graphs.ttl'),
+      MAPPING.replace('#GRAPH#', ' ; rml:graph rml:defaultGraph ; rml:graphMap [ rml:template "http://e/{$.id}" ]'),
+    );
+    const run = async (mapping: string, format: OutputFormat): Promise<readonly string[]> => {
+      const file = `${mapping}-out.${FORMAT_EXTENSION[format]}`;
+      expect([mapping, format, await quadmill('run', `${mapping}.ttl`, '-o', file)]).toEqual([mapping, format, { code: 0, err: '' }]);
+      const text = await readFile(join(directory, file), 'utf8');
+      if (format === 'jsonld') expect(repeatedKeys(text)).toEqual([]);
+      return asTexts(asKeys(await read(format, text)));
+    };
+    const [plain, graphs] = [await run('plain', 'nquads'), await run('graphs', 'nquads')];
+    expect([plain.length > 1000, graphs.length]).toEqual([true, plain.length * 2]);
+    for (const format of OUTPUT_FORMATS.slice(1)) {
+      expect(await run('plain', format)).toEqual(plain);
+      if (!WITHOUT_GRAPHS.includes(format)) expect(await run('graphs', format)).toEqual(graphs);
+      else expect((await quadmill('run', 'graphs.ttl', '-f', format)).err).toContain('has no graphs');
+    }
+  });
+});
+
+test('turtle abbreviates names, types and numbers, and groups what is said of a subject', async () => {
+  const [text] = await convert('turtle', [
+    toBytes(`<http://e/a> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://e/Person> .
+<http://e/a> <http://e/age> "7"^^<http://www.w3.org/2001/XMLSchema#integer> .
+<http://e/a> <http://e/age> "x"^^<http://e/ns/d> .
+_:b <http://e/p> <e:thing> .
+`),
+  ]);
+  expect(text?.slice(text.indexOf('\n\n') + 2)).toBe('e:a a e:Person ;\n    e:age 7, "x"^^ex:d .\n_:b e:p <e:thing> .\n');
+});
+
+test.each(OUTPUT_FORMATS)('%s does not hang at an IRI of 400,000 characters', async (format) => {
+  const long = `<http://e/${'x'.repeat(400_000)}/>`;
+  const started = performance.now();
+  const [text = ''] = await convert(format, [`${long} <http://e/p> ${long} .\n`]);
+  expect(performance.now() - started).toBeLessThan(2_000);
+  expect(text.length).toBeGreaterThan(800_000);
+});
+
+test('JSON-LD unites what is said of a subject, and opens a new object where the window has ended', async () => {
+  const about = (object: string): string => `<http://e/a> <http://e/p> ${object} .\n`;
+  const [text = ''] = await convert('jsonld', [about('"1"'), '<http://e/b> <http://e/p> "2" <http://e/a> .\n', about('"3"')]);
+  expect(JSON.parse(text)).toEqual([
+    { '@id': 'http://e/a', 'http://e/p': [{ '@value': '1' }, { '@value': '3' }] },
+    { '@id': 'http://e/a', '@graph': [{ '@id': 'http://e/b', 'http://e/p': [{ '@value': '2' }] }] },
+  ]);
+  const [far = ''] = await convert('jsonld', [about('"1"'), about(`"${'x'.repeat(300_000)}"`), about('"3"')]);
+  expect((JSON.parse(far) as unknown[]).map((node) => (node as Record<string, unknown[]>)['http://e/p']?.length)).toEqual([2, 1]);
+});
+
+test.each([
+  ['<s> <p> <o> .\n', ['<s>', '<p>', '<o>', '']],
+  ['<s> <p> <o> <g> .\n', ['<s>', '<p>', '<o>', '<g>']],
+  ['_:s <p> _:o .\n', ['_:s', '<p>', '_:o', '']],
+  ['_:s <p> _:o _:g .\n', ['_:s', '<p>', '_:o', '_:g']],
+  ['<s> <p> "a . <g> .\\" <x> " .\n', ['<s>', '<p>', '"a . <g> .\\" <x> "', '']],
+  ['<s> <p> "a\\\\" <g> .\n', ['<s>', '<p>', '"a\\\\"', '<g>']],
+  ['<s> <p> "a"@en .\n', ['<s>', '<p>', '"a"@en', '']],
+  ['<s> <p> "a"@en <g> .\n', ['<s>', '<p>', '"a"@en', '<g>']],
+  ['<s> <p> "a"^^<d> .\n', ['<s>', '<p>', '"a"^^<d>', '']],
+  ['<s> <p> "a"^^<d> <g> .\n', ['<s>', '<p>', '"a"^^<d>', '<g>']],
+  ['\n', undefined],
+])('the terms of %j are %j', (line, terms) => {
+  const found: string[][] = [];
+  eachStatement(`<a> <b> <c> <d> .\n${line}<e> <f> <g> <h> .\n`, (...given) => found.push(given));
+  expect(found).toEqual([['<a>', '<b>', '<c>', '<d>'], ...(terms === undefined ? [] : [terms]), ['<e>', '<f>', '<g>', '<h>']]);
+});
+
+test.each(['<s> <p> "x .\n', '<s> <p> .\n', '<s>\n', 'x\n'])('%j is no statement, and told', (line) => {
+  expect(() => eachStatement(`${line}<e> <f> <g> <h> .\n`, () => undefined)).toThrow('is no statement');
+});

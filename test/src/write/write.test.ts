@@ -1,0 +1,369 @@
+/** Writing files to a store, over a store in memory: modes and scopes, inputs, blank nodes, going on after an interruption. */
+import { appendFileSync, existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { Fault } from '../../../src/core/fault.ts';
+import { UPDATE_SCOPES } from '../../../src/targets/target.ts';
+import type { WritePosition, WriteRequest } from '../../../src/write/request.ts';
+import { writeTo } from '../../../src/write/write.ts';
+import { lineOf, MemoryStore, memoryTarget, updated } from './memory-target.ts';
+import { contentOf, dice, listening, randomStatements, textOf, workspace } from './writing.ts';
+
+const space = workspace();
+afterAll(() => space.remove());
+
+describe('insert', () => {
+  test('adds every statement, and a second time changes nothing', async () => {
+    const statements = randomStatements(1, 5000);
+    const request = space.request([space.file('all.nq', textOf(statements))]);
+    const target = memoryTarget({ delayMs: 1 });
+    target.store.add(randomStatements(2, 10));
+    const before = target.store.content;
+    const hooks = listening();
+    const report = await writeTo(target, request, hooks);
+    const expected = [...new Set([...before, ...contentOf(statements)])].sort();
+    expect(target.store.content).toEqual(expected);
+    expect(report).toMatchObject({ target: 'memory', statements: 5000, quadsWritten: 5000, rejected: 0, retries: 0, bytesSpilled: 0 });
+    expect(report.bytesRead).toBe(textOf(statements).length);
+    expect(report.batches).toBe(target.count('insert'));
+    expect(target.mostInFlight).toBe(3);
+    expect(hooks.last).toMatchObject({ statements: 5000, quadsWritten: 5000 });
+    await writeTo(target, { ...request, runId: 'again' }, listening());
+    expect(target.store.content).toEqual(expected);
+  });
+
+  test('keeps the statements of a subject in one batch where they stand together', async () => {
+    const statements = Array.from({ length: 900 }, (_, i) => `<http://e/s${Math.floor(i / 3)}> <http://e/p> "${i}" .\n`);
+    const target = memoryTarget({ sizes: { first: 100, most: 100 } });
+    await writeTo(target, space.request([space.file('threes.nq', statements.join(''))]), listening());
+    for (const { statements: batch, kind } of target.calls) if (kind === 'insert') expect(batch.length % 3).toBe(0);
+    expect(target.store.lines.size).toBe(900);
+  });
+
+  test('several inputs, one after the other, an empty one among them', async () => {
+    const parts = [randomStatements(3, 300), [], randomStatements(4, 700)];
+    const files = parts.map((part, i) => space.file(`part-${i}.nq`, textOf(part)));
+    const target = memoryTarget();
+    const hooks = listening();
+    const report = await writeTo(target, space.request(files), hooks);
+    expect(target.store.content).toEqual(contentOf(parts.flat()));
+    expect(report.statements).toBe(1000);
+    expect(hooks.last?.position).toMatchObject({ input: 2, line: 700, quadsWritten: 1000, rejected: 0 });
+  });
+
+  test('statements that the reader rejects are said, counted and left out', async () => {
+    const file = space.file('relative.nq', '<http://e/a> <http://e/p> "1" .\n<a> <http://e/p> "2" .\n<http://e/c> <http://e/p> "3" .\n');
+    const target = memoryTarget();
+    const hooks = listening();
+    const report = await writeTo(target, space.request([file]), hooks);
+    expect(report).toMatchObject({ statements: 3, quadsWritten: 2, rejected: 1 });
+    expect(hooks.rejected).toMatchObject([{ line: 2, fault: { code: 'record/term' } }]);
+    expect(hooks.last?.position).toMatchObject({ quadsWritten: 2, rejected: 1 });
+  });
+});
+
+describe('inputs', () => {
+  const statements = randomStatements(5, 2000);
+
+  test('gz, relative paths and file: URLs', async () => {
+    space.file('packed.nq.gz', gzipSync(textOf(statements)));
+    const target = memoryTarget();
+    const path = space.file('plain.nq', textOf(statements));
+    await writeTo(target, space.request(['in/packed.nq.gz']), listening());
+    expect(target.store.content).toEqual(contentOf(statements));
+    const other = memoryTarget();
+    await writeTo(other, space.request([`file://${path}`]), listening());
+    expect(other.store.content).toEqual(contentOf(statements));
+  });
+
+  test('http, told by its media type where the name has no extension', async () => {
+    const server = createServer((request, response) => {
+      response.setHeader('content-type', request.url === '/graph' ? 'application/n-quads' : 'text/turtle');
+      response.end(textOf(statements));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    try {
+      const target = memoryTarget();
+      await writeTo(target, space.request([`${base}/graph`]), listening());
+      expect(target.store.content).toEqual(contentOf(statements));
+      const refused = await writeTo(target, space.request([`${base}/other.ttl`]), listening()).catch((error) => error);
+      expect(refused).toMatchObject({
+        code: 'source/type',
+        message: "Input has the file extension 'ttl' and the media type text/turtle; expected is nq",
+      });
+    } finally {
+      server.close();
+    }
+  });
+
+  test.each([
+    ['of another type', 'data.ttl', "Input has the file extension 'ttl'; expected is nq"],
+    ['of another type, packed', 'data.csv.gz', "Input has the file extension 'csv'; expected is nq"],
+    ['without an extension', 'data', 'Input has no file extension; expected is nq'],
+  ])('%s: nothing is written', async (_, name, message) => {
+    const target = memoryTarget();
+    const good = space.file('good.nq', textOf(statements));
+    const refused = await writeTo(target, space.request([good, space.file(name, '')]), listening()).catch((error) => error);
+    expect(refused).toBeInstanceOf(Fault);
+    expect(refused).toMatchObject({ code: 'source/type', message });
+    expect(target.calls).toEqual([]);
+  });
+
+  test('a file that is not there: nothing is written, and near names are named', async () => {
+    const target = memoryTarget();
+    space.file('nearby.nq', '');
+    const missing = await writeTo(target, space.request(['in/nearbx.nq']), listening()).catch((error) => error);
+    expect(missing).toMatchObject({ code: 'source/missing', hint: expect.stringContaining('nearby.nq') });
+    expect(target.calls).toEqual([]);
+  });
+});
+
+describe('blank nodes', () => {
+  const text = '_:a <http://e/p> _:b .\n_:b <http://e/p> "1" .\n';
+
+  test('are IRIs: the same ones when a file is written again, others for another file or version', async () => {
+    const path = space.file('blank.nq', text);
+    const target = memoryTarget({ sizes: { first: 1, most: 1 } });
+    await writeTo(target, space.request([path]), listening());
+    const first = target.store.content;
+    expect(first).toHaveLength(2);
+    for (const line of first) expect(line).toMatch(/^<http:\/\/example\.org\/\.well-known\/genid\/[\w-]+\/[ab]> /);
+    await writeTo(target, space.request([`file://${path}`]), listening());
+    expect(target.store.content).toEqual(first);
+    await writeTo(target, space.request([space.file('blank-2.nq', text)]), listening());
+    expect(target.store.lines.size).toBe(4);
+    appendFileSync(path, '\n');
+    await writeTo(target, space.request([path]), listening());
+    expect(target.store.lines.size).toBe(6);
+  });
+
+  test('of a new version take the place of the old ones in an update', async () => {
+    const path = space.file('blank-3.nq', text);
+    const target = memoryTarget();
+    await writeTo(target, space.request([path], { mode: 'update' }), listening());
+    expect(target.store.lines.size).toBe(2);
+    space.file('blank-3.nq', text.replace('"1"', '"2"'));
+    await writeTo(target, space.request([path], { mode: 'update' }), listening());
+    expect(target.store.lines.size).toBe(2);
+    expect(target.store.content.some((line) => line.includes('"2"'))).toBe(true);
+  });
+
+  test('may be kept where the target takes whole files: one request for an input', async () => {
+    const target = memoryTarget({ takesBlankNodes: true, sizes: { first: 1, most: 1 } });
+    const report = await writeTo(target, space.request([space.file('kept.nq', text)], { blankNodes: 'keep' }), listening());
+    expect(target.store.content).toEqual(['_:a <http://e/p> _:b .', '_:b <http://e/p> "1" .']);
+    expect(target.count('insert')).toBe(1);
+    expect(report.warnings).toEqual([expect.stringContaining('again')]);
+  });
+
+  test.each([
+    ['a target that does not take them', {}, false, 'does not take whole files'],
+    ['an update', { mode: 'update' }, true, 'cannot be kept by an update'],
+    ['an input that does not fit in memory', { memoryBudgetBytes: 2000 }, true, 'too large to be sent in one request'],
+  ] as const)('are not kept by %s', async (_, more: Partial<WriteRequest>, takesBlankNodes, message) => {
+    const file = space.file('unkept.nq', text.repeat(50));
+    const target = memoryTarget({ takesBlankNodes });
+    const refused = await writeTo(target, space.request([file], { blankNodes: 'keep', ...more }), listening()).catch((error) => error);
+    expect(refused).toMatchObject({ code: 'config/invalid', message: expect.stringContaining(message) });
+    expect(target.store.lines.size).toBe(0);
+  });
+});
+
+describe.each(UPDATE_SCOPES)('update, scope %s', (scope) => {
+  test('gives what a fresh load gives for everything that the input speaks of, and leaves the rest', async () => {
+    for (let seed = 1; seed <= 25; seed++) {
+      const before = randomStatements(seed, 200);
+      const { below } = dice(seed + 1000);
+      const input = [...before.filter(() => below(2) === 0), ...randomStatements(seed + 500, 150)];
+      const target = memoryTarget({ sizes: { first: 1 + below(40) } });
+      target.store.add(before);
+      const request = space.request([space.file('changed.nq', textOf(input))], { mode: 'update', scope });
+      const report = await writeTo(target, request, listening());
+      expect(target.store.content).toEqual(updated(before, input, scope));
+      expect(report).toMatchObject({ statements: input.length, quadsWritten: contentOf(input).length, rejected: 0 });
+      await writeTo(target, { ...request, runId: 'again' }, listening());
+      expect(target.store.content).toEqual(updated(before, input, scope));
+    }
+  });
+
+  test('all inputs together are one', async () => {
+    const input = randomStatements(7, 600);
+    const files = [0, 1, 2].map((third) => space.file(`third-${third}.nq`, textOf(input.filter((_, i) => i % 3 === third))));
+    const target = memoryTarget();
+    await writeTo(target, space.request(files, { mode: 'update', scope }), listening());
+    expect(target.store.content).toEqual(contentOf(input));
+  });
+
+  test('beyond its memory it goes to disk, of which nothing stays', async () => {
+    const input = randomStatements(8, 20_000);
+    const target = memoryTarget({ sizes: { first: 1000, most: 4000 } });
+    const request = space.request([space.file('large.nq', textOf(input))], { mode: 'update', scope, memoryBudgetBytes: 2 ** 20 });
+    const report = await writeTo(target, request, listening());
+    expect(report.bytesSpilled).toBeGreaterThan(0);
+    expect(target.store.content).toEqual(contentOf(input));
+    expect(existsSync(request.spillDirectory)).toBe(false);
+  });
+
+  test.each([
+    ['malformed', 'this is no statement\n'],
+    ['cut off', '<http://e/a> <http://e/p> "half'],
+  ])('a file that is %s changes nothing', async (_, end) => {
+    const target = memoryTarget();
+    const file = space.file('bad.nq', textOf(randomStatements(9, 3000)) + end);
+    const fault = await writeTo(target, space.request([file], { mode: 'update', scope }), listening()).catch((error) => error);
+    expect(fault).toMatchObject({ code: 'source/malformed', place: { line: 3001 } });
+    expect(target.calls.filter(({ kind }) => kind !== 'probe' && kind !== 'prepare')).toEqual([]);
+  });
+});
+
+test('what stands in a graph of its own is cleared by an update of the graph alone', async () => {
+  const target = memoryTarget();
+  target.store.add(randomStatements(10, 500));
+  const other = target.store.content.filter((line) => !line.endsWith('<http://e/g1> .'));
+  const file = space.file('g1.nq', '<http://e/x> <http://e/p> "only" <http://e/g1> .\n');
+  await writeTo(target, space.request([file], { mode: 'update', scope: 'graph' }), listening());
+  expect(target.store.content).toEqual([...other, '<http://e/x> <http://e/p> "only" <http://e/g1> .'].sort());
+  expect(target.store.staged.size).toBe(0);
+});
+
+describe('going on after an interruption', () => {
+  const statements = randomStatements(11, 3000);
+  const MODES = [['insert', 'property'], ...UPDATE_SCOPES.map((scope) => ['update', scope])] as [
+    WriteRequest['mode'],
+    WriteRequest['scope'],
+  ][];
+  const CASES = [...MODES.map((mode) => [...mode, 'going.nq'] as const), ['insert', 'property', 'going.nq.gz'] as const];
+
+  test.each(CASES)(
+    '%s %s of %s: killed at any call, it goes on where it was, and counts add up',
+    async (mode, scope, name) => {
+      const text = textOf(statements);
+      const file = space.file(name, name.endsWith('.gz') ? gzipSync(text) : text);
+      for (let seed = 1; seed <= 4; seed++) {
+        const { below } = dice(seed);
+        const store = new MemoryStore();
+        const old = randomStatements(seed, 300);
+        store.add(old);
+        let resume: WritePosition | undefined;
+        let attempts = 0;
+        const request = space.request([file], { mode, scope, patienceSeconds: 0, memoryBudgetBytes: 2 ** 20 });
+        for (; attempts < 200; attempts++) {
+          const last = below(12) + attempts;
+          const late = below(2) === 0;
+          // After its last call the store is gone for this attempt: with late, that call still had its effect.
+          const die = (_: unknown, at: number): void => {
+            if (at > last || (at === last && !late)) throw new Fault('target/unreachable', 'gone');
+          };
+          const dieLate = (_: unknown, at: number): void => {
+            if (at >= last) throw new Fault('target/unreachable', 'gone');
+          };
+          const target = memoryTarget({ before: die, after: dieLate, sizes: { first: 100, most: 300 } }, store);
+          const hooks = listening();
+          const ended = await writeTo(target, { ...request, resume }, hooks).catch((error) => error);
+          if (!(ended instanceof Fault)) {
+            expect(ended.quadsWritten).toBe(mode === 'insert' ? statements.length : contentOf(statements).length);
+            expect(ended.statements).toBe(statements.length);
+            break;
+          }
+          expect(ended.code).toBe('target/unreachable');
+          const next = hooks.last?.position;
+          if (resume !== undefined) expect(next?.done).toBeGreaterThanOrEqual(resume.done);
+          resume = next;
+        }
+        expect(attempts).toBeGreaterThan(0);
+        expect(attempts).toBeLessThan(200);
+        expect(store.content).toEqual(mode === 'insert' ? contentOf([...old, ...statements]) : updated(old, statements, scope));
+        expect(store.staged.size).toBe(0);
+      }
+    },
+    60_000,
+  );
+
+  test('a position reads on from its byte, and what was rejected before is not said twice', async () => {
+    const bad = `<relative> <http://e/p> "1" .\n${textOf(statements)}<relative> <http://e/p> "2" .\n`;
+    const file = space.file('rejected.nq', bad.repeat(5));
+    const first = listening();
+    const stop = { before: (_: unknown, at: number) => (at === 25 ? Promise.reject(new Fault('target/unreachable', 'gone')) : undefined) };
+    const store = new MemoryStore();
+    const request = space.request([file], { patienceSeconds: 0 });
+    await expect(writeTo(memoryTarget({ ...stop, sizes: { first: 400 } }, store), request, first)).rejects.toThrow('gone');
+    const resume = first.last?.position as WritePosition;
+    expect(resume.done).toBeGreaterThan(0);
+    const second = listening();
+    const report = await writeTo(memoryTarget({}, store), { ...request, resume }, second);
+    expect(report).toMatchObject({ statements: 15_010, quadsWritten: 15_000, rejected: 10 });
+    expect(report.bytesRead).toBe(bad.length * 5 - resume.done);
+    expect(second.rejected.length).toBe(10 - resume.rejected);
+    expect(second.rejected.every(({ line }) => line > resume.line)).toBe(true);
+  });
+
+  test('over http only what is missing is asked for, where the server can do that', async () => {
+    const text = Buffer.from(textOf(statements).repeat(20));
+    const ranges: string[] = [];
+    const server = createServer((request, response) => {
+      const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '');
+      response.setHeader('etag', '"one"');
+      if (range === null) return response.end(text);
+      const [from, to] = [Number(range[1]), Math.min(Number(range[2]), text.length - 1)];
+      ranges.push(`${from}-${to}`);
+      response.writeHead(206, { 'content-range': `bytes ${from}-${to}/${text.length}` });
+      response.end(text.subarray(from, to + 1));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      const request = space.request([`http://127.0.0.1:${(server.address() as AddressInfo).port}/all.nq`], { patienceSeconds: 0 });
+      const store = new MemoryStore();
+      const stop = {
+        before: (_: unknown, at: number) => (at === 80 ? Promise.reject(new Fault('target/unreachable', 'gone')) : undefined),
+      };
+      const hooks = listening();
+      await expect(writeTo(memoryTarget({ ...stop, sizes: { first: 400 } }, store), request, hooks)).rejects.toThrow('gone');
+      const resume = hooks.last?.position as WritePosition;
+      expect(resume.done).toBeGreaterThan(0);
+      const report = await writeTo(memoryTarget({}, store), { ...request, resume }, listening());
+      expect(ranges.at(-1)).toBe(`${resume.done}-${text.length - 1}`);
+      expect(report).toMatchObject({ statements: 60_000, quadsWritten: 60_000, bytesRead: text.length - resume.done });
+      expect(store.content).toEqual(contentOf(statements));
+    } finally {
+      server.close();
+    }
+  });
+
+  test('a position of a file that has changed since means nothing', async () => {
+    const file = space.file('moved.nq', textOf(statements));
+    const hooks = listening();
+    const request = space.request([file]);
+    await writeTo(memoryTarget(), request, hooks);
+    const changed = randomStatements(12, 100);
+    space.file('moved.nq', textOf(changed));
+    const target = memoryTarget();
+    const report = await writeTo(target, { ...request, resume: hooks.last?.position }, listening());
+    expect(report).toMatchObject({ statements: 100, quadsWritten: 100 });
+    expect(target.store.content).toEqual(contentOf(changed));
+  });
+
+  test('the position at the end has nothing left to do', async () => {
+    for (const mode of ['insert', 'update'] as const) {
+      const hooks = listening();
+      const request = space.request([space.file('done.nq', textOf(statements))], { mode });
+      const whole = await writeTo(memoryTarget(), request, hooks);
+      const target = memoryTarget();
+      const report = await writeTo(target, { ...request, resume: hooks.last?.position }, listening());
+      expect(report).toMatchObject({ statements: whole.statements, quadsWritten: whole.quadsWritten, rejected: 0 });
+      expect(target.store.lines.size).toBe(0);
+    }
+  });
+});
+
+test('a statement that stands in an update twice is told as such', async () => {
+  const line = lineOf(randomStatements(13, 1)[0] as ReturnType<typeof randomStatements>[number]);
+  const report = await writeTo(
+    memoryTarget(),
+    space.request([space.file('twice.nq', `${line}\n${line}\n`)], { mode: 'update' }),
+    listening(),
+  );
+  expect(report).toMatchObject({ statements: 2, quadsWritten: 1, warnings: [expect.stringContaining('1 statements stand')] });
+});

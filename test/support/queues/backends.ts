@@ -1,0 +1,63 @@
+/** The queues that this machine has, each opened on names of its own; for tests. */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { answers, missingPostgres, startPostgres } from '../../servers/postgres.ts';
+import { missingRedis, type Redis, startRedis as startRedisServer } from '../../servers/redis.ts';
+
+export interface TestServer {
+  readonly url: string;
+  /** Ends what was started, and removes what it kept under `prefix`. */
+  stop(prefix: string): Promise<void>;
+}
+
+export interface TestQueue {
+  readonly name: 'embedded' | 'redis' | 'postgres';
+  /** Why it cannot be tested here; undefined: it can. */
+  readonly missing: string | undefined;
+  start(): Promise<TestServer>;
+}
+
+/** A PostgreSQL to use in place of one that is started for the test. */
+const GIVEN_POSTGRES = process.env.TEST_POSTGRES_URL;
+
+export const QUEUES: readonly TestQueue[] = [
+  { name: 'embedded', missing: undefined, start: async () => ({ url: 'embedded:', stop: async () => undefined }) },
+  { name: 'redis', missing: missingRedis, start: () => startRedis() },
+  GIVEN_POSTGRES === undefined
+    ? { name: 'postgres', missing: await missingPostgres(), start: async () => started(await startPostgres()) }
+    : {
+        name: 'postgres',
+        missing: (await answers(GIVEN_POSTGRES)) ? undefined : `no PostgreSQL answers at the address of TEST_POSTGRES_URL`,
+        start: async () => ({ url: GIVEN_POSTGRES, stop: (prefix) => dropSchema(GIVEN_POSTGRES, prefix) }),
+      },
+];
+
+export function uniquePrefix(): string {
+  return `t${randomBytes(6).toString('hex')}`;
+}
+
+export async function temporaryDirectory(): Promise<{ readonly path: string; remove(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'quadmill-test-'));
+  return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) };
+}
+
+/** A redis-server without files, on a free port unless one is given. */
+export const startRedis = async (port?: number): Promise<Redis> => started(await startRedisServer({ port }));
+
+function started<T>(server: T | { readonly skip: string }): T {
+  if (typeof server === 'object' && server !== null && 'skip' in server) throw new Error(`cannot be tested here: ${server.skip}`);
+  return server as T;
+}
+
+async function dropSchema(url: string, prefix: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(`DROP SCHEMA IF EXISTS "${prefix}" CASCADE`);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,14 @@
+/** What runs of the made-up engine ask for. */
+import { join } from 'node:path';
+import type { TransformRequest } from '../../../queues/jobs.ts';
+import { RUN_DEFAULTS } from '../../../src/run/request.ts';
+
+/** Done at once; `act` says otherwise, see `queues/engine.ts`. */
+export const tinyRun = (directory: string, act = 'ok'): TransformRequest => ({
+  service: 'semi-structured-transformer',
+  inputs: [{ name: 'people', url: act }],
+  mappings: ['file:///mapping.ttl'],
+  run: { ...RUN_DEFAULTS, memoryBudgetBytes: 1e6, maxRecordBytes: 1e6 },
+  sliceRows: 0,
+  output: { directory: join(directory, 'output'), format: 'nquads' },
+});
