@@ -4,7 +4,9 @@
  * Ten megabytes of Turtle take seconds to understand, and the event loop of a process with workers renews their locks meanwhile: large texts
  * are read in a thread, one after the other.
  */
+
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { compiled } from '../../src/core/compiled.ts';
 import { Fault } from '../../src/core/fault.ts';
 import type { Diagnostic } from '../../src/mapping/model/model.ts';
 import { readMapping } from '../../src/mapping/parse/read.ts';
@@ -37,12 +39,6 @@ interface Order {
 
 /** Read where they are asked for: milliseconds. */
 const SMALL_CHARACTERS = 64 * 2 ** 10;
-/** Threads need compiled code: from the sources (in tests) it is started out of `dist`. */
-const COMPILED = new URL(
-  'mapping-inspection.js',
-  import.meta.url.endsWith('.ts') ? new URL('../../dist/queues/', import.meta.url) : import.meta.url,
-);
-
 let last: Promise<unknown> = Promise.resolve();
 
 /** Of one mapping, or of all that lie in a directory. @throws Fault limit/exceeded — a thread has not enough memory for them */
@@ -54,7 +50,7 @@ export async function inspectMapping(documents: readonly MappingText[], base: st
 }
 
 function inspectInThread(order: Order): Promise<MappingInspection> {
-  const thread = new Worker(COMPILED, { workerData: order });
+  const thread = new Worker(compiled('queues/requests/mapping-inspection.js'), { workerData: order });
   return new Promise((resolve, reject) => {
     thread.once('message', resolve);
     thread.once('error', (error: NodeJS.ErrnoException) => {

@@ -1,4 +1,5 @@
 /** One trace from the request to the last slice, written against the interface of OpenTelemetry alone. */
+
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
@@ -24,6 +25,7 @@ import { quietLogger } from '../../src/core/telemetry/observe.ts';
 import { inRequestSpan, isTraced } from '../../src/core/telemetry/trace.ts';
 import { RUN_DEFAULTS } from '../../src/run/request.ts';
 import { startWorkers, type Workers } from '../../workers/host.ts';
+import { built } from '../support/project-root.ts';
 import { temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
 import { startFakeApi } from '../support/service/fake.ts';
 import { ask } from '../support/service/process.ts';
@@ -129,7 +131,7 @@ describe('with an SDK', () => {
     const database = { JDBC_URL: 'jdbc:postgresql://host/db', DB_USER: 'reader', DB_PASSWORD: 'hunter2-of-the-database' };
     config = await openConfig({ DATA_DIR: directory.path, ...database }, backend.settings);
     runs = await openRuns(backend);
-    const engine = new URL('../../dist/test/support/queues/engine.js', import.meta.url).href;
+    const engine = built('test/support/queues/engine.js').href;
     workers = await startWorkers(backend, config, quietLogger(), { engine, workingDirectory: directory.path });
   }, 30_000);
 

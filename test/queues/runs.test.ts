@@ -1,4 +1,5 @@
 /** One suite for every queue that is here: what `queues/runs/contract.ts` promises, kept by real workers with a made-up engine. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,10 +14,10 @@ import { type ConfigStore, openConfig } from '../../src/config/store.ts';
 import { quietLogger } from '../../src/core/telemetry/observe.ts';
 import { RUN_DEFAULTS } from '../../src/run/request.ts';
 import { startWorkers, type Workers } from '../../workers/host.ts';
+import { built } from '../support/project-root.ts';
 import { QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
 
-const DIST = new URL('../../dist/test/', import.meta.url);
-const ENGINE = new URL('support/queues/engine.js', DIST).href;
+const ENGINE = built('test/support/queues/engine.js').href;
 const logger = quietLogger();
 
 for (const queue of QUEUES) {
@@ -281,7 +282,7 @@ function suite(queue: TestQueue): void {
   describe('with workers in other processes', () => {
     const children: ChildProcess[] = [];
     const startChild = async (): Promise<ChildProcess> => {
-      const script = fileURLToPath(new URL('support/queues/worker.js', DIST));
+      const script = fileURLToPath(built('test/support/queues/worker.js'));
       const child = spawn(process.execPath, [script, server.url, prefix, directory.path], { stdio: ['ignore', 'pipe', 'inherit'] });
       children.push(child);
       await new Promise<void>((resolve, reject) => {

@@ -1,4 +1,5 @@
 /** Limits of a run: what meets one ends, soon and cheaply, and is told which limit it was, how much it allows and how to raise it. */
+
 import { readdir, truncate, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -20,11 +21,12 @@ import { usualProcessMemoryMb, watchMemory } from '../../workers/threads/memory.
 import { ThreadPool } from '../../workers/threads/pool.ts';
 import { csv, json, xml, zipped } from '../bin/faults/files.ts';
 import { attempt, type Files, startQuadmill, withFiles } from '../bin/faults/trial.ts';
+import { built } from '../support/project-root.ts';
 import { QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
 import { JOIN_MAPPING, peopleMapping, slowInput } from '../support/service/inputs.ts';
 import { ask, postJson, type ServiceProcess, startService } from '../support/service/process.ts';
 
-const ENGINE = new URL('../../dist/test/support/queues/engine.js', import.meta.url).href;
+const ENGINE = built('test/support/queues/engine.js').href;
 
 const MEMBER_BYTES = 64 * 2 ** 20;
 /** A gzip file that unpacks to a gigabyte of one byte: members in a row are one content. */

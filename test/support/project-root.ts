@@ -1,7 +1,7 @@
 /** The folder that holds package.json, whether this runs from the sources or from `dist`. */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 function find(directory: string): string {
   if (existsSync(join(directory, 'package.json'))) return directory;
@@ -11,3 +11,6 @@ function find(directory: string): string {
 }
 
 export const PROJECT_ROOT = find(dirname(fileURLToPath(import.meta.url)));
+
+/** A module as `npm run build` left it, for whatever starts a process or a thread: `built('bin/main.js')`. */
+export const built = (path: string): URL => pathToFileURL(join(PROJECT_ROOT, 'dist', path));

@@ -1,4 +1,5 @@
 /** Runs that the fleet shares: slices as jobs of a queue of their own, kept together by the transform job that waits for them. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,10 +22,10 @@ import { type ConfigStore, openConfig } from '../../src/config/store.ts';
 import { quietLogger } from '../../src/core/telemetry/observe.ts';
 import { RUN_DEFAULTS } from '../../src/run/request.ts';
 import { startWorkers, type Workers } from '../../workers/host.ts';
+import { built } from '../support/project-root.ts';
 import { QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
 
-const DIST = new URL('../../dist/test/', import.meta.url);
-const ENGINE = new URL('support/queues/engine.js', DIST).href;
+const ENGINE = built('test/support/queues/engine.js').href;
 const PASSWORD = 'hunter2-of-the-database';
 const logger = quietLogger();
 
@@ -326,7 +327,7 @@ function suite(queue: TestQueue): void {
   describe('with workers in other processes', () => {
     let children: ChildProcess[];
     const startChild = async (): Promise<ChildProcess> => {
-      const script = fileURLToPath(new URL('support/queues/worker.js', DIST));
+      const script = fileURLToPath(built('test/support/queues/worker.js'));
       const child = spawn(process.execPath, [script, server.url, prefix, directory.path], { stdio: ['ignore', 'pipe', 'inherit'] });
       children.push(child);
       await new Promise<void>((resolve, reject) => {

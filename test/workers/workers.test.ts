@@ -1,4 +1,5 @@
 /** Threads, files and words of the workers. Threads are started from `dist`. */
+
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,9 +24,10 @@ import {
 import { addUp } from '../../workers/output/publish.ts';
 import type { Task } from '../../workers/threads/messages.ts';
 import { type PoolOptions, ThreadPool } from '../../workers/threads/pool.ts';
+import { built } from '../support/project-root.ts';
 import { temporaryDirectory } from '../support/queues/backends.ts';
 
-const ENGINE = new URL('../../dist/test/support/queues/engine.js', import.meta.url).href;
+const ENGINE = built('test/support/queues/engine.js').href;
 
 const endings: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

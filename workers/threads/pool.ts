@@ -2,9 +2,11 @@
  * Threads that map runs, reused, each with a memory limit of its own: a run that needs more ends with its thread, and
  * neither its neighbours nor the process that holds the jobs' locks notice.
  */
+
 import { rm } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import type { RunProgress, SliceResult } from '../../queues/jobs.ts';
+import { compiled } from '../../src/core/compiled.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { secondsFault } from '../../src/core/limits.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
@@ -46,10 +48,8 @@ const STOP_MS = 3_000;
 /** The engine ends a run in time by itself; one that cannot, or waits for its slices, is stopped so much later. */
 const GRACE_MS = 250;
 
-/** Threads need compiled code: from the sources (in tests) they are started out of `dist`. */
-const COMPILED = import.meta.url.endsWith('.ts') ? new URL('../../dist/workers/', import.meta.url) : new URL('./', import.meta.url);
-const SCRIPT = new URL('thread.js', COMPILED);
-const ENGINE = new URL('../../src/run/run.js', COMPILED).href;
+const SCRIPT = compiled('workers/threads/thread.js');
+const ENGINE = compiled('src/run/run.js').href;
 
 export class ThreadPool {
   private readonly options: PoolOptions;

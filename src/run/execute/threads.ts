@@ -1,5 +1,7 @@
 /** Groups of scans in threads of their own: the threads map, this one writes what they send, in whatever order it comes. */
+
 import { Worker } from 'node:worker_threads';
+import { compiled } from '../../core/compiled.ts';
 import { Fault, type FaultData } from '../../core/fault.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { QuadSink } from '../../sinks/sink.ts';
@@ -40,7 +42,7 @@ export async function executeInThreads(
   const results: ScansResult[] = [];
   const progress = new Map<Worker, Progress>();
   const workerData: ThreadData = { request: share, snapshots };
-  const threads = Array.from({ length: count }, () => new Worker(new URL('./thread.js', import.meta.url), { workerData }));
+  const threads = Array.from({ length: count }, () => new Worker(compiled('src/run/execute/thread.js'), { workerData }));
   let rejected = 0;
   let writing: Promise<void> = Promise.resolve();
   const drive = (thread: Worker): Promise<void> =>

@@ -3,9 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { compiled } from '../../core/compiled.ts';
 import { Fault } from '../../core/fault.ts';
 import { claimDirectory } from '../../storage/local/directory-lock.ts';
-import { compiled } from './engine/thread.ts';
+
 import { STORE_PATH } from './http/server.ts';
 import type { FromStoreThread, StoreLimits, StoreThreadData } from './messages.ts';
 
@@ -65,7 +66,7 @@ export async function openEmbeddedStore(directory: string, options: EmbeddedStor
 }
 
 function startThread(data: StoreThreadData, warn: (message: string) => void): Promise<{ thread: Worker; port: number; quads: number }> {
-  const thread = new Worker(compiled('embedded-thread.js'), { workerData: data });
+  const thread = new Worker(compiled('src/targets/embedded/thread.js'), { workerData: data });
   return new Promise((open, reject) => {
     const fail = (fault: Fault): void => {
       // Nobody waits any more once it listens.

@@ -1,4 +1,5 @@
 /** Opening and losing queues: the private server, the embedded one, one that goes away. */
+
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
@@ -19,11 +20,12 @@ import { RUN_DEFAULTS } from '../../../src/run/request.ts';
 import { claimDirectory } from '../../../src/storage/local/directory-lock.ts';
 import { processExists } from '../../../src/storage/local/lock-owner.ts';
 import { startWorkers } from '../../../workers/host.ts';
+import { built } from '../../support/project-root.ts';
 import { QUEUES, startRedis, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
 
-const ENGINE = new URL('../../../dist/test/support/queues/engine.js', import.meta.url).href;
-const BACKEND = new URL('../../../dist/queues/backend/backend.js', import.meta.url).href;
-const OBSERVE = new URL('../../../dist/src/core/telemetry/observe.js', import.meta.url).href;
+const ENGINE = built('test/support/queues/engine.js').href;
+const BACKEND = built('queues/backend/backend.js').href;
+const OBSERVE = built('src/core/telemetry/observe.js').href;
 const logger = quietLogger();
 const missing = QUEUES.find((queue) => queue.name === 'redis')?.missing;
 const withRedis =

@@ -1,4 +1,5 @@
 /** Callers take turns, on every queue that is here: what `queues/backend/fair-queueing.ts` says, kept by real workers with a made-up engine. */
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,12 +14,12 @@ import { openRuns } from '../../../queues/runs/runs.ts';
 import { openConfig } from '../../../src/config/store.ts';
 import { quietLogger } from '../../../src/core/telemetry/observe.ts';
 import { startWorkers } from '../../../workers/host.ts';
+import { built } from '../../support/project-root.ts';
 import { QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
 import { tinyRun } from '../../support/queues/requests.ts';
 
-const DIST = new URL('../../../dist/test/', import.meta.url);
-const ENGINE = new URL('support/queues/engine.js', DIST).href;
-const CALLER = fileURLToPath(new URL('support/queues/caller.js', DIST));
+const ENGINE = built('test/support/queues/engine.js').href;
+const CALLER = fileURLToPath(built('test/support/queues/caller.js'));
 const MANY = 2_000;
 /** The embedded queue takes a hundred runs a second on an idle machine; other tests may be running. */
 const LIMIT_MS = 180_000;

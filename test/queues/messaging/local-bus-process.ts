@@ -3,6 +3,7 @@
  * runs and takes their success messages; after TAKES of them it holds the next one for ever. Says `submitted`, `took`, `holds` with the
  * run, and `announced` when all runs have ended.
  */
+
 import { openBackend } from '../../../queues/backend/backend.ts';
 import { ALWAYS_ON } from '../../../queues/messaging/bus.ts';
 import { openLocalBus } from '../../../queues/messaging/local-bus.ts';
@@ -11,6 +12,7 @@ import { openConfig } from '../../../src/config/store.ts';
 import { quietLogger } from '../../../src/core/telemetry/observe.ts';
 import { startWorkers } from '../../../workers/host.ts';
 import { openBridge } from '../../../workers/messaging/bridge.ts';
+import { built } from '../../support/project-root.ts';
 import { tinyRun } from '../../support/queues/requests.ts';
 
 const [url, prefix = '', directory = '', count, takes] = process.argv.slice(2);
@@ -29,7 +31,7 @@ const subscription = bus.consume(config.snapshot().KAFKA_TOPIC_NAME_SUCCESS, 'gr
   console.log(`took ${key}`);
 });
 const bridge = await openBridge(backend, { bus, state: ALWAYS_ON, runs, config, workingDirectory: directory }, logger);
-const engine = new URL('support/queues/engine.js', import.meta.url).href;
+const engine = built('test/support/queues/engine.js').href;
 const workers = await startWorkers(backend, config, logger, { engine, say: bridge.say });
 
 process.once('SIGTERM', async () => {

@@ -1,4 +1,5 @@
 /** The message bus without brokers: nothing is lost between the outbox and who takes it in the same process, and nothing piles up. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,13 +15,14 @@ import { openOutbox } from '../../../queues/messaging/outbox.ts';
 import { openConfig } from '../../../src/config/store.ts';
 import { quietLogger } from '../../../src/core/telemetry/observe.ts';
 import { type Bridge, openBridge } from '../../../workers/messaging/bridge.ts';
+import { built } from '../../support/project-root.ts';
 import { QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
 import { tinyRun } from '../../support/queues/requests.ts';
 import { failureMessage, fakeRuns, successReport } from '../../support/service/fake.ts';
 import { PEOPLE, peopleMapping } from '../../support/service/inputs.ts';
 import { ask, poll, postJson, startService } from '../../support/service/process.ts';
 
-const PROCESS = fileURLToPath(new URL('../../../dist/test/queues/messaging/local-bus-process.js', import.meta.url));
+const PROCESS = fileURLToPath(built('test/queues/messaging/local-bus-process.js'));
 const logger = quietLogger();
 
 const message = (value: string, topic = 'success_queue'): OutgoingMessage => ({ topic, key: 'k', value, headers: {} });

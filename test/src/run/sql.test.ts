@@ -10,8 +10,9 @@ import { type DatabaseAccess, RUN_DEFAULTS, type RunReport, type RunRequest } fr
 import { cutRun, executeRun } from '../../../src/run/run.ts';
 import type { QuadSink } from '../../../src/sinks/sink.ts';
 import { SERVERS, startDatabases, type TestDatabases } from '../../servers/databases.ts';
+import { built } from '../../support/project-root.ts';
 
-const COMPILED = new URL('../../../dist/src/run/run.js', import.meta.url).href;
+const COMPILED = built('src/run/run.js').href;
 const PEOPLE = 3_000;
 const CITIES = ['Zürich', 'zürich', 'New York', 'Ōsaka', "L'Aquila", ''];
 

@@ -1,4 +1,5 @@
 /** One process at a time in a directory: many starters, killed owners, containers and other machines. */
+
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
@@ -8,10 +9,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { claimDirectory } from '../../../src/storage/local/directory-lock.ts';
+import { built } from '../../support/project-root.ts';
 import { temporaryDirectory } from '../../support/queues/backends.ts';
 
-const STARTER = fileURLToPath(new URL('../../../dist/test/src/storage/directory-lock-starter.js', import.meta.url));
-const CLAIM = new URL('../../../dist/src/storage/local/directory-lock.js', import.meta.url).href;
+const STARTER = fileURLToPath(built('test/src/storage/directory-lock-starter.js'));
+const CLAIM = built('src/storage/local/directory-lock.js').href;
 
 const endings: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -1,4 +1,5 @@
 /** The writer and the store are killed in mid-write; the write goes on, and the store holds what the input says, no more and no less. */
+
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,10 +10,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { FaultData } from '../../../src/core/fault.ts';
 import type { WritePosition, WriteProgress, WriteReport, WriteRequest } from '../../../src/write/request.ts';
 import { type Fuseki, missingFuseki, startFuseki } from '../../servers/fuseki.ts';
+import { built } from '../../support/project-root.ts';
 import { dice, type Workspace, workspace } from './writing.ts';
 
 const missing = await missingFuseki();
-const SCRIPT = fileURLToPath(new URL('../../../dist/test/src/write/writer.js', import.meta.url));
+const SCRIPT = fileURLToPath(built('test/src/write/writer.js'));
 const TIMEOUT_MS = 600_000;
 
 type Said = { readonly progress: WriteProgress } | { readonly report: WriteReport } | { readonly fault: FaultData };

@@ -1,4 +1,5 @@
 /** A million statements in the memory that a few hundred thousand need. The store is a sink that counts lines: what is measured is the writer. */
+
 import { spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -10,9 +11,10 @@ import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { WriteReport, WriteRequest } from '../../../src/write/request.ts';
+import { built } from '../../support/project-root.ts';
 import { workspace } from './writing.ts';
 
-const SCRIPT = fileURLToPath(new URL('../../../dist/test/src/write/writer.js', import.meta.url));
+const SCRIPT = fileURLToPath(built('test/src/write/writer.js'));
 const TIMEOUT_MS = 300_000;
 const HEAP_MB = 128;
 

@@ -1,8 +1,10 @@
 /** A worker process for tests: `node queues-worker.js QUEUE_URL PREFIX DATA_DIR`. Says `ready`, works until SIGTERM. */
+
 import { openBackend } from '../../../queues/backend/backend.ts';
 import { openConfig } from '../../../src/config/store.ts';
 import { createLogger } from '../../../src/core/telemetry/observe.ts';
 import { startWorkers } from '../../../workers/host.ts';
+import { built } from '../project-root.ts';
 
 const [url, prefix = '', directory = ''] = process.argv.slice(2);
 const logger = createLogger({ level: 'silent' });
@@ -10,7 +12,7 @@ const backend = await openBackend({ url, prefix, directory }, logger);
 const database = { JDBC_URL: 'jdbc:postgresql://host/db', DB_USER: 'u', DB_PASSWORD: 'p' };
 const limits = { LOCK_SECONDS: 2, STALLED_SECONDS: 1, WORKER_CONCURRENCY: 2, MAX_STARTS: 2 };
 const config = await openConfig({ DATA_DIR: directory, ...limits, ...database });
-const workers = await startWorkers(backend, config, logger, { engine: new URL('support/queues/engine.js', import.meta.url).href });
+const workers = await startWorkers(backend, config, logger, { engine: built('test/support/queues/engine.js').href });
 
 process.once('SIGTERM', async () => {
   await workers.drain(500);

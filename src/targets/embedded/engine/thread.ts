@@ -1,10 +1,7 @@
 /** Starts and ends the engine's thread, and carries one question at a time to it. */
 import { Worker } from 'node:worker_threads';
+import { compiled } from '../../../core/compiled.ts';
 import type { FromEngine, ToEngine } from '../messages.ts';
-
-/** Threads need compiled code: from the sources (in tests) they are started out of `dist`. */
-export const compiled = (script: string): URL =>
-  new URL(script, import.meta.url.endsWith('.ts') ? new URL('../../../../dist/src/targets/', import.meta.url) : import.meta.url);
 
 export interface Engine {
   /** One question at a time. After `limitSeconds` (0: never) its thread is ended. Never rejects. */
@@ -13,7 +10,7 @@ export interface Engine {
 }
 
 export function startEngine(): Engine {
-  const thread = new Worker(compiled('embedded-engine.js'));
+  const thread = new Worker(compiled('src/targets/embedded/engine/engine.js'));
   let answer: ((message: FromEngine) => void) | undefined;
   let gone: FromEngine | undefined;
   const settle = (message: FromEngine): void => {
