@@ -201,8 +201,8 @@ describe('memory', () => {
   /** Peak memory, in MB, of a process that reads so many statements of subjects that come again and again, and groups them. */
   function peak(count: number, by: By): number {
     const script = `
-      import { readStatements } from ${dist('src/targets/read.js')};
-      import { openGroups } from ${dist('src/targets/groups.js')};
+      import { readStatements } from ${dist('src/nquads/read.js')};
+      import { openGroups } from ${dist('src/nquads/group.js')};
       import { peakMemoryBytes } from ${dist('bin/peak-memory.js')};
       async function* input() {
         let text = '';

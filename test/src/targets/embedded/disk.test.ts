@@ -5,12 +5,13 @@ import { appendFile, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Parser } from 'n3';
 import { isomorphic } from 'rdf-isomorphic';
 import { type EmbeddedStoreOptions, openEmbeddedStore } from '../../../../src/targets/embedded/embedded.ts';
 import { Random } from '../../../chaos/random.ts';
-import { PROJECT_ROOT } from '../../../support/project-root.ts';
+import { built } from '../../../support/project-root.ts';
 import { linesOf, type StoreClient, storeClient } from '../../../support/service/store-client.ts';
 
 let base: string;
@@ -48,7 +49,7 @@ async function startMember(
   journalBytes?: number,
   shell = '',
 ): Promise<Member | { readonly fault: { code: string; message: string } }> {
-  const script = join(PROJECT_ROOT, 'dist', 'test', 'embedded-member.js');
+  const script = fileURLToPath(built('test/src/targets/embedded/member.js'));
   const command = `${shell} exec "${process.execPath}" "${script}" "${directory}" ${journalBytes ?? ''}`;
   const [program, ...flags] = shell === '' ? ['sh'] : ['unshare', '-m', 'sh'];
   const child = spawn(program as string, [...flags, '-c', command], { stdio: ['ignore', 'pipe', 'inherit'] });
