@@ -169,7 +169,7 @@ export function requestOf(parsed: Parsed, mappings: readonly string[], database:
     runId: randomBytes(6).toString('hex'),
     mappings,
     inputs,
-    reading: readingOf(parsed),
+    inputOptions: readingOf(parsed),
     workingDirectory: process.cwd(),
     base: baseOf(parsed.value('base')),
     onError: parsed.value('on-error') as ErrorPolicy | undefined,

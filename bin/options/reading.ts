@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { contradictionIn, delimiterOf, quoteOf } from '../../src/core/csv-dialect.ts';
 import { isEncoding, KNOWN_ENCODINGS } from '../../src/core/encoding-name.ts';
-import { type InputBinding, type ReadingOptions, STANDARD_INPUT } from '../../src/run/request.ts';
+import { type InputBinding, type InputOptions, STANDARD_INPUT } from '../../src/run/request.ts';
 import { INPUT_FORMATS, type InputFormat } from '../../src/storage/input-format.ts';
 import { type CommandOption, type Parsed, UsageError } from '../command-line.ts';
 
@@ -50,7 +50,7 @@ function bindingOf(text: string): InputBinding {
 }
 
 /** @throws UsageError */
-export function readingOf(parsed: Parsed): ReadingOptions {
+export function readingOf(parsed: Parsed): InputOptions {
   const [delimiter, quote, encoding, root] = ['delimiter', 'quote', 'encoding', 'source-root'].map((name) => parsed.value(name));
   const read = delimiter === undefined ? undefined : delimiterOf(delimiter);
   if (read === undefined && delimiter !== undefined) {

@@ -5,7 +5,7 @@ import { type PgPool, PostgresConnection, PostgresQueueBackend, quoteSchemaName,
 import pg from 'pg';
 import { Fault } from '../../src/core/fault.ts';
 import { redact } from '../../src/core/redact.ts';
-import { claimDirectory } from '../../src/storage/local/directory-lock.ts';
+import { lockDirectory } from '../../src/storage/local/directory-lock.ts';
 import type { Driver } from './driver.ts';
 import type { Turns } from './fair-queueing.ts';
 import type { Recover } from './lost.ts';
@@ -57,7 +57,7 @@ export async function openPostgres(url: string, schema: string): Promise<Driver>
 
 /** PGlite in this process, its files in `directory`. @throws Fault service/unavailable — another process has it open */
 export async function openEmbedded(directory: string, schema: string): Promise<Driver> {
-  const claim = await claimDirectory(directory);
+  const claim = await lockDirectory(directory);
   try {
     // Tens of megabytes of WebAssembly, for those who use it.
     const { openDatabase } = await import('./pglite-database.ts');

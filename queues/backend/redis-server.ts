@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Fault } from '../../src/core/fault.ts';
 import { makePrivateDirectory } from '../../src/storage/local/directory.ts';
-import { claimDirectory } from '../../src/storage/local/directory-lock.ts';
+import { lockDirectory } from '../../src/storage/local/directory-lock.ts';
 import { processExists } from '../../src/storage/local/lock-owner.ts';
 import { connect } from './redis.ts';
 
@@ -47,7 +47,7 @@ export async function findRedisServer(): Promise<string | undefined> {
 
 /** @throws Fault service/unavailable — another process owns the directory, or the server does not come up */
 export async function startRedisServer(directory: string, version: string): Promise<PrivateServer> {
-  const claim = await claimDirectory(directory);
+  const claim = await lockDirectory(directory);
   const socket = socketOf(directory);
   let made = false;
   const letGo = async (): Promise<void> => {

@@ -27,6 +27,6 @@ export type Value = string | TypedValue;
 export type Values = null | Value | readonly Value[];
 
 /** Reads one reference of one record. Made once for a scan by its source; called for every record. */
-export type Reader = (record: unknown) => Values;
+export type Accessor = (record: unknown) => Values;
 
 export const XSD = 'http://www.w3.org/2001/XMLSchema#';

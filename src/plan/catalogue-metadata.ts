@@ -1,11 +1,11 @@
 /** What planning may know of databases: asked before, answered without a look at any row. */
 import type { SqlSource } from '../mapping/model/model.ts';
 
-export interface SourceFacts {
+export interface CatalogueMetadata {
   /** Whether rows with equal texts there are one row: the references hold a unique key without nulls, whose texts tell its values apart. */
   isKey(source: SqlSource, references: readonly string[]): boolean;
   /** Whether rows with equal texts there are made of one row of a table: that of the source, or of the child of a join. */
-  tellsRow(source: SqlSource, references: readonly string[]): boolean;
+  identifiesRow(source: SqlSource, references: readonly string[]): boolean;
   /** Of the rows of a join, which differ in some value: whether their texts differ then, too. */
   areDistinct(source: SqlSource, references: readonly string[]): boolean;
   /** Whether a row has at most one value there: false for an array. */
@@ -17,9 +17,9 @@ export interface SourceFacts {
 }
 
 /** Without a look at the databases, nothing is known. */
-export const NO_FACTS: SourceFacts = {
+export const NO_METADATA: CatalogueMetadata = {
   isKey: () => false,
-  tellsRow: () => false,
+  identifiesRow: () => false,
   areDistinct: () => false,
   isSingle: () => false,
   isAlwaysValid: () => false,

@@ -1,7 +1,7 @@
 /** What cannot repeat, because the values that tell records apart can be read off the statement. */
 import type { LogicalSource, TermMap, TriplesMap } from '../mapping/model/model.ts';
-import type { SourceFacts } from './catalogue-metadata.ts';
-import { recoverable } from './recoverable.ts';
+import type { CatalogueMetadata } from './catalogue-metadata.ts';
+import { injectiveReferences } from './recoverable.ts';
 import { baseOf, expressionsOf, type MapDraft, type RuleDraft, referencesOf } from './rules.ts';
 import { hasNaturalDatatype, writtenTerm } from './written.ts';
 
@@ -9,7 +9,7 @@ import { hasNaturalDatatype, writtenTerm } from './written.ts';
  * Whether the subject alone says what an object is: it is made of texts that the subject tells, each the only one of its reference.
  * A text tells no datatype: JSON's `1` and `"1"` make one subject and two literals.
  */
-export function isDetermined({ object }: RuleDraft, map: TriplesMap, runBase: string, facts: SourceFacts): boolean {
+export function isFunctionallyDependent({ object }: RuleDraft, map: TriplesMap, runBase: string, facts: CatalogueMetadata): boolean {
   if (object.kind === 'join') return false;
   const term = object.kind === 'term' ? object.term : object.parent.subject;
   if (term.expression.kind === 'fresh' || (hasNaturalDatatype(term) && carriesDatatypes(map.source))) return false;
@@ -24,7 +24,7 @@ export function isDetermined({ object }: RuleDraft, map: TriplesMap, runBase: st
  * Whether no rule can make a statement twice: each record has a subject of its own, or (the rows of a join, which are distinct)
  * subject and object together tell the records apart; and no record repeats a value.
  */
-export function isUnique(draft: MapDraft, runBase: string, facts: SourceFacts): boolean {
+export function isUnique(draft: MapDraft, runBase: string, facts: CatalogueMetadata): boolean {
   const { triplesMap: map, rules } = draft;
   const { source } = map;
   if (source.kind !== 'sql') return false;
@@ -41,18 +41,18 @@ export function isUnique(draft: MapDraft, runBase: string, facts: SourceFacts): 
 }
 
 /** Whether the subject tells the row of a table that it is of. */
-export function isRowBound({ triplesMap: map }: MapDraft, runBase: string, facts: SourceFacts): boolean {
-  return map.source.kind === 'sql' && facts.tellsRow(map.source, [...toldBy(map.subject, map, runBase)]);
+export function identifiesRow({ triplesMap: map }: MapDraft, runBase: string, facts: CatalogueMetadata): boolean {
+  return map.source.kind === 'sql' && facts.identifiesRow(map.source, [...toldBy(map.subject, map, runBase)]);
 }
 
 const toldBy = (term: TermMap, map: TriplesMap, runBase: string): ReadonlySet<string> =>
-  recoverable(writtenTerm(term, baseOf(map, runBase)));
+  injectiveReferences(writtenTerm(term, baseOf(map, runBase)));
 
 /** Whether each value of a source brings a natural datatype of its own, which its text does not say. A column of a database has one for all. */
 const carriesDatatypes = (source: LogicalSource): boolean => source.kind === 'file' && source.formulation === 'json';
 
 /** Whether a record can have at most one value there. */
-function isSingle(reference: string, { source, dialect }: TriplesMap, facts: SourceFacts): boolean {
+function isSingle(reference: string, { source, dialect }: TriplesMap, facts: CatalogueMetadata): boolean {
   if (source.kind === 'sql') return facts.isSingle(source, reference);
   switch (source.formulation) {
     case 'csv':

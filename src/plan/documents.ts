@@ -19,11 +19,11 @@ export function forDocuments(plan: Plan, counts: readonly number[]): { readonly 
 }
 
 function documentOf(scan: ScanPlan, document: number): ScanPlan {
-  const shared = (rule: RulePlan): RulePlan => ({ ...rule, distinct: 'shared' });
+  const overlapping = (rule: RulePlan): RulePlan => ({ ...rule, distinct: 'overlapping' });
   const iterations = scan.iterations.map(
     (iteration): IterationPlan => ({
       ...iteration,
-      maps: iteration.maps.map((map) => ({ ...map, unique: false, rowBound: false, rules: map.rules.map(shared) })),
+      maps: iteration.maps.map((map) => ({ ...map, unique: false, rowBound: false, rules: map.rules.map(overlapping) })),
     }),
   );
   return { ...scan, iterations, document };

@@ -1,10 +1,10 @@
 /** A plan as text for people: what is read, in which order, what each record feeds, and how duplicates and joins are handled. */
 import type { Expression, LogicalSource, Mapping, SqlContent, TermMap } from '../mapping/model/model.ts';
 import { expressionText, formatOrigin } from '../mapping/model/model.ts';
-import { NO_FACTS, type SourceFacts } from './catalogue-metadata.ts';
+import { type CatalogueMetadata, NO_METADATA } from './catalogue-metadata.ts';
 import { type JoinPlan, type ObjectPlan, type Plan, planMapping, type RulePlan } from './plan.ts';
 
-export function explainPlan(mapping: Mapping, base = 'http://example.com/base/', facts: SourceFacts = NO_FACTS): string {
+export function explainPlan(mapping: Mapping, base = 'http://example.com/base/', facts: CatalogueMetadata = NO_METADATA): string {
   const plan = planMapping(mapping, base, facts);
   const lines: string[] = [];
   for (const [number, scan] of plan.scans.entries()) {
@@ -12,7 +12,7 @@ export function explainPlan(mapping: Mapping, base = 'http://example.com/base/',
     lines.push(`scan ${number + 1}: ${describeSource(source, scan.dialect)}, read once`);
     for (const iteration of scan.iterations) {
       lines.push(`  each ${iteration.iterator ?? 'record'} gives ${iteration.references.join(', ') || 'nothing but its presence'}`);
-      for (const join of iteration.fills) lines.push(`    fills ${describeJoin(plan, join)}`);
+      for (const join of iteration.buildSides) lines.push(`    fills ${describeJoin(plan, join)}`);
       for (const map of iteration.maps) {
         lines.push(`    ${map.triplesMap.name} (${formatOrigin(map.triplesMap.origin)}): subject ${describeTerm(map.triplesMap.subject)}`);
         if (map.unique) lines.push('      no two records make the same statement: a key says so');

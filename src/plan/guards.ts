@@ -4,7 +4,7 @@
  * back, so that a record is rejected alike whoever makes the join.
  */
 import type { Expression, LogicalSource, TermMap, TriplesMap } from '../mapping/model/model.ts';
-import type { SourceFacts } from './catalogue-metadata.ts';
+import type { CatalogueMetadata } from './catalogue-metadata.ts';
 import { expressionKey, referencesOf } from './rules.ts';
 
 export interface Guards {
@@ -14,7 +14,7 @@ export interface Guards {
   asParent(map: TriplesMap): readonly TermMap[];
 }
 
-export function findGuards(triplesMaps: readonly TriplesMap[], facts: SourceFacts): Guards {
+export function findGuards(triplesMaps: readonly TriplesMap[], facts: CatalogueMetadata): Guards {
   const byId = new Map(triplesMaps.map((map) => [map.id, map]));
   const childKeys = new Map<string, TermMap[]>();
   const parentKeys = new Map<string, TermMap[]>();
@@ -67,7 +67,7 @@ function termsOf({ subject, predicateObjects }: TriplesMap, byId: ReadonlyMap<st
 }
 
 /** Whether a record can have a value that makes no such term. Files need no guards: their joins take no term away. */
-function mayFail({ termType, expression, language, datatype }: TermMap, source: LogicalSource, facts: SourceFacts): boolean {
+function mayFail({ termType, expression, language, datatype }: TermMap, source: LogicalSource, facts: CatalogueMetadata): boolean {
   if (source.kind !== 'sql') return false;
   if (!referencesOf(expression).every((reference) => facts.isAlwaysValid(source, reference))) return true;
   if (expression.kind === 'reference' && (termType === 'iri' || termType === 'uri')) return true;

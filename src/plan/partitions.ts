@@ -10,27 +10,28 @@ import type { TermMap, TriplesMap } from '../mapping/model/model.ts';
 import { baseOf, type JoinPlan, type MapDraft, type RuleDraft } from './rules.ts';
 import { SEPARATOR, writtenTerm } from './written.ts';
 
-export interface Partitions {
+export interface Overlaps {
   /** The rules (of all drafts) that are not apart from every other one, or whose predicate or graph is not constant. */
-  readonly shared: ReadonlySet<RuleDraft>;
+  readonly overlappingRules: ReadonlySet<RuleDraft>;
   /** Pairs of triples maps that could make the same statement, directly or by way of other pairs. */
-  readonly meetings: readonly (readonly [TriplesMap, TriplesMap])[];
+  readonly overlappingMaps: readonly (readonly [TriplesMap, TriplesMap])[];
 }
 
-export function findPartitions(drafts: readonly MapDraft[], joins: readonly JoinPlan[], runBase: string): Partitions {
-  const shared = new Set<RuleDraft>();
-  const meetings: [TriplesMap, TriplesMap][] = [];
+export function findOverlaps(drafts: readonly MapDraft[], joins: readonly JoinPlan[], runBase: string): Overlaps {
+  const overlappingRules = new Set<RuleDraft>();
+  const overlappingMaps: [TriplesMap, TriplesMap][] = [];
   const linked = new Links<TriplesMap>();
   const rules = drafts.flatMap(({ triplesMap, rules }) => rules.map((rule) => patternsOf(rule, triplesMap, joins, runBase)));
-  for (const { rule } of rules) if (!isConstant(rule.predicate) || (rule.graph !== undefined && !isConstant(rule.graph))) shared.add(rule);
+  for (const { rule } of rules)
+    if (!isConstant(rule.predicate) || (rule.graph !== undefined && !isConstant(rule.graph))) overlappingRules.add(rule);
   for (const [a, b] of pairsToCompare(rules)) {
-    if (shared.has(a.rule) && shared.has(b.rule) && linked.areLinked(a.map, b.map)) continue;
-    if (!rulesMeet(a, b)) continue;
-    shared.add(a.rule);
-    shared.add(b.rule);
-    if (linked.link(a.map, b.map)) meetings.push([a.map, b.map]);
+    if (overlappingRules.has(a.rule) && overlappingRules.has(b.rule) && linked.areLinked(a.map, b.map)) continue;
+    if (!rulesOverlap(a, b)) continue;
+    overlappingRules.add(a.rule);
+    overlappingRules.add(b.rule);
+    if (linked.link(a.map, b.map)) overlappingMaps.push([a.map, b.map]);
   }
-  return { shared, meetings };
+  return { overlappingRules: overlappingRules, overlappingMaps: overlappingMaps };
 }
 
 const isConstant = (term: TermMap): boolean => term.expression.kind === 'constant';
@@ -41,11 +42,11 @@ interface RulePatterns extends Readonly<Record<'subject' | 'predicate' | 'object
 }
 
 /** Subjects last: they are made of values more often, and take longer. */
-const rulesMeet = (a: RulePatterns, b: RulePatterns): boolean =>
-  patternsMeet(a.predicate, b.predicate) &&
-  patternsMeet(a.graph, b.graph) &&
-  patternsMeet(a.object, b.object) &&
-  patternsMeet(a.subject, b.subject);
+const rulesOverlap = (a: RulePatterns, b: RulePatterns): boolean =>
+  patternsOverlap(a.predicate, b.predicate) &&
+  patternsOverlap(a.graph, b.graph) &&
+  patternsOverlap(a.object, b.object) &&
+  patternsOverlap(a.subject, b.subject);
 
 function patternsOf(rule: RuleDraft, map: TriplesMap, joins: readonly JoinPlan[], runBase: string): RulePatterns {
   const base = baseOf(map, runBase);
@@ -137,13 +138,13 @@ interface Form {
   /** Bytes and holes. */
   readonly text: string;
   /** The separators, and what stands between them; undefined where values may hold separators. */
-  readonly cut: { readonly separators: string; readonly pieces: readonly string[] } | undefined;
+  readonly pieces: { readonly separators: string; readonly pieces: readonly string[] } | undefined;
 }
 
 function formOf(text: string): Form {
-  if (text.includes(ANY_HOLE)) return { text, cut: undefined };
+  if (text.includes(ANY_HOLE)) return { text, pieces: undefined };
   const separators = [...text].filter((character) => SEPARATOR.test(character)).join('');
-  return { text, cut: { separators, pieces: text.split(SEPARATOR) } };
+  return { text, pieces: { separators, pieces: text.split(SEPARATOR) } };
 }
 
 const DEFAULT_GRAPH: Pattern = { kind: 'default graph', family: 'default graph', forms: [formOf('')] };
@@ -159,27 +160,29 @@ function patternOf(term: TermMap, base: string): Pattern {
 }
 
 /** Literals of unknown type meet every literal; otherwise kinds must be the same. */
-const kindsMeet = (a: Pattern, b: Pattern): boolean =>
+const kindsOverlap = (a: Pattern, b: Pattern): boolean =>
   a.kind === b.kind || (a.family === b.family && (a.kind === 'literal' || b.kind === 'literal'));
 
 /** Whether some term fits both patterns. */
-const patternsMeet = (a: Pattern, b: Pattern): boolean =>
-  kindsMeet(a, b) && (a.forms.length * b.forms.length === 1 ? formsMeet(a.forms[0] as Form, b.forms[0] as Form) : anyFormsMeet(a, b));
+const patternsOverlap = (a: Pattern, b: Pattern): boolean =>
+  kindsOverlap(a, b) &&
+  (a.forms.length * b.forms.length === 1 ? formsOverlap(a.forms[0] as Form, b.forms[0] as Form) : anyFormsOverlap(a, b));
 
-const anyFormsMeet = (a: Pattern, b: Pattern): boolean => a.forms.some((form) => b.forms.some((other) => formsMeet(form, other)));
+const anyFormsOverlap = (a: Pattern, b: Pattern): boolean => a.forms.some((form) => b.forms.some((other) => formsOverlap(form, other)));
 
 /** Whether some text fits both forms. */
-function formsMeet(a: Form, b: Form): boolean {
+function formsOverlap(a: Form, b: Form): boolean {
   if (a.text === b.text) return true;
-  if (a.cut === undefined || b.cut === undefined) return piecesMeet(a.text, b.text);
-  if (a.cut.separators !== b.cut.separators) return false;
+  if (a.pieces === undefined || b.pieces === undefined) return piecesOverlap(a.text, b.text);
+  if (a.pieces.separators !== b.pieces.separators) return false;
   // The beginnings are alike, or nobody would ask.
-  for (let i = a.cut.pieces.length - 1; i >= 0; i--) if (!piecesMeet(a.cut.pieces[i] as string, b.cut.pieces[i] as string)) return false;
+  for (let i = a.pieces.pieces.length - 1; i >= 0; i--)
+    if (!piecesOverlap(a.pieces.pieces[i] as string, b.pieces.pieces[i] as string)) return false;
   return true;
 }
 
 /** Whether some text fits both pieces. */
-function piecesMeet(p: string, q: string): boolean {
+function piecesOverlap(p: string, q: string): boolean {
   if (p === q) return true;
   // Constant bytes at the ends are the same or decide it: what is left is short.
   let from = 0;
@@ -194,11 +197,11 @@ function piecesMeet(p: string, q: string): boolean {
     i--;
     j--;
   }
-  return middlesMeet(p.slice(from, i), q.slice(from, j));
+  return middlesOverlap(p.slice(from, i), q.slice(from, j));
 }
 
 /** The same, by a look at each pair of positions. Where both are in holes, one of these can end instead: the text is shorter then. */
-function middlesMeet(p: string, q: string): boolean {
+function middlesOverlap(p: string, q: string): boolean {
   const width = q.length + 1;
   const seen = new Uint8Array((p.length + 1) * width);
   const stack: number[] = [0];

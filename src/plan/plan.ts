@@ -3,9 +3,9 @@
  * could make the same statement. Plain data; nothing here reads a source.
  */
 import type { ErrorPolicy, Expression, LogicalSource, Mapping, TermMap, TriplesMap } from '../mapping/model/model.ts';
-import { NO_FACTS, type SourceFacts } from './catalogue-metadata.ts';
-import { isDetermined, isRowBound, isUnique } from './determined.ts';
-import { findPartitions } from './partitions.ts';
+import { type CatalogueMetadata, NO_METADATA } from './catalogue-metadata.ts';
+import { identifiesRow, isFunctionallyDependent, isUnique } from './determined.ts';
+import { findOverlaps } from './partitions.ts';
 import { pushDownJoins } from './push-down.ts';
 import { draftRules, expressionKey, type JoinPlan, type MapDraft, type ObjectPlan } from './rules.ts';
 import { groupScans, groupsOf, orderScans } from './scans.ts';
@@ -37,7 +37,7 @@ export interface IterationPlan {
   readonly references: readonly string[];
   readonly maps: readonly MapPlan[];
   /** Joins (by index) whose parent side these records fill. */
-  readonly fills: readonly number[];
+  readonly buildSides: readonly number[];
 }
 
 /** A triples map as rules that share its subject. */
@@ -47,7 +47,7 @@ export interface MapPlan {
   /** No two records make the same statement by a rule that is distinct by `subject`: nobody needs to look. */
   readonly unique: boolean;
   /** The subject tells the row of a table that it is of (of a join: the child's): rows can be shared out, and no subject comes twice. */
-  readonly rowBound: boolean;
+  readonly identifiesRow: boolean;
   readonly rules: readonly RulePlan[];
 }
 
@@ -59,19 +59,19 @@ export interface RulePlan {
   readonly graph: TermMap | undefined;
   /**
    * Where duplicates are looked for. `subject`: only records with the same subject in this triples map can repeat a statement of
-   * this rule. `shared`: other rules may make the same statement, or the predicate or graph is not constant.
+   * this rule. `overlapping`: other rules may make the same statement, or the predicate or graph is not constant.
    */
-  readonly distinct: 'subject' | 'shared';
+  readonly distinct: 'subject' | 'overlapping';
   /** The subject alone says what the object is: a subject that was seen needs no look at it. */
-  readonly determined: boolean;
+  readonly functionallyDependent: boolean;
 }
 
 /**
- * @param facts what is known of databases; without them no key is known, and no join is left to a database
+ * @param metadata what is known of databases; without them no key is known, and no join is left to a database
  * @param onError undefined: as each triples map's dialect has it
  */
-export function planMapping(given: Mapping, runBase: string, facts: SourceFacts = NO_FACTS, onError?: ErrorPolicy): Plan {
-  const mapping = pushDownJoins(given, facts, onError);
+export function planMapping(given: Mapping, runBase: string, metadata: CatalogueMetadata = NO_METADATA, onError?: ErrorPolicy): Plan {
+  const mapping = pushDownJoins(given, metadata, onError);
   const joins: JoinPlan[] = [];
   const joinsByName = new Map<string, JoinPlan>();
   const byId = new Map(mapping.triplesMaps.map((map) => [map.id, map]));
@@ -93,7 +93,7 @@ export function planMapping(given: Mapping, runBase: string, facts: SourceFacts 
   for (const [position, scan] of scans.entries())
     for (const iteration of scan.iterations) for (const draft of iteration.maps) scanOf.set(draft.triplesMap.id, position);
 
-  const { shared, meetings } = findPartitions(
+  const { overlappingRules, overlappingMaps } = findOverlaps(
     scans.flatMap((scan) => scan.iterations.flatMap((iteration) => iteration.maps)),
     joins,
     runBase,
@@ -102,7 +102,7 @@ export function planMapping(given: Mapping, runBase: string, facts: SourceFacts 
   return {
     joins,
     groups: groupsOf(scans, [
-      ...meetings.map(([a, b]) => [scanOf.get(a.id), scanOf.get(b.id)] as [number, number]),
+      ...overlappingMaps.map(([a, b]) => [scanOf.get(a.id), scanOf.get(b.id)] as [number, number]),
       ...scans.flatMap((scan, position) =>
         [...scan.needs].map((key) => [position, scans.findIndex((other) => other.key === key)] as [number, number]),
       ),
@@ -114,19 +114,24 @@ export function planMapping(given: Mapping, runBase: string, facts: SourceFacts 
         iterator: iteration.iterator,
         origin: iteration.origin,
         references: [...iteration.references],
-        fills: iteration.fills,
+        buildSides: iteration.buildSides,
         maps: iteration.maps.map((draft) => ({
           index: index++,
           triplesMap: draft.triplesMap,
-          unique: isUnique(draft, runBase, facts),
-          rowBound: isRowBound(draft, runBase, facts),
+          unique: isUnique(draft, runBase, metadata),
+          identifiesRow: identifiesRow(draft, runBase, metadata),
           rules: draft.rules.map((rule): RulePlan => {
             const { object } = rule;
-            const distinct = shared.has(rule) ? 'shared' : 'subject';
-            const determined = isDetermined(rule, draft.triplesMap, runBase, facts);
-            if (object.kind !== 'join') return { ...rule, object, distinct, determined };
+            const distinct = overlappingRules.has(rule) ? 'overlapping' : 'subject';
+            const functionallyDependent = isFunctionallyDependent(rule, draft.triplesMap, runBase, metadata);
+            if (object.kind !== 'join') return { ...rule, object, distinct, functionallyDependent: functionallyDependent };
             const parent = joins[object.join]?.parent as TriplesMap;
-            return { ...rule, object: { ...object, deferred: (scanOf.get(parent.id) as number) >= position }, distinct, determined };
+            return {
+              ...rule,
+              object: { ...object, deferred: (scanOf.get(parent.id) as number) >= position },
+              distinct,
+              functionallyDependent: functionallyDependent,
+            };
           }),
         })),
       })),

@@ -6,10 +6,10 @@
  */
 import type { ErrorPolicy, Expression, Mapping, ReferencingObjectMap, SqlSource, TermMap, TriplesMap } from '../mapping/model/model.ts';
 import { policyOf } from '../mapping/model/model.ts';
-import type { SourceFacts } from './catalogue-metadata.ts';
+import type { CatalogueMetadata } from './catalogue-metadata.ts';
 import { findGuards, type Guards, without } from './guards.ts';
 
-export function pushDownJoins(mapping: Mapping, facts: SourceFacts, onError: ErrorPolicy | undefined): Mapping {
+export function pushDownJoins(mapping: Mapping, facts: CatalogueMetadata, onError: ErrorPolicy | undefined): Mapping {
   const byId = new Map(mapping.triplesMaps.map((map) => [map.id, map]));
   const guards = findGuards(mapping.triplesMaps, facts);
   // Where a rejected record ends the run, nobody needs to know what else is to be left out.
@@ -35,7 +35,7 @@ export function pushDownJoins(mapping: Mapping, facts: SourceFacts, onError: Err
 function splitJoins(
   map: TriplesMap,
   byId: ReadonlyMap<string, TriplesMap>,
-  facts: SourceFacts,
+  facts: CatalogueMetadata,
   guards: Guards | undefined,
 ): readonly TriplesMap[] {
   const { source } = map;
@@ -82,7 +82,7 @@ function joinOf(
   child: SqlSource,
   { origin, conditions }: ReferencingObjectMap,
   parentMap: TriplesMap,
-  facts: SourceFacts,
+  facts: CatalogueMetadata,
 ): Extract<SqlSource['content'], { kind: 'join' }> | undefined {
   const parent = parentMap.source;
   if (conditions.length === 0 || parent.kind !== 'sql' || parentMap.baseIri !== map.baseIri) return undefined;

@@ -20,7 +20,7 @@ import { SEPARATOR } from './written.ts';
 const NONE: ReadonlySet<string> = new Set();
 
 /** The references whose texts (not datatypes) a term says. */
-export function recoverable({ forms, encoded }: WrittenTerm): ReadonlySet<string> {
+export function injectiveReferences({ forms, encoded }: WrittenTerm): ReadonlySet<string> {
   const [form] = forms;
   if (form === undefined || forms.length > 1) return NONE;
   const found = new Set<string>();

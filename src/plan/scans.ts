@@ -10,7 +10,7 @@ interface IterationDraft {
   readonly origin: string;
   readonly references: Set<string>;
   readonly maps: MapDraft[];
-  readonly fills: number[];
+  readonly buildSides: number[];
 }
 
 export interface ScanDraft {
@@ -38,7 +38,7 @@ export function groupScans(drafts: readonly MapDraft[], joins: readonly JoinPlan
     const { iterator, iteratorOrigin } = iteratorOf(source);
     let iteration = scan.iterations.find((known) => known.iterator === iterator);
     if (iteration === undefined) {
-      iteration = { iterator, origin: formatOrigin(iteratorOrigin), references: new Set(), maps: [], fills: [] };
+      iteration = { iterator, origin: formatOrigin(iteratorOrigin), references: new Set(), maps: [], buildSides: [] };
       scan.iterations.push(iteration);
     }
     iteration.maps.push(draft);
@@ -48,7 +48,7 @@ export function groupScans(drafts: readonly MapDraft[], joins: readonly JoinPlan
   for (const join of joins) {
     const parent = iterationOf.get(join.parent.id);
     if (parent === undefined) continue;
-    parent.iteration.fills.push(join.index);
+    parent.iteration.buildSides.push(join.index);
     for (const expression of [join.parent.subject.expression, ...join.keys])
       for (const reference of referencesOf(expression)) parent.iteration.references.add(reference);
   }

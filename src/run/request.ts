@@ -18,7 +18,7 @@ export const XML_DEFAULT_NAMESPACES = ['none', 'document'] as const;
 export type XmlDefaultNamespace = (typeof XML_DEFAULT_NAMESPACES)[number];
 
 /** How a person at the command line wants inputs read, whatever the mapping says. */
-export interface ReadingOptions {
+export interface InputOptions {
   /** Of inputs whose names do not tell, or tell it wrongly. */
   readonly format: InputFormat | undefined;
   /** Of all files of CSV. */
@@ -102,7 +102,7 @@ export interface RunRequest {
   /** Leave out triples maps whose sources are neither bound by `inputs` nor joined to one that is. */
   readonly boundOnly?: boolean | undefined;
   /** undefined: names or servers tell what inputs are, and there is no standard input. */
-  readonly reading?: ReadingOptions | undefined;
+  readonly inputOptions?: InputOptions | undefined;
   /** What relative paths and rml:CurrentWorkingDirectory mean. */
   readonly workingDirectory: string;
   /** Base IRI for relative IRIs of mapping and data; undefined: `http://example.com/base/`. */

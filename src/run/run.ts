@@ -10,7 +10,7 @@ import { executeInThreads } from './execute/threads.ts';
 import { type PreparedRun, prepareRun } from './prepare/prepare.ts';
 import type { RunHooks, RunReport, RunRequest, SliceScan } from './request.ts';
 
-export { cutRun } from './slices/slices.ts';
+export { sliceRun as cutRun } from './slices/slices.ts';
 
 /**
  * Carries out a run, or one slice of it. Writes to `sink`, and leaves it to the caller to commit it when this returns or to abort it

@@ -25,7 +25,7 @@ export interface FileSinkOptions {
 }
 
 export interface FileSink extends QuadSink {
-  cut(): Promise<void>;
+  rollOver(): Promise<void>;
   /**
    * In place of `commit`: completes the parts under their temporary names, at least one, and leaves it to the caller to rename or remove
    * them. `abort` still removes them.
@@ -69,7 +69,7 @@ export async function openFileSink(options: FileSinkOptions): Promise<FileSink> 
   return {
     write: (lines) => (current === undefined ? (lines === '' ? undefined : writeFurther(lines)) : current.write(lines)),
 
-    async cut() {
+    async rollOver() {
       if (current?.empty === false) await finishCurrent();
     },
 

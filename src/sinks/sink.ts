@@ -8,7 +8,7 @@
 export interface QuadSink {
   write(lines: string): void | Promise<void>;
   /** What is written from now on goes to a further part, where the sink can have several; without it, everything is one part. */
-  cut?(): Promise<void>;
+  rollOver?(): Promise<void>;
   /** Nothing is visible under its final name before this. */
   commit(): Promise<readonly PartFile[]>;
   /** Leaves nothing behind. May be called at any time, also after a failed `commit`. */

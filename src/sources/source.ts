@@ -6,7 +6,7 @@
  * reference of every iteration → `batches` once.
  */
 import type { CsvDialect } from '../core/csv-dialect.ts';
-import type { Reader } from '../core/value.ts';
+import type { Accessor } from '../core/value.ts';
 
 /** One iterator over a document and the references that the plan will read from its records. */
 export interface IterationRequest {
@@ -19,7 +19,7 @@ export interface IterationRequest {
 }
 
 /** How a document is to be read, besides its bytes. */
-export interface Reading {
+export interface ReadOptions {
   /** Input as the user named it, for messages: already redacted. */
   readonly name: string;
   /**
@@ -61,7 +61,7 @@ export interface Scan {
    *
    * @throws Fault mapping/reference — the expression is not valid, or (CSV) there is no such column; the message lists near names
    */
-  reader(iteration: number, reference: string): Reader;
+  accessor(iteration: number, reference: string): Accessor;
   /**
    * The natural datatype of every value that the reader of this reference gives, where the source knows it beforehand (SQL columns):
    * the reader's texts are in its canonical form. undefined: plain strings, or values that carry their own datatype.
@@ -85,4 +85,4 @@ export interface Scan {
 }
 
 /** A format: opens a document's bytes as a scan. The bytes are closed by whoever opened them. */
-export type OpenScan = (bytes: AsyncIterable<Uint8Array>, iterations: readonly IterationRequest[], reading: Reading) => Promise<Scan>;
+export type OpenScan = (bytes: AsyncIterable<Uint8Array>, iterations: readonly IterationRequest[], options: ReadOptions) => Promise<Scan>;

@@ -17,7 +17,7 @@ import {
   iriToUri,
   toBytes,
 } from '../core/text.ts';
-import { type Reader, type Value, type Values, XSD } from '../core/value.ts';
+import { type Accessor, type Value, type Values, XSD } from '../core/value.ts';
 import type { Expression, RdfTerm, TermMap, TermType, TriplesMap } from '../mapping/model/model.ts';
 import { expressionText, formatOrigin } from '../mapping/model/model.ts';
 import { schemeOf } from '../mapping/model/template.ts';
@@ -37,8 +37,8 @@ export interface CompiledTerm {
 }
 
 /** What an iteration's records can be asked for. */
-export interface Readers {
-  readonly reader: (reference: string) => Reader;
+export interface Accessors {
+  readonly accessor: (reference: string) => Accessor;
   /** Whether a reader may give values that carry their natural datatype. */
   readonly typed: boolean;
   /** The natural datatype of all of a reader's plain texts, which are canonical then; undefined: none is known beforehand. */
@@ -48,12 +48,12 @@ export interface Readers {
 }
 
 /** What compiling the terms of one triples map needs to know. */
-export interface TermContext extends Readers {
+export interface TermContext extends Accessors {
   /** Base IRI for relative IRIs: the triples map's own, else the run's. */
   readonly base: string;
   readonly runBase: string;
   /** Distinguishes the blank nodes that records of this triples map get of their own. */
-  readonly freshPrefix: string;
+  readonly recordNodePrefix: string;
 }
 
 export const contextBase = (map: TriplesMap, runBase: string): string => map.baseIri ?? runBase;
@@ -100,9 +100,9 @@ const datatypeSuffix = (iri: string): string => (iri === `${XSD}string` ? '' : `
 // ---------------------------------------------------------------- text of an expression
 
 /** The source knows the reference; which of the mapping's statements asks for it is known here. */
-function readerOf(reference: string, expression: Expression, context: TermContext): Reader {
+function accessorOf(reference: string, expression: Expression, context: TermContext): Accessor {
   try {
-    return context.reader(reference);
+    return context.accessor(reference);
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'mapping/reference') throw error;
     throw error.with({ place: { mapping: formatOrigin(expression.origin) } });
@@ -110,7 +110,7 @@ function readerOf(reference: string, expression: Expression, context: TermContex
 }
 
 /** Each value as its source writes it, changed by `encode`: only a literal of natural datatype has the canonical form. */
-function textOf(read: Reader, encode: (text: string) => string): TextOf {
+function textOf(read: Accessor, encode: (text: string) => string): TextOf {
   const one = (value: Value): string => encode(typeof value === 'string' ? value : value.written);
   return (record) => {
     const values = read(record);
@@ -128,7 +128,7 @@ function several(values: readonly Value[], one: (value: Value) => string): Text 
   return texts.size === 1 ? one(values[0] as Value) : [...texts];
 }
 
-export const same = (text: string): string => text;
+export const identity = (text: string): string => text;
 
 /** Applies `change` to each text. */
 export function mapText(text: Text, change: (text: string) => string): Text {
@@ -156,9 +156,9 @@ export function compileExpression(expression: Expression, context: TermContext, 
     case 'constant':
       return { before: toBytes(expression.term.value), after: '', text: () => '' };
     case 'reference':
-      return { before: '', after: '', text: textOf(readerOf(expression.reference, expression, context), encode) };
+      return { before: '', after: '', text: textOf(accessorOf(expression.reference, expression, context), encode) };
     case 'fresh':
-      return { before: '', after: '', text: (_, position) => `${context.freshPrefix}${position}` };
+      return { before: '', after: '', text: (_, position) => `${context.recordNodePrefix}${position}` };
     case 'template':
       return compileTemplate(expression, context, encode);
   }
@@ -179,7 +179,7 @@ function compileTemplate(
       texts.push('');
     }
   }
-  const valuesOf = (name: string): TextOf => textOf(readerOf(name, expression, context), encode);
+  const valuesOf = (name: string): TextOf => textOf(accessorOf(name, expression, context), encode);
   if (new Set(names).size < names.length) return repeatingTemplate(texts, names, valuesOf);
   const references = names.map(valuesOf);
   const before = texts[0] as string;
@@ -251,7 +251,7 @@ function compileIri(termType: TermType, expression: Expression, context: TermCon
   const isUnsafe = UNSAFE.has(termType);
   const isUri = termType === 'uri' || termType === 'unsafe-uri';
   const isSafe = expression.kind === 'template' && !isUnsafe;
-  const encode = isSafe ? (isUri ? encodeUriPart : encodeIriPart) : isUri ? iriToUri : same;
+  const encode = isSafe ? (isUri ? encodeUriPart : encodeIriPart) : isUri ? iriToUri : identity;
   const { before, after, text } = compileExpression(expression, context, encode);
   const scheme = isSafe ? schemeOf(expression.parts) : 'value';
   if (isSafe && scheme !== 'value') {
@@ -287,8 +287,8 @@ function checkIri(iri: string, expression: Expression): void {
 
 function compileBlank(expression: Expression, context: TermContext): CompiledTerm {
   if (expression.kind === 'fresh')
-    return { before: '_:', after: '', text: compileExpression(expression, context, same).text, constant: undefined };
-  const { before, after, text } = compileExpression(expression, context, same);
+    return { before: '_:', after: '', text: compileExpression(expression, context, identity).text, constant: undefined };
+  const { before, after, text } = compileExpression(expression, context, identity);
   const label = (inner: string): string => blankLabel(before + inner + after);
   return { before: '_:b', after: '', text: (record, position) => mapText(text(record, position), label), constant: undefined };
 }
@@ -299,7 +299,7 @@ function compileLiteral(map: TermMap, context: TermContext): CompiledTerm {
   const { expression, language, datatype } = map;
   if (language !== undefined) {
     if (language.kind === 'constant') return literal(expression, context, `"@${language.term.value}`);
-    const tag = compileExpression(language, context, same);
+    const tag = compileExpression(language, context, identity);
     return tagged(expression, context, (record, position) =>
       mapText(tag.text(record, position), (inner) => {
         const text = tag.before + inner + tag.after;
@@ -316,10 +316,10 @@ function compileLiteral(map: TermMap, context: TermContext): CompiledTerm {
     );
   }
   if (expression.kind !== 'reference') return literal(expression, context, '"');
-  const read = readerOf(expression.reference, expression, context);
+  const read = accessorOf(expression.reference, expression, context);
   const natural = context.datatype(expression.reference);
   // Canonical forms hold nothing that needs an escape.
-  if (natural !== undefined) return literal(expression, context, `"${datatypeSuffix(natural)}`, same);
+  if (natural !== undefined) return literal(expression, context, `"${datatypeSuffix(natural)}`, identity);
   if (!context.typed) return literal(expression, context, '"');
   return { before: '"', after: '', text: (record) => naturalText(read(record)), constant: undefined };
 }

@@ -1,24 +1,24 @@
 /** Which batches are in the store, in whatever order that happened, and up to where everything is. */
-import type { Mark } from './batch/batches.ts';
+import type { Checkpoint } from './batch/batches.ts';
 import type { WritePosition } from './request.ts';
 
-export interface Ledger {
+export interface CheckpointTracker {
   /** Statements in the store, wherever they stand; with those of earlier attempts. */
   readonly quadsWritten: number;
   readonly batches: number;
   /** Up to here everything is in the store or was rejected; undefined: nothing can be said. */
   readonly position: WritePosition | undefined;
   /** So many statements are on their way. They are begun in the order of the inputs. */
-  begin(statements: number, marks: readonly Mark[]): LedgerEntry;
+  begin(statements: number, marks: readonly Checkpoint[]): TrackedBatch;
 }
 
-export interface LedgerEntry {
+export interface TrackedBatch {
   /** They are in the store but for those at these places; it took so many batches. */
   end(refused: readonly number[], batches: number): void;
 }
 
 interface Open {
-  readonly marks: readonly Mark[];
+  readonly marks: readonly Checkpoint[];
   readonly size: number;
   /** Ascending; undefined while it is on its way. */
   refused: readonly number[] | undefined;
@@ -26,7 +26,7 @@ interface Open {
 }
 
 /** @param version of the inputs; undefined: it is not known, so no position would mean anything */
-export function openLedger(version: string | undefined, resume: WritePosition | undefined): Ledger {
+export function trackCheckpoints(version: string | undefined, resume: WritePosition | undefined): CheckpointTracker {
   const before = { quadsWritten: resume?.quadsWritten ?? 0, rejected: resume?.rejected ?? 0, batches: resume?.batches ?? 0 };
   /** Of all batches that are in. */
   const all = { quadsWritten: before.quadsWritten, batches: before.batches };

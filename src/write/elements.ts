@@ -21,7 +21,7 @@ interface Row extends Statement {
  * @throws Fault whatever ends the run
  */
 export async function insertElementsOf(run: WriteRun, target: PropertyGraphTarget, input: number): Promise<void> {
-  const { patience, sizer, inputs, resume } = run;
+  const { retryPolicy: patience, sizer, inputs, resume } = run;
   const name = inputs[input]?.name ?? '';
   const delivery = openDelivery({
     send: (rows, signal) => target.insertElements(elementsOf(rows as readonly Row[]), signal),

@@ -23,7 +23,7 @@ export async function insertInputs(run: WriteRun): Promise<void> {
 }
 
 async function insertInput(run: WriteRun, input: number): Promise<void> {
-  const { target, patience, sizer, inputs } = run;
+  const { target, retryPolicy: patience, sizer, inputs } = run;
   const name = inputs[input]?.name ?? '';
   const delivery = openDelivery({
     send: (statements, signal) => target.insert(statements, signal),
@@ -67,16 +67,16 @@ async function insertWhole(run: WriteRun, input: number): Promise<void> {
     if (bytes > run.request.memoryBudgetBytes / 2) throw tooLarge(run.inputs[input]?.name ?? '');
     ({ end } = block);
     rejected += block.rejected.length;
-    await run.breathe();
+    await run.yieldToEventLoop();
   }
-  const entry = run.ledger.begin(statements.length, [{ count: statements.length, input, done: end.byte, line: end.line, rejected }]);
+  const entry = run.checkpoints.begin(statements.length, [{ count: statements.length, input, done: end.byte, line: end.line, rejected }]);
   await run.start(async () => {
     if (statements.length > 0) await insertAtOnce(run, statements);
     entry.end([], 1);
   });
 }
 
-async function insertAtOnce({ patience, target }: WriteRun, statements: readonly Statement[]): Promise<void> {
+async function insertAtOnce({ retryPolicy: patience, target }: WriteRun, statements: readonly Statement[]): Promise<void> {
   try {
     await patience.attempt(async (signal) => target.insert(statements, signal));
   } catch (error) {

@@ -53,7 +53,7 @@ export interface WriteProgress {
 }
 
 /** The target takes nothing just now. */
-export interface Trouble {
+export interface TransientFailure {
   readonly reason: Fault;
   /** Longer than a moment, which a busy store may need now and then: worth telling somebody. */
   readonly lasting: boolean;
@@ -65,7 +65,7 @@ export interface WriteHooks {
   readonly progress?: (progress: WriteProgress) => void;
   readonly reject?: (rejected: RejectedStatement) => void;
   /** Told before each wait for the target; undefined once it takes statements again. */
-  readonly waiting?: (trouble: Trouble | undefined) => void;
+  readonly waiting?: (trouble: TransientFailure | undefined) => void;
 }
 
 export interface WriteReport {

@@ -13,7 +13,7 @@ const MOST_MS = 5_000;
 const LASTING_MS = 1_000;
 
 /** One for all requests of a run: a success of any of them shows that the store is there. */
-export interface Patience {
+export interface RetryPolicy {
   /** How often something was tried again. */
   readonly retries: number;
   /**
@@ -25,21 +25,21 @@ export interface Patience {
   attempt<T>(act: (signal: AbortSignal) => Promise<T>, instead?: (fault: Fault) => boolean): Promise<T | undefined>;
 }
 
-/** @param told see `WriteHooks.waiting` */
-export function openPatience(seconds: number, signal: AbortSignal, told: WriteHooks['waiting'] = () => undefined): Patience {
+/** @param notify see `WriteHooks.waiting` */
+export function openRetryPolicy(seconds: number, signal: AbortSignal, notify: WriteHooks['waiting'] = () => undefined): RetryPolicy {
   let retries = 0;
   /** Of the first failure since the last success. */
-  let troubleSince: number | undefined;
+  let failingSince: number | undefined;
 
   async function wait(fault: Fault, failures: number): Promise<void> {
     const now = performance.now();
-    troubleSince ??= now;
-    const leftMs = seconds * 1000 - (now - troubleSince);
+    failingSince ??= now;
+    const leftMs = seconds * 1000 - (now - failingSince);
     const asked = fault instanceof TargetBusy ? (fault.retryAfterMs ?? 0) : 0;
-    if (leftMs <= 0 || asked > leftMs) throw impatient(fault, seconds, asked > Math.max(leftMs, 0) ? asked : undefined);
+    if (leftMs <= 0 || asked > leftMs) throw retriesExhausted(fault, seconds, asked > Math.max(leftMs, 0) ? asked : undefined);
     const jitter = Math.random() * Math.min(MOST_MS, FIRST_MS * 2 ** Math.min(failures, 20));
     const milliseconds = Math.min(asked + jitter, leftMs);
-    told({ reason: fault, lasting: now - troubleSince + milliseconds >= LASTING_MS });
+    notify({ reason: fault, lasting: now - failingSince + milliseconds >= LASTING_MS });
     await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
     signal.throwIfAborted();
     retries++;
@@ -53,12 +53,12 @@ export function openPatience(seconds: number, signal: AbortSignal, told: WriteHo
       for (let failures = 0; ; failures++) {
         try {
           const result = await unlessAborted(act(signal), signal);
-          if (troubleSince !== undefined) told(undefined);
-          troubleSince = undefined;
+          if (failingSince !== undefined) notify(undefined);
+          failingSince = undefined;
           return result;
         } catch (error) {
           signal.throwIfAborted();
-          if (!isPassing(error)) throw error;
+          if (!isTransient(error)) throw error;
           const another = instead?.(error) ?? false;
           await wait(error, failures);
           if (another) return undefined;
@@ -68,7 +68,7 @@ export function openPatience(seconds: number, signal: AbortSignal, told: WriteHo
   };
 }
 
-const isPassing = (error: unknown): error is Fault =>
+const isTransient = (error: unknown): error is Fault =>
   error instanceof Fault && (error.code === 'target/busy' || error.code === 'target/unreachable');
 
 /** `act` without a signal of its own would keep a run that is over. */
@@ -81,7 +81,7 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Prom
   });
 }
 
-function impatient(fault: Fault, seconds: number, askedMs: number | undefined): Fault {
+function retriesExhausted(fault: Fault, seconds: number, askedMs: number | undefined): Fault {
   const waited =
     seconds === 0
       ? 'The run does not wait for the store (TRIPLESTORE_PATIENCE_SECONDS)'

@@ -7,10 +7,10 @@ import type { StatementBlock } from '../nquads/read.ts';
 import type { RejectedStatement, Statement } from '../nquads/statement.ts';
 import type { GraphTarget } from '../targets/target.ts';
 import { type BatchSizer, openSizer } from './batch/batches.ts';
-import { type Ledger, openLedger } from './checkpoint.ts';
+import { type CheckpointTracker, trackCheckpoints } from './checkpoint.ts';
 import type { WriteInput } from './inputs.ts';
 import type { WriteHooks, WritePosition, WriteRequest } from './request.ts';
-import { openPatience, type Patience } from './retry.ts';
+import { openRetryPolicy, type RetryPolicy } from './retry.ts';
 
 export interface WriteRun {
   readonly target: GraphTarget;
@@ -18,9 +18,9 @@ export interface WriteRun {
   readonly inputs: readonly WriteInput[];
   /** Ends everything; its reason is the fault of the run. */
   readonly signal: AbortSignal;
-  readonly patience: Patience;
+  readonly retryPolicy: RetryPolicy;
   readonly sizer: BatchSizer;
-  readonly ledger: Ledger;
+  readonly checkpoints: CheckpointTracker;
   /** Where this attempt begins; undefined: at the beginning. */
   readonly resume: WritePosition | undefined;
   /** A batch is cut before it takes more memory than this. */
@@ -38,7 +38,7 @@ export interface WriteRun {
   /** @throws Fault record/limit */
   reject(rejected: RejectedStatement): void;
   /** Gives the event loop a turn when it had none for a while. @throws Fault whatever has ended the run */
-  breathe(): Promise<void>;
+  yieldToEventLoop(): Promise<void>;
 }
 
 export interface WriteRunOptions extends Pick<WriteRun, 'target' | 'request' | 'inputs' | 'resume'> {
@@ -66,9 +66,9 @@ export function openWriteRun({ target, request, inputs, resume, version, hooks, 
     inputs,
     resume,
     signal,
-    patience: openPatience(request.patienceSeconds, signal, hooks.waiting),
+    retryPolicy: openRetryPolicy(request.patienceSeconds, signal, hooks.waiting),
     sizer: openSizer(target.sizes),
-    ledger: openLedger(version, resume),
+    checkpoints: trackCheckpoints(version, resume),
     batchBytes: Math.min(MOST_BATCH_BYTES, request.memoryBudgetBytes / (4 * inFlight)),
     counts,
     warnings: [],
@@ -95,7 +95,7 @@ export function openWriteRun({ target, request, inputs, resume, version, hooks, 
       stop(tooManyRejected(request.maxRejected, Fault.from(rejected.fault)));
       signal.throwIfAborted();
     },
-    async breathe() {
+    async yieldToEventLoop() {
       if (performance.now() - lastTurn > TURN_MS) {
         await turn();
         lastTurn = performance.now();

@@ -5,7 +5,7 @@ import { Fault } from '../core/fault.ts';
 import type { Groups } from '../nquads/group.ts';
 import type { Statement } from '../nquads/statement.ts';
 import type { GraphReplacement } from '../targets/target.ts';
-import { openCutter } from './batch/batches.ts';
+import { openBatcher } from './batch/batches.ts';
 import { openDelivery, type Send } from './batch/bisect.ts';
 import { refusedStatement, type WriteRun } from './run.ts';
 import type { LineTable } from './update.ts';
@@ -15,7 +15,7 @@ const ABORT_MS = 5_000;
 
 /** @throws Fault whatever ends the run */
 export async function replaceGraphs(run: WriteRun, groups: Groups, lines: LineTable): Promise<void> {
-  const { resume, ledger } = run;
+  const { resume, checkpoints: ledger } = run;
   for (let partition = resume?.done ?? 0; partition < groups.partitions; partition++) {
     let graph: GraphWrite | undefined;
     try {
@@ -28,7 +28,7 @@ export async function replaceGraphs(run: WriteRun, groups: Groups, lines: LineTa
           }
           await graph.add(part);
         }
-        await run.breathe();
+        await run.yieldToEventLoop();
       }
       await graph?.commit();
     } catch (error) {
@@ -59,14 +59,14 @@ interface GraphWrite {
 }
 
 function openGraph(run: WriteRun, name: string, lines: LineTable): GraphWrite {
-  const { ledger, sizer } = run;
-  const cutter = openCutter(sizer, false, run.batchBytes);
-  let filling: Filling | undefined;
+  const { checkpoints: ledger, sizer } = run;
+  const cutter = openBatcher(sizer, false, run.batchBytes);
+  let filling: GraphUpload | undefined;
   let count = 0;
   let batches = 0;
   const refused: number[] = [];
   const fill = async (statements: readonly Statement[]): Promise<void> => {
-    if (filling === undefined) filling = await beginFilling(run, name, lines);
+    if (filling === undefined) filling = await beginUpload(run, name, lines);
     const { deliver } = filling;
     const offset = count;
     count += statements.length;
@@ -102,7 +102,7 @@ function openGraph(run: WriteRun, name: string, lines: LineTable): GraphWrite {
 
 /** One batch is the whole graph. */
 async function replaceSmall(run: WriteRun, name: string, statements: readonly Statement[], lines: LineTable): Promise<readonly number[]> {
-  const filling = await beginFilling(run, name, lines);
+  const filling = await beginUpload(run, name, lines);
   try {
     const refused = await filling.deliver(statements);
     await filling.commit();
@@ -113,14 +113,14 @@ async function replaceSmall(run: WriteRun, name: string, statements: readonly St
   }
 }
 
-interface Filling {
+interface GraphUpload {
   deliver(statements: readonly Statement[]): Promise<readonly number[]>;
   commit(): Promise<void>;
   abort(): Promise<void>;
 }
 
-async function beginFilling(run: WriteRun, name: string, lines: LineTable): Promise<Filling> {
-  const { target, patience, sizer, request } = run;
+async function beginUpload(run: WriteRun, name: string, lines: LineTable): Promise<GraphUpload> {
+  const { target, retryPolicy: patience, sizer, request } = run;
   // The same when the run goes on after an interruption, and another one for each graph of it.
   const key = createHash('sha256').update(`${request.runId}\n${name}`).digest('hex').slice(0, 32);
   const refuse = (statement: Statement, reason: Fault): void => {
@@ -145,7 +145,7 @@ async function beginFilling(run: WriteRun, name: string, lines: LineTable): Prom
 }
 
 /** The store has no place for a graph of this name: it stays as it is, and all of its statements are refused. */
-const refusedGraph = (reason: Fault, refuse: (statement: Statement, reason: Fault) => void): Filling => ({
+const refusedGraph = (reason: Fault, refuse: (statement: Statement, reason: Fault) => void): GraphUpload => ({
   async deliver(statements) {
     for (const statement of statements) refuse(statement, reason);
     return [...statements.keys()];

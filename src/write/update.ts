@@ -20,7 +20,7 @@ export interface LineTable {
 
 /** @throws Fault whatever ends the run */
 export async function updateTarget(run: WriteRun): Promise<void> {
-  const { request, ledger, counts, resume } = run;
+  const { request, checkpoints: ledger, counts, resume } = run;
   const { scope, spillDirectory, memoryBudgetBytes } = request;
   const groups = openGroups({
     directory: spillDirectory,
@@ -57,7 +57,7 @@ async function readInputs(run: WriteRun, groups: Groups): Promise<LineTable> {
       countBlock(run, block, position);
       await groups.add(offset === 0 ? block.statements : block.statements.map((one) => ({ ...one, line: one.line + offset })));
       lines = offset + block.end.line;
-      await run.breathe();
+      await run.yieldToEventLoop();
     }
   }
   return {
@@ -69,7 +69,7 @@ async function readInputs(run: WriteRun, groups: Groups): Promise<LineTable> {
 }
 
 async function replaceSubjects(run: WriteRun, groups: Groups, scope: Exclude<UpdateScope, 'graph'>, lines: LineTable): Promise<void> {
-  const { target, patience, sizer, resume } = run;
+  const { target, retryPolicy: patience, sizer, resume } = run;
   const delivery = openDelivery({
     send: (statements, signal) => target.replace(statements, scope, signal),
     whole: true,

@@ -65,7 +65,7 @@ async function write(
 const TELL_MS = 100;
 
 async function carryOut(run: WriteRun, { progress }: WriteHooks): Promise<void> {
-  const { target, patience, request, counts, ledger } = run;
+  const { target, retryPolicy: patience, request, counts, checkpoints: ledger } = run;
   const tell = (): void =>
     progress?.({
       statements: counts.statements,
@@ -90,7 +90,7 @@ async function carryOut(run: WriteRun, { progress }: WriteHooks): Promise<void> 
 }
 
 function reportOf(run: WriteRun, started: number): WriteReport {
-  const { target, counts, ledger, patience, warnings, request } = run;
+  const { target, counts, checkpoints: ledger, retryPolicy: patience, warnings, request } = run;
   const repeated = counts.statements - ledger.quadsWritten - counts.rejected;
   if (request.blankNodes === 'keep') warnings.push('Blank nodes are kept: writing the same file again adds them again');
   if (repeated > 0) warnings.push(`${repeated} statements stand in the input more than once`);

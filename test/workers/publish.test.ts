@@ -51,7 +51,7 @@ async function mapped(directory: string, attempt: string, parts: number): Promis
   const sink = await openFileSink({ directory, name: 'S-r1.nq', format: 'nquads', attempt });
   for (let i = 0; i < parts; i++) {
     await sink.write(`<a:attempt> <a:is> "${attempt}" .\n`);
-    await sink.cut();
+    await sink.rollOver();
   }
   return { task: { request, slices: { rows: 0, bytes: 0 }, output }, sink };
 }

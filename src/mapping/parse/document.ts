@@ -7,7 +7,7 @@
 import { Parser } from 'n3';
 import { XSD } from '../../core/value.ts';
 import type { Origin, RdfTerm } from '../model/model.ts';
-import { type Described, keepApart } from './namesakes.ts';
+import { type Described, renameNamesakes } from './namesakes.ts';
 import { syntaxFinding, type Token } from './syntax.ts';
 
 export interface Document {
@@ -76,7 +76,7 @@ export function parseDocuments(
     }
   });
   const graph = new Map<string, GrowingNode>();
-  for (const statements of separate ? keepApart(parsed) : parsed) for (const one of statements) add(graph, one);
+  for (const statements of separate ? renameNamesakes(parsed) : parsed) for (const one of statements) add(graph, one);
   return { graph, findings };
 }
 

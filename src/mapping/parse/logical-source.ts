@@ -54,7 +54,7 @@ export function readLogicalSource(context: Context, statement: Statement, dialec
   const isUrl = source !== undefined && /^jdbc:/i.test(source.object.value);
   if (isDatabase(graph, sourceId) || isUrl || (asksDatabase(node) && !isForeign)) return readSqlSource(context, node, source);
   if (source === undefined) {
-    if (node.sound) report.error('missing-source', node.origin, 'a logical source without rml:source', undefined);
+    if (node.valid) report.error('missing-source', node.origin, 'a logical source without rml:source', undefined);
     return undefined;
   }
   const access = readAccess(context, source, dialect);
@@ -62,7 +62,7 @@ export function readLogicalSource(context: Context, statement: Statement, dialec
   const formulation = readFormulation(context, node, access);
   const iteratorStatement = only(context, node, 'iterator');
   const iterator = iteratorStatement === undefined ? undefined : textOf(context, iteratorStatement, 'an iterator in quotes');
-  if (!node.sound || report.errors > before || access === undefined || formulation === undefined) return undefined;
+  if (!node.valid || report.errors > before || access === undefined || formulation === undefined) return undefined;
   const hasRows = formulation.kind === 'csv';
   if (hasRows && iteratorStatement !== undefined && iterator !== '') {
     report.warning('unused-iterator', iteratorStatement.origin, 'rml:iterator has no effect on CSV, whose records are its rows');
@@ -145,7 +145,7 @@ function readFilePath(context: Context, node: MappingNode): Access | undefined {
     const [missing, hint] = isTable(graph, node.id)
       ? ['a csvw:Table without csvw:url', 'write [ a csvw:Table ; csvw:url "people.csv" ]']
       : ['a source without rml:path', 'write [ a rml:FilePath ; rml:path "…" ]'];
-    if (node.sound && report.errors === before) report.error('missing-path', node.origin, missing, hint);
+    if (node.valid && report.errors === before) report.error('missing-path', node.origin, missing, hint);
     return undefined;
   }
   if (url !== undefined && named !== undefined) {
@@ -162,7 +162,7 @@ function readFilePath(context: Context, node: MappingNode): Access | undefined {
     report.error('contradiction', pathStatement.origin, message, 'name the one that the file has');
   }
   const compression = readCompression(context, node);
-  if (!node.sound || report.errors > before || path === undefined) return undefined;
+  if (!node.valid || report.errors > before || path === undefined) return undefined;
   return {
     id: node.id,
     path,
@@ -310,7 +310,7 @@ function readXPathFormulation(context: Context, statement: Statement, id: string
     const prefix = only(context, namespace, 'namespacePrefix');
     const url = only(context, namespace, 'namespaceURL');
     if (prefix === undefined || url === undefined) {
-      if (namespace.sound)
+      if (namespace.valid)
         report.error('missing-namespace', namespace.origin, 'a namespace takes rml:namespacePrefix and rml:namespaceURL');
       continue;
     }

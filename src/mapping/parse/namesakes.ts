@@ -21,14 +21,14 @@ export interface Described {
 type Document = readonly Described[];
 
 /** The statements of each document, with nodes that are not the same renamed: `…#TriplesMap1~2` is that of the second mapping which has it. */
-export function keepApart(documents: readonly Document[]): readonly Document[] {
+export function renameNamesakes(documents: readonly Document[]): readonly Document[] {
   const homes = new Map<string, Set<number>>();
   for (const [at, statements] of documents.entries())
     for (const { subject } of statements) if (subject.kind === 'iri') setOf(homes, subject.value).add(at);
   const shared = new Map([...homes].filter(([, at]) => at.size > 1));
   if (shared.size === 0) return documents;
 
-  const together = companies(documents, shared);
+  const together = consistentDocuments(documents, shared);
   /** By node and then by company: the name. */
   const names = new Map<string, ReadonlyMap<number, string>>();
   for (const [iri, sharers] of shared) {
@@ -49,8 +49,8 @@ export function keepApart(documents: readonly Document[]): readonly Document[] {
 }
 
 /** Which documents are one mapping: those that share a node and contradict each other nowhere. */
-function companies(documents: readonly Document[], shared: ReadonlyMap<string, ReadonlySet<number>>): Links<number> {
-  const said = documents.map((statements) => sayings(statements, shared));
+function consistentDocuments(documents: readonly Document[], shared: ReadonlyMap<string, ReadonlySet<number>>): Links<number> {
+  const said = documents.map((statements) => assertionsOf(statements, shared));
   const links = new Links<number>();
   const compared = new Set<string>();
   for (const sharers of shared.values()) {
@@ -59,7 +59,7 @@ function companies(documents: readonly Document[], shared: ReadonlyMap<string, R
       for (const b of all.slice(i + 1)) {
         if (compared.has(`${a} ${b}`)) continue;
         compared.add(`${a} ${b}`);
-        if (agree(said[a] as Sayings, said[b] as Sayings)) links.link(a, b);
+        if (agree(said[a] as Assertions, said[b] as Assertions)) links.link(a, b);
       }
     }
   }
@@ -67,7 +67,7 @@ function companies(documents: readonly Document[], shared: ReadonlyMap<string, R
 }
 
 /** Whether two documents say the same wherever both say something. */
-function agree(a: Sayings, b: Sayings): boolean {
+function agree(a: Assertions, b: Assertions): boolean {
   for (const [what, objects] of a) {
     const others = b.get(what);
     if (others !== undefined && (objects.size !== others.size || [...objects].some((one) => !others.has(one)))) return false;
@@ -76,9 +76,9 @@ function agree(a: Sayings, b: Sayings): boolean {
 }
 
 /** By node and property: the objects. */
-type Sayings = ReadonlyMap<string, ReadonlySet<string>>;
+type Assertions = ReadonlyMap<string, ReadonlySet<string>>;
 
-function sayings(statements: Document, shared: ReadonlyMap<string, unknown>): Sayings {
+function assertionsOf(statements: Document, shared: ReadonlyMap<string, unknown>): Assertions {
   const said = new Map<string, Set<string>>();
   for (const { subject, statement } of statements) {
     const name = nameOf(statement);

@@ -27,7 +27,7 @@ export interface MappingNode {
   /** Where the node is described; where it is named if nothing is said about it. */
   readonly origin: Origin;
   /** False when one of its statements was reported: what is missing may then be what was reported. */
-  readonly sound: boolean;
+  readonly valid: boolean;
   readonly classes: ReadonlySet<Class>;
   /** The statements of a property, in document order. */
   all(property: Property): readonly Statement[];
@@ -83,7 +83,7 @@ export function readNode(context: Context, id: string, place: Place, named: Orig
     id,
     place,
     origin: node?.origin ?? named,
-    sound: report.errors === before,
+    valid: report.errors === before,
     classes,
     all: (property) => properties.get(property) ?? [],
   };

@@ -64,12 +64,12 @@ export function readLogicalTable(context: Context, statement: Statement): SqlSou
   checkVersions(context, node);
   const named = only(context, node, 'tableName', 'sqlQuery');
   if (named === undefined) {
-    if (node.sound) report.error('missing-table', node.origin, 'a logical table without rr:tableName or rr:sqlQuery', 'add one of the two');
+    if (node.valid) report.error('missing-table', node.origin, 'a logical table without rr:tableName or rr:sqlQuery', 'add one of the two');
     return undefined;
   }
   const isTable = lookUp('properties', named.property)?.name === 'tableName';
   const content = isTable ? tableOf(context, named) : queryOf(context, named);
-  if (!node.sound || report.errors > before || content === undefined) return undefined;
+  if (!node.valid || report.errors > before || content === undefined) return undefined;
   return { kind: 'sql', origin: node.origin, ids: [node.id], connection: undefined, content, references: 'identifiers', nulls: [] };
 }
 
@@ -81,7 +81,7 @@ export function readSqlSource(context: Context, node: MappingNode, source: State
   const database = source === undefined ? undefined : readDatabase(context, source);
   const formulation = readFormulation(context, node);
   const content = formulation === 'wrong' ? undefined : readContent(context, node, formulation);
-  if (!node.sound || report.errors > before || content === undefined) return undefined;
+  if (!node.valid || report.errors > before || content === undefined) return undefined;
   return {
     kind: 'sql',
     origin: node.origin,
@@ -136,7 +136,7 @@ function readFormulation(context: Context, node: MappingNode): Formulation | 'wr
 function readContent(context: Context, node: MappingNode, formulation: Formulation): SqlContent | undefined {
   const { report } = context;
   const missing = (code: string, message: string, hint: string): undefined => {
-    if (node.sound) report.error(code, node.origin, message, hint);
+    if (node.valid) report.error(code, node.origin, message, hint);
   };
   switch (formulation) {
     case 'SQL2008Table': {
@@ -246,7 +246,7 @@ function readDatabase(context: Context, source: Statement): Database | undefined
   if (jdbcUrl === undefined && report.errors === before) {
     report.error('missing-jdbc-dsn', node.origin, 'a database without d2rq:jdbcDSN', 'add d2rq:jdbcDSN "jdbc:…", a JDBC URL');
   }
-  if (!node.sound || report.errors > before || jdbcUrl === undefined) return undefined;
+  if (!node.valid || report.errors > before || jdbcUrl === undefined) return undefined;
   const connection: SqlConnection = {
     origin: node.origin,
     jdbcUrl,

@@ -68,7 +68,7 @@ export function termMapOf(context: Context, node: MappingNode, place: TermPlace)
   let expression = readExpression(context, node);
   checkInverse(context, node);
   if (expression === undefined) {
-    if (!node.sound || report.errors > before) return undefined;
+    if (!node.valid || report.errors > before) return undefined;
     if (named !== 'blank') {
       report.error(
         'missing-expression',
@@ -104,7 +104,7 @@ export function termMapOf(context: Context, node: MappingNode, place: TermPlace)
       if (isOlder) report.warning('contradiction', statement.origin, message, 'remove it: only literals have a language or a datatype');
       else report.error('contradiction', statement.origin, message, 'only literals have a language or a datatype');
     }
-    if (report.errors === before && node.sound)
+    if (report.errors === before && node.valid)
       return { kind: 'term', origin: node.origin, termType, expression, language: undefined, datatype: undefined };
   }
   const language = languageStatement === undefined ? undefined : readLanguage(context, languageStatement);
@@ -114,7 +114,7 @@ export function termMapOf(context: Context, node: MappingNode, place: TermPlace)
       : isShortcut(datatypeStatement)
         ? readConstant(context, datatypeStatement, 'datatype map')
         : readTermMap(context, datatypeStatement, 'datatype map');
-  if (!node.sound || report.errors > before) return undefined;
+  if (!node.valid || report.errors > before) return undefined;
   const map: TermMap = { kind: 'term', origin: node.origin, termType, expression, language, datatype };
   return foldLiteral(context, map);
 }
@@ -142,7 +142,7 @@ export function readExpressionMap(context: Context, statement: Statement, place:
   const node = nodeOf(context, statement, place);
   if (node === undefined) return undefined;
   const expression = readExpression(context, node);
-  if (expression === undefined && node.sound && context.report.errors === before) {
+  if (expression === undefined && node.valid && context.report.errors === before) {
     context.report.error('missing-expression', node.origin, `${withArticle(place)} without rml:reference, rml:template or rml:constant`);
   }
   return expression;

@@ -25,7 +25,7 @@ export function readTriplesMap(context: Context, id: string): TriplesMap | undef
   if (origin === undefined) return undefined;
   const node = readNode(context, id, 'triples map', origin);
   const logicalSource = only(context, node, 'logicalSource', 'logicalTable');
-  if (logicalSource === undefined && node.sound) {
+  if (logicalSource === undefined && node.valid) {
     const older = graph.get(id)?.statements.some(({ property }) => lookUp('properties', property)?.dialect === 'r2rml') ?? false;
     const hint = `add rml:logicalSource [ rml:source […] ; rml:referenceFormulation … ]${older ? ', or rr:logicalTable [ rr:tableName "…" ]' : ''}`;
     report.error('missing-logical-source', node.origin, `the triples map ${nameOf(node)} has no logical source`, hint);
@@ -35,7 +35,7 @@ export function readTriplesMap(context: Context, id: string): TriplesMap | undef
   const subject = readSubject(context, node);
   const baseIri = readBaseIri(context, node);
   const predicateObjects = node.all('predicateObjectMap').map((statement) => readPredicateObjectMap(context, statement));
-  if (!node.sound || report.errors > before || source === undefined || subject === undefined) return undefined;
+  if (!node.valid || report.errors > before || source === undefined || subject === undefined) return undefined;
   const map: TriplesMap = {
     id,
     name: nameOf(node),
@@ -85,7 +85,7 @@ function readSubject(context: Context, node: MappingNode): SubjectMap | undefine
   const { report } = context;
   const statement = only(context, node, 'subjectMap', 'subject');
   if (statement === undefined) {
-    if (node.sound) {
+    if (node.valid) {
       const message = `the triples map ${nameOf(node)} has no subject map`;
       report.error('missing-subject-map', node.origin, message, 'add rml:subjectMap […] or rml:subject <…>');
     }
@@ -128,7 +128,7 @@ function readPredicateObjectMap(context: Context, statement: Statement): Predica
   const node = nodeOf(context, statement, 'predicate object map');
   if (node === undefined) return undefined;
   for (const part of ['predicate', 'object'] as const) {
-    if (node.sound && node.all(part).length + node.all(`${part}Map`).length === 0) {
+    if (node.valid && node.all(part).length + node.all(`${part}Map`).length === 0) {
       const message = `a predicate object map has no ${part} map`;
       report.error(`missing-${part}`, node.origin, message, `add rml:${part} or rml:${part}Map`);
     }
@@ -139,7 +139,7 @@ function readPredicateObjectMap(context: Context, statement: Statement): Predica
     ...node.all('object').map((object) => readConstant(context, object, 'object map')),
   ];
   const graphs = readTermMaps(context, node, 'graphMap', 'graph', 'graph map');
-  if (!node.sound || report.errors > before) return undefined;
+  if (!node.valid || report.errors > before) return undefined;
   return { origin: node.origin, predicates, objects: objects.filter((map) => map !== undefined), graphs };
 }
 
@@ -161,7 +161,7 @@ function readReferencing(context: Context, node: MappingNode): ReferencingObject
   const before = report.errors;
   const parent = only(context, node, 'parentTriplesMap');
   const conditions = node.all('joinCondition').map((statement) => readCondition(context, statement));
-  if (!node.sound || report.errors > before || parent === undefined) return undefined;
+  if (!node.valid || report.errors > before || parent === undefined) return undefined;
   if (parent.object.kind === 'literal') {
     const message = `${shorten(parent.property)} leads to a triples map, found ${describeTerm(parent.object)}`;
     report.error('wrong-value', parent.origin, message, 'write an IRI in <…>');
@@ -189,7 +189,7 @@ function readCondition(context: Context, statement: Statement): JoinCondition | 
 function readSide(context: Context, node: MappingNode, shortcut: Property, map: Property, place: Place): Expression | undefined {
   const statement = only(context, node, shortcut, map);
   if (statement === undefined) {
-    if (node.sound) {
+    if (node.valid) {
       const message = `a join condition has no ${place}`;
       context.report.error('incomplete-join', node.origin, message, `add rml:${shortcut} "…" or rml:${map} […]`);
     }

@@ -1,7 +1,7 @@
 /** Nodes and edges out of CSV files with the header lines `default` and `neo4j`, as `csv/write.ts` writes them. */
 import { excerpt, Fault, type FaultPlace } from '../../core/fault.ts';
 import { fromBytes } from '../../core/text.ts';
-import type { Reader } from '../../core/value.ts';
+import type { Accessor } from '../../core/value.ts';
 import { openCsv } from '../../sources/csv/csv.ts';
 import type { EdgeElement, Elements, NodeElement } from '../elements.ts';
 import { BASE_LABEL, GRAPH } from '../names.ts';
@@ -48,7 +48,7 @@ export async function* readGraphCsv(
     namespaces: {},
     maxRecordBytes: reading.maxRecordBytes,
   });
-  const cells = new Map(heading.columns.map((column) => [column.header, scan.reader(0, column.header)]));
+  const cells = new Map(heading.columns.map((column) => [column.header, scan.accessor(0, column.header)]));
   const row = heading.kind === 'nodes' ? nodeReader(heading, cells, reading) : edgeReader(heading, cells, reading);
   for await (const { records, first, bytes: read } of scan.batches(reading.signal)) {
     const nodes: NodeElement[] = [];
@@ -58,7 +58,7 @@ export async function* readGraphCsv(
   }
 }
 
-type Cells = ReadonlyMap<string, Reader>;
+type Cells = ReadonlyMap<string, Accessor>;
 type ReadRow = (record: unknown, position: number, nodes: NodeElement[], edges: EdgeElement[]) => void;
 
 function nodeReader({ columns, list, escapes }: CsvHeading, cells: Cells, reading: GraphCsvReading): ReadRow {
@@ -66,7 +66,7 @@ function nodeReader({ columns, list, escapes }: CsvHeading, cells: Cells, readin
   const labels = optional(columns, 'labels', cells);
   const properties = columns
     .filter(({ role }) => role === 'property')
-    .map((column) => ({ column, cell: cells.get(column.header) as Reader }));
+    .map((column) => ({ column, cell: cells.get(column.header) as Accessor }));
   const split = splitter(list, escapes);
   return (record, position, nodes) => {
     const found = new Map<string, Property>();
@@ -95,12 +95,12 @@ function edgeReader({ columns }: CsvHeading, cells: Cells, reading: GraphCsvRead
   };
 }
 
-function textOf(cell: Reader, record: unknown): string | undefined {
+function textOf(cell: Accessor, record: unknown): string | undefined {
   const value = cell(record);
   return typeof value === 'string' ? fromBytes(value) : undefined;
 }
 
-const optional = (columns: readonly HeadedColumn[], role: HeadedColumn['role'], cells: Cells): Reader | undefined => {
+const optional = (columns: readonly HeadedColumn[], role: HeadedColumn['role'], cells: Cells): Accessor | undefined => {
   const column = columns.find((one) => one.role === role);
   return column === undefined ? undefined : cells.get(column.header);
 };
@@ -113,7 +113,7 @@ function keyReader(
   { input, skolem }: GraphCsvReading,
 ): (record: unknown, position: number) => string {
   const { header } = columns.find((one) => one.role === role) as HeadedColumn;
-  const cell = cells.get(header) as Reader;
+  const cell = cells.get(header) as Accessor;
   return (record, position) => {
     const text = textOf(cell, record);
     if (text === undefined || text === '') {

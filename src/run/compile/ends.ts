@@ -1,6 +1,6 @@
 /** What stands around the objects of a rule, where that is not the same for every record; and of a join that is made at the end. */
 import type { Text, TextOf } from '../../terms/generate.ts';
-import type { KeyedTexts } from '../join/join.ts';
+import type { Multimap } from '../join/join.ts';
 import type { MapProgram } from './program.ts';
 import type { End } from './rule.ts';
 import { distinct, listOf } from './texts.ts';
@@ -43,7 +43,7 @@ export function* childrenOf(ends: Ends, token: string): Iterable<string> {
 /** The child side of a join whose pairs are made at the end: what stands before the parent's subject, by key. */
 export interface DeferredJoin {
   readonly join: number;
-  readonly children: KeyedTexts;
+  readonly children: Multimap;
   /** What follows the parent's subject; undefined: each child has its own, behind a line feed. */
   readonly tail: string | undefined;
   /** Where statements are counted. */

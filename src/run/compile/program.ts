@@ -5,9 +5,9 @@
  */
 import type { TriplesMap } from '../../mapping/model/model.ts';
 import type { MapPlan } from '../../plan/plan.ts';
-import { type CompiledTerm, compileTerm, type Readers, type Text, type TextOf } from '../../terms/generate.ts';
+import { type Accessors, type CompiledTerm, compileTerm, type Text, type TextOf } from '../../terms/generate.ts';
 import { HashSet, KNOWN, type MemoryBudget, NEW, SubjectTable, UNDECIDED, type Verdict } from '../distinct/distinct.ts';
-import type { KeyedTexts } from '../join/join.ts';
+import type { Multimap } from '../join/join.ts';
 import { aroundOf, childrenOf, type DeferredJoin, Ends } from './ends.ts';
 import { type CompiledRule, compileEnds, compileKeys, compileRule, type ParentLists, termContext } from './rule.ts';
 import { countOf, distinct, listOf, PIECE_STATEMENTS } from './texts.ts';
@@ -19,10 +19,10 @@ export interface RunState {
   readonly seed: number;
   readonly budget: MemoryBudget;
   /** Statements of rules that others can meet. */
-  readonly shared: HashSet;
+  readonly overlapping: HashSet;
   /** By join: the parent's subjects. */
-  readonly parents: readonly KeyedTexts[];
-  readonly keyedTexts: () => KeyedTexts;
+  readonly joinIndexes: readonly Multimap[];
+  readonly openMultimap: () => Multimap;
   /** Joins that wait for the end of both sides. */
   readonly deferred: DeferredJoin[];
   /** Takes a line that no table could decide. */
@@ -83,13 +83,13 @@ export class MapProgram {
   readonly #statements: HashSet;
   /** Whether some predicate or graph is not constant. */
   readonly #varies: boolean;
-  #listSet: { readonly index: KeyedTexts; readonly number: number; readonly texts: ReadonlySet<string> } | undefined;
+  #listSet: { readonly index: Multimap; readonly number: number; readonly texts: ReadonlySet<string> } | undefined;
   /** Statements of the subject at hand that the full subject table leaves undecided. */
   #waiting = '';
 
-  constructor(plan: MapPlan, readers: Readers, state: RunState) {
+  constructor(plan: MapPlan, accessors: Accessors, state: RunState) {
     const { triplesMap } = plan;
-    const context = termContext(triplesMap, readers, state.base);
+    const context = termContext(triplesMap, accessors, state.base);
     const { source, guards = [] } = triplesMap;
     this.triplesMap = triplesMap;
     this.ofPairs = source.kind === 'sql' && source.content.kind === 'join';
@@ -101,21 +101,21 @@ export class MapProgram {
     let slots = 0;
     for (const rule of plan.rules) {
       const { object } = rule;
-      const parents = object.kind === 'join' ? state.parents[object.join] : undefined;
+      const parents = object.kind === 'join' ? state.joinIndexes[object.join] : undefined;
       if (object.kind === 'join' && (object.deferred || parents?.spilled === true)) {
         const { lead, tail } = compileEnds(rule, context);
         const ends = new Ends(lead, tail);
         const own = ends.constant ? (tail as string) : undefined;
-        const join: DeferredJoin = { join: object.join, children: state.keyedTexts(), tail: own, program: this };
+        const join: DeferredJoin = { join: object.join, children: state.openMultimap(), tail: own, program: this };
         state.deferred.push(join);
         deferred.push({ join, keys: compileKeys(object.keys, context), slot: ends.constant ? slots++ : -1, ends });
         continue;
       }
       const { lead, tail, text } = compileRule(rule, context, parents);
-      const shared = rule.distinct === 'shared';
-      const slot = shared || rule.determined ? -1 : slots++;
-      const lists = shared || parents === undefined ? undefined : { index: parents, slot: slots++ };
-      const common = { text, slot, shared, lists, joined: parents !== undefined };
+      const overlapping = rule.distinct === 'overlapping';
+      const slot = overlapping || rule.functionallyDependent ? -1 : slots++;
+      const lists = overlapping || parents === undefined ? undefined : { index: parents, slot: slots++ };
+      const common = { text, slot, overlapping, lists, joined: parents !== undefined };
       if (typeof lead === 'string' && typeof tail === 'string') rules.push({ ...common, lead, tail, ends: undefined });
       else rules.push({ ...common, lead: '', tail: '', ends: new Ends(lead, tail) });
     }
@@ -125,7 +125,7 @@ export class MapProgram {
     this.#texts = new Array(rules.length).fill(null);
     this.#keys = new Array(deferred.length).fill(null);
     this.#statements = new HashSet(state.budget, state.seed);
-    const watched = !plan.unique && (deferred.some(({ slot }) => slot >= 0) || rules.some((rule) => !rule.shared));
+    const watched = !plan.unique && (deferred.some(({ slot }) => slot >= 0) || rules.some((rule) => !rule.overlapping));
     this.#table = state.distinct && watched ? new SubjectTable(state.budget, state.seed, slots) : undefined;
   }
 
@@ -184,7 +184,7 @@ export class MapProgram {
       this.quads++;
       return line;
     }
-    const verdict = this.#state.shared.add(line);
+    const verdict = this.#state.overlapping.add(line);
     return this.#decided(verdict, line);
   }
 
@@ -353,7 +353,7 @@ export class MapProgram {
   }
 
   /** The set of a list; the last one is kept, since records of a subject often stand together. */
-  #listAsSet(index: KeyedTexts, number: number): ReadonlySet<string> {
+  #listAsSet(index: Multimap, number: number): ReadonlySet<string> {
     if (this.#listSet?.index !== index || this.#listSet.number !== number)
       this.#listSet = { index, number, texts: new Set(index.list(number)) };
     return this.#listSet.texts;
@@ -361,7 +361,7 @@ export class MapProgram {
 
   /** The line of a statement, or nothing where the run has it already or cannot decide yet. */
   #statement(rule: Rule, token: string, text: string, seen: Seen, first: boolean): string {
-    if (rule.shared) return this.once(token + rule.lead + text + rule.tail);
+    if (rule.overlapping) return this.once(token + rule.lead + text + rule.tail);
     const table = this.#table as SubjectTable;
     if (seen === KNOWN || (seen === NEW && !first)) {
       if (rule.slot < 0 || table.firstHad(rule.slot, text)) return '';

@@ -4,20 +4,20 @@ import { blankLabel, toBytes } from '../../core/text.ts';
 import type { Expression, TriplesMap } from '../../mapping/model/model.ts';
 import type { RulePlan } from '../../plan/plan.ts';
 import {
+  type Accessors,
   type CompiledTerm,
   compileExpression,
   compileTerm,
+  identity,
   mapText,
-  type Readers,
-  same,
   type TermContext,
   type Text,
   type TextOf,
 } from '../../terms/generate.ts';
-import { joinKey, type KeyedTexts } from '../join/join.ts';
+import { joinKey, type Multimap } from '../join/join.ts';
 
 export interface ParentLists {
-  readonly index: KeyedTexts;
+  readonly index: Multimap;
   readonly slot: number;
 }
 
@@ -30,7 +30,7 @@ export interface CompiledRule {
   readonly joined: boolean;
   /** Position among the remembered objects of the subject table; -1 for an object that the subject determines, or a shared rule. */
   readonly slot: number;
-  readonly shared: boolean;
+  readonly overlapping: boolean;
   /** Of a join: where its parents are, and the position of a list's number among what the subject table remembers. */
   readonly lists: ParentLists | undefined;
 }
@@ -38,15 +38,15 @@ export interface CompiledRule {
 /** Constant text, or what a record gives where a predicate or graph is not constant. */
 export type End = string | TextOf;
 
-export function termContext(map: TriplesMap, { reader, typed, datatype, slice }: Readers, base: string): TermContext {
+export function termContext(map: TriplesMap, { accessor: reader, typed, datatype, slice }: Accessors, base: string): TermContext {
   return {
-    reader,
+    accessor: reader,
     typed,
     datatype,
     slice,
     base: map.baseIri === undefined ? base : toBytes(map.baseIri),
     runBase: base,
-    freshPrefix: `f${blankLabel(toBytes(map.id))}_${slice}r`,
+    recordNodePrefix: `f${blankLabel(toBytes(map.id))}_${slice}r`,
   };
 }
 
@@ -68,7 +68,7 @@ function endOf({ constant, before, after, text }: CompiledTerm, lead: string, ta
 export function compileRule(
   rule: RulePlan,
   context: TermContext,
-  parents: KeyedTexts | undefined,
+  parents: Multimap | undefined,
 ): Pick<CompiledRule, 'lead' | 'tail' | 'text'> {
   const object = compileObject(rule, context, parents);
   return { lead: leadOf(rule, context, object), tail: tailOf(rule, context, object), text: object.text };
@@ -83,7 +83,7 @@ export const compileEnds = (rule: RulePlan, context: TermContext): Pick<Compiled
 /** The parent's subject, which is known only as a whole. */
 const ANY: CompiledTerm = { before: '', after: '', constant: undefined, text: () => null };
 
-function compileObject(rule: RulePlan, context: TermContext, parents: KeyedTexts | undefined): CompiledTerm {
+function compileObject(rule: RulePlan, context: TermContext, parents: Multimap | undefined): CompiledTerm {
   const { object } = rule;
   switch (object.kind) {
     case 'term':
@@ -92,13 +92,13 @@ function compileObject(rule: RulePlan, context: TermContext, parents: KeyedTexts
       return compileTerm(object.parent.subject, termContext(object.parent, context, context.runBase));
     case 'join': {
       const keys = compileKeys(object.keys, context);
-      const index = parents as KeyedTexts;
+      const index = parents as Multimap;
       return { ...ANY, text: (record, position) => probe(index, keys(record, position)) };
     }
   }
 }
 
-function probe(index: KeyedTexts, keys: Text): Text {
+function probe(index: Multimap, keys: Text): Text {
   if (keys === null) return null;
   if (typeof keys === 'string') return index.get(keys);
   const found = new Set<string>();
@@ -111,7 +111,9 @@ function probe(index: KeyedTexts, keys: Text): Text {
 }
 
 export function compileKeys(expressions: readonly Expression[], context: TermContext): TextOf {
-  const terms = expressions.map((expression): CompiledTerm => ({ ...compileExpression(expression, context, same), constant: undefined }));
+  const terms = expressions.map(
+    (expression): CompiledTerm => ({ ...compileExpression(expression, context, identity), constant: undefined }),
+  );
   const [only] = terms;
   if (terms.length === 1 && only !== undefined && only.before === '' && only.after === '') return only.text;
   return (record, position) => {

@@ -7,7 +7,7 @@ import { Fault } from '../../core/fault.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import type { Mapping, SqlConnection, SqlSource } from '../../mapping/model/model.ts';
 import { formatOrigin } from '../../mapping/model/model.ts';
-import type { SourceFacts } from '../../plan/catalogue-metadata.ts';
+import type { CatalogueMetadata } from '../../plan/catalogue-metadata.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
 import { sqlKey } from '../../plan/scans.ts';
 import type { Scan } from '../../sources/source.ts';
@@ -23,7 +23,7 @@ import type { KeyRange, RunRequest } from '../request.ts';
 type Content<K extends SqlSource['content']['kind']> = SqlSource & { readonly content: Extract<SqlSource['content'], { kind: K }> };
 
 export class Databases {
-  readonly facts: SourceFacts;
+  readonly facts: CatalogueMetadata;
   readonly #sessions: readonly SqlSession[];
   /** By `sqlKey`: tables and queries. */
   readonly #relations: ReadonlyMap<string, Relation>;
@@ -33,7 +33,7 @@ export class Databases {
     this.#relations = relations;
     this.facts = {
       isKey: (source, references) => this.#isKey(source, references),
-      tellsRow: (source, references) => this.#tellsRow(source, references),
+      identifiesRow: (source, references) => this.#tellsRow(source, references),
       areDistinct: (source, references) => this.#areDistinct(source, references),
       isSingle: (source, reference) => this.#column(source, reference)?.elements === undefined,
       isAlwaysValid: (source, reference) => this.#column(source, reference)?.partial !== true,

@@ -1,17 +1,17 @@
 /** Carries out the scans of a plan, one after the other: batches of records through programs into the sink. */
 import { describeFault, Fault } from '../../core/fault.ts';
 import { boundOf, checkCounts, recordsFault } from '../../core/limits.ts';
-import type { Reader } from '../../core/value.ts';
+import type { Accessor } from '../../core/value.ts';
 import { policyOf } from '../../mapping/model/model.ts';
 import type { JoinPlan, Plan, ScanPlan } from '../../plan/plan.ts';
 import type { QuadSink } from '../../sinks/sink.ts';
 import type { Batch, Scan } from '../../sources/source.ts';
-import type { Readers } from '../../terms/generate.ts';
+import type { Accessors } from '../../terms/generate.ts';
 import { type DeferredJoin, joinedLine } from '../compile/ends.ts';
 import { MapProgram, type RunState } from '../compile/program.ts';
 import type { LineSpill, SpillSpace, SubjectSpill } from '../distinct/spill.ts';
-import { JoinFill } from '../join/build-side.ts';
-import { type KeyedTexts, pairTexts } from '../join/join.ts';
+import { BuildSide } from '../join/build-side.ts';
+import { type Multimap, pairTexts } from '../join/join.ts';
 import { pairWarnings, warningsOf } from '../report.ts';
 import type { RunHooks, RunReport, RunRequest } from '../request.ts';
 import type { OpenedScan } from './open-scan.ts';
@@ -36,7 +36,7 @@ export interface Spill {
 /** What each record of an iteration goes to: a triples map, and the joins whose parent it is. */
 interface Consumer {
   readonly program: MapProgram;
-  readonly fills: readonly JoinFill[];
+  readonly buildSides: readonly BuildSide[];
 }
 
 export class Execution {
@@ -53,7 +53,7 @@ export class Execution {
   readonly #plan: Plan;
   readonly #state: RunState;
   readonly #spill: Spill;
-  readonly #sink: Pick<QuadSink, 'write' | 'cut'>;
+  readonly #sink: Pick<QuadSink, 'write' | 'rollOver'>;
   readonly #hooks: RunHooks;
   readonly #signal: AbortSignal;
   readonly #maxRecords: number;
@@ -70,7 +70,7 @@ export class Execution {
   #bytesBefore = 0;
   #rowsInPart = 0;
 
-  constructor(request: RunRequest, plan: Plan, state: RunState, spill: Spill, sink: Pick<QuadSink, 'write' | 'cut'>, hooks: RunHooks) {
+  constructor(request: RunRequest, plan: Plan, state: RunState, spill: Spill, sink: Pick<QuadSink, 'write' | 'rollOver'>, hooks: RunHooks) {
     this.#request = request;
     this.#plan = plan;
     this.#state = state;
@@ -94,18 +94,18 @@ export class Execution {
     this.#recordsFrom = recordsFrom;
     try {
       const consumers = plan.iterations.map((iteration, index) => {
-        const known = new Map<string, Reader>();
-        const reader = (reference: string): Reader => {
-          const found = known.get(reference) ?? scan.reader(index, reference);
+        const known = new Map<string, Accessor>();
+        const reader = (reference: string): Accessor => {
+          const found = known.get(reference) ?? scan.accessor(index, reference);
           known.set(reference, found);
           return found;
         };
-        const readers: Readers = { reader, typed, datatype: (reference) => scan.datatype?.(index, reference), slice };
-        const fills = iteration.fills.map((join) => new JoinFill(this.#plan.joins[join] as JoinPlan, readers, this.#state));
+        const accessors: Accessors = { accessor: reader, typed, datatype: (reference) => scan.datatype?.(index, reference), slice };
+        const fills = iteration.buildSides.map((join) => new BuildSide(this.#plan.joins[join] as JoinPlan, accessors, this.#state));
         return iteration.maps.map((map): Consumer => {
-          const program = new MapProgram(map, readers, this.#state);
+          const program = new MapProgram(map, accessors, this.#state);
           this.programs.push(program);
-          return { program, fills: fills.filter(({ parent }) => parent === map.triplesMap) };
+          return { program, buildSides: fills.filter(({ parent }) => parent === map.triplesMap) };
         });
       });
       for await (const batch of scan.batches(this.#signal)) {
@@ -129,7 +129,7 @@ export class Execution {
     this.#input = undefined;
     this.warnings.push(...pairWarnings(this.#plan, this.programs));
     for (const join of this.#state.deferred) await this.#pair(join);
-    this.#state.shared.drop();
+    this.#state.overlapping.drop();
     const { subjects, lines } = this.#spill;
     // Subjects first: what they leave undecided is among the lines then.
     for (const spill of [subjects, lines]) {
@@ -149,15 +149,15 @@ export class Execution {
   async #map({ records, first }: Batch, consumers: readonly Consumer[], input: string): Promise<void> {
     this.records += records.length;
     if (this.records > this.#maxRecords) throw recordsFault(this.#request.limits.records, { input });
-    for (const { program, fills } of consumers) {
+    for (const { program, buildSides } of consumers) {
       let text = '';
       for (let i = 0; i < records.length; i++) {
         const record = records[i];
         try {
-          if (fills.length > 0) {
+          if (buildSides.length > 0) {
             // Nothing is kept of a record that has no valid key for one of its joins.
-            for (const fill of fills) fill.read(record, first + i);
-            for (const fill of fills) {
+            for (const fill of buildSides) fill.read(record, first + i);
+            for (const fill of buildSides) {
               const pieces = fill.keep();
               if (pieces !== undefined) await this.#takeTime(pieces);
             }
@@ -215,7 +215,7 @@ export class Execution {
 
   async #pair(join: DeferredJoin): Promise<void> {
     const { children, program } = join;
-    const parents = this.#state.parents[join.join] as KeyedTexts;
+    const parents = this.#state.joinIndexes[join.join] as Multimap;
     let pairs = 0;
     for await (const [child, found] of pairTexts(children, parents, { budget: this.#state.budget, space: this.#spill.space })) {
       for (const parent of found) {
@@ -233,7 +233,7 @@ export class Execution {
     for (let from = 0; from < batch.records.length; ) {
       if (this.#rowsInPart >= rowsPerPart) {
         await this.#write();
-        await this.#sink.cut?.();
+        await this.#sink.rollOver?.();
         this.#rowsInPart = 0;
       }
       const records = batch.records.slice(from, from + rowsPerPart - this.#rowsInPart);

@@ -5,7 +5,7 @@ import { redact } from '../../core/redact.ts';
 import type { FileSource } from '../../mapping/model/model.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
 import { openCsv } from '../../sources/csv/csv.ts';
-import type { OpenScan, Reading, Scan } from '../../sources/source.ts';
+import type { OpenScan, ReadOptions, Scan } from '../../sources/source.ts';
 import { type InputFormat, type OpenedInput, type OpenOptions, openInput } from '../../storage/storage.ts';
 import { type DocumentPlace, formatOf, withOtherPlace } from '../prepare/inputs.ts';
 import { type ByteSlice, type RunRequest, STANDARD_INPUT } from '../request.ts';
@@ -31,7 +31,7 @@ export async function openFileScan(
   slice: ByteSlice | undefined,
 ): Promise<OpenedScan> {
   const { url } = place;
-  const { reading } = request;
+  const { inputOptions: reading } = request;
   const standardInput = reading !== undefined && place.given && url === STANDARD_INPUT;
   const name = standardInput ? 'standard input' : redact(url);
   const open = await readerOf(source.formulation);
@@ -80,7 +80,7 @@ async function openSlice(url: string, options: OpenOptions, { head, from, to, ve
 /** The scan of a slice, whose bytes are told as those of the document. */
 function placed(scan: Scan, slice: ByteSlice): Scan {
   return {
-    reader: (iteration, reference) => scan.reader(iteration, reference),
+    accessor: (iteration, reference) => scan.accessor(iteration, reference),
     unmatched: (iteration) => scan.unmatched(iteration),
     warnings: () => scan.warnings?.() ?? [],
     hint: (iteration, reference) => scan.hint?.(iteration, reference),
@@ -110,14 +110,14 @@ export function readingOf(
   format: InputFormat | undefined,
   name: string,
   request: RunRequest,
-): Reading {
+): ReadOptions {
   const byName: CsvDialect = format === 'tsv' ? { delimiter: '\t' } : {};
-  const csv: CsvDialect | undefined = source.formulation === 'csv' ? { ...byName, ...source.csv, ...request.reading?.csv } : undefined;
+  const csv: CsvDialect | undefined = source.formulation === 'csv' ? { ...byName, ...source.csv, ...request.inputOptions?.csv } : undefined;
   return {
     name,
     dialect,
     nulls: source.nulls,
-    encoding: request.reading?.encoding ?? source.encoding,
+    encoding: request.inputOptions?.encoding ?? source.encoding,
     namespaces: source.namespaces,
     xmlDefaultNamespace: request.xmlDefaultNamespace,
     maxRecordBytes: request.maxRecordBytes,

@@ -7,7 +7,7 @@ import type { QuadSink } from '../../sinks/sink.ts';
 import type { Databases } from '../databases/databases.ts';
 import { HashSet, MemoryBudget } from '../distinct/distinct.ts';
 import { LineSpill, SpillSpace, SubjectSpill } from '../distinct/spill.ts';
-import { KeyedTexts } from '../join/join.ts';
+import { Multimap } from '../join/join.ts';
 import type { DocumentPlace } from '../prepare/inputs.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
 import { reportsOf } from '../report.ts';
@@ -27,7 +27,7 @@ export async function executeScans(
   request: RunRequest,
   { plan, places, databases }: PreparedRun,
   wanted: readonly SliceScan[],
-  sink: Pick<QuadSink, 'write' | 'cut'>,
+  sink: Pick<QuadSink, 'write' | 'rollOver'>,
   hooks: RunHooks,
 ): Promise<ScansResult> {
   const budget = new MemoryBudget(request.memoryBudgetBytes);
@@ -37,15 +37,15 @@ export async function executeScans(
   );
   const lines = new LineSpill(space, seed ^ 0x3c6ef372);
   const subjects = new SubjectSpill(space, seed ^ 0x2545f491);
-  const keyedTexts = () => new KeyedTexts(budget, space, seed ^ 0x1b873593);
+  const openMultimap = () => new Multimap(budget, space, seed ^ 0x1b873593);
   const state = {
     base: toBytes(request.base ?? DEFAULT_BASE),
     distinct: request.distinct,
     seed,
     budget,
-    shared: new HashSet(budget, seed),
-    parents: plan.joins.map(keyedTexts),
-    keyedTexts,
+    overlapping: new HashSet(budget, seed),
+    joinIndexes: plan.joins.map(openMultimap),
+    openMultimap,
     deferred: [],
     subject: hooks.subject,
     undecided: (line: string) => lines.add(line),

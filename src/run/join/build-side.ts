@@ -2,25 +2,25 @@
 import { Fault } from '../../core/fault.ts';
 import type { TriplesMap } from '../../mapping/model/model.ts';
 import type { JoinPlan } from '../../plan/plan.ts';
-import { type CompiledTerm, compileTerm, type Readers, type Text, type TextOf } from '../../terms/generate.ts';
+import { type Accessors, type CompiledTerm, compileTerm, type Text, type TextOf } from '../../terms/generate.ts';
 import type { RunState } from '../compile/program.ts';
 import { compileKeys, termContext } from '../compile/rule.ts';
 import { countOf, distinct, listOf, PIECE_STATEMENTS } from '../compile/texts.ts';
-import type { KeyedTexts } from './join.ts';
+import type { Multimap } from './join.ts';
 
-export class JoinFill {
+export class BuildSide {
   readonly parent: TriplesMap;
-  readonly #index: KeyedTexts;
+  readonly #index: Multimap;
   readonly #subject: CompiledTerm;
   readonly #keys: TextOf;
   /** Of the record at hand. */
   #texts: Text = null;
   #subjects: Text = null;
 
-  constructor(join: JoinPlan, readers: Readers, state: RunState) {
-    const context = termContext(join.parent, readers, state.base);
+  constructor(join: JoinPlan, accessors: Accessors, state: RunState) {
+    const context = termContext(join.parent, accessors, state.base);
     this.parent = join.parent;
-    this.#index = state.parents[join.index] as KeyedTexts;
+    this.#index = state.joinIndexes[join.index] as Multimap;
     this.#subject = compileTerm(join.parent.subject, context);
     this.#keys = compileKeys(join.keys, context);
   }

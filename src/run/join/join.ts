@@ -21,7 +21,7 @@ const RESERVE_BYTES = 4 * STEP_BYTES;
 const BLOCK_CHARACTERS = 1 << 20;
 
 /** Texts by key, distinct: a single text stands alone, several in an array. */
-export class KeyedTexts {
+export class Multimap {
   readonly #texts = new Map<string, string | string[]>();
   /** Key and text of what stands in arrays. */
   readonly #listed: HashSet;
@@ -170,7 +170,7 @@ export interface PairingMemory {
 }
 
 /** Each pair of texts that have a key in common, once for that key. The children are gone then. */
-export async function* pairTexts(children: KeyedTexts, parents: KeyedTexts, memory: PairingMemory): AsyncIterable<Match> {
+export async function* pairTexts(children: Multimap, parents: Multimap, memory: PairingMemory): AsyncIterable<Match> {
   if (parents.spilled) yield* pairSpilled(await children.spillOver(), await parents.spillOver(), memory);
   else if (children.spilled) {
     const spill = await children.spillOver();
@@ -190,7 +190,7 @@ async function* pairSpilled(children: PairSpill, parents: PairSpill, memory: Pai
   const seed = nextSeed(parents.seed);
   for (let partition = 0; partition < PairSpill.partitions; partition++) {
     if (children.isEmpty(partition) || parents.isEmpty(partition)) continue;
-    const index = new KeyedTexts(new ReservedBudget(RESERVE_BYTES, budget), space, seed);
+    const index = new Multimap(new ReservedBudget(RESERVE_BYTES, budget), space, seed);
     await copy(parents, partition, index, space);
     if (!index.spilled) yield* probe(children, partition, index, memory);
     else if (index.onlyKey !== undefined) yield* pairBlocks(index.onlyKey, children, partition, await index.spillOver(), memory);
@@ -205,7 +205,7 @@ async function* pairSpilled(children: PairSpill, parents: PairSpill, memory: Pai
   }
 }
 
-async function copy(from: PairSpill, partition: number, to: KeyedTexts | PairSpill, space: SpillSpace): Promise<void> {
+async function copy(from: PairSpill, partition: number, to: Multimap | PairSpill, space: SpillSpace): Promise<void> {
   for await (const pairs of from.read(partition)) {
     for (const [key, text] of pairs) to.add(key, text);
     await space.flush();
@@ -213,7 +213,7 @@ async function copy(from: PairSpill, partition: number, to: KeyedTexts | PairSpi
 }
 
 /** Pairs a partition of the children with parents that are in memory. */
-async function* probe(children: PairSpill, partition: number, parents: KeyedTexts, { budget }: PairingMemory): AsyncIterable<Match> {
+async function* probe(children: PairSpill, partition: number, parents: Multimap, { budget }: PairingMemory): AsyncIterable<Match> {
   // Without a look at those that it has seen, a child that comes again would make all its pairs again.
   const seen = new ReservedBudget(RESERVE_BYTES, budget);
   for await (const pairs of children.takeDistinct(partition, seen, (key) => parents.get(key) !== null)) {

@@ -9,7 +9,7 @@ import type { FileSource, LogicalSource } from '../../mapping/model/model.ts';
 import { formatOrigin } from '../../mapping/model/model.ts';
 import { pathsMeant } from '../../storage/input-names.ts';
 import { formatByExtension, type InputFormat, inputFormat } from '../../storage/storage.ts';
-import { type InputBinding, type ReadingOptions, type RunRequest, STANDARD_INPUT } from '../request.ts';
+import { type InputBinding, type InputOptions, type RunRequest, STANDARD_INPUT } from '../request.ts';
 
 /** A document of a source. */
 export interface DocumentPlace {
@@ -48,9 +48,9 @@ export function bindSources(
  */
 export function locateInputs(
   sources: readonly LogicalSource[],
-  request: Pick<RunRequest, 'inputs' | 'boundOnly' | 'workingDirectory' | 'reading'>,
+  request: Pick<RunRequest, 'inputs' | 'boundOnly' | 'workingDirectory' | 'inputOptions'>,
 ): readonly (readonly DocumentPlace[] | undefined)[] {
-  const { reading } = request;
+  const { inputOptions: reading } = request;
   const bound = bindSources(sources, request.inputs, request.boundOnly === true);
   if (reading !== undefined) checkReading(reading, sources, bound);
   return sources.map((source) => {
@@ -87,7 +87,7 @@ function unknownName(name: string, sources: readonly FileSource[]): Fault {
 }
 
 /** Behind HTTP, what the name does not tell is told by the answer: `checkFormat`. At a command line the mapping may tell. */
-function checkType(url: string, source: FileSource, reading: ReadingOptions | undefined): void {
+function checkType(url: string, source: FileSource, reading: InputOptions | undefined): void {
   if (familyOf(reading?.format) === source.formulation) return;
   const format = reading !== undefined || /^https?:/i.test(url) ? formatByExtension(url) : inputFormat(url);
   if (format !== undefined) checkFormat(format, url, source);
@@ -106,7 +106,7 @@ const familyOf = (format: InputFormat | undefined): FileSource['formulation'] | 
 export function formatOf(
   { url, given }: DocumentPlace,
   source: FileSource,
-  reading: ReadingOptions | undefined,
+  reading: InputOptions | undefined,
   mediaType?: string,
 ): InputFormat | undefined {
   if (familyOf(reading?.format) === source.formulation) return reading?.format;
@@ -127,7 +127,7 @@ export function formatByName(url: string, mediaType?: string): InputFormat | und
 }
 
 /** @throws Fault request/invalid — options that have nothing to read, or standard input that would have to be read twice */
-function checkReading({ csv }: ReadingOptions, sources: readonly LogicalSource[], bound: ReadonlyMap<FileSource, readonly string[]>): void {
+function checkReading({ csv }: InputOptions, sources: readonly LogicalSource[], bound: ReadonlyMap<FileSource, readonly string[]>): void {
   const files = sources.filter((source) => source.kind === 'file');
   if (Object.keys(csv).length > 0 && !files.some(({ formulation }) => formulation === 'csv')) {
     throw new Fault('request/invalid', 'A delimiter or a quote is given, and the mapping reads no CSV', {
@@ -164,7 +164,10 @@ export function checkFormat(format: InputFormat, url: string, source: FileSource
 /** Whether where a source is depends on something else than its path. */
 const isRelative = (path: string): boolean => !/^[a-z][a-z0-9+.-]+:\/\//i.test(path) && !isAbsolute(path);
 
-function locateSource(source: FileSource, { workingDirectory, reading }: Pick<RunRequest, 'workingDirectory' | 'reading'>): string {
+function locateSource(
+  source: FileSource,
+  { workingDirectory, inputOptions: reading }: Pick<RunRequest, 'workingDirectory' | 'inputOptions'>,
+): string {
   const { path, root } = source;
   if (!isRelative(path)) return path;
   if (reading?.sourceRoot !== undefined) return resolve(reading.sourceRoot, root.kind === 'directory' ? root.path : '', path);
@@ -181,7 +184,7 @@ const mappingDirectory = (document: string, workingDirectory: string): string =>
 /** The fault of a source that is not where the mapping says, with the place where there is one, for a person at a command line. */
 export function withOtherPlace(error: unknown, source: FileSource, { url, given }: DocumentPlace, request: RunRequest): unknown {
   const { path, root, origin } = source;
-  if (!(error instanceof Fault) || error.code !== 'source/missing' || given || request.reading === undefined || !isRelative(path))
+  if (!(error instanceof Fault) || error.code !== 'source/missing' || given || request.inputOptions === undefined || !isRelative(path))
     return error;
   const { workingDirectory } = request;
   const directories = [
@@ -190,7 +193,7 @@ export function withOtherPlace(error: unknown, source: FileSource, { url, given 
   ];
   const other = directories.find((directory) => resolve(directory, path) !== url && existsSync(resolve(directory, path)));
   const looked =
-    request.reading.sourceRoot !== undefined
+    request.inputOptions.sourceRoot !== undefined
       ? 'in --source-root'
       : root.kind === 'mapping'
         ? 'beside the mapping'

@@ -6,7 +6,7 @@ import type { ScanPlan } from '../../plan/plan.ts';
 import { csvHeadBytes } from '../../sources/csv/csv.ts';
 import { CsvCuts, canBeCut } from '../../sources/csv/cuts.ts';
 import { utf8Mark } from '../../sources/encoding.ts';
-import type { Reading } from '../../sources/source.ts';
+import type { ReadOptions } from '../../sources/source.ts';
 import { type InputState, type OpenOptions, openInput, probeInput } from '../../storage/storage.ts';
 import { readingOf } from '../execute/open-scan.ts';
 import { formatByName } from '../prepare/inputs.ts';
@@ -103,7 +103,12 @@ function slicesAt({ sizeBytes, version }: Document, head: number, cuts: readonly
 
 // ---------------------------------------------------------------- CSV
 
-async function csvSlices(document: Document, reading: Reading, mark: number, targets: readonly number[]): Promise<readonly ByteSlice[]> {
+async function csvSlices(
+  document: Document,
+  reading: ReadOptions,
+  mark: number,
+  targets: readonly number[],
+): Promise<readonly ByteSlice[]> {
   if (!canBeCut(reading.csv ?? {})) return [];
   const head = mark + (await csvHeadBytes(document.bytes(0), reading));
   const wanted = targets.filter((target) => target > head);

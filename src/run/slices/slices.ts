@@ -34,7 +34,7 @@ export interface CutRun {
  *
  * @throws Fault as `executeRun`
  */
-export async function cutRun(request: RunRequest, sizes: SliceSizes, signal: AbortSignal): Promise<CutRun | undefined> {
+export async function sliceRun(request: RunRequest, sizes: SliceSizes, signal: AbortSignal): Promise<CutRun | undefined> {
   if (sizes.rows === 0 && !(await hasLargeInput(request, sizes.bytes, signal))) return undefined;
   const { plan, places, databases, digest, close } = await prepareRun(request, signal);
   let open = true;
@@ -43,13 +43,13 @@ export async function cutRun(request: RunRequest, sizes: SliceSizes, signal: Abo
     open = false;
   };
   try {
-    const shares = await cutPlan(plan, async (scan, position) => {
+    const shares = await slicePlan(plan, async (scan, position) => {
       if (scan.source.kind === 'file') {
         return canBeParted(scan)
           ? byteSlicesOf(scan, scan.source, (places[position] as DocumentPlace).url, request, sizes.bytes, signal)
           : [];
       }
-      return databases !== undefined && sizes.rows > 0 && canBeCut(scan, request.distinct) ? rangesOf(scan, databases, sizes.rows) : [];
+      return databases !== undefined && sizes.rows > 0 && isSliceable(scan, request.distinct) ? rangesOf(scan, databases, sizes.rows) : [];
     });
     if (shares.length < 2) {
       await release();
@@ -64,7 +64,7 @@ export async function cutRun(request: RunRequest, sizes: SliceSizes, signal: Abo
 }
 
 /** The scans of each slice; what is not worth a slice of its own is one together. */
-async function cutPlan(
+async function slicePlan(
   plan: Plan,
   cut: (scan: ScanPlan, position: number) => Promise<readonly (KeyRange | ByteSlice)[]>,
 ): Promise<readonly (readonly SliceScan[])[]> {
@@ -83,15 +83,15 @@ async function cutPlan(
 /** Whether no record of the scan needs another one. Statements that slices repeat are found by their subjects. */
 const canBeParted = ({ iterations }: ScanPlan): boolean =>
   iterations.every(
-    ({ maps, fills }) => fills.length === 0 && maps.every(({ rules }) => rules.every(({ object }) => object.kind !== 'join')),
+    ({ maps, buildSides: fills }) => fills.length === 0 && maps.every(({ rules }) => rules.every(({ object }) => object.kind !== 'join')),
   );
 
 /** Whether slices of the scan's rows could make no statement twice. */
-function canBeCut({ iterations }: ScanPlan, distinct: boolean): boolean {
-  return iterations.every(({ maps, fills }) => fills.length === 0 && maps.every((map) => staysInSlice(map, distinct)));
+function isSliceable({ iterations }: ScanPlan, distinct: boolean): boolean {
+  return iterations.every(({ maps, buildSides: fills }) => fills.length === 0 && maps.every((map) => staysInSlice(map, distinct)));
 }
 
-function staysInSlice({ rowBound, rules }: MapPlan, distinct: boolean): boolean {
+function staysInSlice({ identifiesRow: rowBound, rules }: MapPlan, distinct: boolean): boolean {
   if (rules.some(({ object }) => object.kind === 'join')) return false;
   return !distinct || (rowBound && rules.every((rule) => rule.distinct === 'subject'));
 }

@@ -8,22 +8,22 @@ import { type CsvDialect, DEFAULT_DELIMITER } from '../../core/csv-dialect.ts';
 import { Fault } from '../../core/fault.ts';
 import { nearest } from '../../core/nearest.ts';
 import { fromBytes, toBytes } from '../../core/text.ts';
-import type { Reader } from '../../core/value.ts';
+import type { Accessor } from '../../core/value.ts';
 import { toUtf8 } from '../encoding.ts';
-import type { Batch, IterationRequest, OpenScan, Reading, Scan } from '../source.ts';
+import type { Batch, IterationRequest, OpenScan, ReadOptions, Scan } from '../source.ts';
 import { CsvScanner, type Row } from './scanner.ts';
 
 const BATCH_ROWS = 512;
 
-export const openCsv: OpenScan = async (bytes, iterations, reading) => {
-  const scanner = new CsvScanner(toUtf8(bytes, reading.encoding, undefined, reading.name), reading);
+export const openCsv: OpenScan = async (bytes, iterations, options) => {
+  const scanner = new CsvScanner(toUtf8(bytes, options.encoding, undefined, options.name), options);
   try {
     await scanner.readHeader();
   } catch (error) {
     await scanner.close();
     throw error;
   }
-  return new CsvScan(scanner, iterations, reading);
+  return new CsvScan(scanner, iterations, options);
 };
 
 /**
@@ -31,7 +31,7 @@ export const openCsv: OpenScan = async (bytes, iterations, reading) => {
  *
  * @throws Fault as `openCsv`
  */
-export async function csvHeadBytes(bytes: AsyncIterable<Uint8Array>, reading: Reading): Promise<number> {
+export async function csvHeadBytes(bytes: AsyncIterable<Uint8Array>, reading: ReadOptions): Promise<number> {
   const scanner = new CsvScanner(toUtf8(bytes, reading.encoding, undefined, reading.name), reading);
   try {
     await scanner.readHeader();
@@ -44,15 +44,15 @@ export async function csvHeadBytes(bytes: AsyncIterable<Uint8Array>, reading: Re
 class CsvScan implements Scan {
   readonly #scanner: CsvScanner;
   readonly #iterations: readonly IterationRequest[];
-  readonly #reading: Reading;
+  readonly #reading: ReadOptions;
 
-  constructor(scanner: CsvScanner, iterations: readonly IterationRequest[], reading: Reading) {
+  constructor(scanner: CsvScanner, iterations: readonly IterationRequest[], reading: ReadOptions) {
     this.#scanner = scanner;
     this.#iterations = iterations;
     this.#reading = reading;
   }
 
-  reader(iteration: number, reference: string): Reader {
+  accessor(iteration: number, reference: string): Accessor {
     const name = toBytes(reference);
     const header = this.#scanner.header;
     const column = this.#column(name);

@@ -9,7 +9,7 @@
 import { type CsvDialect, contradictionIn, DEFAULT_DELIMITER, DEFAULT_QUOTE, delimiterOf, quoteOf } from '../../core/csv-dialect.ts';
 import { Fault } from '../../core/fault.ts';
 import { fromBytes, toBytes } from '../../core/text.ts';
-import type { Reading } from '../source.ts';
+import type { ReadOptions } from '../source.ts';
 
 /** Cells by slot. */
 export type Row = (string | null)[];
@@ -31,7 +31,7 @@ export class CsvScanner {
   firstLongRow = 0;
 
   readonly #input: AsyncIterator<Uint8Array>;
-  readonly #reading: Reading;
+  readonly #reading: ReadOptions;
   readonly #delimiter: number;
   readonly #quote: number;
   readonly #doubleQuote: boolean;
@@ -54,7 +54,7 @@ export class CsvScanner {
   #slots: Int32Array = new Int32Array(0);
   #blank: Row = [];
 
-  constructor(bytes: AsyncIterable<Uint8Array>, reading: Reading) {
+  constructor(bytes: AsyncIterable<Uint8Array>, reading: ReadOptions) {
     const dialect: CsvDialect = reading.csv ?? {};
     this.#input = bytes[Symbol.asyncIterator]();
     this.#reading = reading;

@@ -1,17 +1,17 @@
 /**
  * JSON documents as records.
  *
- * One pass serves every iterator. The splitter cuts the document where the iterators' routes say, each piece is parsed by itself, and
+ * One pass serves every iterator. The splitter cuts the document where the iterators' automata say, each piece is parsed by itself, and
  * what is left of the iterators is evaluated on it. An iterator that cannot be followed on bytes (`$..x`, unions, positions from the
  * end, filters that look at the root) needs the value it stands on as a whole: up to 512 MB.
  *
  * An object's member that occurs twice: on the way to the records, each occurrence counts; within a record, the last.
  */
 import { Fault, type FaultPlace } from '../../core/fault.ts';
-import type { Reader } from '../../core/value.ts';
+import type { Accessor } from '../../core/value.ts';
 import { toUtf8 } from '../encoding.ts';
-import type { Batch, IterationRequest, OpenScan, Reading, Scan } from '../source.ts';
-import { MAX_WHOLE_BYTES, planRoutes, type Route, type Taker } from './path/automaton.ts';
+import type { Batch, IterationRequest, OpenScan, ReadOptions, Scan } from '../source.ts';
+import { buildAutomaton, MAX_WHOLE_BYTES, type PathAutomaton, type Subscriber } from './path/automaton.ts';
 import { JsonPathError, type Leniency, parseJsonPath, type Query } from './path/path.ts';
 import { compileReference, type TrackedReader } from './references.ts';
 import { JsonSplitter } from './split.ts';
@@ -31,15 +31,15 @@ const SLICE_BYTES = 64 * 1024;
  *
  * @throws Fault mapping/reference — an iterator is no JSONPath
  */
-export const openJson: OpenScan = async (bytes, iterations, reading) => {
+export const openJson: OpenScan = async (bytes, iterations, options) => {
   const queries = iterations.map(({ iterator, origin }) => {
-    const text = iterator ?? (reading.jsonLines ? '$[*]' : '$');
-    return { text, query: parse(text, reading, { mapping: origin }) };
+    const text = iterator ?? (options.jsonLines ? '$[*]' : '$');
+    return { text, query: parse(text, options, { mapping: origin }) };
   });
-  return new JsonScan(bytes, iterations, reading, planRoutes(queries, reading.maxRecordBytes));
+  return new JsonScan(bytes, iterations, options, buildAutomaton(queries, options.maxRecordBytes));
 };
 
-function parse(text: string, reading: Reading, place: FaultPlace): Query {
+function parse(text: string, reading: ReadOptions, place: FaultPlace): Query {
   const leniency: Leniency = reading.dialect === 'legacy' ? 'loose' : 'short';
   try {
     return parseJsonPath(text, leniency);
@@ -59,8 +59,8 @@ function parse(text: string, reading: Reading, place: FaultPlace): Query {
 
 class JsonScan implements Scan {
   private readonly bytes: AsyncIterable<Uint8Array>;
-  private readonly reading: Reading;
-  private readonly root: Route;
+  private readonly reading: ReadOptions;
+  private readonly root: PathAutomaton;
   private readonly readers: readonly Map<string, TrackedReader>[];
 
   /** By iteration: records found, and those of them that wait for their batch. */
@@ -70,7 +70,7 @@ class JsonScan implements Scan {
   private pendingBytes = 0;
   private readBytes = 0;
 
-  constructor(bytes: AsyncIterable<Uint8Array>, iterations: readonly IterationRequest[], reading: Reading, root: Route) {
+  constructor(bytes: AsyncIterable<Uint8Array>, iterations: readonly IterationRequest[], reading: ReadOptions, root: PathAutomaton) {
     this.bytes = bytes;
     this.reading = reading;
     this.root = root;
@@ -79,7 +79,7 @@ class JsonScan implements Scan {
     this.pending = iterations.map(() => []);
   }
 
-  reader(iteration: number, reference: string): Reader {
+  accessor(iteration: number, reference: string): Accessor {
     const readers = this.readers[iteration] as Map<string, TrackedReader>;
     let reader = readers.get(reference);
     if (reader === undefined) {
@@ -100,7 +100,13 @@ class JsonScan implements Scan {
     const { reading } = this;
     const lines = reading.jsonLines === true;
     const gathered = lines && this.root.cuts ? new Gathered(this.root) : undefined;
-    const splitter = new JsonSplitter(gathered ?? this.root, lines, reading.maxRecordBytes, (route) => this.place(route), reading.maxDepth);
+    const splitter = new JsonSplitter(
+      gathered ?? this.root,
+      lines,
+      reading.maxRecordBytes,
+      (automaton) => this.place(automaton),
+      reading.maxDepth,
+    );
     for await (const chunk of toUtf8(this.counted(splitter), reading.encoding, undefined, reading.name)) {
       for (let at = 0; at < chunk.length; at += SLICE_BYTES) {
         stopIf(signal);
@@ -111,7 +117,7 @@ class JsonScan implements Scan {
     stopIf(signal);
     splitter.ended = true;
     yield* this.drain(splitter, gathered, signal);
-    if (gathered !== undefined) this.take(this.root.takers, gathered.values);
+    if (gathered !== undefined) this.take(this.root.subscribers, gathered.values);
     yield* this.flush(signal);
   }
 
@@ -123,14 +129,14 @@ class JsonScan implements Scan {
         gathered.add(value, splitter.pieceBytes, this.reading.name);
         continue;
       }
-      this.take((splitter.route as Route).takers, value);
+      this.take((splitter.automaton as PathAutomaton).subscribers, value);
       this.pendingBytes += splitter.pieceBytes;
       if (this.pendingRecords >= BATCH_RECORDS || this.pendingBytes >= BATCH_BYTES) yield* this.flush(signal);
     }
   }
 
-  private take(takers: readonly Taker[], value: unknown): void {
-    for (const { iteration, find } of takers) {
+  private take(subscribers: readonly Subscriber[], value: unknown): void {
+    for (const { iteration, find } of subscribers) {
       const records = this.pending[iteration] as unknown[];
       const before = records.length;
       if (find === undefined) records.push(value);
@@ -172,8 +178,8 @@ class JsonScan implements Scan {
     }
   }
 
-  private place(route: Route | undefined): FaultPlace {
-    const iteration = route?.takers[0]?.iteration ?? 0;
+  private place(automaton: PathAutomaton | undefined): FaultPlace {
+    const iteration = automaton?.subscribers[0]?.iteration ?? 0;
     return { input: this.reading.name, record: this.counts[iteration] ?? 0 };
   }
 }
@@ -183,28 +189,36 @@ function stopIf(signal: AbortSignal): void {
 }
 
 /** JSON Lines for iterators that need all lines at once: every line is a piece, and together they are the root. */
-class Gathered implements Route {
+class Gathered implements PathAutomaton {
   readonly cuts = false;
-  readonly takers: readonly Taker[] = [];
+  readonly subscribers: readonly Subscriber[] = [];
   readonly named = false;
   readonly limitBytes: number;
   readonly advice: string;
   readonly values: unknown[] = [];
-  private readonly line: Route;
+  private readonly line: PathAutomaton;
   private sizeBytes = 0;
 
-  constructor(root: Route) {
+  constructor(root: PathAutomaton) {
     this.limitBytes = root.limitBytes;
     this.advice = root.advice;
-    const { limitBytes, advice, takers } = root;
-    this.line = { cuts: true, takers, named: false, limitBytes, advice, member: () => undefined, element: () => undefined };
+    const { limitBytes, advice, subscribers } = root;
+    this.line = {
+      cuts: true,
+      subscribers: subscribers,
+      named: false,
+      limitBytes,
+      advice,
+      member: () => undefined,
+      element: () => undefined,
+    };
   }
 
   member(): undefined {
     return undefined;
   }
 
-  element(): Route {
+  element(): PathAutomaton {
     return this.line;
   }
 

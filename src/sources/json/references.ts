@@ -5,7 +5,7 @@
  */
 import { excerpt, Fault, type FaultPlace } from '../../core/fault.ts';
 import { fromBytes, toBytes } from '../../core/text.ts';
-import { type Reader, TypedValue, type Value, type Values, XSD } from '../../core/value.ts';
+import { type Accessor, TypedValue, type Value, type Values, XSD } from '../../core/value.ts';
 import { isSingular, type Query } from './path/path.ts';
 import { compileSegments, compileSingular } from './path/query.ts';
 import { IllFormedText, illFormedPart, Numeral, writtenNumber } from './text.ts';
@@ -18,12 +18,12 @@ const FALSE = new TypedValue('false', BOOLEAN);
 
 /** A reader that remembers whether any record had a node for it. */
 export interface TrackedReader {
-  readonly read: Reader;
+  readonly read: Accessor;
   readonly matched: () => boolean;
 }
 
 /** What a reader needs to know besides the query. */
-export interface ReadingRules {
+export interface ValueRules {
   readonly dialect: 'rml' | 'legacy';
   /** Lexical values that mean null, as ordinary text. */
   readonly nulls: readonly string[];
@@ -37,12 +37,12 @@ export interface ReadingRules {
  *
  * The reader throws Fault record/term for an object, for text that is not Unicode, and in today's dialect for an array.
  */
-export function compileReference(query: Query, rules: ReadingRules): TrackedReader {
+export function compileReference(query: Query, rules: ValueRules): TrackedReader {
   const convert = compileConvert(rules);
   let matched = false;
   if (isSingular(query)) {
     const find = compileSingular({ absolute: false, segments: query.segments });
-    const read: Reader = (record) => {
+    const read: Accessor = (record) => {
       const node = find(record, record);
       if (node === undefined) return null;
       matched = true;
@@ -51,7 +51,7 @@ export function compileReference(query: Query, rules: ReadingRules): TrackedRead
     return { read, matched: () => matched };
   }
   const find = compileSegments(query.segments);
-  const read: Reader = (record) => {
+  const read: Accessor = (record) => {
     const nodes: unknown[] = [];
     find(record, record, nodes);
     if (nodes.length === 0) return null;
@@ -73,7 +73,7 @@ function append(values: Value[], more: Values): void {
 
 type Convert = (node: unknown) => Values;
 
-function compileConvert(rules: ReadingRules): Convert {
+function compileConvert(rules: ValueRules): Convert {
   const number = rules.dialect === 'rml' ? naturalNumber : writtenNumber;
   const scalar: Convert = (node) => {
     if (typeof node === 'string') return node;

@@ -1,16 +1,16 @@
 /**
  * Cuts a JSON document into pieces by walking its bytes.
  *
- * The walk follows routes (see `path/automaton.ts`) down from the root. A value where a route cuts becomes a piece: its bytes are only
+ * The walk follows automata (see `path/automaton.ts`) down from the root. A value where a automaton cuts becomes a piece: its bytes are only
  * searched for their end here, and checked by whoever parses them. Everything else is checked against the grammar as it passes
- * and never becomes a string, apart from the names of members on a route.
+ * and never becomes a string, apart from the names of members on a automaton.
  *
  * @see https://www.rfc-editor.org/rfc/rfc8259#section-2
  */
 import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { depthFault } from '../../core/limits.ts';
 import { CLOSE, DELIMITERS, hex, isDigit, isLossyFraction, LINE_FEED, LONG_DIGITS, MARKS, OPEN, POINT, passText, QUOTE } from './bytes.ts';
-import type { Route } from './path/automaton.ts';
+import type { PathAutomaton } from './path/automaton.ts';
 import { adviceFor, JsonSyntaxError, parseJson, parseName } from './text.ts';
 
 /** Deeper nesting is refused, so that no later step can run out of stack. */
@@ -54,14 +54,14 @@ const PIECE_SCALAR = 6;
 /**
  * `feed` bytes, then call `next` until it is false, and so on; after the last `feed`, set `ended` and do it once more.
  *
- * While `next` has answered true, `route` and `value()` describe one piece, until the next call of either method. Memory: one window of 128 KiB, or
+ * While `next` has answered true, `automaton` and `value()` describe one piece, until the next call of either method. Memory: one window of 128 KiB, or
  * what the longest piece needs; twice that for a moment while the window grows.
  *
  * @throws Fault source/malformed, limit/exceeded — from `next`
  */
 export class JsonSplitter {
-  /** The route that cuts the current piece. */
-  route: Route | undefined;
+  /** The automaton that cuts the current piece. */
+  automaton: PathAutomaton | undefined;
   /** 1-based line on which the current piece begins. */
   pieceLine = 1;
   ended = false;
@@ -72,11 +72,11 @@ export class JsonSplitter {
   private exact = false;
   private long = false;
 
-  private readonly root: Route;
+  private readonly root: PathAutomaton;
   private readonly lines: boolean;
   private readonly limitBytes: number;
   private readonly maxDepth: number;
-  private readonly place: (route: Route | undefined) => FaultPlace;
+  private readonly place: (automaton: PathAutomaton | undefined) => FaultPlace;
 
   private window = Buffer.allocUnsafeSlow(WINDOW_BYTES);
   private pos = 0;
@@ -94,19 +94,25 @@ export class JsonSplitter {
 
   private depth = 0;
   private readonly objects = new Uint8Array(MAX_DEPTH + 1);
-  private readonly routes: (Route | undefined)[] = [];
+  private readonly automata: (PathAutomaton | undefined)[] = [];
   private readonly positions: number[] = [];
   /** Route of the value that comes next. */
-  private child: Route | undefined;
+  private child: PathAutomaton | undefined;
   private lineValues = 0;
 
   /**
    * @param lines the document is a sequence of values, which are the elements of an array that is not written
-   * @param limitBytes of a single name, number or literal; pieces have the limit of their route
-   * @param place what else is known about where a fault happens, given the route in hand
+   * @param limitBytes of a single name, number or literal; pieces have the limit of their automaton
+   * @param place what else is known about where a fault happens, given the automaton in hand
    * @param maxDepth levels of nesting, at most `MAX_DEPTH`
    */
-  constructor(root: Route, lines: boolean, limitBytes: number, place: (route: Route | undefined) => FaultPlace, maxDepth = MAX_DEPTH) {
+  constructor(
+    root: PathAutomaton,
+    lines: boolean,
+    limitBytes: number,
+    place: (automaton: PathAutomaton | undefined) => FaultPlace,
+    maxDepth = MAX_DEPTH,
+  ) {
     this.root = root;
     this.lines = lines;
     this.limitBytes = limitBytes;
@@ -190,10 +196,10 @@ export class JsonSplitter {
           this.closeValue();
           break;
         default: {
-          const route = this.route as Route;
-          if (!(this.mode === PIECE_SCALAR ? this.passScalar() : this.passPiece())) return this.suspend(this.pos, route.limitBytes);
+          const automaton = this.automaton as PathAutomaton;
+          if (!(this.mode === PIECE_SCALAR ? this.passScalar() : this.passPiece())) return this.suspend(this.pos, automaton.limitBytes);
           if (this.mode === PIECE_SCALAR) this.markScalar();
-          if (this.last - this.first > route.limitBytes) this.refuse(route.limitBytes);
+          if (this.last - this.first > automaton.limitBytes) this.refuse(automaton.limitBytes);
           this.closeValue();
           return true;
         }
@@ -247,13 +253,13 @@ export class JsonSplitter {
             this.expect = this.afterValue();
             break;
           }
-          const route = this.child;
-          if (route?.cuts) {
-            this.begin(pos, route, byte);
+          const automaton = this.child;
+          if (automaton?.cuts) {
+            this.begin(pos, automaton, byte);
             return true;
           }
           if (byte === 123 || byte === 91) {
-            this.open(byte === 123, route, pos);
+            this.open(byte === 123, automaton, pos);
             pos++;
           } else if (byte === 34) {
             const after = passText(this.window, pos + 1, this.end);
@@ -305,11 +311,11 @@ export class JsonSplitter {
             if (object) this.expect = KEY;
             else {
               this.expect = VALUE;
-              const route = this.routes[this.depth];
-              if (route !== undefined) {
+              const automaton = this.automata[this.depth];
+              if (automaton !== undefined) {
                 const position = (this.positions[this.depth] as number) + 1;
                 this.positions[this.depth] = position;
-                this.child = route.element(position);
+                this.child = automaton.element(position);
               }
             }
           } else if (byte === (object ? 125 : 93)) {
@@ -327,13 +333,13 @@ export class JsonSplitter {
     return false;
   }
 
-  private open(object: boolean, route: Route | undefined, pos: number): void {
+  private open(object: boolean, automaton: PathAutomaton | undefined, pos: number): void {
     if (this.depth === this.maxDepth) this.tooDeep(pos);
     this.depth++;
     this.objects[this.depth] = object ? 1 : 0;
-    this.routes[this.depth] = route;
+    this.automata[this.depth] = automaton;
     this.positions[this.depth] = 0;
-    this.child = object ? undefined : route?.element(0);
+    this.child = object ? undefined : automaton?.element(0);
     this.expect = object ? KEY_OR_CLOSE : VALUE_OR_CLOSE;
   }
 
@@ -349,8 +355,8 @@ export class JsonSplitter {
     this.expect = this.afterValue();
   }
 
-  private begin(pos: number, route: Route, byte: number): void {
-    this.route = route;
+  private begin(pos: number, automaton: PathAutomaton, byte: number): void {
+    this.automaton = automaton;
     this.first = this.lastMark = pos;
     this.pieceLine = this.line;
     this.pieceDepth = 0;
@@ -424,7 +430,7 @@ export class JsonSplitter {
     return true;
   }
 
-  /** The name of a member; becomes a string only where a route asks for names. */
+  /** The name of a member; becomes a string only where a automaton asks for names. */
   private passName(): boolean {
     const after = passText(this.window, this.pos, this.end);
     if (after < 0) {
@@ -434,11 +440,11 @@ export class JsonSplitter {
     this.pos = after;
     this.mode = BETWEEN;
     this.expect = COLON;
-    const route = this.routes[this.depth];
-    if (route === undefined) this.child = undefined;
-    else if (!route.named) this.child = route.member('');
+    const automaton = this.automata[this.depth];
+    if (automaton === undefined) this.child = undefined;
+    else if (!automaton.named) this.child = automaton.member('');
     else {
-      this.child = route.member(parseName(this.window.toString('latin1', this.first + 1, after - 1)));
+      this.child = automaton.member(parseName(this.window.toString('latin1', this.first + 1, after - 1)));
     }
     return true;
   }
@@ -483,7 +489,7 @@ export class JsonSplitter {
   }
 
   private refuse(limitBytes: number): never {
-    const hint = this.mode >= PIECE ? this.route?.advice : undefined;
+    const hint = this.mode >= PIECE ? this.automaton?.advice : undefined;
     throw new Fault('limit/exceeded', `A record or value of the JSON document is larger than ${limitBytes} bytes`, {
       place: this.placeOf(this.first),
       ...(limitBytes === this.limitBytes ? { limit: 'MAX_RECORD_BYTES' } : {}),
@@ -505,7 +511,7 @@ export class JsonSplitter {
   }
 
   private placeOf(pos: number): FaultPlace {
-    const inPiece = this.mode >= PIECE ? this.route : this.child;
+    const inPiece = this.mode >= PIECE ? this.automaton : this.child;
     return { ...this.place(inPiece), line: this.line, byte: this.skippedBytes + this.base + pos };
   }
 }

@@ -1,11 +1,11 @@
 /** Rows of a query as records: a record is the array of its columns' texts. */
 import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { toBytes } from '../../core/text.ts';
-import { type Reader, TypedValue, type Value, type Values, XSD } from '../../core/value.ts';
+import { type Accessor, TypedValue, type Value, type Values, XSD } from '../../core/value.ts';
 import type { Column, SqlSession } from '../../sql/database.ts';
 import type { Batch, Scan } from '../source.ts';
 
-export interface SqlReading {
+export interface SqlReadOptions {
   readonly session: SqlSession;
   readonly sql: string;
   /** Of the query's result, in order. */
@@ -27,10 +27,10 @@ const hasOwnForms = ({ datatype }: Column): boolean => datatype === `${XSD}doubl
 type Row = readonly (string | null)[];
 
 /** Opens a query as a scan with one iteration. Memory: one batch of rows. */
-export function openSql({ session, sql, columns, position, nulls, origin }: SqlReading): Scan {
+export function openSql({ session, sql, columns, position, nulls, origin }: SqlReadOptions): Scan {
   const noValue = new Set(nulls.map(toBytes));
   return {
-    reader(_, reference) {
+    accessor(_, reference) {
       const index = position(reference);
       const read = columnReader(columns[index] as Column, index, { expression: reference, mapping: origin });
       return noValue.size === 0 ? read : withoutNulls(read, noValue);
@@ -51,7 +51,7 @@ export function openSql({ session, sql, columns, position, nulls, origin }: SqlR
   };
 }
 
-function columnReader(column: Column, index: number, place: FaultPlace): Reader {
+function columnReader(column: Column, index: number, place: FaultPlace): Accessor {
   const { canonical, datatype, elements } = column;
   const checked = canonical === undefined ? undefined : located(canonical, place);
   const convert: ((text: string) => Value) | undefined =
@@ -82,7 +82,7 @@ function located(canonical: (text: string) => string, of: FaultPlace): (text: st
   };
 }
 
-function withoutNulls(read: Reader, nulls: ReadonlySet<string>): Reader {
+function withoutNulls(read: Accessor, nulls: ReadonlySet<string>): Accessor {
   const isNull = (value: Values): boolean => nulls.has(value instanceof TypedValue ? value.written : (value as string));
   return (record): Values => {
     const values = read(record);

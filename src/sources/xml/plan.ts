@@ -1,11 +1,11 @@
 /** Iterators and references of a document → what to track, how to read each reference, and which iterations need the whole document. */
 import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { fromBytes } from '../../core/text.ts';
-import type { IterationRequest, Reading } from '../source.ts';
+import type { IterationRequest, ReadOptions } from '../source.ts';
 import { type Keep, MAX_STEPS, Matcher, STRUCTURE, TEXT, type TrackedPath, WHOLE } from './matcher.ts';
 import type { Name, NameTable, Scope } from './parse/names.ts';
 import { type NamePattern, nameTest, type Path, parsePath, type Step } from './path/path.ts';
-import { reachOf } from './path/streamability.ts';
+import { streamabilityOf } from './path/streamability.ts';
 import { type Bind, compileWalk, isWalkable } from './path/walk.ts';
 import type { Element } from './tree.ts';
 
@@ -20,9 +20,9 @@ export interface XmlPlan {
   /** By iteration: how to read each announced reference, or what is wrong with it. */
   readonly references: readonly ReadonlyMap<string, ReadReference | Fault>[];
   /** Iterations whose records are only known when the whole document is there. */
-  readonly late: readonly number[];
-  /** The records of the iterations in `late`, in their order, given the root element of the whole document. */
-  lateRecords(root: Element): readonly (readonly View[])[];
+  readonly deferred: readonly number[];
+  /** The records of the iterations in `deferred`, in their order, given the root element of the whole document. */
+  deferredRecords(root: Element): readonly (readonly View[])[];
 }
 
 /** The root's start tag: what prefixes and paths from the root are bound to. */
@@ -35,9 +35,9 @@ export interface Root {
  * What a record is: an element that matches, the root element (no iterator) or the document node (`/`; the root element stands for
  * it), or a node that the XPath engine finds when the document is there.
  */
-type Kind = 'element' | 'root' | 'document' | 'late';
+type Kind = 'element' | 'root' | 'document' | 'deferred';
 
-interface Way {
+interface RecordPath {
   readonly kind: Kind;
   readonly steps: readonly Step[];
   readonly usesEngine: boolean;
@@ -52,24 +52,24 @@ const ROOT_STEPS: readonly Step[] = [{ descendant: false, name: { prefix: undefi
  */
 export async function planIterations(
   iterations: readonly IterationRequest[],
-  reading: Reading,
+  reading: ReadOptions,
   names: NameTable,
   root: Root,
 ): Promise<XmlPlan> {
   const planner = new Planner(reading, names, root);
-  const ways = iterations.map((iteration) => planner.way(iteration));
-  const engine = ways.some((way) => way.usesEngine) ? await import('./path/xpath.ts') : undefined;
+  const paths = iterations.map((iteration) => planner.recordPath(iteration));
+  const engine = paths.some((recordPath) => recordPath.usesEngine) ? await import('./path/xpath.ts') : undefined;
   const tracked: TrackedPath[] = [];
-  const references = iterations.map((iteration, i) => planner.references(iteration, i, ways[i] as Way, engine, tracked));
-  const late = ways.flatMap((way, i) => (way.kind === 'late' ? [i] : []));
+  const references = iterations.map((iteration, i) => planner.references(iteration, i, paths[i] as RecordPath, engine, tracked));
+  const deferred = paths.flatMap((recordPath, i) => (recordPath.kind === 'deferred' ? [i] : []));
   return {
     matcher: new Matcher(tracked, planner.bind({ input: reading.name })),
     references,
-    late,
-    lateRecords: (element) => {
+    deferred: deferred,
+    deferredRecords: (element) => {
       if (engine === undefined) return [];
       const document = new engine.DocumentView(new engine.ElementView(element));
-      return late.map((i) => {
+      return deferred.map((i) => {
         const { iterator = '/', origin } = iterations[i] as IterationRequest;
         return engine.selectNodes(iterator, document, planner.resolve, { input: reading.name, mapping: origin, expression: iterator });
       });
@@ -78,11 +78,11 @@ export async function planIterations(
 }
 
 class Planner {
-  readonly #reading: Reading;
+  readonly #reading: ReadOptions;
   readonly #names: NameTable;
   readonly #root: Root;
 
-  constructor(reading: Reading, names: NameTable, root: Root) {
+  constructor(reading: ReadOptions, names: NameTable, root: Root) {
     this.#reading = reading;
     this.#names = names;
     this.#root = root;
@@ -110,23 +110,23 @@ class Planner {
       });
   }
 
-  way(iteration: IterationRequest): Way {
+  recordPath(iteration: IterationRequest): RecordPath {
     const { iterator, origin } = iteration;
     const path = iterator === undefined || iterator.trim() === '/' ? undefined : parsePath(iterator);
     const place = { input: this.#reading.name, mapping: origin, ...(iterator === undefined ? {} : { expression: iterator }) };
     if (iterator === undefined || iterator.trim() === '/') {
       const kind = iterator === undefined ? 'root' : 'document';
-      return { kind, steps: ROOT_STEPS, usesEngine: iteration.references.some((r) => this.#plain(r, kind) === undefined) };
+      return { kind: kind, steps: ROOT_STEPS, usesEngine: iteration.references.some((r) => this.#plain(r, kind) === undefined) };
     }
     const streams = path !== undefined && path.target.kind === 'element' && path.ups === 0 && path.steps.length > 0;
-    if (!streams || path.steps.length > MAX_STEPS) return { kind: 'late', steps: ROOT_STEPS, usesEngine: true };
+    if (!streams || path.steps.length > MAX_STEPS) return { kind: 'deferred', steps: ROOT_STEPS, usesEngine: true };
     const bind = this.bind(place);
     for (const step of path.steps) {
       bind(step.name);
       for (const predicate of step.predicates) if (predicate.kind === 'attribute') bind(predicate.name);
     }
     const others = iteration.references.filter((r) => this.#plain(r, 'element') === undefined);
-    if (others.some((r) => reachOf(r) === 'document')) return { kind: 'late', steps: ROOT_STEPS, usesEngine: true };
+    if (others.some((r) => streamabilityOf(r) === 'document')) return { kind: 'deferred', steps: ROOT_STEPS, usesEngine: true };
     return { kind: 'element', steps: path.steps, usesEngine: others.length > 0 };
   }
 
@@ -154,28 +154,28 @@ class Planner {
   references(
     iteration: IterationRequest,
     index: number,
-    way: Way,
+    recordPath: RecordPath,
     engine: Engine | undefined,
     tracked: TrackedPath[],
   ): ReadonlyMap<string, ReadReference | Fault> {
-    const late = way.kind === 'late';
-    tracked.push({ steps: way.steps, iteration: late ? undefined : index, keep: late ? WHOLE : STRUCTURE });
+    const deferred = recordPath.kind === 'deferred';
+    tracked.push({ steps: recordPath.steps, iteration: deferred ? undefined : index, keep: deferred ? WHOLE : STRUCTURE });
     const readers = new Map<string, ReadReference | Fault>();
     for (const reference of iteration.references) {
       const place = { input: this.#reading.name, mapping: iteration.origin, expression: reference };
       try {
-        const path = this.#plain(reference, way.kind);
+        const path = this.#plain(reference, recordPath.kind);
         if (path !== undefined) {
           const walk = compileWalk(path, this.bind(place));
-          if (!late) track(path, way.steps, tracked);
+          if (!deferred) track(path, recordPath.steps, tracked);
           readers.set(
             reference,
-            late ? orElse(walk, engine as Engine, reference, this.resolve, place) : (record) => walk(record as Element),
+            deferred ? orElse(walk, engine as Engine, reference, this.resolve, place) : (record) => walk(record as Element),
           );
         } else if (engine !== undefined) {
           const evaluate = engine.compileXPath(reference, this.resolve, place);
-          if (!late) tracked.push({ steps: way.steps, iteration: undefined, keep: WHOLE });
-          readers.set(reference, late ? (record) => evaluate(record as View) : viewed(evaluate, engine, way.kind));
+          if (!deferred) tracked.push({ steps: recordPath.steps, iteration: undefined, keep: WHOLE });
+          readers.set(reference, deferred ? (record) => evaluate(record as View) : viewed(evaluate, engine, recordPath.kind));
         }
       } catch (error) {
         if (!(error instanceof Fault)) throw error;
@@ -195,7 +195,7 @@ function track(path: Path, from: readonly Step[], tracked: TrackedPath[]): void 
   else tracked.push({ steps, iteration: undefined, keep });
 }
 
-/** Of a late record: the walk where it is an element, XPath where it is another node. */
+/** Of a deferred record: the walk where it is an element, XPath where it is another node. */
 function orElse(
   walk: (record: Element) => null | string | string[],
   engine: Engine,

@@ -7,7 +7,7 @@
 import { Fault } from '../../core/fault.ts';
 import { type Counts, type Matcher, type State, TEXT, WHOLE } from './matcher.ts';
 import type { Name, Scope } from './parse/names.ts';
-import { type Attributes, Element, Remark, type XmlSink } from './tree.ts';
+import { type Attributes, CommentOrInstruction, Element, type XmlSink } from './tree.ts';
 
 /** The record of an iteration that is still open has number `first + records.length - 1` or before. */
 interface Waiting {
@@ -69,7 +69,7 @@ export class RecordBuilder implements XmlSink {
     const whole = (this.#wholes[depth] as boolean) || state.keep === WHOLE;
     if (!whole && !state.alive) {
       // The place of the element that is not kept parts the text nodes around it.
-      if (this.wantsText) (this.#element as Element).addNode(new Remark(undefined, ''));
+      if (this.wantsText) (this.#element as Element).addNode(new CommentOrInstruction(undefined, ''));
       this.#skipped = 1;
       this.wantsText = false;
       return;
@@ -96,8 +96,8 @@ export class RecordBuilder implements XmlSink {
     this.#grow(text.length);
   }
 
-  remark(target: string | undefined, text: string): void {
-    (this.#element as Element).addNode(new Remark(target, text));
+  commentOrInstruction(target: string | undefined, text: string): void {
+    (this.#element as Element).addNode(new CommentOrInstruction(target, text));
     this.#grow(text.length + 7);
   }
 
@@ -206,8 +206,8 @@ export class RootWaiter implements XmlSink {
     this.#builder?.text(text);
   }
 
-  remark(target: string | undefined, text: string): void {
-    this.#builder?.remark(target, text);
+  commentOrInstruction(target: string | undefined, text: string): void {
+    this.#builder?.commentOrInstruction(target, text);
   }
 
   recordAt(): number | undefined {

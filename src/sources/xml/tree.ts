@@ -10,7 +10,7 @@ export type Attributes = readonly (Name | string)[];
 
 export const NO_ATTRIBUTES: Attributes = [];
 
-/** Text beside elements or remarks. */
+/** Text beside elements, comments or processing instructions. */
 export class Text {
   text: string;
   next: Child | null = null;
@@ -21,7 +21,7 @@ export class Text {
 }
 
 /** A comment or a processing instruction: no part of any value, but it parts the text nodes around it. */
-export class Remark {
+export class CommentOrInstruction {
   /** `undefined`: a comment. */
   readonly target: string | undefined;
   readonly text: string;
@@ -33,7 +33,7 @@ export class Remark {
   }
 }
 
-export type Child = Element | Text | Remark;
+export type Child = Element | Text | CommentOrInstruction;
 
 /** Children are a chain, which takes a third of the memory of small arrays. */
 export class Element {
@@ -61,7 +61,7 @@ export class Element {
     else this.#append(last, new Text(text));
   }
 
-  addNode(node: Element | Remark): void {
+  addNode(node: Element | CommentOrInstruction): void {
     const { last } = this;
     if (last !== null) this.#append(last, node);
     else if (this.text === '') this.first = this.last = node;
@@ -102,20 +102,20 @@ export function stringValue(element: Element): string {
   if (element.first === null) return element.text;
   let value = '';
   visitBelow(element, (node) => {
-    if (!(node instanceof Remark)) value += node.text;
+    if (!(node instanceof CommentOrInstruction)) value += node.text;
   });
   return value;
 }
 
 /** Takes what the scanner finds. */
 export interface XmlSink {
-  /** False: `text` and `remark` need not be called for now. */
+  /** False: `text` and `commentOrInstruction` need not be called for now. */
   readonly wantsText: boolean;
   open(name: Name, attributes: Attributes): void;
   /** A piece of text or of a CDATA section, references resolved, line ends normalised. Never empty. */
   text(text: string): void;
   /** A comment (no target) or a processing instruction within the root element. */
-  remark(target: string | undefined, text: string): void;
+  commentOrInstruction(target: string | undefined, text: string): void;
   close(): void;
   /** 0-based position of the record that is being read, for messages. */
   recordAt(): number | undefined;

@@ -13,9 +13,9 @@
 import { getHeapStatistics } from 'node:v8';
 import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { fromBytes, toBytes } from '../../core/text.ts';
-import type { Reader } from '../../core/value.ts';
+import type { Accessor } from '../../core/value.ts';
 import { toUtf8 } from '../encoding.ts';
-import type { Batch, IterationRequest, OpenScan, Reading, Scan } from '../source.ts';
+import type { Batch, IterationRequest, OpenScan, ReadOptions, Scan } from '../source.ts';
 import { type Name, NameTable, type Scope } from './parse/names.ts';
 import { XmlScanner } from './parse/scanner.ts';
 import { planIterations, type XmlPlan } from './plan.ts';
@@ -52,12 +52,12 @@ export function declaredEncoding(head: Uint8Array): string | undefined {
 /** The document as windows of text for the scanner. */
 class XmlText {
   bytesRead = 0;
-  readonly #reading: Reading;
+  readonly #reading: ReadOptions;
   readonly #chunks: AsyncIterator<Uint8Array>;
   #chunk: Uint8Array = new Uint8Array(0);
   #ended = false;
 
-  constructor(bytes: AsyncIterable<Uint8Array>, reading: Reading) {
+  constructor(bytes: AsyncIterable<Uint8Array>, reading: ReadOptions) {
     this.#reading = reading;
     const utf8 = toUtf8(this.#counted(bytes), reading.encoding, declaredEncoding, reading.name);
     this.#chunks = utf8[Symbol.asyncIterator]();
@@ -124,7 +124,7 @@ class XmlScan implements Scan {
   readonly #builder: RecordBuilder;
   readonly #plan: XmlPlan;
   readonly #iterations: readonly IterationRequest[];
-  readonly #reading: Reading;
+  readonly #reading: ReadOptions;
   readonly #names: NameTable;
   readonly #nulls: ReadonlySet<string>;
   /** By iteration: references that were read, and whether one of the records had a node. */
@@ -137,7 +137,7 @@ class XmlScan implements Scan {
     builder: RecordBuilder,
     plan: XmlPlan,
     iterations: readonly IterationRequest[],
-    reading: Reading,
+    reading: ReadOptions,
     names: NameTable,
   ) {
     this.#text = text;
@@ -152,7 +152,7 @@ class XmlScan implements Scan {
     this.#records = iterations.map(() => 0);
   }
 
-  reader(iteration: number, reference: string): Reader {
+  accessor(iteration: number, reference: string): Accessor {
     const read = this.#plan.references[iteration]?.get(reference);
     if (read === undefined) throw new Fault('internal/error', `The reference ${JSON.stringify(reference)} was not announced`);
     if (read instanceof Fault) throw read;
@@ -208,11 +208,11 @@ class XmlScan implements Scan {
   /** Records of iterations that had to wait for the whole document. */
   *#fromDocument(signal: AbortSignal): Generator<Batch> {
     const { root } = this.#builder;
-    if (root === undefined || this.#plan.late.length === 0) return;
-    const { late } = this.#plan;
-    const records = this.#plan.lateRecords(root);
-    for (let i = 0; i < late.length; i++) {
-      for (const batch of this.#cut(late[i] as number, records[i] as readonly unknown[], 0)) {
+    if (root === undefined || this.#plan.deferred.length === 0) return;
+    const { deferred } = this.#plan;
+    const records = this.#plan.deferredRecords(root);
+    for (let i = 0; i < deferred.length; i++) {
+      for (const batch of this.#cut(deferred[i] as number, records[i] as readonly unknown[], 0)) {
         if (signal.aborted) throw cancelled(this.#reading.name);
         yield batch;
       }

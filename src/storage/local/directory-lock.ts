@@ -13,18 +13,18 @@ import { Fault } from '../../core/fault.ts';
 import { makeDirectory } from './directory.ts';
 import { answers, type Owner, presentOwner, type Refusal, refusalOf, TOUCH_MS } from './lock-owner.ts';
 
-export interface Claim {
+export interface DirectoryLock {
   release(): Promise<void>;
 }
 
 /** What the directory is, for messages. */
-export interface Claimed {
+export interface LockedDirectory {
   /** `queue`: "The queue directory …". */
   readonly what: string;
   readonly hint: string;
 }
 
-const QUEUE: Claimed = {
+const QUEUE: LockedDirectory = {
   what: 'queue',
   hint: 'Stop that process, give this one another DATA_DIR, or let both share a queue by QUEUE_URL',
 };
@@ -39,7 +39,7 @@ const YOUNG_MS = 60_000;
  *
  * @throws Fault service/unavailable — another process owns it, or may own it; the text names it and says what to do
  */
-export async function claimDirectory(directory: string, { what, hint }: Claimed = QUEUE): Promise<Claim> {
+export async function lockDirectory(directory: string, { what, hint }: LockedDirectory = QUEUE): Promise<DirectoryLock> {
   try {
     makeDirectory(directory, 0o700);
   } catch (error) {

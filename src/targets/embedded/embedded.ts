@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { compiled } from '../../core/compiled.ts';
 import { Fault } from '../../core/fault.ts';
-import { claimDirectory } from '../../storage/local/directory-lock.ts';
+import { lockDirectory } from '../../storage/local/directory-lock.ts';
 
 import { STORE_PATH } from './http/server.ts';
 import type { FromStoreThread, StoreLimits, StoreThreadData } from './messages.ts';
@@ -44,7 +44,7 @@ const HINT = 'Stop that process, write through its /sparql or its /graph-writer/
 export async function openEmbeddedStore(directory: string, options: EmbeddedStoreOptions = {}): Promise<EmbeddedStore> {
   const { warn = (message) => process.emitWarning(message), ...limits } = options;
   const path = resolve(directory);
-  const claim = await claimDirectory(path, { what: 'store', hint: HINT });
+  const claim = await lockDirectory(path, { what: 'store', hint: HINT });
   const login = { username: 'quadmill', password: randomBytes(24).toString('base64url') };
   const data: StoreThreadData = { directory: path, port: 0, login, limits: { ...STORE_LIMITS, ...limits } };
   try {

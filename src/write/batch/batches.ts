@@ -4,7 +4,7 @@ import type { Statement } from '../../nquads/statement.ts';
 import type { BatchSizes } from '../../targets/target.ts';
 
 /** A place in the inputs: everything before it stands in this batch or in earlier ones. */
-export interface Mark {
+export interface Checkpoint {
   /** Statements of the batch before the mark. */
   readonly count: number;
   readonly input: number;
@@ -17,7 +17,7 @@ export interface Mark {
 export interface Batch {
   readonly statements: readonly Statement[];
   /** In order. */
-  readonly marks: readonly Mark[];
+  readonly checkpoints: readonly Checkpoint[];
 }
 
 /** What a statement takes in memory beside its text. */
@@ -100,12 +100,12 @@ export function openSizer({ first, least, most }: BatchSizes): BatchSizer {
 }
 
 /** Collects statements and gives batches of the wanted size. */
-export interface Cutter {
+export interface Batcher {
   /** About what the statements take that wait for a batch. */
   readonly bytes: number;
   add(statements: readonly Statement[]): void;
   /** Everything that was added until now is before this place. */
-  mark(mark: Omit<Mark, 'count'>): void;
+  checkpoint(mark: Omit<Checkpoint, 'count'>): void;
   /** A batch, if there is enough for one. */
   next(): Batch | undefined;
   /** All the rest; undefined: there is neither a statement nor a mark. */
@@ -116,9 +116,9 @@ export interface Cutter {
  * @param whole subjects stand together and are never torn apart; otherwise it is avoided where the size allows
  * @param mostBytes of a batch, beyond which it is cut before it has its size
  */
-export function openCutter(sizer: BatchSizer, whole: boolean, mostBytes: number): Cutter {
+export function openBatcher(sizer: BatchSizer, whole: boolean, mostBytes: number): Batcher {
   let pending: Statement[] = [];
-  let marks: Mark[] = [];
+  let marks: Checkpoint[] = [];
   let bytes = 0;
 
   function take(count: number): Batch {
@@ -127,7 +127,7 @@ export function openCutter(sizer: BatchSizer, whole: boolean, mostBytes: number)
     marks = marks.slice(inside.length).map((mark) => ({ ...mark, count: mark.count - count }));
     pending = pending.slice(count);
     for (const statement of statements) bytes -= bytesOf(statement);
-    return { statements, marks: inside };
+    return { statements, checkpoints: inside };
   }
 
   return {
@@ -140,7 +140,7 @@ export function openCutter(sizer: BatchSizer, whole: boolean, mostBytes: number)
         bytes += bytesOf(statement);
       }
     },
-    mark: (mark) => void marks.push({ ...mark, count: pending.length }),
+    checkpoint: (mark) => void marks.push({ ...mark, count: pending.length }),
     next() {
       const wanted = bytes > mostBytes ? Math.min(sizer.size, Math.max(1, Math.floor((pending.length * mostBytes) / bytes))) : sizer.size;
       if (pending.length <= wanted) return undefined;

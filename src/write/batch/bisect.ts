@@ -9,7 +9,7 @@
 import { Fault } from '../../core/fault.ts';
 import { detach } from '../../core/text.ts';
 import type { Statement } from '../../nquads/statement.ts';
-import type { Patience } from '../retry.ts';
+import type { RetryPolicy } from '../retry.ts';
 import type { BatchSizer } from './batches.ts';
 
 export type Send = (statements: readonly Statement[], signal: AbortSignal) => Promise<void>;
@@ -27,7 +27,7 @@ export interface DeliveryOptions {
   readonly send: Send;
   /** Subjects, which stand together, are sent as a whole. */
   readonly whole: boolean;
-  readonly patience: Patience;
+  readonly patience: RetryPolicy;
   readonly sizer: BatchSizer;
   /** Is told of each statement that is refused; may throw to end the run. */
   readonly refuse: (statement: Statement, reason: Fault) => void;

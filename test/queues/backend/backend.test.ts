@@ -17,7 +17,7 @@ import { openRuns } from '../../../queues/runs/runs.ts';
 import { openConfig } from '../../../src/config/store.ts';
 import { quietLogger } from '../../../src/core/telemetry/observe.ts';
 import { RUN_DEFAULTS } from '../../../src/run/request.ts';
-import { claimDirectory } from '../../../src/storage/local/directory-lock.ts';
+import { lockDirectory } from '../../../src/storage/local/directory-lock.ts';
 import { processExists } from '../../../src/storage/local/lock-owner.ts';
 import { startWorkers } from '../../../workers/host.ts';
 import { built } from '../../support/project-root.ts';
@@ -96,10 +96,10 @@ describe('a directory', () => {
 
   test('is free again when its owner lets go, or left half a file', async () => {
     const directory = await directoryForTest();
-    const claim = await claimDirectory(directory);
-    await expect(claimDirectory(directory)).rejects.toMatchObject({ code: 'service/unavailable' });
+    const claim = await lockDirectory(directory);
+    await expect(lockDirectory(directory)).rejects.toMatchObject({ code: 'service/unavailable' });
     await claim.release();
-    await (await claimDirectory(directory)).release();
+    await (await lockDirectory(directory)).release();
   });
 });
 

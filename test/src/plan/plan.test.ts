@@ -78,36 +78,36 @@ describe('scans', () => {
 });
 
 describe('rules that could make the same statement', () => {
-  test.each<[name: string, a: string, b: string, expected: 'subject' | 'shared']>([
+  test.each<[name: string, a: string, b: string, expected: 'subject' | 'overlapping']>([
     ['templates with other beginnings', 'rml:template "http://a/{id}"', 'rml:template "http://b/{id}"', 'subject'],
     ['templates with other ends', 'rml:template "http://a/{id}/x"', 'rml:template "http://a/{id}/y"', 'subject'],
     ['an encoded value holds no slash', 'rml:template "http://a/{id}"', 'rml:template "http://a/{id}/x"', 'subject'],
-    ['the same template', 'rml:template "http://a/{id}"', 'rml:template "http://a/{no}"', 'shared'],
-    ['a template that may complete another', 'rml:template "http://a/{id}"', 'rml:template "http://a/b-{no}"', 'shared'],
-    ['an IRI from data may be anything', 'rml:template "http://a/{id}"', 'rml:reference "iri"', 'shared'],
+    ['the same template', 'rml:template "http://a/{id}"', 'rml:template "http://a/{no}"', 'overlapping'],
+    ['a template that may complete another', 'rml:template "http://a/{id}"', 'rml:template "http://a/b-{no}"', 'overlapping'],
+    ['an IRI from data may be anything', 'rml:template "http://a/{id}"', 'rml:reference "iri"', 'overlapping'],
     ['a blank node is no IRI', 'rml:template "http://a/{id}"', 'rml:template "http://a/{id}" ; rml:termType rml:BlankNode', 'subject'],
-    ['a relative template has the base in front', 'rml:template "http://example.com/base/{id}"', 'rml:template "{id}"', 'shared'],
-    ['a template without references is a constant', 'rml:template "http://a/x"', 'rml:constant <http://a/x>', 'shared'],
-    ['a value that may be a scheme makes an absolute IRI', 'rml:template "{p}:{id}"', 'rml:template "urn:{id}"', 'shared'],
+    ['a relative template has the base in front', 'rml:template "http://example.com/base/{id}"', 'rml:template "{id}"', 'overlapping'],
+    ['a template without references is a constant', 'rml:template "http://a/x"', 'rml:constant <http://a/x>', 'overlapping'],
+    ['a value that may be a scheme makes an absolute IRI', 'rml:template "{p}:{id}"', 'rml:template "urn:{id}"', 'overlapping'],
     [
       'a value that may be no scheme has the base in front',
       'rml:template "{p}:{id}"',
       'rml:template "http://example.com/base/1:{id}"',
-      'shared',
+      'overlapping',
     ],
     ['a value before a slash is no scheme', 'rml:template "{p}/x:{id}"', 'rml:template "urn:{id}"', 'subject'],
     [
       'an unsafe IRI may hold a slash',
       'rml:template "http://a/{id}" ; rml:termType rml:UnsafeIRI',
       'rml:template "http://a/{id}/x"',
-      'shared',
+      'overlapping',
     ],
     ['other graphs', 'rml:template "http://a/{id}" ; rml:graph ex:g', 'rml:template "http://a/{id}"', 'subject'],
     [
       'a graph from data',
       'rml:template "http://a/{id}" ; rml:graphMap [ rml:template "http://g/{g}" ]',
       'rml:template "http://b/{id}"',
-      'shared',
+      'overlapping',
     ],
   ])('%s', (_, a, b, expected) => {
     const [first] = distinctOf(plan(map('A', 'a.csv', `${a} ; rml:class ex:C`), map('B', 'b.csv', `${b} ; rml:class ex:C`)));
@@ -120,7 +120,7 @@ describe('rules that could make the same statement', () => {
 
   test('two objects of one predicate may be the same', () => {
     const both = 'rml:predicate ex:p ; rml:objectMap [ rml:reference "a" ] , [ rml:reference "b" ]';
-    expect(distinctOf(plan(map('A', 'a.csv', 'rml:template "http://a/{id}"', both)))).toEqual(['shared', 'shared']);
+    expect(distinctOf(plan(map('A', 'a.csv', 'rml:template "http://a/{id}"', both)))).toEqual(['overlapping', 'overlapping']);
   });
 
   test('literals of other types are apart', () => {
@@ -220,7 +220,7 @@ describe('2,000 rules plan in under a second', () => {
     const found = planMapping(mapping, 'http://example.com/base/');
     const { user, system } = process.cpuUsage(before);
     expect((user + system) / 1000).toBeLessThan(1000);
-    expect(distinctOf(found).filter((distinct) => distinct === 'shared')).toHaveLength(shared);
+    expect(distinctOf(found).filter((distinct) => distinct === 'overlapping')).toHaveLength(shared);
     expect(found.groups).toHaveLength(groups);
   });
 });

@@ -8,7 +8,7 @@ import { toBytes } from '../../../src/core/text.ts';
 import type { Expression, TermMap, TermType, TriplesMap } from '../../../src/mapping/model/model.ts';
 import { expressionText } from '../../../src/mapping/model/model.ts';
 import { planMapping } from '../../../src/plan/plan.ts';
-import { recoverable } from '../../../src/plan/recoverable.ts';
+import { injectiveReferences } from '../../../src/plan/recoverable.ts';
 import { writtenTerm } from '../../../src/plan/written.ts';
 import { compileTerm } from '../../../src/terms/generate.ts';
 
@@ -49,13 +49,13 @@ const ROWS: readonly Row[] = VALUES.flatMap((a) => VALUES.map((b) => ({ a, b }))
 /** The token that each row makes; undefined where it makes none. */
 function tokensOf(map: TermMap): readonly (string | undefined)[] {
   const term = compileTerm(map, {
-    reader: (name) => (record) => toBytes((record as Row)[name as 'a']),
+    accessor: (name) => (record) => toBytes((record as Row)[name as 'a']),
     typed: false,
     datatype: () => undefined,
     slice: '',
     base: BASE,
     runBase: BASE,
-    freshPrefix: 'f',
+    recordNodePrefix: 'f',
   } as Parameters<typeof compileTerm>[1]);
   return ROWS.map((row) => {
     try {
@@ -67,7 +67,7 @@ function tokensOf(map: TermMap): readonly (string | undefined)[] {
   });
 }
 
-const told = (map: TermMap): readonly string[] => [...recoverable(writtenTerm(map, BASE))].sort();
+const told = (map: TermMap): readonly string[] => [...injectiveReferences(writtenTerm(map, BASE))].sort();
 
 /** References of which two rows that make the same term have other values. */
 function contradictions(map: TermMap): readonly string[] {

@@ -15,7 +15,7 @@ import { quietLogger } from '../../../src/core/telemetry/observe.ts';
 import { RUN_DEFAULTS, type RunRequest, type RunSlice } from '../../../src/run/request.ts';
 import { openCsv } from '../../../src/sources/csv/csv.ts';
 import { CsvCuts } from '../../../src/sources/csv/cuts.ts';
-import type { Reading } from '../../../src/sources/source.ts';
+import type { ReadOptions } from '../../../src/sources/source.ts';
 import type { RunResult, Task } from '../../../workers/threads/messages.ts';
 import { ThreadPool } from '../../../workers/threads/pool.ts';
 import { missingRedis } from '../../servers/redis.ts';
@@ -178,9 +178,9 @@ function table(seed: number, delimiter = ','): string {
 describe('a CSV file', () => {
   /** A row is an array of its cells. */
   const rowsOf = async (bytes: Buffer): Promise<readonly unknown[]> => {
-    const reading: Reading = { name: 'x', dialect: 'rml', nulls: [], encoding: undefined, namespaces: {}, maxRecordBytes: 1e6 };
+    const reading: ReadOptions = { name: 'x', dialect: 'rml', nulls: [], encoding: undefined, namespaces: {}, maxRecordBytes: 1e6 };
     const scan = await openCsv(Readable.from([bytes]), [{ iterator: undefined, references: [], origin: '' }], reading);
-    const readers = ['id', 'a', 'b', 'kind'].map((name) => scan.reader(0, name));
+    const readers = ['id', 'a', 'b', 'kind'].map((name) => scan.accessor(0, name));
     const rows: unknown[] = [];
     for await (const { records } of scan.batches(never)) for (const row of records) rows.push(readers.map((read) => read(row)));
     return rows;

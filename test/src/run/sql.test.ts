@@ -95,7 +95,7 @@ async function runFile(path: string, changes: Partial<RunRequest>, execute = exe
     write(text) {
       parts[parts.length - 1] += text;
     },
-    async cut() {
+    async rollOver() {
       parts.push('');
     },
     commit: async () => [],

@@ -48,7 +48,7 @@ async function convert(format: OutputFormat, batches: readonly (string | undefin
   const name = `out.${FORMAT_EXTENSION[format]}`;
   const sink = await openFileSink({ directory, name, attempt: 1, format, durable: false, digest: false, prefixes: PREFIXES });
   try {
-    for (const lines of batches) await (lines === undefined ? sink.cut() : sink.write(lines));
+    for (const lines of batches) await (lines === undefined ? sink.rollOver() : sink.write(lines));
     const parts = await sink.commit();
     return await Promise.all(parts.map(({ url }) => readFile(new URL(url), 'utf8')));
   } catch (error) {

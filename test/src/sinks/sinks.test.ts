@@ -94,7 +94,7 @@ describe('a file sink', () => {
     const sink = await open({ durable: true });
     for (const lines of ['<a> <b> "1" .\n', '<a> <b> "2" .\n', '<a> <b> "3" .\n']) {
       await sink.write(lines);
-      await sink.cut();
+      await sink.rollOver();
     }
     expect((await readdir(directory)).sort()).toEqual(['.out-2.nq.1.part', '.out-3.nq.1.part', '.out.nq.1.part']);
     const parts = await sink.commit();
@@ -111,18 +111,18 @@ describe('a file sink', () => {
 
   test('makes no part without a statement, but always one part', async () => {
     const sink = await open();
-    await sink.cut();
+    await sink.rollOver();
     await sink.write('<a> <b> "1" .\n');
-    await sink.cut();
+    await sink.rollOver();
     await sink.write('');
-    await sink.cut();
+    await sink.rollOver();
     await sink.write('<a> <b> "2" .\n');
-    await sink.cut();
-    await sink.cut();
+    await sink.rollOver();
+    await sink.rollOver();
     expect((await sink.commit()).map(({ bytes }) => bytes)).toEqual([14, 14]);
     expect((await readdir(directory)).sort()).toEqual(['out-2.nq', 'out.nq']);
     const nothing = await open({ name: 'none.nq' });
-    await nothing.cut();
+    await nothing.rollOver();
     expect(await nothing.commit()).toMatchObject([{ bytes: 0 }]);
   });
 
@@ -130,7 +130,7 @@ describe('a file sink', () => {
     const write = async (attempt: number) => {
       const sink = await open({ attempt });
       for (const lines of ['<a> <b> "1" .\n', '<a> <b> "2" .\n', '<a> <b> "3" .\n']) {
-        await sink.cut();
+        await sink.rollOver();
         await sink.write(lines);
       }
       return sink;
@@ -147,7 +147,7 @@ describe('a file sink', () => {
   test('that is only finished leaves complete parts under their temporary names', async () => {
     const sink = await open({ attempt: '2-5-1' });
     await sink.write('<a> <b> "1" .\n');
-    await sink.cut();
+    await sink.rollOver();
     await sink.write('<a> <b> "22" .\n');
     expect(await sink.finish()).toMatchObject([
       { file: '.out.nq.2-5-1.part', bytes: 14, empty: false },

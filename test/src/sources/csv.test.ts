@@ -3,22 +3,29 @@ import type { CsvDialect } from '../../../src/core/csv-dialect.ts';
 import { Fault } from '../../../src/core/fault.ts';
 import { fromBytes } from '../../../src/core/text.ts';
 import { openCsv } from '../../../src/sources/csv/csv.ts';
-import type { Reading } from '../../../src/sources/source.ts';
+import type { ReadOptions } from '../../../src/sources/source.ts';
 
-const READING: Reading = { name: 'people.csv', dialect: 'rml', nulls: [], encoding: undefined, namespaces: {}, maxRecordBytes: 2 ** 20 };
+const READING: ReadOptions = {
+  name: 'people.csv',
+  dialect: 'rml',
+  nulls: [],
+  encoding: undefined,
+  namespaces: {},
+  maxRecordBytes: 2 ** 20,
+};
 
 async function* chunks(bytes: Buffer, size: number) {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
 /** All rows, the columns named; text decoded. */
-async function read(text: string | Buffer, columns: readonly string[], reading: Partial<Reading> = {}, size = 2 ** 16) {
+async function read(text: string | Buffer, columns: readonly string[], reading: Partial<ReadOptions> = {}, size = 2 ** 16) {
   const bytes = typeof text === 'string' ? Buffer.from(text) : text;
   const scan = await openCsv(chunks(bytes, size), [{ iterator: undefined, references: columns, origin: 'm.ttl:1:1' }], {
     ...READING,
     ...reading,
   });
-  const readers = columns.map((column) => scan.reader(0, column));
+  const readers = columns.map((column) => scan.accessor(0, column));
   const rows: (string | null)[][] = [];
   for await (const batch of scan.batches(new AbortController().signal)) {
     expect(batch.first).toBe(rows.length);

@@ -5,14 +5,14 @@
 import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../../src/core/fault.ts';
-import { claimDirectory } from '../../../src/storage/local/directory-lock.ts';
+import { lockDirectory } from '../../../src/storage/local/directory-lock.ts';
 
 const [directory = '', journal = '', claims = '1', deaths = '0', untilText = '0'] = process.argv.slice(2);
 const until = Number(untilText);
 
 for (let had = 0; had < Number(claims) && Date.now() < until; ) {
   try {
-    const claim = await claimDirectory(directory);
+    const claim = await lockDirectory(directory);
     had++;
     appendFileSync(journal, `enter ${process.pid}\n`);
     await sleep(Math.random() * 4);

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { claimDirectory } from '../../../src/storage/local/directory-lock.ts';
+import { lockDirectory } from '../../../src/storage/local/directory-lock.ts';
 import { built } from '../../support/project-root.ts';
 import { temporaryDirectory } from '../../support/queues/backends.ts';
 
@@ -61,7 +61,7 @@ const record = (directory: string): Promise<Record<string, unknown>> =>
 
 /** Claims, and lets go at once. */
 async function take(directory: string): Promise<void> {
-  await (await claimDirectory(directory)).release();
+  await (await lockDirectory(directory)).release();
 }
 
 describe('fifty starters', () => {
@@ -97,7 +97,7 @@ describe('a directory whose owner', () => {
   test('was killed is the next one’s at once, and nothing is left of the dead', async () => {
     const directory = await directoryForTest();
     const { child, ended } = await holder(directory);
-    await expect(claimDirectory(directory)).rejects.toMatchObject({
+    await expect(lockDirectory(directory)).rejects.toMatchObject({
       code: 'service/unavailable',
       message: expect.stringContaining(`is in use by process ${child.pid}`),
     });
@@ -112,14 +112,14 @@ describe('a directory whose owner', () => {
     const { child } = await holder(directory);
     child.kill('SIGSTOP');
     await utimes(join(directory, 'owner.json'), 0, 0);
-    await expect(claimDirectory(directory)).rejects.toMatchObject({ message: expect.stringContaining(`process ${child.pid}`) });
+    await expect(lockDirectory(directory)).rejects.toMatchObject({ message: expect.stringContaining(`process ${child.pid}`) });
     child.kill('SIGCONT');
   });
 
   test('has a long path is found alive and dead', async () => {
     const directory = join(await directoryForTest(), 'd'.repeat(120), 'e'.repeat(120));
     const { child, ended } = await holder(directory);
-    await expect(claimDirectory(directory)).rejects.toMatchObject({ code: 'service/unavailable' });
+    await expect(lockDirectory(directory)).rejects.toMatchObject({ code: 'service/unavailable' });
     child.kill('SIGKILL');
     await ended;
     await take(directory);
@@ -148,7 +148,7 @@ describe('a directory whose owner', () => {
     expect(await record(directory)).toMatchObject({ pid: 1, host: 'first' });
     await expect(holder(directory, named('second'))).rejects.toThrow(/is in use by process 1 of first/);
     await expect(holder(directory, named('first'))).rejects.toThrow(/is in use by process 1/);
-    await expect(claimDirectory(directory)).rejects.toMatchObject({ message: expect.stringContaining('is in use by process 1 of first') });
+    await expect(lockDirectory(directory)).rejects.toMatchObject({ message: expect.stringContaining('is in use by process 1 of first') });
     child.kill('SIGKILL');
     await ended;
     for (let i = 0; existsSync(join(directory, 'owner.json')) && i < 50; i++) {
@@ -212,7 +212,7 @@ describe('a record', () => {
       expect(existsSync(path)).toBe(false);
       return;
     }
-    await expect(claimDirectory(directory)).rejects.toMatchObject({
+    await expect(lockDirectory(directory)).rejects.toMatchObject({
       code: 'service/unavailable',
       message: expect.stringMatching(expected),
       ...(hint === undefined ? {} : { hint: expect.stringMatching(hint) }),

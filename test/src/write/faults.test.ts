@@ -7,7 +7,7 @@ import { NO_LIMITS } from '../../../src/core/limits.ts';
 import type { Statement } from '../../../src/nquads/statement.ts';
 import { openTarget } from '../../../src/targets/open.ts';
 import { type TargetAddress, TargetBusy, type UpdateScope } from '../../../src/targets/target.ts';
-import type { Trouble, WriteHooks, WriteRequest } from '../../../src/write/request.ts';
+import type { TransientFailure, WriteHooks, WriteRequest } from '../../../src/write/request.ts';
 import { writeTo } from '../../../src/write/write.ts';
 import { type Call, lineOf, memoryTarget } from './memory-target.ts';
 import { contentOf, dice, listening, randomStatements, textOf, workspace } from './writing.ts';
@@ -152,7 +152,7 @@ describe.each(MODES)('%s', (_, mode) => {
         kind === 'abort' || performance.now() > until ? undefined : Promise.reject(new Fault('target/unreachable', 'refused')),
     };
     const told: (boolean | undefined)[] = [];
-    const waiting = (trouble: Trouble | undefined): void => {
+    const waiting = (trouble: TransientFailure | undefined): void => {
       if (trouble !== undefined) expect(trouble.reason.message).toBe('refused');
       if (told.at(-1) !== trouble?.lasting) told.push(trouble?.lasting);
     };

@@ -1,7 +1,7 @@
 /** The parts of the writer: sizes of batches, where they are cut, and the ledger of what is in. */
 import { describe, expect, test } from '@jest/globals';
-import { type Batch, openCutter, openSizer } from '../../../src/write/batch/batches.ts';
-import { openLedger } from '../../../src/write/checkpoint.ts';
+import { type Batch, openBatcher, openSizer } from '../../../src/write/batch/batches.ts';
+import { trackCheckpoints } from '../../../src/write/checkpoint.ts';
 import { dice, randomStatements } from './writing.ts';
 
 const SIZES = { first: 100, least: 10, most: 10_000, inFlight: 2 };
@@ -47,13 +47,13 @@ describe('cutting', () => {
       const { below } = dice(seed);
       const statements = randomStatements(seed, 1 + below(400));
       const sizer = openSizer({ ...SIZES, first: 1 + below(60), least: 1 });
-      const cutter = openCutter(sizer, whole, 200 + below(20_000));
+      const cutter = openBatcher(sizer, whole, 200 + below(20_000));
       const batches: Batch[] = [];
       for (let at = 0; at < statements.length; ) {
         const to = at + 1 + below(50);
         cutter.add(statements.slice(at, to));
         at = Math.min(to, statements.length);
-        cutter.mark({ input: 0, done: at, line: at, rejected: 0 });
+        cutter.checkpoint({ input: 0, done: at, line: at, rejected: 0 });
         for (let batch = cutter.next(); batch !== undefined; batch = cutter.next()) batches.push(batch);
       }
       const rest = cutter.rest();
@@ -61,7 +61,7 @@ describe('cutting', () => {
       expect(batches.flatMap((batch) => batch.statements)).toEqual(statements);
       expect(cutter.bytes).toBe(0);
       let before = 0;
-      for (const { statements: some, marks } of batches) {
+      for (const { statements: some, checkpoints: marks } of batches) {
         for (const { count, done } of marks) expect(before + count).toBe(done);
         if (whole && before > 0) expect(some[0]?.subject).not.toBe(statements[before - 1]?.subject);
         before += some.length;
@@ -73,7 +73,7 @@ describe('cutting', () => {
 test('the ledger says where everything before is in, whatever the order in which it came', () => {
   for (let seed = 1; seed <= 60; seed++) {
     const { below } = dice(seed);
-    const ledger = openLedger('v', undefined);
+    const ledger = trackCheckpoints('v', undefined);
     const open: { end(): void; isIn: boolean; marks: { done: number; written: number; rejected: number }[] }[] = [];
     let done = 0;
     let written = 0;

@@ -68,10 +68,10 @@ const ACTS: Readonly<Record<string, Act>> = {
   /** So many statements, each in a part of its own. */
   parts: async (count, { sink }) => {
     for (let i = 2; i <= Number(count); i++) {
-      await sink.cut?.();
+      await sink.rollOver?.();
       await sink.write(`<urn:part> <urn:p> "${i}" .\n`);
     }
-    await sink.cut?.();
+    await sink.rollOver?.();
   },
   slices: async () => undefined,
   reject: async (count, { hooks }) => {

@@ -1,5 +1,5 @@
 /**
- * The iterators of a scan → routes through the document, for the splitter to follow.
+ * The iterators of a scan → an automaton over the paths of the document, for the splitter to follow.
  *
  * An iterator is followed from the root as far as each step can be decided from a name or a position alone: names, `[*]`, indexes
  * and slices from the front, and a last filter that looks at its own element only. Where it ends, or where the first iterator ends
@@ -13,23 +13,23 @@ import { compileSegments, type Find } from './query.ts';
 export const MAX_WHOLE_BYTES = 512_000_000;
 
 /** An iterator that has arrived at a piece. `find` pushes its records; undefined: the piece is the record. */
-export interface Taker {
+export interface Subscriber {
   readonly iteration: number;
   readonly find: Find | undefined;
 }
 
-export interface Route {
+export interface PathAutomaton {
   /** The value here is cut out, for `takers`. */
   readonly cuts: boolean;
-  readonly takers: readonly Taker[];
+  readonly subscribers: readonly Subscriber[];
   /** Some member is asked for by name. */
   readonly named: boolean;
   readonly limitBytes: number;
   /** What to do when a piece is larger than that. */
   readonly advice: string;
   /** @param name as bytes */
-  member(name: string): Route | undefined;
-  element(position: number): Route | undefined;
+  member(name: string): PathAutomaton | undefined;
+  element(position: number): PathAutomaton | undefined;
 }
 
 type Step =
@@ -38,7 +38,7 @@ type Step =
   /** Elements from `start` to before `end`. */
   | { readonly kind: 'range'; readonly start: number; readonly end: number };
 
-interface Way {
+interface PathState {
   readonly iteration: number;
   readonly steps: readonly Step[];
   readonly find: Find | undefined;
@@ -46,12 +46,15 @@ interface Way {
 }
 
 /** @param iterators in the order of the scan's iterations, with the text they were parsed from */
-export function planRoutes(iterators: readonly { readonly query: Query; readonly text: string }[], maxRecordBytes: number): Route {
-  const ways = iterators.map(({ query, text }, iteration) => wayOf(query, iteration, text));
-  return new Node(ways, false, maxRecordBytes);
+export function buildAutomaton(
+  iterators: readonly { readonly query: Query; readonly text: string }[],
+  maxRecordBytes: number,
+): PathAutomaton {
+  const states = iterators.map(({ query, text }, iteration) => pathStateOf(query, iteration, text));
+  return new Node(states, false, maxRecordBytes);
 }
 
-function wayOf(query: Query, iteration: number, iterator: string): Way {
+function pathStateOf(query: Query, iteration: number, iterator: string): PathState {
   const { segments } = query;
   if (segments.some(({ selectors }) => selectors.some((selector) => selector.kind === 'filter' && usesRoot(selector.test)))) {
     return { iteration, steps: [], find: compileSegments(segments), iterator };
@@ -88,81 +91,86 @@ function stepOf(segment: Segment): Step | undefined {
   return start >= 0 && end >= 0 ? { kind: 'range', start, end } : undefined;
 }
 
-class Node implements Route {
+class Node implements PathAutomaton {
   readonly cuts: boolean;
-  readonly takers: readonly Taker[];
+  readonly subscribers: readonly Subscriber[];
   readonly named: boolean;
   readonly limitBytes: number;
   readonly advice: string;
-  private readonly names: ReadonlyMap<string, Route>;
-  private readonly otherName: Route | undefined;
-  private readonly ways: readonly Way[];
-  /** From this position on every element has the same route. */
+  private readonly names: ReadonlyMap<string, PathAutomaton>;
+  private readonly otherName: PathAutomaton | undefined;
+  private readonly states: readonly PathState[];
+  /** From this position on every element has the same state. */
   private readonly settledFrom: number;
-  private readonly settled: Route | undefined;
-  private readonly elements = new Map<string, Route>();
+  private readonly settled: PathAutomaton | undefined;
+  private readonly elements = new Map<string, PathAutomaton>();
   private readonly repeats: boolean;
   private readonly maxRecordBytes: number;
 
   /** @param repeats there may be several values here */
-  constructor(ways: readonly Way[], repeats: boolean, maxRecordBytes: number) {
-    this.ways = ways;
+  constructor(states: readonly PathState[], repeats: boolean, maxRecordBytes: number) {
+    this.states = states;
     this.repeats = repeats;
     this.maxRecordBytes = maxRecordBytes;
-    this.cuts = ways.some((way) => way.steps.length === 0);
+    this.cuts = states.some((state) => state.steps.length === 0);
     const whole =
-      this.cuts && !repeats ? ways.find((way) => way.steps.length > 0 || way.find !== undefined || way.iterator === '$') : undefined;
+      this.cuts && !repeats
+        ? states.find((state) => state.steps.length > 0 || state.find !== undefined || state.iterator === '$')
+        : undefined;
     this.limitBytes = whole === undefined ? maxRecordBytes : MAX_WHOLE_BYTES;
     this.advice =
       whole === undefined
         ? 'Raise MAX_RECORD_BYTES (--max-record-mb), or take an iterator that reaches further down'
         : `The iterator ${whole.iterator} needs this value as a whole; one that begins with names and [*], for example $.items[*], is read record by record`;
-    this.named = !this.cuts && ways.some((way) => way.steps[0]?.kind === 'name');
-    this.takers = this.cuts
-      ? ways.map((way) => ({ iteration: way.iteration, find: way.steps.length === 0 ? way.find : findSteps(way.steps, way.find) }))
+    this.named = !this.cuts && states.some((state) => state.steps[0]?.kind === 'name');
+    this.subscribers = this.cuts
+      ? states.map((state) => ({
+          iteration: state.iteration,
+          find: state.steps.length === 0 ? state.find : findSteps(state.steps, state.find),
+        }))
       : [];
-    const names = new Map<string, Route>();
+    const names = new Map<string, PathAutomaton>();
     if (!this.cuts) {
-      for (const { steps } of ways) {
+      for (const { steps } of states) {
         const step = steps[0];
         if (step?.kind !== 'name' || names.has(step.name)) continue;
         const next = this.next(
           (other) => other.kind === 'any' || (other.kind === 'name' && other.name === step.name),
-          !ways.every((way) => way.steps[0]?.kind === 'name'),
+          !states.every((state) => state.steps[0]?.kind === 'name'),
         );
         if (next !== undefined) names.set(step.name, next);
       }
     }
     this.names = names;
     this.otherName = this.cuts ? undefined : this.next((step) => step.kind === 'any', true);
-    const bounds = ways.flatMap(({ steps: [step] }) => (step?.kind === 'range' ? [step.start, step.end] : [])).filter(Number.isFinite);
+    const bounds = states.flatMap(({ steps: [step] }) => (step?.kind === 'range' ? [step.start, step.end] : [])).filter(Number.isFinite);
     this.settledFrom = Math.max(0, ...bounds);
     this.settled = this.cuts
       ? undefined
       : this.next((step) => step.kind === 'any' || (step.kind === 'range' && step.end === Number.POSITIVE_INFINITY), true);
   }
 
-  member(name: string): Route | undefined {
+  member(name: string): PathAutomaton | undefined {
     return this.names.get(name) ?? this.otherName;
   }
 
-  element(position: number): Route | undefined {
+  element(position: number): PathAutomaton | undefined {
     if (position >= this.settledFrom) return this.settled;
     const takes = (step: Step): boolean => step.kind === 'any' || (step.kind === 'range' && step.start <= position && position < step.end);
-    const key = this.ways.map(({ steps: [step] }) => (step !== undefined && takes(step) ? 1 : 0)).join('');
-    let route = this.elements.get(key);
-    if (route === undefined && key.includes('1')) {
-      route = this.next(takes, true) as Route;
-      this.elements.set(key, route);
+    const key = this.states.map(({ steps: [step] }) => (step !== undefined && takes(step) ? 1 : 0)).join('');
+    let next = this.elements.get(key);
+    if (next === undefined && key.includes('1')) {
+      next = this.next(takes, true) as PathAutomaton;
+      this.elements.set(key, next);
     }
-    return route;
+    return next;
   }
 
-  private next(takes: (step: Step) => boolean, repeats: boolean): Route | undefined {
-    const ways = this.ways
+  private next(takes: (step: Step) => boolean, repeats: boolean): PathAutomaton | undefined {
+    const states = this.states
       .filter(({ steps: [step] }) => step !== undefined && takes(step))
-      .map((way) => ({ ...way, steps: way.steps.slice(1) }));
-    return ways.length === 0 ? undefined : new Node(ways, this.repeats || repeats, this.maxRecordBytes);
+      .map((state) => ({ ...state, steps: state.steps.slice(1) }));
+    return states.length === 0 ? undefined : new Node(states, this.repeats || repeats, this.maxRecordBytes);
   }
 }
 

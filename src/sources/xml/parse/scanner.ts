@@ -1,5 +1,5 @@
 /**
- * Cuts XML text into elements, text and remarks, and checks that it is well-formed.
+ * Cuts XML text into elements, text, comments and processing instructions, and checks that it is well-formed.
  *
  * Works on UTF-8 as one-byte strings: all markup is ASCII, so nothing is decoded but a name, once (see `parse/names.ts`). Text is
  * found by `indexOf`, which is why this is several times faster than reading character by character. Document type declarations
@@ -60,8 +60,8 @@ export class XmlScanner extends XmlWindow {
   #rootSeen = false;
   #doctypeSeen = false;
   /** Of the comment or instruction that a window cut. */
-  #remark = '';
-  #remarkTarget: string | undefined;
+  #nonElementText = '';
+  #instructionTarget: string | undefined;
   /** Of the attributes of the tag that is being read: where the name begins and ends, and its hash. */
   readonly #spans: number[] = [];
 
@@ -336,8 +336,8 @@ export class XmlScanner extends XmlWindow {
 
   #begin(within: Within, length: number): boolean {
     this.#within = within;
-    this.#remark = '';
-    this.#remarkTarget = undefined;
+    this.#nonElementText = '';
+    this.#instructionTarget = undefined;
     this.at += length;
     return true;
   }
@@ -367,7 +367,7 @@ export class XmlScanner extends XmlWindow {
       return true;
     }
     this.#begin('instruction', i - at);
-    this.#remarkTarget = target;
+    this.#instructionTarget = target;
     return true;
   }
 
@@ -385,9 +385,12 @@ export class XmlScanner extends XmlWindow {
       this.#take(end);
       this.at = end + (this.#within === 'instruction' ? 2 : 3);
       if (this.#within !== 'cdata' && this.#names.length > 0 && this.#sink.wantsText) {
-        this.#sink.remark(this.#remarkTarget, this.#remarkTarget === undefined ? this.#remark : this.#remark.replace(/^[ \t\n]+/, ''));
+        this.#sink.commentOrInstruction(
+          this.#instructionTarget,
+          this.#instructionTarget === undefined ? this.#nonElementText : this.#nonElementText.replace(/^[ \t\n]+/, ''),
+        );
       }
-      this.#remark = '';
+      this.#nonElementText = '';
       this.#within = 'content';
       return true;
     }
@@ -406,7 +409,7 @@ export class XmlScanner extends XmlWindow {
     if (this.#sink.wantsText) {
       const piece = this.text.slice(from, to).replace(/\r\n?/g, '\n');
       if (this.#within === 'cdata') this.#sink.text(piece);
-      else this.#remark += piece;
+      else this.#nonElementText += piece;
     }
     this.at = to;
     return true;

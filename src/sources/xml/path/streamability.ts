@@ -4,7 +4,7 @@
  * `record`: its own subtree, and attributes of its ancestors. `document`: anything else, and whatever cannot be told for sure by
  * looking at the expression's words; such an iteration is read as a whole document, so that results are right in any case.
  */
-export type Reach = 'record' | 'document';
+export type Streamability = 'record' | 'document';
 
 const NAME = '[\\p{L}_][\\p{L}\\p{M}\\p{N}_.\\-·]*';
 const WORD = new RegExp(
@@ -34,7 +34,7 @@ const OPERATORS = new Set(
 const PREDICATE_WORD = /^(?:["'0-9].*|=|!=|<|>|<=|>=|and|or|\(|\)|@)$/su;
 const PREDICATE_FUNCTIONS = new Set(['not', 'position', 'last']);
 
-export function reachOf(expression: string): Reach {
+export function streamabilityOf(expression: string): Streamability {
   const words = (expression.match(WORD) ?? []).filter((word) => !word.startsWith('(:'));
   let operand = true;
   for (let i = 0; i < words.length; i++) {

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { partitionOf } from '../../../../src/core/hash.ts';
 import { MemoryBudget } from '../../../../src/run/distinct/distinct.ts';
 import { PairSpill, SpillSpace } from '../../../../src/run/distinct/spill.ts';
-import { KeyedTexts, pairTexts } from '../../../../src/run/join/join.ts';
+import { Multimap, pairTexts } from '../../../../src/run/join/join.ts';
 import { RUN_DEFAULTS, type RunRequest } from '../../../../src/run/request.ts';
 import { executeRun } from '../../../../src/run/run.ts';
 
@@ -202,11 +202,11 @@ describe('two sides that do not fit into memory', () => {
     const spill = join(directory, 'pairs');
     const space = new SpillSpace(spill);
     const budget = new MemoryBudget(0);
-    const parents = new KeyedTexts(budget, space, SEED);
+    const parents = new Multimap(budget, space, SEED);
     sides('parent', (key, text) => parents.add(key, text));
     const found: string[][] = [];
     for (let i = 0; i < times; i++) {
-      const children = new KeyedTexts(budget, space, SEED);
+      const children = new Multimap(budget, space, SEED);
       sides('child', (key, text) => children.add(key, text));
       const lines: string[] = [];
       let most = 0;

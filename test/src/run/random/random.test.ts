@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RUN_DEFAULTS, type RunRequest } from '../../../../src/run/request.ts';
 import { executeRun } from '../../../../src/run/run.ts';
-import { cutRun } from '../../../../src/run/slices/slices.ts';
+import { sliceRun } from '../../../../src/run/slices/slices.ts';
 import { evaluate } from './evaluator.ts';
 import { document, fileName, invent, turtle } from './mapping.ts';
 
@@ -28,7 +28,7 @@ async function run(request: RunRequest): Promise<string[]> {
 
 /** The lines of all slices; empty where the run is not cut. Only slices of one file may make the same statement. */
 async function runInSlices(request: RunRequest, inputs: number): Promise<readonly string[]> {
-  const cut = await cutRun(request, { rows: 0, bytes: 400 }, new AbortController().signal);
+  const cut = await sliceRun(request, { rows: 0, bytes: 400 }, new AbortController().signal);
   if (cut === undefined) return [];
   const byFile = new Map<string, Set<string>>();
   try {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { openJson } from '../../../../src/sources/json/json.ts';
-import { planRoutes, type Route } from '../../../../src/sources/json/path/automaton.ts';
+import { buildAutomaton, type PathAutomaton } from '../../../../src/sources/json/path/automaton.ts';
 import { parseJsonPath } from '../../../../src/sources/json/path/path.ts';
 import { chunks, faultOf, READING, read } from './reading.ts';
 
@@ -112,7 +112,7 @@ describe('a record larger than the limit', () => {
     ['$.a[*]..b', 1000, /^Raise MAX_RECORD_BYTES/],
     ['$.a[?@.b]', 1000, /^Raise MAX_RECORD_BYTES/],
   ])('is, for %s, one of more than %d bytes, and the fault says what to do', (iterator, limitBytes, advice) => {
-    let route: Route | undefined = planRoutes([{ query: parseJsonPath(iterator, 'strict'), text: iterator }], 1000);
+    let route: PathAutomaton | undefined = buildAutomaton([{ query: parseJsonPath(iterator, 'strict'), text: iterator }], 1000);
     for (const step of ['a', 'b'])
       if (route?.cuts === false) route = step === 'a' ? route.member('a') : (route.element(0) ?? route.member('b'));
     expect(route).toMatchObject({ cuts: true, limitBytes, advice: expect.stringMatching(advice) });

@@ -180,7 +180,7 @@ describe('a JSONPath', () => {
 
   test('of a reference that is wrong is a fault when its reader is made', async () => {
     const scan = await openJson((async function* () {})(), [{ iterator: '$[*]', references: ['a;b'], origin: '' }], READING);
-    expect(() => scan.reader(0, 'a;b')).toThrow(
+    expect(() => scan.accessor(0, 'a;b')).toThrow(
       expect.objectContaining({
         code: 'mapping/reference',
         place: { input: 'input.json', expression: 'a;b' },

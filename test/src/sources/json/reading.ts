@@ -3,9 +3,9 @@ import { Fault } from '../../../../src/core/fault.ts';
 import { fromBytes } from '../../../../src/core/text.ts';
 import { TypedValue, type Values } from '../../../../src/core/value.ts';
 import { openJson } from '../../../../src/sources/json/json.ts';
-import type { Reading } from '../../../../src/sources/source.ts';
+import type { ReadOptions } from '../../../../src/sources/source.ts';
 
-export const READING: Reading = {
+export const READING: ReadOptions = {
   name: 'input.json',
   dialect: 'rml',
   nulls: [],
@@ -26,7 +26,7 @@ export interface Request {
   readonly document: string | Uint8Array;
   readonly iterators: readonly (string | undefined)[];
   readonly references?: readonly string[];
-  readonly reading?: Partial<Reading>;
+  readonly reading?: Partial<ReadOptions>;
   readonly chunk?: number | (() => number);
 }
 
@@ -36,7 +36,7 @@ export async function read({ document, iterators, references = [], reading = {},
   const sizes = typeof chunk === 'number' ? () => chunk : chunk;
   const iterations = iterators.map((iterator) => ({ iterator, references, origin: 'mapping.ttl:1:1' }));
   const scan = await openJson(chunks(bytes, sizes), iterations, { ...READING, ...reading });
-  const readers = iterations.map((_, i) => references.map((reference) => scan.reader(i, reference)));
+  const readers = iterations.map((_, i) => references.map((reference) => scan.accessor(i, reference)));
   const found: Values[][][] = iterations.map(() => []);
   for await (const batch of scan.batches(new AbortController().signal)) {
     if (batch.first !== found[batch.iteration]?.length) throw new Error(`a batch begins at ${batch.first}`);

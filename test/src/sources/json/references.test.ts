@@ -83,8 +83,8 @@ describe('a reference', () => {
       ],
       READING,
     );
-    const readers = references.map((reference) => scan.reader(0, reference));
-    scan.reader(1, 'a');
+    const readers = references.map((reference) => scan.accessor(0, reference));
+    scan.accessor(1, 'a');
     for await (const batch of scan.batches(new AbortController().signal))
       for (const record of batch.records) for (const reader of readers) reader(record);
     expect(scan.unmatched(0)).toEqual(['c[*]', 'd', "['x'].y"]);

@@ -22,7 +22,7 @@ class Events {
     if (this.lines[last]?.startsWith('"')) this.lines[last] += text;
     else this.lines.push(`"${text}`);
   }
-  remark(target: string | undefined, text: string): void {
+  commentOrInstruction(target: string | undefined, text: string): void {
     this.lines.push(`?${target ?? '--'} ${text}`);
   }
   close(): void {

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { Fault } from '../../../../src/core/fault.ts';
 import { fromBytes } from '../../../../src/core/text.ts';
-import type { IterationRequest, Reading, Scan } from '../../../../src/sources/source.ts';
+import type { IterationRequest, ReadOptions, Scan } from '../../../../src/sources/source.ts';
 import { openXml } from '../../../../src/sources/xml/xml.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'xml-source-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-const READING: Reading = { name: 'in.xml', dialect: 'rml', nulls: [], encoding: undefined, namespaces: {}, maxRecordBytes: 2 ** 20 };
+const READING: ReadOptions = { name: 'in.xml', dialect: 'rml', nulls: [], encoding: undefined, namespaces: {}, maxRecordBytes: 2 ** 20 };
 const request = (iterator: string, ...references: string[]): IterationRequest => ({ iterator, references, origin: 'm.ttl:1:1' });
 const never = new AbortController().signal;
 
@@ -18,17 +18,17 @@ async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-const open = (document: string | Uint8Array, iterations: readonly IterationRequest[], reading: Partial<Reading> = {}): Promise<Scan> =>
+const open = (document: string | Uint8Array, iterations: readonly IterationRequest[], reading: Partial<ReadOptions> = {}): Promise<Scan> =>
   openXml(one(typeof document === 'string' ? Buffer.from(document) : document), iterations, { ...READING, ...reading });
 
 async function values(
   document: string | Uint8Array,
   iterator: string,
   reference: string,
-  reading: Partial<Reading> = {},
+  reading: Partial<ReadOptions> = {},
 ): Promise<unknown[]> {
   const scan = await open(document, [request(iterator, reference)], reading);
-  const reader = scan.reader(0, reference);
+  const reader = scan.accessor(0, reference);
   const found: unknown[] = [];
   for await (const batch of scan.batches(never)) {
     for (const record of batch.records) {
@@ -77,7 +77,7 @@ describe('batches', () => {
 
   test('hold some hundred neighbours and know their first position', async () => {
     const scan = await open(many(5000), [request('/r/a', '@n'), request('/r/a/b')]);
-    const reader = scan.reader(0, '@n');
+    const reader = scan.accessor(0, '@n');
     const seen = [0, 0];
     for await (const batch of scan.batches(never)) {
       expect(batch.records.length).toBeLessThanOrEqual(512);
