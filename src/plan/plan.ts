@@ -4,8 +4,8 @@
  */
 import type { ErrorPolicy, Expression, LogicalSource, Mapping, TermMap, TriplesMap } from '../mapping/model/model.ts';
 import { type CatalogueMetadata, NO_METADATA } from './catalogue-metadata.ts';
-import { identifiesRow, isFunctionallyDependent, isUnique } from './determined.ts';
-import { findOverlaps } from './partitions.ts';
+import { identifiesRow, isFunctionallyDependent, isUnique } from './dependencies.ts';
+import { findOverlaps } from './overlaps.ts';
 import { pushDownJoins } from './push-down.ts';
 import { draftRules, expressionKey, type JoinPlan, type MapDraft, type ObjectPlan } from './rules.ts';
 import { groupScans, groupsOf, orderScans } from './scans.ts';

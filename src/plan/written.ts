@@ -1,8 +1,8 @@
 /**
  * What a term map writes, byte by byte: its constant text as it stands in the output, and holes where a record's values go.
  *
- * Whatever planning proves about terms rests on this: which of them can be equal (partitions.ts), and which values can be read
- * back off a term (recoverable.ts). It says what `terms/generate.ts` does, and must follow it.
+ * Whatever planning proves about terms rests on this: which of them can be equal (plan/overlaps.ts), and which values can be read
+ * back off a term (plan/injectivity.ts). It says what `terms/generate.ts` does, and must follow it.
  */
 
 import { guardUnsafeIri, hasScheme, toBytes } from '../core/text.ts';

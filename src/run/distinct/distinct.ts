@@ -1,7 +1,7 @@
 /**
  * De-duplication: statements are distinct, and that is paid for only where duplicates can happen.
  *
- * A rule that is apart from all others (plan/partitions.ts) repeats a statement only for records with the same subject. So a
+ * A rule that is apart from all others (plan/overlaps.ts) repeats a statement only for records with the same subject. So a
  * triples map keeps a `SubjectTable`: each subject and, of the first record that had it, a hash of each rule's object. A new
  * subject needs no further look; of a known one, an object equal to the first is a repetition, and only another one is looked
  * up in the `HashSet` of statements. Rules that others can meet go to the set at once.

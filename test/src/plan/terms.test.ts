@@ -7,8 +7,8 @@ import { Fault } from '../../../src/core/fault.ts';
 import { toBytes } from '../../../src/core/text.ts';
 import type { Expression, TermMap, TermType, TriplesMap } from '../../../src/mapping/model/model.ts';
 import { expressionText } from '../../../src/mapping/model/model.ts';
+import { injectiveReferences } from '../../../src/plan/injectivity.ts';
 import { planMapping } from '../../../src/plan/plan.ts';
-import { injectiveReferences } from '../../../src/plan/recoverable.ts';
 import { writtenTerm } from '../../../src/plan/written.ts';
 import { compileTerm } from '../../../src/terms/generate.ts';
 

@@ -1,7 +1,7 @@
 /** What cannot repeat, because the values that tell records apart can be read off the statement. */
 import type { LogicalSource, TermMap, TriplesMap } from '../mapping/model/model.ts';
 import type { CatalogueMetadata } from './catalogue-metadata.ts';
-import { injectiveReferences } from './recoverable.ts';
+import { injectiveReferences } from './injectivity.ts';
 import { baseOf, expressionsOf, type MapDraft, type RuleDraft, referencesOf } from './rules.ts';
 import { hasNaturalDatatype, writtenTerm } from './written.ts';
 
