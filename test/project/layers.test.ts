@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { BEHIND, ROOMS } from './rooms.ts';
+import { LIBRARIES, ROOMS, TEST_FOLDERS } from './rooms.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -13,6 +13,14 @@ function* sources(directory: string): Generator<string> {
     const path = join(directory, entry.name);
     if (entry.isDirectory()) yield* sources(path);
     else if (entry.name.endsWith('.ts')) yield path;
+  }
+}
+
+function* folders(directory: string): Generator<string> {
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    if (!entry.isDirectory()) continue;
+    yield join(directory, entry.name);
+    yield* folders(join(directory, entry.name));
   }
 }
 
@@ -51,14 +59,31 @@ describe('imports point one way', () => {
     expect([...new Set(imports.map(({ from }) => room(from)))].filter((name) => !(name in ROOMS))).toEqual([]);
   });
 
+  test('every folder has a line in the table, and every line a folder', () => {
+    const written = Object.entries(ROOMS).flatMap(([name, { folders = {} }]) => Object.keys(folders).map((folder) => `${name}/${folder}`));
+    const found = Object.keys(ROOMS).flatMap((name) => [...folders(join(ROOT, name))].map((path) => relative(ROOT, path)));
+    expect(found.sort()).toEqual(written.sort());
+  });
+
+  test('every folder of tests mirrors a room or has a line in the table', () => {
+    const mirrors = ['src', 'queues', 'workers', 'api', 'bin'];
+    const found = readdirSync(join(ROOT, 'test'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    expect(
+      found
+        .map(({ name }) => name)
+        .filter((name) => !mirrors.includes(name))
+        .sort(),
+    ).toEqual(Object.keys(TEST_FOLDERS).sort());
+  });
+
   test.each(Object.keys(ROOMS).filter((name) => ROOMS[name]?.withoutNode))('%s runs without Node', (name) => {
     expect(
       imports.filter(({ from, to }) => room(from) === name && to.startsWith('node:')).map(({ from, to }) => `${from} → ${to}`),
     ).toEqual([]);
   });
 
-  test.each(Object.keys(BEHIND))('%s stays behind its room', (library) => {
-    const places = BEHIND[library] as readonly string[];
+  test.each(Object.keys(LIBRARIES))('%s stays behind its room', (library) => {
+    const places = LIBRARIES[library] as readonly string[];
     expect(
       imports
         .filter(({ from, to }) => (to === library || to.startsWith(`${library}/`)) && !places.some((place) => from.startsWith(place)))

@@ -3,6 +3,8 @@
 export interface Room {
   /** One line: what stands in it. */
   readonly purpose: string;
+  /** Its folders at any depth, each with what stands in it. */
+  readonly folders?: Readonly<Record<string, string>>;
   /** Rooms, or single files of rooms, that it may import from besides itself. */
   readonly uses: readonly string[];
   /** It also runs where there is no Node: in the studio's browser. */
@@ -13,10 +15,18 @@ export interface Room {
 export const ROOMS: Readonly<Record<string, Room>> = {
   'src/core': {
     purpose: 'What every room may use: faults, texts, hashes, limits, logs, metrics and traces.',
+    folders: {
+      telemetry: 'logs, metrics and traces',
+    },
     uses: [],
   },
   'src/mapping': {
     purpose: 'Turtle → the normal form of a mapping, with an origin on every statement.',
+    folders: {
+      model: 'the normal form of a mapping, its templates, and diagnostics',
+      parse: 'documents → the normal form',
+      vocabulary: 'every term of the vocabularies, and whether it is supported',
+    },
     uses: ['src/core'],
     withoutNode: true,
   },
@@ -32,14 +42,34 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'src/sql': {
     purpose: 'Databases: JDBC URLs, sessions, catalogues, types, and the SQL of scans.',
+    folders: {
+      catalogue: 'what a database says of its tables, keys and names',
+      'direct-mapping': 'a mapping made of the tables',
+      jdbc: 'JDBC URLs and their parameters',
+      mysql: 'MySQL and MariaDB',
+      postgresql: 'PostgreSQL',
+      result: 'the rows of one query as JSON or CSV',
+    },
     uses: ['src/core'],
   },
   'src/sources': {
     purpose: 'Records from documents and databases.',
+    folders: {
+      csv: 'delimited text',
+      json: 'JSON and JSON Lines',
+      'json/path': 'JSONPath: what streams, and the engine for the rest',
+      sql: 'rows of a SELECT',
+      xml: 'XML',
+      'xml/parse': 'the tokenizer',
+      'xml/path': 'XPath: what streams, and the engine for the rest',
+    },
     uses: ['src/core', 'src/sql'],
   },
   'src/storage': {
     purpose: 'Files, HTTP and standard input behind read, list and write; directories and their locks.',
+    folders: {
+      local: 'files, directories and their locks on this machine',
+    },
     uses: ['src/core'],
   },
   'src/nquads': {
@@ -48,30 +78,67 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'src/sinks': {
     purpose: 'Statements to files and streams, in five formats.',
+    folders: {
+      formats: 'Turtle, TriG and JSON-LD made of terms; the table of formats',
+    },
     uses: ['src/core', 'src/nquads', 'src/storage'],
   },
   'src/property-graph': {
     purpose: 'Statements → nodes and relationships, and their CSV files.',
+    folders: {
+      csv: 'files of nodes and edges, by product',
+    },
     uses: ['src/core', 'src/nquads', 'src/sinks', 'src/sources', 'src/storage'],
   },
   'src/targets': {
     purpose: 'Graph databases behind one contract.',
+    folders: {
+      sparql: 'stores with SPARQL 1.1 endpoints',
+      bolt: 'Neo4j and what speaks Bolt',
+      embedded: 'the store in the process: supervisor, thread, messages',
+      'embedded/disk': 'its journal and snapshots',
+      'embedded/engine': 'queries and updates in its thread',
+      'embedded/http': 'its SPARQL protocol',
+    },
     uses: ['src/core', 'src/nquads', 'src/property-graph', 'src/storage'],
   },
   'src/write': {
     purpose: 'Writing statements to a target: insert, update, retry, checkpoints.',
+    folders: {
+      batch: 'batches: their size, sending, and halving of refused ones',
+    },
     uses: ['src/core', 'src/nquads', 'src/property-graph', 'src/storage', 'src/targets'],
   },
   'src/config': {
     purpose: 'The table of options, and the store of those that are set while running.',
+    folders: {
+      options: 'the table',
+    },
     uses: ['src/core', 'src/storage', 'src/sinks/sink.ts', 'src/targets/target.ts'],
   },
   'src/run': {
     purpose: 'Carries out a plan: inputs, compiled rules, joins, distinctness, threads and slices.',
+    folders: {
+      prepare: 'request and mapping → inputs that are bound',
+      compile: 'plan → closures over records',
+      databases: 'sessions, what the planner asks of them, and their scans',
+      execute: 'the pass over each source',
+      distinct: 'each statement once, in memory and spilled',
+      join: 'indexes of parents, and joins that wait',
+      slices: 'cutting one run for several workers',
+    },
     uses: ['src/core', 'src/mapping', 'src/plan', 'src/terms', 'src/sources', 'src/sql', 'src/nquads', 'src/sinks', 'src/storage'],
   },
   queues: {
     purpose: 'Kinds of jobs, runs, the backends of the queue, requests, messages and the schedule.',
+    folders: {
+      backend: 'Redis, PostgreSQL and the embedded queue behind one interface',
+      messaging: 'the message bus and the outbox',
+      'messaging/kafka': 'Kafka',
+      requests: 'what `/process` takes',
+      runs: 'a run, its state and its outcome',
+      schedule: 'runs by the clock',
+    },
     uses: [
       'src/core',
       'src/config',
@@ -87,6 +154,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   workers: {
     purpose: 'Takes jobs from the queue: transform, write, announce; mapping threads; source messages.',
+    folders: {
+      jobs: 'what is done for each kind of job',
+      messaging: 'source messages and the outbox',
+      output: 'files of a run, and their manifest',
+      threads: 'the threads that map and write',
+    },
     uses: [
       'queues',
       'src/core',
@@ -102,6 +175,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   api: {
     purpose: 'The HTTP service: routes, problems, configuration, the dashboard of the queues.',
+    folders: {
+      routes: 'one file for each group of routes',
+    },
     uses: [
       'queues',
       'src/core',
@@ -116,6 +192,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   bin: {
     purpose: 'The command line.',
+    folders: {
+      commands: 'one file for each command',
+      options: 'options that several commands share',
+    },
     uses: [
       'api',
       'workers',
@@ -137,7 +217,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 };
 
 /** Outside libraries that may be replaced one day, and the one place that knows each. */
-export const BEHIND: Readonly<Record<string, readonly string[]>> = {
+export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   bullmq: ['queues/', 'workers/'],
   ioredis: ['queues/'],
   kafkajs: ['queues/messaging/kafka/kafka.ts'],
@@ -155,4 +235,17 @@ export const BEHIND: Readonly<Record<string, readonly string[]>> = {
   n3: ['src/mapping/'],
   'neo4j-driver': ['src/targets/'],
   oxigraph: ['src/targets/'],
+};
+
+/** What the folders of `test` hold. The others mirror the rooms. */
+export const TEST_FOLDERS: Readonly<Record<string, string>> = {
+  support: 'what several tests use, such as a service that is started for them',
+  servers: 'Redis, PostgreSQL, MariaDB, Kafka and graph databases, started for tests',
+  service: 'the service from the outside, by HTTP',
+  fleet: 'several processes and one queue',
+  project: 'the project itself: imports, documents, images, dashboards',
+  conformance: 'third-party suites of cases',
+  chaos: 'faults under load',
+  bench: 'workloads and their times',
+  demo: 'the demo',
 };
