@@ -1,11 +1,21 @@
-/** Unit tests run from the TypeScript sources; whatever starts a process or a thread uses `dist`, which `npm test` builds first. */
+import { availableParallelism } from 'node:os';
+
+/**
+ * `npm test`: what answers within minutes. Files named `*.soak.test.ts` take long on purpose and run with `npm run test:soak`
+ * (`jest.soak.config.js`); every file belongs to exactly one of the two.
+ *
+ * Unit tests run from the TypeScript sources; whatever starts a process or a thread uses `dist`, which `npm test` builds first.
+ */
 export default {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
+  testPathIgnorePatterns: ['/node_modules/', '\\.soak\\.test\\.ts$'],
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'es6' } }],
   },
   testTimeout: 30_000,
+  // Jest would leave one core to itself. Files wait for servers as often as they compute; beyond four they wait for each other.
+  maxWorkers: Math.min(4, Math.max(2, availableParallelism())),
   reporters: ['default', '<rootDir>/test/support/reporter.js'],
 };
