@@ -17,5 +17,6 @@ export default {
   testTimeout: 30_000,
   // Jest would leave one core to itself. Files wait for servers as often as they compute; beyond four they wait for each other.
   maxWorkers: Math.min(4, Math.max(2, availableParallelism())),
-  reporters: ['default', '<rootDir>/test/support/reporter.js'],
+  testSequencer: '<rootDir>/test/support/jest/sequencer.js',
+  reporters: ['default', '<rootDir>/test/support/jest/reporter.js'],
 };
