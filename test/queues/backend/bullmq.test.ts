@@ -1,0 +1,272 @@
+/**
+ * What Quadmill uses of BullMQ beyond its documented interface: keys, scores and fields in Redis, tables and functions in PostgreSQL, and a
+ * few files whose behaviour is repeated here. BullMQ may change any of it in a patch release, so its version is pinned exactly.
+ *
+ * When a test fails after a new version was installed: read the change, bring the file that the test names into line, then change the test.
+ */
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Queue, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+import type { PglitePool } from '../../../queues/backend/pglite.ts';
+import { openEmbedded } from '../../../queues/backend/postgres.ts';
+import { PROJECT_ROOT } from '../../support/project-root.ts';
+import { QUEUES, startRedis, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
+
+const BULLMQ = join(dirname(createRequire(import.meta.url).resolve('bullmq')), '../..');
+
+test('the version is pinned, and it is the one installed', async () => {
+  const read = async (directory: string) => JSON.parse(await readFile(join(directory, 'package.json'), 'utf8'));
+  const wanted = (await read(PROJECT_ROOT)).dependencies.bullmq;
+  expect(wanted).toMatch(/^\d+\.\d+\.\d+$/);
+  expect((await read(BULLMQ)).version).toBe(wanted);
+});
+
+/** Without comments and the shape of white space. */
+function digest(code: string): string {
+  const text = code
+    .replace(/--\[\[[\s\S]*?\]\]|\/\*[\s\S]*?\*\//g, '')
+    .replace(/^\s*(--|\/\/).*$/gm, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}
+
+/** The places of ours that repeat what a file of BullMQ does, and the digest of that file when they were last compared. */
+const REPEATED: readonly (readonly [file: string, repeatedIn: string, digest: string])[] = [
+  ['scripts/moveStalledJobsToWait-9.js', 'RECOVER in queues/backend/redis.ts', '618f1e436dd930f6'],
+  [
+    'scripts/extendLocks-1.js',
+    'RECOVER in queues/backend/redis.ts, which marks the jobs whose renewed locks take the mark away',
+    'ea1ff62a674add26',
+  ],
+  ['scripts/moveToActive-11.js', 'RECOVER in queues/backend/redis.ts, which promotes what is due and wakes workers', '4c5d62176bfc5678'],
+  ['commands/includes/promoteDelayedJobs.lua', 'RECOVER in queues/backend/redis.ts', 'f741b8ed4d749709'],
+  ['commands/includes/addDelayedJob.lua', 'RECOVER in queues/backend/redis.ts', '9468f255a9a5dc5e'],
+  ['commands/includes/getDelayedScore.lua', 'RECOVER in queues/backend/redis.ts', '7870df975f751c1e'],
+  ['commands/includes/getPriorityScore.lua', 'RECOVER and TAKE_TURN in queues/backend/redis.ts', '3655e46ffa6c269a'],
+  ['commands/includes/addBaseMarkerIfNeeded.lua', 'RECOVER in queues/backend/redis.ts', '6457649e39f11b7d'],
+  ['commands/includes/addDelayMarkerIfNeeded.lua', 'RECOVER in queues/backend/redis.ts', 'eba34b6570280e69'],
+  ['postgres/create-postgres-backend.js', 'the factory in queues/backend/postgres.ts', 'd74137c85755f414'],
+  [
+    'postgres/postgres-connection.js',
+    'SchemaConnection in queues/backend/postgres.ts, PglitePool in queues/backend/pglite.ts',
+    '6fa818064451f767',
+  ],
+];
+
+const CHANGED = 'BullMQ has changed; compare it with the place named here, then write the new digest down';
+
+test.each(REPEATED)('%s is as it was when it was repeated', async (file, repeatedIn, expected) => {
+  const code = await readFile(join(BULLMQ, 'dist/cjs', file), 'utf8').catch(() => 'no such file');
+  expect({ file, repeatedIn, note: CHANGED, digest: digest(code) }).toEqual({ file, repeatedIn, note: CHANGED, digest: expected });
+});
+
+const missingRedis = QUEUES.find((queue) => queue.name === 'redis')?.missing;
+(missingRedis === undefined ? describe : describe.skip)(
+  `in Redis${missingRedis === undefined ? '' : ` (not tested: ${missingRedis})`}`,
+  () => {
+    const prefix = uniquePrefix();
+    const ends: (() => Promise<unknown>)[] = [];
+    let redis: Redis;
+
+    beforeAll(async () => {
+      const server = await startRedis();
+      ends.push(() => server.stop());
+      redis = new Redis(server.url, { maxRetriesPerRequest: null });
+      ends.push(() => redis.quit());
+    });
+    afterAll(async () => {
+      for (const end of ends.splice(0).reverse()) await end();
+    });
+
+    function open(name: string): { queue: Queue; worker: Worker; key: (part: string) => string } {
+      const queue = new Queue(name, { connection: redis, prefix });
+      const worker = new Worker(name, async () => undefined, { connection: redis, prefix, autorun: false, skipStalledCheck: true });
+      ends.push(
+        () => queue.close(),
+        () => worker.close(),
+      );
+      return { queue, worker, key: (part) => `${prefix}:${name}:${part}` };
+    }
+
+    const eventsOf = async (stream: string): Promise<readonly Record<string, string>[]> =>
+      (await redis.xrange(stream, '-', '+')).map(([, fields]) =>
+        Object.fromEntries(Array.from({ length: fields.length / 2 }, (_, i) => [fields[2 * i], fields[2 * i + 1]])),
+      );
+
+    test('every key is the prefix, the queue and a name', () => {
+      const { queue } = open('names');
+      const names = ['stalled-check', 'stalled', 'active', 'wait', 'prioritized', 'delayed', 'pc', 'marker', 'events', 'meta'];
+      const { keys } = queue as unknown as { keys: Readonly<Record<string, string>> };
+      expect(names.map((name) => keys[name])).toEqual(names.map((name) => `${prefix}:names:${name}`));
+    });
+
+    test('a job with a priority is scored by it times 2^32 and a counter, and wakes workers by the marker 0', async () => {
+      const { queue, key } = open('priorities');
+      const job = await queue.add('job', {}, { priority: 5 });
+      expect(await redis.zrange(key('prioritized'), '0', '-1', 'WITHSCORES')).toEqual([job.id, String(5 * 2 ** 32 + 1)]);
+      expect(await redis.get(key('pc'))).toBe('1');
+      expect(await redis.hget(key(job.id as string), 'priority')).toBe('5');
+      expect(await redis.zscore(key('marker'), '0')).toBe('0');
+    });
+
+    test('a delayed job is scored by its time times 4096, which is also the score of the marker 1', async () => {
+      const { queue, key } = open('delays');
+      const job = await queue.add('job', {}, { delay: 60_000 });
+      const due = job.timestamp + 60_000;
+      expect(await redis.zrange(key('delayed'), '0', '-1', 'WITHSCORES')).toEqual([job.id, String(due * 4096)]);
+      expect(await redis.zscore(key('marker'), '1')).toBe(String(due));
+      expect(await redis.hget(key(job.id as string), 'delay')).toBe('60000');
+      expect(await eventsOf(key('events'))).toContainEqual({ event: 'delayed', jobId: job.id, delay: String(due) });
+      expect(await redis.hget(key('meta'), 'opts.maxLenEvents')).toBe('10000');
+    });
+
+    test('a paused queue has a field in its metadata, and wakes nobody', async () => {
+      const { queue, key } = open('pauses');
+      await queue.pause();
+      await queue.add('job', {});
+      expect(await redis.hexists(key('meta'), 'paused')).toBe(1);
+      expect(await redis.exists(key('marker'))).toBe(0);
+      await queue.resume();
+      expect(await redis.hexists(key('meta'), 'paused')).toBe(0);
+    });
+
+    test('a job that somebody works on is in the list of active ones, has a lock, and loses its mark when that is renewed', async () => {
+      const { queue, worker, key } = open('locks');
+      const { id } = (await queue.add('job', {})) as { id: string };
+      const job = await worker.getNextJob('token', { block: false });
+      expect(await redis.lrange(key('active'), 0, -1)).toEqual([id]);
+      expect(await redis.get(key(`${id}:lock`))).toBe('token');
+      await redis.sadd(key('stalled'), id);
+      await worker.extendJobLocks([id], ['token'], 10_000);
+      expect(await redis.smembers(key('stalled'))).toEqual([]);
+      await job?.moveToCompleted('done', 'token', false);
+      expect(await redis.exists(key(`${id}:lock`), key('active'))).toBe(0);
+    });
+
+    test('the check for lost jobs has a key that ends by itself, counts losses in stc, and says so in events', async () => {
+      const { queue, worker, key } = open('losses');
+      const { id } = (await queue.add('job', {})) as { id: string };
+      await worker.getNextJob('token', { block: false });
+      const backend = worker.getBackend() as unknown as { moveStalledJobsToWait(): Promise<string[]> };
+      await backend.moveStalledJobsToWait();
+      expect(await redis.pttl(key('stalled-check'))).toBeGreaterThan(0);
+      expect(await redis.smembers(key('stalled'))).toEqual([id]);
+      await redis.del(key('stalled-check'), key(`${id}:lock`));
+      expect(await backend.moveStalledJobsToWait()).toEqual([id]);
+      expect(await redis.hget(key(id), 'stc')).toBe('1');
+      expect((await queue.getJob(id))?.stalledCounter).toBe(1);
+      expect(await redis.lrange(key('wait'), 0, -1)).toEqual([id]);
+      const events = await eventsOf(key('events'));
+      expect(events).toContainEqual({ event: 'waiting', jobId: id, prev: 'active' });
+      expect(events).toContainEqual({ event: 'stalled', jobId: id });
+    });
+
+    test('the id of a job of a scheduler ends with its time', async () => {
+      const { queue } = open('ticks');
+      const job = await queue.upsertJobScheduler('tick', { every: 3_600_000 });
+      expect(Number(job?.id?.split(':').pop())).toBe((await queue.getJobScheduler('tick'))?.next);
+    });
+  },
+);
+
+describe('in PostgreSQL, a server or embedded', () => {
+  const schema = uniquePrefix();
+  const ends: (() => Promise<unknown>)[] = [];
+  let pool: PglitePool;
+  let queue: Queue;
+  let worker: Worker;
+
+  beforeAll(async () => {
+    const directory = await temporaryDirectory();
+    ends.push(() => directory.remove());
+    const driver = await openEmbedded(directory.path, schema);
+    ends.push(() => driver.close());
+    pool = driver.connection('producer') as PglitePool;
+    const factory = driver.factory as undefined;
+    const options = { connection: pool as never };
+    queue = new Queue('jobs', options, factory);
+    worker = new Worker('jobs', async () => undefined, { ...options, autorun: false, skipStalledCheck: true }, factory);
+    ends.push(
+      () => queue.close(),
+      () => worker.close(),
+    );
+  }, 60_000);
+  afterAll(async () => {
+    for (const end of ends.splice(0).reverse()) await end();
+  });
+
+  const rowsOf = async <R>(text: string, ...values: readonly unknown[]): Promise<readonly R[]> =>
+    (await pool.query(text, values)).rows as R[];
+  const jobOf = async (id: string | undefined) =>
+    (await rowsOf<Readonly<Record<string, unknown>>>(`SELECT * FROM ${schema}.job WHERE queue = 'jobs' AND id = $1`, id))[0];
+
+  test.each([
+    ['move_stalled_jobs_to_wait', 'recoverBy in queues/backend/postgres.ts', 'a7754451f02f974b'],
+    ['extend_lock', 'recoverBy in queues/backend/postgres.ts, which trusts the time of the lock', 'c897e22a29b1b7b5'],
+    ['move_to_active', 'recoverBy in queues/backend/postgres.ts, which promotes what is due and wakes workers', '4ba31d8b324c862c'],
+    ['publish_event', 'recoverBy in queues/backend/postgres.ts', '424a2f5e14e7f66f'],
+  ])('%s is as it was when it was repeated', async (name, repeatedIn, expected) => {
+    const [found] = await rowsOf<{ text: string }>(
+      `SELECT pg_get_function_identity_arguments(oid) || ' ' || prosrc AS text FROM pg_proc
+       WHERE proname = $1 AND pronamespace = $2::regnamespace`,
+      name,
+      schema,
+    );
+    const actual = digest(found?.text ?? 'no such function');
+    expect({ name, repeatedIn, note: CHANGED, digest: actual }).toEqual({ name, repeatedIn, note: CHANGED, digest: expected });
+  });
+
+  test('jobs and metadata have the columns that our statements name', async () => {
+    const columns = await rowsOf<{ text: string }>(
+      `SELECT table_name || '.' || column_name || ' ' || udt_name AS text FROM information_schema.columns WHERE table_schema = $1`,
+      schema,
+    );
+    const wanted = [
+      ...['queue text', 'id text', 'seq int8', 'state job_state', 'priority int4', 'delay_ms int8', 'process_at_ms int8'],
+      ...['lock_token text', 'locked_until_ms int8', 'stalled_marked bool', 'stalled_count int4'],
+    ].map((column) => `job.${column}`);
+    const meta = ['queue text', 'field text', 'value text'].map((column) => `meta.${column}`);
+    expect(columns.map(({ text }) => text)).toEqual(expect.arrayContaining([...wanted, ...meta]));
+  });
+
+  test('a waiting job has its priority and a place in the row, and a delayed one the time at which it is due', async () => {
+    const waiting = await queue.add('job', {}, { priority: 5 });
+    expect(await jobOf(waiting.id)).toMatchObject({ state: 'waiting', priority: 5, lock_token: null, stalled_count: 0 });
+    const delayed = await queue.add('job', {}, { delay: 60_000 });
+    const row = await jobOf(delayed.id);
+    expect(row).toMatchObject({ state: 'delayed', stalled_marked: false });
+    expect([Number(row?.delay_ms), Number(row?.process_at_ms)]).toEqual([60_000, delayed.timestamp + 60_000]);
+    await queue.drain(true);
+  });
+
+  test('a new job is told on the channel that workers listen to', async () => {
+    const client = await pool.connect();
+    const heard = new Promise((resolve) => client.once('notification', resolve));
+    await client.query('LISTEN bullmq_jobs');
+    await queue.add('job', {});
+    expect(await heard).toMatchObject({ channel: 'bullmq_jobs', payload: 'jobs' });
+    client.release();
+    await queue.drain();
+  });
+
+  test('a job that somebody works on has a lock with a time, which is later when it was renewed', async () => {
+    const { id } = (await queue.add('job', {})) as { id: string };
+    const job = await worker.getNextJob('token', { block: false });
+    const row = await jobOf(id);
+    expect(row).toMatchObject({ state: 'active', lock_token: 'token', stalled_marked: false });
+    await worker.extendJobLocks([id], ['token'], 3_600_000);
+    expect(Number((await jobOf(id))?.locked_until_ms)).toBeGreaterThan(Number(row?.locked_until_ms));
+    await job?.moveToCompleted('done', 'token', false);
+    expect(await jobOf(id)).toMatchObject({ state: 'completed', lock_token: null });
+  });
+
+  test('the id of a job of a scheduler ends with its time', async () => {
+    const job = await queue.upsertJobScheduler('tick', { every: 3_600_000 });
+    expect(Number(job?.id?.split(':').pop())).toBe((await queue.getJobScheduler('tick'))?.next);
+  });
+});
