@@ -1,9 +1,8 @@
 /** What chaos breaks things with, and how it judges: that it sees what it is to see. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { answers, missingPostgres, startPostgres } from '../servers/postgres.ts';
+import { closeAfterEach } from '../support/closing.ts';
 import { Ledger } from './ledger.ts';
 import { expectedStatements, outputBytes, planLoad } from './load.ts';
 import { PRESETS } from './presets.ts';
@@ -12,10 +11,7 @@ import type { QueueEvent } from './recovery.ts';
 import { judgeWaits } from './waits.ts';
 import { diskMb } from './world.ts';
 
-const endings: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
+const { closes, directory: directoryForTest } = closeAfterEach();
 
 const missing = await missingPostgres();
 (missing === undefined ? test : test.skip)(
@@ -23,7 +19,7 @@ const missing = await missingPostgres();
   async () => {
     const server = await startPostgres();
     if ('skip' in server) throw new Error(server.skip);
-    endings.push(() => server.stop());
+    closes(() => server.stop());
     process.kill(server.pid, 'SIGKILL');
     await server.crash();
     await server.restart();
@@ -49,8 +45,7 @@ describe('the disk', () => {
 
 describe('the verdict', () => {
   async function violations(events: readonly (readonly [at: number, event: string])[], free: readonly (readonly [number, number])[]) {
-    const directory = await mkdtemp(join(tmpdir(), 'quadmill-verdict-'));
-    endings.push(() => rm(directory, { recursive: true, force: true }));
+    const directory = await directoryForTest();
     const ledger = new Ledger(join(directory, 'ledger.ndjson'), []);
     const all = events.map(([at, event]): QueueEvent => ({ at, event, due: 0 }));
     const spans = free.map(([from, to]) => ({ from, to }));

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openBackend, type QueueBackend } from '../../queues/backend/backend.ts';
 import type { TransformRequest } from '../../queues/jobs.ts';
 import type { Runs } from '../../queues/runs/contract.ts';
@@ -21,6 +21,7 @@ import { usualProcessMemoryMb, watchMemory } from '../../workers/threads/memory.
 import { ThreadPool } from '../../workers/threads/pool.ts';
 import { csv, json, xml, zipped } from '../bin/faults/files.ts';
 import { attempt, type Files, startQuadmill, withFiles } from '../bin/faults/trial.ts';
+import { closeAfterEach } from '../support/closing.ts';
 import { built } from '../support/project-root.ts';
 import { QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
 import { JOIN_MAPPING, peopleMapping, slowInput } from '../support/service/inputs.ts';
@@ -260,20 +261,16 @@ test('the command line ends a run that takes longer than --max-seconds, and leav
   }
 });
 
-const endings: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
+const { closes, directory: directoryForTest } = closeAfterEach();
 
 describe('a thread', () => {
   const hooks = { signal: new AbortController().signal, progress: () => undefined, mayCommit: async () => undefined };
 
   const open = async (engine?: string) => {
-    const directory = await temporaryDirectory();
-    endings.push(() => directory.remove());
+    const directory = await directoryForTest();
     const pool = new ThreadPool({ memoryMb: 64, ...(engine === undefined ? {} : { engine }) }, quietLogger());
-    endings.push(() => pool.close());
-    const settings = { spillDirectory: join(directory.path, 'spill'), workingDirectory: directory.path, database: async () => undefined };
+    closes(() => pool.close());
+    const settings = { spillDirectory: join(directory, 'spill'), workingDirectory: directory, database: async () => undefined };
     const run = async (url: string, runId: string, seconds = 0, mapping = 'file:///mapping.ttl') => {
       const request: TransformRequest = {
         service: 'semi-structured-transformer',
@@ -281,11 +278,11 @@ describe('a thread', () => {
         mappings: [mapping],
         run: { ...RUN_DEFAULTS, limits: { ...NO_LIMITS, seconds } },
         sliceRows: 0,
-        output: { directory: join(directory.path, 'out'), format: 'nquads' },
+        output: { directory: join(directory, 'out'), format: 'nquads' },
       };
       return pool.run(await taskOf({ ...request, runId, submittedAt: new Date(0).toISOString() }, '1', settings), hooks);
     };
-    return { directory: directory.path, pool, run, left: () => readdir(join(directory.path, 'out')) };
+    return { directory, pool, run, left: () => readdir(join(directory, 'out')) };
   };
 
   test.each(['deaf', 'busy'])(
@@ -331,7 +328,7 @@ describe('a thread', () => {
     const { pool, run, left } = await open(ENGINE);
     const limitMb = Math.ceil(process.memoryUsage.rss() / 2 ** 20) + 100;
     const watch = new AbortController();
-    endings.push(() => watch.abort());
+    closes(() => watch.abort());
     void watchMemory(pool, limitMb, quietLogger(), watch.signal);
     const neighbour = run('slow=2500', 'r2');
     await expect(run(`buffers=${limitMb}`, 'r1')).rejects.toMatchObject({
@@ -346,7 +343,7 @@ describe('a thread', () => {
   test('is left alone when its run is not what needs the memory', async () => {
     const { pool, run } = await open(ENGINE);
     const watch = new AbortController();
-    endings.push(() => watch.abort());
+    closes(() => watch.abort());
     void watchMemory(pool, 1, quietLogger(), watch.signal);
     const relieved = await pool.relieve(2 ** 40, undefined as never);
     expect(relieved).toBe('nothing');

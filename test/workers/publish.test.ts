@@ -1,7 +1,7 @@
 /** What appears of a run whose workers are killed, or sleep and come back late. */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { openBackend } from '../../queues/backend/backend.ts';
 import { settingsOf } from '../../queues/requests/transform.ts';
 import { openRuns, runIdOfKey } from '../../queues/runs/runs.ts';
@@ -14,18 +14,10 @@ import { startWorkers } from '../../workers/host.ts';
 import { removeEarlier } from '../../workers/output/output.ts';
 import { publish } from '../../workers/output/publish.ts';
 import type { Task } from '../../workers/threads/messages.ts';
-import { temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
+import { closeAfterEach } from '../support/closing.ts';
+import { uniquePrefix } from '../support/queues/backends.ts';
 
-const endings: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
-
-async function directoryForTest(): Promise<string> {
-  const directory = await temporaryDirectory();
-  endings.push(() => directory.remove());
-  return directory.path;
-}
+const { closes, directory: directoryForTest } = closeAfterEach();
 
 const REPORT: RunReport = {
   records: 1,
@@ -95,11 +87,11 @@ describe('of a run that has not completed', () => {
   test('nothing is left, also when a worker was killed after it had published', async () => {
     const directory = await directoryForTest();
     const backend = await openBackend({ url: 'embedded:', prefix: uniquePrefix(), directory }, quietLogger());
-    endings.push(() => backend.close());
+    closes(() => backend.close());
     const options: OptionValues = { DATA_DIR: directory, WORKER_CONCURRENCY: 1 };
     const config = await openConfig(options, backend.settings);
     const runs = await openRuns(backend);
-    endings.push(async () => {
+    closes(async () => {
       config.close();
       await runs.close();
     });
@@ -126,7 +118,7 @@ describe('of a run that has not completed', () => {
     const [failing, cancelled] = [await submit('fails'), await submit('cancelled')];
     await runs.cancel(cancelled.id);
     const workers = await startWorkers(backend, config, quietLogger(), { workingDirectory: directory });
-    endings.push(() => workers.drain(0));
+    closes(() => workers.drain(0));
     expect(await runs.outcome(failing.id, 20_000)).toMatchObject({ state: 'failed' });
     expect(await runs.outcome(cancelled.id, 20_000)).toMatchObject({ state: 'cancelled' });
     expect(await readdir(output)).toEqual([]);

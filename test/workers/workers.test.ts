@@ -5,7 +5,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { RunPayload, TransformPayload } from '../../queues/jobs.ts';
 import { cancelledFault, decodeFault, encodeFault, failedOutcome, failureMessage, localTime } from '../../queues/runs/outcome.ts';
 import { VERSION } from '../../src/config/version.ts';
@@ -24,25 +24,16 @@ import {
 import { addUp } from '../../workers/output/publish.ts';
 import type { Task } from '../../workers/threads/messages.ts';
 import { type PoolOptions, ThreadPool } from '../../workers/threads/pool.ts';
+import { closeAfterEach } from '../support/closing.ts';
 import { built } from '../support/project-root.ts';
-import { temporaryDirectory } from '../support/queues/backends.ts';
 
 const ENGINE = built('test/support/queues/engine.js').href;
 
-const endings: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
-
-async function directoryForTest(): Promise<string> {
-  const directory = await temporaryDirectory();
-  endings.push(() => directory.remove());
-  return directory.path;
-}
+const { closes, directory: directoryForTest } = closeAfterEach();
 
 function openPool(options: Partial<PoolOptions> = {}): ThreadPool {
   const pool = new ThreadPool({ memoryMb: 64, engine: ENGINE, ...options }, quietLogger());
-  endings.push(() => pool.close());
+  closes(() => pool.close());
   return pool;
 }
 

@@ -9,7 +9,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Pool } from 'pg';
 import { openBackend, type QueueBackend } from '../../../queues/backend/backend.ts';
 import type { TransformRequest } from '../../../queues/jobs.ts';
@@ -20,8 +20,9 @@ import { RUN_DEFAULTS } from '../../../src/run/request.ts';
 import { lockDirectory } from '../../../src/storage/local/directory-lock.ts';
 import { processExists } from '../../../src/storage/local/lock-owner.ts';
 import { startWorkers } from '../../../workers/host.ts';
+import { closeAfterEach } from '../../support/closing.ts';
 import { built } from '../../support/project-root.ts';
-import { QUEUES, startRedis, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
+import { QUEUES, startRedis, uniquePrefix } from '../../support/queues/backends.ts';
 
 const ENGINE = built('test/support/queues/engine.js').href;
 const BACKEND = built('queues/backend/backend.js').href;
@@ -31,20 +32,11 @@ const missing = QUEUES.find((queue) => queue.name === 'redis')?.missing;
 const withRedis =
   missing === undefined ? test : (name: string, ..._: unknown[]) => test.skip(`${name} (not tested: ${missing})`, () => undefined);
 
-const endings: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
-
-async function directoryForTest(): Promise<string> {
-  const directory = await temporaryDirectory();
-  endings.push(() => directory.remove());
-  return directory.path;
-}
+const { closes, directory: directoryForTest } = closeAfterEach();
 
 async function open(url: string | undefined, directory: string, prefix = 'test'): Promise<QueueBackend> {
   const backend = await openBackend({ url, directory, prefix }, logger);
-  endings.push(() => backend.close());
+  closes(() => backend.close());
   return backend;
 }
 
@@ -64,7 +56,7 @@ async function startOpener(directory: string, url: string | undefined): Promise<
     child.kill('SIGKILL');
     await ended;
   };
-  endings.push(kill);
+  closes(kill);
   await new Promise<void>((resolve, reject) => {
     child.stdout.once('data', () => resolve());
     child.once('exit', (code) => reject(new Error(`the process ended with ${code}`)));
@@ -175,7 +167,7 @@ describe('a socket directory in a place where others may make one', () => {
     const path = standIn(directory);
     const elsewhere = await directoryForTest();
     await make(path, elsewhere);
-    endings.push(() => rm(path, { recursive: true, force: true }));
+    closes(() => rm(path, { recursive: true, force: true }));
     await expect(open(undefined, directory)).rejects.toMatchObject({
       code: 'service/unavailable',
       message: expect.stringContaining(path),
@@ -199,7 +191,7 @@ describe('an error of a pool', () => {
     if (postgres === undefined || postgres.missing !== undefined) return;
     const prefix = uniquePrefix();
     const { url, stop } = await postgres.start();
-    endings.push(async () => stop(prefix));
+    closes(async () => stop(prefix));
     const backend = await open(url, await directoryForTest(), prefix);
     const pool = backend.queue('any').opts.connection as unknown as Pool;
     const taken = await pool.connect();
@@ -238,12 +230,12 @@ describe('a queue that is away', () => {
       const directory = await directoryForTest();
       const prefix = uniquePrefix();
       const server = await startRedis();
-      endings.push(() => server.stop());
+      closes(() => server.stop());
       const backend = await open(server.url, directory, prefix);
       const config = await openConfig({ DATA_DIR: directory }, backend.settings);
       const runs = await openRuns(backend);
       const workers = await startWorkers(backend, config, logger, { engine: ENGINE });
-      endings.push(async () => {
+      closes(async () => {
         config.close();
         await workers.drain(0);
         await runs.close();
@@ -264,7 +256,7 @@ describe('a queue that is away', () => {
       await server.stop();
       expect(await refusal()).toBeLessThan(2_300);
       const again = await startRedis(server.port);
-      endings.push(() => again.stop());
+      closes(() => again.stop());
       let id: string | undefined;
       for (let i = 0; id === undefined && i < 50; i++) {
         await sleep(100);

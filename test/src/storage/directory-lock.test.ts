@@ -7,24 +7,15 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { lockDirectory } from '../../../src/storage/local/directory-lock.ts';
+import { closeAfterEach } from '../../support/closing.ts';
 import { built } from '../../support/project-root.ts';
-import { temporaryDirectory } from '../../support/queues/backends.ts';
 
 const STARTER = fileURLToPath(built('test/src/storage/directory-lock-starter.js'));
 const CLAIM = built('src/storage/local/directory-lock.js').href;
 
-const endings: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
-
-async function directoryForTest(): Promise<string> {
-  const directory = await temporaryDirectory();
-  endings.push(() => directory.remove());
-  return directory.path;
-}
+const { closes, directory: directoryForTest } = closeAfterEach();
 
 interface Holder {
   readonly child: ChildProcess;
@@ -45,7 +36,7 @@ async function holder(directory: string, command: readonly string[] = []): Promi
     errors += text;
   });
   const ended = new Promise<{ code: number | null; errors: string }>((resolve) => child.once('exit', (code) => resolve({ code, errors })));
-  endings.push(async () => {
+  closes(async () => {
     child.kill('SIGKILL');
     await ended;
   });
