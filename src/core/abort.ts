@@ -1,15 +1,15 @@
 /**
- * Signals that end with others, or after a time.
+ * Abort signals that follow other signals or a time limit.
  *
- * `AbortSignal.any` and `AbortSignal.timeout` are used nowhere (`test/project/layers.test.ts`): Node 20 may collect a time-out that only a combined
- * signal refers to, and then it never fires.
+ * `AbortSignal.any` and `AbortSignal.timeout` are not used (`test/project/layers.test.ts` checks): Node 20 may collect a time-out to which
+ * only a combined signal refers, and then it never fires.
  */
 import { setMaxListeners } from 'node:events';
 
 /**
  * An AbortController that is also aborted by the first of `signals`, with its reason, and after `waitMs`, with a `TimeoutError`.
  *
- * It holds on to the signals, and they to it, until it is aborted or released: whoever makes it does one of the two.
+ * It keeps references to the signals, and they to it, until it is aborted or released. The caller must do one of the two.
  */
 export class LinkedAbort {
   readonly #controller = new AbortController();
@@ -25,7 +25,7 @@ export class LinkedAbort {
       this.#controller.abort(ended.reason);
       return;
     }
-    // Any number may follow one signal: each lets go of it.
+    // Several controllers may follow one signal; each removes its own listener.
     if (this.#signals.length > 0) setMaxListeners(0, ...this.#signals);
     for (const signal of this.#signals) signal.addEventListener('abort', this.#follow, { once: true });
     if (waitMs === undefined) return;
@@ -39,25 +39,25 @@ export class LinkedAbort {
     return this.#controller.signal;
   }
 
-  /** Whether it was the time that ended it. */
+  /** Whether the time limit aborted it. */
   get late(): boolean {
     return this.#late;
   }
 
-  /** Only the first reason counts, as everywhere. */
+  /** Only the first reason counts, as with any AbortController. */
   abort(reason?: unknown): void {
     this.release();
     this.#controller.abort(reason);
   }
 
-  /** From now on neither the signals nor the time abort it. */
+  /** Stops following the signals and the time limit. */
   release(): void {
     clearTimeout(this.#timer);
     for (const signal of this.#signals) signal.removeEventListener('abort', this.#follow);
   }
 }
 
-/** What `act` gives, with a signal that is aborted after `waitMs` or by the first of `signals`. `act` must heed it. */
+/** Runs `act` with a signal that is aborted after `waitMs` or by the first of `signals`. `act` must react to it. */
 export async function withLimit<T>(
   waitMs: number,
   act: (signal: AbortSignal) => Promise<T>,

@@ -1,22 +1,25 @@
-/** How rows and cells of delimited text are written: what mappings and the command line may say, and the CSV reader honours. */
+/**
+ * How rows and cells of delimited text are written: the options that mappings and the command line may set, and that the CSV reader
+ * honours.
+ */
 
-/** What is left out has its usual value. @see https://www.w3.org/TR/tabular-metadata/#dialect-descriptions */
+/** Absent fields have their default values. @see https://www.w3.org/TR/tabular-metadata/#dialect-descriptions */
 export interface CsvDialect {
-  /** One ASCII character; undefined: a comma, or what the name of the file says. */
+  /** One ASCII character. undefined: a comma, or the delimiter that the file extension implies. */
   readonly delimiter?: string;
-  /** One ASCII character, by default `"`. null: there are no quotes. */
+  /** One ASCII character, by default `"`. null: no quoting. */
   readonly quoteChar?: string | null;
-  /** false: a backslash before a character makes it text, within quotes and without. */
+  /** false: a backslash escapes the next character, inside and outside of quotes. */
   readonly doubleQuote?: boolean;
-  /** What a line begins with that is no row. null, and by default: there are no comments. */
+  /** Prefix of comment lines. null, the default: there are no comments. */
   readonly commentPrefix?: string | null;
-  /** By default 1; columns have the first text that one of these rows has for them. 0: they are named `1`, `2`, … or `_col.1`, `_col.2`, … */
+  /** Default 1. A column's name is the first non-empty text in these rows. 0: columns are named `1`, `2`, … or `_col.1`, `_col.2`, … */
   readonly headerRows?: number;
-  /** Rows before the header, whatever is in them. */
+  /** Rows to skip before the header. */
   readonly skipRows?: number;
-  /** Which ends of a cell lose their white space. */
+  /** The ends of a cell from which white space is removed. */
   readonly trim?: CsvTrim;
-  /** undefined: lines without any character are no rows; true: nor are rows of empty cells; false: both are. */
+  /** undefined: empty lines are skipped. true: rows of empty cells are skipped as well. false: nothing is skipped. */
   readonly skipBlankRows?: boolean;
 }
 
@@ -25,13 +28,13 @@ export type CsvTrim = 'none' | 'start' | 'end' | 'both';
 export const DEFAULT_DELIMITER = ',';
 export const DEFAULT_QUOTE = '"';
 
-/** The delimiter that a person has written: one ASCII character, a tab also as `\t`; undefined: it is none. */
+/** Parses a delimiter as a person writes it: one ASCII character, or `\t` for a tab. undefined: not a delimiter. */
 export function delimiterOf(text: string): string | undefined {
   const delimiter = text === '\\t' ? '\t' : text;
   return isOneCharacter(delimiter) && delimiter !== '\\' ? delimiter : undefined;
 }
 
-/** The quote that a person has written, null for an empty text (no quotes); undefined: it is none. */
+/** Parses a quote character as a person writes it; null for an empty text (no quoting). undefined: not a quote character. */
 export function quoteOf(text: string): string | null | undefined {
   if (text === '') return null;
   return isOneCharacter(text) && text !== '\\' ? text : undefined;
@@ -39,7 +42,7 @@ export function quoteOf(text: string): string | null | undefined {
 
 const isOneCharacter = (text: string): boolean => /^[\t\x20-\x7e]$/.test(text);
 
-/** What makes a dialect ambiguous, in words; undefined: nothing. */
+/** What makes a dialect ambiguous, as a message; undefined: nothing. */
 export function contradictionIn({
   delimiter = DEFAULT_DELIMITER,
   quoteChar = DEFAULT_QUOTE,

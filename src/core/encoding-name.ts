@@ -1,4 +1,4 @@
-/** Names of encodings, as people write them. */
+/** Names of character encodings. */
 import { Fault } from './fault.ts';
 
 /** Examples for messages; every label of the WHATWG Encoding Standard is understood. */
@@ -6,7 +6,7 @@ export const KNOWN_ENCODINGS =
   'utf-8, utf-16, utf-16le, utf-16be, utf-32, utf-32le, utf-32be, us-ascii, iso-8859-1 to -16, windows-1250 to -1258, koi8-r, macintosh';
 
 /**
- * The name by which the readers know an encoding: lower case, `utf-8` for `UTF8`, `windows-1252` for `latin1`.
+ * The canonical name of an encoding: lower case, `utf-8` for `UTF8`, `windows-1252` for `latin1`.
  *
  * @throws Fault source/encoding — no such encoding
  */

@@ -1,11 +1,11 @@
 /**
- * Every failure that a person or a program may meet, in one table.
+ * Every failure that a person or a program may see, in one table.
  *
- * A fault knows its code, the HTTP status of a request that it ends, and whether a retry can get better. Throw `Fault`;
- * wrap foreign errors once, at the boundary where their meaning is known, with `cause`.
+ * A fault knows its code, its HTTP status, and whether a retry can help. Throw `Fault`; wrap foreign errors once, at the boundary where
+ * their meaning is known, with `cause`.
  */
 
-/** HTTP status, whether trying again can help, and the title of a problem+json answer. One row a fault. */
+/** HTTP status, whether a retry can help, and the title of the problem+json answer. One row per fault. */
 export const FAULTS = {
   'request/malformed': { status: 400, retriable: false, title: 'The request is not well-formed' },
   'request/invalid': { status: 400, retriable: false, title: 'The request has a wrong or missing field' },
@@ -67,7 +67,7 @@ interface FaultRow {
 
 export type FaultCode = keyof typeof FAULTS;
 
-/** Where something was found wrong: whatever is known of mapping statement, input, record and value. */
+/** Where the problem is: as much as is known of mapping statement, input, record and value. */
 export interface FaultPlace {
   /** The statement of the mapping, `document:line:column`. */
   readonly mapping?: string;
@@ -75,14 +75,14 @@ export interface FaultPlace {
   readonly input?: string;
   /** 0-based position of the record within its iteration; a CSV header does not count. */
   readonly record?: number;
-  /** Of a slice: the byte where the record stands that `record` calls 0. */
+  /** In a slice: the byte offset of the record that `record` numbers 0. */
   readonly recordsFrom?: number;
-  /** 1-based line of the input, where the reader knows it. */
+  /** 1-based line of the input, if the reader knows it. */
   readonly line?: number;
-  /** 0-based byte offset in the input, where the reader knows it. */
+  /** 0-based byte offset in the input, if the reader knows it. */
   readonly byte?: number;
   readonly expression?: string;
-  /** The offending value, cut and redacted by `excerpt`. */
+  /** The offending value, shortened and redacted by `excerpt`. */
   readonly value?: string;
 }
 
@@ -100,13 +100,13 @@ export type Limit =
   | 'THREAD_MEMORY_MB'
   | 'PROCESS_MEMORY_MB';
 
-/** An error with a code of `FAULTS`; its message is written for the person who can mend it. */
+/** An error with a code of `FAULTS`. Its message addresses the person who can fix the problem. */
 export class Fault extends Error {
   override readonly name = 'Fault';
   readonly code: FaultCode;
   readonly place: FaultPlace;
   readonly hint: string | undefined;
-  /** What was met, of limits that an option sets. */
+  /** The limit that was exceeded, if an option sets it. */
   readonly limit: Limit | undefined;
 
   constructor(code: FaultCode, message: string, options: { place?: FaultPlace; hint?: string; limit?: Limit; cause?: unknown } = {}) {
@@ -130,8 +130,8 @@ export class Fault extends Error {
   }
 
   /**
-   * This fault with more said, and this one as its cause: what is not given stays as it is, of `place` each field. An undefined field of
-   * `place` is one that does not hold any more.
+   * A copy of this fault with some fields replaced, and this one as its cause. `place` is merged field by field; an undefined field of
+   * `place` is removed.
    */
   with(more: {
     code?: FaultCode;
@@ -150,7 +150,7 @@ export class Fault extends Error {
     return new Fault(code, message, options);
   }
 
-  /** Plain data that survives a thread, a queue or a JSON document; `Fault.from` is its inverse. */
+  /** Plain data that survives a thread, a queue or a JSON document; `Fault.from` is the inverse. */
   toJSON(): FaultData {
     const { code, message, place, hint, limit } = this;
     return { code, message, place, hint, ...(limit === undefined ? {} : { limit }) };
@@ -161,7 +161,7 @@ export class Fault extends Error {
     return new Fault(code, message, { place, ...(hint === undefined ? {} : { hint }), ...(limit === undefined ? {} : { limit }) });
   }
 
-  /** The fault that `error` is, or `internal/error` around it. */
+  /** Returns `error` if it is a fault, otherwise an `internal/error` with `error` as its cause. */
   static of(error: unknown): Fault {
     if (error instanceof Fault) return error;
     return new Fault('internal/error', error instanceof Error ? error.message : String(error), { cause: error });
@@ -176,7 +176,7 @@ export interface FaultData {
   readonly limit?: Limit | undefined;
 }
 
-/** The whole text of a fault for a person: message, place, hint. */
+/** The complete text of a fault for a person: message, place, hint. */
 export function describeFault(fault: Fault): string {
   const { mapping, input, record, recordsFrom, line, byte, expression, value } = fault.place;
   const place = [

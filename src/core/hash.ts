@@ -9,13 +9,13 @@ const C2 = 0xab0e9789;
 const C3 = 0x38b34ae5;
 const C4 = 0xa1e38b93;
 
-/** The four words of the last `hash`. Module variables, since a result object for each statement would cost more than the hash. */
+/** The four words of the last `hash`. Module variables: a result object per statement would cost more than the hash. */
 export let h1 = 0;
 export let h2 = 0;
 export let h3 = 0;
 export let h4 = 0;
 
-/** Hashes a one-byte string into `h1…h4`, four characters a step, after the scheme of MurmurHash3 x86-128. */
+/** Hashes a one-byte string into `h1…h4`, four characters at a time, in the manner of MurmurHash3 x86-128. */
 export function hash(text: string, seed: number): void {
   let a = seed;
   let b = seed;
@@ -42,7 +42,7 @@ export function hash(text: string, seed: number): void {
     d ^= Math.imul((k << 18) | (k >>> 14), C1);
     d = Math.imul(((d << 13) | (d >>> 19)) + a, 5) + 0x32ac3b17;
   }
-  // The rest, four characters at a time into one lane after the other; the length below tells padding from NUL.
+  // The remaining characters, four at a time, into one lane after the other. The length, mixed in below, tells padding from NUL.
   for (let lane = 0; i < length; i += 4, lane++) {
     let k = text.charCodeAt(i);
     if (i + 1 < length) k |= text.charCodeAt(i + 1) << 8;
@@ -102,14 +102,17 @@ export function mixIn(a: number, b: number, c: number, d: number, number: number
   finish(h1 ^ Math.imul(a, C1), h2 ^ Math.imul(b, C2) ^ Math.imul(number, C4), h3 ^ Math.imul(c, C3), Math.imul(h4, C2) ^ Math.imul(d, C4));
 }
 
-/** Puts 64 bits of the text's hash into two words of `to`. */
+/** Stores 64 bits of the text's hash in two words of `to`. */
 export function hashInto(text: string, seed: number, to: Uint32Array, at: number): void {
   hash(text, seed);
   to[at] = h1;
   to[at + 1] = h2;
 }
 
-/** A number below `partitions` that the text always gives with this seed; independent of the slots of a table with another seed. */
+/**
+ * The partition of a text, below `partitions`: the same for the same text and seed, and independent of the slots of a table with another
+ * seed.
+ */
 export function partitionOf(text: string, seed: number, partitions: number): number {
   hash(text, seed);
   return (h2 >>> 0) % partitions;

@@ -1,30 +1,30 @@
-/** The limits of a run. Each is an option of the service, and whatever meets one ends with a fault that names it. */
+/** The limits of a run. Each is an option of the service; exceeding one ends the run with a fault that names the option. */
 import { Fault, type FaultPlace } from './fault.ts';
 
-/** 0 everywhere: no limit. Plain data: it travels in a job. */
+/** 0 means no limit. Plain data: it travels in a job. */
 export interface RunLimits {
-  /** Of one input, with its compression undone. */
+  /** Per input, decompressed. */
   readonly inputBytes: number;
-  /** How many bytes gzip may make of one. */
+  /** Decompressed bytes per compressed byte. */
   readonly inflationRatio: number;
-  /** Of all inputs together, as the report counts them. */
+  /** For all inputs together, as the report counts them. */
   readonly records: number;
   readonly statements: number;
-  /** Wall time of one attempt, that of its slices included. */
+  /** Wall-clock seconds of one attempt, including its slices. */
   readonly seconds: number;
-  /** Levels of JSON values or XML elements; both readers have a bound of their own, which a larger number does not move. */
+  /** Nesting levels of JSON values or XML elements. Both readers also have a fixed limit, which a larger number does not raise. */
   readonly depth: number;
 }
 
 export const NO_LIMITS: RunLimits = { inputBytes: 0, inflationRatio: 0, records: 0, statements: 0, seconds: 0, depth: 0 };
 
-/** Inputs that become no larger than this may have been packed as tightly as gzip can. */
+/** Inputs up to this decompressed size may have any compression ratio that gzip can reach. */
 export const INFLATION_FLOOR_BYTES = 64 * 2 ** 20;
 
-/** The limit as a number to compare with. */
+/** The limit as a number to compare with; 0 becomes infinity. */
 export const boundOf = (limit: number): number => (limit === 0 ? Number.POSITIVE_INFINITY : limit);
 
-/** @throws Fault limit/exceeded — of records or statements of the whole run */
+/** @throws Fault limit/exceeded — too many records or statements in the whole run */
 export function checkCounts(limits: RunLimits, counts: { readonly records: number; readonly quads: number }, place?: FaultPlace): void {
   if (counts.records > boundOf(limits.records)) throw recordsFault(limits.records, place);
   if (counts.quads > boundOf(limits.statements)) throw statementsFault(limits.statements, place);
@@ -64,7 +64,7 @@ export const inflationFault = (limit: number, place: FaultPlace): Fault =>
     hint: 'Raise MAX_INFLATION_RATIO if the input is what it should be, or give it unpacked',
   });
 
-/** @param cap what the reader itself can take: a limit as high as that cannot be raised */
+/** @param cap the fixed limit of the reader: when the limit equals it, raising the option does not help */
 export const depthFault = (what: string, limit: number, cap: number, place: FaultPlace): Fault =>
   new Fault('limit/exceeded', `${what} nested more than ${limit} levels deep`, {
     limit: 'MAX_DEPTH',

@@ -1,12 +1,12 @@
-/** What belongs together, directly or by way of others: sets that grow by pairs. */
+/** Union-find: groups of items that are linked directly or through other items. */
 export class Links<T> {
   readonly #above = new Map<T, T>();
 
-  /** The same for all that belong together. */
+  /** The representative of an item's group: equal for all linked items. */
   leaderOf(one: T): T {
     let leader = one;
     for (let next = this.#above.get(leader); next !== undefined; next = this.#above.get(leader)) leader = next;
-    // The next look is a short one.
+    // Path compression: the next lookup is short.
     if (leader !== one) this.#above.set(one, leader);
     return leader;
   }
@@ -15,7 +15,7 @@ export class Links<T> {
     return this.leaderOf(a) === this.leaderOf(b);
   }
 
-  /** False where they were linked already. */
+  /** Returns false if the two were linked already. */
   link(a: T, b: T): boolean {
     const [from, to] = [this.leaderOf(a), this.leaderOf(b)];
     if (from !== to) this.#above.set(from, to);

@@ -1,12 +1,12 @@
-/** Did-you-mean: the candidates that a mistyped word most likely stands for. */
+/** Did-you-mean: the candidates that a mistyped word most likely means. */
 
 /**
- * At most `most` candidates within a third of the word's length (at least one edit), nearest first, equals in the order given.
- * What is more than one edit farther than the nearest is left out.
+ * At most `most` candidates within a third of the word's length (at least one edit), nearest first, ties in the given order. Candidates
+ * more than one edit farther than the nearest are left out.
  *
- * Case does not count as an edit, so `termtype` finds `termType`. Cost: word length times the length of all candidates.
+ * Case does not count as an edit, so `termtype` finds `termType`. Cost: word length times the total length of the candidates.
  *
- * @param part what is compared of each: of two long IRIs the same beginning says nothing
+ * @param part the part of each candidate to compare: a common prefix of two long IRIs says nothing
  */
 export function nearest(word: string, candidates: Iterable<string>, most = 3, part = (name: string): string => name): string[] {
   const wanted = part(word).toLowerCase();

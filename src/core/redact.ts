@@ -1,11 +1,11 @@
-/** Hides secrets in text that people and logs see. */
+/** Hides secrets in text that is shown or logged. */
 
 const HIDDEN = '******';
-/** `//user:password@`, wherever it stands. */
+/** `//user:password@`, anywhere in the text. */
 const USER_INFO = /(\/\/[^/?#@:\s]*:)[^/?#\s]*(?=@)/g;
 /**
- * `name=value` of a secret-looking name, at the beginning or after what separates parameters. A value ends before the next `&` or
- * `;name=`; outside of JDBC URLs, which have no fragment, also before `#`.
+ * `name=value` with a secret-looking name, at the beginning or after a parameter separator. A value ends before the next `&` or `;name=`;
+ * except in JDBC URLs, which have no fragment, also before `#`.
  */
 const secretIn = (ends: string): RegExp =>
   new RegExp(
@@ -15,7 +15,7 @@ const secretIn = (ends: string): RegExp =>
 const SECRET = secretIn('&#\\s');
 const SECRET_OF_JDBC = secretIn('&\\s');
 
-/** The same text without the passwords of URLs and the values of parameters with secret-looking names. */
+/** The text without passwords of URLs and without values of parameters that have secret-looking names. */
 export function redact(text: string): string {
   const secret = /jdbc:/i.test(text) ? SECRET_OF_JDBC : SECRET;
   return text.replace(USER_INFO, `$1${HIDDEN}`).replace(secret, `$1$2=${HIDDEN}`);

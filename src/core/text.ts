@@ -1,8 +1,8 @@
 /**
- * Text as bytes: inside a program, text is UTF-8 carried as a one-byte string (each character is one byte, 0–255).
+ * Text as bytes: inside a program, text is UTF-8 in a one-byte string (each character is one byte, 0–255).
  *
- * Escaping and percent-encoding look at ASCII only, strings stay one-byte, output is written as `latin1`. This module owns
- * the invariant; whatever cares about characters (case, length, regular expressions) decodes at its own door.
+ * Escaping and percent-encoding look at ASCII only, strings stay one-byte, output is written as `latin1`. This module owns the invariant;
+ * code that needs characters (case, length, regular expressions) decodes first.
  */
 
 const NOT_ASCII = /[^\x00-\x7f]/;
@@ -36,8 +36,8 @@ export function fromBytes(bytes: string): string {
 }
 
 /**
- * A copy of `text` that does not keep alive the (much larger) string that it was cut from. For text that outlives its batch.
- * A string of under 13 characters is always a copy already.
+ * A copy of `text` that does not keep the (much larger) string alive from which it was cut. For text that outlives its batch. Strings of
+ * fewer than 13 characters are always copies already.
  */
 export function detach(text: string): string {
   return text.length < 13 ? text : Buffer.from(text, 'latin1').toString('latin1');
@@ -123,18 +123,18 @@ export function isUcschar(point: number): boolean {
   return (point & 0xffff) <= 0xfffd && point < 0xf0000 && !(point >= 0xe0000 && point < 0xe1000);
 }
 
-/** Bytes that may not stand in an IRIREF of N-Quads. */
+/** Bytes that must not occur in an IRIREF of N-Quads. */
 const NOT_IN_IRI = new Uint8Array(256);
 for (let byte = 0; byte <= 0x20; byte++) NOT_IN_IRI[byte] = 1;
 for (const character of '<>"{}|^`\\') NOT_IN_IRI[character.charCodeAt(0)] = 1;
 
-/** Position of the first byte that may not stand in an IRI (controls, space, `<>"{}|^` and backslash), or -1. */
+/** Position of the first byte that must not occur in an IRI (controls, space, `<>"{}|^` and backslash), or -1. */
 export function findNotInIri(bytes: string): number {
   for (let i = 0; i < bytes.length; i++) if (NOT_IN_IRI[bytes.charCodeAt(i)] === 1) return i;
   return -1;
 }
 
-/** True when the text begins with a scheme and a colon, and so is an absolute IRI if it is an IRI at all. */
+/** True when the text begins with a scheme and a colon; if it is an IRI at all, it is an absolute one. */
 export function hasScheme(text: string): boolean {
   let i = 0;
   for (; i < text.length; i++) {
@@ -172,7 +172,7 @@ function escapeFrom(bytes: string, first: number): string {
 
 const MEANT: Readonly<Record<string, string>> = { t: '\t', b: '\b', n: '\n', r: '\r', f: '\f' };
 
-/** What stands between the quotes of a literal of N-Quads, or the brackets of an IRI, every escape of the format replaced by what it means. */
+/** Replaces every N-Quads escape in a literal (between the quotes) or an IRI (between the brackets) by the character that it means. */
 export function unescapeTerm(text: string): string {
   if (!text.includes('\\')) return text;
   return text.replace(/\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))/gs, (_, u?: string, U?: string, letter?: string) =>
@@ -180,12 +180,12 @@ export function unescapeTerm(text: string): string {
   );
 }
 
-/** A UCHAR escape for each byte that would end or break an IRIREF; other bytes, also a space, stay (rml:UnsafeIRI). */
+/** A UCHAR escape for each byte that would end or break an IRIREF; other bytes, even a space, stay (rml:UnsafeIRI). */
 export function guardUnsafeIri(bytes: string): string {
   return bytes.replace(/[<>"\\\n\r]/g, (c) => `\\u00${c.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
 }
 
-/** A blank node label for any text; different texts have different labels. */
+/** A blank node label for any text. Different texts have different labels. */
 export function blankLabel(bytes: string): string {
   return bytes.replace(/[^A-Za-z0-9]/g, (c) => `_${c.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }

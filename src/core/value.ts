@@ -1,9 +1,9 @@
 /**
- * What a reference yields for one record.
+ * The values of a reference in one record.
  *
- * Text is UTF-8 carried as a one-byte string (see `text.ts`). A plain string is a value without a natural datatype;
- * a `TypedValue` has one (JSON numbers and booleans, later SQL columns). `null` means no value, an array several.
- * Strings, not objects, are the common case on purpose: a CSV cell travels from the reader to the output unwrapped.
+ * Text is UTF-8 in a one-byte string (see `text.ts`). A plain string is a value without a natural datatype; a `TypedValue` has one (JSON
+ * numbers and booleans, SQL columns). `null` means no value, an array means several. The common case is a string, not an object, on
+ * purpose: a CSV cell travels from the reader to the output unwrapped.
  */
 
 /** A value with its natural datatype, in the canonical lexical form of that datatype. */
@@ -11,7 +11,7 @@ export class TypedValue {
   readonly text: string;
   /** IRI of the natural datatype, for example `http://www.w3.org/2001/XMLSchema#integer`. */
   readonly datatype: string;
-  /** As the source writes it (`655.50`, where `text` is `6.555E2`): for a term map that names a datatype of its own. */
+  /** The text as written in the source (`655.50`, where `text` is `6.555E2`): for term maps with a datatype of their own. */
   readonly written: string;
 
   constructor(text: string, datatype: string, written: string = text) {
@@ -23,10 +23,10 @@ export class TypedValue {
 
 export type Value = string | TypedValue;
 
-/** No value, one, or several in document order. An empty array means no value, too. */
+/** No value, one, or several in document order. An empty array also means no value. */
 export type Values = null | Value | readonly Value[];
 
-/** Reads one reference of one record. Made once for a scan by its source; called for every record. */
+/** Returns the values of one reference in a record. Created once per scan by the source, called for every record. */
 export type Accessor = (record: unknown) => Values;
 
 export const XSD = 'http://www.w3.org/2001/XMLSchema#';

@@ -1,4 +1,4 @@
-/** What a running process says of itself: log lines and metrics. Labels are bounded: never a run id, a path or a URL. */
+/** Log lines and metrics of a process. Labels are bounded: never a run id, a path or a URL. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
@@ -9,8 +9,8 @@ export type { Logger };
 const SECRET_FIELDS = ['password', 'secret', 'token', 'authorization', 'cookie', 'apiTokens', 'DB_PASSWORD', 'KAFKA_PASSWORD'];
 
 /**
- * One JSON line per event, to standard output or to `destination`. Fields that carry secrets are left out at any of the
- * first three levels, and passwords inside URLs of `url`, `source`, `input`, `queue` and of error messages are hidden.
+ * One JSON line per event, to standard output or to `destination`. Fields that carry secrets are removed at the first three levels;
+ * passwords inside URLs of `url`, `source`, `input`, `queue` and of error messages are hidden.
  */
 export function createLogger(options: { readonly level?: string; readonly name?: string } = {}, destination?: DestinationStream): Logger {
   const hide = (value: unknown): unknown => (typeof value === 'string' ? redact(value) : value);
@@ -35,18 +35,18 @@ export function createLogger(options: { readonly level?: string; readonly name?:
           : hide(String(error)),
     },
   };
-  // Lines that come while one is being written go out together.
+  // Lines that arrive during a write are written together.
   return pino(settings, destination ?? pino.destination({ fd: 1, sync: false }));
 }
 
-/** A logger that says nothing. */
+/** A logger that writes nothing. */
 export function quietLogger(): Logger {
   return pino({ level: 'silent' });
 }
 
 export const registry = new Registry();
 
-/** Metrics of the Node process itself (memory, event loop, garbage collection), once. */
+/** Registers the metrics of the Node process itself (memory, event loop, garbage collection), once. */
 export function observeProcess(): void {
   if (registry.getSingleMetric('process_cpu_seconds_total') !== undefined) return;
   collectDefaultMetrics({ register: registry });
@@ -56,12 +56,12 @@ export function observeProcess(): void {
 const LAG_RESOLUTION_MS = 20;
 const LAG_WINDOW_MS = 1_000;
 
-/** The longest delay of each second as one observation: whoever asks for metrics, and how often, changes nothing. */
+/** The longest delay of each second is one observation, so scraping more or less often changes nothing. */
 function observeEventLoop(): void {
   const delay = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
   delay.enable();
   const window = setInterval(() => {
-    // Nanoseconds from one look to the next, the wait between them included.
+    // Nanoseconds between two samples, including the wait between them.
     METRICS.eventLoopLag.observe(Math.max(0, delay.max / 1e9 - LAG_RESOLUTION_MS / 1e3));
     delay.reset();
   }, LAG_WINDOW_MS);
@@ -70,12 +70,12 @@ function observeEventLoop(): void {
 
 const on = { registers: [registry] };
 
-/** Every metric, in one table; what is counted, where, and in which unit. */
+/** All metrics in one table: what is counted, where, and in which unit. */
 export const METRICS = {
   /** Ended runs. Counted by the worker that announces the outcome. */
   runs: new Counter({ name: 'rml_runs_total', help: 'Ended runs, by service and state', labelNames: ['service', 'state'], ...on }),
   faults: new Counter({ name: 'rml_run_faults_total', help: 'Runs that failed, by the code of their fault', labelNames: ['code'], ...on }),
-  /** From taken to done, of completed and failed attempts. */
+  /** From taking the job to its end, for completed and failed attempts. */
   runSeconds: new Histogram({
     name: 'rml_run_duration_seconds',
     help: 'Duration of runs, from taken to done',
@@ -177,7 +177,7 @@ export const METRICS = {
     labelNames: ['service'],
     ...on,
   }),
-  /** Its label keeps it away where there is no message queue, or the connection is switched off. */
+  /** The label omits processes without a message queue or with the connection switched off. */
   messageQueueUp: new Gauge({
     name: 'rml_message_queue_up',
     help: 'Whether the brokers answered this process last time',
@@ -189,7 +189,7 @@ export const METRICS = {
   queueErrors: new Counter({ name: 'rml_queue_errors_total', help: 'Errors of the connection to the queue', labelNames: ['kind'], ...on }),
 } as const;
 
-/** Counts one answered request. `route` is the pattern of the route, never the path that was asked for. */
+/** Counts one answered request. `route` is the pattern of the route, never the requested path. */
 export function observeRequest(request: {
   readonly route: string;
   readonly method: string;
@@ -201,7 +201,7 @@ export function observeRequest(request: {
   METRICS.requestSeconds.observe({ route }, seconds);
 }
 
-/** What is measured when the metrics are read; each may fail, and is left out then. */
+/** Values that are measured when metrics are scraped. Each may fail, and is omitted then. */
 export interface Measures {
   /** Runs in the queue, by state. */
   readonly counts?: () => Promise<Readonly<Record<string, number>>>;

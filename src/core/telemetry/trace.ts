@@ -1,7 +1,7 @@
 /**
- * Spans of OpenTelemetry: an HTTP request, the run that it starts, its transform job and its slices are one trace.
+ * OpenTelemetry spans: an HTTP request, the run that it starts, its transform job and its slices form one trace.
  *
- * Only the interface is used. Without an SDK, which whoever runs the process registers before it starts, all of this does nothing.
+ * Only the API package is used. Unless the operator registers an SDK before the process starts, all of this does nothing.
  */
 import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { Fault } from '../fault.ts';
@@ -15,9 +15,9 @@ export function isTraced(): boolean {
 }
 
 /**
- * Does `work` in a span of a request, below the one that its headers name. `work` gives the status of the answer.
+ * Runs `work` in a server span whose parent is the span in the request headers. `work` returns the HTTP status.
  *
- * @param route the pattern of the route: a path may hold what is nobody else's business
+ * @param route the pattern of the route: the path itself may contain private data
  * @see https://opentelemetry.io/docs/specs/semconv/http/http-spans/
  */
 export async function inRequestSpan(
@@ -44,16 +44,16 @@ export async function inRequestSpan(
 export interface TracedWork {
   readonly run: string;
   readonly slice?: number;
-  /** Starts of the job, this one included. */
+  /** Starts of the job, including this one. */
   readonly attempt?: number;
 }
 
-/** Says on the present span which run it is about. */
+/** Adds the run id to the active span. */
 export function traceRun({ run, slice, attempt }: TracedWork): void {
   trace.getActiveSpan()?.setAttributes({ 'quadmill.run': run, 'quadmill.slice': slice, 'quadmill.attempt': attempt });
 }
 
-/** The same function, in the present span also where it is called by somebody else. */
+/** Binds a function to the active span, for callers outside of it. */
 export function inPresentSpan<A extends readonly unknown[], R>(act: (...given: A) => R): (...given: A) => R {
   return context.bind(context.active(), act);
 }

@@ -1,7 +1,7 @@
-/** Collects and prints what is wrong with a mapping: all of it at once, in the order of the documents. */
+/** Collects and prints everything that is wrong with a mapping, in document order. */
 import { type Diagnostic, formatOrigin, type Origin } from './model.ts';
 
-/** Gathers diagnostics while a mapping is read; `errors` grows with every error, so a reader sees whether a part of it was sound. */
+/** Collects diagnostics while a mapping is read. `errors` grows with every error, so a parser can tell whether a part was valid. */
 export class Report {
   readonly #found = new Map<string, Diagnostic>();
   #errors = 0;
@@ -10,7 +10,7 @@ export class Report {
     return this.#errors;
   }
 
-  /** A finding that ends the mapping. The same finding at the same place is kept once: shared nodes are read more than once. */
+  /** An error that prevents the mapping from running. Equal findings at one place are kept once, since shared nodes are read more than once. */
   error(code: string, origin: Origin, message: string, hint?: string): void {
     this.#errors++;
     this.#add({ severity: 'error', code, origin, message, hint });
@@ -25,7 +25,7 @@ export class Report {
     if (!this.#found.has(key)) this.#found.set(key, diagnostic);
   }
 
-  /** By document in the order of `documents`, then line, then column. */
+  /** Sorted by document (in the order of `documents`), line and column. */
   sorted(documents: readonly string[]): Diagnostic[] {
     const order = new Map(documents.map((name, i) => [name, i]));
     const rank = (d: Diagnostic) => order.get(d.origin.document) ?? documents.length;
@@ -35,7 +35,7 @@ export class Report {
   }
 }
 
-/** `file:line:column: error: message`, then the hint on an indented line of its own where there is one. */
+/** `file:line:column: error: message`, followed by the hint, if there is one, on an indented line. */
 export function formatDiagnostic(diagnostic: Diagnostic): string {
   const { origin, severity, message, hint } = diagnostic;
   return `${formatOrigin(origin)}: ${severity}: ${message}${hint === undefined ? '' : `\n    ${hint}`}`;

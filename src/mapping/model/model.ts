@@ -1,8 +1,8 @@
 /**
- * The normal form of a mapping: what every dialect (today's RML, legacy RML, R2RML) becomes before anything is planned.
+ * The normal form of a mapping: every dialect (current RML, legacy RML, R2RML) is translated to it before planning.
  *
- * Plain, frozen data. Every node carries the origin of the statement that made it. Variants are unions on `kind`; what a
- * later version adds (functions, logical views, gather maps, quoted triples) is a further variant here.
+ * Plain, frozen data. Every node carries the origin of the statement that made it. Variants are unions on `kind`; later features
+ * (functions, logical views, gather maps, quoted triples) are further variants here.
  */
 
 import type { CsvDialect } from '../../core/csv-dialect.ts';
@@ -14,13 +14,13 @@ export interface Origin {
   readonly column: number;
 }
 
-/** `rml`: today's vocabulary; `legacy`: semweb.mmlab.be; `r2rml`: rr: alone. Strictness and nulls follow it. */
+/** `rml`: current vocabulary; `legacy`: semweb.mmlab.be; `r2rml`: only rr:. Determines strictness and null handling. */
 export type Dialect = 'rml' | 'legacy' | 'r2rml';
 
-/** What happens when a record gives no valid term: the run ends, or the record is counted and left out. */
+/** What happens when a record yields an invalid term: the run ends, or the record is counted and skipped. */
 export type ErrorPolicy = 'strict' | 'skip' | 'quarantine';
 
-/** @param wanted undefined: as the dialect has it */
+/** @param wanted undefined: the default of the dialect */
 export const policyOf = (dialect: Dialect, wanted: ErrorPolicy | undefined): ErrorPolicy =>
   wanted ?? (dialect === 'legacy' ? 'skip' : 'strict');
 
@@ -31,16 +31,16 @@ export interface Mapping {
 export interface TriplesMap {
   /** IRI, or `_:label` that is unique over all documents of the run. */
   readonly id: string;
-  /** For people: the IRI's last segment, or the document's line. */
+  /** Display name: the last segment of the IRI, or the line in the document. */
   readonly name: string;
   readonly origin: Origin;
   readonly dialect: Dialect;
   readonly source: LogicalSource;
-  /** rml:baseIRI of this triples map; the run's base otherwise. */
+  /** rml:baseIRI of this triples map; undefined: the base of the run. */
   readonly baseIri: string | undefined;
   readonly subject: SubjectMap;
   readonly predicateObjects: readonly PredicateObjectMap[];
-  /** Made by planning: terms that stand in no statement of this triples map; a record that gives no valid one gives no statement either. */
+  /** Added by planning: terms that occur in no statement of this triples map. A record with an invalid one yields no statement. */
   readonly guards?: readonly TermMap[];
 }
 
@@ -50,40 +50,43 @@ export type LogicalSource = FileSource | SqlSource;
 export interface SqlSource {
   readonly kind: 'sql';
   readonly origin: Origin;
-  /** IRI or `_:label` of the logical source, and of its rml:source where that is a node. */
+  /** IRI or `_:label` of the logical source, and of its rml:source if that is a node. */
   readonly ids: readonly string[];
-  /** undefined: the database that the run is given (R2RML names none). */
+  /** undefined: the database that the run is configured with (R2RML names none). */
   readonly connection: SqlConnection | undefined;
   readonly content: SqlContent;
   /**
-   * What a reference is. `identifiers` (R2RML): an SQL identifier, `name` or `"Name"`, which the product's rules match with a column.
-   * `labels` (RML): the column's name as the result calls it; quotes would be part of it.
+   * What a reference is. `identifiers` (R2RML): an SQL identifier, `name` or `"Name"`, matched with a column by the rules of the product.
+   * `labels` (RML): the exact column name of the result; quotes would be part of it.
    */
   readonly references: 'identifiers' | 'labels';
-  /** Texts that mean null (rml:null), besides SQL's own. */
+  /** Texts that mean null (rml:null), in addition to SQL NULL. */
   readonly nulls: readonly string[];
 }
 
 export type SqlContent =
-  /** An SQL identifier, with or without schema, as the mapping writes it: `student`, `"Student"`, `test.student`. */
+  /** An SQL identifier, optionally with schema, as the mapping writes it: `student`, `"Student"`, `test.student`. */
   | { readonly kind: 'table'; readonly origin: Origin; readonly name: string }
-  /** One SELECT, without a semicolon at its end. */
+  /** One SELECT, without a trailing semicolon. */
   | { readonly kind: 'query'; readonly origin: Origin; readonly sql: string }
   /**
-   * Made by planning from a join of two contents of one database: the pairs of rows that meet, each once. A reference is that of a
-   * side, behind `child ` or `parent `.
+   * Added by planning: a join of two contents of one database. Its rows are the matching pairs of rows, each once. A reference names its
+   * side with the prefix `child ` or `parent `.
    */
   | {
       readonly kind: 'join';
       readonly origin: Origin;
-      /** The triples map that planning has made for it: its rows are distinct in the columns that this one reads, and shared with no other. */
+      /**
+       * The triples map that planning made for this join: its rows are distinct in the columns that the map reads, and no other map reads
+       * them.
+       */
       readonly reader: string;
       readonly child: SqlSource;
       readonly parent: SqlSource;
       readonly conditions: readonly { readonly child: string; readonly parent: string }[];
     };
 
-/** A database as the mapping describes it (d2rq:Database). */
+/** A database as described by the mapping (d2rq:Database). */
 export interface SqlConnection {
   readonly origin: Origin;
   /** d2rq:jdbcDSN, a JDBC URL. */
@@ -94,15 +97,15 @@ export interface SqlConnection {
   readonly password: string | undefined;
 }
 
-/** A document read through the storage layer. */
+/** A document that is read through the storage layer. */
 export interface FileSource {
   readonly kind: 'file';
   readonly origin: Origin;
-  /** IRI or `_:label` of the logical source, and of its rml:source where that is a node: both are names a request may bind. */
+  /** IRI or `_:label` of the logical source, and of its rml:source if that is a node. A request may bind either name. */
   readonly ids: readonly string[];
   /** The path or URL as the mapping writes it: the name by which a request binds it to a real location. */
   readonly path: string;
-  /** What a relative path is relative to; an absolute path or a URL ignores it. A string: the directory or IRI that rml:root gives. */
+  /** The base of a relative path; ignored for an absolute path or a URL. A string: the directory or IRI of rml:root. */
   readonly root:
     | { readonly kind: 'mapping' }
     | { readonly kind: 'working-directory' }
@@ -114,7 +117,7 @@ export interface FileSource {
   readonly encoding: string | undefined;
   readonly compression: 'none' | 'gzip';
   readonly namespaces: Readonly<Record<string, string>>;
-  /** undefined: what the name of the file says, else commas and double quotes below one header row. */
+  /** undefined: the dialect that the file extension implies, else commas, double quotes and one header row. */
   readonly csv: CsvDialect | undefined;
 }
 
@@ -123,15 +126,15 @@ export type RdfTerm =
   | { readonly kind: 'blank'; readonly value: string }
   | { readonly kind: 'literal'; readonly value: string; readonly datatype: string; readonly language: string | undefined };
 
-/** Where a term's text comes from. Text here is ordinary (UTF-16) JavaScript text; compiling turns it to bytes. */
+/** Where the text of a term comes from. Text here is ordinary (UTF-16) JavaScript text; compiling converts it to bytes. */
 export type Expression =
   | { readonly kind: 'constant'; readonly origin: Origin; readonly term: RdfTerm }
   | { readonly kind: 'reference'; readonly origin: Origin; readonly reference: string }
   | { readonly kind: 'template'; readonly origin: Origin; readonly parts: readonly TemplatePart[] }
-  /** A blank node of its own for each record (a term map of term type blank node without an expression). */
+  /** One blank node per record (a term map of term type blank node without an expression). */
   | { readonly kind: 'fresh'; readonly origin: Origin };
 
-/** Text is unescaped; a reference stands as the source's language writes it. */
+/** Text is unescaped; references are in the syntax of their reference formulation. */
 export type TemplatePart = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'reference'; readonly reference: string };
 
 /** rml:IRI, rml:URI, rml:UnsafeIRI, rml:UnsafeURI, rml:BlankNode, rml:Literal. */
@@ -140,10 +143,10 @@ export type TermType = 'iri' | 'uri' | 'unsafe-iri' | 'unsafe-uri' | 'blank' | '
 export interface TermMap {
   readonly kind: 'term';
   readonly origin: Origin;
-  /** Settled: the default of the position and expression where the mapping names none. */
+  /** Resolved: the default of position and expression if the mapping names none. */
   readonly termType: TermType;
   readonly expression: Expression;
-  /** Literals only, and at most one of the two. A constant language is checked for well-formedness (BCP 47) when read. */
+  /** For literals only, and at most one of the two. A constant language tag is checked (BCP 47) when the mapping is read. */
   readonly language: Expression | undefined;
   readonly datatype: TermMap | undefined;
 }
@@ -160,14 +163,17 @@ export interface PredicateObjectMap {
   readonly graphs: readonly TermMap[];
 }
 
-/** An object map whose objects are the subjects of another triples map. Without conditions: of the same record, or of `all` records. */
+/**
+ * An object map whose objects are the subjects of another triples map. Without conditions: of the same record, or with `all` of every
+ * record.
+ */
 export interface ReferencingObjectMap {
   readonly kind: 'referencing';
   readonly origin: Origin;
-  /** `TriplesMap.id`; reading has made sure that it is there. */
+  /** `TriplesMap.id`; reading guarantees that it exists. */
   readonly parent: string;
   readonly conditions: readonly JoinCondition[];
-  /** Parent and child read different records, and nothing says which belong together. */
+  /** Parent and child have different records, and no condition joins them: all pairs. */
   readonly all?: true;
 }
 
@@ -177,10 +183,10 @@ export interface JoinCondition {
   readonly parent: Expression;
 }
 
-/** What is wrong, or worth knowing, about a mapping; `check` prints all of them. */
+/** A problem in a mapping; `check` prints all of them. */
 export interface Diagnostic {
   readonly severity: 'error' | 'warning';
-  /** Stable slug, for example `unknown-term`, `missing-subject-map`, `not-supported`. */
+  /** Stable identifier, for example `unknown-term`, `missing-subject-map`, `not-supported`. */
   readonly code: string;
   readonly origin: Origin;
   /** What was found and what was expected. */

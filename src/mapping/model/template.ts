@@ -1,5 +1,5 @@
 /**
- * String templates: text with references in braces; a backslash escapes a brace or a backslash, inside and outside of braces.
+ * String templates: text with references in braces. A backslash escapes a brace or a backslash, inside and outside of braces.
  *
  * @see https://kg-construct.github.io/rml-core/spec/docs/#template-rml-template
  */
@@ -8,12 +8,15 @@ import type { TemplatePart } from './model.ts';
 
 export type ParsedTemplate =
   | { readonly kind: 'parts'; readonly parts: readonly TemplatePart[] }
-  /** `at` is the 1-based position in the template of what is wrong. */
+  /** `at` is the 1-based position of the problem in the template. */
   | { readonly kind: 'fault'; readonly at: number; readonly message: string; readonly hint: string };
 
 const fault = (index: number, message: string, hint: string): ParsedTemplate => ({ kind: 'fault', at: index + 1, message, hint });
 
-/** Parts in order, neighbouring text joined, no empty text. A template without braces is one text, the empty one no part at all. */
+/**
+ * The parts in order; adjacent text is joined, and there is no empty text. A template without braces is one text; the empty template has no
+ * parts.
+ */
 export function parseTemplate(template: string): ParsedTemplate {
   const parts: TemplatePart[] = [];
   let text = '';
@@ -54,16 +57,16 @@ export function parseTemplate(template: string): ParsedTemplate {
 }
 
 /**
- * Where the scheme of the IRIs comes from that a template makes: the template's own beginning; none, so that all of them are relative;
- * or the value at hand, as in `{prefix}:{id}`, whose IRI is absolute for `urn` and relative for `1`.
+ * The origin of the scheme in the IRIs of a template: the constant beginning of the template; none, so that all IRIs are relative; or the
+ * value, as in `{prefix}:{id}`, which is absolute for `urn` and relative for `1`.
  *
- * @param encoded whether values are percent-encoded, and so hold no colon
- * @see https://www.w3.org/TR/r2rml/#dfn-term-generation-rules (a value that is no absolute IRI gets the base IRI in front)
+ * @param encoded whether values are percent-encoded, and thus contain no colon
+ * @see https://www.w3.org/TR/r2rml/#dfn-term-generation-rules (a value that is not an absolute IRI is prefixed with the base IRI)
  */
 export function schemeOf(parts: readonly TemplatePart[], encoded = true): 'template' | 'none' | 'value' {
   const [first] = parts;
   if (first?.kind === 'text' && hasScheme(first.text)) return 'template';
-  // A value may give letters.
+  // A value may contribute letters of the scheme.
   const value = encoded ? 'a' : 'a:';
   return hasScheme(parts.map((part) => (part.kind === 'text' ? part.text : value)).join('')) ? 'value' : 'none';
 }

@@ -1,7 +1,7 @@
 /**
- * CSV files as CSVW describes them, in either vocabulary of RML: a csvw:Table with csvw:url and csvw:dialect.
+ * CSV files described by CSVW, in either RML vocabulary: a csvw:Table with csvw:url and csvw:dialect.
  *
- * A word of the namespace that CSVW does not have is an error: a misspelt delimiter would give wrong records, and no other message.
+ * An unknown term of the CSVW namespace is an error: a misspelt delimiter would otherwise give wrong records without any message.
  *
  * @see https://www.w3.org/TR/tabular-metadata/#dialect-descriptions and https://kg-construct.github.io/rml-io-registry/
  */
@@ -15,7 +15,7 @@ import { type Context, describeTerm, orList, RDF_TYPE, reportUnknown } from './n
 const CSVW = USUAL_PREFIXES.csvw as string;
 const RDF = USUAL_PREFIXES.rdf as string;
 
-/** Of a table: what is read here, and what describes it for others. */
+/** Properties of a table: those that are read here, and those that are metadata for others. */
 const TABLE = ['url', 'dialect', 'null'];
 const UNUSED_TABLE = ['tableSchema', 'tableDirection', 'transformations', 'suppressOutput', 'notes', 'table', 'column', 'name', 'title'];
 
@@ -27,7 +27,10 @@ interface TableDialect {
 
 type Said = CsvDialect & { readonly encoding?: string };
 
-/** Of a dialect: what it takes, in words, and what a text says; undefined: nothing. In this order: a later row overrides an earlier one. */
+/**
+ * Properties of a dialect: the accepted values as text for messages, and a parser that returns undefined for any other text. Order matters:
+ * a later row overrides an earlier one.
+ */
 const DIALECT: Readonly<Record<string, readonly [takes: string, read: (text: string) => Said | undefined]>> = {
   delimiter: ['one ASCII character', (text) => said('delimiter', delimiterOf(text))],
   quoteChar: ['one ASCII character, or an empty text where there are no quotes', (text) => said('quoteChar', quoteOf(text))],
@@ -57,7 +60,7 @@ const TRIM: Readonly<Record<string, CsvTrim>> = {
   'initial-false': 'none',
 };
 
-/** Of those, the ones that may have several values. */
+/** The dialect properties that may have several values. */
 const SEVERAL = ['lineTerminators', 'null'];
 
 function said<K extends keyof Said>(name: K, value: Said[K]): Said | undefined {
@@ -79,7 +82,7 @@ export const isTable = (graph: Graph, id: string): boolean =>
 export const tableUrl = ({ graph }: Context, id: string): Statement | undefined =>
   graph.get(id)?.statements.find(({ property }) => property === `${CSVW}url`);
 
-/** How the file of a table is written; undefined, with diagnostics, where what the mapping says of it cannot be read. */
+/** The dialect of a table's file; undefined, with diagnostics, if its description is not valid. */
 export function readTable(context: Context, id: string): TableDialect | undefined {
   const { graph, report } = context;
   const before = report.errors;
@@ -148,13 +151,13 @@ function readDialect(context: Context, pointer: Statement): TableDialect | undef
   return { csv, encoding, nulls };
 }
 
-/** Whether a dialect may have a property; other vocabularies may say here what they like. */
+/** Whether a property may occur on a dialect. Properties of other vocabularies are ignored. */
 function checkName({ report }: Context, property: string, origin: Origin): void {
   const isOurs = lookUp('properties', property) !== undefined;
   if (!isOurs && !property.startsWith(CSVW)) return;
   if (property.startsWith(CSVW) && Object.hasOwn(DIALECT, property.slice(CSVW.length))) return;
   const names = Object.keys(DIALECT).map((local) => `csvw:${local}`);
-  // Not CSVW's, but well known.
+  // Not in CSVW, but widely used.
   const isEscape = property === `${CSVW}escapeChar`;
   const otherwise = isOurs
     ? 'write it on the table'
@@ -164,7 +167,7 @@ function checkName({ report }: Context, property: string, origin: Origin): void 
   reportUnknown(report, 'property of a dialect', shorten(property), origin, isEscape ? [] : names, otherwise);
 }
 
-/** The texts of a statement's object: a literal, or where several are allowed a list of them. */
+/** The texts of a statement's object: a literal, or a list of literals if several are allowed. */
 function textsOf({ graph, report, visited }: Context, { object, origin }: Statement, name: string): readonly string[] {
   if (object.kind === 'literal') return [object.value];
   const members: RdfTerm[] = [];

@@ -1,8 +1,8 @@
 /**
- * Turtle documents → one graph whose every statement knows where it stands.
+ * Turtle documents → one graph in which every statement knows its place.
  *
- * n3 creates a term while it consumes the term's token, so a data factory that looks at the current token gives each term its
- * position; a statement stands where its object stands (for `[ … ]`, at the bracket).
+ * n3 creates a term while it consumes the term's token, so a data factory that looks at the current token gives each term its position. A
+ * statement has the position of its object (for `[ … ]`, of the bracket).
  */
 import { Parser } from 'n3';
 import { XSD } from '../../core/value.ts';
@@ -11,7 +11,7 @@ import { type Described, renameNamesakes } from './namesakes.ts';
 import { syntaxFinding, type Token } from './syntax.ts';
 
 export interface Document {
-  /** As the user named it. */
+  /** The name under which the user knows the document. */
   readonly name: string;
   /** Turtle; a byte order mark is ignored. */
   readonly text: string;
@@ -20,13 +20,13 @@ export interface Document {
 export interface Statement {
   readonly property: string;
   readonly object: RdfTerm;
-  /** Of the object; of the property where the object has no token of its own (an empty list). */
+  /** Position of the object, or of the property if the object has no token of its own (an empty list). */
   readonly origin: Origin;
   readonly propertyOrigin: Origin;
 }
 
 export interface GraphNode {
-  /** IRI, or `_:label` that is unique over all documents of the graph and the same in every reading. */
+  /** IRI, or `_:label` that is unique over all documents of the graph and stable across readings. */
   readonly id: string;
   /** Where the node is first described. */
   readonly origin: Origin;
@@ -34,17 +34,20 @@ export interface GraphNode {
   readonly statements: readonly Statement[];
 }
 
-/** Every node that some statement is about, by id, in document order. */
+/** Every subject by id, in document order. */
 export type Graph = ReadonlyMap<string, GraphNode>;
 
 export interface ReadOptions {
-  /** Relative IRIs are resolved against a document's `@base`, else this. */
+  /** Base for relative IRIs in documents without `@base`. */
   readonly baseIri: string;
-  /** The documents were written one by one, as those of a directory are: where they contradict each other, a name is another node in each. */
+  /**
+   * The documents are independent, like the files of a directory: where they contradict each other, one name means a different node in
+   * each.
+   */
   readonly separate?: boolean;
 }
 
-/** Why a document is not Turtle. */
+/** Why a document is not valid Turtle. */
 export interface SyntaxFinding {
   readonly origin: Origin;
   readonly message: string;
@@ -52,10 +55,9 @@ export interface SyntaxFinding {
 }
 
 /**
- * Reads documents into one graph; nodes that several documents describe become one, blank nodes stay apart.
+ * Parses documents into one graph. An IRI that several documents describe is one node; blank nodes of different documents are different.
  *
- * A document that is not Turtle adds nothing but its
- * finding: the parser stops at the first error.
+ * A document that is not valid Turtle contributes only its finding, because the parser stops at the first error.
  */
 export function parseDocuments(
   documents: readonly Document[],
@@ -101,7 +103,7 @@ interface Triple {
   readonly object: PlacedTerm | Triple;
 }
 
-/** A triple as a statement; none for a triple term of Turtle 1.2, which is no node: no mapping language uses it. */
+/** Converts a triple to a statement; none for a triple term of Turtle 1.2, which no mapping language uses. */
 function described({ subject, predicate, object }: Triple): readonly Described[] {
   if (!('term' in subject) || !('term' in object)) return [];
   const subjectOrigin = subject.origin ?? predicate.origin;
@@ -125,7 +127,7 @@ function add(graph: Map<string, GrowingNode>, { subject, subjectOrigin, statemen
   node.statements.push(statement);
 }
 
-/** What the data factory below makes of a token; n3 looks at `termType`, `value` and `id` only. */
+/** What the data factory below creates for a token; n3 uses only `termType`, `value` and `id`. */
 interface PlacedTerm {
   readonly termType: string;
   readonly value: string;
@@ -135,9 +137,9 @@ interface PlacedTerm {
 }
 
 /**
- * The triples of one Turtle document; all of them are parsed before the first is given.
+ * The triples of one Turtle document. The whole document is parsed before the first triple is returned.
  *
- * @throws Error of n3, with its `context`; `syntaxFinding` reads it
+ * @throws Error of n3, with its `context`; `syntaxFinding` interprets it
  */
 function parseTurtle(text: string, document: string, scope: string, baseIri: string): Triple[] {
   let token: Token | undefined;
@@ -165,7 +167,7 @@ function parseTurtle(text: string, document: string, scope: string, baseIri: str
       }
       return place('BlankNode', { kind: 'blank', value: label }, at(token));
     },
-    /** A literal is complete only when the token after it has been read, so its place was remembered. */
+    /** A literal is complete only after the next token has been read, so its position was saved. */
     literal(value: string, tag?: string | { language: string } | PlacedTerm) {
       const language = typeof tag === 'string' ? tag : tag !== undefined && 'language' in tag ? tag.language : undefined;
       const datatype = tag !== undefined && typeof tag !== 'string' && 'value' in tag ? tag.value : undefined;
@@ -187,7 +189,7 @@ function parseTurtle(text: string, document: string, scope: string, baseIri: str
     }),
   };
 
-  // The published types know neither a factory of other terms nor the `onToken` callback, both of which n3 documents.
+  // The published types lack two documented features of n3: a custom term factory and the `onToken` callback.
   const parser = new Parser({ format: 'text/turtle', baseIRI: baseIri, blankNodePrefix: 'b', factory: factory as never });
   const parse = parser.parse.bind(parser) as unknown as (input: string, callbacks: { onToken(next: Token): void }) => Triple[];
   return parse(text, {

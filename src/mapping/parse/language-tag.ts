@@ -1,7 +1,7 @@
 /**
- * Language tags: well-formed or not, by the grammar.
+ * Language tags: well-formedness by the grammar of RFC 5646.
  *
- * `Intl.getCanonicalLocales` follows Unicode's own syntax, which refuses some well-formed tags and says nothing of the grammar.
+ * `Intl.getCanonicalLocales` uses Unicode's own syntax instead, which rejects some well-formed tags.
  *
  * @see https://www.rfc-editor.org/rfc/rfc5646#section-2.1
  */
@@ -15,7 +15,7 @@ const PRIVATE = 'x(?:-[a-z0-9]{1,8})+';
 
 const TAG = new RegExp(`^(?:${LANGUAGE}${SCRIPT}${REGION}${VARIANTS}${EXTENSIONS}(?:-${PRIVATE})?|${PRIVATE})$`, 'i');
 
-/** Registered before the grammar was; the grammar alone would refuse them. */
+/** Grandfathered tags, which the grammar alone would reject. */
 const IRREGULAR: ReadonlySet<string> = new Set([
   'en-gb-oed',
   'i-ami',
@@ -39,7 +39,7 @@ const IRREGULAR: ReadonlySet<string> = new Set([
 export const isLanguageTag = (tag: string): boolean => TAG.test(tag) || IRREGULAR.has(tag.toLowerCase());
 
 /**
- * Whether a well-formed tag names a language at all: the grammar allows four to eight letters for one, but no such name is
- * registered, so `english` is well-formed and means nothing.
+ * Whether a well-formed tag can name a language: the grammar allows four to eight letters for a language, but none is registered, so
+ * `english` is well-formed and means nothing.
  */
 export const namesLanguage = (tag: string): boolean => !/^[a-z]{4,8}(?:-|$)/i.test(tag);

@@ -1,4 +1,4 @@
-/** Logical sources: which document is read, in which format, and what its records are; those over databases are read by `sql-source.ts`. */
+/** Logical sources: the document, its format and its iterator. Logical sources over databases are read by `sql-source.ts`. */
 import { canonicalEncoding, isEncoding, KNOWN_ENCODINGS } from '../../core/encoding-name.ts';
 import type { Dialect, FileSource, LogicalSource } from '../model/model.ts';
 import { lookUp, shorten } from '../vocabulary/namespaces.ts';
@@ -9,10 +9,10 @@ import { asksDatabase, isDatabase, readLogicalTable, readSqlSource } from './sql
 
 type Formulation = FileSource['formulation'];
 
-/** Reference formulations that are read here, by their names in both vocabularies. */
+/** Supported reference formulations, by their names in both vocabularies. */
 const FORMULATIONS: Readonly<Record<string, Formulation>> = { CSV: 'csv', JSONPath: 'json', XPath: 'xml' };
 
-/** File name extensions that tell the format where the mapping does not. */
+/** File extensions that imply the format if the mapping does not name it. */
 const EXTENSIONS: ReadonlyMap<string, Formulation> = new Map([
   ['csv', 'csv'],
   ['tsv', 'csv'],
@@ -32,7 +32,7 @@ const COMPRESSIONS: Readonly<Record<string, FileSource['compression'] | 'later'>
   tarxz: 'later',
 };
 
-/** Descriptions of sources that are no files, by namespace, and their names for people. */
+/** Source descriptions that are not files, by namespace, with their display names. */
 const FOREIGN_SOURCES: readonly (readonly [string, string])[] = [
   ['http://www.w3.org/ns/csvw#', 'a CSVW description other than csvw:Table'],
   ['http://www.w3.org/ns/sparql-service-description#', 'a SPARQL service'],
@@ -41,7 +41,7 @@ const FOREIGN_SOURCES: readonly (readonly [string, string])[] = [
   ['http://www.w3.org/ns/hydra/core#', 'a Hydra web API'],
 ];
 
-/** The logical source that a statement of a triples map leads to; undefined, with diagnostics, where it cannot be read here. */
+/** The logical source of a triples map; undefined, with diagnostics, if it is not valid or not supported. */
 export function readLogicalSource(context: Context, statement: Statement, dialect: Dialect): LogicalSource | undefined {
   const { graph, report } = context;
   if (lookUp('properties', statement.property)?.name === 'logicalTable') return readLogicalTable(context, statement);
@@ -88,7 +88,7 @@ interface Access extends Pick<FileSource, 'path' | 'root' | 'nulls' | 'encoding'
   readonly id: string | undefined;
 }
 
-/** What an rml:source says about where the bytes are and how they are packed; `later` for a source that is no file. */
+/** Location and packing of the bytes of an rml:source; `later` for a source that is not a file. */
 function readAccess(context: Context, statement: Statement, dialect: Dialect): Access | 'later' | undefined {
   const { graph, report } = context;
   const plain = { nulls: [], encoding: undefined, compression: 'none', csv: undefined } as const;
@@ -106,7 +106,7 @@ function readAccess(context: Context, statement: Statement, dialect: Dialect): A
   }
   const id = nodeId(object) as string;
   if (object.kind === 'iri' && !graph.has(id) && !id.includes('#')) {
-    // The address of a document, or a name that the request binds to one.
+    // The address of a document, or a name that the request binds to an address.
     return { ...plain, id, path: id, root: { kind: 'mapping' } };
   }
   const foreign = describeForeign(context, id);
@@ -120,7 +120,7 @@ function readAccess(context: Context, statement: Statement, dialect: Dialect): A
   return node === undefined ? undefined : readFilePath(context, node);
 }
 
-/** `a database (d2rq:Database)` for a source that another vocabulary describes; undefined for one with a path. */
+/** For example `a database (d2rq:Database)`: a source described with another vocabulary; undefined for one with a path. */
 function describeForeign({ graph }: Context, id: string): string | undefined {
   const statements = graph.get(id)?.statements ?? [];
   if (isTable(graph, id) || statements.some(({ property }) => lookUp('properties', property)?.name === 'path')) return undefined;
@@ -153,7 +153,7 @@ function readFilePath(context: Context, node: MappingNode): Access | undefined {
   }
   const { object } = pathStatement;
   const path = url !== undefined && object.kind === 'iri' ? object.value : textOf(context, pathStatement, 'a path in quotes');
-  // The URL of a table is relative to what describes it.
+  // The URL of a table is relative to the document that describes it.
   const root = url !== undefined && node.all('root').length === 0 ? ({ kind: 'mapping' } as const) : readRoot(context, node);
   const nulls = node.all('null').map((statement) => textOf(context, statement, 'a text that stands for null'));
   const encoding = readEncoding(context, node);
@@ -174,7 +174,7 @@ function readFilePath(context: Context, node: MappingNode): Access | undefined {
   };
 }
 
-/** What the path is relative to; the working directory, as RML-IO has it, where nothing is said. */
+/** The base of a relative path; by default the working directory, as RML-IO says. */
 function readRoot(context: Context, node: MappingNode): FileSource['root'] {
   const statement = only(context, node, 'root');
   if (statement === undefined) return { kind: 'working-directory' };
@@ -193,7 +193,7 @@ function readEncoding(context: Context, node: MappingNode): string | undefined {
   const statement = only(context, node, 'encoding');
   if (statement === undefined) return undefined;
   const { object } = statement;
-  // RML-IO leaves its list of encodings open; a name in quotes is taken as the IANA name that it most likely is.
+  // RML-IO leaves its list of encodings open: a quoted name is taken as an IANA name.
   if (object.kind === 'literal') {
     if (isEncoding(object.value)) return object.value.toLowerCase();
     const message = `rml:encoding takes the name of an encoding, found ${describeTerm(object)}`;
@@ -227,7 +227,7 @@ function readCompression(context: Context, node: MappingNode): FileSource['compr
   return 'none';
 }
 
-/** A value that its property does not take: a term that does not exist, or something else. */
+/** Reports a value that its property does not accept: an unknown term, or another kind of value. */
 function reportValue(
   context: Context,
   statement: Statement,
@@ -248,12 +248,12 @@ interface ReadFormulation {
   readonly namespaces: Readonly<Record<string, string>>;
 }
 
-/** The format that a logical source names, else the one that the extension of `path` tells. */
+/** The format that a logical source names, else the one that the extension of `path` implies. */
 function readFormulation(context: Context, node: MappingNode, access: Access | undefined): ReadFormulation | undefined {
   const { graph, report } = context;
   const statement = only(context, node, 'referenceFormulation');
   if (statement === undefined) {
-    // Without a path the source has been reported already, and the format is the lesser worry.
+    // Without a path, the source has already been reported; a second finding about the format would not help.
     if (access === undefined) return undefined;
     if (access.csv !== undefined) return { kind: 'csv', namespaces: {} };
     const { path } = access;

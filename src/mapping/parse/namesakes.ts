@@ -1,9 +1,10 @@
 /**
- * Nodes of several documents that happen to have one name.
+ * Equal names for different nodes in several documents.
  *
- * Mappings are written one by one: `<#TriplesMap1>` is the first triples map of many, and tools number nodes anew in each document
- * (`:s_000`). Documents that contradict each other about a node, in what it may have one of, were not written together: a node that both
- * describe is a node of its own in each, and references within a document mean that one. Documents that complete each other are one mapping.
+ * Mappings are written independently: `<#TriplesMap1>` is the first triples map of many, and tools restart their numbering in each document
+ * (`:s_000`). Two documents that contradict each other about a node, in a property that has one value, were not written together. A node
+ * that both describe is then a separate node in each, and references within a document mean its own. Documents that complement each other
+ * are one mapping.
  */
 import { Links } from '../../core/links.ts';
 import type { Origin, RdfTerm } from '../model/model.ts';
@@ -11,7 +12,7 @@ import { lookUp } from '../vocabulary/namespaces.ts';
 import type { Property } from '../vocabulary/vocabulary.ts';
 import type { Statement } from './document.ts';
 
-/** A statement, and what it is about. */
+/** A statement with its subject. */
 export interface Described {
   readonly subject: RdfTerm;
   readonly subjectOrigin: Origin;
@@ -20,7 +21,7 @@ export interface Described {
 
 type Document = readonly Described[];
 
-/** The statements of each document, with nodes that are not the same renamed: `…#TriplesMap1~2` is that of the second mapping which has it. */
+/** Returns the statements of each document with namesakes renamed: `…#TriplesMap1~2` is the node of the second mapping that uses the name. */
 export function renameNamesakes(documents: readonly Document[]): readonly Document[] {
   const homes = new Map<string, Set<number>>();
   for (const [at, statements] of documents.entries())
@@ -29,7 +30,7 @@ export function renameNamesakes(documents: readonly Document[]): readonly Docume
   if (shared.size === 0) return documents;
 
   const together = consistentDocuments(documents, shared);
-  /** By node and then by company: the name. */
+  /** New names by node, then by group of documents. */
   const names = new Map<string, ReadonlyMap<number, string>>();
   for (const [iri, sharers] of shared) {
     const leaders = new Set([...sharers].map((one) => together.leaderOf(one)));
@@ -48,7 +49,7 @@ export function renameNamesakes(documents: readonly Document[]): readonly Docume
   });
 }
 
-/** Which documents are one mapping: those that share a node and contradict each other nowhere. */
+/** Groups of documents that form one mapping: they share a node and do not contradict each other. */
 function consistentDocuments(documents: readonly Document[], shared: ReadonlyMap<string, ReadonlySet<number>>): Links<number> {
   const said = documents.map((statements) => assertionsOf(statements, shared));
   const links = new Links<number>();
@@ -66,7 +67,7 @@ function consistentDocuments(documents: readonly Document[], shared: ReadonlyMap
   return links;
 }
 
-/** Whether two documents say the same wherever both say something. */
+/** Whether two documents agree wherever both describe something. */
 function agree(a: Assertions, b: Assertions): boolean {
   for (const [what, objects] of a) {
     const others = b.get(what);
@@ -96,7 +97,7 @@ function setOf<K, V>(map: Map<K, Set<V>>, key: K): Set<V> {
 
 const nameOf = ({ property }: Statement): Property | undefined => lookUp('properties', property)?.name;
 
-/** What a node may have several of. Of everything else, two documents that say different things mean two nodes. */
+/** Properties that may have several values. For any other property, two documents with different values mean two nodes. */
 const SEVERAL: ReadonlySet<Property> = new Set<Property>([
   'predicateObjectMap',
   'predicate',
@@ -112,7 +113,7 @@ const SEVERAL: ReadonlySet<Property> = new Set<Property>([
   'logicalTarget',
 ]);
 
-/** Whose objects are terms of the data. */
+/** Properties whose objects are terms of the output. */
 const VALUES: ReadonlySet<Property> = new Set<Property>([
   'constant',
   'subject',

@@ -1,8 +1,8 @@
 /**
- * A node of the mapping, seen as what the property that leads to it says it is.
+ * A node of the mapping in the role that the property leading to it gives it.
  *
- * Every statement of a node in an RML namespace is checked here, once for each place where it is used: unknown terms, terms at the
- * wrong place, and terms of parts of the language that come later.
+ * Every statement of a node in an RML namespace is checked here, once per role: unknown terms, misplaced terms, and terms of features that
+ * are not supported yet.
  */
 import { didYouMean } from '../../core/nearest.ts';
 import type { Report } from '../model/diagnostics.ts';
@@ -13,20 +13,20 @@ import { type Graph, nodeId, type Statement } from './document.ts';
 
 export const RDF_TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
 
-/** What reading a mapping shares. */
+/** Shared state of reading a mapping. */
 export interface Context {
   readonly graph: Graph;
   readonly report: Report;
-  /** Ids of the nodes that were read as something; the others are checked for unknown terms at the end. */
+  /** Ids of the nodes that were read in some role; the others are checked for unknown terms at the end. */
   readonly visited: Set<string>;
 }
 
 export interface MappingNode {
   readonly id: string;
   readonly place: Place;
-  /** Where the node is described; where it is named if nothing is said about it. */
+  /** Where the node is described, or where it is named if it has no description. */
   readonly origin: Origin;
-  /** False when one of its statements was reported: what is missing may then be what was reported. */
+  /** False when one of its statements was reported: a missing property may then be the reported one. */
   readonly valid: boolean;
   readonly classes: ReadonlySet<Class>;
   /** The statements of a property, in document order. */
@@ -36,7 +36,7 @@ export interface MappingNode {
 /** `a triples map`, `an object map`. */
 export const withArticle = (place: Place): string => `${/^[aeiou]/.test(place) ? 'an' : 'a'} ${place}`;
 
-/** The node that a statement points at; undefined, with a diagnostic, for a literal and for an IRI that nothing is said about. */
+/** The node that a statement points to; undefined, with a diagnostic, for a literal and for an IRI without a description. */
 export function nodeOf(context: Context, statement: Statement, place: Place): MappingNode | undefined {
   const { graph, report } = context;
   const id = nodeId(statement.object);
@@ -58,7 +58,7 @@ export function nodeOf(context: Context, statement: Statement, place: Place): Ma
   return readNode(context, id, place, statement.origin);
 }
 
-/** A node by its id, checked as `place`. */
+/** Reads a node by its id and checks it in the role `place`. */
 export function readNode(context: Context, id: string, place: Place, named: Origin): MappingNode {
   const { graph, report, visited } = context;
   visited.add(id);
@@ -89,7 +89,7 @@ export function readNode(context: Context, id: string, place: Place, named: Orig
   };
 }
 
-/** Reports each part of the language that a node uses and that comes later, once; whether there was any. */
+/** Reports each unsupported feature that a node uses, once. Returns whether there was any. */
 function reportLaterTerms(report: Report, statements: readonly Statement[]): boolean {
   const reported = new Set<Later>();
   for (const { property, propertyOrigin, object, origin } of statements) {
@@ -104,7 +104,7 @@ function reportLaterTerms(report: Report, statements: readonly Statement[]): boo
   return reported.size > 0;
 }
 
-/** The property that a statement uses, if it is ours and may stand here; beside terms that come later, anything may. */
+/** The property of a statement if it is an RML property that may occur here. Next to terms of unsupported features, any property may occur. */
 function checkProperty(report: Report, statement: Statement, place: Place, later: boolean): Property | undefined {
   const term = lookUp('properties', statement.property);
   if (term === undefined) return undefined;
@@ -141,13 +141,13 @@ function checkClass(report: Report, statement: Statement, place: Place): Class |
   }
   const places: readonly Place[] | Later = CLASSES[term.name];
   if (typeof places !== 'string' && places.length > 0 && !places.includes(place)) {
-    // A class changes nothing in what is mapped, so a wrong one is worth a word but not the run.
+    // A class has no effect on the mapping, so a wrong one gives a warning, not an error.
     report.warning('misplaced-term', statement.origin, `${term.short} is not ${withArticle(place)}, as which this node is used`);
   }
   return term.name;
 }
 
-/** Unknown terms on nodes that no property of ours leads to, for example because that property is the misspelt one. */
+/** Reports unknown terms on nodes to which no known property leads, for example because that property is misspelt. */
 export function checkUnvisited({ graph, report, visited }: Context): void {
   for (const node of graph.values()) {
     if (visited.has(node.id)) continue;
@@ -155,7 +155,7 @@ export function checkUnvisited({ graph, report, visited }: Context): void {
       const isClass = statement.property === RDF_TYPE && statement.object.kind === 'iri';
       const term = isClass ? lookUp('classes', statement.object.value) : lookUp('properties', statement.property);
       if (term === undefined || term.name !== undefined) continue;
-      // An individual such as rml:CSV is named, not described; a vocabulary file that describes it is no mistake.
+      // An individual such as rml:CSV is named, not described; a vocabulary file that describes it is fine.
       if (isClass && lookUp('individuals', statement.object.value)?.name !== undefined) continue;
       if (isClass) reportUnknownClass(report, term, statement);
       else reportUnknown(report, 'property', term.short, statement.propertyOrigin, term.others());
@@ -163,7 +163,7 @@ export function checkUnvisited({ graph, report, visited }: Context): void {
   }
 }
 
-/** In the older vocabularies people invent classes (`rr:Subject`), which change nothing in what is mapped. */
+/** Legacy mappings contain invented classes (`rr:Subject`), which have no effect. */
 function reportUnknownClass(report: Report, term: KnownTerm<unknown>, { origin }: Statement): void {
   if (term.dialect === 'rml') {
     reportUnknown(report, 'class', term.short, origin, term.others());
@@ -177,7 +177,7 @@ function reportOlder(report: Report, term: KnownTerm<unknown> | undefined, origi
   if (term?.instead !== undefined) report.warning('older-term', origin, `${term.short} is no term of today's`, `write ${term.instead}`);
 }
 
-/** An IRI in one of our namespaces that is no term; `otherwise` is the hint where nothing is near. */
+/** Reports an IRI in an RML namespace that is not a term; `otherwise` is the hint if no term is near. */
 export function reportUnknown(
   report: Report,
   kind: string,
@@ -194,10 +194,10 @@ export function reportLater(report: Report, what: string, origin: Origin, later:
   report.error('not-supported', origin, `${what}: ${name} are not supported yet by this version`, hint);
 }
 
-/** The only statement among those of `properties`; a further one is reported. */
+/** The only statement with one of `properties`; further ones are reported. */
 export function only(context: Context, node: MappingNode, ...properties: readonly Property[]): Statement | undefined {
   const found = properties.flatMap((property) => node.all(property));
-  // Of several properties, the first is the one that comes first in the documents.
+  // With several properties, the first statement in document order wins.
   const inOrder = found.length > 1 ? context.graph.get(node.id)?.statements.filter((statement) => found.includes(statement)) : found;
   const [first, second] = inOrder ?? found;
   if (first !== undefined && second !== undefined) {

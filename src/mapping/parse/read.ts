@@ -1,7 +1,7 @@
 /**
- * Text → mapping: Turtle documents in any RML dialect become one model, and everything that is wrong with them is said at once.
+ * Text → mapping: Turtle documents in any RML dialect become one model. All problems are reported together.
  *
- * Dialects are normalised by the tables of `vocabulary.ts`; what a node is follows from the property that leads to it.
+ * Dialects are normalised by the tables of `vocabulary.ts`; the role of a node follows from the property that leads to it.
  */
 import { didYouMean, nearest } from '../../core/nearest.ts';
 import { Report } from '../model/diagnostics.ts';
@@ -13,11 +13,11 @@ import { type Context, checkUnvisited, RDF_TYPE } from './node.ts';
 import { readTriplesMap } from './triples-map.ts';
 
 /**
- * Reads documents as one mapping. Never throws for what they say.
+ * Reads documents as one mapping. Never throws because of their content.
  *
- * `mapping` holds the triples maps without an error, in document order, and frozen; a mapping with any error should not be run.
- * Diagnostics come in the order of the documents, then by position. Where a document is not Turtle, only that is reported: what
- * the others say about nodes of the broken one would be reported wrongly.
+ * `mapping` holds the valid triples maps, in document order, frozen; a mapping with any error should not be run. Diagnostics are sorted by
+ * document, then by position. If a document is not valid Turtle, only that is reported, because findings in other documents that refer to
+ * it would be wrong.
  */
 export function readMapping(documents: readonly Document[], options: ReadOptions): { mapping: Mapping; diagnostics: Diagnostic[] } {
   const report = new Report();
@@ -38,10 +38,10 @@ export function readMapping(documents: readonly Document[], options: ReadOptions
   return { mapping: deepFreeze({ triplesMaps }), diagnostics: report.sorted(names) };
 }
 
-/** The properties that only a triples map has. */
+/** Properties that only triples maps have. */
 const SIGNS: ReadonlySet<Property> = new Set<Property>(['logicalSource', 'logicalTable', 'subjectMap', 'subject', 'predicateObjectMap']);
 
-/** A node with the class, or with a property, that only triples maps have. */
+/** A node with the class, or a property, that only triples maps have. */
 function isTriplesMap(node: GraphNode): boolean {
   return node.statements.some(({ property, object }) => {
     if (property === RDF_TYPE) {
@@ -55,7 +55,7 @@ function isTriplesMap(node: GraphNode): boolean {
   });
 }
 
-/** What a function term map of the older kind points at: it has predicate object maps for its parameters, and maps nothing itself. */
+/** The target of a legacy function term map: it has predicate object maps for its parameters, and maps nothing itself. */
 function functionNodes(graph: Graph): Set<string | undefined> {
   const statements = [...graph.values()].flatMap((node) => node.statements);
   return new Set(
@@ -63,7 +63,7 @@ function functionNodes(graph: Graph): Set<string | undefined> {
   );
 }
 
-/** Nothing to map at all: most likely the vocabulary's namespace is misspelt. */
+/** There is no triples map at all: most likely the namespace is misspelt. */
 function reportNothing(report: Report, graph: Graph, documents: readonly Document[]): void {
   const origin = { document: documents[0]?.name ?? '', line: 1, column: 1 };
   const namespaces = new Set<string>();
@@ -82,10 +82,7 @@ function reportNothing(report: Report, graph: Graph, documents: readonly Documen
   report.error('no-triples-map', origin, 'no triples map is described', 'a triples map has rml:logicalSource and rml:subjectMap');
 }
 
-/**
- * Looks up every parent. Triples maps whose parent is missing, or was left out for its own errors, are left out as well, and so
- * on until every parent that is named is there.
- */
+/** Looks up every parent. A triples map whose parent is missing or invalid is left out as well, and so on until every named parent exists. */
 function checkParents(report: Report, triplesMaps: readonly TriplesMap[], ids: readonly string[]): TriplesMap[] {
   const known = new Set(ids);
   const joinless = new Set<string>();
@@ -117,11 +114,11 @@ function checkParents(report: Report, triplesMaps: readonly TriplesMap[], ids: r
 const references = (map: TriplesMap): ReferencingObjectMap[] =>
   map.predicateObjects.flatMap(({ objects }) => objects.filter((object) => object.kind === 'referencing'));
 
-/** Without a join condition, child and parent are of the same record, so they must have the same records. */
+/** Without a join condition, child and parent mean the same record, so they must have the same records. */
 const hasSameRecords = (child: TriplesMap, { conditions }: ReferencingObjectMap, parent: TriplesMap | undefined): boolean =>
   conditions.length > 0 || parent === undefined || recordsOf(child.source) === recordsOf(parent.source);
 
-/** The same triples map, whose references among `crossed` mean all records of their parents. */
+/** The triples map with its references among `crossed` changed to mean all records of their parents. */
 const withPairs = (map: TriplesMap, crossed: ReadonlySet<ReferencingObjectMap>): TriplesMap => ({
   ...map,
   predicateObjects: map.predicateObjects.map((predicateObject) => ({
@@ -132,7 +129,7 @@ const withPairs = (map: TriplesMap, crossed: ReadonlySet<ReferencingObjectMap>):
   })),
 });
 
-/** An error of today's RML, which has the condition; the older engines pair all records with all, so it is a warning of the older ones. */
+/** An error in current RML, which requires the condition; legacy engines pair all records with all, so legacy mappings get a warning. */
 function reportJoin(report: Report, child: TriplesMap, reference: ReferencingObjectMap): boolean {
   const isError = child.dialect === 'rml';
   const message = `${child.name} and its parent ${shorten(reference.parent)} read different records, and no join condition says which belong together`;
@@ -145,7 +142,7 @@ function reportJoin(report: Report, child: TriplesMap, reference: ReferencingObj
   return isError;
 }
 
-/** Equal for sources of the same records, which are referred to in the same way. */
+/** Equal for sources with the same records and the same reference syntax. */
 function recordsOf(source: LogicalSource): string {
   if (source.kind === 'file') {
     const { path, root, formulation, iterator } = source;

@@ -1,13 +1,13 @@
-/** The text of an SQL query: one SELECT, as PostgreSQL and as MySQL read it, without the semicolon at its end. */
+/** Checks the text of an SQL query: one SELECT, as PostgreSQL and MySQL read it, without the trailing semicolon. */
 
 export type ReadQuery =
   | { readonly kind: 'query'; readonly sql: string }
-  /** `found` is what stands there instead of one SELECT. */
+  /** `found` describes the text if it is not one SELECT. */
   | { readonly kind: 'fault'; readonly found: string; readonly hint: string | undefined };
 
 /**
- * Tokens of each product; the first group is white space or a comment, the second a semicolon, and what no alternative takes is a
- * quote without an end. They differ in what escapes a quote, in quotes of their own, and in comments.
+ * Tokens of each product. The first group is white space or a comment, the second a semicolon; what no alternative matches is an
+ * unterminated quote. The products differ in escapes within quotes, in their own kinds of quotes, and in comments.
  */
 const PRODUCTS = {
   postgresql:
@@ -17,20 +17,18 @@ const PRODUCTS = {
 } as const;
 
 interface Outline {
-  /** Where the first token that is no comment begins; the text's length where there is none. */
+  /** Start of the first token that is not a comment; the text's length if there is none. */
   readonly start: number;
-  /** Where the last one ends. */
+  /** End of the last such token. */
   readonly end: number;
-  /** Whether a semicolon stands between the two. */
+  /** Whether there is a semicolon between the two. */
   readonly several: boolean;
 }
 
-/** What begins a query that gives rows. */
+/** Keywords that begin a query with a result set. */
 const SELECT = /(?:select|with|values|table)\b|\(/iy;
 
-/**
- * A text is judged where the products that can read it agree; one that they read differently is taken as it is, for the database to judge.
- */
+/** A text is rejected only if all products that can tokenise it agree; otherwise it goes to the database unchanged. */
 export function readQuery(text: string): ReadQuery {
   const [outline, ...others] = [outlineOf(text, PRODUCTS.postgresql), outlineOf(text, PRODUCTS.mysql)].filter((read) => read !== undefined);
   const agree = others.every(({ start, end, several }) => start === outline?.start && end === outline.end && several === outline.several);
@@ -47,7 +45,7 @@ export function readQuery(text: string): ReadQuery {
   return { kind: 'query', sql: text.slice(0, end).trimStart() };
 }
 
-/** undefined: the product cannot read it. */
+/** undefined: the product cannot tokenise the text. */
 function outlineOf(text: string, tokens: RegExp): Outline | undefined {
   let start = -1;
   let end = text.length;

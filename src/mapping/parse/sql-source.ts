@@ -1,8 +1,8 @@
 /**
- * Logical sources over databases, in every spelling: R2RML's logical tables, the older RML's tables and queries, and today's reference
- * formulations rml:SQL2008Table and rml:SQL2008Query, over a d2rq:Database or the database that the run is given.
+ * Logical sources over databases, in every dialect: logical tables of R2RML, tables and queries of legacy RML, and the current reference
+ * formulations rml:SQL2008Table and rml:SQL2008Query; over a d2rq:Database or the database that the run is configured with.
  *
- * No message shows what a database's description says: it holds passwords.
+ * Messages never quote the description of a database, because it contains passwords.
  *
  * @see https://www.w3.org/TR/r2rml/#logical-tables and https://kg-construct.github.io/rml-io-registry/
  */
@@ -18,7 +18,7 @@ const D2RQ = USUAL_PREFIXES.d2rq as string;
 const CONNECTION_PROPERTIES = ['jdbcDSN', 'jdbcDriver', 'username', 'password'] as const;
 type ConnectionProperty = (typeof CONNECTION_PROPERTIES)[number];
 
-/** Settings of D2RQ's own engine, which change no result here. */
+/** Settings of the D2RQ engine that have no effect here. */
 const ENGINE_PROPERTIES = ['resultSizeLimit', 'fetchSize', 'startupSQLScript', 'allowDistinct', 'useAllOptimizations'];
 
 /** @see https://www.w3.org/2001/sw/wiki/RDB2RDF/SQL_Version_IRIs */
@@ -46,7 +46,7 @@ export const isDatabase = (graph: Graph, id: string | undefined): boolean =>
   id !== undefined &&
   (graph.get(id)?.statements ?? []).some(({ property, object }) => (property === RDF_TYPE ? object.value : property).startsWith(D2RQ));
 
-/** Whether a logical source names a table, a query, or a formulation that only databases have. */
+/** Whether a logical source names a table, a query, or a reference formulation of databases. */
 export function asksDatabase(node: MappingNode): boolean {
   if ((['query', 'sqlQuery', 'tableName', 'sqlVersion'] as const).some((property) => node.all(property).length > 0)) return true;
   return node.all('referenceFormulation').some(({ object }) => {
@@ -55,7 +55,7 @@ export function asksDatabase(node: MappingNode): boolean {
   });
 }
 
-/** The logical table of R2RML that a statement leads to: a table or view, or a query, of the run's database. */
+/** An R2RML logical table: a table, view or query of the run's database. */
 export function readLogicalTable(context: Context, statement: Statement): SqlSource | undefined {
   const { report } = context;
   const before = report.errors;
@@ -73,7 +73,7 @@ export function readLogicalTable(context: Context, statement: Statement): SqlSou
   return { kind: 'sql', origin: node.origin, ids: [node.id], connection: undefined, content, references: 'identifiers', nulls: [] };
 }
 
-/** The logical source of RML that `node` is: over the database that `source` describes, or the run's where there is no rml:source. */
+/** The RML logical source `node` over the database that `source` describes, or over the run's database if there is no rml:source. */
 export function readSqlSource(context: Context, node: MappingNode, source: Statement | undefined): SqlSource | undefined {
   const { report } = context;
   const before = report.errors;
@@ -93,7 +93,7 @@ export function readSqlSource(context: Context, node: MappingNode, source: State
   };
 }
 
-/** What rml:iterator is; undefined where it is nothing: the older RML has properties for tables and queries. */
+/** What rml:iterator contains; undefined if it has no meaning, because legacy RML has separate properties for tables and queries. */
 type Formulation = 'SQL2008Table' | 'SQL2008Query' | undefined;
 
 function readFormulation(context: Context, node: MappingNode): Formulation | 'wrong' {
@@ -116,7 +116,7 @@ function readFormulation(context: Context, node: MappingNode): Formulation | 'wr
         report.error('contradiction', origin, `${term.short} reads documents, and this logical source asks a database`, hint);
         return 'wrong';
       }
-      // The older RML says ql:CSV of databases, too: their rows are read alike.
+      // Legacy RML also uses ql:CSV for databases; their rows are read alike.
       if (term.name !== 'CSV') {
         const message = `${term.short} has no effect on a database: a reference is the name of a column`;
         report.warning('unused-formulation', origin, message, 'remove it, or write ql:CSV');
@@ -212,7 +212,7 @@ function checkVersions(context: Context, node: MappingNode): void {
     } else if (!SQL_VERSIONS.includes(shorten(object.value)) && lookUp('individuals', object.value)?.name !== 'SQL2008') {
       const message = `${shorten(object.value)} is no SQL version that R2RML knows`;
       const near = didYouMean(shorten(object.value), SQL_VERSIONS, localName);
-      // Other vocabularies may have versions of their own, and no query is read by its version.
+      // Other vocabularies may have their own SQL versions, and queries are not parsed by version.
       if (lookUp('individuals', object.value) === undefined) {
         context.report.warning('unknown-sql-version', origin, message, near ?? 'queries go to the database as they are');
       } else context.report.error('unknown-sql-version', origin, message, near ?? 'leave it out: queries go to the database as they are');
@@ -230,7 +230,7 @@ function readDatabase(context: Context, source: Statement): Database | undefined
   const { graph, report } = context;
   const before = report.errors;
   if (!isDatabase(graph, nodeId(source.object))) {
-    // Not shown: it may be a URL with a password.
+    // Not quoted in messages: it may be a URL with a password.
     const message = 'this logical source asks a database, and its rml:source is none';
     report.error('no-database', source.origin, message, `${DATABASE_HINT}, or leave rml:source out for the database of the run (JDBC_URL)`);
     return undefined;
@@ -257,7 +257,7 @@ function readDatabase(context: Context, source: Statement): Database | undefined
   return { id: node.id, connection, nulls: nulls.filter((text) => text !== undefined) };
 }
 
-/** What D2RQ's properties of a database say, and a word about those that say nothing here. */
+/** Reads D2RQ properties of a database, and warns about those without effect. */
 function readDescription({ graph, report }: Context, { id }: MappingNode): ReadonlyMap<ConnectionProperty, string> {
   const texts = new Map<ConnectionProperty, string>();
   for (const { property, propertyOrigin, object, origin } of graph.get(id)?.statements ?? []) {

@@ -1,9 +1,9 @@
-/** What the Turtle parser's errors mean, in words that say what was found, what was expected and where. */
+/** Translates errors of the Turtle parser: what was found, what was expected and where. */
 import { didYouMean } from '../../core/nearest.ts';
 import type { Origin } from '../model/model.ts';
 import { USUAL_PREFIXES } from '../vocabulary/namespaces.ts';
 
-/** A token of n3: `line` is 1-based, `start` and `end` are 0-based columns, `end` of a text over several lines is on `endLine`. */
+/** A token of n3. `line` is 1-based, `start` and `end` are 0-based columns; `end` of a multi-line text is on `endLine`. */
 export interface Token {
   readonly type: string;
   readonly value: string;
@@ -19,7 +19,7 @@ interface Finding {
   readonly hint: string | undefined;
 }
 
-/** Pattern of the parser's message → what the document should have held there, and what to do. */
+/** Pattern of the parser's message → what was expected, and what to do. */
 const EXPECTATIONS: readonly (readonly [RegExp, string, string?])[] = [
   [/^Expected punctuation to follow/, '`;`, `,`, `.` or `]`', 'the statement before it may lack its `;`'],
   [/^Expected dot to follow/, '`.`'],
@@ -34,13 +34,13 @@ const EXPECTATIONS: readonly (readonly [RegExp, string, string?])[] = [
   [/^Unexpected graph/, 'a statement; Turtle has no graphs in braces'],
 ];
 
-/** A place on the line of a property whose text is secret, or right below it: what stands there may be a piece of that text. */
+/** A position on the line of a property with a secret text, or on the next line: the text there may be part of the secret. */
 const SECRET = /(?:password|jdbcDSN)>?\s(?:\s*|[^\n]*)$/i;
-/** Tokens that hold no text. */
+/** Tokens without text. */
 const BARE = /^(?:eof|[.;,[\](){}])$/;
 const SECRET_HINT = 'write it in quotes, with \\" for a quote and \\\\ for a backslash in it, and a `;` behind it';
 
-/** What `error`, thrown by n3 for `text`, says to the author of the document. Errors that n3 did not make are thrown on. */
+/** Converts an `error` thrown by n3 for `text` to a finding for the author of the document. Other errors are rethrown. */
 export function syntaxFinding(error: unknown, document: string, text: string): Finding & { readonly origin: Origin } {
   const context =
     error instanceof Error ? (error as { context?: { token?: Token; line: number; previousToken?: Token } }).context : undefined;
@@ -79,7 +79,7 @@ function grammarFinding(message: string, found: string, token: Token, text: stri
   return { message: `found ${found}, expected ${known[1]}`, hint: bracket ?? usual };
 }
 
-/** In a text without escaped backslashes. */
+/** For a text without escaped backslashes. */
 const BAD_ESCAPE =
   /\\(?!["'nrtfb]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|U(?!0000[dD][89a-fA-F])[0-9a-fA-F]{8})(?:u[0-9a-fA-F]{0,4}|U[0-9a-fA-F]{0,8}|.)/;
 
@@ -105,7 +105,7 @@ function lexicalFinding(text: string, line: number, column: number): Finding {
 
 const firstWord = (rest: string): string => (/^\S{1,40}/.exec(rest) ?? [''])[0];
 
-/** When a statement or the document ends too early: which bracket is open, as far as brackets outside of texts and comments tell. */
+/** For a statement or document that ends too early: the bracket that is still open, ignoring brackets in texts and comments. */
 function unclosed(text: string): string | undefined {
   const bare = text.replace(/"""[^]*?"""|'''[^]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|<[^<>"{}|^`\\\s]*>|#.*/g, (hit) =>
     hit.replace(/\S/g, ' '),
@@ -136,7 +136,7 @@ const textBefore = (text: string, { line, column }: { readonly line: number; rea
 
 const lineOf = (text: string, line: number): string | undefined => text.split(/\r\n|\r|\n/)[line - 1];
 
-/** Where the first thing after `token` begins, past blanks and comments: there the lexer stopped. */
+/** Position of the next token after `token`, past blanks and comments: where the lexer stopped. */
 function afterToken(text: string, token: Token | undefined): { line: number; column: number } {
   const lines = text.split(/\r\n|\r|\n/);
   let line = token === undefined ? 1 : (token.endLine ?? token.line);

@@ -1,4 +1,4 @@
-/** Term maps and what they are made of: expressions, term types, languages, datatypes. */
+/** Term maps and their parts: expressions, term types, languages, datatypes. */
 import { findNotInIri, hasScheme } from '../../core/text.ts';
 import { XSD } from '../../core/value.ts';
 import { type Expression, expressionText, type Origin, type RdfTerm, type TermMap, type TermType } from '../model/model.ts';
@@ -14,7 +14,7 @@ type TermKind = RdfTerm['kind'];
 type Constant = Extract<Expression, { kind: 'constant' }>;
 type Template = Extract<Expression, { kind: 'template' }>;
 
-/** What may come out of a term map. A blank node as a graph's name is RDF, though RML-Core asks for an IRI. */
+/** The term types that each position allows. A blank node as graph name is valid RDF, though RML-Core requires an IRI. */
 const KINDS: Readonly<Record<TermPlace, readonly TermKind[]>> = {
   'subject map': ['iri', 'blank'],
   'predicate map': ['iri'],
@@ -36,7 +36,7 @@ const KIND_NAMES: Readonly<Record<TermKind, string>> = { iri: 'IRI', blank: 'bla
 
 const kindOf = (termType: TermType): TermKind => (termType === 'blank' || termType === 'literal' ? termType : 'iri');
 
-/** The term maps of a property, then those of its constant shortcut; what is not sound is left out. */
+/** The term maps of a property, then those of its constant shortcut; invalid ones are left out. */
 export function readTermMaps(context: Context, node: MappingNode, property: Property, shortcut: Property, place: TermPlace): TermMap[] {
   return [
     ...node.all(property).map((statement) => readTermMap(context, statement, place)),
@@ -44,13 +44,13 @@ export function readTermMaps(context: Context, node: MappingNode, property: Prop
   ].filter((map) => map !== undefined);
 }
 
-/** The term map that a statement such as `rml:subjectMap […]` leads to. */
+/** The term map of a statement such as `rml:subjectMap […]`. */
 export function readTermMap(context: Context, statement: Statement, place: TermPlace): TermMap | undefined {
   const node = nodeOf(context, statement, place);
   return node === undefined ? undefined : termMapOf(context, node, place);
 }
 
-/** The term map that a shortcut such as `rml:subject <…>` stands for. */
+/** The term map of a shortcut such as `rml:subject <…>`. */
 export function readConstant(context: Context, statement: Statement, place: TermPlace): TermMap | undefined {
   const found = constantOf(context, statement, `${shorten(statement.property)}Map`);
   const expression = found === undefined ? undefined : readConstantAs(context, found, place, undefined, shorten(statement.property));
@@ -119,7 +119,7 @@ export function termMapOf(context: Context, node: MappingNode, place: TermPlace)
   return foldLiteral(context, map);
 }
 
-/** The one expression of a node; undefined when there is none or, with a diagnostic, when it is not sound. */
+/** The single expression of a node; undefined if there is none or, with a diagnostic, if it is not valid. */
 export function readExpression(context: Context, node: MappingNode): Expression | undefined {
   const statement = only(context, node, 'constant', 'reference', 'template');
   if (statement === undefined) return undefined;
@@ -136,7 +136,7 @@ export function readExpression(context: Context, node: MappingNode): Expression 
   }
 }
 
-/** An expression map (rml:childMap and its like) that a statement leads to. */
+/** The expression map (rml:childMap and the like) of a statement. */
 export function readExpressionMap(context: Context, statement: Statement, place: Place): Expression | undefined {
   const before = context.report.errors;
   const node = nodeOf(context, statement, place);
@@ -159,7 +159,7 @@ function templateOf(context: Context, statement: Statement): Expression | undefi
 }
 
 /**
- * An inverse expression tells a database how to find the row of a term, and changes no statement: it is checked, and not used.
+ * An inverse expression tells a database how to find the row of a term, and changes no statement. It is checked but not used.
  *
  * @see https://www.w3.org/TR/r2rml/#inverse
  */
@@ -171,7 +171,7 @@ function checkInverse(context: Context, node: MappingNode): void {
   context.report.warning('unused-inverse', statement.origin, message, 'write columns in braces: {deptno} = …');
 }
 
-/** `map` is the property that would take a node, for whoever wrote one where a constant is meant. */
+/** `map` is the property that accepts a node, for the hint when a node is found where a constant is expected. */
 function constantOf(context: Context, statement: Statement, map: string | undefined): Constant | undefined {
   if (statement.object.kind !== 'blank') return { kind: 'constant', origin: statement.origin, term: statement.object };
   const hint = map === undefined ? undefined : `for a map, write ${map}`;
@@ -185,10 +185,11 @@ function constantOf(context: Context, statement: Statement, map: string | undefi
 }
 
 /**
- * A constant as its place takes it: a text is an IRI where term type rml:IRI asks for one, and, if it is absolute, where nothing else
- * may stand. RML-Core gives constants no term type; what YARRRML's older tools write means an IRI, and every engine takes it for one.
+ * Converts a constant to the kind of term its position needs: a text becomes an IRI if the term type is rml:IRI or, for an absolute IRI, if
+ * only IRIs are allowed there. RML-Core gives constants no term type; but older YARRRML tools write texts for IRIs, and every engine
+ * accepts that.
  *
- * @returns undefined, with a diagnostic, for a text that no IRI may be
+ * @returns undefined, with a diagnostic, for a text that is not an IRI
  */
 function readConstantAs(
   context: Context,
@@ -214,13 +215,13 @@ function readConstantAs(
   return { ...constant, term: { kind: 'iri', value: term.value } };
 }
 
-/** Whether a term is a text that may be meant as an IRI. */
+/** Whether a term is a text that could be meant as an IRI. */
 const isText = (term: RdfTerm): boolean => term.kind === 'literal' && [`${XSD}string`, `${XSD}anyURI`].includes(term.datatype);
 
-/** Whether a text says by its scheme that it is meant as an IRI. */
+/** Whether the scheme of a text shows that it is meant as an IRI. */
 export const isIriText = (term: RdfTerm): boolean => isText(term) && hasScheme(term.value);
 
-/** A template that makes IRIs, its own text checked; without references it is a constant. */
+/** A template for IRIs whose constant text is checked. Without references it is a constant. */
 function readIriTemplate(context: Context, template: Template, termType: TermType): Template | Constant {
   const { origin, parts } = template;
   const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
@@ -229,7 +230,7 @@ function readIriTemplate(context: Context, template: Template, termType: TermTyp
   return texts.length < parts.length ? template : { kind: 'constant', origin, term: { kind: 'iri', value: texts.join('') } };
 }
 
-/** Whether a text of the mapping may be part of an IRI of the term type. */
+/** Whether a constant text may be part of an IRI of the term type. */
 function checkIriText({ report }: Context, origin: Origin, text: string, termType: TermType, what: string): boolean {
   if (termType === 'unsafe-iri' || termType === 'unsafe-uri') return true;
   const at = findNotInIri(text);
@@ -256,7 +257,7 @@ function checkConstant(context: Context, constant: Constant, place: TermPlace): 
 
 const termTypeOfConstant = (term: RdfTerm): TermType => term.kind;
 
-/** The term type that a map names, if it does. */
+/** The term type that a map names, if any. */
 function readTermType(context: Context, node: MappingNode): TermType | undefined {
   const statement = only(context, node, 'termType');
   if (statement === undefined) return undefined;
@@ -275,7 +276,7 @@ function readTermType(context: Context, node: MappingNode): TermType | undefined
 }
 
 /**
- * The term type of a map: the constant's own, else the one that is named, else the default of place and expression.
+ * The term type of a map: that of the constant, else the named one, else the default of position and expression.
  *
  * @see https://kg-construct.github.io/rml-core/spec/docs/#iris-literal-blank-nodes-rml-termtype
  */
@@ -308,7 +309,7 @@ function settleTermType(
   return place === 'object map' && (expression.kind === 'reference' || hasLiteralProperty) ? 'literal' : 'iri';
 }
 
-/** Whether a statement is a constant shortcut (`rml:datatype`), not the map (`rml:datatypeMap`). */
+/** Whether a statement is a constant shortcut (`rml:datatype`) rather than a map (`rml:datatypeMap`). */
 const isShortcut = (statement: Statement): boolean => !statement.property.endsWith('Map');
 
 function readLanguage(context: Context, statement: Statement): Expression | undefined {
@@ -320,7 +321,7 @@ function readLanguage(context: Context, statement: Statement): Expression | unde
   const found = term.kind === 'literal' ? JSON.stringify(term.value) : describeTerm(term);
   if (term.kind === 'literal' && isLanguageTag(term.value)) {
     if (namesLanguage(term.value)) return expression;
-    // Today's RML asks for a well-formed tag, R2RML and what is built on it for a valid one.
+    // Current RML requires a well-formed tag; R2RML and legacy RML require a valid one.
     if (lookUp('properties', statement.property)?.dialect === 'rml') {
       context.report.warning('unknown-language', origin, `${found} names no registered language`, LANGUAGE_HINT);
       return expression;
@@ -332,7 +333,7 @@ function readLanguage(context: Context, statement: Statement): Expression | unde
 
 const LANGUAGE_HINT = 'a language tag is for example "en" or "de-CH" (BCP 47)';
 
-/** A constant literal takes its constant language or datatype into itself: nothing is left to do for a record. */
+/** Merges a constant language or datatype into a constant literal, so that nothing is left to do per record. */
 function foldLiteral(context: Context, map: TermMap): TermMap | undefined {
   const { expression, language, datatype } = map;
   if (expression.kind !== 'constant' || expression.term.kind !== 'literal' || (language === undefined && datatype === undefined))

@@ -1,4 +1,4 @@
-/** Triples maps: subject, predicate object maps, and the object maps that refer to other triples maps. */
+/** Triples maps: subject map, predicate object maps, and referencing object maps. */
 import { findNotInIri, hasScheme } from '../../core/text.ts';
 import type {
   Expression,
@@ -17,7 +17,7 @@ import { readLogicalSource } from './logical-source.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, readNode, textOf } from './node.ts';
 import { isIriText, readConstant, readExpressionMap, readTermMaps, termMapOf } from './term-map.ts';
 
-/** The triples map that a node is; undefined, with diagnostics, where it cannot be mapped. Parents are not looked up here. */
+/** Reads a node as a triples map; undefined, with diagnostics, if it is not valid. Parents are looked up later. */
 export function readTriplesMap(context: Context, id: string): TriplesMap | undefined {
   const { graph, report } = context;
   const before = report.errors;
@@ -53,15 +53,15 @@ export function readTriplesMap(context: Context, id: string): TriplesMap | undef
   return map;
 }
 
-/** `$.[*]` is no JSONPath. Older engines read it as `$[*]`, and so do older mappings here. */
+/** `$.[*]` is not JSONPath. Legacy engines read it as `$[*]`, and so do legacy mappings here. */
 function checkJsonPath({ report }: Context, path: string, origin: Origin): void {
-  // Texts in quotes come first, and stay.
+  // Quoted texts match first and stay unchanged.
   const written = path.replace(/'[^']*'|"[^"]*"|\.\.\[|\.\[/g, (found) => (found === '.[' ? '[' : found));
   if (written === path) return;
   report.warning('older-term', origin, `${path} has a point before a bracket, which JSONPath has not`, `write ${written}`);
 }
 
-/** The references of all expressions, where their expressions stand. */
+/** Rewrites the references of all expressions in place. */
 function* referencesIn(part: object): Generator<{ readonly reference: string; readonly origin: Origin }> {
   const { kind, origin } = part as Partial<Expression>;
   if (origin !== undefined && (kind === 'reference' || kind === 'template')) {
@@ -185,7 +185,7 @@ function readCondition(context: Context, statement: Statement): JoinCondition | 
   return { origin: node.origin, child, parent };
 }
 
-/** One side of a join condition: a reference (`rml:child "id"`) or a map of its own (`rml:childMap […]`). */
+/** One side of a join condition: a reference (`rml:child "id"`) or an expression map (`rml:childMap […]`). */
 function readSide(context: Context, node: MappingNode, shortcut: Property, map: Property, place: Place): Expression | undefined {
   const statement = only(context, node, shortcut, map);
   if (statement === undefined) {

@@ -1,14 +1,14 @@
 /**
- * The namespaces of every dialect, and the names of `vocabulary.ts` that their terms are. One table: no dialect has a reader of its own.
+ * The namespaces of every dialect, and the names in `vocabulary.ts` of their terms. One table: no dialect has its own parser.
  *
  * @see https://rml.io/specs/rml/ and https://www.w3.org/TR/r2rml/
  */
 import type { Dialect } from '../model/model.ts';
 import { CLASSES, type Class, INDIVIDUALS, type Individual, PROPERTIES, type Property } from './vocabulary.ts';
 
-/** A namespace: its customary prefix, what a triples map that is made of it speaks, and its local names → ours. */
+/** A namespace: its usual prefix, the dialect of a triples map that uses it, and its local names → the normalised names. */
 interface Namespace {
-  /** Names that drafts of the language had, or that people take for such, and what to write instead: read, with a warning. */
+  /** Names from drafts, or common mistakes, with the current name: accepted with a warning. */
   readonly older?: ReadonlyMap<string, { readonly name: Property | Individual; readonly instead: string }>;
   readonly iri: string;
   readonly prefix: string;
@@ -38,7 +38,7 @@ const NOT_IN_TODAYS = [
 
 type Older = NonNullable<Namespace['older']>;
 
-/** Tables and queries as the drafts of RML had them, in both of its namespaces. */
+/** Tables and queries in drafts of RML, in both of its namespaces. */
 const DRAFT_SQL: Older = new Map([
   ['tableName', { name: 'tableName', instead: 'rml:referenceFormulation rml:SQL2008Table with the table in rml:iterator' }],
   ['sqlQuery', { name: 'sqlQuery', instead: 'rml:referenceFormulation rml:SQL2008Query with the query in rml:iterator' }],
@@ -80,7 +80,7 @@ const NAMESPACES: readonly Namespace[] = [
       'logicalTarget',
       'starMap',
       'quotedTriplesMap',
-      // Mappings with functions as conditions write it in this namespace.
+      // Mappings with functions as conditions use this namespace.
       'joinCondition',
       'parentTermMap',
       'childTermMap',
@@ -158,15 +158,15 @@ const NAMESPACES: readonly Namespace[] = [
 
 export type TermKind = 'properties' | 'classes' | 'individuals';
 
-/** An IRI of an RML namespace. `name` is undefined where the namespace has no such term of that kind. */
+/** An IRI in an RML namespace. `name` is undefined if the namespace has no such term of that kind. */
 export interface KnownTerm<T> {
   /** `rml:template`, for messages. */
   readonly short: string;
   readonly dialect: Dialect;
   readonly name: T | undefined;
-  /** Of a name that is none any more, or never was one, and is read all the same: what to write. */
+  /** The current name of an obsolete or mistaken term that is accepted. */
   readonly instead: string | undefined;
-  /** Prefixed names of the same kind that go with this namespace, its own first: for did-you-mean. */
+  /** Prefixed names of the same kind, those of this namespace first: candidates for did-you-mean. */
   others(): readonly string[];
 }
 
@@ -176,7 +176,7 @@ interface NameOf {
   individuals: Individual;
 }
 
-/** The term that `iri` is, or undefined for an IRI outside of every RML namespace. */
+/** Looks up `iri`; undefined for an IRI outside of every RML namespace. */
 export function lookUp<K extends TermKind>(kind: K, iri: string): KnownTerm<NameOf[K]> | undefined {
   const namespace = NAMESPACES.find(({ iri: start }) => iri.startsWith(start));
   if (namespace === undefined) return undefined;
@@ -195,11 +195,11 @@ export function lookUp<K extends TermKind>(kind: K, iri: string): KnownTerm<Name
   };
 }
 
-/** Today's RML stands alone; everything older is used together. */
+/** Current RML is not mixed with older vocabularies; those are used together. */
 const companions = (namespace: Namespace): Namespace[] =>
   NAMESPACES.filter((other) => other !== namespace && other.dialect !== 'rml' && namespace.dialect !== 'rml');
 
-/** Well-known prefixes → namespaces: what a document that forgot `@prefix` most likely means. */
+/** Well-known prefixes → namespaces: the likely meaning when a document lacks an `@prefix`. */
 export const USUAL_PREFIXES: Readonly<Record<string, string>> = {
   rml: 'http://w3id.org/rml/',
   rr: 'http://www.w3.org/ns/r2rml#',
@@ -217,10 +217,10 @@ export const USUAL_PREFIXES: Readonly<Record<string, string>> = {
 /** Every namespace of an RML vocabulary. */
 export const RML_NAMESPACES: readonly string[] = NAMESPACES.map(({ iri }) => iri);
 
-/** What `shorten` gives, without prefix or namespace: `template`, `Person`. */
+/** The result of `shorten` without prefix or namespace: `template`, `Person`. */
 export const localName = (short: string): string => /[^:/#<>]*(?=[/#]*>?$)/.exec(short)?.[0] ?? short;
 
-/** How a message writes an IRI: `rml:template` for ours and the usual prefixes, else in angle brackets. */
+/** How a message writes an IRI: `rml:template` for RML and well-known prefixes, else in angle brackets. */
 export function shorten(iri: string): string {
   const known = lookUp('properties', iri);
   if (known !== undefined) return known.short;

@@ -1,10 +1,13 @@
-/** The prefixes that a mapping document declares: its author's words for the namespaces of the data. */
+/** The prefixes that a mapping document declares: its author's names for the namespaces of the data. */
 import { Parser } from 'n3';
 
-/** Namespaces of mappings say nothing about the data. */
+/** Namespaces of mapping vocabularies are not used in the data. */
 const ABOUT_MAPPINGS = /^http:\/\/(w3id\.org\/rml\/|www\.w3\.org\/ns\/r2rml#|semweb\.mmlab\.be\/ns\/)/;
 
-/** Prefix → namespace, those of mapping vocabularies left out. What stands before a syntax error counts; the error itself is for `readMapping`. */
+/**
+ * Prefix → namespace, without those of mapping vocabularies. Declarations before a syntax error count; `readMapping` reports the error
+ * itself.
+ */
 export function dataPrefixes(text: string): Promise<Readonly<Record<string, string>>> {
   const found: Record<string, string> = {};
   return new Promise((resolve) => {

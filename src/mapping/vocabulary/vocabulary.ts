@@ -1,12 +1,12 @@
 /**
- * The one vocabulary that every dialect is normalised to: the local names of today's RML, and what may stand where.
+ * The vocabulary to which every dialect is normalised: the local names of current RML, and where each may occur.
  *
- * `namespaces.ts` says which IRIs are these names: `rr:template` and `rml:template` are one property here.
+ * `namespaces.ts` says which IRIs have these names: `rr:template` and `rml:template` are one property here.
  *
- * @see https://kg-construct.github.io/rml-core/spec/docs/ (and rml-io, rml-fnml, rml-cc, rml-lv, rml-star beside it)
+ * @see https://kg-construct.github.io/rml-core/spec/docs/ (and rml-io, rml-fnml, rml-cc, rml-lv, rml-star)
  */
 
-/** What a node of a mapping is, by the property that leads to it; the words appear in messages. */
+/** The role of a node, given by the property that leads to it. These words appear in messages. */
 export type Place =
   | 'triples map'
   | 'subject map'
@@ -27,7 +27,7 @@ export type Place =
   | 'reference formulation'
   | 'namespace';
 
-/** A part of the language that this version knows by name only: what a message calls it, and what else helps. */
+/** A feature of the language that is not supported yet: its display name for messages, and a workaround if there is one. */
 export const LATER = {
   functions: { name: 'functions', hint: 'map the value as it is, or prepare the input' },
   views: { name: 'logical views', hint: 'use the logical source itself' },
@@ -41,7 +41,7 @@ export type Later = keyof typeof LATER;
 const TERM_MAPS = ['subject map', 'predicate map', 'object map', 'graph map', 'datatype map'] as const;
 const EXPRESSION_MAPS = [...TERM_MAPS, 'language map', 'child map', 'parent map'] as const;
 
-/** Property → where it may stand, or the part of the language that it belongs to and that comes later. */
+/** Property → the roles in which it may occur, or the unsupported feature to which it belongs. */
 export const PROPERTIES = {
   logicalSource: ['triples map'],
   logicalTable: ['triples map'],
@@ -127,14 +127,14 @@ export const PROPERTIES = {
 
 export type Property = keyof typeof PROPERTIES;
 
-/** Places where the older vocabularies' documents have a property that says nothing there: read past, with a warning. */
+/** Roles in which legacy documents have a property without meaning there: ignored with a warning. */
 export const HARMLESS: Partial<Record<Property, readonly Place[]>> = {
   termType: ['predicate object map', 'referencing object map', 'triples map', 'language map'],
   datatype: ['subject map', 'predicate map', 'graph map', 'predicate object map', 'referencing object map'],
   language: ['subject map', 'predicate map', 'graph map', 'predicate object map', 'referencing object map'],
 };
 
-/** Class → the places whose nodes may have it, or the part that comes later; an empty list: it says nothing about a place. */
+/** Class → the roles whose nodes may have it, or the unsupported feature. An empty list: it says nothing about the role. */
 export const CLASSES = {
   TriplesMap: ['triples map'],
   AssertedTriplesMap: ['triples map'],
@@ -194,7 +194,7 @@ export const CLASSES = {
 
 export type Class = keyof typeof CLASSES;
 
-/** Named values that a mapping can point at. */
+/** Named individuals that a mapping can refer to. */
 export const INDIVIDUALS = [
   'IRI',
   'URI',
