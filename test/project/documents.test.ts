@@ -1,13 +1,64 @@
 /** Documents agree with the code that they speak of. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { PROJECT_ROOT } from '../support/project-root.ts';
 import { PAGES } from './pages.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
+const DOCUMENTS = [
+  ...readdirSync(PROJECT_ROOT).filter((name) => name.endsWith('.md')),
+  ...(readdirSync(join(PROJECT_ROOT, 'docs'), { recursive: true }) as string[])
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+].sort();
+
+const read = (path: string): string => readFileSync(join(PROJECT_ROOT, path), 'utf8');
+/** What people read: without blocks of code. */
+const proseOf = (text: string): string => text.replace(/^```.*?^```$/gms, '');
 
 describe('pages that are made of tables', () => {
   test.each(Object.entries(PAGES))('%s is what `npm run docs` writes', (path, text) => {
-    expect(readFileSync(join(ROOT, path), 'utf8')).toBe(text());
+    expect(read(path)).toBe(text());
+  });
+});
+
+/** Words in backticks that are files or folders of the project. A module is always written with its whole path. */
+const pathsIn = (text: string): readonly string[] =>
+  [...proseOf(text).matchAll(/`([^`\s]+)`/g)]
+    .map(([, word]) => word as string)
+    .filter((word) => /^(src|queues|workers|api|bin|test|docs|docker|k8s|grafana|\.ci)\/[\w./-]+$/.test(word) || /\w\.ts$/.test(word));
+
+const linksIn = (text: string): readonly string[] =>
+  [...proseOf(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link as string).filter((link) => !/^[a-z]+:/.test(link));
+
+/** The anchors that a page's headings have. */
+const anchorsOf = (text: string): readonly string[] =>
+  [...proseOf(text).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+    (heading as string)
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
+describe('what documents name is there', () => {
+  test('the rules find what they look for', () => {
+    const text = 'See `src/a/b.ts`, `b.ts`, `/process`, `GET /rml` and [c](c.md#d-e).\n```\n`src/no.ts` [x](x.md)\n```\n## D: `e`!\n';
+    expect(pathsIn(text)).toEqual(['src/a/b.ts', 'b.ts']);
+    expect(linksIn(text)).toEqual(['c.md#d-e']);
+    expect(anchorsOf(text)).toEqual(['d-e']);
+  });
+
+  test.each(DOCUMENTS)('%s: paths', (document) => {
+    expect(pathsIn(read(document)).filter((path) => !existsSync(join(PROJECT_ROOT, path)))).toEqual([]);
+  });
+
+  test.each(DOCUMENTS)('%s: links', (document) => {
+    const broken = linksIn(read(document)).filter((link) => {
+      const [path, anchor] = link.split('#') as [string, string?];
+      const target = path === '' ? document : join(dirname(document), path);
+      if (!existsSync(join(PROJECT_ROOT, target))) return true;
+      return anchor !== undefined && !anchorsOf(read(target)).includes(anchor);
+    });
+    expect(broken).toEqual([]);
   });
 });
