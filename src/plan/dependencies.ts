@@ -1,4 +1,4 @@
-/** What cannot repeat, because the values that tell records apart can be read off the statement. */
+/** Functional dependencies: what cannot repeat because the statement contains the values that identify its record. */
 import type { LogicalSource, TermMap, TriplesMap } from '../mapping/model/model.ts';
 import type { CatalogueMetadata } from './catalogue-metadata.ts';
 import { injectiveReferences } from './injectivity.ts';
@@ -6,8 +6,8 @@ import { baseOf, expressionsOf, type MapDraft, type RuleDraft, referencesOf } fr
 import { hasNaturalDatatype, writtenTerm } from './written.ts';
 
 /**
- * Whether the subject alone says what an object is: it is made of texts that the subject tells, each the only one of its reference.
- * A text tells no datatype: JSON's `1` and `"1"` make one subject and two literals.
+ * Whether the object depends functionally on the subject: the object is made of texts that can be recovered from the subject, each the only
+ * value of its reference. A text does not give the datatype: JSON's `1` and `"1"` make one subject and two literals.
  */
 export function isFunctionallyDependent({ object }: RuleDraft, map: TriplesMap, runBase: string, facts: CatalogueMetadata): boolean {
   if (object.kind === 'join') return false;
@@ -21,8 +21,8 @@ export function isFunctionallyDependent({ object }: RuleDraft, map: TriplesMap, 
 }
 
 /**
- * Whether no rule can make a statement twice: each record has a subject of its own, or (the rows of a join, which are distinct)
- * subject and object together tell the records apart; and no record repeats a value.
+ * Whether no rule can make a statement twice: every record has its own subject, or (the rows of a join, which are distinct) subject and
+ * object together identify the record; and no record repeats a value.
  */
 export function isUnique(draft: MapDraft, runBase: string, facts: CatalogueMetadata): boolean {
   const { triplesMap: map, rules } = draft;
@@ -40,7 +40,7 @@ export function isUnique(draft: MapDraft, runBase: string, facts: CatalogueMetad
   });
 }
 
-/** Whether the subject tells the row of a table that it is of. */
+/** Whether the subject identifies the row of its table. */
 export function identifiesRow({ triplesMap: map }: MapDraft, runBase: string, facts: CatalogueMetadata): boolean {
   return map.source.kind === 'sql' && facts.identifiesRow(map.source, [...toldBy(map.subject, map, runBase)]);
 }
@@ -48,10 +48,13 @@ export function identifiesRow({ triplesMap: map }: MapDraft, runBase: string, fa
 const toldBy = (term: TermMap, map: TriplesMap, runBase: string): ReadonlySet<string> =>
   injectiveReferences(writtenTerm(term, baseOf(map, runBase)));
 
-/** Whether each value of a source brings a natural datatype of its own, which its text does not say. A column of a database has one for all. */
+/**
+ * Whether each value of a source carries its own natural datatype, which its text does not give. A database column has one datatype for all
+ * values.
+ */
 const carriesDatatypes = (source: LogicalSource): boolean => source.kind === 'file' && source.formulation === 'json';
 
-/** Whether a record can have at most one value there. */
+/** Whether a record has at most one value for the reference. */
 function isSingle(reference: string, { source, dialect }: TriplesMap, facts: CatalogueMetadata): boolean {
   if (source.kind === 'sql') return facts.isSingle(source, reference);
   switch (source.formulation) {

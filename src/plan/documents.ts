@@ -1,11 +1,11 @@
-/** A plan for sources that are several documents each: a scan for each document, one after the other, as if they were one source. */
+/** Plans for sources with several documents: one scan per document, one after the other, as if they were one source. */
 import type { IterationPlan, Plan, RulePlan, ScanPlan } from './plan.ts';
 
 /**
- * The plan with each scan made as often as it has documents, and for each scan the position that it had. What two documents of a source
- * can both say is looked for as what two rules can both say is: their records are not those of one scan.
+ * The plan with each scan repeated once per document, and the original position of each scan. Rules of repeated scans overlap with
+ * themselves, because two documents of one source may make the same statement.
  *
- * @param counts of documents, by scan
+ * @param counts number of documents by scan
  */
 export function forDocuments(plan: Plan, counts: readonly number[]): { readonly plan: Plan; readonly positions: readonly number[] } {
   if (counts.every((count) => count === 1)) return { plan, positions: [...plan.scans.keys()] };

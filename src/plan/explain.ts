@@ -32,7 +32,7 @@ function describeSource(source: LogicalSource, dialect: string): string {
   return `${describeContent(source.content)} (SQL)`;
 }
 
-/** In one line, whatever lines a query has. */
+/** On one line, even if the query has several. */
 export function describeContent(content: SqlContent): string {
   switch (content.kind) {
     case 'table':
@@ -63,7 +63,7 @@ function describeObject(object: ObjectPlan, plan: Plan): string {
   }
 }
 
-/** No keys: each record of one side belongs to each of the other. */
+/** No keys: every record of one side joins every record of the other. */
 const byKeys = (keys: readonly Expression[]): string =>
   keys.length === 0 ? ', all of them for each record' : ` by ${keys.map(expressionText).join(' and ')}`;
 

@@ -1,16 +1,16 @@
 /**
- * What rejects a record: a term of its triples map, or a key of a join on either side, that its values do not make. A join that is
- * left to a database takes terms away from the triples map, and shows the pairs of rows without its other terms; guards bring them
- * back, so that a record is rejected alike whoever makes the join.
+ * Guards: the terms of a triples map, and the join keys of either side, that can reject a record. A join that is pushed down to a database
+ * removes terms from the triples map, and its rows lack the other terms of the map. Guards add these terms back, so that a record is
+ * rejected in the same way wherever the join is made.
  */
 import type { Expression, LogicalSource, TermMap, TriplesMap } from '../mapping/model/model.ts';
 import type { CatalogueMetadata } from './catalogue-metadata.ts';
 import { expressionKey, referencesOf } from './rules.ts';
 
 export interface Guards {
-  /** Terms of a record of the triples map that not every record can give. */
+  /** Terms of a triples map that may be invalid for some record. */
   of(map: TriplesMap): readonly TermMap[];
-  /** Those of them that count where its subject is the object of a join: its keys. */
+  /** Those of them that matter when the map is the parent of a join: its keys. */
   asParent(map: TriplesMap): readonly TermMap[];
 }
 
@@ -36,7 +36,7 @@ export function findGuards(triplesMaps: readonly TriplesMap[], facts: CatalogueM
   };
 }
 
-/** The first terms without those that are among the second. */
+/** The first terms without those among the second. */
 export function without(terms: readonly TermMap[], others: readonly TermMap[]): readonly TermMap[] {
   const known = new Set(others.map(termKey));
   return terms.filter((term) => !known.has(termKey(term)));
@@ -66,7 +66,7 @@ function termsOf({ subject, predicateObjects }: TriplesMap, byId: ReadonlyMap<st
   return [subject, ...subject.graphs, ...others];
 }
 
-/** Whether a record can have a value that makes no such term. Files need no guards: their joins take no term away. */
+/** Whether some value may make this term invalid. Files need no guards, because their joins remove no terms. */
 function mayFail({ termType, expression, language, datatype }: TermMap, source: LogicalSource, facts: CatalogueMetadata): boolean {
   if (source.kind !== 'sql') return false;
   if (!referencesOf(expression).every((reference) => facts.isAlwaysValid(source, reference))) return true;

@@ -1,8 +1,8 @@
 /**
- * Where two rules could make the same statement.
+ * Overlaps: which rules could make the same statement.
  *
- * Two rules are apart when their graphs, predicates, subjects or objects can never be equal. A rule that is apart from all
- * others, with a constant predicate and graph, can repeat a statement only for records with the same subject: cheap to watch.
+ * Two rules are disjoint when their graphs, predicates, subjects or objects can never be equal. A rule that is disjoint from all others,
+ * with a constant predicate and graph, can repeat a statement only for records with the same subject, which is cheap to check.
  */
 
 import { Links } from '../core/links.ts';
@@ -11,9 +11,9 @@ import { baseOf, type JoinPlan, type MapDraft, type RuleDraft } from './rules.ts
 import { SEPARATOR, writtenTerm } from './written.ts';
 
 export interface Overlaps {
-  /** The rules (of all drafts) that are not apart from every other one, or whose predicate or graph is not constant. */
+  /** The rules (of all drafts) that overlap with another one, or whose predicate or graph is not constant. */
   readonly overlappingRules: ReadonlySet<RuleDraft>;
-  /** Pairs of triples maps that could make the same statement, directly or by way of other pairs. */
+  /** Pairs of triples maps that could make the same statement, directly or through other pairs. */
   readonly overlappingMaps: readonly (readonly [TriplesMap, TriplesMap])[];
 }
 
@@ -41,7 +41,7 @@ interface RulePatterns extends Readonly<Record<'subject' | 'predicate' | 'object
   readonly map: TriplesMap;
 }
 
-/** Subjects last: they are made of values more often, and take longer. */
+/** Subjects last: they usually have references, and take longer. */
 const rulesOverlap = (a: RulePatterns, b: RulePatterns): boolean =>
   patternsOverlap(a.predicate, b.predicate) &&
   patternsOverlap(a.graph, b.graph) &&
@@ -65,11 +65,11 @@ function patternsOf(rule: RuleDraft, map: TriplesMap, joins: readonly JoinPlan[]
   };
 }
 
-// ---------------------------------------------------------------- which pairs are worth a look
+// ---------------------------------------------------------------- candidate pairs
 
 /**
- * All pairs of rules but for most of those that are apart: thousands of rules have millions of pairs. Rules meet where their beginnings
- * do, and those of constants, ended by a mark, are the same or do not meet.
+ * All pairs of rules except most disjoint ones: thousands of rules have millions of pairs. Rules overlap only if one's constant beginning
+ * is a prefix of the other's; beginnings of constant terms end with a mark, so they are equal or disjoint.
  */
 function* pairsToCompare(rules: readonly RulePatterns[]): Generator<readonly [RulePatterns, RulePatterns]> {
   const byStatement = (first: 'subject' | 'object', second: 'subject' | 'object') => (rule: RulePatterns) =>
@@ -93,7 +93,7 @@ function countPairs(sorted: readonly Sorted[]): number {
   return count;
 }
 
-/** Each rule with those before it whose beginning begins its own. Sorted texts that begin with the same one stand together. */
+/** Each rule with those before it whose beginning is a prefix of its own. In sorted order, texts with a common prefix are adjacent. */
 function* nestBeginnings(sorted: readonly Sorted[]): Generator<{ readonly rule: RulePatterns; readonly open: readonly Sorted[] }> {
   const open: Sorted[] = [];
   for (const one of sorted) {
@@ -103,7 +103,7 @@ function* nestBeginnings(sorted: readonly Sorted[]): Generator<{ readonly rule: 
   }
 }
 
-/** The text that statements begin with, as far as it is constant. */
+/** The constant prefix of the rule's statements. */
 function beginningOf(terms: readonly Pattern[]): string {
   let beginning = '';
   for (const { family, forms } of terms) {
@@ -119,17 +119,17 @@ function beginningOf(terms: readonly Pattern[]): string {
 
 // ---------------------------------------------------------------- patterns
 
-/** Any run of bytes that percent-encoding lets through, and any run of bytes. Constant text is bytes, up to `\u00ff`. */
+/** Placeholders for any bytes that percent-encoding can write, and for any bytes. Constant text is bytes, up to `\u00ff`. */
 const ENCODED_HOLE = '\u0100';
 const ANY_HOLE = '\u0101';
 const HOLES = /[\u0100\u0101]/;
-/** No byte and no hole. */
+/** Neither a byte nor a hole. */
 const MARK = '\u0102';
 
-/** The texts that a term map can give, within one kind of term. */
+/** The texts that a term map can make, within one kind of term. */
 interface Pattern {
   readonly kind: string;
-  /** Kinds of other families never meet. */
+  /** Kinds of different families never overlap. */
   readonly family: string;
   readonly forms: readonly Form[];
 }
@@ -137,7 +137,7 @@ interface Pattern {
 interface Form {
   /** Bytes and holes. */
   readonly text: string;
-  /** The separators, and what stands between them; undefined where values may hold separators. */
+  /** The separators, and the pieces between them; undefined if values may contain separators. */
   readonly pieces: { readonly separators: string; readonly pieces: readonly string[] } | undefined;
 }
 
@@ -159,32 +159,32 @@ function patternOf(term: TermMap, base: string): Pattern {
   };
 }
 
-/** Literals of unknown type meet every literal; otherwise kinds must be the same. */
+/** Literals of unknown type overlap with every literal; otherwise kinds must be equal. */
 const kindsOverlap = (a: Pattern, b: Pattern): boolean =>
   a.kind === b.kind || (a.family === b.family && (a.kind === 'literal' || b.kind === 'literal'));
 
-/** Whether some term fits both patterns. */
+/** Whether some term matches both patterns. */
 const patternsOverlap = (a: Pattern, b: Pattern): boolean =>
   kindsOverlap(a, b) &&
   (a.forms.length * b.forms.length === 1 ? formsOverlap(a.forms[0] as Form, b.forms[0] as Form) : anyFormsOverlap(a, b));
 
 const anyFormsOverlap = (a: Pattern, b: Pattern): boolean => a.forms.some((form) => b.forms.some((other) => formsOverlap(form, other)));
 
-/** Whether some text fits both forms. */
+/** Whether some text matches both forms. */
 function formsOverlap(a: Form, b: Form): boolean {
   if (a.text === b.text) return true;
   if (a.pieces === undefined || b.pieces === undefined) return piecesOverlap(a.text, b.text);
   if (a.pieces.separators !== b.pieces.separators) return false;
-  // The beginnings are alike, or nobody would ask.
+  // The first pieces already overlap: only such pairs are compared.
   for (let i = a.pieces.pieces.length - 1; i >= 0; i--)
     if (!piecesOverlap(a.pieces.pieces[i] as string, b.pieces.pieces[i] as string)) return false;
   return true;
 }
 
-/** Whether some text fits both pieces. */
+/** Whether some text matches both pieces. */
 function piecesOverlap(p: string, q: string): boolean {
   if (p === q) return true;
-  // Constant bytes at the ends are the same or decide it: what is left is short.
+  // Constant bytes at both ends must be equal; removing them leaves a short middle.
   let from = 0;
   while (from < p.length && from < q.length && isByte(p, from) && isByte(q, from)) {
     if (p[from] !== q[from]) return false;
@@ -200,7 +200,7 @@ function piecesOverlap(p: string, q: string): boolean {
   return middlesOverlap(p.slice(from, i), q.slice(from, j));
 }
 
-/** The same, by a look at each pair of positions. Where both are in holes, one of these can end instead: the text is shorter then. */
+/** The same by searching all pairs of positions. Where both positions are in holes, one hole may as well end: that gives a shorter text. */
 function middlesOverlap(p: string, q: string): boolean {
   const width = q.length + 1;
   const seen = new Uint8Array((p.length + 1) * width);
@@ -212,7 +212,7 @@ function middlesOverlap(p: string, q: string): boolean {
     const i = Math.floor(state / width);
     const j = state % width;
     if (i === p.length && j === q.length) return true;
-    // NaN behind the end: neither byte nor hole.
+    // NaN past the end: neither byte nor hole.
     const x = p.charCodeAt(i);
     const y = q.charCodeAt(j);
     if (x > LAST_BYTE) stack.push(state + width);
@@ -228,8 +228,8 @@ const LAST_BYTE = 0xff;
 
 const isByte = (form: string, at: number): boolean => form.charCodeAt(at) <= LAST_BYTE;
 
-/** By byte: whether percent-encoding lets it through, or writes it. */
+/** By byte: whether percent-encoding keeps or produces it. */
 const ENCODED = Array.from({ length: LAST_BYTE + 1 }, (_, byte) => !SEPARATOR.test(String.fromCharCode(byte)));
 
-/** Whether a hole can give the byte. */
+/** Whether a hole can produce the byte. */
 const gives = (hole: number, byte: number): boolean => byte <= LAST_BYTE && (hole === ANY_HOLE.charCodeAt(0) || ENCODED[byte] === true);

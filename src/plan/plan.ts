@@ -1,6 +1,6 @@
 /**
- * Mapping → plan: which scans are made in which order, which rules each record feeds, how joins meet, and where two rules
- * could make the same statement. Plain data; nothing here reads a source.
+ * Mapping → plan: the scans and their order, the rules that each record feeds, the joins, and which rules could make the same statement.
+ * Plain data; nothing here reads a source.
  */
 import type { ErrorPolicy, Expression, LogicalSource, Mapping, TermMap, TriplesMap } from '../mapping/model/model.ts';
 import { type CatalogueMetadata, NO_METADATA } from './catalogue-metadata.ts';
@@ -13,10 +13,10 @@ import { groupScans, groupsOf, orderScans } from './scans.ts';
 export type { JoinPlan, ObjectPlan } from './rules.ts';
 
 export interface Plan {
-  /** In the order in which they run: where it can be, a join's parent before its child. */
+  /** In execution order: where possible, the parent of a join before its child. */
   readonly scans: readonly ScanPlan[];
   readonly joins: readonly JoinPlan[];
-  /** Positions of scans that have nothing to do with those of another group: no join, no statement that both could make. */
+  /** Groups of scan positions. Scans of different groups have no join and no possible statement in common. */
   readonly groups: readonly (readonly number[])[];
 }
 
@@ -25,28 +25,28 @@ export interface ScanPlan {
   readonly source: LogicalSource;
   readonly dialect: 'rml' | 'legacy';
   readonly iterations: readonly IterationPlan[];
-  /** Which one it is of the documents of its source, where these are several. */
+  /** Index of the document, if the source has several. */
   readonly document?: number;
 }
 
-/** One iterator of a scan, and all that its records feed. */
+/** One iterator of a scan, and everything that its records feed. */
 export interface IterationPlan {
   readonly iterator: string | undefined;
   /** `document:line:column`. */
   readonly origin: string;
   readonly references: readonly string[];
   readonly maps: readonly MapPlan[];
-  /** Joins (by index) whose parent side these records fill. */
+  /** Joins (by index) whose build side these records fill. */
   readonly buildSides: readonly number[];
 }
 
-/** A triples map as rules that share its subject. */
+/** A triples map as rules with a common subject. */
 export interface MapPlan {
   readonly index: number;
   readonly triplesMap: TriplesMap;
-  /** No two records make the same statement by a rule that is distinct by `subject`: nobody needs to look. */
+  /** No two records make the same statement by a rule that is distinct by `subject`: no check is needed. */
   readonly unique: boolean;
-  /** The subject tells the row of a table that it is of (of a join: the child's): rows can be shared out, and no subject comes twice. */
+  /** The subject identifies its row of a table (for a join, of the child's table): rows can be distributed, and no subject comes twice. */
   readonly identifiesRow: boolean;
   readonly rules: readonly RulePlan[];
 }
@@ -58,17 +58,21 @@ export interface RulePlan {
   /** undefined: the default graph. */
   readonly graph: TermMap | undefined;
   /**
-   * Where duplicates are looked for. `subject`: only records with the same subject in this triples map can repeat a statement of
-   * this rule. `overlapping`: other rules may make the same statement, or the predicate or graph is not constant.
+   * How duplicates are found. `subject`: only records with the same subject in this triples map can repeat a statement of this rule.
+   * `overlapping`: other rules may make the same statement, or the predicate or graph is not constant.
    */
   readonly distinct: 'subject' | 'overlapping';
-  /** The subject alone says what the object is: a subject that was seen needs no look at it. */
+  /** The object depends functionally on the subject: for a known subject it need not be checked. */
   readonly functionallyDependent: boolean;
 }
 
 /**
- * @param metadata what is known of databases; without them no key is known, and no join is left to a database
- * @param onError undefined: as each triples map's dialect has it
+ * Plans a mapping. Pure: the same arguments give the same plan.
+ *
+ * @param metadata catalogue metadata of databases; without it no key is known, and no join is pushed down
+ * @param onError undefined: the default of each triples map's dialect
+ * @returns scans in execution order (parents of joins before their children where possible); `MapPlan.index` counts the triples maps in
+ * that order
  */
 export function planMapping(given: Mapping, runBase: string, metadata: CatalogueMetadata = NO_METADATA, onError?: ErrorPolicy): Plan {
   const mapping = pushDownJoins(given, metadata, onError);

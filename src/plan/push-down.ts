@@ -1,6 +1,6 @@
 /**
- * Joins of one database are the database's: a referencing object map whose sides can be compared there becomes a triples map over
- * the pairs of rows that meet. What is left joins in the engine.
+ * Join push-down: a referencing object map whose two sides are in one database, and comparable there, becomes a triples map over the
+ * matching pairs of rows. All other joins are made by the engine.
  *
  * @see https://www.w3.org/TR/r2rml/#foreign-key (joint SQL query)
  */
@@ -12,7 +12,7 @@ import { findGuards, type Guards, without } from './guards.ts';
 export function pushDownJoins(mapping: Mapping, facts: CatalogueMetadata, onError: ErrorPolicy | undefined): Mapping {
   const byId = new Map(mapping.triplesMaps.map((map) => [map.id, map]));
   const guards = findGuards(mapping.triplesMaps, facts);
-  // Where a rejected record ends the run, nobody needs to know what else is to be left out.
+  // Where a rejected record ends the run, no guards are needed.
   const ofPairs = ({ dialect }: TriplesMap): Guards | undefined => (policyOf(dialect, onError) === 'strict' ? undefined : guards);
   const triplesMaps = mapping.triplesMaps.flatMap((map) => splitJoins(map, byId, facts, ofPairs(map)));
   if (triplesMaps.length === mapping.triplesMaps.length) return mapping;
@@ -23,7 +23,7 @@ export function pushDownJoins(mapping: Mapping, facts: CatalogueMetadata, onErro
       const whole = byId.get(map.id);
       if (whole === undefined) return [map];
       const all = guards.of(whole);
-      // A triples map that said nothing but its joins has nothing left to say, unless it can reject a record.
+      // A triples map whose only rules were joins is dropped, unless it can reject a record.
       const { predicateObjects, subject } = map;
       const says = predicateObjects.length > 0 || subject.classes.length > 0 || parents.has(map.id) || whole.predicateObjects.length === 0;
       return says || all.length > 0 ? [{ ...map, guards: without(all, left.of(map)) }] : [];
@@ -31,7 +31,7 @@ export function pushDownJoins(mapping: Mapping, facts: CatalogueMetadata, onErro
   };
 }
 
-/** The triples map without the joins that go to the database, and one triples map for each of those. */
+/** The triples map without the joins that are pushed down, and one triples map for each of those. */
 function splitJoins(
   map: TriplesMap,
   byId: ReadonlyMap<string, TriplesMap>,
@@ -75,7 +75,7 @@ function splitJoins(
   return joins.length === 0 ? [map] : [{ ...map, predicateObjects }, ...joins];
 }
 
-/** undefined: the engine has to do it. */
+/** undefined: the engine makes the join. */
 function joinOf(
   reader: string,
   map: TriplesMap,
@@ -86,7 +86,7 @@ function joinOf(
 ): Extract<SqlSource['content'], { kind: 'join' }> | undefined {
   const parent = parentMap.source;
   if (conditions.length === 0 || parent.kind !== 'sql' || parentMap.baseIri !== map.baseIri) return undefined;
-  // Blank nodes of records have their record's position, which a pair of rows does not know.
+  // Per-record blank nodes depend on the position of the record, which a pair of rows does not have.
   if ([map, parentMap].some(({ subject }) => subject.expression.kind === 'fresh')) return undefined;
   const pairs: { child: string; parent: string }[] = [];
   for (const condition of conditions) {
@@ -103,7 +103,7 @@ const referencesOf = (map: TriplesMap): readonly string[] =>
 
 type Side = 'child' | 'parent';
 
-/** A term map over the pairs of a join: its references are those of a side. */
+/** A term map over the pairs of a join: its references name their side. */
 function onSide(term: TermMap, side: Side): TermMap {
   const { expression, language, datatype } = term;
   return {

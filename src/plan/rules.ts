@@ -1,4 +1,4 @@
-/** A triples map as rules: one statement pattern for each graph, predicate and object that belong together. */
+/** A triples map as rules: one statement pattern for each combination of graph, predicate and object. */
 import type { Expression, PredicateObjectMap, ReferencingObjectMap, TermMap, TriplesMap } from '../mapping/model/model.ts';
 import { DEFAULT_GRAPH_IRIS } from '../mapping/model/model.ts';
 
@@ -8,7 +8,7 @@ export type ObjectPlan =
   | { readonly kind: 'parent-subject'; readonly parent: TriplesMap }
   | { readonly kind: 'join'; readonly join: number; readonly keys: readonly Expression[]; readonly deferred: boolean };
 
-/** The parent side of a join: subjects by key. Children with the same parent and parent keys share it. */
+/** The build side of a join: subjects of the parent by key. Children with the same parent and parent keys share it. */
 export interface JoinPlan {
   readonly index: number;
   readonly parent: TriplesMap;
@@ -28,7 +28,13 @@ export interface MapDraft {
 
 const RDF_TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
 
-/** A statement goes to every graph of the subject map and of the predicate-object map; to the default graph when there is none. */
+/**
+ * The rules of a triples map, in the order of the mapping: classes first, then predicate object maps. A statement goes to every graph of
+ * the subject map and of its predicate object map, or to the default graph if there is none.
+ *
+ * @param byId every triples map of the mapping; parents of referencing object maps must be in it
+ * @param joinOf returns the join with this parent and these parent keys; called with the conditions in a canonical order
+ */
 export function draftRules(
   map: TriplesMap,
   byId: ReadonlyMap<string, TriplesMap>,
@@ -71,12 +77,12 @@ function draftObject(
   return { kind: 'join', join: join.index, keys: conditions.map((condition) => condition.child) };
 }
 
-/** The order of conditions means nothing: one order lets equal joins share an index. */
+/** Conditions are unordered; a canonical order lets equal joins share an index. */
 function sortedConditions(object: ReferencingObjectMap) {
   return object.conditions.toSorted((a, b) => (expressionKey(a.parent) < expressionKey(b.parent) ? -1 : 1));
 }
 
-/** Distinct graphs; `undefined` is the default graph, also where the mapping names it by its IRI. */
+/** Distinct graphs. `undefined` is the default graph, also if the mapping names it by its IRI. */
 function graphsOf(maps: readonly TermMap[]): (TermMap | undefined)[] {
   if (maps.length === 0) return [undefined];
   const graphs = new Map<string, TermMap | undefined>();
@@ -88,13 +94,13 @@ function graphsOf(maps: readonly TermMap[]): (TermMap | undefined)[] {
   return [...graphs.values()];
 }
 
-/** Equal for expressions that mean the same. */
+/** Equal for equivalent expressions. */
 export function expressionKey(expression: Expression): string {
   const { origin: _, ...meaning } = expression;
   return JSON.stringify(meaning);
 }
 
-/** Every expression that records of the triples map are read for. */
+/** Every expression that is evaluated on the records of the triples map. */
 export function* expressionsOf(draft: MapDraft): Generator<Expression> {
   const ofTerm = function* (term: TermMap): Generator<Expression> {
     yield term.expression;
@@ -118,5 +124,5 @@ export function referencesOf(expression: Expression): readonly string[] {
   return [];
 }
 
-/** The base of a triples map's relative IRIs. */
+/** The base for relative IRIs of a triples map. */
 export const baseOf = (map: TriplesMap, runBase: string): string => map.baseIri ?? runBase;

@@ -1,4 +1,4 @@
-/** Which triples maps share a pass over a document, in which order the passes run, and which have nothing to do with each other. */
+/** Groups triples maps by document into scans, orders the scans, and finds independent groups of them. */
 
 import { Links } from '../core/links.ts';
 import type { LogicalSource, SqlSource } from '../mapping/model/model.ts';
@@ -17,12 +17,12 @@ export interface ScanDraft {
   readonly source: LogicalSource;
   readonly dialect: 'rml' | 'legacy';
   readonly iterations: IterationDraft[];
-  /** Scans (by key) that hold the parents of joins from here. */
+  /** Scans (by key) with the parents of this scan's joins. */
   readonly key: string;
   readonly needs: Set<string>;
 }
 
-/** Triples maps over the same document, read in the same way, share a scan; those with the same iterator share its records. */
+/** Triples maps over the same document with the same read options share a scan; those with the same iterator share its records. */
 export function groupScans(drafts: readonly MapDraft[], joins: readonly JoinPlan[]): ScanDraft[] {
   const scans = new Map<string, ScanDraft>();
   const iterationOf = new Map<string, { scan: ScanDraft; iteration: IterationDraft }>();
@@ -66,7 +66,7 @@ export function groupScans(drafts: readonly MapDraft[], joins: readonly JoinPlan
   return [...scans.values()];
 }
 
-/** The records of a table or a CSV file need no iterator. */
+/** Tables and CSV files have no iterator. */
 function iteratorOf(source: LogicalSource): { readonly iterator: string | undefined; readonly iteratorOrigin: Origin } {
   if (source.kind === 'sql') return { iterator: undefined, iteratorOrigin: source.content.origin };
   const { formulation, iterator, iteratorOrigin, origin } = source;
@@ -79,7 +79,7 @@ function sourceKey(source: LogicalSource, dialect: string): string {
   return JSON.stringify([path, root, formulation, nulls, encoding, compression, namespaces, csv, dialect, source.origin.document]);
 }
 
-/** Equal for sources whose rows are the same and are referred to in the same way. */
+/** Equal for sources with the same rows and the same reference syntax. */
 export function sqlKey({ connection, content, references }: SqlSource): string {
   const database = connection === undefined ? null : [connection.jdbcUrl, connection.driver, connection.user, connection.password];
   switch (content.kind) {
@@ -92,7 +92,7 @@ export function sqlKey({ connection, content, references }: SqlSource): string {
   }
 }
 
-/** Parents before children; in a cycle, the scan that waits for fewest others goes first, and its joins are deferred. */
+/** Parents before children. In a cycle, the scan with the fewest unmet needs goes first, and its joins are deferred. */
 export function orderScans(drafts: readonly ScanDraft[]): ScanDraft[] {
   const waiting = [...drafts];
   const done = new Set<string>();
@@ -112,7 +112,7 @@ export function orderScans(drafts: readonly ScanDraft[]): ScanDraft[] {
   return ordered;
 }
 
-/** Scans that are linked, directly or through others, are one group. */
+/** Scans that are linked, directly or through others, form one group. */
 export function groupsOf(scans: readonly ScanDraft[], links: readonly (readonly [number, number])[]): number[][] {
   const linked = new Links<number>();
   for (const [a, b] of links) linked.link(a, b);

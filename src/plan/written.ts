@@ -1,8 +1,8 @@
 /**
- * What a term map writes, byte by byte: its constant text as it stands in the output, and holes where a record's values go.
+ * The text that a term map writes, byte by byte: its constant text as in the output, and holes for the values of a record.
  *
- * Whatever planning proves about terms rests on this: which of them can be equal (plan/overlaps.ts), and which values can be read
- * back off a term (plan/injectivity.ts). It says what `terms/generate.ts` does, and must follow it.
+ * All proofs about terms rest on this: which terms can be equal (plan/overlaps.ts), and in which references a term is injective
+ * (plan/injectivity.ts). It describes what `terms/generate.ts` does, and must follow it.
  */
 
 import { guardUnsafeIri, hasScheme, toBytes } from '../core/text.ts';
@@ -12,27 +12,27 @@ import { schemeOf } from '../mapping/model/template.ts';
 export interface WrittenTerm {
   /** iri; blank nodes by the beginning of their labels; literals with what is known of their language or datatype. */
   readonly kind: string;
-  /** Two where the value decides whether the base stands in front, else one. */
+  /** Two forms if the value decides whether the base is prepended, else one. */
   readonly forms: readonly (readonly Piece[])[];
-  /** Whether values are percent-encoded: they give no byte of `SEPARATOR` then. */
+  /** Whether values are percent-encoded; they then produce no byte of `SEPARATOR`. */
   readonly encoded: boolean;
 }
 
-/** Constant bytes, or where a value goes. */
+/** Constant bytes, or a hole for a value. */
 export type Piece = string | Hole;
 
 export interface Hole {
-  /** undefined: what is written there does not lead back to one value of a reference. */
+  /** undefined: the written text does not correspond to one value of a reference. */
   readonly reference: string | undefined;
 }
 
 /**
- * The ASCII characters that percent-encoding does not let through. `%` is not one of them: it stands in what encoding writes. Nor is a
- * byte from 0x80: IRIs keep `ucschar`.
+ * The ASCII characters that percent-encoding never writes. `%` is not one of them, since encoding produces it. Neither is a byte from 0x80:
+ * IRIs keep `ucschar`.
  */
 export const SEPARATOR = /[^A-Za-z0-9\-._~%\u0080-\u{10ffff}]/u;
 
-/** @param base of relative IRIs: the triples map's own, else the run's */
+/** @param base for relative IRIs: that of the triples map, else that of the run */
 export function writtenTerm(term: TermMap, base: string): WrittenTerm {
   const { expression, termType } = term;
   switch (termType) {
@@ -47,7 +47,7 @@ export function writtenTerm(term: TermMap, base: string): WrittenTerm {
   }
 }
 
-/** Whether each value brings the datatype of its literal, in that datatype's canonical form: `1.0` and `1.00` are one double. */
+/** Whether each value brings the datatype of its literal, in canonical form: `1.0` and `1.00` are one double. */
 export const hasNaturalDatatype = ({ termType, expression, language, datatype }: TermMap): boolean =>
   termType === 'literal' && expression.kind === 'reference' && language === undefined && datatype === undefined;
 
@@ -57,7 +57,7 @@ const lost = (): Hole => ({ reference: undefined });
 function writtenIri(expression: Expression, termType: Exclude<TermMap['termType'], 'literal' | 'blank'>, base: string): WrittenTerm {
   const unsafe = termType === 'unsafe-iri' || termType === 'unsafe-uri';
   const encoded = expression.kind === 'template' && !unsafe;
-  // A URI has percent-encodings for `é`, and without encoding of `%` a value may have the same ones.
+  // A URI percent-encodes `é`, and since `%` is not encoded, a value may already contain the same sequence.
   const pieces = piecesOf(expression, termType === 'unsafe-uri' || (termType === 'uri' && !encoded) ? lost : kept);
   const guard = (form: readonly Piece[]): readonly Piece[] =>
     unsafe ? form.map((piece) => (typeof piece === 'string' ? guardUnsafeIri(piece) : piece)) : form;
@@ -70,14 +70,14 @@ function writtenIri(expression: Expression, termType: Exclude<TermMap['termType'
 function literalKind({ language, datatype }: TermMap): string {
   if (language !== undefined) return language.kind === 'constant' ? `literal@${language.term.value}` : 'literal';
   const type = datatype?.expression;
-  // A relative IRI may be, with the base in front, the one that another literal has.
+  // With the base prepended, a relative IRI may equal another literal's IRI.
   return type?.kind === 'constant' && hasScheme(type.term.value) ? `literal^^${type.term.value}` : 'literal';
 }
 
 const piecesOf = (expression: Expression, hole: (reference: string) => Hole): readonly Piece[] =>
   partsOf(expression).map((part) => (part.kind === 'text' ? toBytes(part.text) : hole(part.reference)));
 
-/** Every expression as a template. */
+/** Any expression as a template. */
 function partsOf(expression: Expression): readonly TemplatePart[] {
   switch (expression.kind) {
     case 'constant':

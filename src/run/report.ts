@@ -1,4 +1,4 @@
-/** What is said of a triples map after a run, and why it gave nothing. */
+/** The report on each triples map of a run, including why it made no statement. */
 import { describeFault, type Fault } from '../core/fault.ts';
 import { expressionText, formatOrigin, type LogicalSource } from '../mapping/model/model.ts';
 import { describeContent } from '../plan/explain.ts';
@@ -6,7 +6,7 @@ import type { JoinPlan, Plan } from '../plan/plan.ts';
 import type { MapProgram } from './compile/program.ts';
 import type { ErrorPolicy, TriplesMapReport } from './request.ts';
 
-/** One of each triples map: what it made of several documents of its source counts together. */
+/** One row per triples map; several documents of its source are added up. */
 export function reportsOf(programs: readonly MapProgram[]): readonly TriplesMapReport[] {
   const reports = new Map<string, TriplesMapReport>();
   for (const program of programs) {
@@ -58,7 +58,7 @@ function foundNothing(source: LogicalSource): string {
 
 const recordsOf = (records: number): string => (records === 1 ? 'its only record' : `any of ${records} records`);
 
-/** How many pairs of records the joins without a condition have made. */
+/** The number of record pairs of joins without a condition. */
 export function pairWarnings({ scans, joins }: Plan, programs: readonly MapProgram[]): readonly string[] {
   const recordsOf = (id: string): number | undefined => {
     const own = programs.filter(({ triplesMap }) => triplesMap.id === id);
@@ -80,7 +80,7 @@ export function pairWarnings({ scans, joins }: Plan, programs: readonly MapProgr
   return [...new Set(warnings)];
 }
 
-/** What is said of references that no record has. @throws Fault the first of them, under the policy `strict` */
+/** Reports references without a node in any record. @throws Fault the first of them, under the policy `strict` */
 export function warningsOf(unmatched: readonly Fault[], onError: ErrorPolicy | undefined): readonly string[] {
   const [first] = unmatched;
   if (onError === 'strict' && first !== undefined) throw first;

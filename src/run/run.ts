@@ -1,6 +1,4 @@
-/**
- * A run: mapping files and inputs in, statements out to a sink. The one way in for the command line, the workers and the tests.
- */
+/** A run: mapping files and inputs in, statements out to a sink. The only entry point for the command line, the workers and the tests. */
 import { LinkedAbort } from '../core/abort.ts';
 import { Fault } from '../core/fault.ts';
 import { checkCounts, secondsFault } from '../core/limits.ts';
@@ -13,13 +11,12 @@ import type { RunHooks, RunReport, RunRequest, SliceScan } from './request.ts';
 export { sliceRun as cutRun } from './slices/slices.ts';
 
 /**
- * Carries out a run, or one slice of it. Writes to `sink`, and leaves it to the caller to commit it when this returns or to abort it
- * when this throws.
+ * Executes a run, or one slice of it. Writes to `sink`; the caller commits the sink when this returns and aborts it when this throws.
  *
- * Memory: `memoryBudgetBytes` for de-duplication and joins, and a few megabytes for each open document or database. With several
- * threads, groups of scans that have nothing to do with each other run at the same time and share the budget.
+ * Memory: `memoryBudgetBytes` for de-duplication and joins, and a few megabytes per open document or database. With several threads,
+ * independent groups of scans run in parallel and share the budget.
  *
- * @throws Fault of every kind that `fault.ts` lists under mapping, source, database, record, limit, sink and run
+ * @throws Fault any code of `fault.ts` under mapping, source, database, record, limit, sink and run
  */
 export async function executeRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Promise<RunReport> {
   const { seconds } = request.limits;
@@ -41,7 +38,7 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
     const results = await carryOut(request, prepared, sink, hooks);
     const sum = (of: (result: ScansResult) => number): number => results.reduce((total, result) => total + of(result), 0);
     const counts = { records: sum((result) => result.records), quads: sum((result) => result.quads) };
-    // Threads have each the limits of the run.
+    // The limits of the run apply to each thread.
     checkCounts(request.limits, counts);
     return {
       ...counts,

@@ -1,8 +1,8 @@
 /**
- * Term map → closure: everything that a term map says is decided here, once; the closure only reads values and joins text.
+ * Term map → closure: everything is decided here, once; the closure only reads values and joins text.
  *
- * A term is N-Quads text in three pieces: `before` and `after` are the same for every record, `text` is what the record adds.
- * So a rule can join its own constant text with theirs, and a hash need look at the middle only.
+ * A term is N-Quads text in three pieces: `before` and `after` are the same for every record, `text` comes from the record. So a rule can
+ * merge its own constant text with theirs, and a hash covers only the middle.
  */
 import { excerpt, Fault } from '../core/fault.ts';
 import {
@@ -22,7 +22,7 @@ import type { Expression, RdfTerm, TermMap, TermType, TriplesMap } from '../mapp
 import { expressionText, formatOrigin } from '../mapping/model/model.ts';
 import { schemeOf } from '../mapping/model/template.ts';
 
-/** One-byte text a record gives: none, one, or several. */
+/** The one-byte texts of a term for one record: none, one, or several. */
 export type Text = null | string | readonly string[];
 
 /** `position` is the record's 0-based position in its iteration. Throws Fault record/term. */
@@ -32,27 +32,27 @@ export interface CompiledTerm {
   readonly before: string;
   readonly after: string;
   readonly text: TextOf;
-  /** The whole token where it is the same for every record; then `before` and `after` are empty. */
+  /** The whole term if it is the same for every record; then `before` and `after` are empty. */
   readonly constant: string | undefined;
 }
 
-/** What an iteration's records can be asked for. */
+/** Access to the records of an iteration. */
 export interface Accessors {
   readonly accessor: (reference: string) => Accessor;
-  /** Whether a reader may give values that carry their natural datatype. */
+  /** Whether accessors may return values with a natural datatype. */
   readonly typed: boolean;
-  /** The natural datatype of all of a reader's plain texts, which are canonical then; undefined: none is known beforehand. */
+  /** The natural datatype of all plain texts that the accessor returns, which are then canonical; undefined: not known beforehand. */
   readonly datatype: (reference: string) => string | undefined;
-  /** Tells records of one slice of a run from those of others, which count from 0 as well; empty: there are no others. */
+  /** Distinguishes the records of this slice from those of other slices, which are also numbered from 0; empty: the run has no slices. */
   readonly slice: string;
 }
 
-/** What compiling the terms of one triples map needs to know. */
+/** The context for compiling the terms of one triples map. */
 export interface TermContext extends Accessors {
-  /** Base IRI for relative IRIs: the triples map's own, else the run's. */
+  /** Base IRI for relative IRIs: that of the triples map, else that of the run. */
   readonly base: string;
   readonly runBase: string;
-  /** Distinguishes the blank nodes that records of this triples map get of their own. */
+  /** Label prefix of the per-record blank nodes of this triples map. */
   readonly recordNodePrefix: string;
 }
 
@@ -72,13 +72,13 @@ export function compileTerm(map: TermMap, context: TermContext): CompiledTerm {
   }
 }
 
-/** Whether no record says which language or datatype a constant has. */
+/** Whether the language and datatype of a constant are the same for every record. */
 const isFixed = ({ language, datatype }: TermMap): boolean =>
   [language, datatype?.expression].every((expression) => expression === undefined || expression.kind === 'constant');
 
 const constant = (token: string): CompiledTerm => ({ before: '', after: '', text: () => token, constant: token });
 
-/** The N-Quads text of a constant. A relative IRI gets the base in front, as one from data does. */
+/** The N-Quads text of a constant. A relative IRI is prefixed with the base, like one from data. */
 function constantToken(map: TermMap, term: RdfTerm, context: TermContext): string {
   if (map.termType === 'blank') return `_:c${blankLabel(toBytes(term.value))}`;
   if (map.termType === 'literal') {
@@ -92,14 +92,14 @@ function constantToken(map: TermMap, term: RdfTerm, context: TermContext): strin
   return `<${checkedIri(absolute(toBytes(term.value), context), map.termType, map.expression)}>`;
 }
 
-/** @see https://www.w3.org/TR/r2rml/#dfn-term-generation-rules (what is no absolute IRI gets the base in front, by concatenation) */
+/** @see https://www.w3.org/TR/r2rml/#dfn-term-generation-rules (the base is prepended to anything that is not an absolute IRI) */
 const absolute = (iri: string, { base }: TermContext): string => (hasScheme(iri) ? iri : base + iri);
 
 const datatypeSuffix = (iri: string): string => (iri === `${XSD}string` ? '' : `^^<${iri}>`);
 
 // ---------------------------------------------------------------- text of an expression
 
-/** The source knows the reference; which of the mapping's statements asks for it is known here. */
+/** The source knows the reference; only here it is known which mapping statement uses it. */
 function accessorOf(reference: string, expression: Expression, context: TermContext): Accessor {
   try {
     return context.accessor(reference);
@@ -109,7 +109,7 @@ function accessorOf(reference: string, expression: Expression, context: TermCont
   }
 }
 
-/** Each value as its source writes it, changed by `encode`: only a literal of natural datatype has the canonical form. */
+/** Each value as written in the source, changed by `encode`; only literals with a natural datatype use the canonical form. */
 function textOf(read: Accessor, encode: (text: string) => string): TextOf {
   const one = (value: Value): string => encode(typeof value === 'string' ? value : value.written);
   return (record) => {
@@ -120,7 +120,7 @@ function textOf(read: Accessor, encode: (text: string) => string): TextOf {
   };
 }
 
-/** Without repetitions: the products that are made of the texts would repeat them all. */
+/** Without duplicates: products of the texts would repeat them all. */
 function several(values: readonly Value[], one: (value: Value) => string): Text {
   if (values.length < 2) return values.length === 0 ? null : one(values[0] as Value);
   const texts = new Set<string>();
@@ -136,7 +136,7 @@ export function mapText(text: Text, change: (text: string) => string): Text {
   return typeof text === 'string' ? change(text) : text.map(change);
 }
 
-/** Every pairing of the texts of two expressions. */
+/** Every combination of the texts of two expressions. */
 function pairTexts(left: Text, right: Text, join: (left: string, right: string) => string): Text {
   if (left === null || right === null) return null;
   if (typeof left === 'string') return mapText(right, (r) => join(left, r));
@@ -150,7 +150,7 @@ interface Pieces {
   readonly text: TextOf;
 }
 
-/** An expression as text: a template's outer constant parts stand in `before` and `after`. Values pass through `encode`, constant parts do not. */
+/** An expression as text. The constant ends of a template are in `before` and `after`. Values pass through `encode`, constant parts do not. */
 export function compileExpression(expression: Expression, context: TermContext, encode: (text: string) => string): Pieces {
   switch (expression.kind) {
     case 'constant':
@@ -217,7 +217,7 @@ function compileTemplate(
 }
 
 /**
- * A template in which a reference stands more than once: it has the same value in all places.
+ * A template in which a reference occurs more than once: it has the same value in all places.
  *
  * @see https://kg-construct.github.io/rml-core/spec/docs/#template-rml-template (the product is over the set of reference expressions)
  */
@@ -255,7 +255,7 @@ function compileIri(termType: TermType, expression: Expression, context: TermCon
   const { before, after, text } = compileExpression(expression, context, encode);
   const scheme = isSafe ? schemeOf(expression.parts) : 'value';
   if (isSafe && scheme !== 'value') {
-    // Values are encoded, and reading has checked the template's own text: only the base can be wrong.
+    // Values are encoded, and the template's constant text was checked when the mapping was read: only the base can be invalid.
     const start = scheme === 'template' ? before : context.base + before;
     checkIri(start, expression);
     return { before: `<${start}`, after: `${after}>`, text, constant: undefined };
@@ -266,7 +266,7 @@ function compileIri(termType: TermType, expression: Expression, context: TermCon
 
 const UNSAFE: ReadonlySet<TermType> = new Set<TermType>(['unsafe-iri', 'unsafe-uri']);
 
-/** The IRI, as it may stand between angle brackets. @throws Fault record/term */
+/** The IRI as written between angle brackets. @throws Fault record/term */
 function checkedIri(iri: string, termType: TermType, expression: Expression): string {
   if (UNSAFE.has(termType)) return guardUnsafeIri(iri);
   checkIri(iri, expression);
@@ -318,19 +318,19 @@ function compileLiteral(map: TermMap, context: TermContext): CompiledTerm {
   if (expression.kind !== 'reference') return literal(expression, context, '"');
   const read = accessorOf(expression.reference, expression, context);
   const natural = context.datatype(expression.reference);
-  // Canonical forms hold nothing that needs an escape.
+  // Canonical forms contain nothing that needs an escape.
   if (natural !== undefined) return literal(expression, context, `"${datatypeSuffix(natural)}`, identity);
   if (!context.typed) return literal(expression, context, '"');
   return { before: '"', after: '', text: (record) => naturalText(read(record)), constant: undefined };
 }
 
-/** A literal whose end, from the closing quote, is the same for every record. */
+/** A literal whose text after the value, from the closing quote, is the same for every record. */
 function literal(expression: Expression, context: TermContext, end: string, escape = escapeLiteral): CompiledTerm {
   const { before, after, text } = compileExpression(expression, context, escape);
   return { before: `"${escapeLiteral(before)}`, after: escapeLiteral(after) + end, text, constant: undefined };
 }
 
-/** A literal whose end, from the closing quote, depends on the record. */
+/** A literal whose text after the value, from the closing quote, depends on the record. */
 function tagged(expression: Expression, context: TermContext, end: TextOf): CompiledTerm {
   const { before, after, text } = compileExpression(expression, context, escapeLiteral);
   return {

@@ -1,11 +1,11 @@
-/** What stands around the objects of a rule, where that is not the same for every record; and of a join that is made at the end. */
+/** The text around the objects of a rule, when it differs between records or the join is made at the end. */
 import type { Text, TextOf } from '../../terms/generate.ts';
 import type { Multimap } from '../join/join.ts';
 import type { MapProgram } from './program.ts';
 import type { End } from './rule.ts';
 import { distinct, listOf } from './texts.ts';
 
-/** Of the record at hand: null for no statement. */
+/** For the current record; null means no statement. */
 export class Ends {
   lead: Text;
   tail: Text;
@@ -29,31 +29,31 @@ export class Ends {
   }
 }
 
-/** Each pair of texts around an object: up to the object, and from it on. */
+/** Each pair of texts around an object: before and after it. */
 export function* aroundOf({ lead, tail }: Ends, token: string): Iterable<readonly [before: string, tail: string]> {
   if (lead === null || tail === null) return;
   for (const one of listOf(lead)) for (const end of listOf(tail)) yield [token + one, end];
 }
 
-/** What a child leaves of each of its statements. */
+/** What a child keeps of each of its statements. */
 export function* childrenOf(ends: Ends, token: string): Iterable<string> {
   for (const [before, tail] of aroundOf(ends, token)) yield before + TAIL_MARK + tail;
 }
 
-/** The child side of a join whose pairs are made at the end: what stands before the parent's subject, by key. */
+/** The child side of a deferred join: the text before the parent's subject, by key. */
 export interface DeferredJoin {
   readonly join: number;
   readonly children: Multimap;
-  /** What follows the parent's subject; undefined: each child has its own, behind a line feed. */
+  /** The text after the parent's subject; undefined: each child has its own, after a line feed. */
   readonly tail: string | undefined;
-  /** Where statements are counted. */
+  /** The program that counts the statements. */
   readonly program: MapProgram;
 }
 
-/** No term of a statement holds one as it is. */
+/** No term contains an unescaped line feed. */
 const TAIL_MARK = '\n';
 
-/** The statement of two sides of a join. */
+/** The statement made of the two sides of a join. */
 export function joinedLine({ tail }: DeferredJoin, child: string, parent: string): string {
   if (tail !== undefined) return child + parent + tail;
   const mark = child.indexOf(TAIL_MARK);

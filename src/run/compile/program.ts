@@ -1,7 +1,7 @@
 /**
- * Plan → program: a triples map as closures over the readers of its scan. The record only flows.
+ * Plan → program: a triples map as closures over the accessors of its scan. All decisions are made while compiling.
  *
- * For each record all terms are made first, and only then statements: a record that gives no valid term leaves nothing behind.
+ * For each record all terms are made first, and only then statements: a record with an invalid term leaves nothing behind.
  */
 import type { TriplesMap } from '../../mapping/model/model.ts';
 import type { MapPlan } from '../../plan/plan.ts';
@@ -12,44 +12,44 @@ import { aroundOf, childrenOf, type DeferredJoin, Ends } from './ends.ts';
 import { type CompiledRule, compileEnds, compileKeys, compileRule, type ParentLists, termContext } from './rule.ts';
 import { countOf, distinct, listOf, PIECE_STATEMENTS } from './texts.ts';
 
-/** What the programs of a run share. */
+/** State shared by the programs of a run. */
 export interface RunState {
   readonly base: string;
   readonly distinct: boolean;
   readonly seed: number;
   readonly budget: MemoryBudget;
-  /** Statements of rules that others can meet. */
+  /** Statements of overlapping rules. */
   readonly overlapping: HashSet;
-  /** By join: the parent's subjects. */
+  /** By join: subjects of the parent by key. */
   readonly joinIndexes: readonly Multimap[];
   readonly openMultimap: () => Multimap;
-  /** Joins that wait for the end of both sides. */
+  /** Joins that are made after both sides are complete. */
   readonly deferred: DeferredJoin[];
-  /** Takes a line that no table could decide. */
+  /** Receives lines that no table could decide. */
   readonly undecided: (line: string) => void;
-  /** Takes each subject of a triples map, some of them more than once; undefined: nobody asks. */
+  /** Receives the subjects of a triples map, some of them more than once; undefined: not needed. */
   readonly subject: ((token: string) => void) | undefined;
-  /** Takes the lines of a record whose subject no table could decide. */
+  /** Receives the lines of a record whose subject no table could decide. */
   readonly undecidedSubject: (subject: string, lines: string) => void;
 }
 
-/** Of a subject's statements that wait for the spill. */
+/** Characters of undecided statements of one subject that are held before they go to the spill. */
 const WAITING_CHARACTERS = 1 << 16;
 
-/** What the subject table says of a subject; without a table, nobody watches. */
+/** The answer of the subject table; without a table, subjects are not checked. */
 type Seen = Verdict | typeof UNWATCHED;
 const UNWATCHED = -1;
 
-/** A rule whose statements are made at the end of both sides of its join. */
+/** A rule whose join is deferred until both sides are complete. */
 interface DeferredRule {
   readonly join: DeferredJoin;
   readonly keys: TextOf;
-  /** Position of the key among what the subject table remembers; -1 where predicate or graph come from data. */
+  /** Index of the key among the values remembered per subject; -1 if predicate or graph are not constant. */
   readonly slot: number;
   readonly ends: Ends;
 }
 
-/** A rule with constant text around its objects, or with `ends` of its own for each record. */
+/** A rule with constant text around its objects, or with `ends` that are evaluated per record. */
 interface Rule extends Omit<CompiledRule, 'lead' | 'tail'> {
   readonly lead: string;
   readonly tail: string;
@@ -58,18 +58,18 @@ interface Rule extends Omit<CompiledRule, 'lead' | 'tail'> {
 
 export class MapProgram {
   readonly triplesMap: TriplesMap;
-  /** Its records are the pairs of rows that a database has joined. */
+  /** Its records are pairs of rows that a database has joined. */
   readonly ofPairs: boolean;
   records = 0;
   quads = 0;
   rejected = 0;
-  /** Records for which the subject had no value. */
+  /** Records without a subject value. */
   withoutSubject = 0;
-  /** Statements that wait in the spill: some may turn out to be new. */
+  /** Statements in the spill: some may turn out to be new. */
   undecided = 0;
-  /** What may help when there was no record. */
+  /** A hint for the case that there was no record. */
   hint: string | undefined;
-  /** Whether a statement was left out because it had been made before. */
+  /** Whether a statement was left out as a duplicate. */
   repeated = false;
 
   readonly #state: RunState;
@@ -84,7 +84,7 @@ export class MapProgram {
   /** Whether some predicate or graph is not constant. */
   readonly #varies: boolean;
   #listSet: { readonly index: Multimap; readonly number: number; readonly texts: ReadonlySet<string> } | undefined;
-  /** Statements of the subject at hand that the full subject table leaves undecided. */
+  /** Undecided statements of the current subject, when the subject table is full. */
   #waiting = '';
 
   constructor(plan: MapPlan, accessors: Accessors, state: RunState) {
@@ -130,9 +130,9 @@ export class MapProgram {
   }
 
   /**
-   * The statements of a record, as lines; of one with very many in pieces, to be taken before the next record.
+   * The statements of a record, as lines. A record with very many yields them in pieces, which must be consumed before the next record.
    *
-   * @throws Fault record/term — and then nothing of the record is kept
+   * @throws Fault record/term — then nothing of the record is kept
    */
   map(record: unknown, position: number): string | Iterable<string> {
     this.records++;
@@ -145,7 +145,7 @@ export class MapProgram {
     }
     const guards = this.#guards;
     for (let i = 0; i < guards.length; i++) (guards[i] as TextOf)(record, position);
-    // A record of the common kind has one text for each term, between constant predicates and graphs.
+    // The common case: one text per term, constant predicates and graphs.
     let several = typeof subject !== 'string' || this.#varies;
     for (let i = 0; i < rules.length; i++) {
       const rule = rules[i] as Rule;
@@ -178,7 +178,7 @@ export class MapProgram {
     return lines;
   }
 
-  /** A line that the run may hold already; empty when it does. */
+  /** The line if it is new to the run or undecided elsewhere; empty if it is a duplicate. */
   once(line: string): string {
     if (!this.#state.distinct) {
       this.quads++;
@@ -192,7 +192,7 @@ export class MapProgram {
     return this.#rules.length + this.#deferred.length;
   }
 
-  /** Gives back the memory of what only this triples map can repeat; after the last of its records. */
+  /** Frees the tables that only this triples map uses; called after its last record. */
   finish(): void {
     this.#table?.drop();
     this.#statements.drop();
@@ -210,7 +210,7 @@ export class MapProgram {
     return '';
   }
 
-  /** Statements of each subject, and entries of sides of joins. */
+  /** The statements of each subject, and the entries of build sides and deferred joins. */
   #count(): number {
     let count = 0;
     for (let i = 0; i < this.#rules.length; i++) {
@@ -225,7 +225,7 @@ export class MapProgram {
     return count;
   }
 
-  /** The lines of a subject; predicates and graphs are constant. */
+  /** The lines of a subject, when predicates and graphs are constant. */
   #emit(subject: string): string {
     const token = this.#subject.before + subject + this.#subject.after;
     const seen = this.#enter(subject, token);
@@ -249,7 +249,7 @@ export class MapProgram {
     return lines;
   }
 
-  /** As `#emit`, for any predicates and graphs, and for a record that has more statements than memory should hold. */
+  /** Like `#emit`, for any predicates and graphs, and for a record with more statements than memory should hold. */
   *#emitInPieces(subjects: readonly string[]): Iterable<string> {
     for (const subject of subjects) {
       const token = this.#subject.before + subject + this.#subject.after;
@@ -282,14 +282,14 @@ export class MapProgram {
     return seen;
   }
 
-  /** Leaves what waits of a subject to the spill. */
+  /** Moves the undecided statements of the current subject to the spill. */
   #leave(token: string): void {
     this.undecided++;
     this.#state.undecidedSubject(token, this.#waiting);
     this.#waiting = '';
   }
 
-  /** Leaves a child's text with its keys, unless the subject's first record has done so. */
+  /** Adds the child's text to its join, unless the first record of the subject has done so. */
   #deferKeys({ join, slot }: DeferredRule, child: string, keys: Text, seen: Seen): void {
     if (keys === null) return;
     if (typeof keys !== 'string') {
@@ -301,7 +301,7 @@ export class MapProgram {
     join.children.add(keys, child);
   }
 
-  /** The lines of a subject with some of a rule's objects, those of a list from `from` on and before `to`. */
+  /** The lines of a subject with objects of a rule; of a list, those in [`from`, `to`). */
   #several(rule: Rule, token: string, list: readonly string[], from: number, to: number, seen: Seen): string {
     let lines = '';
     if (rule.lists !== undefined && (seen === NEW || seen === KNOWN)) return this.#joined(rule, rule.lists, token, list, from, to, seen);
@@ -320,8 +320,8 @@ export class MapProgram {
   }
 
   /**
-   * The lines of a join for a subject. The parents of a key are one list, distinct in itself: the first record's list is written
-   * without a look and remembered by its number, and the same list again is a repetition as a whole.
+   * The lines of a join for a subject. The parents of a key form one list without duplicates. The list of the first record is written
+   * without checks and remembered by its number; the same list again is a repetition as a whole.
    */
   #joined(
     rule: Rule,
@@ -333,7 +333,7 @@ export class MapProgram {
     seen: typeof NEW | typeof KNOWN,
   ): string {
     const table = this.#table as SubjectTable;
-    // A single parent is no list of the index.
+    // A single parent is not a list of the index.
     const number = list.length === 1 ? -1 : index.numberOf(list);
     let lines = '';
     if (seen === NEW && number >= 0) {
@@ -352,14 +352,14 @@ export class MapProgram {
     return lines;
   }
 
-  /** The set of a list; the last one is kept, since records of a subject often stand together. */
+  /** The set of a list; the last one is cached, since records of a subject are often adjacent. */
   #listAsSet(index: Multimap, number: number): ReadonlySet<string> {
     if (this.#listSet?.index !== index || this.#listSet.number !== number)
       this.#listSet = { index, number, texts: new Set(index.list(number)) };
     return this.#listSet.texts;
   }
 
-  /** The line of a statement, or nothing where the run has it already or cannot decide yet. */
+  /** The line of a statement; empty if it is a duplicate or undecided. */
   #statement(rule: Rule, token: string, text: string, seen: Seen, first: boolean): string {
     if (rule.overlapping) return this.once(token + rule.lead + text + rule.tail);
     const table = this.#table as SubjectTable;

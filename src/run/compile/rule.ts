@@ -1,4 +1,4 @@
-/** A rule of the plan → the constant text around its values, and the closure that gives them. */
+/** A rule of the plan → the constant text around its values, and the closure that returns the values. */
 
 import { blankLabel, toBytes } from '../../core/text.ts';
 import type { Expression, TriplesMap } from '../../mapping/model/model.ts';
@@ -21,21 +21,24 @@ export interface ParentLists {
   readonly slot: number;
 }
 
-/** A statement without its subject: what leads to the object's own text, that text, and what ends it. */
+/** A statement without its subject: the text before the object's value, the value, and the text after it. */
 export interface CompiledRule {
   readonly lead: End;
   readonly tail: End;
   readonly text: TextOf;
-  /** Whether the texts are parents of a join: those of one key are distinct. */
+  /** Whether the texts are parents of a join: those of one key have no duplicates. */
   readonly joined: boolean;
-  /** Position among the remembered objects of the subject table; -1 for an object that the subject determines, or a shared rule. */
+  /**
+   * Index of the object among the values that the subject table remembers per subject, from 0 in rule order; -1 if the object is not
+   * remembered, because it depends functionally on the subject or the rule overlaps with others.
+   */
   readonly slot: number;
   readonly overlapping: boolean;
-  /** Of a join: where its parents are, and the position of a list's number among what the subject table remembers. */
+  /** For a join: its index, and the index of the list number among the values that the subject table remembers. */
   readonly lists: ParentLists | undefined;
 }
 
-/** Constant text, or what a record gives where a predicate or graph is not constant. */
+/** Constant text, or the text of each record if a predicate or graph is not constant. */
 export type End = string | TextOf;
 
 export function termContext(map: TriplesMap, { accessor: reader, typed, datatype, slice }: Accessors, base: string): TermContext {
@@ -50,11 +53,11 @@ export function termContext(map: TriplesMap, { accessor: reader, typed, datatype
   };
 }
 
-/** From the subject to the object's own text. */
+/** From the subject to the object's value. */
 const leadOf = (rule: RulePlan, context: TermContext, object: CompiledTerm): End =>
   endOf(compileTerm(rule.predicate, context), ' ', ` ${object.before}`);
 
-/** From the object's own text to the end of the line. */
+/** From the object's value to the end of the line. */
 const tailOf = (rule: RulePlan, context: TermContext, object: CompiledTerm): End =>
   rule.graph === undefined ? `${object.after} .\n` : endOf(compileTerm(rule.graph, context), `${object.after} `, ' .\n');
 
@@ -64,7 +67,14 @@ function endOf({ constant, before, after, text }: CompiledTerm, lead: string, ta
   return (record, position) => mapText(text(record, position), (inner) => head + inner + foot);
 }
 
-/** @param parents of a join: its index */
+/**
+ * Compiles a rule of a triples map. All texts are one-byte N-Quads text; a statement is `subject + lead + text + tail`, where `lead` begins
+ * with the space after the subject and `tail` ends with ` .` and a line feed.
+ *
+ * @param parents the join index of a join that is made record by record; undefined for any other object
+ * @throws Fault mapping/invalid, mapping/reference — the mapping cannot be compiled for this source. The closures throw record/term for an
+ * invalid value
+ */
 export function compileRule(
   rule: RulePlan,
   context: TermContext,
@@ -74,13 +84,13 @@ export function compileRule(
   return { lead: leadOf(rule, context, object), tail: tailOf(rule, context, object), text: object.text };
 }
 
-/** The statements of a join that is made at the end, without subject and object. */
+/** The statement text of a deferred join, without subject and object. */
 export const compileEnds = (rule: RulePlan, context: TermContext): Pick<CompiledRule, 'lead' | 'tail'> => ({
   lead: leadOf(rule, context, ANY),
   tail: tailOf(rule, context, ANY),
 });
 
-/** The parent's subject, which is known only as a whole. */
+/** The parent's subject, which is available only as a whole. */
 const ANY: CompiledTerm = { before: '', after: '', constant: undefined, text: () => null };
 
 function compileObject(rule: RulePlan, context: TermContext, parents: Multimap | undefined): CompiledTerm {
@@ -110,6 +120,15 @@ function probe(index: Multimap, keys: Text): Text {
   return found.size === 0 ? null : [...found];
 }
 
+/**
+ * Compiles the key expressions of a join, in the order of `JoinPlan.keys`, into one closure over the records of one side.
+ *
+ * It returns the join keys of a record: one text per combination of values (`joinKey` joins several expressions unambiguously), without
+ * duplicates; null if some expression has no value. Keys are the values as the source writes them, in one-byte text, neither escaped nor
+ * percent-encoded.
+ *
+ * @throws Fault mapping/reference — a reference that the source does not have
+ */
 export function compileKeys(expressions: readonly Expression[], context: TermContext): TextOf {
   const terms = expressions.map(
     (expression): CompiledTerm => ({ ...compileExpression(expression, context, identity), constant: undefined }),

@@ -1,10 +1,10 @@
-/** Texts that a record gives: none, one, or several. */
+/** The texts of a term for one record: none, one, or several. */
 import type { Text } from '../../terms/generate.ts';
 
-/** A record with more statements than this gives them in pieces of about this size. */
+/** A record with more statements than this yields them in pieces of about this size. */
 export const PIECE_STATEMENTS = 4096;
 
-/** A record's texts without repetitions, so that products of them have none. */
+/** The texts without duplicates, so that products of them have none. */
 export function distinct(text: Text): Text {
   if (text === null || typeof text === 'string') return text;
   const texts = new Set(text);

@@ -1,18 +1,18 @@
 /**
- * De-duplication: statements are distinct, and that is paid for only where duplicates can happen.
+ * De-duplication: statements are distinct, at a cost only where duplicates can occur.
  *
- * A rule that is apart from all others (plan/overlaps.ts) repeats a statement only for records with the same subject. So a
- * triples map keeps a `SubjectTable`: each subject and, of the first record that had it, a hash of each rule's object. A new
- * subject needs no further look; of a known one, an object equal to the first is a repetition, and only another one is looked
- * up in the `HashSet` of statements. Rules that others can meet go to the set at once.
+ * A rule that is disjoint from all others (plan/overlaps.ts) repeats a statement only for records with the same subject. So a triples map
+ * has a `SubjectTable`: each subject, with a hash of each rule's object in the first record of that subject. A new subject needs no further
+ * check. For a known subject, an object equal to the first is a repetition; any other object is looked up in the `HashSet` of statements.
+ * Overlapping rules always use the set.
  *
- * Hashes have 128 bits and a seed of the run, so no statement is lost to a collision. Tables live in typed arrays and take
- * their memory from one budget. When it is used up they are frozen: what they do not know is *undecided* and goes to `spill`.
+ * Hashes have 128 bits and a random seed per run, so a collision that would lose a statement is out of reach. Tables are typed arrays and
+ * share one memory budget. When it is used up they are frozen: a statement that they do not contain is *undecided* and goes to the `spill`.
  */
 
 import { h1, h2, h3, h4, hash, hashPair, mixIn } from '../../core/hash.ts';
 
-/** Bytes that the tables of a run may hold together. */
+/** The memory in bytes that all tables of a run may use together. */
 export class MemoryBudget {
   readonly limitBytes: number;
   usedBytes = 0;
@@ -21,7 +21,7 @@ export class MemoryBudget {
     this.limitBytes = limitBytes;
   }
 
-  /** False when the budget does not allow `bytes` more; nothing is taken then. */
+  /** Returns false, and takes nothing, if fewer than `bytes` are left. */
   take(bytes: number): boolean {
     if (this.usedBytes + bytes > this.limitBytes) return false;
     this.usedBytes += bytes;
@@ -33,7 +33,7 @@ export class MemoryBudget {
   }
 }
 
-/** A budget with some bytes of its own, for work that has to go on when everything else has been given away. */
+/** A budget with a reserve of its own, for work that must continue when the main budget is used up. */
 export class ReservedBudget extends MemoryBudget {
   readonly #rest: MemoryBudget;
   #borrowedBytes = 0;
@@ -62,7 +62,7 @@ export class ReservedBudget extends MemoryBudget {
 
 export const KNOWN = 0;
 export const NEW = 1;
-/** The table is full and does not hold it: it may be new, or may have been undecided before. */
+/** The table is full and does not contain the key: it may be new, or an earlier undecided one. */
 export const UNDECIDED = 2;
 export type Verdict = typeof KNOWN | typeof NEW | typeof UNDECIDED;
 
@@ -70,13 +70,13 @@ const KEY_WORDS = 4;
 const CHUNK_ROWS = 1024;
 const FIRST_SLOTS = 2048;
 const MAX_LOAD = 0.75;
-/** An index entry is a row plus one in its low bits and five bits of the key above them; 0 is a free slot. */
+/** An index entry has row + 1 in its low bits and five bits of the key above; 0 is a free slot. */
 const ROW_BITS = 27;
 const ROW_MASK = 2 ** ROW_BITS - 1;
 
 /**
- * 128-bit keys in rows, one after the other in chunks, and an open-addressing index of rows. Both take from the budget, but
- * for the first chunk; when it is used up, the table is frozen. The index grows by doubling; rows never move.
+ * 128-bit keys in rows, stored consecutively in chunks, and an open-addressing index of rows. Both take memory from the budget, except for
+ * the first chunk; when the budget is used up, the table is frozen. The index grows by doubling; rows never move.
  */
 class KeyTable {
   protected readonly seed: number;
@@ -94,12 +94,12 @@ class KeyTable {
     this.rowWords = KEY_WORDS + extraWords;
   }
 
-  /** Whether something may have been left out. */
+  /** Whether a key may have been left out. */
   get full(): boolean {
     return this.#frozen;
   }
 
-  /** Gives the memory back; the table is empty and usable afterwards. */
+  /** Frees the memory; the table is empty and usable afterwards. */
   drop(): void {
     this.#budget.give(this.#takenBytes);
     this.#takenBytes = 0;
@@ -109,7 +109,7 @@ class KeyTable {
     this.#frozen = false;
   }
 
-  /** The row of the key in `h1…h4`, or `-1 - slot` of the free slot where it belongs. */
+  /** The row of the key in `h1…h4`, or `-1 - slot` of the free slot for it. */
   protected find(): number {
     const index = this.#index;
     const { chunks, rowWords } = this;
@@ -129,7 +129,7 @@ class KeyTable {
     }
   }
 
-  /** Adds the key in `h1…h4` at the free slot that `find` gave; its row, or -1 when the table is full. */
+  /** Adds the key in `h1…h4` at the free slot from `find`. Returns its row, or -1 if the table is full. */
   protected put(freeSlot: number): number {
     const row = this.count;
     if (this.#frozen || !this.#reserveChunk(row)) {
@@ -144,7 +144,7 @@ class KeyTable {
     chunk[at + 3] = h4;
     this.#index[freeSlot] = (h2 & ~ROW_MASK) | (row + 1);
     this.count = row + 1;
-    // A full index would make the next search endless: the last growth that the budget refuses ends the table here.
+    // A full index would make the next search endless, so the first refused growth freezes the table.
     if (this.count >= this.#index.length * MAX_LOAD && !this.#growIndex()) this.#frozen = true;
     return row;
   }
@@ -192,7 +192,7 @@ export class HashSet extends KeyTable {
     return this.addHashed();
   }
 
-  /** Adds two texts as one. */
+  /** Adds two texts as one key. */
   addPair(first: string, second: string): Verdict {
     hashPair(first, second, this.seed);
     return this.addHashed();
@@ -203,7 +203,7 @@ export class HashSet extends KeyTable {
     return this.find() >= 0;
   }
 
-  /** Adds what `h1…h4` hold. */
+  /** Adds the hash in `h1…h4`. */
   addHashed(): Verdict {
     const found = this.find();
     if (found >= 0) return KNOWN;
@@ -211,23 +211,23 @@ export class HashSet extends KeyTable {
   }
 }
 
-/** Subjects, and of the first record of each a 64-bit hash of every remembered rule's object. */
+/** Subjects, each with a 64-bit hash of every remembered rule's object in the subject's first record. */
 export class SubjectTable extends KeyTable {
-  /** Where the hashes of the subject entered last begin. */
+  /** Offset of the hashes of the current subject. */
   #chunk: Uint32Array = new Uint32Array(0);
   #at = 0;
-  /** Key words of the subject entered last. */
+  /** Key words of the current subject. */
   #s1 = 0;
   #s2 = 0;
   #s3 = 0;
   #s4 = 0;
 
-  /** @param width hashes remembered for each subject */
+  /** @param width number of hashes remembered per subject */
   constructor(budget: MemoryBudget, seed: number, width: number) {
     super(budget, seed, width * 2);
   }
 
-  /** Looks the subject up, and adds it when it is new: the methods below are about this subject until the next call. */
+  /** Looks the subject up, adds it if it is new, and makes it the current subject for the methods below. */
   enter(subject: string): Verdict {
     hash(subject, this.seed);
     this.#s1 = h1;
@@ -242,30 +242,30 @@ export class SubjectTable extends KeyTable {
     return found >= 0 ? KNOWN : NEW;
   }
 
-  /** Remembers the object of a rule for the subject that `enter` found new. */
+  /** Remembers the object of a rule for a subject that `enter` found new. */
   remember(rule: number, object: string): void {
     hash(object, this.seed);
     this.#chunk[this.#at + rule * 2] = h1;
     this.#chunk[this.#at + rule * 2 + 1] = h4;
   }
 
-  /** Whether the subject's first record had this object; leaves the object's hash for `addStatement`. */
+  /** Whether the subject's first record had this object. Leaves the object's hash for `addStatement`. */
   firstHad(rule: number, object: string): boolean {
     hash(object, this.seed);
     return this.#chunk[this.#at + rule * 2] === h1 >>> 0 && this.#chunk[this.#at + rule * 2 + 1] === h4 >>> 0;
   }
 
-  /** Remembers a number for the subject that `enter` found new, in place of an object. */
+  /** Remembers a number, in place of an object hash, for a subject that `enter` found new. */
   rememberNumber(rule: number, number: number): void {
     this.#chunk[this.#at + rule * 2] = number;
   }
 
-  /** What `rememberNumber` was given for the subject, 0 for nothing. */
+  /** The number that `rememberNumber` stored for the subject; 0 if none. */
   rememberedNumber(rule: number): number {
     return this.#chunk[this.#at + rule * 2] as number;
   }
 
-  /** Adds the statement of this subject, the rule and the object hashed last to a set. */
+  /** Adds the statement of the current subject, the rule and the object that was hashed last to a set. */
   addStatement(rule: number, statements: HashSet): Verdict {
     mixIn(this.#s1, this.#s2, this.#s3, this.#s4, rule + 1);
     return statements.addHashed();

@@ -1,8 +1,8 @@
 /**
- * What does not fit in memory goes to files, partitioned by hash, and is worked off one partition at a time.
+ * Spilling: data that does not fit in memory goes to files, partitioned by hash, and is processed one partition at a time.
  *
- * All files of a run live in one private directory that is removed with it. Adding is synchronous and buffers; `SpillSpace.flush`
- * writes what is full, once a batch.
+ * All files of a run are in one private directory that is removed with the run. Adding is synchronous and buffered; `SpillSpace.flush`
+ * writes full buffers and is called once per batch.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,10 +11,10 @@ import { PartitionedFile } from '../../storage/local/partitioned-file.ts';
 import { HashSet, KNOWN, type MemoryBudget, NEW, UNDECIDED, type Verdict } from './distinct.ts';
 
 const PARTITIONS = 32;
-/** Held in memory of each partition before it is written; less, once there are many files. */
+/** Buffer size per partition; smaller once there are many files. */
 const BUFFER_CHARACTERS = 1 << 16;
 const LEAST_BUFFER_CHARACTERS = 1 << 12;
-/** Of all files of a run, added without a flush. */
+/** For all files of a run: the most that is added without a flush. */
 const DUE_CHARACTERS = 1 << 22;
 
 /** The spill files of one run. */
@@ -46,17 +46,17 @@ export class SpillSpace {
     this.#waitingCharacters += text.length;
   }
 
-  /** Whether so much has been added that it should be flushed before more is. */
+  /** Whether enough is buffered that it should be flushed before more is added. */
   get due(): boolean {
     return this.#waitingCharacters >= DUE_CHARACTERS || this.#moves.length > 0;
   }
 
-  /** Has `move` bring something to files at the next flush, flushing as it goes. */
+  /** Registers `move`, which moves data to files during the next flush and flushes on the way. */
   moveLater(move: () => Promise<void>): void {
     this.#moves.push(move);
   }
 
-  /** Writes the buffers that are full. @throws Fault sink/failed */
+  /** Writes the full buffers. @throws Fault sink/failed */
   async flush(): Promise<void> {
     const moves = this.#moves;
     this.#moves = [];
@@ -65,7 +65,7 @@ export class SpillSpace {
     for (const file of this.#files) if (file.full) await file.flush();
   }
 
-  /** Removes a file of the space, which is not to be used any more. */
+  /** Removes a file of the space, which must not be used afterwards. */
   async release(file: PartitionedFile): Promise<void> {
     this.#files.delete(file);
     await file.remove();
@@ -77,13 +77,13 @@ export class SpillSpace {
   }
 }
 
-/** The seed of the next level, where a partition that does not fit into memory is partitioned by other bits. */
+/** The seed of the next level: a partition that does not fit in memory is partitioned by other bits. */
 export const nextSeed = (seed: number): number => (Math.imul(seed, 31) + 7) | 0;
 
-/** A table for what is read back; its seed has nothing to do with that of the partitions. */
+/** A table for data that is read back; its seed is independent of that of the partitions. */
 const tableFor = (budget: MemoryBudget, seed: number): HashSet => new HashSet(budget, seed ^ 0x5bd1e995);
 
-/** The entries that are new, in batches; those that are undecided go to `overflow`. */
+/** The new entries, in batches; undecided ones go to `overflow`. */
 async function* eachOnce<T>(
   batches: AsyncIterable<readonly T[]>,
   verdictOf: (entry: T) => Verdict,
@@ -104,7 +104,7 @@ async function* eachOnce<T>(
 
 // ---------------------------------------------------------------- lines
 
-/** Statements that no table could decide: de-duplicated at the end. */
+/** Statements that no table could decide; de-duplicated at the end. */
 export class LineSpill {
   readonly #space: SpillSpace;
   readonly #seed: number;
@@ -115,13 +115,13 @@ export class LineSpill {
     this.#seed = seed;
   }
 
-  /** Takes a line with its line feed. */
+  /** Adds a line, including its line feed. */
   add(line: string): void {
     this.#file ??= this.#space.partitioned();
     this.#space.add(this.#file, partitionOf(line, this.#seed, PARTITIONS), line);
   }
 
-  /** Every distinct line, in batches. A partition that does not fit into `budget` is partitioned again, by other bits. */
+  /** Every distinct line, in batches. A partition that does not fit in `budget` is partitioned again, by other bits. */
   async *drain(budget: MemoryBudget): AsyncIterable<readonly string[]> {
     const file = this.#file;
     if (file === undefined) return;
@@ -137,7 +137,7 @@ export class LineSpill {
         this.#space,
       );
       seen.drop();
-      // Before the next level opens its own: neither files nor descriptors pile up.
+      // Before the next level opens its own files: neither files nor descriptors accumulate.
       await file.drop(partition);
       yield* overflow.drain(budget);
     }
@@ -155,7 +155,7 @@ async function* readLines(file: PartitionedFile, partition: number): AsyncIterab
   }
 }
 
-/** Lines with their line feeds. */
+/** Lines, including their line feeds. */
 function linesOf(text: string): string[] {
   const lines: string[] = [];
   for (let from = 0; from < text.length; ) {
@@ -170,13 +170,13 @@ function linesOf(text: string): string[] {
 
 export type Pair = readonly [key: string, text: string];
 
-/** Texts with a key: one side of a join. Equal keys share a partition, whichever side they are on. */
+/** Texts with a key: one side of a join. Equal keys are in the same partition on both sides. */
 export class PairSpill {
   static readonly partitions = PARTITIONS;
 
   readonly seed: number;
   readonly #space: SpillSpace;
-  /** Partitions by key; else by key and text. */
+  /** Partitions by key; otherwise by key and text. */
   readonly #byKey: boolean;
   #file: PartitionedFile | undefined;
 
@@ -204,7 +204,7 @@ export class PairSpill {
     await this.#file?.drop(partition);
   }
 
-  /** Removes all that was added. */
+  /** Removes everything that was added. */
   async remove(): Promise<void> {
     const file = this.#file;
     this.#file = undefined;
@@ -234,7 +234,7 @@ export class PairSpill {
     }
   }
 
-  /** The distinct pairs of a partition whose key is wanted, in batches; the partition is gone then. */
+  /** The distinct pairs of a partition whose key is wanted, in batches. The partition is removed. */
   async *takeDistinct(partition: number, budget: MemoryBudget, wanted: (key: string) => boolean): AsyncIterable<readonly Pair[]> {
     if (this.isEmpty(partition)) return;
     const seen = tableFor(budget, this.seed);
@@ -254,7 +254,7 @@ export class PairSpill {
 
 // ---------------------------------------------------------------- subjects
 
-/** Statements of records whose subject no table could decide: only subjects that come again are looked at line by line. */
+/** Statements of records whose subject no table could decide; only lines of repeated subjects are compared. */
 export class SubjectSpill {
   readonly #space: SpillSpace;
   readonly #seed: number;
@@ -265,13 +265,13 @@ export class SubjectSpill {
     this.#seed = seed;
   }
 
-  /** Takes the lines of one record, distinct among themselves. */
+  /** Adds the lines of one record, which must be distinct. */
   add(subject: string, lines: string): void {
     this.#pairs ??= new PairSpill(this.#space, this.#seed);
     this.#pairs.add(subject, lines);
   }
 
-  /** Every distinct line, in batches; what the budget leaves undecided goes to `lines`. */
+  /** Every distinct line, in batches; lines that the budget leaves undecided go to `lines`. */
   async *drain(budget: MemoryBudget, lines: LineSpill): AsyncIterable<readonly string[]> {
     const pairs = this.#pairs;
     if (pairs === undefined) return;

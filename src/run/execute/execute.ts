@@ -1,4 +1,4 @@
-/** Carries out the scans of a plan, one after the other: batches of records through programs into the sink. */
+/** Executes the scans of a plan, one after the other: batches of records through programs into the sink. */
 import { describeFault, Fault } from '../../core/fault.ts';
 import { boundOf, checkCounts, recordsFault } from '../../core/limits.ts';
 import type { Accessor } from '../../core/value.ts';
@@ -16,24 +16,24 @@ import { pairWarnings, warningsOf } from '../report.ts';
 import type { RunHooks, RunReport, RunRequest } from '../request.ts';
 import type { OpenedScan } from './open-scan.ts';
 
-/** Text is handed to the sink in pieces of about this size: small enough to be flattened among the young objects. */
+/** Text goes to the sink in pieces of about this size: small enough for V8 to flatten in the young generation. */
 const PIECE_CHARACTERS = 1 << 15;
-/** The event loop gets a turn this often: timers, aborts and messages starve under loops over data in memory. */
+/** Interval at which the loop yields to the event loop: timers, aborts and messages would starve otherwise. */
 const TURN_MS = 25;
 const PROGRESS_MS = 100;
-/** Pieces that wait for the sink, pairs and records that are made, before it is looked whether something is to be written. */
+/** Number of pieces, pairs and records that are made before a check whether something must be written. */
 const PIECES = 32;
 const BATCH_PAIRS = 4096;
 const DUE_RECORDS = 64;
 
-/** Where the run leaves what does not fit in memory. */
+/** Where the run keeps data that does not fit in memory. */
 export interface Spill {
   readonly space: SpillSpace;
   readonly lines: LineSpill;
   readonly subjects: SubjectSpill;
 }
 
-/** What each record of an iteration goes to: a triples map, and the joins whose parent it is. */
+/** The consumers of an iteration's records: triples maps, and the build sides of joins. */
 interface Consumer {
   readonly program: MapProgram;
   readonly buildSides: readonly BuildSide[];
@@ -46,7 +46,7 @@ export class Execution {
   bytesWritten = 0;
   readonly programs: MapProgram[] = [];
   readonly warnings: string[] = [];
-  /** Of a slice of a document: warnings about what may be in other slices of it; undefined: there was no record. */
+  /** For a slice of a document: warnings that other slices may contradict; undefined: there was no record. */
   unmatched: RunReport['unmatched'];
 
   readonly #request: RunRequest;
@@ -58,10 +58,10 @@ export class Execution {
   readonly #signal: AbortSignal;
   readonly #maxRecords: number;
   readonly #limitsStatements: boolean;
-  /** What is being read. */
+  /** The current input. */
   #input: string | undefined;
   #recordsFrom: number | undefined;
-  /** Text for the sink: whole pieces, and one that grows. */
+  /** Text for the sink: complete pieces, and one that grows. */
   #pieces: string[] = [];
   #text = '';
   #drained = 0;
@@ -86,7 +86,7 @@ export class Execution {
     return this.programs.reduce((sum, program) => sum + program.quads, this.#drained);
   }
 
-  /** Reads the records of a scan once, for all triples maps and joins that want them, and closes it. */
+  /** Reads the records of a scan once, for all of its triples maps and joins, and closes it. */
   async scan(plan: ScanPlan, { scan, name, typed, recordsFrom, close }: OpenedScan): Promise<void> {
     const { slice: share } = this.#request;
     const slice = `${share === undefined ? '' : `s${share.index}`}${plan.document === undefined ? '' : `d${plan.document}`}`;
@@ -124,14 +124,14 @@ export class Execution {
     }
   }
 
-  /** Joins that waited for both sides, then what went to the spill. */
+  /** Makes the deferred joins, then processes the spilled data. */
   async finish(): Promise<void> {
     this.#input = undefined;
     this.warnings.push(...pairWarnings(this.#plan, this.programs));
     for (const join of this.#state.deferred) await this.#pair(join);
     this.#state.overlapping.drop();
     const { subjects, lines } = this.#spill;
-    // Subjects first: what they leave undecided is among the lines then.
+    // Subjects first: what they leave undecided is added to the lines.
     for (const spill of [subjects, lines]) {
       for await (const batch of spill.drain(this.#state.budget, lines)) {
         for (const text of batch) {
@@ -155,7 +155,7 @@ export class Execution {
         const record = records[i];
         try {
           if (buildSides.length > 0) {
-            // Nothing is kept of a record that has no valid key for one of its joins.
+            // A record without a valid key for one of its joins contributes nothing.
             for (const fill of buildSides) fill.read(record, first + i);
             for (const fill of buildSides) {
               const pieces = fill.keep();
@@ -182,7 +182,7 @@ export class Execution {
     }
   }
 
-  /** The lines of a record that has very many, or entries of the side of a join. */
+  /** The lines of a record with very many of them, or entries of a build side. */
   async #takeTime(pieces: Iterable<string>): Promise<void> {
     for (const lines of pieces) {
       if (lines !== '') this.#pieces.push(lines);
@@ -195,10 +195,10 @@ export class Execution {
     return this.#pieces.length >= PIECES || this.#spill.space.due;
   }
 
-  /** @throws Fault the record's own under the strict policy; record/limit */
+  /** @throws Fault the fault of the record under the strict policy; record/limit */
   #reject(program: MapProgram, error: unknown, record: number, input: string): void {
     if (!(error instanceof Fault) || error.code !== 'record/term') throw error;
-    // The triples map of each side says so itself.
+    // The triples map of each side reports it.
     if (program.ofPairs) return;
     const fault = error.with({ place: { input, record, recordsFrom: this.#recordsFrom, ...error.place } });
     if (policyOf(program.triplesMap.dialect, this.#request.onError) === 'strict') throw fault;
@@ -226,7 +226,7 @@ export class Execution {
     await this.#breathe();
   }
 
-  /** The rows of a database, `rowsPerPart` of them for each part of the output. */
+  /** For database rows: `rowsPerPart` of them per part of the output. */
   async #mapRows(batch: Batch, map: (batch: Batch) => Promise<void>): Promise<void> {
     const { rowsPerPart } = this.#request;
     if (rowsPerPart === undefined) return map(batch);
@@ -243,7 +243,7 @@ export class Execution {
     }
   }
 
-  /** A reference that no record has may be an optional member or a slip of the pen: a warning, and a fault where somebody wants it strict. */
+  /** A reference without a node in any record may be an optional member or a typing error: a warning, or under the strict policy a fault. */
   #checkReferences(plan: ScanPlan, scan: Scan, consumers: readonly (readonly Consumer[])[], input: string): void {
     const unmatched: Fault[] = [];
     let hasRecords = false;

@@ -1,4 +1,4 @@
-/** A scan of the plan, opened: a document by its format, or a database's query. */
+/** Opens a scan of the plan over a document, by its format. */
 import type { CsvDialect } from '../../core/csv-dialect.ts';
 import { Fault } from '../../core/fault.ts';
 import { redact } from '../../core/redact.ts';
@@ -12,16 +12,16 @@ import { type ByteSlice, type RunRequest, STANDARD_INPUT } from '../request.ts';
 
 export interface OpenedScan {
   readonly scan: Scan;
-  /** Of the input, for messages: already redacted. */
+  /** Name of the input for messages, already redacted. */
   readonly name: string;
-  /** Whether readers may give values that carry their natural datatype. */
+  /** Whether accessors may return values with a natural datatype. */
   readonly typed: boolean;
-  /** Of a slice of a document: where its records begin. */
+  /** For a slice of a document: where its records begin. */
   readonly recordsFrom?: number;
   close(): Promise<void>;
 }
 
-/** Opens a document, or a slice of it. Closed by whoever opened it. */
+/** Opens a document, or a slice of it. The caller closes it. */
 export async function openFileScan(
   plan: ScanPlan,
   source: FileSource,
@@ -54,7 +54,7 @@ export async function openFileScan(
   }
 }
 
-/** The head of the document and then the slice's own bytes, as if they were all of it. */
+/** The header of the document followed by the bytes of the slice, as if they were the whole document. */
 async function openSlice(url: string, options: OpenOptions, { head, from, to, version }: ByteSlice): Promise<OpenedInput> {
   if (from === head) return openInput(url, { ...options, range: { from: 0, to, version } });
   const body = await openInput(url, { ...options, range: { from, to, version } });
@@ -77,7 +77,7 @@ async function openSlice(url: string, options: OpenOptions, { head, from, to, ve
   };
 }
 
-/** The scan of a slice, whose bytes are told as those of the document. */
+/** The scan of a slice, with positions reported relative to the document. */
 function placed(scan: Scan, slice: ByteSlice): Scan {
   return {
     accessor: (iteration, reference) => scan.accessor(iteration, reference),
@@ -127,7 +127,7 @@ export function readingOf(
   };
 }
 
-/** JSON and XML are loaded when a mapping first reads them. */
+/** JSON and XML are loaded when a mapping first needs them. */
 async function readerOf(formulation: FileSource['formulation']): Promise<OpenScan> {
   switch (formulation) {
     case 'csv':

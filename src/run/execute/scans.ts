@@ -1,4 +1,4 @@
-/** Some scans of a plan, carried out in this thread. */
+/** Executes some scans of a plan in this thread. */
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { toBytes } from '../../core/text.ts';
@@ -22,7 +22,7 @@ export type ScansResult = Pick<
   'records' | 'quads' | 'rejected' | 'bytesRead' | 'bytesWritten' | 'bytesSpilled' | 'triplesMaps' | 'warnings' | 'unmatched'
 >;
 
-/** @param wanted scans of the plan, ascending: whole groups of it, or a slice */
+/** @param wanted scans of the plan, ascending: whole groups, or a slice */
 export async function executeScans(
   request: RunRequest,
   { plan, places, databases }: PreparedRun,

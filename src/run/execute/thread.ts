@@ -1,4 +1,4 @@
-/** A thread of `threads.ts`: carries out the groups of scans that it is sent, one after the other. */
+/** A thread of `threads.ts`: executes the groups of scans that it receives, one after the other. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Fault } from '../../core/fault.ts';
 import { prepareRun } from '../prepare/prepare.ts';
@@ -13,7 +13,7 @@ const { request, snapshots } = workerData as ThreadData;
 let written: () => void = () => {};
 
 const sink = {
-  /** At most one piece is on its way: the writer sets the pace. */
+  /** At most one piece is in transit: the writer sets the pace. */
   write(lines: string): Promise<void> {
     const bytes = new Uint8Array(lines.length);
     Buffer.from(bytes.buffer).write(lines, 'latin1');

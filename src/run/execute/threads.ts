@@ -1,4 +1,4 @@
-/** Groups of scans in threads of their own: the threads map, this one writes what they send, in whatever order it comes. */
+/** Executes groups of scans in several threads: they map, this one writes their output in order of arrival. */
 
 import { Worker } from 'node:worker_threads';
 import { compiled } from '../../core/compiled.ts';
@@ -10,7 +10,7 @@ import type { ScansResult } from './scans.ts';
 
 export interface ThreadData {
   readonly request: RunRequest;
-  /** States of databases that all threads read. */
+  /** Database snapshots that all threads read. */
   readonly snapshots: Readonly<Record<string, string>>;
 }
 
@@ -27,7 +27,7 @@ export type FromThread =
   | { readonly kind: 'done'; readonly result: ScansResult }
   | { readonly kind: 'failed'; readonly fault: FaultData };
 
-/** @throws Fault the first of any thread; the others are ended */
+/** @throws Fault the first one of any thread; the other threads are terminated */
 export async function executeInThreads(
   request: RunRequest,
   plan: Plan,
@@ -36,7 +36,7 @@ export async function executeInThreads(
   sink: QuadSink,
   hooks: RunHooks,
 ): Promise<readonly ScansResult[]> {
-  // Large groups first would need the sizes of the inputs; many scans are the best guess.
+  // Starting with the largest group would need the sizes of the inputs; the number of scans is the best estimate.
   const waiting = plan.groups.toSorted((a, b) => b.length - a.length);
   const share: RunRequest = { ...request, threads: 1, memoryBudgetBytes: Math.floor(request.memoryBudgetBytes / count) };
   const results: ScansResult[] = [];

@@ -1,4 +1,4 @@
-/** The parent side of a join, filled from the parent's records. */
+/** The build side of a join, filled from the records of the parent. */
 import { Fault } from '../../core/fault.ts';
 import type { TriplesMap } from '../../mapping/model/model.ts';
 import type { JoinPlan } from '../../plan/plan.ts';
@@ -13,7 +13,7 @@ export class BuildSide {
   readonly #index: Multimap;
   readonly #subject: CompiledTerm;
   readonly #keys: TextOf;
-  /** Of the record at hand. */
+  /** For the current record. */
   #texts: Text = null;
   #subjects: Text = null;
 
@@ -25,13 +25,16 @@ export class BuildSide {
     this.#keys = compileKeys(join.keys, context);
   }
 
-  /** @throws Fault record/term — of the key; a record without a valid subject is passed over: the triples map itself reports it */
+  /** @throws Fault record/term — for the key. A record without a valid subject is skipped: its triples map reports it */
   read(record: unknown, position: number): void {
     this.#subjects = this.#subjectsOf(record, position);
     this.#texts = this.#subjects === null ? null : this.#keys(record, position);
   }
 
-  /** Adds the subjects of the record that was read; of one with very many in pieces, to be taken before the next record. */
+  /**
+   * Adds the subjects of the record that was read. A record with very many adds them in pieces, which must be consumed before the next
+   * record.
+   */
   keep(): Iterable<''> | undefined {
     const [keys, subjects] = [this.#texts, this.#subjects];
     if (keys === null || subjects === null) return undefined;

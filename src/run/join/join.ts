@@ -1,8 +1,9 @@
 /**
- * A join is an index filled by a scan: subjects of the parent by key, distinct. A child that is read after its parent asks the
- * index record by record; one that is read before or with it (or in a cycle) leaves its distinct subjects by key, and the pairs
- * are made when both sides are complete. Never a nested loop. Beyond the budget both sides go to partitioned files: a partition
- * that does not fit is partitioned again, a key that does not fit is paired block by block, so nothing is held whatever its size.
+ * Hash joins. The build side is an index that a scan fills: distinct subjects of the parent by key. A child that is read after its parent
+ * probes the index record by record. A child that is read before or together with its parent (or in a cycle) stores its distinct subjects
+ * by key, and the pairs are made when both sides are complete. There is never a nested loop. Beyond the memory budget both sides go to
+ * partitioned files: a partition that does not fit is partitioned again, and a key that does not fit is paired block by block, so memory is
+ * bounded for any size.
  */
 
 import { detach } from '../../core/text.ts';
@@ -10,22 +11,22 @@ import type { Text } from '../../terms/generate.ts';
 import { HashSet, type MemoryBudget, NEW, ReservedBudget, UNDECIDED } from '../distinct/distinct.ts';
 import { nextSeed, type Pair, PairSpill, type SpillSpace } from '../distinct/spill.ts';
 
-/** What an entry of a map and a string cost beside their characters, roughly. */
+/** Approximate overhead of a map entry and of a string, without its characters. */
 const KEY_BYTES = 120;
 const TEXT_BYTES = 40;
 /** Memory is taken from the budget in steps of this size. */
 const STEP_BYTES = 1 << 20;
-/** What pairing has when the budget is used up: for the parents of a partition, and for the children that it has seen. */
+/** Reserve for pairing when the budget is used up: for the parents of a partition, and for the set of processed children. */
 const RESERVE_BYTES = 4 * STEP_BYTES;
-/** Of the parents of one key that are held at a time, when not all of them can be. */
+/** Size of the blocks in which the parents of one key are held, when they do not fit at once. */
 const BLOCK_CHARACTERS = 1 << 20;
 
-/** Texts by key, distinct: a single text stands alone, several in an array. */
+/** A multimap from keys to distinct texts: a single text is stored as it is, several as an array. */
 export class Multimap {
   readonly #texts = new Map<string, string | string[]>();
-  /** Key and text of what stands in arrays. */
+  /** Key and text of the entries in arrays. */
   readonly #listed: HashSet;
-  /** The arrays, and the position of each. */
+  /** The arrays, and the index of each. */
   readonly #lists: string[][] = [];
   readonly #numbers = new Map<readonly string[], number>();
   readonly #budget: MemoryBudget;
@@ -43,17 +44,17 @@ export class Multimap {
     this.#listed = new HashSet(budget, seed);
   }
 
-  /** True once the texts are in files: then only `pairTexts` can find them. */
+  /** True once the texts are in files: then only `pairTexts` finds them. */
   get spilled(): boolean {
     return this.#spill !== undefined;
   }
 
-  /** Of what has been spilled: the key, if there is but one. */
+  /** The key of the spilled texts, if they have only one. */
   get onlyKey(): string | undefined {
     return this.#onlyKey;
   }
 
-  /** Both strings may be slices of a batch: what is kept is detached. */
+  /** Both strings may be slices of a batch: they are copied before they are kept. */
   add(key: string, text: string): void {
     if (this.#spill === undefined && this.#put(key, text)) {
       if (this.#usedBytes <= this.#takenBytes) return;
@@ -70,7 +71,7 @@ export class Multimap {
     return this.#texts.get(key) ?? null;
   }
 
-  /** The number of a list that `get` gave, from 0; -1 for any other. */
+  /** The index of a list that `get` returned, from 0; -1 for any other. */
   numberOf(list: readonly string[]): number {
     return this.#numbers.get(list) ?? -1;
   }
@@ -90,7 +91,7 @@ export class Multimap {
     for (const [key, held] of this.#texts) yield [key, listOf(held)];
   }
 
-  /** Forgets what is in memory and gives that back. */
+  /** Removes what is in memory and returns it to the budget. */
   clear(): void {
     this.#texts.clear();
     this.#listed.drop();
@@ -101,13 +102,13 @@ export class Multimap {
     this.#usedBytes = 0;
   }
 
-  /** Forgets everything. */
+  /** Removes everything. */
   async remove(): Promise<void> {
     this.clear();
     await this.#spill?.remove();
   }
 
-  /** More goes to files at once; what is in memory follows with the next flush, since it may be too much for buffers. */
+  /** New texts go to files at once; those in memory follow with the next flush, since they may be too many for the buffers. */
   #spillLater(): PairSpill {
     if (this.#spill !== undefined) return this.#spill;
     const spill = new PairSpill(this.#space, this.#seed);
@@ -128,7 +129,7 @@ export class Multimap {
     return spill;
   }
 
-  /** False where it cannot be said that the text is new. */
+  /** Returns false if it cannot be decided whether the text is new. */
   #put(key: string, text: string): boolean {
     const held = this.#texts.get(key);
     if (held === undefined) {
@@ -160,16 +161,16 @@ export class Multimap {
 
 const listOf = (texts: string | readonly string[]): readonly string[] => (typeof texts === 'string' ? [texts] : texts);
 
-/** A text of the child's side, and some texts of the parent's that have its key. */
+/** A text of the child, and some texts of the parent with the same key. */
 export type Match = readonly [child: string, parents: readonly string[]];
 
-/** Where pairing puts what it has to hold. */
+/** Memory and files for pairing. */
 export interface PairingMemory {
   readonly budget: MemoryBudget;
   readonly space: SpillSpace;
 }
 
-/** Each pair of texts that have a key in common, once for that key. The children are gone then. */
+/** Every pair of texts with a common key, once per key. Consumes the children. */
 export async function* pairTexts(children: Multimap, parents: Multimap, memory: PairingMemory): AsyncIterable<Match> {
   if (parents.spilled) yield* pairSpilled(await children.spillOver(), await parents.spillOver(), memory);
   else if (children.spilled) {
@@ -184,7 +185,7 @@ export async function* pairTexts(children: Multimap, parents: Multimap, memory: 
   await children.remove();
 }
 
-/** Pairs two sides in files, one partition at a time. */
+/** Pairs two spilled sides, one partition at a time. */
 async function* pairSpilled(children: PairSpill, parents: PairSpill, memory: PairingMemory): AsyncIterable<Match> {
   const { budget, space } = memory;
   const seed = nextSeed(parents.seed);
@@ -212,16 +213,16 @@ async function copy(from: PairSpill, partition: number, to: Multimap | PairSpill
   }
 }
 
-/** Pairs a partition of the children with parents that are in memory. */
+/** Pairs a partition of the children with parents in memory. */
 async function* probe(children: PairSpill, partition: number, parents: Multimap, { budget }: PairingMemory): AsyncIterable<Match> {
-  // Without a look at those that it has seen, a child that comes again would make all its pairs again.
+  // Without the set of processed children, a repeated child would make all of its pairs again.
   const seen = new ReservedBudget(RESERVE_BYTES, budget);
   for await (const pairs of children.takeDistinct(partition, seen, (key) => parents.get(key) !== null)) {
     for (const [key, child] of pairs) yield [child, listOf(parents.get(key) as string | readonly string[])];
   }
 }
 
-/** Pairs the children of a key with its parents, a block of these at a time. */
+/** Pairs the children of a key with its parents, block by block. */
 async function* pairBlocks(
   key: string,
   children: PairSpill,
@@ -258,7 +259,7 @@ async function* blocksOf(batches: AsyncIterable<readonly Pair[]>): AsyncIterable
   if (block.length > 0) yield block;
 }
 
-/** One key from the texts of a join's expressions: unambiguous for any texts. */
+/** One join key from the texts of the key expressions: unambiguous for any texts. */
 export function joinKey(parts: readonly string[]): string {
   return parts.length === 1 ? (parts[0] as string) : parts.map((part) => `${part.length}:${part}`).join('');
 }

@@ -1,4 +1,4 @@
-/** Which documents each logical source of a mapping is: what the request binds by name, else what the mapping's path says. */
+/** Finds the documents of each logical source: those that the request binds by name, else the path in the mapping. */
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,15 +15,16 @@ import { type InputBinding, type InputOptions, type RunRequest, STANDARD_INPUT }
 export interface DocumentPlace {
   /** URL or path. */
   readonly url: string;
-  /** The request names it: its type must be one of ours, whatever the mapping says of it. */
+  /** The request names it: its type must be supported, whatever the mapping says. */
   readonly given: boolean;
 }
 
 /**
- * URLs of the inputs that each source is bound to, in their order.
+ * URLs of the inputs that are bound to each source, in request order.
  *
- * @param byFileName whether an input without a name is the source that has the name of its file; else there must be one source only
- * @throws Fault request/invalid — an input that can be no source, or several
+ * @param byFileName whether an input without a name is matched with the source that has its file name; otherwise there must be exactly one
+ * source
+ * @throws Fault request/invalid — an input that matches no source, or several
  */
 export function bindSources(
   all: readonly LogicalSource[],
@@ -42,9 +43,9 @@ export function bindSources(
 }
 
 /**
- * The documents of each source, at least one, in the order in which they are read; none of a database's rows.
+ * The documents of each source, at least one, in read order; none for a database.
  *
- * @throws Fault source/type — an input of a type that nobody reads, or of one that is not the one the mapping reads
+ * @throws Fault source/type — an input of an unsupported type, or of another type than the mapping expects
  */
 export function locateInputs(
   sources: readonly LogicalSource[],
@@ -59,7 +60,7 @@ export function locateInputs(
     for (const url of urls ?? []) checkType(url, source, reading);
     if (urls !== undefined) return urls.map((url) => ({ url, given: true }));
     const url = locateSource(source, request);
-    // A sheet is no text in whatever formulation; its name says what a reader's fault about encodings would not.
+    // A spreadsheet is never text, whatever the reference formulation; this fault says more than one about encodings.
     if (/\.(xlsx|ods)(\.gz)?$/i.test(url)) inputFormat(url);
     return [{ url, given: false }];
   });
@@ -67,7 +68,7 @@ export function locateInputs(
 
 const isNamed = (source: FileSource, name: string): boolean => source.path === name || source.ids.includes(name);
 
-/** Every source of the only path that the input can be. */
+/** Every source with the only path that the input can match. */
 function meant(sources: readonly FileSource[], { url }: InputBinding, byFileName: boolean): readonly FileSource[] {
   const paths = [...new Set(sources.map(({ path }) => path))];
   const found = byFileName || paths.length === 1 ? pathsMeant(url, paths) : [];
@@ -86,7 +87,7 @@ function unknownName(name: string, sources: readonly FileSource[]): Fault {
   });
 }
 
-/** Behind HTTP, what the name does not tell is told by the answer: `checkFormat`. At a command line the mapping may tell. */
+/** For HTTP inputs without a known extension the response decides (`checkFormat`). On the command line the mapping may decide. */
 function checkType(url: string, source: FileSource, reading: InputOptions | undefined): void {
   if (familyOf(reading?.format) === source.formulation) return;
   const format = reading !== undefined || /^https?:/i.test(url) ? formatByExtension(url) : inputFormat(url);
@@ -94,14 +95,14 @@ function checkType(url: string, source: FileSource, reading: InputOptions | unde
   if (reading?.format !== undefined && format === undefined) checkFormat(reading.format, url, source);
 }
 
-/** The formulation that reads a format. */
+/** The reference formulation that reads a format. */
 const familyOf = (format: InputFormat | undefined): FileSource['formulation'] | undefined =>
   format === 'tsv' ? 'csv' : format === 'jsonl' ? 'json' : format;
 
 /**
- * The format of a document, whose formulation the mapping tells; undefined: its usual one.
+ * The format of a document whose reference formulation is known from the mapping; undefined: the usual format of the formulation.
  *
- * @throws Fault source/type — an input of a type that nobody reads, or that the mapping does not
+ * @throws Fault source/type — an input of an unsupported type, or of another type than the mapping expects
  */
 export function formatOf(
   { url, given }: DocumentPlace,
@@ -116,17 +117,17 @@ export function formatOf(
   return format;
 }
 
-/** What name and server say, where they say anything. */
+/** The format by name and server, if they tell. */
 export function formatByName(url: string, mediaType?: string): InputFormat | undefined {
   try {
     return inputFormat(url, mediaType);
   } catch {
-    // Without a known extension the mapping's formulation alone decides.
+    // Without a known extension, the reference formulation of the mapping decides.
     return undefined;
   }
 }
 
-/** @throws Fault request/invalid — options that have nothing to read, or standard input that would have to be read twice */
+/** @throws Fault request/invalid — options without an input to apply to, or standard input that would be read twice */
 function checkReading({ csv }: InputOptions, sources: readonly LogicalSource[], bound: ReadonlyMap<FileSource, readonly string[]>): void {
   const files = sources.filter((source) => source.kind === 'file');
   if (Object.keys(csv).length > 0 && !files.some(({ formulation }) => formulation === 'csv')) {
@@ -147,7 +148,7 @@ function checkReading({ csv }: InputOptions, sources: readonly LogicalSource[], 
   }
 }
 
-/** @throws Fault source/type — the mapping reads another format */
+/** @throws Fault source/type — the mapping expects another format */
 export function checkFormat(format: InputFormat, url: string, source: FileSource): void {
   const family = familyOf(format) as FileSource['formulation'];
   if (family === source.formulation) return;
@@ -161,7 +162,7 @@ export function checkFormat(format: InputFormat, url: string, source: FileSource
   );
 }
 
-/** Whether where a source is depends on something else than its path. */
+/** Whether the location of a source depends on something other than its path. */
 const isRelative = (path: string): boolean => !/^[a-z][a-z0-9+.-]+:\/\//i.test(path) && !isAbsolute(path);
 
 function locateSource(
@@ -181,7 +182,7 @@ function locateSource(
 const mappingDirectory = (document: string, workingDirectory: string): string =>
   resolve(workingDirectory, dirname(/^file:/i.test(document) ? fileURLToPath(document) : document));
 
-/** The fault of a source that is not where the mapping says, with the place where there is one, for a person at a command line. */
+/** The fault for a source that does not exist at the mapping's path, with a suggestion of where it is, for the command line. */
 export function withOtherPlace(error: unknown, source: FileSource, { url, given }: DocumentPlace, request: RunRequest): unknown {
   const { path, root, origin } = source;
   if (!(error instanceof Fault) || error.code !== 'source/missing' || given || request.inputOptions === undefined || !isRelative(path))

@@ -1,4 +1,4 @@
-/** The mapping of a run: documents read, understood, planned; a bad one ends with all its diagnostics in one fault. */
+/** Loads the mapping of a run: reads, parses and plans the documents. An invalid mapping ends with all diagnostics in one fault. */
 import { createHash } from 'node:crypto';
 import { Fault } from '../../core/fault.ts';
 import { redact } from '../../core/redact.ts';
@@ -9,7 +9,7 @@ import { readMapping } from '../../mapping/parse/read.ts';
 import { readText } from '../../storage/storage.ts';
 
 const MAPPING_LIMIT_BYTES = 64 * 2 ** 20;
-/** A server that sends nothing for so long is asked again later. */
+/** A server that sends nothing for this long is asked again later. */
 const SILENCE_MS = 30_000;
 
 export interface MappingDocument {
@@ -24,9 +24,9 @@ export interface LoadedMapping {
 }
 
 /**
- * Reads mapping documents into one mapping.
+ * Parses mapping documents into one mapping.
  *
- * @throws Fault mapping/syntax, mapping/invalid — the message lists every diagnostic; as `readMappingDocuments`
+ * @throws Fault mapping/syntax, mapping/invalid — the message lists every diagnostic; and those of `readMappingDocuments`
  */
 export async function loadMapping(
   urls: readonly string[],
@@ -53,16 +53,16 @@ export async function loadMapping(
 }
 
 /**
- * Mappings of earlier runs of this thread, by the digests of their documents: understanding one takes longer than a small run.
- * The oldest goes first.
+ * Cache of mappings of earlier runs in this thread, by the digests of their documents: parsing one takes longer than a small run. The
+ * oldest is evicted first.
  */
 const remembered = new Map<string, LoadedMapping>();
 const REMEMBERED = 16;
-/** Of the documents of one mapping. */
+/** Total for the documents of one mapping. */
 const REMEMBERED_BYTES = 2 ** 20;
 
 /**
- * The texts of mapping documents, named as the user named them.
+ * The texts of mapping documents, with the names that the user gave.
  *
  * @throws Fault mapping/unreadable; source/unreadable — a server that may answer later; limit/exceeded, run/cancelled
  */

@@ -1,4 +1,4 @@
-/** What comes before the first record: the mapping read, the databases asked, the plan made, the documents found. */
+/** Prepares a run: parses the mapping, asks the databases for metadata, makes the plan, finds the documents. */
 import { createHash } from 'node:crypto';
 import { redact } from '../../core/redact.ts';
 import { formatDiagnostic } from '../../mapping/model/diagnostics.ts';
@@ -13,21 +13,21 @@ import { leftOutText, selectBound } from './selection.ts';
 
 export interface PreparedRun {
   readonly plan: Plan;
-  /** The document of each scan; undefined for a database's rows. */
+  /** The document of each scan; undefined for a database scan. */
   readonly places: readonly (DocumentPlace | undefined)[];
-  /** undefined: the mapping reads none. */
+  /** undefined: the mapping reads no database. */
   readonly databases: Databases | undefined;
   readonly warnings: readonly string[];
   readonly documents: LoadedMapping['documents'];
-  /** Of mapping, plan and database: two processes that find the same one have planned the same, and read the same database. */
+  /** Digest of mapping, plan and database: processes with equal digests have the same plan over the same database. */
   readonly digest: string;
   close(): Promise<void>;
 }
 
 /**
- * Prepares a run; the same in every thread and process. Closed by whoever prepared it.
+ * Prepares a run, with the same result in every thread and process. The caller closes it.
  *
- * @param snapshots states of databases to read, see `Databases.open`
+ * @param snapshots database snapshots to read, see `Databases.open`
  */
 export async function prepareRun(
   request: RunRequest,
@@ -70,7 +70,7 @@ interface SelectedMapping extends Pick<LoadedMapping, 'mapping' | 'documents'> {
   readonly warnings: readonly string[];
 }
 
-/** With `boundOnly`, without the triples maps and the documents that have nothing to do with the inputs. */
+/** With `boundOnly`: the mapping without triples maps and documents that are unrelated to the inputs. */
 function selected({ mapping, warnings, documents }: LoadedMapping, { boundOnly, inputs }: RunRequest): SelectedMapping {
   if (boundOnly !== true) return { mapping, warnings: warnings.map(formatDiagnostic), documents };
   const bound = bindSources(mapping.triplesMaps.map(sourceOf), inputs, true);
@@ -86,7 +86,7 @@ function selected({ mapping, warnings, documents }: LoadedMapping, { boundOnly, 
   };
 }
 
-/** The same object for the same part of a remembered mapping, so that its plan is made once. */
+/** Returns the same object for the same part of a cached mapping, so that its plan is made once. */
 function sameSelection(mapping: Mapping, wanted: Mapping): Mapping {
   const known = selections.get(mapping) ?? new Map<string, Mapping>();
   selections.set(mapping, known);
@@ -100,7 +100,10 @@ function sameSelection(mapping: Mapping, wanted: Mapping): Mapping {
 const selections = new WeakMap<Mapping, Map<string, Mapping>>();
 const SELECTIONS = 64;
 
-/** Plans of mappings that `loadMapping` remembers, each for one base. A database's facts may change from run to run. */
+/**
+ * Cache of plans for mappings in the cache of `loadMapping`, each for one base. Catalogue metadata may change from run to run, so plans
+ * over databases are not cached.
+ */
 const plans = new WeakMap<Mapping, Plan>();
 
 function planOf(mapping: Mapping, base: string): Plan {

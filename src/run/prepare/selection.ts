@@ -1,4 +1,4 @@
-/** The part of a directory of mappings that the inputs of a request are about. */
+/** Selects the part of a mapping directory that concerns the inputs of a request. */
 import type { FileSource, LogicalSource, Mapping, TriplesMap } from '../../mapping/model/model.ts';
 import { formatOrigin } from '../../mapping/model/model.ts';
 
@@ -8,8 +8,8 @@ export interface Selection {
 }
 
 /**
- * The triples maps whose sources are `bound`, or joined to one that is, over any number of joins in either direction. What it needs of
- * the others is none of theirs: a join brings its parent's source in.
+ * The triples maps whose sources are `bound`, or joined to a bound one over any number of joins in either direction. A join includes the
+ * source of its parent.
  */
 export function selectBound(mapping: Mapping, bound: ReadonlySet<FileSource>): Selection {
   const byId = new Map(mapping.triplesMaps.map((map) => [map.id, map]));
@@ -23,7 +23,7 @@ export function selectBound(mapping: Mapping, bound: ReadonlySet<FileSource>): S
     }
   }
   const wanted = new Set([...bound].map(sourceKey));
-  // Grows while it is read: what a source is joined to comes after it.
+  // Grows during iteration: the joined sources of each source are appended.
   for (const key of wanted) for (const other of joined.get(key) ?? []) wanted.add(other);
   const isWanted = (map: TriplesMap): boolean => wanted.has(keys.get(map) as string);
   return {
@@ -37,7 +37,7 @@ function parentsOf(map: TriplesMap, byId: ReadonlyMap<string, TriplesMap>): read
   return objects.flatMap((object) => (object.kind === 'referencing' ? [byId.get(object.parent) ?? []].flat() : []));
 }
 
-/** Equal for sources that are the same document or the same rows; a file is the same one by its name alone, as inputs are bound by it. */
+/** Equal for sources with the same document or rows. Files are compared by name alone, since inputs are bound by name. */
 function sourceKey(source: LogicalSource): string {
   if (source.kind === 'file') return `file ${source.path}`;
   const { connection, content } = source;

@@ -1,4 +1,4 @@
-/** Where a large document is cut: between two rows of CSV, between two lines of JSON Lines. */
+/** Cuts a large document into byte ranges: between two rows of CSV, or between two lines of JSON Lines. */
 
 import { redact } from '../../core/redact.ts';
 import type { FileSource } from '../../mapping/model/model.ts';
@@ -12,17 +12,17 @@ import { readingOf } from '../execute/open-scan.ts';
 import { formatByName } from '../prepare/inputs.ts';
 import type { ByteSlice, RunRequest } from '../request.ts';
 
-/** Enough for a byte order mark, and to tell UTF-16. */
+/** Enough for a byte order mark, and to recognise UTF-16. */
 const HEAD_BYTES = 256;
-/** Each is a job, and a part of the output: beyond that, they grow. */
+/** Each slice is a job and a part of the output. Beyond this number, slices grow. */
 const MAX_SLICES = 4096;
-/** JSON Lines are looked at around a cut, in windows from the first size to the last. */
+/** JSON Lines are examined around a cut, in windows of growing size. */
 const FIRST_WINDOW_BYTES = 1 << 16;
 const LAST_WINDOW_BYTES = 1 << 28;
 
 /**
- * Whether some input of the request may be large enough to be cut: asked before anything else of the run is done, since most inputs are
- * small. A file that only the mapping names is not looked at.
+ * Whether some input of the request may be large enough to be cut. Asked before anything else of the run, since most inputs are small.
+ * Files that only the mapping names are not considered.
  */
 export async function hasLargeInput(request: RunRequest, sliceBytes: number, signal: AbortSignal): Promise<boolean> {
   if (sliceBytes === 0) return false;
@@ -31,13 +31,13 @@ export async function hasLargeInput(request: RunRequest, sliceBytes: number, sig
 }
 
 /**
- * Ranges of a document of more than `sliceBytes`, of about that size each; one or none where it is small or cannot be cut: it is
- * compressed, not UTF-8, neither CSV nor JSON Lines, or CSV behind HTTP.
+ * Ranges of about `sliceBytes` each of a document; one or none if the document is small or cannot be cut: it is compressed, not UTF-8,
+ * neither CSV nor JSON Lines, or CSV over HTTP.
  *
- * A quoted cell of CSV may hold line feeds, so the document is read once, up to the last cut: quick on a disk, but over HTTP that would
- * take as long as mapping it. JSON Lines are read around each cut only.
+ * A quoted CSV cell may contain line feeds, so the document is read once, up to the last cut. That is fast on a disk, but over HTTP it
+ * would take as long as mapping it. JSON Lines are read only around each cut.
  *
- * @throws Fault as a reader of the document does
+ * @throws Fault those of the document's reader
  */
 export async function byteSlicesOf(
   scan: ScanPlan,
@@ -49,7 +49,7 @@ export async function byteSlicesOf(
 ): Promise<readonly ByteSlice[]> {
   if (sliceBytes === 0 || source.compression === 'gzip') return [];
   const state = await stateOf(url, request, signal);
-  // One that is larger than the run allows is left to its reader, which says so.
+  // A document beyond the limit of the run is left to its reader, which reports it.
   const allowed = request.limits.inputBytes || Number.POSITIVE_INFINITY;
   if (state === undefined || state.sizeBytes <= sliceBytes || state.sizeBytes > allowed) return [];
   const document = new Document(url, state, { workingDirectory: request.workingDirectory, signal });
@@ -62,14 +62,14 @@ export async function byteSlicesOf(
   return reading.jsonLines === true && areLines(scan) ? slicesAt(document, 0, await lineCuts(document, targets)) : [];
 }
 
-/** undefined: it is not to be cut. */
+/** undefined: do not cut. */
 async function stateOf(url: string, { workingDirectory }: RunRequest, signal: AbortSignal): Promise<InputState | undefined> {
   const format = formatByName(url);
   if (format !== 'jsonl' && (/^https?:/i.test(url) || (format !== 'csv' && format !== 'tsv'))) return undefined;
   return probeInput(url, { workingDirectory, signal });
 }
 
-/** A document, by ranges. */
+/** Random access to a document. */
 class Document {
   readonly sizeBytes: number;
   readonly version: string;
@@ -83,7 +83,7 @@ class Document {
     this.#options = options;
   }
 
-  /** The bytes from an offset on, in chunks. */
+  /** The bytes from an offset to the end, in chunks. */
   async *bytes(from: number, to = this.sizeBytes): AsyncGenerator<Uint8Array> {
     const range = { from, to: Math.min(to, this.sizeBytes), version: this.version };
     if (range.from < range.to) yield* (await openInput(this.#url, { ...this.#options, range })).bytes;
@@ -123,8 +123,8 @@ async function csvSlices(
 // ---------------------------------------------------------------- JSON Lines
 
 /**
- * Whether the records of a line have nothing to do with other lines. The legacy dialect faults a reference that no record has: a slice
- * cannot know that.
+ * Whether the records of a line are independent of other lines. The legacy dialect rejects a reference without a node in any record: a
+ * slice cannot know that.
  */
 function areLines({ iterations, dialect }: ScanPlan): boolean {
   const isOfLine = (iterator = '$[*]'): boolean => iterator.startsWith('$[*]') && !iterator.includes('$', 1);
@@ -145,8 +145,8 @@ async function lineCuts(document: Document, targets: readonly number[]): Promise
 }
 
 /**
- * Offset of a line that begins a value. The reader takes values that go over several lines as well: within one, no two lines in a row
- * are JSON by themselves, since a comma, a colon or a bracket stands between.
+ * Offset of a line that begins a value. The reader also accepts values that span several lines. Within such a value no two consecutive
+ * lines are JSON by themselves, since a comma, a colon or a bracket is between them.
  */
 function findLine(window: Buffer): number | undefined {
   let before = false;

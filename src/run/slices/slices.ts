@@ -1,7 +1,6 @@
 /**
- * A run cut into slices that several workers share: the rows of large tables between two keys, the records of large files between two
- * bytes, and whatever else has nothing to do with the rest. Only slices of one file can make the same statement: those are compared
- * (subjects.ts).
+ * Cuts a run into slices for several workers: key ranges of large tables, byte ranges of large files, and independent groups of scans. Only
+ * slices of one file can make the same statement; their subjects are compared (`distinct/`).
  */
 import type { MapPlan, Plan, ScanPlan } from '../../plan/plan.ts';
 import type { Databases } from '../databases/databases.ts';
@@ -11,28 +10,28 @@ import { prepareRun } from '../prepare/prepare.ts';
 import type { ByteSlice, KeyRange, RunRequest, RunSlice, SliceScan } from '../request.ts';
 import { byteSlicesOf, hasLargeInput } from './file-slices.ts';
 
-/** From which size on something is cut, into slices of about that size; 0: never. */
+/** Minimum size for cutting, and about the size of a slice; 0: never cut. */
 export interface SliceSizes {
-  /** Of a table. */
+  /** Rows of a table. */
   readonly rows: number;
-  /** Of a file. */
+  /** Bytes of a file. */
   readonly bytes: number;
 }
 
 export interface CutRun {
   readonly slices: readonly RunSlice[];
-  /** Lets go of the state of the databases that the slices read. */
+  /** Releases the database snapshots that the slices read. */
   release(): Promise<void>;
 }
 
 /**
- * Cuts a run into slices. undefined: it is one slice, since its tables and files are small, have no usable key, or a join or statements
- * that could repeat hold them together.
+ * Cuts a run into slices. undefined: it stays whole, because its tables and files are small, have no usable key, or are held together by a
+ * join or by statements that could repeat.
  *
- * PostgreSQL's slices read one state of the data, for as long as the cut is not released. MySQL and MariaDB cannot share a state:
- * each slice sees the rows as they are when it begins.
+ * PostgreSQL slices read one snapshot, until the result is released. MySQL and MariaDB cannot share a snapshot: each slice sees the rows as
+ * they are when it begins.
  *
- * @throws Fault as `executeRun`
+ * @throws Fault those of `executeRun`
  */
 export async function sliceRun(request: RunRequest, sizes: SliceSizes, signal: AbortSignal): Promise<CutRun | undefined> {
   if (sizes.rows === 0 && !(await hasLargeInput(request, sizes.bytes, signal))) return undefined;
@@ -63,7 +62,7 @@ export async function sliceRun(request: RunRequest, sizes: SliceSizes, signal: A
   }
 }
 
-/** The scans of each slice; what is not worth a slice of its own is one together. */
+/** The scans of each slice; those that are too small for a slice of their own share one. */
 async function slicePlan(
   plan: Plan,
   cut: (scan: ScanPlan, position: number) => Promise<readonly (KeyRange | ByteSlice)[]>,
@@ -80,13 +79,13 @@ async function slicePlan(
   return rest.length === 0 ? slices : [rest, ...slices];
 }
 
-/** Whether no record of the scan needs another one. Statements that slices repeat are found by their subjects. */
+/** Whether every record of the scan can be mapped on its own. Statements that slices repeat are found by their subjects. */
 const canBeParted = ({ iterations }: ScanPlan): boolean =>
   iterations.every(
     ({ maps, buildSides: fills }) => fills.length === 0 && maps.every(({ rules }) => rules.every(({ object }) => object.kind !== 'join')),
   );
 
-/** Whether slices of the scan's rows could make no statement twice. */
+/** Whether slices of the scan's rows cannot make a statement twice. */
 function isSliceable({ iterations }: ScanPlan, distinct: boolean): boolean {
   return iterations.every(({ maps, buildSides: fills }) => fills.length === 0 && maps.every((map) => staysInSlice(map, distinct)));
 }
@@ -96,7 +95,7 @@ function staysInSlice({ identifiesRow: rowBound, rules }: MapPlan, distinct: boo
   return !distinct || (rowBound && rules.every((rule) => rule.distinct === 'subject'));
 }
 
-/** Ranges of a key with about `sliceRows` rows each; one or none where the table is small or has no key of one column. */
+/** Key ranges of about `sliceRows` rows each; one or none if the table is small or has no single-column key. */
 async function rangesOf({ source }: ScanPlan, databases: Databases, sliceRows: number): Promise<readonly KeyRange[]> {
   if (source.kind !== 'sql') return [];
   const table = databases.tableOf(source.content.kind === 'join' ? source.content.child : source);
@@ -112,7 +111,7 @@ async function rangesOf({ source }: ScanPlan, databases: Databases, sliceRows: n
   return [undefined, ...bounds].map((from, i) => ({ kind: 'key', column, from, to: bounds[i] }));
 }
 
-/** Families of keys whose texts SQL reads back as the same value. */
+/** Type families whose key texts SQL reads back as the same value. */
 const CUTTABLE: ReadonlySet<string> = new Set(['number', 'text', 'date', 'timestamp', 'timestamp with time zone', 'uuid']);
-/** Types of MySQL that are put in the order of their declaration, and compared with a text in another one. */
+/** MySQL types that are ordered by declaration but compared with a text by another order. */
 const OWN_ORDER: ReadonlySet<string> = new Set(['enum', 'set']);
