@@ -11,23 +11,23 @@ import { STORE_PATH } from './http/server.ts';
 import type { FromStoreThread, StoreLimits, StoreThreadData } from './messages.ts';
 
 export interface EmbeddedStore {
-  /** `http://user:password@127.0.0.1:port/sparql`. Whoever knows it may write: not for logs. */
+  /** `http://user:password@127.0.0.1:port/sparql`. It grants write access: not for logs. */
   readonly endpoint: string;
-  /** Statements when it was opened. */
+  /** Statements when the store was opened. */
   readonly quads: number;
-  /** What was acknowledged is on the disk at any time; this ends the thread and lets the directory go. */
+  /** Ends the thread and releases the directory. Acknowledged writes are on disk at any time. */
   close(): Promise<void>;
 }
 
 export interface EmbeddedStoreOptions extends Partial<StoreLimits> {
-  /** Told what went wrong without a request failing. Default: a warning of the process. */
+  /** Receives problems that made no request fail. Default: a warning of the process. */
   readonly warn?: (message: string) => void;
 }
 
 export const STORE_LIMITS: StoreLimits = {
   querySeconds: 60,
   updateSeconds: 300,
-  // WebAssembly ends at 4 GB, and then with the thread.
+  // WebAssembly has at most 4 GB; beyond that the thread ends.
   memoryBytes: 3_500_000_000,
   bodyBytes: 512 * 1024 * 1024,
   journalBytes: 64 * 1024 * 1024,
@@ -36,15 +36,15 @@ export const STORE_LIMITS: StoreLimits = {
 const HINT = 'Stop that process, write through its /sparql or its /graph-writer/process, or take another directory';
 
 /**
- * Opens the store in `directory`, which is created when missing. 0.5 to 0.8 GB of memory for a million statements; opening takes two to
- * five seconds for each million.
+ * Opens the store in `directory`, which is created when missing. A million statements take 0.5 to 0.8 GB of memory and two to five
+ * seconds to open.
  *
- * @throws Fault service/unavailable — another process has the directory open; store/damaged — what is in it cannot be read
+ * @throws Fault service/unavailable — another process has the directory open; store/damaged — its files cannot be read
  */
 export async function openEmbeddedStore(directory: string, options: EmbeddedStoreOptions = {}): Promise<EmbeddedStore> {
   const { warn = (message) => process.emitWarning(message), ...limits } = options;
   const path = resolve(directory);
-  const claim = await lockDirectory(path, { what: 'store', hint: HINT });
+  const lock = await lockDirectory(path, { what: 'store', hint: HINT });
   const login = { username: 'quadmill', password: randomBytes(24).toString('base64url') };
   const data: StoreThreadData = { directory: path, port: 0, login, limits: { ...STORE_LIMITS, ...limits } };
   try {
@@ -56,11 +56,11 @@ export async function openEmbeddedStore(directory: string, options: EmbeddedStor
       async close() {
         thread.postMessage({ kind: 'close' });
         await exited;
-        await claim.release();
+        await lock.release();
       },
     };
   } catch (error) {
-    await claim.release();
+    await lock.release();
     throw error;
   }
 }
@@ -69,7 +69,7 @@ function startThread(data: StoreThreadData, warn: (message: string) => void): Pr
   const thread = new Worker(compiled('src/targets/embedded/thread.js'), { workerData: data });
   return new Promise((open, reject) => {
     const fail = (fault: Fault): void => {
-      // Nobody waits any more once it listens.
+      // Once the store listens, the promise is settled and this rejection has no effect.
       reject(fault);
       void thread.terminate();
     };
@@ -85,7 +85,7 @@ function startThread(data: StoreThreadData, warn: (message: string) => void): Pr
   });
 }
 
-/** The directory that an endpoint of type `embedded` names: a path, or a `file:` URL. */
+/** The directory that an endpoint of type `embedded` names, as a path or a `file:` URL. */
 export function storeDirectory(endpoint: string, workingDirectory = process.cwd()): string {
   return /^file:/i.test(endpoint) ? fileURLToPath(endpoint) : resolve(workingDirectory, endpoint);
 }

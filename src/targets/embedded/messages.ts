@@ -1,20 +1,20 @@
-/** What the threads of the embedded store say to each other. */
+/** The messages between the threads of the embedded store. */
 import type { FaultData } from '../../core/fault.ts';
 
-/** One transaction, as the journal keeps it beside its body: carried out again on the same state, it gives the same state. */
+/** One transaction, as the journal stores it beside its body: replayed on the same state, it gives the same state. */
 export type Write =
   /** The body is a SPARQL update. */
   | { readonly kind: 'update' }
   /**
-   * The body is a document of RDF. `graph` takes its triples: an IRI, or empty for the default graph; undefined: a document of quads
-   * for the dataset. `replace`: instead of what is there.
+   * The body is a document of RDF. `graph` receives its triples: an IRI, or empty for the default graph; undefined: a document of quads
+   * for the dataset. `replace`: the document replaces the present statements.
    */
   | { readonly kind: 'load'; readonly format: string; readonly graph: string | undefined; readonly replace: boolean }
-  /** A graph as a whole; no body. */
+  /** Removes a graph; no body. */
   | { readonly kind: 'drop'; readonly graph: string };
 
 export type Read =
-  /** `form` is that of the query; graphs as the SPARQL Protocol has them, both undefined where the request names none. */
+  /** The dataset of the SPARQL Protocol; both lists undefined when the request names no graphs. */
   | {
       readonly kind: 'query';
       readonly text: string;
@@ -22,22 +22,22 @@ export type Read =
       readonly defaultGraphs: readonly string[] | undefined;
       readonly namedGraphs: readonly string[] | undefined;
     }
-  /** A graph as `Write` names it, or the dataset. */
+  /** A graph, named as in `Write`, or the dataset. */
   | { readonly kind: 'dump'; readonly format: string; readonly graph: string | undefined };
 
-/** To the engine, which answers one after the other. */
+/** To the engine, which answers one message at a time. */
 export type ToEngine =
-  /** The first message: what the store begins with. Paths of files that are there. */
+  /** The first message: paths of the files to load. */
   | { readonly kind: 'open'; readonly snapshot: string | undefined; readonly journal: string | undefined }
   | { readonly kind: 'read'; readonly read: Read }
-  /** The body is shared memory: nobody changes it any more. */
+  /** The body is shared memory that nobody changes any more. */
   | { readonly kind: 'write'; readonly write: Write; readonly body: Uint8Array }
   | { readonly kind: 'snapshot'; readonly path: string };
 
 export type FromEngine =
   | { readonly kind: 'opened'; readonly quads: number; readonly journal: JournalEnd | undefined }
   | { readonly kind: 'read'; readonly body: Uint8Array }
-  /** `repeatable`: the write, carried out again on the same state, gives the same one; not so with `NOW()`. `memoryBytes`: of the thread. */
+  /** `repeatable`: replaying the write on the same state gives the same state; not so with `NOW()`. `memoryBytes`: of the thread. */
   | { readonly kind: 'written'; readonly created: boolean; readonly repeatable: boolean; readonly memoryBytes: number }
   | { readonly kind: 'saved'; readonly bytes: number }
   | { readonly kind: 'failed'; readonly reason: Reason; readonly message: string; readonly broken: boolean };
@@ -45,30 +45,30 @@ export type FromEngine =
 /** How far a journal can be read. */
 export interface JournalEnd {
   readonly bytes: number;
-  /** Behind these bytes there is a record that was never finished. */
+  /** These bytes are followed by an incomplete record. */
   readonly torn: boolean;
 }
 
-/** Why a request is not answered as it wished; `http/server.ts` has the status of each. */
+/** Why a request failed; `http/server.ts` has the status of each. */
 export const REASONS = [
-  /** The request says something wrong; the message is the parser's. */
+  /** The request is wrong; the message is the parser's. */
   'invalid',
   'missing',
-  /** The answer, or the store, would need more memory than there is. */
+  /** The answer or the store would exceed the memory. */
   'memory',
   'time',
-  /** The disk takes no more. */
+  /** The disk is full. */
   'disk',
   /** The store itself has failed. */
   'failed',
 ] as const;
 export type Reason = (typeof REASONS)[number];
-/** The reason in an answer, for programs: two have the status 507. */
+/** The reason in an answer, for programs: two reasons have the status 507. */
 export const REASON_HEADER = 'quadmill-reason';
 
-/** What the thread begins with. */
+/** What the thread starts with. */
 export interface StoreThreadData {
-  /** Absolute; claimed by this process. */
+  /** Absolute; locked by this process. */
   readonly directory: string;
   readonly port: number;
   readonly login: { readonly username: string; readonly password: string };
@@ -80,11 +80,11 @@ export interface StoreLimits {
   readonly querySeconds: number;
   /** Of one SPARQL update. */
   readonly updateSeconds: number;
-  /** Of the store's thread; a write that leads beyond is undone. */
+  /** Of the engine's thread; a write that exceeds it is undone. */
   readonly memoryBytes: number;
   /** Of one request body. */
   readonly bodyBytes: number;
-  /** A journal larger than this and than the last snapshot is replaced by a snapshot. */
+  /** A journal that exceeds both this and the last snapshot is replaced by a new snapshot. */
   readonly journalBytes: number;
 }
 

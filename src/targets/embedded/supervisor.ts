@@ -1,9 +1,9 @@
 /**
- * Keeps the embedded store: hands requests to the engine one after the other, has each write on the disk before it is acknowledged, and
- * starts another engine from the disk when one broke or has taken what the disk did not.
+ * Supervises the engine of the embedded store: passes requests to it one at a time, has each write on disk before it is acknowledged, and
+ * restarts the engine from disk when it breaks, or when it holds a write that could not be saved.
  *
- * The directory has `snapshot-N.nq` and `journal-N.log`: the state is the snapshot and then every record of the journal. A snapshot
- * N + 1 appears by rename, and from then on journal N means nothing.
+ * The directory holds `snapshot-N.nq` and `journal-N.log`: the state is the snapshot followed by every record of the journal. Snapshot
+ * N + 1 appears by rename, and from then on journal N is ignored.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { type Journal, openJournal } from './disk/journal.ts';
 import { type Engine, startEngine } from './engine/thread.ts';
 import type { FromEngine, Read, Reason, StoreLimits, Write } from './messages.ts';
 
-/** Why a request was not carried out. The store is as if it had never been made. */
+/** Why a request failed. The store is as if the request had never been made. */
 export class StoreFailure extends Error {
   readonly reason: Reason;
 
@@ -22,55 +22,56 @@ export class StoreFailure extends Error {
   }
 }
 
-export interface Keeper {
-  /** Statements when it was opened. */
+export interface StoreSupervisor {
+  /** Statements when the store was opened. */
   readonly quads: number;
-  /** UTF-8, of things that are on the disk. @throws StoreFailure */
+  /** The answer as UTF-8; it shows nothing that is not on disk. @throws StoreFailure */
   read(read: Read): Promise<Uint8Array>;
-  /** Resolves when it is on the disk; says whether there is a new graph. @throws StoreFailure */
+  /** Resolves when the write is on disk; `created`: it made a new graph. @throws StoreFailure */
   write(write: Write, body: Uint8Array): Promise<{ readonly created: boolean }>;
-  /** Requests that have not begun fail. */
+  /** Requests that have not started fail. */
   close(): Promise<void>;
 }
 
 type Task = (
-  | { readonly kind: 'save' }
+  | { readonly kind: 'snapshot' }
   | { readonly kind: 'read'; readonly read: Read; resolve(body: Uint8Array): void }
   | { readonly kind: 'write'; readonly write: Write; readonly body: Uint8Array; resolve(done: { readonly created: boolean }): void }
 ) & { reject(failure: StoreFailure): void };
 
-/** While requests come, the journal may grow to so many times its limit; a snapshot waits for a quiet moment. */
-const PATIENCE = 4;
+/** A snapshot waits until no request has come for this long… */
 const QUIET_MS = 1_000;
+/** …or until the journal is this many times its limit. */
+const URGENT_FACTOR = 4;
 
-type Done = Exclude<FromEngine, { readonly kind: 'failed' }>;
+type Success = Exclude<FromEngine, { readonly kind: 'failed' }>;
 
-/** @throws StoreFailure — what is in the directory cannot be read */
-export async function openKeeper(directory: string, limits: StoreLimits, warn: (message: string) => void): Promise<Keeper> {
-  const keeper = new StoreKeeper(directory, limits, warn);
-  // What is there must be readable; of nothing, the engine that holds it begins with the first request.
-  if (!(await isEmpty(directory))) await keeper.open();
-  return keeper;
+/** @throws StoreFailure — the files in the directory cannot be read */
+export async function openSupervisor(directory: string, limits: StoreLimits, warn: (message: string) => void): Promise<StoreSupervisor> {
+  const supervisor = new EngineSupervisor(directory, limits, warn);
+  // Existing files must be readable. For an empty store the engine starts with the first request, which saves its memory until then.
+  if (!(await isEmpty(directory))) await supervisor.open();
+  return supervisor;
 }
 
-class StoreKeeper implements Keeper {
+class EngineSupervisor implements StoreSupervisor {
   quads = 0;
   private readonly directory: string;
   private readonly limits: StoreLimits;
   private readonly warn: (message: string) => void;
   private readonly queue: Task[] = [];
   private pumping: Promise<void> | undefined;
-  private quiet: NodeJS.Timeout | undefined;
+  private quietTimer: NodeJS.Timeout | undefined;
   private closed = false;
   private engine: Engine | undefined;
   private journal: Journal | undefined;
   private generation = 0;
-  /** What the journal may grow to before a snapshot takes its place. */
+  /** Bytes that the journal may reach before a snapshot replaces it. */
   private journalLimit = 0;
-  /** At least so much, since a snapshot could not be made before. */
+  /** Lower bound of `journalLimit`, raised after a snapshot has failed. */
   private leastLimit = 0;
-  /** Whether the engine has what the disk does not. */
-  private lost = false;
+  /** Whether the engine holds a write that is not on disk and must be restarted. */
+  private ahead = false;
 
   constructor(directory: string, limits: StoreLimits, warn: (message: string) => void) {
     this.directory = directory;
@@ -88,14 +89,14 @@ class StoreKeeper implements Keeper {
 
   async close(): Promise<void> {
     this.closed = true;
-    clearTimeout(this.quiet);
-    for (const { reject } of this.queue.splice(0)) reject(CLOSING());
+    clearTimeout(this.quietTimer);
+    for (const { reject } of this.queue.splice(0)) reject(closing());
     await this.pumping;
     await this.engine?.end();
     await this.journal?.close();
   }
 
-  /** Brings the state of the disk into a new engine. */
+  /** Loads the state on disk into a new engine. */
   async open(): Promise<void> {
     await this.discard();
     const found = await openGeneration(this.directory);
@@ -110,7 +111,7 @@ class StoreKeeper implements Keeper {
       this.generation = found.generation;
       this.journalLimit = Math.max(this.limits.journalBytes, found.snapshotBytes, this.leastLimit);
       this.engine = engine;
-      this.lost = false;
+      this.ahead = false;
     } catch (error) {
       await engine.end();
       throw new StoreFailure('failed', `The store in ${this.directory} cannot be opened: ${(error as Error).message}`);
@@ -118,9 +119,9 @@ class StoreKeeper implements Keeper {
   }
 
   private submit(task: Task): void {
-    if (this.closed) task.reject(CLOSING());
+    if (this.closed) task.reject(closing());
     else {
-      clearTimeout(this.quiet);
+      clearTimeout(this.quietTimer);
       this.queue.push(task);
       this.pumping ??= this.pump();
     }
@@ -129,23 +130,23 @@ class StoreKeeper implements Keeper {
   private async pump(): Promise<void> {
     for (let task = this.queue.shift(); task !== undefined; task = this.queue.shift()) {
       try {
-        if (this.engine === undefined || this.lost) await this.open();
+        if (this.engine === undefined || this.ahead) await this.open();
         if (task.kind === 'read') await this.carryOutRead(task);
         else if (task.kind === 'write') await this.carryOutWrite(task);
-        else await this.saveSometime();
+        else await this.trySnapshot();
       } catch (error) {
         task.reject(failureOf(error, 'failed', 'The store failed'));
       }
     }
     this.pumping = undefined;
     if (this.journal === undefined || this.journal.bytes <= this.journalLimit || this.closed) return;
-    // Its failure is a warning already.
-    this.quiet = setTimeout(() => this.submit({ kind: 'save', reject: () => undefined }), QUIET_MS);
+    // A snapshot that fails has already given a warning.
+    this.quietTimer = setTimeout(() => this.submit({ kind: 'snapshot', reject: () => undefined }), QUIET_MS);
   }
 
   private async carryOutRead(task: Extract<Task, { kind: 'read' }>): Promise<void> {
     const { body } = await this.ask(this.engine, { kind: 'read', read: task.read }, 'read', this.limits.querySeconds);
-    // It may have seen a write that is not on the disk yet.
+    // It may show a write that is not on disk yet.
     this.journalOf()
       .flushed()
       .then(
@@ -167,7 +168,7 @@ class StoreKeeper implements Keeper {
       );
     }
     if (!repeatable) {
-      await this.saveNow();
+      await this.snapshotNow();
       task.resolve({ created });
       return;
     }
@@ -177,33 +178,33 @@ class StoreKeeper implements Keeper {
         () => task.resolve({ created }),
         (error) => task.reject(this.diskFailure(error)),
       );
-    if (this.journalOf().bytes > PATIENCE * this.journalLimit) await this.saveSometime();
+    if (this.journalOf().bytes > URGENT_FACTOR * this.journalLimit) await this.trySnapshot();
   }
 
-  /** For a write whose repetition would give something else: the state itself goes to the disk. */
-  private async saveNow(): Promise<void> {
+  /** For a write that would give another result when it is replayed: the state is saved instead of the write. */
+  private async snapshotNow(): Promise<void> {
     try {
-      await this.save();
+      await this.snapshot();
     } catch (error) {
       await this.discard();
       throw failureOf(error, 'disk', 'The store could not be saved');
     }
   }
 
-  private async saveSometime(): Promise<void> {
+  private async trySnapshot(): Promise<void> {
     const bytes = this.journalOf().bytes;
     try {
-      await this.save();
+      await this.snapshot();
       this.leastLimit = 0;
     } catch (error) {
-      // Nothing is lost: the journal has it all. The next try costs as much, so it waits until there is twice as much.
+      // Nothing is lost, the journal has every write. The next attempt costs as much, so it waits until the journal has doubled.
       this.leastLimit = 2 * Math.max(bytes, this.journalLimit);
       this.journalLimit = this.leastLimit;
       this.warn(`No snapshot of the store in ${this.directory} could be made: ${(error as Error).message}`);
     }
   }
 
-  private async save(): Promise<void> {
+  private async snapshot(): Promise<void> {
     const before = this.journalOf();
     await before.flushed();
     const next = this.generation + 1;
@@ -212,34 +213,34 @@ class StoreKeeper implements Keeper {
       await rm(`${path}.tmp`, { force: true });
       throw error;
     });
-    // From here on the old journal may mean nothing, so nothing may be acknowledged by it.
-    this.lost = true;
+    // From here on the old journal may be obsolete: no write may be acknowledged by it.
+    this.ahead = true;
     await moveIntoPlace(`${path}.tmp`, path);
     this.journal = await openJournal(join(this.directory, `journal-${next}.log`), 0);
     this.generation = next;
     this.journalLimit = Math.max(this.limits.journalBytes, bytes);
-    this.lost = false;
+    this.ahead = false;
     await Promise.all([before.close(), removeOthers(this.directory, next)]).catch((error: Error) => {
       this.warn(`Old files of the store in ${this.directory} could not be removed: ${error.message}`);
     });
   }
 
-  /** @throws StoreFailure — the engine says so, took too long, or broke; a broken one is gone then */
-  private async ask<K extends Done['kind']>(
+  /** @throws StoreFailure — the engine refused the request, took too long, or broke; a broken engine is discarded */
+  private async ask<K extends Success['kind']>(
     engine: Engine | undefined,
     message: Parameters<Engine['ask']>[0],
     kind: K,
     limitSeconds = 0,
-  ): Promise<Extract<Done, { readonly kind: K }>> {
+  ): Promise<Extract<Success, { readonly kind: K }>> {
     if (engine === undefined) throw new StoreFailure('failed', 'The store has no engine');
     const answer = await engine.ask(message, limitSeconds);
-    if (answer.kind === kind) return answer as Extract<Done, { readonly kind: K }>;
+    if (answer.kind === kind) return answer as Extract<Success, { readonly kind: K }>;
     if (answer.kind !== 'failed') throw new StoreFailure('failed', `The engine answered ${message.kind} by ${answer.kind}`);
     if (answer.broken && engine === this.engine) await this.discard();
     throw new StoreFailure(answer.reason, answer.message);
   }
 
-  /** Ends the engine; what was acknowledged is on the disk, and nothing else. */
+  /** Ends the engine. Every acknowledged write is on disk; anything else it held is lost. */
   private async discard(): Promise<void> {
     const { engine, journal } = this;
     this.engine = undefined;
@@ -256,12 +257,12 @@ class StoreKeeper implements Keeper {
   }
 
   private diskFailure(error: unknown): StoreFailure {
-    this.lost = true;
-    return failureOf(error, 'disk', 'The write was undone, since the disk did not take it');
+    this.ahead = true;
+    return failureOf(error, 'disk', 'The write was undone');
   }
 }
 
-const CLOSING = (): StoreFailure => new StoreFailure('failed', 'The store is closing');
+const closing = (): StoreFailure => new StoreFailure('failed', 'The store is closing');
 
 function failureOf(error: unknown, reason: Reason, what: string): StoreFailure {
   if (error instanceof StoreFailure) return error;

@@ -1,18 +1,18 @@
-/** The embedded store as a target of the graph writer: that of another part of the process by its URL, or one opened for the write. */
+/** The embedded store as a target of the graph writer: the store of this process by its URL, or a directory opened for one write. */
 import { Fault } from '../../core/fault.ts';
 import { sparqlTarget } from '../sparql/sparql.ts';
 import type { GraphTarget, TargetAddress } from '../target.ts';
 import { openEmbeddedStore, storeDirectory } from './embedded.ts';
 
 /**
- * `endpoint` is the URL that an open store has, or the directory (a path or a `file:` URL) of one, which is then open as long as the target.
+ * `endpoint` is the URL of an open store, or a directory (a path or a `file:` URL), whose store is then open as long as the target.
  *
  * @throws Fault config/invalid — no endpoint; service/unavailable — another process has the directory open, or it cannot be read
  */
 export async function embeddedTarget(address: TargetAddress): Promise<GraphTarget> {
   const { endpoint } = address;
   if (/^https?:/i.test(endpoint)) {
-    // Its own login, whatever user of another target is still configured.
+    // The login in the URL wins over one that is configured for another target.
     const own = URL.canParse(endpoint) && new URL(endpoint).username !== '';
     return sparqlTarget(own ? { ...address, username: undefined, password: undefined } : address);
   }
@@ -22,7 +22,7 @@ export async function embeddedTarget(address: TargetAddress): Promise<GraphTarge
   const directory = storeDirectory(endpoint);
   const store = await openEmbeddedStore(directory);
   try {
-    // The login is that of the store, whatever else is configured.
+    // As above: the login of the store, whatever is configured.
     const target = await sparqlTarget({ ...address, endpoint: store.endpoint, username: undefined, password: undefined });
     return {
       describe: () => `Embedded store in ${directory}`,

@@ -12,11 +12,11 @@ export interface Generation {
 
 const NAME = /^(snapshot|journal)-(\d+)\.(nq|log)$/;
 
-/** Whether nothing was ever written there. */
+/** Whether nothing was ever written to the directory. */
 export const isEmpty = async (directory: string): Promise<boolean> =>
   (await readdir(directory)).every((name) => generationOf(name) === 0 && !NAME.test(name));
 
-/** Finds the newest snapshot and its journal, and removes what an interruption has left. */
+/** Finds the newest snapshot and its journal, and removes what an interruption left behind. */
 export async function openGeneration(directory: string): Promise<Generation> {
   const names = await readdir(directory);
   const generation = Math.max(0, ...names.filter((name) => name.startsWith('snapshot-')).map(generationOf));
@@ -26,7 +26,7 @@ export async function openGeneration(directory: string): Promise<Generation> {
   return { generation, snapshot, snapshotBytes: snapshot === undefined ? 0 : (await stat(snapshot)).size, journal };
 }
 
-/** 0: none of ours. */
+/** 0: not a file of the store. */
 const generationOf = (name: string): number => Number(NAME.exec(name)?.[2] ?? 0);
 
 /** Removes snapshots and journals of earlier generations, and unfinished snapshots. */
@@ -37,13 +37,13 @@ export async function removeOthers(directory: string, generation: number): Promi
   }
 }
 
-/** Renames a file that is on the disk; afterwards its name is, too. */
+/** Renames a file that is synced; afterwards its name is synced too. */
 export async function moveIntoPlace(from: string, to: string): Promise<void> {
   await rename(from, to);
   await syncDirectory(dirname(to));
 }
 
-/** What was created, renamed or removed in a directory is so after a power cut, too. */
+/** Makes creations, renames and removals in a directory survive a power cut. */
 export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r');
   try {
@@ -53,16 +53,16 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** Cuts off what a journal has behind its last whole record, keeping the file as it was where there is room for that. Says what was done. */
+/** Cuts a journal off after its last whole record; keeps a copy of the file as it was where there is room. Returns a message for the log. */
 export async function cutTail(path: string, bytes: number): Promise<string> {
   const copy = `${path}.torn`;
   const kept = await copyFile(path, copy).then(
-    () => `The file as it was is ${copy}`,
+    () => `The original file is kept as ${copy}`,
     async (error: Error) => {
       await rm(copy, { force: true });
-      return `The file as it was could not be kept: ${error.message}`;
+      return `The original file could not be kept: ${error.message}`;
     },
   );
   await truncate(path, bytes);
-  return `The last record of ${path} was not whole, as it is when a process is killed while it writes; nothing that was acknowledged is missing. ${kept}`;
+  return `The last record of ${path} is incomplete and was cut off, as happens when a process is killed while it writes; no acknowledged write is missing. ${kept}`;
 }

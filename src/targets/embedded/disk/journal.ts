@@ -1,8 +1,8 @@
 /**
- * The journal of the embedded store: what was written since the last snapshot, in order.
+ * The journal of the embedded store: the writes since the last snapshot, in order.
  *
  * A record is `QMJ1`, the lengths of head and body (4 bytes each, big-endian), 4 zero bytes, 16 bytes of a SHA-256 of the lengths, the head and
- * the body, then the head (JSON of `Write`) and the body. Records that are asked for at the same time reach the disk by one fsync.
+ * the body, then the head (JSON of `Write`) and the body. Records that are appended at the same time share one fsync.
  */
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
@@ -16,7 +16,7 @@ const FIXED_BYTES = 32;
 const DIGEST_BYTES = 16;
 const DIGEST_AT = 16;
 
-interface Waiting {
+interface Pending {
   readonly parts: readonly Uint8Array[];
   readonly bytes: number;
   resolve(): void;
@@ -24,17 +24,17 @@ interface Waiting {
 }
 
 export interface Journal {
-  /** With what is on its way to the disk. */
+  /** Including records that are not on disk yet. */
   readonly bytes: number;
-  /** Resolves when the record is on the disk. @throws what the disk said; then no record is taken any more */
+  /** Resolves when the record is on disk. @throws the error of the disk; after that every append fails */
   append(write: Write, body: Uint8Array): Promise<void>;
-  /** Resolves when everything that was appended until now is on the disk. @throws as `append` */
+  /** Resolves when every record appended so far is on disk. @throws as `append` */
   flushed(): Promise<void>;
-  /** Cuts off what is not durable, as far as the disk lets it. */
+  /** Cuts off what is not durable, where the disk allows it. */
   close(): Promise<void>;
 }
 
-/** Opens the journal at `path`, of which `bytes` are good: what stands behind them is cut off. */
+/** Opens the journal at `path`, of which the first `bytes` bytes are valid; the rest is cut off. */
 export async function openJournal(path: string, bytes: number): Promise<Journal> {
   const file = await open(path, 'a+', 0o600);
   try {
@@ -52,7 +52,7 @@ class JournalFile implements Journal {
   bytes: number;
   private durableBytes: number;
   private readonly file: FileHandle;
-  private waiting: Waiting[] = [];
+  private pending: Pending[] = [];
   private flushing: Promise<void> | undefined;
   private failure: { readonly error: unknown } | undefined;
 
@@ -68,7 +68,7 @@ class JournalFile implements Journal {
     const bytes = parts.reduce((sum, part) => sum + part.length, 0);
     this.bytes += bytes;
     return new Promise((resolve, reject) => {
-      this.waiting.push({ parts, bytes, resolve, reject });
+      this.pending.push({ parts, bytes, resolve, reject });
       this.flushing ??= this.flush();
     });
   }
@@ -87,12 +87,12 @@ class JournalFile implements Journal {
     }
   }
 
-  /** Never rejects: whoever waits is told, and `failure` remembers. */
+  /** Never rejects: every pending append does, and `failure` is kept. */
   private async flush(): Promise<void> {
-    // Whoever appends in the same turn comes along.
+    // Records that are appended in the same tick join this flush.
     await Promise.resolve();
-    while (this.waiting.length > 0) {
-      const batch = this.waiting.splice(0);
+    while (this.pending.length > 0) {
+      const batch = this.pending.splice(0);
       try {
         if (this.failure !== undefined) throw this.failure.error;
         for (const { parts } of batch) await writeAll(this.file, parts);
@@ -108,7 +108,7 @@ class JournalFile implements Journal {
   }
 }
 
-/** `writev` may write less than it was given, when the disk is nearly full. */
+/** A write may be short when the disk is nearly full. */
 async function writeAll(file: FileHandle, parts: readonly Uint8Array[]): Promise<void> {
   for (const part of parts) {
     let from = 0;
@@ -136,7 +136,7 @@ export interface JournalRecord {
   readonly body: Uint8Array;
 }
 
-/** Reads the records of a journal, one at a time, until its end or the first that is not whole. Blocks: for the engine's thread. */
+/** Reads the records of a journal one at a time, up to its end or the first incomplete one. Blocks: for the engine's thread. */
 export function* readJournal(path: string): Generator<JournalRecord, JournalEnd, undefined> {
   const file = openSync(path, 'r');
   try {
@@ -146,7 +146,7 @@ export function* readJournal(path: string): Generator<JournalRecord, JournalEnd,
       if (got === 0) return { bytes: at, torn: false };
       if (got < FIXED_BYTES || !fixed.subarray(0, 4).equals(MAGIC)) return { bytes: at, torn: true };
       const [headBytes, bodyBytes] = [fixed.readUInt32BE(4), fixed.readUInt32BE(8)];
-      // Lengths of a torn record may be anything; no more memory is taken than the file has bytes.
+      // The lengths in a torn record may be anything; memory stays within the size of the file.
       const rest = readRest(file, at + FIXED_BYTES, headBytes + bodyBytes);
       if (rest === undefined) return { bytes: at, torn: true };
       const [head, body] = [rest.subarray(0, headBytes), rest.subarray(headBytes)];
@@ -161,7 +161,7 @@ export function* readJournal(path: string): Generator<JournalRecord, JournalEnd,
 
 const STEP_BYTES = 16 * 1024 * 1024;
 
-/** `bytes` bytes from `at` on; undefined: the file has fewer. */
+/** `bytes` bytes from `at` on; undefined: the file is shorter. */
 function readRest(file: number, at: number, bytes: number): Buffer | undefined {
   const parts: Buffer[] = [];
   for (let done = 0; done < bytes; ) {
@@ -173,7 +173,7 @@ function readRest(file: number, at: number, bytes: number): Buffer | undefined {
   return parts.length === 1 ? parts[0] : Buffer.concat(parts);
 }
 
-/** Bytes read into `buffer`: fewer than it holds at the end of the file only. */
+/** Bytes read into `buffer`; fewer than its length only at the end of the file. */
 function fill(file: number, buffer: Buffer, at: number): number {
   let got = 0;
   while (got < buffer.length) {

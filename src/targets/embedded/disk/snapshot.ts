@@ -1,21 +1,21 @@
-/** The state of the embedded store as a file of N-Quads, written in pieces: a text of V8 ends at 512 MB, and so would a dump. */
+/** The state of the embedded store as a file of N-Quads, written in pieces: a dump in one piece ends at the 512 MB of a V8 string. */
 import { closeSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import oxigraph from 'oxigraph';
 
 type Store = InstanceType<typeof oxigraph.Store>;
 type GraphTerm = NonNullable<Parameters<Store['dump']>[0]['from_graph_name']>;
 
-/** Characters of one piece, at most: each may be four bytes, and what is escaped two. */
+/** Most characters in one piece: each may take four bytes, an escaped one two. */
 const PIECE_CHARACTERS = 32 * 1024 * 1024;
-/** Of a statement beside its subject and its object: predicate, datatype, the label of a blank node. */
+/** Allowance per statement for what is not subject or object: predicate, datatype, label of a blank node. */
 const EXTRA_CHARACTERS = 200;
 const LINES_AT_ONCE = 10_000;
 
 const CHUNK_BYTES = 1024 * 1024;
-/** The first line is a comment, since N-Quads cannot say that there is a graph without statements. */
+/** The first line is a comment with the empty graphs, which N-Quads cannot express. */
 const HEAD = '# Graphs without statements:';
 
-/** Writes the whole store to `path`, fsynced; gives its size in bytes. Labels of blank nodes are the same in all pieces. */
+/** Writes the whole store to `path` and syncs it; returns the size in bytes. Labels of blank nodes are the same in all pieces. */
 export function writeSnapshot(store: Store, path: string): number {
   const file = openSync(path, 'w', 0o600);
   let bytes = 0;
@@ -37,7 +37,7 @@ export function writeSnapshot(store: Store, path: string): number {
   return bytes;
 }
 
-/** The inverse, into an empty store. */
+/** Loads a snapshot into an empty store. */
 export function loadSnapshot(store: Store, path: string): void {
   const file = openSync(path, 'r');
   try {
@@ -45,7 +45,7 @@ export function loadSnapshot(store: Store, path: string): void {
     const chunks = chunksOf(file, (text) => {
       head += text;
     });
-    // The statements were valid when they were written: checking every term again would double the time.
+    // The statements were valid when they were written; checking every term again would double the time.
     store.load(chunks, { format: 'nq', lenient: true });
     for (const [graph] of head.slice(HEAD.length).matchAll(/<[^>]*>/g)) store.update(`CREATE SILENT GRAPH ${graph}`);
   } finally {
@@ -53,7 +53,7 @@ export function loadSnapshot(store: Store, path: string): void {
   }
 }
 
-/** `onHead` is given the first line, in pieces. */
+/** `onHead` receives the first line, in pieces. */
 function* chunksOf(file: number, onHead: (text: string) => void): Generator<Uint8Array> {
   for (let inHead = true; ; ) {
     const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
@@ -86,7 +86,7 @@ function writePredicate(store: Store, graph: GraphTerm, predicate: string, write
   write(inGraph(lines.join(''), graph));
 }
 
-/** Whether its statements are sure to fit into one piece. A text that does not fit would end the thread. */
+/** Whether its statements are certain to fit into one piece. A string that is too long would end the thread. */
 function isSmall(store: Store, graph: GraphTerm, predicate: string): boolean {
   const length = (term: string): string => `COALESCE(STRLEN(STR(${term})), 0)`;
   const query = `SELECT (SUM(${EXTRA_CHARACTERS} + ${length('?s')} + ${length('?o')}) AS ?n) WHERE { ?s ${predicate} ?o }`;
@@ -94,7 +94,7 @@ function isSmall(store: Store, graph: GraphTerm, predicate: string): boolean {
   return Number(row?.get('n')?.value) <= PIECE_CHARACTERS;
 }
 
-/** N-Triples have no line break inside a statement, so ` .` before one is its end. */
+/** N-Triples have no line break within a statement, so ` .` before a line break is the end of one. */
 function inGraph(triples: string, graph: GraphTerm): string {
   return graph.termType === 'DefaultGraph' ? triples : triples.replaceAll(' .\n', ` ${graph} .\n`);
 }

@@ -1,8 +1,7 @@
 /**
- * The thread that owns the triples: oxigraph, in memory. It carries out one request after the other, and blocks meanwhile.
+ * The thread that holds the triples: oxigraph, in memory. It executes one request at a time and blocks meanwhile.
  *
- * What can break here (memory, recursion, a query without end) breaks this thread alone; `embedded/supervisor.ts` then starts another one
- * from the disk.
+ * What can break here (memory, recursion, an endless query) breaks this thread alone; `embedded/supervisor.ts` then restarts it from disk.
  */
 import { parentPort } from 'node:worker_threads';
 import oxigraph from 'oxigraph';
@@ -13,19 +12,19 @@ import { isRepeatable } from './query.ts';
 
 if (parentPort === null) throw new Error('The engine of the embedded store runs in a thread of the store');
 const port = parentPort;
-const say = (message: FromEngine): void => port.postMessage(message);
+const post = (message: FromEngine): void => port.postMessage(message);
 
 const CHUNK_BYTES = 1024 * 1024;
-/** Where `PUT` gathers a graph, which nobody sees, before it takes the place of the old one. */
+/** Where `PUT` builds a graph, unseen by queries, before it replaces the old one. */
 const STAGING = 'urn:quadmill:embedded:staging';
 
 let store = new oxigraph.Store();
 
 port.on('message', (message: ToEngine) => {
   try {
-    say(carryOut(message));
+    post(carryOut(message));
   } catch (error) {
-    say(failureOf(error));
+    post(failureOf(error));
   }
 });
 
@@ -67,12 +66,12 @@ function read(request: Read): string {
   const named = defaultGraphs !== undefined || namedGraphs !== undefined;
   return store.query(text, {
     results_format: format,
-    // By the SPARQL Protocol §2.1.4 a dataset in the request is the whole dataset.
+    // A dataset in the request replaces the one of the store: SPARQL Protocol §2.1.4.
     ...(named ? { default_graph: (defaultGraphs ?? []).map(graphTerm), named_graphs: (namedGraphs ?? []).map(namedGraph) } : {}),
   }) as string;
 }
 
-/** Whether there is a graph now that was not there before. All or nothing. */
+/** Whether it made a new graph. All or nothing. */
 function write(request: Write, body: Uint8Array): boolean {
   switch (request.kind) {
     case 'update':
@@ -102,7 +101,7 @@ function load({ format, graph, replace }: Extract<Write, { kind: 'load' }>, body
   if (!replace) store.load(chunksOf(body), { format, to_graph_name: graphTerm(graph) });
   else {
     store.load(chunksOf(body), { format, to_graph_name: oxigraph.namedNode(STAGING) });
-    // An empty document is an empty graph: moving nothing would be an error, and what is moved away leaves none behind.
+    // An empty document is an empty graph. Moving a graph that does not exist is an error, and a moved graph no longer exists.
     const target = graph === '' ? 'DEFAULT' : `GRAPH <${graph}>`;
     const keep = graph === '' ? '' : `; CREATE SILENT ${target}`;
     store.update(`CREATE SILENT GRAPH <${STAGING}>; MOVE GRAPH <${STAGING}> TO ${target}${keep}`);
@@ -115,12 +114,12 @@ const namedGraph = (graph: string) => oxigraph.namedNode(graph);
 const graphTerm = (graph: string) => (graph === '' ? oxigraph.defaultGraph() : namedGraph(graph));
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
 
-/** Slices: a document as a whole would be copied into memory that is never given back. */
+/** In chunks: a whole document would be copied into WebAssembly memory, which never shrinks. */
 function* chunksOf(body: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < body.length; at += CHUNK_BYTES) yield body.subarray(at, at + CHUNK_BYTES);
 }
 
-/** A request that is answered with a reason. */
+/** A request that the store refuses. */
 class Refusal extends Error {
   readonly reason: Reason;
 
@@ -130,10 +129,10 @@ class Refusal extends Error {
   }
 }
 
-/** What the parser expects where a name may stand: classes of characters, line by line. */
+/** The character classes that the parser lists where it expects a name. */
 const CHARACTERS = /(?:\['[^\]]*\]|\[_\])(?:, (?:\['[^\]]*\]|\[_\]))*/g;
 
-/** oxigraph throws plain errors about the request; anything else says that this thread's memory means nothing any more. */
+/** oxigraph throws plain errors about the request; after any other error the state of this thread is undefined. */
 function failureOf(error: unknown): FromEngine {
   const { message } = error as Error;
   if (error instanceof Refusal) return { kind: 'failed', reason: error.reason, message, broken: false };

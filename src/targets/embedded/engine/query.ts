@@ -1,25 +1,27 @@
-/** What can be told of a SPARQL request without understanding it. */
+/** Facts about a SPARQL request that need no parser. */
 
 const PROLOGUE = /^\s*(?:BASE|PREFIX\s+[^\s:]*:|VERSION)\s+/i;
-/** Of time, of chance, or dependent on the order in which solutions come, which no store promises. */
-const FLEETING = /(?<![:?$])\b(?:NOW|RAND|UUID|STRUUID|SAMPLE|GROUP_CONCAT|SUM|AVG|MIN|MAX)\s*\(|(?<![:?$])\b(?:LIMIT|OFFSET)\s+\d|\\u/i;
-/** A choice among solutions that are all the same: whether there are any. */
-const SAME_CHOICE = /SELECT\s*\(\s*\d+\s+AS\s+\?\w+\s*\)\s*WHERE\s*(\{(?:[^{}]|\{[^{}]*\})*\})\s*LIMIT\s+\d+/gi;
+/** Depends on time, on chance, or on the order of solutions, which no store promises. */
+const NONDETERMINISTIC =
+  /(?<![:?$])\b(?:NOW|RAND|UUID|STRUUID|SAMPLE|GROUP_CONCAT|SUM|AVG|MIN|MAX)\s*\(|(?<![:?$])\b(?:LIMIT|OFFSET)\s+\d|\\u/i;
+/** LIMIT over solutions that are all equal: it asks only whether there are any. */
+const EXISTENCE = /SELECT\s*\(\s*\d+\s+AS\s+\?\w+\s*\)\s*WHERE\s*(\{(?:[^{}]|\{[^{}]*\})*\})\s*LIMIT\s+\d+/gi;
 
 export type QueryForm = 'SELECT' | 'ASK' | 'CONSTRUCT' | 'DESCRIBE';
 
-/** The first word behind the prologue; undefined: it is not that of a query. */
+/** The first keyword after the prologue; undefined: not one of a query. */
 export function queryForm(query: string): QueryForm | undefined {
-  let rest = words(query);
+  let rest = keywords(query);
   for (let found = PROLOGUE.exec(rest); found !== null; found = PROLOGUE.exec(rest)) rest = rest.slice(found[0].length);
   return /^\s*(SELECT|ASK|CONSTRUCT|DESCRIBE)\b/i.exec(rest)?.[1]?.toUpperCase() as QueryForm | undefined;
 }
 
-/** Whether an update, carried out again on the same data, is sure to give the same data (up to labels of blank nodes). */
-export const isRepeatable = (update: string): boolean => !FLEETING.test(update) || !FLEETING.test(words(update).replace(SAME_CHOICE, '$1'));
+/** Whether replaying an update on the same data is certain to give the same data (up to labels of blank nodes). */
+export const isRepeatable = (update: string): boolean =>
+  !NONDETERMINISTIC.test(update) || !NONDETERMINISTIC.test(keywords(update).replace(EXISTENCE, '$1'));
 
-/** The text without comments, strings and IRIs: what is left are words of the language. A loop, since texts may have many megabytes. */
-function words(text: string): string {
+/** The keywords of a text: comments, strings and IRIs are removed. A loop, since texts may have many megabytes. */
+function keywords(text: string): string {
   const parts: string[] = [];
   const begin = /[#"'<]/g;
   let from = 0;
@@ -34,7 +36,7 @@ function words(text: string): string {
   return parts.join(' ');
 }
 
-/** Behind what begins at `at`; undefined: it is none of these, but a `<` that compares. */
+/** Where the comment, string or IRI that begins at `at` ends; undefined: a `<` that compares. */
 function endOf(text: string, at: number): number | undefined {
   const first = text[at] as string;
   if (first === '#') return searchFrom(/[\n\r]/g, text, at)?.index ?? text.length;

@@ -1,6 +1,6 @@
-/** The media types of the embedded store: what it takes, and what it answers by `Accept`. */
+/** The media types of the embedded store: accepted uploads, and answers by `Accept`. */
 
-/** Of SELECT and ASK; the first is what a client gets that does not mind. Aliases behind each. @see https://www.w3.org/TR/sparql11-protocol/ §2.1 */
+/** Of SELECT and ASK; the first is the default. Each is followed by its aliases. @see https://www.w3.org/TR/sparql11-protocol/ §2.1 */
 const SOLUTIONS = [
   ['application/sparql-results+json', 'application/json'],
   ['application/sparql-results+xml', 'application/xml', 'text/xml'],
@@ -23,7 +23,7 @@ const QUADS = [['application/n-quads', 'text/x-nquads'], ['application/trig'], [
 const OFFERS = { solutions: SOLUTIONS, triples: TRIPLES, quads: QUADS } as const;
 export type Offer = keyof typeof OFFERS;
 
-/** The media type to answer with; undefined: nothing that `accept` asks for can be given. */
+/** The media type to answer with; undefined: none that `accept` allows. */
 export function negotiate(accept: string | undefined, offer: Offer): string | undefined {
   const ranges = rangesOf(accept ?? '*/*');
   let [best, bestQuality] = [undefined as string | undefined, 0];
@@ -49,7 +49,7 @@ function rangesOf(accept: string): readonly Range[] {
   });
 }
 
-/** By the most specific range that fits. @see https://www.rfc-editor.org/rfc/rfc9110#name-accept */
+/** By the most specific range that matches. @see https://www.rfc-editor.org/rfc/rfc9110#name-accept */
 function qualityOf(ranges: readonly Range[], name: string): number {
   const quality = (type: string): number | undefined => ranges.find((range) => range.type === type)?.quality;
   return quality(name) ?? quality(`${name.split('/')[0]}/*`) ?? quality('*/*') ?? 0;
@@ -61,8 +61,8 @@ const UPLOADS: Readonly<Record<'triples' | 'quads', readonly string[]>> = {
 };
 
 /**
- * The format of an uploaded document; undefined: it is of none that can be taken. A graph takes documents of triples only, since quads
- * would go to their own graphs; the dataset takes both, triples into the default graph.
+ * The format of an uploaded document; undefined: not supported. A graph takes documents of triples only, since quads name their own
+ * graphs; the dataset takes both, and triples go to its default graph.
  */
 export function uploadFormat(mediaType: string, into: 'graph' | 'dataset'): string | undefined {
   if (!uploads(into).includes(mediaType)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * SPARQL 1.1 Protocol and Graph Store HTTP Protocol, both at one path: `query` and `update` as the first has them, `?graph=IRI` and
- * `?default` as the second, and without any of these the dataset as a whole (GET, PUT, and POST of quads).
+ * SPARQL 1.1 Protocol and Graph Store HTTP Protocol at one path: `query` and `update` belong to the first, `?graph=IRI` and `?default`
+ * to the second; without any of these a request is about the whole dataset (GET, PUT, and POST of quads).
  *
  * @see https://www.w3.org/TR/sparql11-protocol/ and https://www.w3.org/TR/sparql11-http-rdf-update/
  */
@@ -9,7 +9,7 @@ import { queryForm } from '../engine/query.ts';
 import type { Read, Write } from '../messages.ts';
 import { negotiate, type Offer, offered, uploadFormat, uploads } from './formats.ts';
 
-/** A request that is wrong in itself. */
+/** A request that breaks the protocol. */
 export class ProtocolError extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -30,9 +30,9 @@ export interface ProtocolRequest {
   readonly body: Uint8Array;
 }
 
-export type Asked =
+export type StoreRequest =
   | { readonly kind: 'read'; readonly read: Read; readonly contentType: string }
-  /** `body`: of the write, not of the request. */
+  /** `body`: that of the write, such as the text of an update in a form. */
   | { readonly kind: 'write'; readonly write: Write; readonly body: Uint8Array };
 
 const METHODS = 'GET, HEAD, POST, PUT, DELETE';
@@ -42,7 +42,7 @@ export const UPDATE = 'application/sparql-update';
 const NOTHING = new Uint8Array(0);
 
 /** @throws ProtocolError */
-export function understand(request: ProtocolRequest): Asked {
+export function parseRequest(request: ProtocolRequest): StoreRequest {
   const { method, parameters, mediaType, body } = request;
   switch (method) {
     case 'GET':
@@ -63,7 +63,7 @@ export function understand(request: ProtocolRequest): Asked {
   }
 }
 
-function form(request: ProtocolRequest): Asked {
+function form(request: ProtocolRequest): StoreRequest {
   const fields = new URLSearchParams(textOf(request.body));
   const [asked, updated] = [once(fields, 'query'), once(fields, 'update')];
   if ((asked === undefined) === (updated === undefined))
@@ -71,9 +71,9 @@ function form(request: ProtocolRequest): Asked {
   return asked === undefined ? update(Buffer.from(updated as string), fields) : query(request, asked, fields);
 }
 
-function query({ accept }: ProtocolRequest, text: string, parameters: URLSearchParams): Asked {
+function query({ accept }: ProtocolRequest, text: string, parameters: URLSearchParams): StoreRequest {
   const form = queryForm(text);
-  // What begins like no query goes to the parser, for its words.
+  // Anything else goes to the parser too, for its error message.
   const contentType = accepted(accept, form === 'CONSTRUCT' || form === 'DESCRIBE' ? 'triples' : 'solutions');
   const graphs = (name: string): readonly string[] | undefined =>
     parameters.has(name) ? parameters.getAll(name).map(checkedIri) : undefined;
@@ -81,20 +81,20 @@ function query({ accept }: ProtocolRequest, text: string, parameters: URLSearchP
   return { kind: 'read', read: { kind: 'query', text, format: contentType, defaultGraphs, namedGraphs }, contentType };
 }
 
-function update(text: Uint8Array, parameters: URLSearchParams): Asked {
+function update(text: Uint8Array, parameters: URLSearchParams): StoreRequest {
   const using = ['using-graph-uri', 'using-named-graph-uri'].find((name) => parameters.has(name));
   if (using !== undefined) throw new ProtocolError(400, `The parameter ${using} is not supported here; write USING into the update`);
   textOf(text);
   return { kind: 'write', write: { kind: 'update' }, body: text };
 }
 
-function dump({ parameters, accept }: ProtocolRequest): Asked {
+function dump({ parameters, accept }: ProtocolRequest): StoreRequest {
   const graph = graphOf(parameters);
   const contentType = accepted(accept, graph === undefined ? 'quads' : 'triples');
   return { kind: 'read', read: { kind: 'dump', format: contentType, graph }, contentType };
 }
 
-function load({ parameters, mediaType, body }: ProtocolRequest, replace: boolean): Asked {
+function load({ parameters, mediaType, body }: ProtocolRequest, replace: boolean): StoreRequest {
   const graph = graphOf(parameters);
   const into = graph === undefined ? 'dataset' : 'graph';
   const format = uploadFormat(mediaType, into);

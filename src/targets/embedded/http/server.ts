@@ -1,42 +1,42 @@
-/** The HTTP server of the embedded store: for the process that it is part of, by a login that this process alone knows. */
+/** The HTTP server of the embedded store, on the loopback interface. Only its own process knows the login. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { REASON_HEADER, type Reason, type StoreThreadData } from '../messages.ts';
-import { type Keeper, StoreFailure } from '../supervisor.ts';
-import { type Asked, ProtocolError, understand } from './protocol.ts';
+import { StoreFailure, type StoreSupervisor } from '../supervisor.ts';
+import { ProtocolError, parseRequest, type StoreRequest } from './protocol.ts';
 
 export const STORE_PATH = '/sparql';
-/** The names below it that other stores have for its parts. */
+/** The names below it that other stores use for queries, updates and data. */
 const PATHS: ReadonlySet<string> = new Set(['', '/query', '/update', '/data'].map((name) => STORE_PATH + name));
 
 const STATUS: Readonly<Record<Reason, number>> = { invalid: 400, missing: 404, time: 504, memory: 507, disk: 507, failed: 503 };
 const PROLOGUE: Readonly<Record<Reason, string>> = {
   invalid: '',
   missing: '',
-  time: 'The request was ended: ',
-  memory: 'The store has not enough memory: ',
-  disk: 'The disk of the store does not take it: ',
+  time: 'The request was stopped: ',
+  memory: 'The store does not have enough memory: ',
+  disk: 'The disk of the store cannot be written: ',
   failed: '',
 };
-/** Connections that wait for their next request; longer than clients keep theirs, so that none meets a closing one. */
+/** How long an idle connection stays open: longer than clients keep theirs, so that no request meets a closing connection. */
 const KEEP_ALIVE_MS = 120_000;
 
 type Settings = Pick<StoreThreadData, 'login' | 'limits'>;
 
-/** A server that does not listen yet. */
-export function makeStoreServer(keeper: Keeper, { login, limits }: Settings): Server {
+/** A server that is not listening yet. */
+export function makeStoreServer(supervisor: StoreSupervisor, { login, limits }: Settings): Server {
   const guard = makeGuard(login);
-  // Bodies of several requests at once.
+  // Shared by the bodies of concurrent requests.
   const room = { bytes: 2 * limits.bodyBytes };
   const server = createServer((request, response) => {
-    answer(keeper, request, { guard, room, limitBytes: limits.bodyBytes })
+    answer(supervisor, request, { guard, room, limitBytes: limits.bodyBytes })
       .catch((error: unknown) => {
-        // The rest of a body is dropped, so that the answer gets through and the connection can be used again.
+        // The rest of a body is dropped, so that the client reads the answer and the connection can be reused.
         request.resume();
         return refusal(error);
       })
       .then((reply) => send(response, reply))
-      // An answer that cannot be sent ends its connection, and never the thread.
+      // An answer that cannot be sent closes its connection and never ends the thread.
       .catch(() => response.destroy());
   });
   server.requestTimeout = 0;
@@ -46,7 +46,7 @@ export function makeStoreServer(keeper: Keeper, { login, limits }: Settings): Se
 
 interface Context {
   readonly guard: (request: IncomingMessage) => void;
-  /** What bodies may take yet. */
+  /** Bytes that request bodies may still use. */
   readonly room: { bytes: number };
   readonly limitBytes: number;
 }
@@ -57,33 +57,33 @@ interface Reply {
   readonly body?: string | Uint8Array;
 }
 
-async function answer(keeper: Keeper, request: IncomingMessage, { guard, room, limitBytes }: Context): Promise<Reply> {
+async function answer(supervisor: StoreSupervisor, request: IncomingMessage, { guard, room, limitBytes }: Context): Promise<Reply> {
   guard(request);
   const [path, search] = splitOnce(request.url ?? '', '?');
   if (!PATHS.has(path)) throw new ProtocolError(404, `There is nothing at ${path}; the store is at ${STORE_PATH}`);
   if ((request.headers['content-encoding'] ?? 'identity') !== 'identity')
-    throw new ProtocolError(415, 'The body has a Content-Encoding; none is taken');
+    throw new ProtocolError(415, 'The body has a Content-Encoding; none is supported');
   const body = await readBody(request, room, limitBytes);
   try {
-    const asked = understand({
+    const parsed = parseRequest({
       method: request.method ?? '',
       parameters: new URLSearchParams(search),
       mediaType: (splitOnce(request.headers['content-type'] ?? '', ';')[0] as string).trim().toLowerCase(),
       accept: request.headers.accept,
       body: body.bytes,
     });
-    return await carryOut(keeper, asked);
+    return await carryOut(supervisor, parsed);
   } finally {
     room.bytes += body.taken;
   }
 }
 
-async function carryOut(keeper: Keeper, asked: Asked): Promise<Reply> {
-  if (asked.kind === 'read') {
-    const contentType = /^text\//.test(asked.contentType) ? `${asked.contentType}; charset=utf-8` : asked.contentType;
-    return { status: 200, headers: { 'Content-Type': contentType, Vary: 'Accept' }, body: await keeper.read(asked.read) };
+async function carryOut(supervisor: StoreSupervisor, request: StoreRequest): Promise<Reply> {
+  if (request.kind === 'read') {
+    const contentType = /^text\//.test(request.contentType) ? `${request.contentType}; charset=utf-8` : request.contentType;
+    return { status: 200, headers: { 'Content-Type': contentType, Vary: 'Accept' }, body: await supervisor.read(request.read) };
   }
-  const { created } = await keeper.write(asked.write, asked.body);
+  const { created } = await supervisor.write(request.write, request.body);
   return { status: created ? 201 : 204, headers: {} };
 }
 
@@ -92,21 +92,21 @@ function makeGuard({ username, password }: StoreThreadData['login']): (request: 
   const expected = digestOf(`Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`);
   return ({ headers }) => {
     if (timingSafeEqual(digestOf(headers.authorization ?? ''), expected)) return;
-    throw new ProtocolError(401, 'The login is not that of the process that has the store', { 'WWW-Authenticate': 'Basic realm="store"' });
+    throw new ProtocolError(401, 'The login is not the one of this store', { 'WWW-Authenticate': 'Basic realm="store"' });
   };
 }
 
 interface Body {
-  /** In memory that threads can share. */
+  /** In memory that threads share. */
   readonly bytes: Uint8Array;
-  /** Of the room. */
+  /** Bytes of `room` that it uses. */
   readonly taken: number;
 }
 
-/** @throws ProtocolError 413, 503 — too large, or there is no room beside the others */
+/** @throws ProtocolError 413 — larger than the limit; 503 — no room beside the other bodies */
 async function readBody(request: IncomingMessage, room: { bytes: number }, limitBytes: number): Promise<Body> {
   let taken = 0;
-  const take = (bytes: number): void => {
+  const reserve = (bytes: number): void => {
     if (taken + bytes > limitBytes) throw new ProtocolError(413, `The body is larger than ${limitBytes} bytes: send it in parts`);
     if (bytes > room.bytes) throw new ProtocolError(503, 'The store has no room for another large body just now', { 'Retry-After': '1' });
     room.bytes -= bytes;
@@ -115,9 +115,9 @@ async function readBody(request: IncomingMessage, room: { bytes: number }, limit
   try {
     const announced = Number(request.headers['content-length'] ?? Number.NaN);
     const parts: Buffer[] = [];
-    if (announced > 0) take(announced);
+    if (announced > 0) reserve(announced);
     for await (const part of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      if (Number.isNaN(announced)) take(part.length);
+      if (Number.isNaN(announced)) reserve(part.length);
       parts.push(part);
     }
     const bytes = new Uint8Array(new SharedArrayBuffer(taken));

@@ -1,4 +1,4 @@
-/** What the embedded store keeps: over restarts, kill -9, torn journals, full disks, snapshots, and against a second process. */
+/** Durability of the embedded store: restarts, kill -9, torn journals, full disks, snapshots, and a second process. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
@@ -38,7 +38,7 @@ const quadsOf = (directory: string, options: EmbeddedStoreOptions = {}): Promise
 interface Member {
   readonly client: StoreClient;
   readonly process: ChildProcess;
-  /** What it said: lines of JSON. */
+  /** Its output, lines of JSON. */
   next(): Promise<Record<string, unknown>>;
   kill(): Promise<void>;
 }
@@ -55,14 +55,14 @@ async function startMember(
   const child = spawn(program as string, [...flags, '-c', command], { stdio: ['ignore', 'pipe', 'inherit'] });
   const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
   const next = async (): Promise<Record<string, unknown>> => JSON.parse(String((await lines.next()).value)) as Record<string, unknown>;
-  const said = await next();
-  if (typeof said.endpoint !== 'string') return said as unknown as { fault: { code: string; message: string } };
+  const first = await next();
+  if (typeof first.endpoint !== 'string') return first as unknown as { fault: { code: string; message: string } };
   const kill = async (): Promise<void> => {
     const exited = once(child, 'exit');
     child.kill('SIGKILL');
     await exited;
   };
-  return { client: storeClient(said.endpoint), process: child, next, kill };
+  return { client: storeClient(first.endpoint), process: child, next, kill };
 }
 
 function running(member: Awaited<ReturnType<typeof startMember>>): Member {
@@ -116,7 +116,7 @@ const sameGraph = (one: readonly string[], other: readonly string[]): boolean =>
 };
 
 describe('snapshots', () => {
-  test('take the place of the journal again and again, and the state stays the same', async () => {
+  test('replace the journal repeatedly, and the state stays the same', async () => {
     const directory = fresh();
     const random = new Random(4711);
     const expected = new Set<string>();
@@ -161,7 +161,7 @@ describe('snapshots', () => {
     });
   });
 
-  test('what an interrupted snapshot has left is taken away', async () => {
+  test('the remains of an interrupted snapshot are removed', async () => {
     const directory = fresh();
     await withStore(directory, { journalBytes: 10 }, (client) => client.add('<urn:a> <urn:p> "1" .\n'));
     await writeFile(join(directory, 'snapshot-2.nq.tmp'), '<urn:a> <urn:p>');
@@ -170,7 +170,7 @@ describe('snapshots', () => {
     expect((await readdir(directory)).sort()).toEqual(['journal-1.log', 'snapshot-1.nq']);
   });
 
-  test('a snapshot that is damaged is said to be so', async () => {
+  test('a damaged snapshot is reported', async () => {
     const directory = fresh();
     await withStore(directory, { journalBytes: 10 }, (client) => client.add('<urn:a> <urn:p> "1" .\n'));
     await appendFile(join(directory, 'snapshot-1.nq'), '<urn:b> <urn:p> "cut');
@@ -221,7 +221,7 @@ describe('a torn journal', () => {
     }
   }, 120_000);
 
-  test('a record with wrong bytes is not taken, and the file is kept', async () => {
+  test('a record with wrong bytes is dropped, and the file is kept', async () => {
     const directory = fresh();
     const path = join(directory, 'journal-0.log');
     await withStore(directory, {}, async (client) => {
@@ -257,7 +257,7 @@ describe('two processes', () => {
 });
 
 describe('kill -9', () => {
-  test('in the middle of writes and snapshots loses nothing that was acknowledged, and keeps each write whole', async () => {
+  test('during writes and snapshots loses no acknowledged write, and leaves none half done', async () => {
     const directory = fresh();
     const acknowledged = new Set<number>();
     const statements = (id: number): string[] => [1, 2, 3].map((n) => `<urn:w${id}> <urn:p${n}> "${'x'.repeat(200)}" <urn:g> .`);
@@ -308,7 +308,7 @@ const why = tmpfs?.status === 0 ? '' : ' (not tested: no tmpfs can be mounted in
 (why === '' ? test : test.skip).each([
   ['', undefined],
   [', also where snapshots do not fit', 50_000],
-])(`a full disk%s: the write fails and is undone; when there is room again, writes are taken${why}`, async (_, journalBytes) => {
+])(`a full disk%s: the write fails and is undone; writes are accepted again when there is room${why}`, async (_, journalBytes) => {
   const directory = fresh();
   await mkdir(directory);
   const disk = `mount -t tmpfs -o size=3m none "${directory}" && head -c 1500000 /dev/zero > "${directory}/ballast" &&`;

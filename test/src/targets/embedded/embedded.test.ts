@@ -1,4 +1,4 @@
-/** The embedded store over HTTP: SPARQL 1.1 Protocol, Graph Store Protocol, and what is wrong, slow or too large. */
+/** The embedded store over HTTP: SPARQL 1.1 Protocol, Graph Store Protocol, and requests that are wrong, slow or too large. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ describe('queries', () => {
     ['as a form', '', form({ query })],
     ['as they are', '', send('POST', 'application/sparql-query', query)],
     ['with a charset', '', send('POST', 'application/sparql-query; charset=utf-8', query)],
-  ])('are taken %s', async (_, search, init) => {
+  ])('are accepted %s', async (_, search, init) => {
     const response = await client.ask(search, init);
     expect(response.headers.get('content-type')).toBe('application/sparql-results+json');
     expect(await response.json()).toMatchObject({ results: { bindings: [{ o: { type: 'literal', value: '1' } }] } });
@@ -73,7 +73,7 @@ describe('updates', () => {
   test.each<[string, RequestInit]>([
     ['as a form', form({ update: 'INSERT DATA { <urn:a> <urn:p> "ü😀" }' })],
     ['as they are', send('POST', 'application/sparql-update', 'INSERT DATA { <urn:a> <urn:p> "ü😀" }')],
-  ])('are taken %s', async (_, init) => {
+  ])('are accepted %s', async (_, init) => {
     expect((await client.ask('', init)).status).toBe(204);
     expect(await client.quads()).toEqual(['<urn:a> <urn:p> "ü😀" .']);
   });
@@ -137,7 +137,7 @@ describe('graphs', () => {
   });
 });
 
-describe('what is wrong', () => {
+describe('errors', () => {
   test.each<[string, string, RequestInit, number, string]>([
     ['a query that breaks off', `?query=${encodeURIComponent('SELECT * WHERE { ?s ?p ')}`, {}, 400, 'error at 1:24'],
     ['what is no query', '?query=hello', {}, 400, 'expected a name'],
@@ -155,7 +155,7 @@ describe('what is wrong', () => {
     ['bytes that are no UTF-8', '', { ...send('POST', 'application/sparql-update', ''), body: Buffer.from([0xff]) }, 400, 'UTF-8'],
     ['USING by parameter', '?using-graph-uri=urn:g', send('POST', 'application/sparql-update', 'DROP ALL'), 400, 'USING'],
     ['a large body', '', send('POST', 'application/n-quads', '#'.repeat(4_000_001)), 413, '4000000'],
-  ])('%s is told so', async (_, search, init, status, words) => {
+  ])('%s is refused with the reason', async (_, search, init, status, words) => {
     const response = await client.ask(search, init);
     expect([response.status, await response.text()]).toEqual([status, expect.stringContaining(words)]);
   });
@@ -163,7 +163,7 @@ describe('what is wrong', () => {
   test.each([
     ['no login', undefined],
     ['another password', `Basic ${Buffer.from('quadmill:guess').toString('base64')}`],
-  ])('%s: nobody is let in', async (_, authorization) => {
+  ])('%s: access is denied', async (_, authorization) => {
     const url = new URL(store.endpoint);
     url.username = url.password = '';
     for (const method of ['GET', 'POST', 'PUT', 'DELETE']) {
@@ -173,7 +173,7 @@ describe('what is wrong', () => {
   });
 });
 
-describe('what is too much', () => {
+describe('limits', () => {
   let small: EmbeddedStore;
   let place: string;
   const open = async (limits: Parameters<typeof openEmbeddedStore>[1]): Promise<StoreClient> => {
@@ -192,7 +192,7 @@ describe('what is too much', () => {
   };
   const ENDLESS = 'FILTER(?a != ?d && ?c = ?e)';
 
-  test('a query or an update without end is ended; who waits behind it, and what was written, are not', async () => {
+  test('an endless query or update is stopped; requests behind it and earlier writes are not affected', async () => {
     const one = await open({ querySeconds: 4, updateSeconds: 4 });
     await one.add(many(20_000, 'x'));
     const query = one.query(`SELECT (COUNT(*) AS ?n) WHERE { ?a ?b ?c . ?d ?e ?f . ${ENDLESS} }`);
@@ -206,7 +206,7 @@ describe('what is too much', () => {
     expect(await one.count()).toBe(20_001);
   });
 
-  test('a query that nests too deeply ends alone', async () => {
+  test('a query that nests too deeply fails alone', async () => {
     const one = await open({});
     await one.add(SMALL);
     const deep = `SELECT * WHERE { ${'{'.repeat(100_000)} ?s ?p ?o ${'}'.repeat(100_000)} }`;
@@ -215,7 +215,7 @@ describe('what is too much', () => {
     expect(await one.quads()).toEqual(linesOf(SMALL));
   });
 
-  test('a write beyond the memory is undone; smaller ones are taken', async () => {
+  test('a write that exceeds the memory is undone; smaller ones are accepted', async () => {
     const one = await open({ memoryBytes: 30_000_000 });
     await one.add(SMALL);
     await expect(one.add(many(40_000, 'x'.repeat(500)))).rejects.toThrow(/507 .*30 MB are allowed/);
@@ -225,7 +225,7 @@ describe('what is too much', () => {
   });
 });
 
-describe('what is told of a request without understanding it', () => {
+describe('facts about a request that need no parser', () => {
   test.each([
     ['select * {}', 'SELECT'],
     ['# ask\nBASE <urn:select/> PREFIX ask: <urn:x#> \n prefix : <urn:y>\nCONSTRUCT { } WHERE { }', 'CONSTRUCT'],
@@ -246,7 +246,7 @@ describe('what is told of a request without understanding it', () => {
     ['INSERT { <urn:s> <urn:p> ?n } WHERE { SELECT (SAMPLE(?x) AS ?n) { ?s ?p ?x } }', false],
   ])('%s: repeatable is %s', (update, expected) => expect(isRepeatable(update)).toBe(expected));
 
-  test('also of an update with texts of many megabytes', () => {
+  test('also for an update with texts of many megabytes', () => {
     expect(isRepeatable(`INSERT DATA { <urn:s> <urn:p> "${'now() \\"'.repeat(4_000_000)}" , "${'x'.repeat(30_000_000)} rand()" }`)).toBe(
       true,
     );

@@ -1,6 +1,6 @@
 /**
- * A process that has an embedded store until it is killed: `node embedded-member.js DIRECTORY [JOURNAL_BYTES]`. Says its endpoint, or why there is
- * none, as a line of JSON; takes the file `ballast` out of the directory when it gets SIGUSR2.
+ * A process that has an embedded store until it is killed: `node member.js DIRECTORY [JOURNAL_BYTES]`. Prints its endpoint, or the fault, as
+ * a line of JSON; removes the file `ballast` from the directory on SIGUSR2.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -37,7 +37,8 @@ async function quads(path: string): Promise<readonly string[]> {
   }
 }
 
-const told = (what: string): unknown => expect.stringMatching(new RegExp(`^${what} written in [0-9.]+ s to Embedded store in .*store\n$`));
+const reported = (what: string): unknown =>
+  expect.stringMatching(new RegExp(`^${what} written in [0-9.]+ s to Embedded store in .*store\n$`));
 
 const P = '<http://example.org/p>';
 const subject = (i: number): string => `<http://example.org/s${i}>`;
@@ -49,12 +50,12 @@ describe('quadmill write --target DIRECTORY', () => {
     const second = [`${subject(0)} ${P} "new" .`, `${subject(1)} ${P} "new" .`];
     await writeFile(join(directory, 'second.nq'), `${second.join('\n')}\n`);
     for (let i = 0; i < 2; i++) {
-      expect(await write('first.nq', '--target', './store')).toEqual({ code: 0, out: told('2,000 statements'), err: '' });
+      expect(await write('first.nq', '--target', './store')).toEqual({ code: 0, out: reported('2,000 statements'), err: '' });
       expect(await quads(join(directory, 'store'))).toEqual([...first].sort());
     }
     expect(await write('second.nq', '--target', pathToFileURL(join(directory, 'store')).href, '--mode', 'update')).toEqual({
       code: 0,
-      out: told('2 statements'),
+      out: reported('2 statements'),
       err: '',
     });
     const left = first.filter((line) => !(line.startsWith(`${subject(0)} `) && line.endsWith('" .')));
