@@ -10,6 +10,7 @@ import { observeRequest } from '../src/core/telemetry/observe.ts';
 import { inRequestSpan } from '../src/core/telemetry/trace.ts';
 import { type Guard, makeGuard, parseTokens } from './auth.ts';
 import { dashboard, dashboardRoute } from './dashboard.ts';
+import { type Input, inputOf } from './input.ts';
 import { openApiRoute } from './openapi.ts';
 import { faultOf, PROBLEM_TYPE, problemAnswer, RequestFault } from './problem.ts';
 import type { Api, Reply, Route } from './route.ts';
@@ -87,8 +88,9 @@ export function makeApp(api: Api, served: Served = api.config.snapshot().SERVICE
   const mounted = mountRoutes(api, served);
   const router = new Router({ sensitive: true });
   for (const one of mounted) {
+    const input = inputOf(one.route);
     router.register(one.prefix + one.route.path.replace(/\{(\w+)\}/g, ':$1'), [one.route.method], (context) =>
-      serve(context, one, mounted, guard, api),
+      serve(context, one, input, mounted, guard, api),
     );
   }
   // Each request that waits for an outcome listens, and stops listening when it is answered.
@@ -102,26 +104,38 @@ export function makeApp(api: Api, served: Served = api.config.snapshot().SERVICE
   return app;
 }
 
-async function serve(context: Context, mounted: MountedRoute, all: readonly MountedRoute[], guard: Guard, api: Api): Promise<void> {
+async function serve(
+  context: Context,
+  mounted: MountedRoute,
+  input: Input,
+  all: readonly MountedRoute[],
+  guard: Guard,
+  api: Api,
+): Promise<void> {
   const route = mounted.prefix + mounted.route.path;
   context.state.route = route;
   if (context.method === 'HEAD' && mounted.route.acts) throw methodFault(context, methodsOf(route, all));
   // What operators ask for every few seconds is nobody's trace.
-  if (mounted.service === undefined) return answer(context, mounted, guard, api);
+  if (mounted.service === undefined) return answer(context, mounted, input, guard, api);
   await inRequestSpan({ method: context.method, route, headers: context.headers }, async () => {
-    await answer(context, mounted, guard, api);
+    await answer(context, mounted, input, guard, api);
     return (context.state.status as number | undefined) ?? context.status;
   });
 }
 
-async function answer(context: Context, { route, service, prefix }: MountedRoute, guard: Guard, api: Api): Promise<void> {
+async function answer(context: Context, { route, service, prefix }: MountedRoute, input: Input, guard: Guard, api: Api): Promise<void> {
   const actor = route.role === undefined ? 'anonymous' : guard.admit(context.headers, route.role);
-  const reply = await route.handle({
-    service: service ?? 'semi-structured-transformer',
-    baseUrl: originOf(context) + prefix,
+  const given = {
     query: new URLSearchParams(context.querystring),
     params: context.params as Record<string, string>,
     request: context.req,
+  };
+  const reply = await route.handle({
+    service: service ?? 'semi-structured-transformer',
+    baseUrl: originOf(context) + prefix,
+    ...given,
+    parameters: input.parameters(given),
+    body: () => input.body(context.req, api.config.snapshot().MAX_BODY_BYTES),
     actor,
     admit: (role) => void guard.admit(context.headers, role),
   });

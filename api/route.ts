@@ -7,6 +7,7 @@ import type { BusSwitch } from '../queues/messaging/bus.ts';
 import type { Runs, Schedule } from '../queues/runs/contract.ts';
 import type { ConfigStore } from '../src/config/store.ts';
 import { Fault } from '../src/core/fault.ts';
+import type { Fields, FieldsSchema } from '../src/core/schema.ts';
 import type { Role } from './auth.ts';
 
 /** What the routes need of the rest of the process. */
@@ -49,6 +50,14 @@ export interface Call {
   readonly query: URLSearchParams;
   readonly params: Readonly<Record<string, string>>;
   readonly request: IncomingMessage;
+  /** Checked by their schemas, by name; of the type that the schema names. */
+  readonly parameters: Fields;
+  /**
+   * The fields of the JSON body, checked by its schema; undefined: none was sent, and none is needed.
+   *
+   * @throws Fault request/malformed, request/invalid, request/media-type, request/too-large
+   */
+  readonly body: () => Promise<Fields | undefined>;
   /** Name of the token, or `anonymous`. */
   readonly actor: string;
   /** For a route whose role depends on what it is asked. @throws Fault request/unauthorized, request/forbidden */
@@ -78,6 +87,16 @@ export interface Parameter {
   readonly schema?: SchemaLike;
 }
 
+/** The fields of an object as parameters of a query, where a list is a parameter that is repeated. */
+export const parametersOf = ({ properties, required = [] }: FieldsSchema): readonly Parameter[] =>
+  Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    ...(required.includes(name) ? { required: true } : {}),
+    description: String(description),
+    schema,
+  }));
+
 export interface Route {
   readonly method: Method;
   /** Below the service's base URL; parameters in braces: `/runs/{id}`. */
@@ -85,7 +104,12 @@ export interface Route {
   /** The least role that may call it; undefined: open to everybody. */
   readonly role: Role | undefined;
   readonly summary: string;
+  /** Other parameters of a query are left alone, unless `unknownParameters` or `misspelt` say otherwise. */
   readonly parameters?: readonly Parameter[];
+  /** For routes where a parameter that is left out could change the meaning of the others. */
+  readonly unknownParameters?: 'refused';
+  /** A parameter whose name is nearly that of a known one is refused. */
+  readonly misspelt?: 'refused';
   readonly body?: { readonly type: string; readonly schema: SchemaLike; readonly required: boolean };
   /** Answers by status; problem answers stand in the description as a whole. */
   readonly replies: Readonly<Record<number, { readonly description: string; readonly type?: string; readonly schema?: SchemaLike }>>;
@@ -128,22 +152,4 @@ export async function explainQueueError<T>({ runs }: Pick<Api, 'runs'>, work: Pr
     );
     throw away ? new Fault('service/unavailable', 'The queue cannot be reached', { hint: TRY_AGAIN, cause: error }) : error;
   }
-}
-
-/**
- * The value of a parameter that must be there once.
- *
- * @throws Fault request/invalid
- */
-export function requiredParameter(query: URLSearchParams, name: string, meaning: string): string {
-  const value = optionalParameter(query, name);
-  if (value === undefined || value === '') throw new Fault('request/invalid', `The parameter ${name} is missing: ${meaning}`);
-  return value;
-}
-
-/** @throws Fault request/invalid — given more than once */
-export function optionalParameter(query: URLSearchParams, name: string): string | undefined {
-  const values = query.getAll(name);
-  if (values.length > 1) throw new Fault('request/invalid', `The parameter ${name} is given ${values.length} times, once was expected`);
-  return values[0];
 }

@@ -20,19 +20,24 @@ export const RUN_HEADERS: readonly Parameter[] = [
     description:
       '`respond-async`: answer 202 at once; `wait=SECONDS`: answer 202 after so long; `urgency=0` to `urgency=7` (usual: 3): runs of a smaller number go first',
   },
-  { name: 'Idempotency-Key', in: 'header', description: 'The same key with the same request gives the same run' },
+  {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description: 'The same key with the same request gives the same run',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
 ];
 
 /**
  * Submits the run that `request` asks for under the present configuration, and answers with its outcome, or with 202 where that is
  * not waited for.
  *
- * @throws Fault whatever `request` throws; request/invalid — a header; request/conflict — a used key; service/unavailable
+ * @throws Fault whatever `request` throws; request/conflict — a used key; service/unavailable
  */
 export async function answerRun(api: Api, call: Call, request: (snapshot: Snapshot) => Promise<Order>): Promise<Reply> {
   if (api.draining.aborted) throw new Fault('service/unavailable', 'This process is about to end and takes no more runs');
   const preference = readPreference(call);
-  const idempotencyKey = readIdempotencyKey(call);
+  const idempotencyKey = call.parameters['Idempotency-Key'] as string | undefined;
   const snapshot = api.config.snapshot();
   const transform = await request(snapshot);
   const { id } = await withinQueueWait(
@@ -165,21 +170,6 @@ function readPreference(call: Call): Preference {
     urgency: urgency === undefined ? undefined : Number(urgency),
     applied,
   };
-}
-
-const LONGEST_KEY = 255;
-
-/** @throws Fault request/invalid */
-function readIdempotencyKey(call: Call): string | undefined {
-  const header = call.request.headers['idempotency-key'];
-  if (header === undefined) return undefined;
-  const key = String(header)
-    .trim()
-    .replace(/^"(.*)"$/, '$1');
-  if (key === '' || key.length > LONGEST_KEY) {
-    throw new Fault('request/invalid', `The header Idempotency-Key has ${key.length} characters, expected are 1 to ${LONGEST_KEY}`);
-  }
-  return key;
 }
 
 /** The shorter of two waits, where 0 means without limit. */

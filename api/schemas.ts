@@ -1,5 +1,7 @@
 /** JSON schemas of what goes in and out, by the names under which routes refer to them. */
+import { PROCESS_REQUEST, WRITE_REQUEST } from '../queues/requests/schemas.ts';
 import { FAULTS } from '../src/core/fault.ts';
+import { NOT_BLANK } from '../src/core/schema.ts';
 import { TARGET_TYPES, WRITE_MODES } from '../src/targets/target.ts';
 import { RUN_STATES } from './routes/runs.ts';
 
@@ -18,14 +20,7 @@ const record = (required: Readonly<Record<string, unknown>>, optional: Readonly<
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
 export const SCHEMAS = {
-  TextList: { oneOf: [text, { ...texts, minItems: 1 }] },
-  ProcessRequest: record(
-    { inputFileURL: ref('TextList') },
-    {
-      logicalSource: { ...ref('TextList'), description: 'The n-th belongs to the n-th input file' },
-      mappingURL: { ...text, description: 'A mapping file or a directory of them' },
-    },
-  ),
+  ProcessRequest: PROCESS_REQUEST,
   SuccessReport: record(
     {
       successfulIterations: count,
@@ -44,7 +39,7 @@ export const SCHEMAS = {
       propertyGraphFileLocations: { ...texts, description: 'Nodes, then edges; with PROPERTY_GRAPH_MODE' },
     },
   ),
-  WriteRequest: record({ inputFileURL: { ...ref('TextList'), description: 'Files of N-Quads' } }),
+  WriteRequest: WRITE_REQUEST,
   WriterReport: record(
     {
       input: texts,
@@ -123,7 +118,11 @@ export const SCHEMAS = {
       },
     },
   ),
-  ConfigChange: record({ configEntry: text, configValue: { type: ['string', 'number', 'boolean', 'null'] } }),
+  ConfigChange: record({
+    configEntry: { ...text, pattern: NOT_BLANK, description: 'The name or path of the option' },
+    configValue: { type: ['string', 'number', 'boolean', 'array'], items: text, description: 'The new value of the option' },
+  }),
+  ConfigEntry: record({ configEntry: text, configValue: { type: ['string', 'number', 'boolean', 'null'] } }),
   CronSchedule: record(
     { cron: { type: ['string', 'null'] } },
     {

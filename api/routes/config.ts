@@ -5,8 +5,8 @@ import { optionsOf, ownOption } from '../../src/config/effective.ts';
 import { type OptionName, optionRow } from '../../src/config/options/options.ts';
 import { findOption } from '../../src/config/parse.ts';
 import { Fault } from '../../src/core/fault.ts';
-import { readJsonBody } from '../body.ts';
-import { type Api, type Call, optionalParameter, type Route, withinQueueWait } from '../route.ts';
+import { NOT_BLANK } from '../../src/core/schema.ts';
+import { type Api, type Call, type Route, withinQueueWait } from '../route.ts';
 
 export function configRoutes(api: Api): readonly Route[] {
   return [
@@ -20,13 +20,13 @@ export function configRoutes(api: Api): readonly Route[] {
           name: 'paths',
           in: 'query',
           description: 'Comma-separated options: their names, or their paths in the document; all of them when left out',
-          schema: { type: 'string' },
+          schema: { type: 'array', items: { type: 'string' } },
         },
       ],
       replies: { 200: { description: 'The configuration', schema: { type: 'object' } } },
-      handle: async ({ query, service }) => ({
+      handle: async ({ parameters, service }) => ({
         status: 200,
-        body: documentOf(api, service, pathsOf(query)),
+        body: documentOf(api, service, pathsOf(parameters.paths as readonly string[] | undefined)),
       }),
     },
     {
@@ -35,16 +35,21 @@ export function configRoutes(api: Api): readonly Route[] {
       role: 'admin',
       summary: 'Changes an option for the whole fleet, without a restart',
       parameters: [
-        { name: 'configEntry', in: 'query', description: 'The option: its name, or its path in the document', schema: { type: 'string' } },
+        {
+          name: 'configEntry',
+          in: 'query',
+          description: 'The name or path of the option; left out: the body has it',
+          schema: { type: 'string', pattern: NOT_BLANK, examples: ['friendlyName'] },
+        },
         { name: 'configValue', in: 'query', description: 'The new value', schema: { type: 'string' } },
       ],
       body: { type: 'application/json', schema: 'ConfigChange', required: false },
       replies: {
-        200: { description: 'The option and its new value; a secret reads as ******', schema: 'ConfigChange' },
+        200: { description: 'The option and its new value; a secret reads as ******', schema: 'ConfigEntry' },
         501: { description: 'The option has no effect in this version', type: 'application/problem+json', schema: 'Problem' },
       },
       handle: async (call) => {
-        const { entry, value } = await changeOf(call, api.config.snapshot().MAX_BODY_BYTES);
+        const { entry, value } = await changeOf(call);
         const service = seenBy(api, call.service);
         const { name, snapshot } = await withinQueueWait(api, api.config.update(changedOption(entry, service), value));
         api.logger.info({ option: name, by: call.actor }, 'option changed');
@@ -76,32 +81,20 @@ function documentOf(api: Api, service: Service, paths: readonly string[] | undef
 }
 
 /** `paths` may be repeated as well as comma-separated; an empty one is no restriction. */
-function pathsOf(query: URLSearchParams): readonly string[] | undefined {
-  const paths = query
-    .getAll('paths')
+function pathsOf(given: readonly string[] = []): readonly string[] | undefined {
+  const paths = given
     .flatMap((one) => one.split(','))
     .map((one) => one.trim())
     .filter((one) => one !== '');
   return paths.length > 0 ? paths : undefined;
 }
 
-/** The entry and the value, from the query or from a JSON body with the same names. */
-async function changeOf(call: Call, limitBytes: number): Promise<{ readonly entry: string; readonly value: string }> {
-  const body = call.query.has('configEntry') ? undefined : await readJsonBody(call.request, limitBytes);
-  if (body !== undefined && (typeof body !== 'object' || body === null || Array.isArray(body))) {
-    throw new Fault('request/invalid', 'The request body is not a JSON object with configEntry and configValue');
-  }
-  const field = (name: string): string | undefined => {
-    if (body === undefined) return optionalParameter(call.query, name);
-    const value: unknown = Object.hasOwn(body, name) ? (body as Record<string, unknown>)[name] : undefined;
-    if (value === undefined || typeof value === 'string') return value;
-    if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-    if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value.join(',');
-    throw new Fault('request/invalid', `The field ${name} is neither text, number, boolean nor a list of texts`);
-  };
-  const entry = field('configEntry')?.trim();
-  const value = field('configValue');
-  if (entry === undefined || entry === '') throw new Fault('request/invalid', 'configEntry is missing: the name or path of the option');
-  if (value === undefined) throw new Fault('request/invalid', `configValue is missing: the new value of ${entry}`);
-  return { entry, value };
+/** The entry and the value, from the query or from a JSON body with the same names. @throws Fault request/invalid */
+async function changeOf(call: Call): Promise<{ readonly entry: string; readonly value: string }> {
+  const given = call.parameters.configEntry === undefined ? ((await call.body()) ?? call.parameters) : call.parameters;
+  const { configEntry, configValue } = given as { readonly configEntry?: string; readonly configValue?: unknown };
+  const entry = configEntry?.trim();
+  if (entry === undefined) throw new Fault('request/invalid', 'configEntry is missing: the name or path of the option');
+  if (configValue === undefined) throw new Fault('request/invalid', `configValue is missing: the new value of ${entry}`);
+  return { entry, value: String(configValue) };
 }

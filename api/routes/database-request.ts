@@ -1,10 +1,17 @@
 /** The parameters of the routes that reach a database of the caller's choice: checked, and never repeated in a message. */
 import { Fault } from '../../src/core/fault.ts';
+import { type Fields, NO_NUL, NOT_BLANK } from '../../src/core/schema.ts';
 import type { DatabaseAddress } from '../../src/sql/database.ts';
 import { parseJdbcUrl } from '../../src/sql/jdbc/jdbc.ts';
-import { optionalParameter, type Parameter, requiredParameter } from '../route.ts';
+import type { Parameter } from '../route.ts';
 
-const texts = { type: 'array', items: { type: 'string' } } as const;
+const text = { type: 'string', pattern: NO_NUL } as const;
+const values = { type: 'array', items: { ...text, examples: ['5'] } } as const;
+const keys = {
+  type: 'array',
+  items: { type: 'string', allOf: [{ pattern: NOT_BLANK }, { pattern: NO_NUL }], examples: ['connectTimeout'] },
+} as const;
+const FLAG = { type: 'boolean', default: false } as const;
 
 export const CONNECTION_PARAMETERS: readonly Parameter[] = [
   {
@@ -12,93 +19,81 @@ export const CONNECTION_PARAMETERS: readonly Parameter[] = [
     in: 'query',
     required: true,
     description: 'JDBC URL of the database, such as jdbc:postgresql://host:5432/database; percent-encoded, so that a & in it is %26',
+    schema: { ...text, minLength: 1, examples: ['jdbc:postgresql://host:5432/database'] },
   },
   {
     name: 'jdbc',
     in: 'query',
     description: 'The driver: a product (postgresql, mysql, mariadb) or a JDBC driver class; left out: by the scheme of the URL',
+    schema: { ...text, examples: ['postgresql'] },
   },
-  { name: 'user', in: 'query', description: 'User of the database' },
+  { name: 'user', in: 'query', description: 'User of the database', schema: text },
   {
     name: 'password',
     in: 'query',
     description: 'Password of that user: the Base64 (or base64url) of its UTF-8 bytes',
-    schema: { type: 'string', format: 'password', contentEncoding: 'base64' },
+    schema: { ...text, format: 'password', contentEncoding: 'base64', examples: ['c2VjcmV0'] },
   },
-  { name: 'jdbcParamKey', in: 'query', description: 'Name of a further parameter of the JDBC URL; may be repeated', schema: texts },
-  { name: 'jdbcParamValue', in: 'query', description: 'Its value: the n-th value belongs to the n-th key', schema: texts },
+  { name: 'jdbcParamKey', in: 'query', description: 'Name of a further parameter of the JDBC URL; may be repeated', schema: keys },
+  { name: 'jdbcParamValue', in: 'query', description: 'Its value: the n-th value belongs to the n-th key', schema: values },
 ];
 
 export const QUERY_PARAMETERS: readonly Parameter[] = [
   ...CONNECTION_PARAMETERS,
-  { name: 'query', in: 'query', required: true, description: 'One SQL query; it can read only' },
+  {
+    name: 'query',
+    in: 'query',
+    required: true,
+    description: 'One SQL query; it can read only',
+    schema: { ...text, minLength: 1, examples: ['SELECT 1'] },
+  },
   {
     name: 'returnCSV',
     in: 'query',
     description: 'true: CSV with a header row; false or left out: a JSON object',
-    schema: { type: 'boolean', default: false },
+    schema: FLAG,
   },
 ];
+
+/** What the two sets of parameters give. */
+interface ConnectionFields {
+  readonly url: string;
+  readonly jdbc?: string;
+  readonly user?: string;
+  readonly password?: string;
+  readonly jdbcParamKey?: readonly string[];
+  readonly jdbcParamValue?: readonly string[];
+}
 
 /**
  * The database that a request names.
  *
  * @throws Fault request/invalid, database/driver (see `parseJdbcUrl`)
  */
-export function readAddress(query: URLSearchParams): DatabaseAddress {
-  const url = requiredParameter(query, 'url', 'the JDBC URL of the database');
+export function readAddress(parameters: Fields): DatabaseAddress {
+  const { url, jdbc, user, password, jdbcParamKey, jdbcParamValue } = parameters as unknown as ConnectionFields;
   return parseJdbcUrl({
     url,
-    driver: unlessEmpty(optionalParameter(query, 'jdbc')),
-    user: unlessEmpty(optionalParameter(query, 'user')),
-    password: passwordOf(unlessEmpty(optionalParameter(query, 'password'))),
-    parameters: readPairs(query),
+    driver: unlessEmpty(jdbc),
+    user: unlessEmpty(user),
+    password: passwordOf(unlessEmpty(password)),
+    parameters: readPairs(jdbcParamKey, jdbcParamValue),
     trusted: false,
   });
 }
 
 export interface DatabaseQuery {
-  readonly sql: string;
-  readonly csv: boolean;
+  readonly query: string;
+  readonly returnCSV: boolean;
 }
 
-/** @throws Fault request/invalid */
-export function readQuery(query: URLSearchParams): DatabaseQuery {
-  const sql = requiredParameter(query, 'query', 'the SQL of one query');
-  const csv = (optionalParameter(query, 'returnCSV') ?? 'false').trim().toLowerCase();
-  if (csv !== 'true' && csv !== 'false') throw new Fault('request/invalid', 'The parameter returnCSV is neither true nor false');
-  return { sql, csv: csv === 'true' };
-}
-
-/**
- * Refuses parameters that the route does not know, because one is mostly the rest of a URL or query whose `&` was not encoded, and
- * leaving it out could leave out a condition, or TLS. Its name is not repeated: it may be the end of a password.
- *
- * @throws Fault request/invalid — also for a NUL, which ends a text on its way to a database
- */
-export function refuseOtherParameters(query: URLSearchParams, known: readonly Parameter[]): void {
-  const names = known.map(({ name }) => name);
-  for (const [name, value] of query) {
-    if (!names.includes(name)) {
-      throw new Fault('request/invalid', `The request has a parameter that this route does not know; it takes ${names.join(', ')}`, {
-        hint: 'Inside of a value, & is written %26, + is written %2B and # is written %23',
-      });
-    }
-    if (value.includes('\0')) throw new Fault('request/invalid', `The parameter ${name} has a NUL character`);
-  }
-}
-
-function readPairs(query: URLSearchParams): readonly (readonly [string, string])[] {
-  const keys = query.getAll('jdbcParamKey');
-  const values = query.getAll('jdbcParamValue');
+function readPairs(keys: readonly string[] = [], values: readonly string[] = []): readonly (readonly [string, string])[] {
   if (keys.length !== values.length) {
     throw new Fault(
       'request/invalid',
       `jdbcParamKey and jdbcParamValue are paired by position, but there are ${keys.length} and ${values.length} of them`,
     );
   }
-  const empty = keys.findIndex((key) => key.trim() === '');
-  if (empty !== -1) throw new Fault('request/invalid', `jdbcParamKey number ${empty + 1} is empty`);
   return keys.map((key, i) => [key, values[i] as string]);
 }
 

@@ -6,7 +6,7 @@ import { csvResult } from '../../src/sql/result/csv.ts';
 import { jsonResult } from '../../src/sql/result/json.ts';
 import { CHUNK_BYTES, type ResultSummary, writeResult } from '../../src/sql/result/result.ts';
 import type { Api, Call, Reply, Route } from '../route.ts';
-import { CONNECTION_PARAMETERS, QUERY_PARAMETERS, readAddress, readQuery, refuseOtherParameters } from './database-request.ts';
+import { CONNECTION_PARAMETERS, type DatabaseQuery, QUERY_PARAMETERS, readAddress } from './database-request.ts';
 
 /** Database calls that one process makes at the same time; each holds a connection. */
 const MOST_CALLS = 16;
@@ -56,12 +56,12 @@ export function databaseRoutes(api: Api): readonly Route[] {
       summary: 'Tests whether a database can be reached with the given credentials',
       acts: true,
       parameters: CONNECTION_PARAMETERS,
+      unknownParameters: 'refused',
       replies: { 200: { description: 'The database was reached', schema: CONNECTION }, 400: FAILED },
       handle: (call) =>
         explained(api, async () => {
-          refuseOtherParameters(call.query, CONNECTION_PARAMETERS);
           const started = performance.now();
-          const { session, close } = await lease(call, readAddress(call.query));
+          const { session, close } = await lease(call, readAddress(call.parameters));
           const milliseconds = Math.round(performance.now() - started);
           await close();
           return { status: 200, body: { success: true, product: session.product, version: session.version, milliseconds } };
@@ -74,6 +74,7 @@ export function databaseRoutes(api: Api): readonly Route[] {
       summary: 'Runs one query that can only read, and answers its rows as JSON or CSV while they come',
       acts: true,
       parameters: QUERY_PARAMETERS,
+      unknownParameters: 'refused',
       replies: {
         200: {
           description:
@@ -86,9 +87,8 @@ export function databaseRoutes(api: Api): readonly Route[] {
       },
       handle: (call) =>
         explained(api, () => {
-          refuseOtherParameters(call.query, QUERY_PARAMETERS);
-          const { sql, csv } = readQuery(call.query);
-          const address = readAddress(call.query);
+          const { query: sql, returnCSV: csv } = call.parameters as unknown as DatabaseQuery;
+          const address = readAddress(call.parameters);
           const maxRows = api.config.snapshot().QUERY_MAX_ROWS;
           return replyWith(
             rowsOf(() => lease(call, address), sql, csv, maxRows),

@@ -1,25 +1,14 @@
 /** `/process` of each transformer: what is asked for, as a run. */
 import { inputsRequest } from '../../queues/requests/inputs.ts';
 import { SourceFault } from '../../queues/requests/mapping-sources.ts';
-import { type FieldValues, fieldsOfBody, fieldsOfQuery } from '../../queues/requests/process.ts';
+import type { ProcessFields } from '../../queues/requests/process.ts';
+import { PROCESS_REQUEST } from '../../queues/requests/schemas.ts';
 import { sqlRequest } from '../../queues/requests/transform.ts';
 import { refusalMessage } from '../../queues/runs/outcome.ts';
 import { Fault } from '../../src/core/fault.ts';
-import { readJsonBody } from '../body.ts';
 import { RequestFault } from '../problem.ts';
-import { type Api, type Call, type Parameter, type Reply, type Route, withinQueueWait } from '../route.ts';
+import { type Api, type Call, parametersOf, type Reply, type Route, withinQueueWait } from '../route.ts';
 import { answerRun, RUN_HEADERS, RUN_REPLIES } from '../run-answer.ts';
-
-const QUERY: readonly Parameter[] = [
-  { name: 'inputFileURL', in: 'query', required: true, description: 'URL of an input file; may be repeated', schema: 'TextList' },
-  {
-    name: 'logicalSource',
-    in: 'query',
-    description: 'Logical source of the mapping; the n-th belongs to the n-th input file',
-    schema: 'TextList',
-  },
-  { name: 'mappingURL', in: 'query', description: 'Mapping file or directory; left out: every .ttl of MAPPINGS_DIR_URL' },
-];
 
 /** Of the semi-structured transformer. */
 export function processRoutes(api: Api): readonly Route[] {
@@ -35,17 +24,15 @@ export function processRoutes(api: Api): readonly Route[] {
       method: 'POST',
       parameters: RUN_HEADERS,
       body: { type: 'application/json', schema: 'ProcessRequest', required: true },
-      handle: async (call) => {
-        const body = await readJsonBody(call.request, api.config.snapshot().MAX_BODY_BYTES);
-        return processInputs(api, call, fieldsOfBody(body));
-      },
+      handle: async (call) => processInputs(api, call, await call.body()),
     },
     {
       ...common,
       method: 'GET',
       acts: true,
-      parameters: [...QUERY, ...RUN_HEADERS],
-      handle: (call) => processInputs(api, call, fieldsOfQuery(call.query)),
+      parameters: [...parametersOf(PROCESS_REQUEST), ...RUN_HEADERS],
+      misspelt: 'refused',
+      handle: (call) => processInputs(api, call, call.parameters),
     },
   ];
 }
@@ -73,10 +60,10 @@ export function sqlProcessRoute(api: Api): Route {
   };
 }
 
-async function processInputs(api: Api, call: Call, fields: FieldValues): Promise<Reply> {
+async function processInputs(api: Api, call: Call, fields: object | undefined): Promise<Reply> {
   return answerRun(api, call, async (snapshot) => {
     try {
-      return await inputsRequest(fields, snapshot, api.workingDirectory);
+      return await inputsRequest(fields as ProcessFields, snapshot, api.workingDirectory);
     } catch (error) {
       if (!(error instanceof SourceFault)) throw error;
       throw new RequestFault(error.code, error.message, {

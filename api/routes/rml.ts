@@ -15,14 +15,15 @@ import { readText, resolveInside, writeAtomically } from '../../src/storage/stor
 import { locate } from '../../src/storage/url.ts';
 import { readTextBody } from '../body.ts';
 import { RequestFault } from '../problem.ts';
-import { type Api, type Call, type Parameter, type Reply, type Route, requiredParameter } from '../route.ts';
+import type { Api, Call, Parameter, Reply, Route } from '../route.ts';
 
 const TURTLE = 'text/turtle';
 const FILE_NAME: Parameter = {
   name: 'fileName',
   in: 'query',
   required: true,
-  description: 'Location of the mapping file: a path below MAPPINGS_DIR_URL, or an absolute path or file: URL inside it',
+  description: 'The location of the mapping file: a path below MAPPINGS_DIR_URL, or an absolute path or file: URL inside it',
+  schema: { type: 'string', minLength: 1, examples: ['people.ttl'] },
 };
 
 const SHOWN: Route['replies'] = { 200: { description: 'The file', type: TURTLE, schema: { type: 'string' } } };
@@ -39,8 +40,8 @@ export function rmlRoutes(api: Api): readonly Route[] {
       summary: 'Shows a mapping file',
       parameters: [FILE_NAME],
       replies: SHOWN,
-      handle: async ({ query }) => {
-        const fileName = requiredParameter(query, 'fileName', 'the location of the mapping file');
+      handle: async ({ parameters }) => {
+        const fileName = parameters.fileName as string;
         const path = await insideMappings(mappingDirectory(api, 'semi-structured-transformer'), fileName);
         return { status: 200, type: TURTLE, body: await readMappingFile(path, fileName, api.workingDirectory) };
       },
@@ -54,7 +55,7 @@ export function rmlRoutes(api: Api): readonly Route[] {
       body: BODY,
       replies: WRITTEN,
       handle: async (call) => {
-        const fileName = requiredParameter(call.query, 'fileName', 'the location of the mapping file');
+        const fileName = call.parameters.fileName as string;
         const directory = mappingDirectory(api, 'semi-structured-transformer');
         makeMappingDirectory(directory);
         return writeMapping(api, call, await insideMappings(directory, fileName), fileName);

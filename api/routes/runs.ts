@@ -1,14 +1,12 @@
 /** `/runs`: look at runs, and cancel them. */
 import type { RunState } from '../../queues/jobs.ts';
 import { Fault } from '../../src/core/fault.ts';
-import { type Api, type Call, explainQueueError, optionalParameter, type Route, withinQueueWait } from '../route.ts';
+import { type Api, type Call, explainQueueError, type Route, withinQueueWait } from '../route.ts';
 import { withReason } from '../run-answer.ts';
 
 /** Every state of a run, in the order in which it may pass them. */
 export const RUN_STATES = ['queued', 'running', 'retrying', 'completed', 'failed', 'cancelled'] as const satisfies readonly RunState[];
 
-const DEFAULT_LIMIT = 50;
-const MOST = 1_000;
 /** A worker is given a moment to let go of a run before the answer says how far that is. */
 const CANCEL_MS = 5_000;
 
@@ -26,14 +24,15 @@ export function runRoutes(api: Api): readonly Route[] {
         {
           name: 'limit',
           in: 'query',
-          description: `How many at most; ${DEFAULT_LIMIT} when left out`,
-          schema: { type: 'integer', minimum: 1, maximum: MOST },
+          description: 'How many at most',
+          schema: { type: 'integer', minimum: 1, maximum: 1_000, default: 50 },
         },
       ],
       replies: { 200: { description: 'The runs', schema: { type: 'object', properties: { runs: { type: 'array', items: 'RunView' } } } } },
-      handle: async ({ query, service }) => {
+      handle: async ({ parameters, service }) => {
+        const { state, limit } = parameters as { readonly state?: RunState; readonly limit: number };
         // Many runs take longer than the queue may take for an answer: the list itself sees to it that the queue answers.
-        const runs = await explainQueueError(api, api.runs.list({ service, state: stateOf(query), limit: limitOf(query) }));
+        const runs = await explainQueueError(api, api.runs.list({ service, state, limit }));
         return { status: 200, body: { runs: runs.map((run) => withReason(api, run)) } };
       },
     },
@@ -79,21 +78,3 @@ const noRun = (call: Call): Fault =>
   new Fault('request/not-found', `There is no run ${idOf(call)}`, {
     hint: 'Ended runs are kept for KEEP_RUNS_SECONDS, KEEP_RUNS_COUNT of them at most',
   });
-
-function stateOf(query: URLSearchParams): RunState | undefined {
-  const given = optionalParameter(query, 'state');
-  const state = RUN_STATES.find((one) => one === given);
-  if (given !== undefined && state === undefined) {
-    throw new Fault('request/invalid', `There is no run state '${given}'; the states are ${RUN_STATES.join(', ')}`);
-  }
-  return state;
-}
-
-function limitOf(query: URLSearchParams): number {
-  const given = optionalParameter(query, 'limit');
-  if (given === undefined) return DEFAULT_LIMIT;
-  const limit = /^\d{1,6}$/.test(given) ? Number(given) : 0;
-  if (limit < 1 || limit > MOST)
-    throw new Fault('request/invalid', `The parameter limit is '${given}', expected is an integer from 1 to ${MOST}`);
-  return limit;
-}

@@ -1,6 +1,6 @@
 /** `/updateCron`: the schedule of the SQL transformer. */
 import { localTimezone, parseCron } from '../../queues/schedule/cron.ts';
-import { type Api, optionalParameter, type Route, withinQueueWait } from '../route.ts';
+import { type Api, type Route, withinQueueWait } from '../route.ts';
 
 /** How many of the next ticks the answer shows. */
 const SHOWN = 3;
@@ -16,12 +16,12 @@ export function cronRoute(api: Api): Route {
         name: 'cronValue',
         in: 'query',
         description: 'Cron expression, Quartz (6 or 7 fields) or Unix (5 fields); left out or empty: the schedule is off',
-        schema: { type: 'string' },
+        schema: { type: 'string', examples: ['0 0 2 * * ?'] },
       },
     ],
     replies: { 200: { description: 'The schedule and its next times', schema: 'CronSchedule' } },
-    handle: async ({ query, actor }) => {
-      const text = optionalParameter(query, 'cronValue')?.trim();
+    handle: async ({ parameters, actor }) => {
+      const text = (parameters.cronValue as string | undefined)?.trim();
       const cron = text === undefined || text === '' ? undefined : parseCron(text, api.config.snapshot().CRON_TIMEZONE ?? localTimezone());
       await withinQueueWait(api, api.schedule.set(cron && { cron: cron.cron, timezone: cron.timezone }));
       api.logger.info({ cron: cron?.cron ?? null, timezone: cron?.timezone, by: actor }, 'schedule changed');

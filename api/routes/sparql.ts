@@ -13,13 +13,14 @@ const ANSWER_HEADERS = ['content-type', 'content-length', 'vary'] as const;
 /** Of an answer that says what is wrong. */
 const REASON_BYTES = 16 * 1024;
 
+const TEXTS = { type: 'array', items: { type: 'string' } } as const;
 const GRAPHS: readonly Parameter[] = [
   { name: 'graph', in: 'query', description: 'IRI of the named graph that is meant (Graph Store HTTP Protocol)' },
   { name: 'default', in: 'query', description: 'The default graph is meant' },
 ];
 const DATASET: readonly Parameter[] = [
-  { name: 'default-graph-uri', in: 'query', description: 'Graph that the default graph of the query has; may be repeated' },
-  { name: 'named-graph-uri', in: 'query', description: 'Named graph of the query; may be repeated' },
+  { name: 'default-graph-uri', in: 'query', description: 'Graph that the default graph of the query has; may be repeated', schema: TEXTS },
+  { name: 'named-graph-uri', in: 'query', description: 'Named graph of the query; may be repeated', schema: TEXTS },
 ];
 
 export function sparqlRoutes(api: Api): readonly Route[] {

@@ -1,13 +1,13 @@
 /** `/process` and `/checkConnection` of the graph writer. */
 
-import { type FieldValues, fieldsOfBody, fieldsOfQuery, readWriteInputs } from '../../queues/requests/process.ts';
+import { type WriteFields, writeInputsOf } from '../../queues/requests/process.ts';
+import { WRITE_QUERY } from '../../queues/requests/schemas.ts';
 import { targetOf, writerRequest } from '../../queues/requests/writer.ts';
 import { failureMessage } from '../../queues/runs/outcome.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { redact } from '../../src/core/redact.ts';
 import type { TargetProbe } from '../../src/targets/target.ts';
-import { readJsonBody } from '../body.ts';
-import type { Api, Call, Reply, Route } from '../route.ts';
+import { type Api, type Call, parametersOf, type Reply, type Route } from '../route.ts';
 import { answerRun, RUN_HEADERS, RUN_REPLIES } from '../run-answer.ts';
 
 export function writerRoutes(api: Api): readonly Route[] {
@@ -17,25 +17,25 @@ export function writerRoutes(api: Api): readonly Route[] {
     summary: 'Writes files of N-Quads to the target, and waits for the outcome',
     replies: { ...RUN_REPLIES, 200: { description: 'The run completed: its processing report', schema: 'WriterReport' } },
   } as const;
-  const write = (call: Call, fields: FieldValues): Promise<Reply> =>
-    answerRun(api, call, async (snapshot) => writerRequest(readWriteInputs(fields), snapshot, api.workingDirectory));
+  const write = (call: Call, inputFileURL: unknown): Promise<Reply> => {
+    const inputs = writeInputsOf({ inputFileURL } as WriteFields);
+    return answerRun(api, call, async (snapshot) => writerRequest(inputs, snapshot, api.workingDirectory));
+  };
   return [
     {
       ...common,
       method: 'GET',
       acts: true,
-      parameters: [
-        { name: 'inputRdfURL', in: 'query', required: true, description: 'URL of a file of N-Quads; may be repeated', schema: 'TextList' },
-        ...RUN_HEADERS,
-      ],
-      handle: (call) => write(call, fieldsOfQuery(call.query)),
+      parameters: [...parametersOf(WRITE_QUERY), ...RUN_HEADERS],
+      misspelt: 'refused',
+      handle: (call) => write(call, call.parameters.inputRdfURL),
     },
     {
       ...common,
       method: 'POST',
       parameters: RUN_HEADERS,
       body: { type: 'application/json', schema: 'WriteRequest', required: true },
-      handle: async (call) => write(call, fieldsOfBody(await readJsonBody(call.request, api.config.snapshot().MAX_BODY_BYTES))),
+      handle: async (call) => write(call, (await call.body())?.inputFileURL),
     },
     {
       method: 'GET',

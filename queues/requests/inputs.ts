@@ -7,16 +7,16 @@ import { listDirectory, probeInput } from '../../src/storage/storage.ts';
 import { locate } from '../../src/storage/url.ts';
 import type { TransformRequest } from '../jobs.ts';
 import { bindInputs, readMappingSources } from './mapping-sources.ts';
-import { type FieldValues, readProcessRequest } from './process.ts';
+import { type ProcessFields, processRequestOf } from './process.ts';
 import { settingsOf } from './transform.ts';
 
 /**
  * The run that the fields of a request ask for, under the present configuration.
  *
- * @throws Fault request/invalid — a field that is wrong or missing, no mapping; SourceFault — a logical source that no mapping has
+ * @throws Fault request/invalid — inputs and sources that do not pair, no mapping; SourceFault — a logical source that no mapping has
  */
-export async function inputsRequest(fields: FieldValues, snapshot: Snapshot, workingDirectory: string): Promise<TransformRequest> {
-  const request = readProcessRequest(fields);
+export async function inputsRequest(fields: ProcessFields, snapshot: Snapshot, workingDirectory: string): Promise<TransformRequest> {
+  const request = processRequestOf(fields);
   const { mappings, listed } = await findMappings(request.mapping, snapshot, workingDirectory);
   const sources = await readMappingSources(mappings, { workingDirectory, base: snapshot.BASE_IRI });
   const inputs = bindInputs(request, sources, listed);

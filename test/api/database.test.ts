@@ -225,7 +225,7 @@ describe('a wrong request is a problem that does not repeat it', () => {
     ['a password in clear text', { url, password: 's3cret', query: 'select 1' }, 'password is not the Base64'],
     ['a password that is not UTF-8', { url, password: '/////w==', query: 'select 1' }, 'password is not the Base64 of UTF-8'],
     ['more keys than values', { url, jdbcParamKey: ['sslmode', 'user'], jdbcParamValue: 's3cret', query: 'select 1' }, '2 and 1'],
-    ['an empty key', { url, jdbcParamKey: '', jdbcParamValue: 's3cret', query: 'select 1' }, 'jdbcParamKey number 1 is empty'],
+    ['an empty key', { url, jdbcParamKey: '', jdbcParamValue: 's3cret', query: 'select 1' }, 'jdbcParamKey, entry 1, is empty'],
     ['an unknown JDBC parameter', { url, jdbcParamKey: 'sslmod', jdbcParamValue: 's3cret', query: 'select 1' }, 'sslmod'],
     ['returnCSV that is no boolean', { url, query: 'select 1', returnCSV: 's3cret' }, 'returnCSV is neither true nor false'],
     ['a NUL in the query', { url, query: 'select 1\0s3cret' }, 'query has a NUL'],

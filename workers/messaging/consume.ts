@@ -9,7 +9,7 @@ import type { BusState, IncomingMessage, MessageBus } from '../../queues/messagi
 import { deadLetter, originalHeaders, sourceOf } from '../../queues/messaging/messages.ts';
 import type { Outbox } from '../../queues/messaging/outbox.ts';
 import { inputsRequest } from '../../queues/requests/inputs.ts';
-import { fieldsOfBody, readWriteInputs } from '../../queues/requests/process.ts';
+import { readProcessFields, readWriteFields, writeInputsOf } from '../../queues/requests/process.ts';
 import { sqlRequest } from '../../queues/requests/transform.ts';
 import { hasTarget, writerRequest } from '../../queues/requests/writer.ts';
 import type { Runs, SharedSettings, Submitted } from '../../queues/runs/contract.ts';
@@ -201,7 +201,7 @@ async function requestOf({ value }: IncomingMessage, service: Service, snapshot:
     case 'sql-transformer':
       return sqlRequest(snapshot, workingDirectory);
     case 'semi-structured-transformer':
-      return inputsRequest(fieldsOfMessage(value, EXPECTED), snapshot, workingDirectory);
+      return inputsRequest(readProcessFields(fieldsOfMessage(value, EXPECTED)), snapshot, workingDirectory);
     case 'graph-writer':
       return writerRequest(filesOfMessage(value), snapshot, workingDirectory);
   }
@@ -213,12 +213,12 @@ const EXPECTED_FILES = "Expected is the URL of a file of N-Quads, a JSON array o
 const LONGEST_URL = 8 * 1024;
 
 /** @throws Fault request/invalid, request/malformed — neither a URL nor a JSON object */
-function fieldsOfMessage(value: Buffer | null, expected: string): ReadonlyMap<string, unknown> {
+function fieldsOfMessage(value: Buffer | null, expected: string): Readonly<Record<string, unknown>> {
   const text = textOf(value, expected).trim();
   if (text === '') throw new Fault('request/invalid', 'The message is empty', { hint: expected });
-  if (text.startsWith('{')) return fieldsOfBody(parseJson(text, expected));
+  if (text.startsWith('{')) return parseJson(text, expected) as Readonly<Record<string, unknown>>;
   if (!isUrl(text)) throw new Fault('request/invalid', `The message is ${excerpt(redact(text))}`, { hint: expected });
-  return new Map([['inputFileURL', text]]);
+  return { inputFileURL: text };
 }
 
 /**
@@ -228,11 +228,13 @@ function fieldsOfMessage(value: Buffer | null, expected: string): ReadonlyMap<st
  */
 function filesOfMessage(value: Buffer | null): readonly string[] {
   const text = textOf(value, EXPECTED_FILES).trim();
-  if (/^["[]/.test(text)) return readWriteInputs(new Map([['inputFileURL', parseJson(text, EXPECTED_FILES)]]));
+  if (/^["[]/.test(text)) return filesOf({ inputFileURL: parseJson(text, EXPECTED_FILES) });
   const fields = fieldsOfMessage(value, EXPECTED_FILES);
-  const files = fields.get('outputFileLocations');
-  return readWriteInputs(files === undefined ? fields : new Map([['inputFileURL', files]]));
+  const files = fields.outputFileLocations;
+  return filesOf(files === undefined ? fields : { inputFileURL: files });
 }
+
+const filesOf = (fields: unknown): readonly string[] => writeInputsOf(readWriteFields(fields));
 
 /** @throws Fault request/malformed */
 function textOf(value: Buffer | null, expected: string): string {

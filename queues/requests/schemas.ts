@@ -1,0 +1,48 @@
+/** What a request for a run has, by HTTP and by message: the schemas that `/openapi.json` shows and that `process.ts` checks by. */
+import { type FieldsSchema, NO_NUL, NOT_BLANK } from '../../src/core/schema.ts';
+
+/** Text that is not blank. Keywords that follow concern arrays alone, so that one schema describes both. */
+const TEXT = { type: 'string', allOf: [{ pattern: NOT_BLANK }, { pattern: NO_NUL }] } as const;
+const TEXTS = { ...TEXT, type: ['string', 'array'], items: TEXT, minItems: 1 } as const;
+
+/** Absent when null. */
+const optional = <S extends { readonly type: readonly string[] }>(schema: S) => ({ ...schema, type: [...schema.type, 'null'] }) as const;
+
+/** Of the semi-structured transformer. */
+export const PROCESS_REQUEST = {
+  type: 'object',
+  description: 'inputFileURLs and logicalSources are other spellings',
+  properties: {
+    inputFileURL: { ...TEXTS, description: 'The URL of the input file, or an array of them', 'x-also': ['inputFileURLs'] },
+    logicalSource: {
+      ...optional(TEXTS),
+      description: 'Logical source of the mapping; the n-th belongs to the n-th input file',
+      'x-also': ['logicalSources'],
+    },
+    mappingURL: {
+      ...optional({ ...TEXTS, maxItems: 1 }),
+      description: 'Mapping file or directory; left out: every .ttl of MAPPINGS_DIR_URL',
+    },
+  },
+  required: ['inputFileURL'],
+  'x-misspelt': 'refused',
+} as const satisfies FieldsSchema;
+
+const FILES = { ...TEXTS, description: 'The URL of a file of N-Quads, or an array of them' } as const;
+
+/** Of the graph writer. */
+export const WRITE_REQUEST = {
+  type: 'object',
+  description: 'inputFileURLs, inputRdfURL and inputRdfURLs are other spellings',
+  properties: { inputFileURL: { ...FILES, 'x-also': ['inputFileURLs', 'inputRdfURL', 'inputRdfURLs'] } },
+  required: ['inputFileURL'],
+  'x-misspelt': 'refused',
+} as const satisfies FieldsSchema;
+
+/** The same as parameters of a query, where the field has another name first. */
+export const WRITE_QUERY = {
+  type: 'object',
+  properties: { inputRdfURL: { ...FILES, 'x-also': ['inputRdfURLs', 'inputFileURL', 'inputFileURLs'] } },
+  required: ['inputRdfURL'],
+  'x-misspelt': 'refused',
+} as const satisfies FieldsSchema;
