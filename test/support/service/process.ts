@@ -29,15 +29,19 @@ export interface ServiceProcess {
 }
 
 export interface ServiceOptions {
+  /** Path of the command; undefined: this project's. */
+  readonly program?: string;
   readonly args?: readonly string[];
   /** Options of the service; of this process's own environment only PATH is passed on. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
 }
 
+const PROGRAM = join(PROJECT_ROOT, 'bin', 'quadmill.js');
+
 /** Starts `quadmill serve` without waiting for anything. */
-export function spawnService({ args = [], env, cwd }: ServiceOptions): ServiceProcess {
-  const child: ChildProcess = spawn(process.execPath, [join(PROJECT_ROOT, 'bin', 'quadmill.js'), 'serve', ...args], {
+export function spawnService({ program = PROGRAM, args = [], env, cwd }: ServiceOptions): ServiceProcess {
+  const child: ChildProcess = spawn(process.execPath, [program, 'serve', ...args], {
     cwd,
     env: { PATH: process.env.PATH, HOME: cwd, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
