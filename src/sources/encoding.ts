@@ -1,8 +1,8 @@
 /**
  * Bytes in any encoding → UTF-8 bytes, as a stream.
  *
- * Every reader of text works on UTF-8. What is UTF-8 already passes through as it is, apart from its byte order mark, and is
- * checked on the way (`isUtf8` takes a fifteenth of a second for a gigabyte), so that no reader needs to check again.
+ * Every text reader works on UTF-8. UTF-8 input passes through unchanged, without its byte order mark, and is validated on the way
+ * (`isUtf8` takes 1/15 s per gigabyte), so that no reader needs to validate again.
  */
 import { isUtf8 } from 'node:buffer';
 import { canonicalEncoding } from '../core/encoding-name.ts';
@@ -16,21 +16,21 @@ const MARKS: readonly (readonly [mark: readonly number[], encoding: string])[] =
   [[0xfe, 0xff], 'utf-16be'],
 ];
 
-/** Bytes looked at before the encoding is settled: enough for an XML declaration. */
+/** Number of bytes examined to determine the encoding: enough for an XML declaration. */
 const HEAD_BYTES = 256;
 
 type Bytes = AsyncIterable<Uint8Array>;
 
 /**
- * The text of `bytes` as valid UTF-8 without a byte order mark, in chunks of whatever size.
+ * The text of `bytes` as valid UTF-8 without a byte order mark, in chunks of any size.
  *
- * The encoding is what `declared` names; without it, what a byte order mark says, then what `sniff` reads from the first bytes
- * (at most 256), then the pattern of zero bytes that ASCII leaves in UTF-16 and UTF-32, then UTF-8. A declared `utf-16` or
- * `utf-32` takes its byte order from the mark, or from those zero bytes, or is big-endian. Memory: one chunk.
+ * The encoding is `declared`; without it, that of the byte order mark, then the result of `sniff` for the first bytes (at most 256), then
+ * UTF-16 or UTF-32 by the pattern of zero bytes in ASCII text, then UTF-8. For a declared `utf-16` or `utf-32`, the mark or the zero bytes
+ * give the byte order; the default is big-endian. Memory: one chunk.
  *
  * @param input the document's name for messages, already redacted
- * @throws Fault source/encoding — at once for a label nobody knows; while reading for bytes that are not in the encoding, with
- *   the byte offset in the original document where that is UTF-8 or UTF-32
+ * @throws Fault source/encoding — at once for an unknown label; while reading for bytes that are invalid in the encoding, with the byte
+ * offset in the original document if that is UTF-8 or UTF-32
  * @see https://www.rfc-editor.org/rfc/rfc2781#section-4.3 and https://encoding.spec.whatwg.org/#names-and-labels
  */
 export function toUtf8(
@@ -98,14 +98,14 @@ function settle(
     if (marked !== undefined) return marked;
     const told = sniff?.(head.subarray(0, HEAD_BYTES));
     const zeros = zeroPattern(head);
-    // A declaration that could be read byte by byte is not in UTF-16, whatever it says; one in UTF-16 shows its zeros.
+    // A declaration that is readable byte by byte is not in UTF-16, whatever it says; in UTF-16 there would be zero bytes.
     if (told !== undefined && zeros === undefined) {
       const name = canonicalEncoding(told, input);
       return { encoding: name.startsWith('utf-16') || name.startsWith('utf-32') ? 'utf-8' : name, skip: 0 };
     }
     return { encoding: zeros ?? 'utf-8', skip: 0 };
   }
-  // FF FE 00 00 is also UTF-16 that begins with NUL; what is declared decides.
+  // FF FE 00 00 is also UTF-16 that begins with NUL; the declaration decides.
   if (label === 'utf-16' && head[0] === 0xff && head[1] === 0xfe) return { encoding: 'utf-16le', skip: 2 };
   if (marked?.encoding.startsWith(label)) return marked;
   if (label === 'utf-16' || label === 'utf-32') {
@@ -122,14 +122,14 @@ export function utf8Mark(head: Uint8Array, declared: string | undefined): number
   return encoding === 'utf-8' ? skip : undefined;
 }
 
-/** UTF-16 or UTF-32 without a mark, told by the zeros that two ASCII characters (one in UTF-32) leave. */
+/** UTF-16 or UTF-32 without a mark, recognised by the zero bytes of two ASCII characters (one in UTF-32). */
 function zeroPattern(head: Uint8Array): string | undefined {
   if (head.length < 4) return undefined;
   const shape = [0, 1, 2, 3].map((i) => (head[i] === 0 ? '0' : 'x')).join('');
   return { x000: 'utf-32le', '000x': 'utf-32be', x0x0: 'utf-16le', '0x0x': 'utf-16be' }[shape];
 }
 
-/** Takes chunk after chunk, gives UTF-8; `end` comes with the last (empty) one. `skip`: bytes before the first chunk. */
+/** Converts chunk after chunk to UTF-8; `end` is true for the last (empty) one. `skip`: bytes before the first chunk. */
 type Convert = (chunk: Uint8Array, end: boolean) => Uint8Array;
 
 function converter(encoding: string, skip: number, input: string | undefined): Convert {
@@ -152,7 +152,7 @@ function converter(encoding: string, skip: number, input: string | undefined): C
   };
 }
 
-/** Passes chunks on untouched; a character that two chunks share is checked as soon as it is whole. */
+/** Passes chunks through unchanged; a character that spans two chunks is validated when it is complete. */
 function checkUtf8(skip: number, input: string | undefined): Convert {
   const split = Buffer.alloc(4);
   let held = 0;
@@ -187,7 +187,7 @@ function checkUtf8(skip: number, input: string | undefined): Convert {
 
 const sequenceLength = (lead: number): number => (lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1);
 
-/** End of the last whole character: at most three bytes before the end of the chunk. */
+/** End of the last complete character: at most three bytes before the end of the chunk. */
 function wholeUntil(chunk: Uint8Array, from: number): number {
   for (let back = 1; back <= 3 && chunk.length - back >= from; back++) {
     const byte = chunk[chunk.length - back] as number;
@@ -197,7 +197,7 @@ function wholeUntil(chunk: Uint8Array, from: number): number {
   return chunk.length;
 }
 
-/** Position of the first invalid character of a range that is known to have one. */
+/** Position of the first invalid character in a range that contains one. */
 function findInvalid(chunk: Uint8Array, from: number, to: number): number {
   let at = from;
   while (at < to) {

@@ -27,9 +27,9 @@ export const openCsv: OpenScan = async (bytes, iterations, options) => {
 };
 
 /**
- * The bytes that the header takes, with all that stands before it but a byte order mark: records begin there.
+ * Length in bytes of the header and everything before it, without a byte order mark: the first record begins there.
  *
- * @throws Fault as `openCsv`
+ * @throws Fault those of `openCsv`
  */
 export async function csvHeadBytes(bytes: AsyncIterable<Uint8Array>, reading: ReadOptions): Promise<number> {
   const scanner = new CsvScanner(toUtf8(bytes, reading.encoding, undefined, reading.name), reading);
@@ -77,7 +77,7 @@ class CsvScan implements Scan {
     };
   }
 
-  /** Position of a column, -1 where there is none. Without a header, `_col.2` (as CSVW has it) is another name of `2`. */
+  /** Index of a column, or -1. Without a header, `_col.2` (the CSVW name) is an alias of `2`. */
   #column(name: string): number {
     const { header } = this.#scanner;
     const column = header.indexOf(name);
@@ -112,13 +112,13 @@ class CsvScan implements Scan {
     ];
   }
 
-  /** A column that is not in the header is a fault of `reader` already. */
+  /** A column that is missing in the header has already been reported by `accessor`. */
   unmatched(): readonly string[] {
     return [];
   }
 }
 
-/** What a person can do about a column that the header lacks: mostly the file has another separator, or the name is misspelt. */
+/** A hint for a column that is missing in the header: usually the file has another delimiter, or the name is misspelt. */
 function columnHint(reference: string, names: readonly string[], dialect: CsvDialect): string {
   const delimiter = dialect.delimiter ?? DEFAULT_DELIMITER;
   for (const other of [';', '\t', '|', ',', ':', ' ']) {

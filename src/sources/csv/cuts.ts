@@ -1,20 +1,26 @@
 /**
- * Finds where a CSV document can be cut: just behind a line feed that ends a row.
+ * Finds where a CSV document can be cut: after a line feed that ends a row.
  *
- * Follows quotes from the first row on, by the rules of the reader (csv.ts): a line feed may stand in a quoted cell, and a quote in an
- * unquoted one is a character. What lies between quotes is passed over at the speed of a search, unless there are many.
- * A cell that is malformed ends nothing here: the reader of its slice will say so.
+ * Follows quotes from the first row on, by the rules of the reader (csv.ts): a quoted cell may contain line feeds, and a quote in an
+ * unquoted cell is a character. Text between quotes is skipped at the speed of a search, unless there are many quotes. A malformed cell is
+ * not reported here: the reader of its slice reports it.
  */
 import { type CsvDialect, DEFAULT_DELIMITER, DEFAULT_QUOTE } from '../../core/csv-dialect.ts';
 
 const LF = 10;
 const CR = 13;
 
-/** Searching for the next quote costs as much as looking at so many bytes; after so many close ones, it is given up for a chunk. */
+/**
+ * A search for the next quote costs as much as examining this many bytes; after this many close quotes, searching is given up for the
+ * chunk.
+ */
 const NEAR_BYTES = 64;
 const MAX_NEAR = 8;
 
-/** At the beginning of a row; of a cell; within an unquoted cell; a quoted one; behind a quote in that; in a comment. */
+/**
+ * At the beginning of a row; at the beginning of a cell; in an unquoted cell; in a quoted cell; after a quote in a quoted cell; in a
+ * comment.
+ */
 const ROW = 0;
 const CELL = 1;
 const PLAIN = 2;
@@ -23,15 +29,15 @@ const QUOTE = 4;
 const COMMENT = 5;
 
 /**
- * Whether documents of a dialect can be cut. Without a header, the first row says how many columns there are: every slice would have to
- * read, but not map, it. Escapes, quotes behind white space and long comment signs are followed by the reader alone.
+ * Whether documents of a dialect can be cut. Without a header, the first row gives the number of columns, so every slice would have to read
+ * it without mapping it. Escapes, quotes after white space and long comment prefixes are handled only by the reader.
  */
 export const canBeCut = ({ headerRows, doubleQuote, trim = 'none', commentPrefix }: CsvDialect): boolean =>
   headerRows !== 0 && doubleQuote !== false && trim === 'none' && Buffer.byteLength(commentPrefix ?? '') < 2;
 
-/** For dialects that `canBeCut`. */
+/** For dialects for which `canBeCut` holds. */
 export class CsvCuts {
-  /** Offsets of rows: for each target, the first one at or behind it. */
+  /** Row offsets: for each target, the first row at or after it. */
   readonly cuts: number[] = [];
   readonly #targets: readonly number[];
   readonly #delimiter: number;
@@ -42,7 +48,7 @@ export class CsvCuts {
   #next = 0;
 
   /**
-   * @param at offset of the first chunk, where a row begins
+   * @param at offset of the first chunk, which must be the beginning of a row
    * @param targets ascending offsets
    */
   constructor(dialect: CsvDialect, at: number, targets: readonly number[]) {
@@ -53,7 +59,7 @@ export class CsvCuts {
     this.#targets = targets;
   }
 
-  /** Whether the last target is still to be passed. */
+  /** Whether the last target has not been reached yet. */
   get wanted(): boolean {
     return this.#next < this.#targets.length;
   }
@@ -64,7 +70,7 @@ export class CsvCuts {
     this.#at += chunk.length;
   }
 
-  /** From quote to quote, as long as they are not close together; gives the position from which on each byte is to be looked at. */
+  /** Jumps from quote to quote while they are not close together. Returns the position from which each byte must be examined. */
   #jump(chunk: Buffer): number {
     const quote = this.#quote;
     const end = chunk.length;
@@ -96,7 +102,7 @@ export class CsvCuts {
     return i;
   }
 
-  /** Without a quote between, each line feed ends a row. */
+  /** Without a quote in between, each line feed ends a row. */
   #cutBetween(chunk: Buffer, start: number, stop: number): void {
     while (this.wanted) {
       const from = Math.max(start, (this.#targets[this.#next] as number) - this.#at - 1);
@@ -151,7 +157,7 @@ export class CsvCuts {
     this.#state = state;
   }
 
-  /** Several targets may lie in one row. */
+  /** Several targets may be in one row. */
   #cut(offset: number): void {
     this.cuts.push(offset);
     while (this.wanted && (this.#targets[this.#next] as number) <= offset) this.#next++;

@@ -1,4 +1,4 @@
-/** What single bytes mean in JSON text, and where texts and numbers end. Positions are positions in the given bytes. */
+/** The meaning of single bytes in JSON text, and the ends of texts and numbers. Positions refer to the given bytes. */
 import { JsonSyntaxError } from './text.ts';
 
 const table = (...rows: readonly (readonly [bytes: string, code: number])[]): Uint8Array => {
@@ -13,7 +13,7 @@ export const CLOSE = 3;
 export const LINE_FEED = 4;
 export const POINT = 5;
 const EXPONENT = 6;
-/** The bytes that matter while the end of an object or array is looked for. */
+/** The bytes that matter while searching for the end of an object or array. */
 export const MARKS = table(['"', QUOTE], ['{[', OPEN], ['}]', CLOSE], ['\n', LINE_FEED], ['.', POINT], ['eE', EXPONENT]);
 
 const BACKSLASH = 2;
@@ -30,7 +30,10 @@ const HEX_DIGITS = table(['0123456789abcdefABCDEF', 1]);
 /** Bytes that end a number or a literal. */
 export const DELIMITERS = table([',]} \t\r\n"[{:', 1]);
 
-/** From `pos` inside a text to behind its closing quote; or, when `end` comes first, the complement of where to go on with more bytes. */
+/**
+ * From `pos` inside a text to after its closing quote; if `end` comes first, the complement of the position at which to continue with more
+ * bytes.
+ */
 export function passText(bytes: Uint8Array, from: number, end: number): number {
   let pos = from;
   while (pos < end) {
@@ -56,12 +59,12 @@ const badEscape = (pos: number): JsonSyntaxError => new JsonSyntaxError('A text 
 
 export const hex = (byte: number): string => byte.toString(16).padStart(2, '0');
 
-/** At least so many bytes without a mark may hold a number that a double cannot. */
+/** This many bytes without structural characters may contain a number that a double cannot represent. */
 export const LONG_DIGITS = 16;
 
 /**
- * Whether a double might not give the number back as it is written, told from around its point: the fraction ends in zero,
- * begins with six zeros (`String` would write an exponent), or there are more digits than a double keeps.
+ * Whether converting a number to a double and back may change its spelling, judged by the bytes around its point: the fraction ends in
+ * zero, begins with six zeros (`String` would write an exponent), or there are more digits than a double keeps.
  */
 export function isLossyFraction(bytes: Uint8Array, point: number, first: number, end: number): boolean {
   let digits = 0;

@@ -1,11 +1,11 @@
 /**
  * JSON documents as records.
  *
- * One pass serves every iterator. The splitter cuts the document where the iterators' automata say, each piece is parsed by itself, and
- * what is left of the iterators is evaluated on it. An iterator that cannot be followed on bytes (`$..x`, unions, positions from the
- * end, filters that look at the root) needs the value it stands on as a whole: up to 512 MB.
+ * One pass serves every iterator. The splitter cuts the document where the iterators' automaton says, each piece is parsed separately, and
+ * the rest of each iterator is evaluated on it. An iterator that cannot be followed on bytes (`$..x`, unions, positions from the end,
+ * filters that refer to the root) needs the value on which it is evaluated as a whole: up to 512 MB.
  *
- * An object's member that occurs twice: on the way to the records, each occurrence counts; within a record, the last.
+ * If an object has a member twice, both occurrences count on the path to the records; within a record, the last one counts.
  */
 import { Fault, type FaultPlace } from '../../core/fault.ts';
 import type { Accessor } from '../../core/value.ts';
@@ -16,20 +16,20 @@ import { JsonPathError, type Leniency, parseJsonPath, type Query } from './path/
 import { compileReference, type TrackedReader } from './references.ts';
 import { JsonSplitter } from './split.ts';
 
-/** Records of all iterations together that are handed over at once, and bytes of document that they may come from. */
+/** Records of all iterations that are handed over at once, and bytes of the document from which they may come. */
 const BATCH_RECORDS = 512;
 const BATCH_BYTES = 1024 * 1024;
 
-/** Chunks are given to the splitter in slices, so that its window stays small. */
+/** Chunks are passed to the splitter in slices, so that its window stays small. */
 const SLICE_BYTES = 64 * 1024;
 
 /**
- * Reads a JSON document (RFC 8259; any nesting up to 1000 levels), or JSON Lines with `reading.jsonLines`. A record is a parsed value.
+ * Reads a JSON document (RFC 8259; up to 1000 nesting levels), or JSON Lines with `options.jsonLines`. A record is a parsed value.
  *
- * Memory: a batch, and the longest piece twice. An iteration without iterator has the whole document as its record; in JSON Lines,
- * each line. Byte offsets in faults count the UTF-8 text where the document is in another encoding.
+ * Memory: a batch, and twice the longest piece. An iteration without iterator has the whole document as its record; in JSON Lines, each
+ * line. If the document is in another encoding, byte offsets in faults refer to its UTF-8 form.
  *
- * @throws Fault mapping/reference — an iterator is no JSONPath
+ * @throws Fault mapping/reference — an iterator is not valid JSONPath
  */
 export const openJson: OpenScan = async (bytes, iterations, options) => {
   const queries = iterations.map(({ iterator, origin }) => {
@@ -63,7 +63,7 @@ class JsonScan implements Scan {
   private readonly root: PathAutomaton;
   private readonly readers: readonly Map<string, TrackedReader>[];
 
-  /** By iteration: records found, and those of them that wait for their batch. */
+  /** By iteration: records found, and records not yet handed over. */
   private readonly counts: number[];
   private readonly pending: unknown[][];
   private pendingRecords = 0;
@@ -121,7 +121,7 @@ class JsonScan implements Scan {
     yield* this.flush(signal);
   }
 
-  /** Takes the pieces that the splitter has, and hands over batches as they fill. */
+  /** Takes the pieces from the splitter, and hands over full batches. */
   private *drain(splitter: JsonSplitter, gathered: Gathered | undefined, signal: AbortSignal): Generator<Batch> {
     while (splitter.next()) {
       const value = splitter.value();
@@ -162,7 +162,7 @@ class JsonScan implements Scan {
     this.pendingBytes = 0;
   }
 
-  /** The document's bytes, counted; tells the splitter of a UTF-8 byte order mark, which it will not see. */
+  /** The document's bytes, counted; tells the splitter the length of a UTF-8 byte order mark that was removed. */
   private async *counted(splitter: JsonSplitter): AsyncGenerator<Uint8Array> {
     let head: number[] | undefined = [];
     for await (const chunk of this.bytes) {

@@ -1,7 +1,7 @@
 /**
- * References into JSON records → readers, and what a JSON value is as a value of RDF.
+ * References into JSON records → accessors, and the RDF values of JSON values.
  *
- * @see https://www.w3.org/TR/r2rml/#natural-mapping for the natural datatypes, which RML-Core takes over for JSON
+ * @see https://www.w3.org/TR/r2rml/#natural-mapping for the natural datatypes, which RML-Core adopts for JSON
  */
 import { excerpt, Fault, type FaultPlace } from '../../core/fault.ts';
 import { fromBytes, toBytes } from '../../core/text.ts';
@@ -16,13 +16,13 @@ const BOOLEAN = `${XSD}boolean`;
 const TRUE = new TypedValue('true', BOOLEAN);
 const FALSE = new TypedValue('false', BOOLEAN);
 
-/** A reader that remembers whether any record had a node for it. */
+/** An accessor that remembers whether any record had a node for it. */
 export interface TrackedReader {
   readonly read: Accessor;
   readonly matched: () => boolean;
 }
 
-/** What a reader needs to know besides the query. */
+/** How values of a reference are converted. */
 export interface ValueRules {
   readonly dialect: 'rml' | 'legacy';
   /** Lexical values that mean null, as ordinary text. */
@@ -32,10 +32,11 @@ export interface ValueRules {
 }
 
 /**
- * A text as it is; today's dialect: a number as xsd:integer or xsd:double, a boolean as xsd:boolean; the legacy dialect: both as
- * written. JSON null is no value. The legacy dialect takes an array for its members.
+ * The accessor of a reference. Text is returned as it is. In the current dialect, a number is an xsd:integer or xsd:double and a boolean an
+ * xsd:boolean; in the legacy dialect both are returned as written. JSON null is no value. In the legacy dialect an array stands for its
+ * members.
  *
- * The reader throws Fault record/term for an object, for text that is not Unicode, and in today's dialect for an array.
+ * The accessor throws Fault record/term for an object, for text that is not valid Unicode, and in the current dialect for an array.
  */
 export function compileReference(query: Query, rules: ValueRules): TrackedReader {
   const convert = compileConvert(rules);
@@ -67,7 +68,7 @@ export function compileReference(query: Query, rules: ValueRules): TrackedReader
 function append(values: Value[], more: Values): void {
   if (more === null) return;
   if (typeof more === 'string' || more instanceof TypedValue) values.push(more);
-  // No spread: the arguments of a call are bounded, an array is not.
+  // No spread: the number of call arguments is limited, the length of an array is not.
   else for (const value of more) values.push(value);
 }
 
@@ -117,23 +118,26 @@ function illFormed(text: IllFormedText, place: FaultPlace): Fault {
   });
 }
 
-/** Digits alone are an integer and keep every digit; every other number is a double in canonical form. Both say how they were written. */
+/**
+ * A number with digits only is an integer and keeps every digit; any other number is a double in canonical form. Both keep their original
+ * spelling.
+ */
 function naturalNumber(value: number | Numeral): TypedValue {
   if (typeof value === 'number') {
     if (Number.isSafeInteger(value) && !Object.is(value, -0)) return new TypedValue(String(value), INTEGER);
     if (!Number.isInteger(value)) return shortDecimal(value) ?? new TypedValue(canonicalDouble(value), DOUBLE, String(value));
   }
   const written = writtenNumber(value);
-  // What decides is how the number is spelled: 1e+21 is a double, and so is 1e3.
+  // The spelling decides: 1e+21 is a double, and so is 1e3.
   if (/^-?[0-9]+$/.test(written)) return new TypedValue(written === '-0' ? '0' : written, INTEGER, written);
   return new TypedValue(canonicalDouble(Number(written)), DOUBLE, written);
 }
 
 /**
- * A decimal with one to three places, as prices and measures are, from 1 to a thousand million; undefined for others.
+ * A fast path for decimals from 1 to 10^9 with one to three fraction digits, such as prices and measures; undefined for others.
  *
- * Up to 15 digits a decimal and the double nearest to it name each other, so if an integer divided by a power of ten is the
- * double, its digits are those of the double. Writing an integer is several times faster than `String` of a fraction.
+ * Up to 15 digits, a decimal and its nearest double determine each other. So if an integer divided by a power of ten equals the double, the
+ * digits of the integer are those of the double. Writing an integer is several times faster than `String` of a fraction.
  */
 function shortDecimal(value: number): TypedValue | undefined {
   if (!(value >= 1 && value < 1e9)) return undefined;
@@ -149,7 +153,7 @@ function shortDecimal(value: number): TypedValue | undefined {
 }
 
 /**
- * One digit, a point, at least one digit, `E`, the exponent: `30.5` is `3.05E1`.
+ * One digit, a point, at least one digit, `E`, the exponent: `30.5` becomes `3.05E1`.
  *
  * @see https://www.w3.org/TR/xmlschema-2/#double-canonical-representation
  */

@@ -1,9 +1,9 @@
 /**
  * Cuts a JSON document into pieces by walking its bytes.
  *
- * The walk follows automata (see `path/automaton.ts`) down from the root. A value where a automaton cuts becomes a piece: its bytes are only
+ * The walk follows automata (see `path/automaton.ts`) down from the root. A value where an automaton cuts becomes a piece: its bytes are only
  * searched for their end here, and checked by whoever parses them. Everything else is checked against the grammar as it passes
- * and never becomes a string, apart from the names of members on a automaton.
+ * and never becomes a string, apart from the names of members on an automaton.
  *
  * @see https://www.rfc-editor.org/rfc/rfc8259#section-2
  */
@@ -430,7 +430,7 @@ export class JsonSplitter {
     return true;
   }
 
-  /** The name of a member; becomes a string only where a automaton asks for names. */
+  /** The name of a member; becomes a string only where an automaton asks for names. */
   private passName(): boolean {
     const after = passText(this.window, this.pos, this.end);
     if (after < 0) {

@@ -1,14 +1,14 @@
 /**
  * JSON text → values, with all text as UTF-8 in one-byte strings (see `text.ts`).
  *
- * JSON syntax is ASCII, so `JSON.parse` reads the bytes of a document as if they were Latin-1 and every text, also the names
- * of members, comes out as the bytes it is. Only `\u` escapes name characters; they are rewritten to bytes beforehand.
+ * JSON syntax is ASCII, so `JSON.parse` can read the bytes of a document as if they were Latin-1: every text, including member names, comes
+ * out as its bytes. Only `\u` escapes denote characters; they are rewritten to bytes beforehand.
  */
 import { fromBytes, toBytes } from '../../core/text.ts';
 
 const TEXT: unique symbol = Symbol('text');
 
-/** A number that a double would not give back as it is written. Its text has a symbol for a key, so that no name of a member finds it. */
+/** A number whose spelling a double would not preserve. Its text is stored under a symbol, so that no member name finds it. */
 export class Numeral {
   readonly [TEXT]: string;
 
@@ -17,16 +17,16 @@ export class Numeral {
   }
 }
 
-/** The number as the document writes it. */
+/** The number as written in the document. */
 export const writtenNumber = (value: number | Numeral): string => {
   if (typeof value !== 'number') return value[TEXT];
   return value === 0 && Object.is(value, -0) ? '-0' : String(value);
 };
 
-/** Half of a surrogate pair, encoded like a character. Nothing else has these bytes: what is read has been checked to be UTF-8. */
+/** Half of a surrogate pair, encoded like a character. Nothing else has these bytes: the input has been validated as UTF-8. */
 const LONE = /\xed[\xa0-\xbf][\x80-\xbf]/;
 
-/** A text with a `\u` escape that is half of a surrogate pair: it has no form in UTF-8, so whoever wants it as text must be told. */
+/** A text with a `\u` escape that is half of a surrogate pair: it has no UTF-8 form, so using it as text must be reported. */
 export class IllFormedText {
   readonly [TEXT]: string;
 
@@ -35,7 +35,7 @@ export class IllFormedText {
   }
 }
 
-/** For messages, as ordinary text: the first escape that is no character, as `\ud83d`, and what stands around it. */
+/** For messages, as ordinary text: the first escape that is not a character, such as `\ud83d`, with its surroundings. */
 export function illFormedPart(value: IllFormedText): { readonly escape: string; readonly around: string } {
   const escapeOf = (bytes: string): string => `\\ud${(((bytes.charCodeAt(1) & 0x3f) << 6) | (bytes.charCodeAt(2) & 0x3f)).toString(16)}`;
   const escape = escapeOf((LONE.exec(value[TEXT]) as RegExpExecArray)[0]);
@@ -49,7 +49,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Numeral) && !(value instanceof IllFormedText);
 
-/** What is wrong with a text that is not JSON. `offset` counts bytes from its beginning. */
+/** Why a text is not JSON. `offset` counts bytes from its beginning. */
 export class JsonSyntaxError extends Error {
   readonly offset: number;
   readonly hint: string | undefined;
@@ -61,7 +61,7 @@ export class JsonSyntaxError extends Error {
   }
 }
 
-/** What to do about the character `found` where a value or a name was expected; undefined: it is no sign of anything. */
+/** A hint for the character `found` where a value or a name was expected; undefined: none. */
 export function adviceFor(found: string, expected: string): string | undefined {
   if (!/^a (value|name)/.test(expected)) return undefined;
   if (found === ']' || found === '}') return 'A comma may not stand before a closing bracket, and each name needs a value';
@@ -70,11 +70,11 @@ export function adviceFor(found: string, expected: string): string | undefined {
 }
 
 /**
- * One JSON text as plain values: objects, arrays, one-byte strings, numbers, booleans, null; and `Numeral` for those numbers
- * (when `exact`) that have more than 15 digits, an exponent, or a fraction that ends in zero; `IllFormedText` for texts that have half of
- * a surrogate pair. Of members with the same name the last counts.
+ * Parses one JSON text to plain values: objects, arrays, one-byte strings, numbers, booleans, null; with `exact`, `Numeral` for numbers
+ * with more than 15 digits, an exponent, or a fraction that ends in zero; `IllFormedText` for texts with half of a surrogate pair. Of
+ * members with the same name the last counts.
  *
- * @param exact keep numbers as they are written; several times slower
+ * @param exact preserve the spelling of numbers; several times slower
  * @throws JsonSyntaxError
  */
 export function parseJson(text: string, exact: boolean): unknown {
@@ -84,16 +84,19 @@ export function parseJson(text: string, exact: boolean): unknown {
     return bytes !== text && LONE.test(bytes) ? new ExactParser(text).parse() : JSON.parse(bytes);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    // Engines word the place of the error differently; the strict parser below knows it exactly.
+    // Engines report the place of the error differently; the strict parser below determines it exactly.
     new ExactParser(text).parse();
     throw new JsonSyntaxError('The JSON document is not well-formed', 0);
   }
 }
 
-/** The name of a member, given as it stands between its quotes; the escapes have been checked. One with half of a surrogate pair is no reference's. */
+/**
+ * The name of a member from the text between its quotes, whose escapes have been checked. A name with half of a surrogate pair matches no
+ * reference.
+ */
 export const parseName = (written: string): string => (written.includes('\\') ? JSON.parse(escapesToBytes(`"${written}"`)) : written);
 
-/** Writes the characters beyond ASCII that `\u` escapes name as bytes, half of a surrogate pair as `LONE`. */
+/** Replaces `\u` escapes of non-ASCII characters by bytes, and half of a surrogate pair by `LONE`. */
 function escapesToBytes(text: string): string {
   let written = '';
   let done = 0;
@@ -102,7 +105,7 @@ function escapesToBytes(text: string): string {
     while (run > 0 && text.charCodeAt(run - 1) === 92) run--;
     const first = codeAt(text, at);
     if ((at - run) % 2 === 1 || !(first >= 0x80)) {
-      // The backslash is itself escaped, or what it escapes is ASCII, which JSON.parse may need to see escaped.
+      // The backslash is itself escaped, or the escape is ASCII, which JSON.parse may need in escaped form.
       at += 2;
       continue;
     }
@@ -117,7 +120,7 @@ function escapesToBytes(text: string): string {
   return done === 0 ? text : written + text.slice(done);
 }
 
-/** The code unit of the `\u` escape at `at`; NaN when there is none. */
+/** The code unit of the `\u` escape at `at`; NaN if there is none. */
 function codeAt(text: string, at: number): number {
   if (text.charCodeAt(at) !== 92 || text.charCodeAt(at + 1) !== 117) return Number.NaN;
   const digits = text.slice(at + 2, at + 6);
@@ -126,7 +129,7 @@ function codeAt(text: string, at: number): number {
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 
-/** Strict RFC 8259 by recursive descent. Its caller has bounded the depth. */
+/** Strict RFC 8259 parser by recursive descent. The caller has limited the depth. */
 class ExactParser {
   private readonly text: string;
   private at = 0;

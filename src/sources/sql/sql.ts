@@ -8,9 +8,9 @@ import type { Batch, Scan } from '../source.ts';
 export interface SqlReadOptions {
   readonly session: SqlSession;
   readonly sql: string;
-  /** Of the query's result, in order. */
+  /** The columns of the result, in order. */
   readonly columns: readonly Column[];
-  /** The position of the column that a reference means. @throws Fault mapping/reference */
+  /** The index of the column of a reference. @throws Fault mapping/reference */
   readonly position: (reference: string) => number;
   /** Texts that mean null (rml:null). */
   readonly nulls: readonly string[];
@@ -19,8 +19,8 @@ export interface SqlReadOptions {
 }
 
 /**
- * A double is `6.5556E2` as a literal of its natural datatype alone: in an IRI, a key or a literal of another datatype it stays `655.56`.
- * Its values carry both.
+ * A double is written as `6.5556E2` only as a literal of its natural datatype: in an IRI, a key or a literal of another datatype it stays
+ * `655.56`. Its values carry both.
  */
 const hasOwnForms = ({ datatype }: Column): boolean => datatype === `${XSD}double`;
 
@@ -46,7 +46,7 @@ export function openSql({ session, sql, columns, position, nulls, origin }: SqlR
         first += rows.length;
       }
     },
-    // A column is there or not; that shows before the first row.
+    // Whether a column exists is known before the first row.
     unmatched: () => [],
   };
 }
@@ -71,7 +71,7 @@ function columnReader(column: Column, index: number, place: FaultPlace): Accesso
   };
 }
 
-/** A value without a canonical form is told with the reference that wanted it, and of which table or query. */
+/** For a value without a canonical form, adds the reference and its table or query to the fault. */
 function located(canonical: (text: string) => string, of: FaultPlace): (text: string) => string {
   return (text) => {
     try {

@@ -1,8 +1,8 @@
 /**
- * Follows many paths down a document at once: which iterators match an element, and what of it their records need.
+ * Follows many paths through a document at once: which iterators match an element, and what of it their records need.
  *
- * Each path is a bit set of the steps it waits for; all paths together are a state; a state remembers where each name leads.
- * So an element costs one look-up, however many paths there are. Predicates are looked at only where a name could satisfy one.
+ * Each path is a bit set of the steps that it waits for; all paths together form a state; a state caches its transition for each name. So
+ * an element costs one lookup, however many paths there are. Predicates are evaluated only where a name could satisfy one.
  */
 import { Fault } from '../../core/fault.ts';
 import type { Name } from './parse/names.ts';
@@ -10,23 +10,23 @@ import type { NameTest, Path } from './path/path.ts';
 import { type Bind, type BoundPredicate, bindPredicates, passes } from './path/walk.ts';
 import type { Attributes } from './tree.ts';
 
-/** What of an element is kept: nothing but that it is there (and its attributes), its own text, or all of it. */
+/** What is kept of an element: only its presence (and attributes), its own text, or its whole content. */
 export const STRUCTURE = 1;
 export const TEXT = 2;
 export const WHOLE = 3;
 export type Keep = typeof STRUCTURE | typeof TEXT | typeof WHOLE;
 
-/** A path from the root, and what its elements mean. */
+/** A path from the root, and the purpose of the elements that it selects. */
 export interface TrackedPath {
   readonly steps: Path['steps'];
-  /** The iteration whose records these are, or undefined: only what to keep. */
+  /** The iteration whose records these are; undefined: the path only says what to keep. */
   readonly iteration: number | undefined;
   readonly keep: Keep;
 }
 
-/** Steps of a path that fit into the bits of a number. */
+/** Maximum number of steps of a path, so that they fit in the bits of a number. */
 export const MAX_STEPS = 30;
-/** States that are remembered; more only arise from strange documents, and are worked out again each time. */
+/** Number of cached states. Only unusual documents need more; those are recomputed each time. */
 const MAX_STATES = 4096;
 
 interface TrackedStep {
@@ -43,7 +43,7 @@ interface BoundPath {
 
 export interface State {
   readonly masks: readonly number[];
-  /** Some path goes on, or ends here: the element matters. */
+  /** Some path continues or ends here, so the element matters. */
   readonly alive: boolean;
   /** Iterations of which this element is a record. */
   readonly records: readonly number[];
@@ -52,7 +52,7 @@ export interface State {
   readonly next: (State | null | undefined)[];
 }
 
-/** Positions counted among the children of one element: by path and step, one count for each predicate. */
+/** Position counters for the children of one element: by path and step, one per predicate. */
 export type Counts = Map<number, number[]>;
 
 export class Matcher {
@@ -73,7 +73,7 @@ export class Matcher {
     this.root = this.#state(this.#paths.map(() => 1));
   }
 
-  /** The state below `state` for a child element. `counts` belongs to the parent element, and is asked for only where positions matter. */
+  /** The state of a child element of `state`. `counts` belongs to the parent element, and is requested only if positions matter. */
   next(state: State, name: Name, attributes: Attributes, counts: () => Counts): State {
     const known = state.next[name.serial];
     if (known !== undefined && known !== null) return known;
@@ -89,7 +89,7 @@ export class Matcher {
     return this.#state(this.#follow(state, name, attributes, counts) as number[]);
   }
 
-  /** Masks of a child; null where no attributes are given and a predicate has to be looked at. */
+  /** Bit sets of a child; null if no attributes are given and a predicate must be evaluated. */
   #follow(state: State, name: Name, attributes: Attributes | undefined, counts: (() => Counts) | undefined): number[] | null {
     const masks: number[] = [];
     for (let p = 0; p < this.#paths.length; p++) {

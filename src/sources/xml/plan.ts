@@ -1,4 +1,4 @@
-/** Iterators and references of a document → what to track, how to read each reference, and which iterations need the whole document. */
+/** Plans the iterations over an XML document: what to track, how to read each reference, and which iterations need the whole document. */
 import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { fromBytes } from '../../core/text.ts';
 import type { IterationRequest, ReadOptions } from '../source.ts';
@@ -12,28 +12,28 @@ import type { Element } from './tree.ts';
 type Engine = typeof import('./path/xpath.ts');
 type View = import('./path/xpath.ts').View;
 
-/** A record is an Element, or a view of the XPath engine where the whole document is kept. Null: no node. */
+/** A record is an Element, or a view of the XPath engine if the whole document is kept. Null: no node. */
 export type ReadReference = (record: unknown) => null | string | string[];
 
 export interface XmlPlan {
   readonly matcher: Matcher;
-  /** By iteration: how to read each announced reference, or what is wrong with it. */
+  /** By iteration: how to read each announced reference, or its fault. */
   readonly references: readonly ReadonlyMap<string, ReadReference | Fault>[];
-  /** Iterations whose records are only known when the whole document is there. */
+  /** Iterations whose records are known only after the whole document has been read. */
   readonly deferred: readonly number[];
-  /** The records of the iterations in `deferred`, in their order, given the root element of the whole document. */
+  /** The records of the iterations in `deferred`, in that order, from the root element of the whole document. */
   deferredRecords(root: Element): readonly (readonly View[])[];
 }
 
-/** The root's start tag: what prefixes and paths from the root are bound to. */
+/** The root's start tag, to which prefixes and paths from the root are bound. */
 export interface Root {
   readonly name: Name;
   readonly scope: Scope;
 }
 
 /**
- * What a record is: an element that matches, the root element (no iterator) or the document node (`/`; the root element stands for
- * it), or a node that the XPath engine finds when the document is there.
+ * What a record is: a matching element, the root element (no iterator), the document node (`/`; represented by the root element), or a node
+ * that the XPath engine finds in the whole document.
  */
 type Kind = 'element' | 'root' | 'document' | 'deferred';
 
@@ -46,9 +46,9 @@ interface RecordPath {
 const ROOT_STEPS: readonly Step[] = [{ descendant: false, name: { prefix: undefined, local: undefined }, predicates: [] }];
 
 /**
- * What is wrong with a reference is kept for the reader of that reference; an iterator is needed in any case.
+ * The fault of a reference is stored until its accessor is requested; a fault of an iterator is thrown at once.
  *
- * @throws Fault mapping/reference — an iterator that is not XPath, or has a prefix that is not declared
+ * @throws Fault mapping/reference — an iterator is not XPath, or has an undeclared prefix
  */
 export async function planIterations(
   iterations: readonly IterationRequest[],
@@ -88,7 +88,10 @@ class Planner {
     this.#root = root;
   }
 
-  /** The IRI of a prefix: the mapping's declaration, else the root element's. Without prefix there is none, unless somebody wants it. */
+  /**
+   * The IRI of a prefix: by the mapping's declarations, else by those of the root element. No prefix means no namespace, unless an option
+   * says otherwise.
+   */
   readonly resolve = (prefix: string): string | undefined => {
     const own = this.#reading.namespaces[prefix];
     if (own !== undefined) return own;
@@ -97,7 +100,7 @@ class Planner {
     return declared === undefined ? (prefix === '' ? '' : undefined) : fromBytes(declared);
   };
 
-  /** Binds names of an expression at `place`. The legacy dialect takes an undeclared prefix as the document writes it. */
+  /** Binds names of an expression at `place`. In the legacy dialect an undeclared prefix is compared as written. */
   bind(place: FaultPlace): Bind {
     return (pattern: NamePattern) =>
       nameTest(pattern, this.#names, (prefix) => {
@@ -130,7 +133,7 @@ class Planner {
     return { kind: 'element', steps: path.steps, usesEngine: others.length > 0 };
   }
 
-  /** The reference as a path from a record's element that needs no engine. */
+  /** The reference as a path from a record's element that needs no XPath engine. */
   #plain(reference: string, kind: Kind): Path | undefined {
     const path = parsePath(reference);
     if (path === undefined) return undefined;
@@ -139,8 +142,8 @@ class Planner {
   }
 
   /**
-   * A path from the document node as one from the root element. Of a relative path the first step may name the root element or a
-   * child of it: one is XPath, the other is what people write.
+   * Converts a path from the document node to one from the root element. The first step of a relative path may name the root element or one
+   * of its children: the first is XPath, the second a common usage.
    */
   #fromRoot(path: Path): Path | undefined {
     const [first, ...rest] = path.steps;
@@ -150,7 +153,7 @@ class Planner {
     return path.absolute && !first.descendant ? undefined : { ...path, absolute: false };
   }
 
-  /** Readers by reference; adds to `tracked` what they and the iterator need of the document. */
+  /** Accessors by reference. Adds to `tracked` what they and the iterator need of the document. */
   references(
     iteration: IterationRequest,
     index: number,
@@ -186,7 +189,7 @@ class Planner {
   }
 }
 
-/** Marks the elements that a reference reads, as if it had no predicates. */
+/** Tracks the elements that a reference reads, ignoring its predicates. */
 function track(path: Path, from: readonly Step[], tracked: TrackedPath[]): void {
   if (path.ups > 0) return;
   const steps = [...from, ...path.steps].map((step) => ({ ...step, predicates: [] }));
@@ -195,7 +198,7 @@ function track(path: Path, from: readonly Step[], tracked: TrackedPath[]): void 
   else tracked.push({ steps, iteration: undefined, keep });
 }
 
-/** Of a deferred record: the walk where it is an element, XPath where it is another node. */
+/** For a deferred record: the compiled walk if it is an element, XPath if it is another node. */
 function orElse(
   walk: (record: Element) => null | string | string[],
   engine: Engine,

@@ -1,20 +1,20 @@
 /**
- * Builds the records of all iterations while the scanner goes through the document.
+ * Builds the records of all iterations while the scanner reads the document.
  *
- * An element becomes part of a tree only below a record, and only where some reference needs it; a record within a record is a
- * part of the outer one's tree. Open elements outside of records are kept without content, for references to ancestors' attributes.
+ * An element is added to a tree only below a record, and only if some reference needs it; a nested record is part of the outer record's
+ * tree. Open elements outside of records are kept without content, for references to ancestors' attributes.
  */
 import { Fault } from '../../core/fault.ts';
 import { type Counts, type Matcher, type State, TEXT, WHOLE } from './matcher.ts';
 import type { Name, Scope } from './parse/names.ts';
 import { type Attributes, CommentOrInstruction, Element, type XmlSink } from './tree.ts';
 
-/** The record of an iteration that is still open has number `first + records.length - 1` or before. */
+/** The open record of an iteration has a number up to `first + records.length - 1`. */
 interface Waiting {
   records: Element[];
   /** Position of `records[0]` within the iteration. */
   first: number;
-  /** Records that are still open, and the index of the outermost of them. */
+  /** Open records, and the index of the outermost one. */
   open: number;
   firstOpen: number;
 }
@@ -22,13 +22,13 @@ interface Waiting {
 export interface BuilderLimits {
   readonly maxRecordBytes: number;
   readonly maxDocumentBytes: number;
-  /** The document as the user named it. */
+  /** Name of the document for messages. */
   readonly input: string;
 }
 
 export class RecordBuilder implements XmlSink {
   wantsText = false;
-  /** The document element, where it is kept as a whole. */
+  /** The document element, if the whole document is kept. */
   root: Element | undefined;
 
   readonly #matcher: Matcher;
@@ -43,7 +43,7 @@ export class RecordBuilder implements XmlSink {
   #skipped = 0;
 
   readonly #limits: BuilderLimits;
-  /** Bytes kept for the open records; for the whole document, where it is kept. */
+  /** Bytes kept for the open records, or for the whole document if it is kept. */
   #kept = 0;
   #keptOfRoot = 0;
 
@@ -68,7 +68,7 @@ export class RecordBuilder implements XmlSink {
     const state = this.#matcher.next(this.#states[depth] as State, name, attributes, () => (this.#counts[depth] ??= new Map()));
     const whole = (this.#wholes[depth] as boolean) || state.keep === WHOLE;
     if (!whole && !state.alive) {
-      // The place of the element that is not kept parts the text nodes around it.
+      // An element that is not kept still separates the text nodes around it.
       if (this.wantsText) (this.#element as Element).addNode(new CommentOrInstruction(undefined, ''));
       this.#skipped = 1;
       this.wantsText = false;
@@ -129,7 +129,7 @@ export class RecordBuilder implements XmlSink {
     this.wantsText = (this.#wholes[depth] as boolean) || (this.#states[depth] as State).keep === TEXT;
   }
 
-  /** Complete records of an iteration, in document order, if there are at least `least`. They are the caller's from now on. */
+  /** Complete records of an iteration, in document order, if there are at least `least`. Ownership passes to the caller. */
   take(iteration: number, least: number): { readonly records: Element[]; readonly first: number } | undefined {
     const waiting = this.#waiting[iteration] as Waiting;
     const complete = waiting.open > 0 ? waiting.firstOpen : waiting.records.length;
@@ -141,7 +141,7 @@ export class RecordBuilder implements XmlSink {
     return { records, first };
   }
 
-  /** Number of the innermost iteration's record that is being read; without an open record, of the one that would come next. */
+  /** Number of the current record of the innermost iteration; without an open record, of the next one. */
   recordAt(): number | undefined {
     for (let depth = this.#states.length - 1; depth > 0; depth--) {
       const iteration = (this.#states[depth] as State).records[0];
@@ -159,7 +159,7 @@ export class RecordBuilder implements XmlSink {
   }
 }
 
-/** Keeps the root's start tag until the mapping's names can be bound to its namespaces; then passes everything on. */
+/** Holds the root's start tag until the mapping's names are bound to its namespaces; then forwards everything. */
 export class RootWaiter implements XmlSink {
   name: Name | undefined;
   scope: Scope | undefined;
@@ -170,7 +170,7 @@ export class RootWaiter implements XmlSink {
 
   readonly #pause: () => Scope;
 
-  /** @param pause stops the scanner after this token, and gives the scope of the element that was opened */
+  /** @param pause stops the scanner after this token, and receives the scope of the opened element */
   constructor(pause: () => Scope) {
     this.#pause = pause;
   }
@@ -179,7 +179,7 @@ export class RootWaiter implements XmlSink {
     return this.#builder?.wantsText ?? false;
   }
 
-  /** From now on everything goes to `builder`, the root's start tag first. */
+  /** Forwards everything to `builder` from now on, the root's start tag first. */
   begin(builder: RecordBuilder): void {
     this.#builder = builder;
     builder.open(this.name as Name, this.#attributes);
@@ -215,7 +215,7 @@ export class RootWaiter implements XmlSink {
   }
 }
 
-/** About the length of an element's tags in the document. */
+/** Approximate length of an element's tags in the document. */
 function tagBytes(name: Name, attributes: Attributes): number {
   let bytes = 2 * name.raw.length + 5;
   for (let i = 0; i < attributes.length; i += 2) bytes += (attributes[i] as Name).raw.length + (attributes[i + 1] as string).length + 4;

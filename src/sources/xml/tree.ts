@@ -1,7 +1,7 @@
 /**
- * The light tree of a record: elements, attributes, text, and nothing that no expression asks for.
+ * The light tree of a record: elements, attributes and text that some expression needs.
  *
- * All text is UTF-8 as one-byte strings.
+ * All text is UTF-8 in one-byte strings.
  */
 import type { Name } from './parse/names.ts';
 
@@ -10,7 +10,7 @@ export type Attributes = readonly (Name | string)[];
 
 export const NO_ATTRIBUTES: Attributes = [];
 
-/** Text beside elements, comments or processing instructions. */
+/** Text next to elements, comments or processing instructions. */
 export class Text {
   text: string;
   next: Child | null = null;
@@ -20,7 +20,7 @@ export class Text {
   }
 }
 
-/** A comment or a processing instruction: no part of any value, but it parts the text nodes around it. */
+/** A comment or a processing instruction: part of no value, but it separates the text nodes around it. */
 export class CommentOrInstruction {
   /** `undefined`: a comment. */
   readonly target: string | undefined;
@@ -35,14 +35,14 @@ export class CommentOrInstruction {
 
 export type Child = Element | Text | CommentOrInstruction;
 
-/** Children are a chain, which takes a third of the memory of small arrays. */
+/** Children are a linked list, which takes a third of the memory of small arrays. */
 export class Element {
   readonly name: Name;
   readonly attributes: Attributes;
   readonly parent: Element | null;
-  /** The next child of the parent, where the parent keeps its children. */
+  /** The next child of the parent, if the parent keeps its children. */
   next: Child | null = null;
-  /** The text, while there is nothing else. */
+  /** The text, while there is no other content. */
   text = '';
   first: Child | null = null;
   last: Child | null = null;
@@ -53,7 +53,7 @@ export class Element {
     this.parent = parent;
   }
 
-  /** Neighbouring texts are one. */
+  /** Adjacent texts are merged. */
   addText(text: string): void {
     const { last } = this;
     if (last === null) this.text = this.text === '' ? text : this.text + text;
@@ -78,7 +78,7 @@ export class Element {
   }
 }
 
-/** Calls `visit` with every node below `top`, in document order. Depth costs no call stack. */
+/** Calls `visit` for every node below `top`, in document order. Uses no call stack per level. */
 export function visitBelow(top: Element, visit: (node: Child) => void): void {
   let parent = top;
   let node = top.first;
@@ -107,16 +107,16 @@ export function stringValue(element: Element): string {
   return value;
 }
 
-/** Takes what the scanner finds. */
+/** Receives the scanner's tokens. */
 export interface XmlSink {
-  /** False: `text` and `commentOrInstruction` need not be called for now. */
+  /** False: `text` and `commentOrInstruction` need not be called at present. */
   readonly wantsText: boolean;
   open(name: Name, attributes: Attributes): void;
-  /** A piece of text or of a CDATA section, references resolved, line ends normalised. Never empty. */
+  /** A piece of text or of a CDATA section, with references resolved and line ends normalised. Never empty. */
   text(text: string): void;
   /** A comment (no target) or a processing instruction within the root element. */
   commentOrInstruction(target: string | undefined, text: string): void;
   close(): void;
-  /** 0-based position of the record that is being read, for messages. */
+  /** 0-based position of the current record, for messages. */
   recordAt(): number | undefined;
 }

@@ -1,12 +1,12 @@
 /**
- * Reads XML as records: elements that an iterator selects, in document order, for all iterators of a document in one pass.
+ * Reads XML as records: the elements that an iterator selects, in document order, for all iterators of a document in one pass.
  *
- * A record is the light tree of its element, as far as the references need it; nothing else is kept. Plain paths are read by
- * functions compiled beforehand; other references go to an XPath engine, record by record. Iterators and references that a
- * stream cannot answer make their iteration wait for the whole document, which is limited to `MAX_DOCUMENT_BYTES`.
- * Memory: one window of text, a batch of records for each iteration, and the records that are still open.
+ * A record is the light tree of its element, as far as the references need it; nothing else is kept. Plain paths are compiled to functions;
+ * other references go to an XPath engine, record by record. Iterators and references that are not streamable make their iteration wait for
+ * the whole document, which is limited to `MAX_DOCUMENT_BYTES`. Memory: one window of text, a batch of records per iteration, and the open
+ * records.
  *
- * What is read how: `docs/xpath.md`.
+ * How each expression is evaluated: `docs/xpath.md`.
  *
  * @see https://www.w3.org/TR/xpath-31/ and https://www.w3.org/TR/xml/
  */
@@ -23,14 +23,14 @@ import { RecordBuilder, RootWaiter } from './records.ts';
 import type { Element } from './tree.ts';
 
 /**
- * Largest document of which everything is kept, because an iterator or a reference needs it. A tree with its views takes ten to
- * twelve times the document's bytes, so a process with a small heap accepts less: a fault is better than the end of the process.
+ * Largest document that is kept as a whole, because an iterator or a reference needs it. A tree with its views takes ten to twelve times
+ * the document's bytes, so a process with a small heap accepts less: a fault is better than running out of memory.
  */
 const MAX_DOCUMENT_BYTES = Math.min(256 * 2 ** 20, Math.floor(getHeapStatistics().heap_size_limit / 16));
 const BATCH_RECORDS = 256;
-/** Records that are fewer than a batch do not wait longer than this many bytes. */
+/** An incomplete batch is handed over after this many bytes. */
 const BATCH_BYTES = 2 ** 20;
-/** Bytes that are cut into tokens at a time. */
+/** Number of bytes that are tokenised at a time. */
 const WINDOW_BYTES = 2 ** 16;
 
 export const openXml: OpenScan = async (bytes, iterations, reading) => {
@@ -43,7 +43,7 @@ export const openXml: OpenScan = async (bytes, iterations, reading) => {
   }
 };
 
-/** The encoding that an XML declaration names, where it can be read byte by byte. */
+/** The encoding in an XML declaration that is readable byte by byte. */
 export function declaredEncoding(head: Uint8Array): string | undefined {
   const text = Buffer.from(head).toString('latin1');
   return /^<\?xml\s[^>]*?\sencoding\s*=\s*["']([A-Za-z][\w.-]*)["']/.exec(text)?.[1];
@@ -82,7 +82,7 @@ class XmlText {
     return new XmlScan(this, scanner, builder, plan, iterations, reading, names);
   }
 
-  /** Gives the scanner at least as much as waits there already. False: the document had ended before. */
+  /** Pushes at least as many bytes as are pending. False: the document has ended. */
   async fill(scanner: XmlScanner): Promise<boolean> {
     if (this.#ended) return false;
     const parts: Uint8Array[] = [];
@@ -127,7 +127,7 @@ class XmlScan implements Scan {
   readonly #reading: ReadOptions;
   readonly #names: NameTable;
   readonly #nulls: ReadonlySet<string>;
-  /** By iteration: references that were read, and whether one of the records had a node. */
+  /** By iteration: references that were read, and whether some record had a node. */
   readonly #found: readonly Map<string, boolean>[];
   readonly #records: number[];
 
@@ -205,7 +205,7 @@ class XmlScan implements Scan {
     }
   }
 
-  /** Records of iterations that had to wait for the whole document. */
+  /** Records of deferred iterations. */
   *#fromDocument(signal: AbortSignal): Generator<Batch> {
     const { root } = this.#builder;
     if (root === undefined || this.#plan.deferred.length === 0) return;
@@ -219,12 +219,12 @@ class XmlScan implements Scan {
     }
   }
 
-  /** Only of references that were read; so none where there was no record. */
+  /** Only for references that were read, so none if there was no record. */
   unmatched(iteration: number): readonly string[] {
     return [...(this.#found[iteration] as Map<string, boolean>)].filter(([, found]) => !found).map(([reference]) => reference);
   }
 
-  /** A namespace that the expression leaves out. */
+  /** A namespace that the expression omits. */
   hint(iteration: number, reference?: string): string | undefined {
     if (reference === undefined && (this.#records[iteration] as number) > 0) return undefined;
     const expression = reference ?? this.#iterations[iteration]?.iterator ?? '';
@@ -246,7 +246,7 @@ class XmlScan implements Scan {
   }
 }
 
-/** Names of elements without prefix in an expression; no functions, axes or attributes. */
+/** Element names without prefix in an expression; no functions, axes or attributes. */
 const UNPREFIXED = /(?<![:@\p{L}\p{N}_.-])[\p{L}_][\p{L}\p{M}\p{N}_.-]*(?!\s*[(:\p{L}])/gu;
 
 const cancelled = (name: string): Fault => {

@@ -1,31 +1,31 @@
 /**
  * The iterators of a scan → an automaton over the paths of the document, for the splitter to follow.
  *
- * An iterator is followed from the root as far as each step can be decided from a name or a position alone: names, `[*]`, indexes
- * and slices from the front, and a last filter that looks at its own element only. Where it ends, or where the first iterator ends
- * that others run through, the value is cut out; what is left of each iterator is evaluated on the parsed value.
+ * An iterator is followed from the root as long as a name or a position alone decides each step: names, `[*]`, indexes and slices from the
+ * front, and a final filter that only refers to its own element. At its end, or at the end of an iterator that is its prefix, the value is
+ * cut out; the rest of each iterator is evaluated on the parsed value.
  */
 import { compileTest, usesRoot } from './filter.ts';
 import type { Query, Segment, Selector } from './path.ts';
 import { compileSegments, type Find } from './query.ts';
 
-/** The largest value that is parsed in one piece because its iterator cannot be followed further; V8 makes no longer string. */
+/** The largest value that is parsed in one piece because its iterator cannot be followed further: the maximum length of a V8 string. */
 export const MAX_WHOLE_BYTES = 512_000_000;
 
-/** An iterator that has arrived at a piece. `find` pushes its records; undefined: the piece is the record. */
+/** An iterator that has reached a piece. `find` pushes its records; undefined: the piece is the record. */
 export interface Subscriber {
   readonly iteration: number;
   readonly find: Find | undefined;
 }
 
 export interface PathAutomaton {
-  /** The value here is cut out, for `takers`. */
+  /** The value here is cut out, for `subscribers`. */
   readonly cuts: boolean;
   readonly subscribers: readonly Subscriber[];
-  /** Some member is asked for by name. */
+  /** Some transition depends on the name of a member. */
   readonly named: boolean;
   readonly limitBytes: number;
-  /** What to do when a piece is larger than that. */
+  /** What to do about a piece that exceeds the limit. */
   readonly advice: string;
   /** @param name as bytes */
   member(name: string): PathAutomaton | undefined;
@@ -100,14 +100,14 @@ class Node implements PathAutomaton {
   private readonly names: ReadonlyMap<string, PathAutomaton>;
   private readonly otherName: PathAutomaton | undefined;
   private readonly states: readonly PathState[];
-  /** From this position on every element has the same state. */
+  /** From this position on, every element has the same state. */
   private readonly settledFrom: number;
   private readonly settled: PathAutomaton | undefined;
   private readonly elements = new Map<string, PathAutomaton>();
   private readonly repeats: boolean;
   private readonly maxRecordBytes: number;
 
-  /** @param repeats there may be several values here */
+  /** @param repeats there may be several values in this state */
   constructor(states: readonly PathState[], repeats: boolean, maxRecordBytes: number) {
     this.states = states;
     this.repeats = repeats;
@@ -174,7 +174,7 @@ class Node implements PathAutomaton {
   }
 }
 
-/** The steps that are left when another iterator has cut before. */
+/** The remaining steps when another iterator cuts earlier. */
 function findSteps(steps: readonly Step[], find: Find | undefined): Find {
   const segments = steps.map((step): Segment => {
     if (step.kind === 'range')

@@ -1,8 +1,8 @@
 /**
  * Filter expressions of JSONPath → closures.
  *
- * Text is compared as UTF-8 bytes, which has the order of code points that RFC 9535 asks for; functions that count or match
- * characters decode first.
+ * Text is compared as UTF-8 bytes, which is the code point order that RFC 9535 requires; functions that count or match characters decode
+ * first.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9535#section-2.3.5 and https://www.rfc-editor.org/rfc/rfc9485 (I-Regexp)
  */
@@ -50,7 +50,7 @@ export function compileTest(test: Test): Decide {
   }
 }
 
-/** True when the test looks at the root of the document, so that it cannot be decided from an element alone. */
+/** True when the test refers to the root of the document, and thus cannot be decided from the element alone. */
 export function usesRoot(test: Test): boolean {
   switch (test.kind) {
     case 'or':
@@ -131,7 +131,7 @@ function compileCall({ name, operands }: Call): Evaluate {
         const source = pattern(node, root);
         if (typeof subject !== 'string' || typeof source !== 'string') return false;
         if (!compiled.has(source)) {
-          // Patterns may come from the data; a handful is worth keeping.
+          // Patterns may come from the data; a few are cached.
           if (compiled.size >= 64) compiled.clear();
           compiled.set(source, toRegExp(fromBytes(source), name === 'match'));
         }
@@ -141,7 +141,10 @@ function compileCall({ name, operands }: Call): Evaluate {
   }
 }
 
-/** An I-Regexp as JavaScript's: a point is anything but a line end, and anchors are ordinary characters' business only. Undefined: it is none. */
+/**
+ * An I-Regexp as a JavaScript pattern: a dot matches anything but a line end, and `^` and `$` are ordinary characters. Undefined: not an
+ * I-Regexp.
+ */
 function toRegExp(source: string, whole: boolean): RegExp | undefined {
   let pattern = '';
   let inClass = false;
@@ -158,7 +161,7 @@ function toRegExp(source: string, whole: boolean): RegExp | undefined {
   try {
     return new RegExp(whole ? `^(?:${pattern})$` : pattern, 'u');
   } catch {
-    // RFC 9535 2.4.6: a pattern that is no I-Regexp matches nothing.
+    // RFC 9535 2.4.6: an invalid pattern matches nothing.
     return undefined;
   }
 }
@@ -192,7 +195,7 @@ function less(left: unknown, right: unknown): boolean {
 
 const INTEGER = /^-?[0-9]+$/;
 
-/** Long integers are compared to the last digit, everything else as doubles. */
+/** Long integers are compared exactly, everything else as doubles. */
 function compareNumbers(left: number | Numeral, right: number | Numeral): number {
   if (typeof left === 'number' && typeof right === 'number') return left - right;
   const a = writtenNumber(left);

@@ -1,17 +1,17 @@
 /**
  * Segments of a JSONPath → closures over parsed values, in the node order of RFC 9535 (members in the order of the object).
  *
- * A closure pushes the nodes it finds; nothing about the expression is decided while records flow.
+ * A closure pushes the nodes that it finds; everything about the expression is decided beforehand.
  */
 
 import { isObject, type JsonObject } from '../text.ts';
 import { compileTest } from './filter.ts';
 import type { Query, Segment, Selector } from './path.ts';
 
-/** Pushes the nodes found from `node`; `root` is what `$` means in filters. */
+/** Pushes the nodes found from `node`; `root` is the meaning of `$` in filters. */
 export type Find = (node: unknown, root: unknown, found: unknown[]) => void;
 
-/** The node that a singular query finds; undefined for nothing. */
+/** The node that a singular query finds, or undefined. */
 export type FindOne = (node: unknown, root: unknown) => unknown;
 
 export function compileSegments(segments: readonly Segment[]): Find {
@@ -22,19 +22,19 @@ export function compileSegments(segments: readonly Segment[]): Find {
   return next;
 }
 
-/** Names every object has without being asked: they need a closer look. */
+/** Inherited property names of every object: they need an own-property check. */
 const INHERITED = new Set(Object.getOwnPropertyNames(Object.prototype));
 
-/** The member of that name; undefined when there is none, or `node` is no object. */
+/** The member with that name; undefined if there is none, or `node` is not an object. */
 export function compileMember(name: string): (node: unknown) => unknown {
   if (INHERITED.has(name)) return (node) => (isObject(node) && Object.hasOwn(node, name) ? node[name] : undefined);
-  // A Numeral has no names, so it needs no check of its own here.
+  // A Numeral has no string-named members, so it needs no separate check.
   return (node) => (typeof node === 'object' && node !== null && !Array.isArray(node) ? (node as JsonObject)[name] : undefined);
 }
 
 export const elementAt = (node: unknown, index: number): unknown => (Array.isArray(node) ? node.at(index) : undefined);
 
-/** @param query a singular one: names and indexes only */
+/** @param query a singular query: names and indexes only */
 export function compileSingular(query: Query): FindOne {
   const steps = query.segments.map(({ selectors: [selector] }) => {
     if (selector?.kind === 'name') return compileMember(selector.name);

@@ -1,17 +1,17 @@
 /**
- * Names of an XML document, each made once: checked, split, bound to its namespace, numbered.
+ * The names of an XML document, each created once: validated, split, bound to its namespace, numbered.
  *
- * A scanner meets the same few names millions of times; a look-up in the scope of the open element answers all that is ever
- * asked about one. Text is UTF-8 as one-byte strings, here as everywhere.
+ * A scanner sees the same few names millions of times; one lookup in the scope of the open element returns everything about a name. Text is
+ * UTF-8 in one-byte strings, as everywhere.
  */
 import { detach, fromBytes } from '../../../core/text.ts';
 
 const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
 const XMLNS_NAMESPACE = 'http://www.w3.org/2000/xmlns/';
 
-/** Distinct names that a document may have; more is an attack, or data in the place of markup. */
+/** Maximum number of distinct names in a document; more is an attack, or data used as markup. */
 const MAX_NAMES = 200_000;
-/** Scopes that a scope remembers for children that declare the same namespaces over and over. */
+/** Number of child scopes that a scope caches, for children that repeatedly declare the same namespaces. */
 const MAX_REMEMBERED = 64;
 
 /** @see https://www.w3.org/TR/xml/#NT-NameStartChar, without the colon */
@@ -25,16 +25,16 @@ const QUALIFIED_NAME = new RegExp(`^(?:(${NC_NAME}):)?(${NC_NAME})$`, 'u');
 /** True for a name without colon, given as bytes: the target of a processing instruction, an entity. */
 export const isName = (bytes: string): boolean => NAME.test(fromBytes(bytes));
 
-/** A qualified name with its namespace. Names with equal `id` are equal to XPath; `serial` differs by prefix, too. */
+/** A qualified name with its namespace. Names with equal `id` are equal in XPath; `serial` also distinguishes prefixes. */
 export class Name {
   readonly raw: string;
   readonly prefix: string;
   readonly local: string;
-  /** The empty string: no namespace. */
+  /** Empty string: no namespace. */
   readonly uri: string;
   readonly id: number;
   readonly serial: number;
-  /** `raw`, to be compared with the bytes of a document. */
+  /** `raw` as bytes, for comparison with the document. */
   readonly bytes: Uint8Array;
 
   constructor(raw: string, prefix: string, local: string, uri: string, id: number, serial: number) {
@@ -48,12 +48,12 @@ export class Name {
   }
 }
 
-/** A number for the bytes of a name; the scanner works it out while it looks for the name's end. */
+/** Hash of the bytes of a name; the scanner computes it while it searches for the name's end. */
 export const hashStep = (hash: number, byte: number): number => (hash * 31 + byte) | 0;
 
 const QUICK = 256;
 
-/** What is wrong with a name or a namespace declaration, in words. The scanner adds the place. */
+/** A problem with a name or a namespace declaration, as a message. The scanner adds the position. */
 export class NameError extends Error {
   readonly limit: boolean;
 
@@ -63,7 +63,7 @@ export class NameError extends Error {
   }
 }
 
-/** Numbers for expanded names: those of expressions and those of the document meet here. */
+/** Numbers for expanded names, shared by expressions and the document. */
 export class NameTable {
   readonly #ids = new Map<string, number>();
   readonly #serials = new Map<string, number>();
@@ -96,13 +96,13 @@ function number(numbers: Map<string, number>, key: string): number {
   return next;
 }
 
-/** The namespace declarations in force at an element, and the names met under them. Shared by all elements below that declare none. */
+/** The namespace declarations in force at an element, and the names seen under them. Shared by all descendants without declarations. */
 export class Scope {
   readonly #table: NameTable;
   readonly #prefixes: ReadonlyMap<string, string>;
   readonly #elements = new Map<string, Name>();
   readonly #attributes = new Map<string, Name>();
-  /** By the low bits of the hash, the name met last: most look-ups need neither a string nor a map. */
+  /** By the low bits of the hash, the name seen last: most lookups need neither a string nor a map. */
   readonly #quickElements = new Array<Name | undefined>(QUICK).fill(undefined);
   readonly #quickAttributes = new Array<Name | undefined>(QUICK).fill(undefined);
   readonly #remembered = new Map<string, Scope>();
@@ -118,7 +118,7 @@ export class Scope {
   }
 
   /**
-   * The element name at a place of the text, which is also given as bytes.
+   * The element name at a position of the text, which is also given as bytes.
    *
    * @throws NameError — not a name, or its prefix is not declared
    */
@@ -190,7 +190,7 @@ export class Scope {
   }
 }
 
-/** True where the bytes from `from` to `to` are those of a name. */
+/** True if the bytes from `from` to `to` equal those of the name. */
 function isAt(name: Uint8Array, bytes: Uint8Array, from: number, to: number): boolean {
   if (name.length !== to - from) return false;
   for (let i = 0; i < name.length; i++) if (name[i] !== bytes[from + i]) return false;

@@ -1,12 +1,12 @@
-/** The small parts of XML's grammar: what bytes mean, references, declarations. */
+/** Lexical parts of XML: character classes, references, declarations. */
 import { excerpt } from '../../../core/fault.ts';
 import { fromBytes, toBytes } from '../../../core/text.ts';
 import { isName } from './names.ts';
 
-/** Ends the reading with a fault at a place of the window. */
+/** Throws a fault for a position of the window. */
 type Fail = (message: string, at: number, hint?: string) => never;
 
-/** `&` and what follows up to `;` in the longest reference that can mean anything. */
+/** Length of the longest valid reference, from `&` to `;`. */
 const MAX_REFERENCE = 64;
 
 /** Also U+FFFE and U+FFFF, in UTF-8. */
@@ -36,11 +36,11 @@ export const EQUALS = 61;
 export const GREATER = 62;
 export const QUESTION = 63;
 
-/** By byte: may stand in a name. Bytes beyond ASCII are looked at when the name is made. */
+/** By byte: allowed in a name. Non-ASCII bytes are checked when the name is created. */
 export const NAME_BYTE = new Uint8Array(256);
 for (let byte = 0; byte < 256; byte++) if (byte >= 0x80 || /[A-Za-z0-9:_.-]/.test(String.fromCharCode(byte))) NAME_BYTE[byte] = 1;
 
-/** By byte: what it may mean within text; 0 for most. */
+/** By byte: its role within text; 0 for most. */
 export const TEXT_BYTE = new Uint8Array(256);
 export const ENDS = 1;
 export const REFERENCE = 2;
@@ -56,7 +56,7 @@ TEXT_BYTE[0x5d] = BRACKET;
 
 export const isSpace = (c: number | undefined): boolean => c === SPACE || c === LF || c === TAB || c === CR;
 
-/** Character and entity references as the characters that they stand for; `from`: where the piece begins, for messages. */
+/** Resolves character and entity references. `from`: where the piece begins, for messages. */
 export function resolveReferences(piece: string, from: number, fail: Fail): string {
   let resolved = '';
   let done = 0;
@@ -99,7 +99,7 @@ function reference(name: string, at: number, fail: Fail): string {
 export const isDeclaration = (text: string, from: number, to: number): boolean =>
   text.startsWith('xmlns', from) && (to - from === 5 || text.charCodeAt(from + 5) === 0x3a);
 
-/** The position after `>`, or -1 where the declaration goes on beyond the window. Quotes, comments and instructions may contain anything. */
+/** The position after `>`, or -1 if the declaration extends beyond the window. Quotes, comments and instructions may contain anything. */
 export function endOfDoctype(text: string, from: number): number {
   let subset = false;
   for (let i = from; i < text.length; i++) {

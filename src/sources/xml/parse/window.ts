@@ -1,12 +1,12 @@
 /**
- * The stretch of a document that is being read: its bytes, the same as one-byte text, and where it stands in the whole.
+ * A window of the document: its bytes, the same as one-byte text, and its position in the document.
  *
- * For the scanner to build upon: `at` moves on, `push` drops what lies before it.
+ * The scanner extends it: `at` moves forward, `push` drops what is before it.
  */
 import { Fault, type FaultPlace } from '../../../core/fault.ts';
 import { fromBytes } from '../../../core/text.ts';
 
-/** What to do about a document that ends too early. */
+/** A hint for a document that ends too early. */
 export const CUT_OFF = 'The file is probably cut off; fetch or write it again';
 
 export abstract class XmlWindow {
@@ -28,17 +28,17 @@ export abstract class XmlWindow {
     this.#maxTokenBytes = maxTokenBytes;
   }
 
-  /** Bytes of text that are understood. */
+  /** Bytes of text that have been processed. */
   get position(): number {
     return this.bytesBefore + this.at;
   }
 
-  /** Bytes that wait for the rest of their token. Give at least as many again, so that long tokens cost linear time. */
+  /** Bytes of an incomplete token. Push at least as many again, so that long tokens take linear time. */
   get waiting(): number {
     return this.text.length - this.at;
   }
 
-  /** Adds UTF-8 to what waits. The bytes are the scanner's until the next call. */
+  /** Appends UTF-8 to the window. The bytes belong to the scanner until the next call. */
   push(chunk: Uint8Array): void {
     const old = this.text;
     const at = this.at;
@@ -56,19 +56,19 @@ export abstract class XmlWindow {
         hint: 'Look for a tag that is not closed, or raise MAX_RECORD_BYTES (--max-record-mb)',
       });
     }
-    // Joined as bytes: text joined from two strings would be slower to read, character by character.
+    // Joined as bytes: a concatenated string would be slower to read character by character.
     const joined = rest === 0 ? chunk : Buffer.concat([this.bytes.subarray(at), chunk]);
     this.bytes = new Uint8Array(joined.buffer, joined.byteOffset, joined.length);
     this.text = Buffer.from(joined.buffer, joined.byteOffset, joined.length).toString('latin1');
     this.at = 0;
   }
 
-  /** The document has no more text. */
+  /** Marks the end of the document. */
   end(): void {
     this.ended = true;
   }
 
-  /** The innermost open element, and the 0-based position of the record that is being read: for messages. */
+  /** The innermost open element, and the 0-based position of the current record: for messages. */
   protected abstract context(): { readonly element: string | undefined; readonly record: number | undefined };
 
   /** Line and record. */
@@ -79,18 +79,18 @@ export abstract class XmlWindow {
     return { input: this.input, line, ...(record === undefined ? {} : { record }) };
   }
 
-  /** A piece of the window for a message. */
+  /** An excerpt of the window for a message. */
   protected shown(from: number, to: number): string {
     return fromBytes(this.text.slice(from, Math.min(to, from + 200)));
   }
 
-  /** False: wait for the rest of `what`. @throws Fault source/malformed — there is none */
+  /** False: wait for the rest of `what`. @throws Fault source/malformed — the document ended */
   protected incomplete(what: string): false {
     if (this.ended) this.fail(`The document ends within ${what}`, this.at, CUT_OFF);
     return false;
   }
 
-  /** @throws Fault source/malformed at a place of the window */
+  /** @throws Fault source/malformed at a position of the window */
   protected fail(message: string, at: number, hint?: string): never {
     const { element } = this.context();
     const within = element === undefined ? '' : `, in <${fromBytes(element)}>`;
@@ -100,7 +100,7 @@ export abstract class XmlWindow {
     });
   }
 
-  /** 1-based; counts characters where the line begins in the window, else bytes. */
+  /** 1-based; counts characters if the line begins in the window, else bytes. */
   #column(at: number): number {
     const begin = at === 0 ? -1 : this.text.lastIndexOf('\n', at - 1);
     if (begin >= 0) return fromBytes(this.text.slice(begin + 1, at)).length + 1;

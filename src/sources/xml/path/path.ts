@@ -1,9 +1,9 @@
-// The part of XPath that is read without a library: paths of child steps, with a few predicates.
+// The subset of XPath that is read without a library: paths of child steps, with a few predicates.
 //
-//     /orders/order   //line   /a/*/p:b[@c='d'][2]   customer/name   @id   tag/text()   .   ../../@id
+// /orders/order   //line   /a/*/p:b[@c='d'][2]   customer/name   @id   tag/text()   .   ../../@id
 //
-// `parsePath` gives undefined for everything else, right or wrong: that is for the XPath engine (`path/xpath.ts`).
-// Names stay as written here; `nameTest` binds them to what a document has.
+// `parsePath` returns undefined for everything else, valid or not: that is for the XPath engine (`path/xpath.ts`). Names stay as written
+// here; `nameTest` binds them to the names of a document.
 import { toBytes } from '../../../core/text.ts';
 import type { Name, NameTable } from '../parse/names.ts';
 
@@ -16,7 +16,7 @@ export interface Path {
 }
 
 export interface Step {
-  /** `//` stands before it. */
+  /** The step follows `//`. */
   readonly descendant: boolean;
   readonly name: NamePattern;
   readonly predicates: readonly Predicate[];
@@ -24,11 +24,11 @@ export interface Step {
 
 export type Target = { readonly kind: 'element' } | { readonly kind: 'text' } | { readonly kind: 'attribute'; readonly name: NamePattern };
 
-/** `undefined` stands for any: `*` has neither, `p:*` has a prefix, `*:name` has none, `name` has the empty one. */
+/** `undefined` means any: `*` has neither, `p:*` has a prefix, `*:name` has none, `name` has the empty one. */
 export interface NamePattern {
   readonly prefix: string | undefined;
   readonly local: string | undefined;
-  /** A name of an attribute, to which no default namespace applies. */
+  /** An attribute name, to which no default namespace applies. */
   readonly ofAttribute?: true;
 }
 
@@ -42,7 +42,7 @@ const TOKEN = new RegExp(
   'uy',
 );
 
-/** The expression as a path, or undefined where it is anything else. */
+/** The expression as a path, or undefined if it is anything else. */
 export function parsePath(expression: string): Path | undefined {
   const tokens = tokenize(expression);
   if (tokens === undefined || tokens.length === 0) return undefined;
@@ -95,7 +95,7 @@ class PathParser {
         if (absolute || descendant || steps.length > 0) return undefined;
         ups++;
       } else if (this.#sign('.')) {
-        // `.//name` is a path; `//.` is not one of ours.
+        // `.//name` is supported here; `//.` is not.
         if (descendant) return undefined;
       } else {
         const attribute = this.#sign('@') || this.#axis('attribute');
@@ -174,12 +174,12 @@ class PathParser {
   }
 }
 
-/** True for the names that a pattern means in one document. */
+/** True for the names that match a pattern in one document. */
 export type NameTest = (name: Name) => boolean;
 
 /**
- * Binds a pattern to namespaces. `resolve` gives the IRI of a prefix, of the empty one for elements; undefined: compare with the prefix
- * as the document writes it.
+ * Binds a pattern to namespaces. `resolve` returns the IRI of a prefix (for elements also of the empty one); undefined: compare with the
+ * prefix as the document writes it.
  */
 export function nameTest(pattern: NamePattern, names: NameTable, resolve: (prefix: string) => string | undefined): NameTest {
   const { prefix, local } = pattern;

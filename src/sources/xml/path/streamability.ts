@@ -1,8 +1,8 @@
 /**
- * How far an XPath expression reaches from its record: whether a stream can answer it.
+ * Streamability of XPath expressions: which part of the document an expression needs.
  *
- * `record`: its own subtree, and attributes of its ancestors. `document`: anything else, and whatever cannot be told for sure by
- * looking at the expression's words; such an iteration is read as a whole document, so that results are right in any case.
+ * `record`: the record's subtree, and attributes of its ancestors. `document`: anything else, and whatever cannot be decided from the
+ * expression's tokens; such an iteration reads the whole document, so that results are always correct.
  */
 export type Streamability = 'record' | 'document';
 
@@ -13,7 +13,7 @@ const WORD = new RegExp(
 );
 const UP_AXES = new Set(['parent', 'ancestor', 'ancestor-or-self']);
 const SIDE_AXES = new Set(['following', 'preceding', 'following-sibling', 'preceding-sibling', 'namespace']);
-/** Functions that find nodes by themselves, or tell where a node is. */
+/** Functions that find nodes elsewhere, or depend on where a node is. */
 const FAR_FUNCTIONS = new Set([
   'root',
   'id',
@@ -30,7 +30,7 @@ const OPERATORS = new Set(
     ' ',
   ),
 );
-/** What a predicate of an ancestor may consist of: comparisons of its attributes, and positions. */
+/** What a predicate of an ancestor may contain: comparisons of its attributes, and positions. */
 const PREDICATE_WORD = /^(?:["'0-9].*|=|!=|<|>|<=|>=|and|or|\(|\)|@)$/su;
 const PREDICATE_FUNCTIONS = new Set(['not', 'position', 'last']);
 
@@ -56,10 +56,10 @@ export function streamabilityOf(expression: string): Streamability {
   return 'record';
 }
 
-/** After an operand: is an operand wanted next? */
+/** After an operand: whether another operand must follow. */
 const beginsOperand = (word: string): boolean => OPERATORS.has(word) || /^(?:[([,=<>|+\-*!{]|[!<>:]=|<<|>>|\|\||=>|->|\?)$/u.test(word);
 
-/** Index of the attribute sign or axis that ends steps to ancestors; undefined where they end otherwise. */
+/** Index of the attribute sign or axis that ends steps to ancestors; undefined if they end otherwise. */
 function afterAncestors(words: readonly string[], from: number): number | undefined {
   let i = from;
   while (true) {

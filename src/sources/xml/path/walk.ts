@@ -1,4 +1,4 @@
-/** References that are plain paths → functions over the light tree. Nothing is parsed or looked up when a record is read. */
+/** References that are plain paths → functions over the light tree. Everything is parsed and looked up beforehand. */
 
 import type { Name } from '../parse/names.ts';
 import { type Attributes, type Child, Element, stringValue, Text, visitBelow } from '../tree.ts';
@@ -21,8 +21,8 @@ export type BoundPredicate =
   | { readonly kind: 'attribute'; readonly test: NameTest; readonly value: string | undefined };
 
 /**
- * False where only an XPath engine keeps document order and counts right (`//` anywhere but before the last element, or with a
- * position), or where the path leads to what a record does not have: an ancestor's text, or its other children.
+ * False if an XPath engine is needed for correct document order and counts (`//` anywhere but before the last element, or with a position),
+ * or if the path leads outside the record: to an ancestor's text, or its other children.
  */
 export function isWalkable(path: Path): boolean {
   const last = path.steps.length - 1;
@@ -30,7 +30,7 @@ export function isWalkable(path: Path): boolean {
   return path.ups === 0 || (path.steps.length === 0 && path.target.kind === 'attribute');
 }
 
-/** A relative path that `isWalkable` as a function. */
+/** Compiles a relative path for which `isWalkable` holds. */
 export function compileWalk(path: Path, bind: Bind): Walk {
   const steps = path.steps.map(
     (step): BoundStep => ({ descendant: step.descendant, test: bind(step.name), predicates: bindPredicates(step, bind) }),
@@ -55,7 +55,7 @@ export function compileWalk(path: Path, bind: Bind): Walk {
 export const bindPredicates = (step: Step, bind: Bind): readonly BoundPredicate[] =>
   step.predicates.map((p: Predicate) => (p.kind === 'position' ? p : { kind: 'attribute', test: bind(p.name), value: p.value }));
 
-/** True where the element has an attribute that the predicate asks for. */
+/** True if the element has the attribute that the predicate requires. */
 export function hasAttribute(attributes: Attributes, predicate: Extract<BoundPredicate, { kind: 'attribute' }>): boolean {
   for (let i = 0; i < attributes.length; i += 2) {
     if (predicate.test(attributes[i] as Name) && (predicate.value === undefined || attributes[i + 1] === predicate.value)) return true;
@@ -63,7 +63,7 @@ export function hasAttribute(attributes: Attributes, predicate: Extract<BoundPre
   return false;
 }
 
-/** Adds the values that a selected element stands for. */
+/** Adds the values of a selected element. */
 type Take = (element: Element, found: string[]) => void;
 
 function collected(found: string[], element: Element, take: Take): null | string | string[] {
@@ -113,7 +113,7 @@ function select(element: Element, steps: readonly BoundStep[], at: number, take:
   }
 }
 
-/** Predicates one after the other; `counts` holds, for each, how many of this parent's children came before it. */
+/** Evaluates predicates in order; `counts` holds, for each, how many earlier children of this parent passed it. */
 export function passes(attributes: Attributes, predicates: readonly BoundPredicate[], counts: number[]): boolean {
   for (let i = 0; i < predicates.length; i++) {
     const predicate = predicates[i] as BoundPredicate;

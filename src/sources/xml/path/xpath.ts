@@ -1,8 +1,8 @@
 /**
- * The whole of XPath 3.1, for what `path/path.ts` does not read: the one place that knows the library (fontoxpath).
+ * Full XPath 3.1, for expressions that `path/path.ts` does not cover. The only module that uses the library (fontoxpath).
  *
- * The library walks over views of the light tree that are made when it comes to them, so a record costs what the expression
- * looks at. Views hold characters, results are bytes again.
+ * The library walks over views of the light tree that are created on demand, so the cost of a record depends on what the expression visits.
+ * Views hold characters; results are bytes again.
  */
 import fontoxpath from 'fontoxpath';
 import { excerpt, Fault, type FaultPlace } from '../../../core/fault.ts';
@@ -10,22 +10,22 @@ import { fromBytes, toBytes } from '../../../core/text.ts';
 import type { Name } from '../parse/names.ts';
 import { type Child, Element, Text } from '../tree.ts';
 
-/** What an expression needs to know about prefixes; undefined: not declared. */
+/** Resolves a prefix; undefined: not declared. */
 export type ResolvePrefix = (prefix: string) => string | undefined;
 
-/** The string values of the items that an expression gives for a node: null for none. */
+/** The string values of the items that an expression returns for a node: null for none. */
 export type Evaluate = (node: View) => null | string | string[];
 
-/** The library's regular expressions and `parse-json` know code units, not characters. */
+/** The library's regular expressions and `parse-json` work on code units, not characters. */
 const HALF_A_CHARACTER = /\p{Surrogate}/u;
 
 const { evaluateXPath, ReturnType } = fontoxpath;
 
 /**
- * An expression whose items are wanted as strings.
+ * Compiles an expression whose items are returned as strings.
  *
- * @throws Fault mapping/reference — it is not XPath, or has a prefix or function that is not known. The function itself throws
- *   Fault record/term where a record makes the expression fail
+ * @throws Fault mapping/reference — not valid XPath, or an unknown prefix or function. The function itself throws Fault record/term if the
+ * expression fails on a record
  */
 export function compileXPath(expression: string, resolve: ResolvePrefix, place: FaultPlace): Evaluate {
   check(expression, resolve, place);
@@ -51,7 +51,7 @@ export function compileXPath(expression: string, resolve: ResolvePrefix, place: 
 }
 
 /**
- * The nodes that an iterator gives, in the order in which it gives them.
+ * The nodes that an iterator selects, in its order.
  *
  * @throws Fault mapping/reference — not XPath, or its items are not nodes
  */
@@ -65,13 +65,13 @@ export function selectNodes(expression: string, document: View, resolve: Resolve
   }
 }
 
-/** Finds what is wrong with an expression before there is a record, by trying it on an empty document. */
+/** Checks an expression before there is a record, by evaluating it on an empty document. */
 function check(expression: string, resolve: ResolvePrefix, place: FaultPlace): void {
   try {
     evaluateXPath(expression, new DocumentView(null), null, null, ReturnType.ALL_RESULTS, { namespaceResolver: resolver(resolve) });
   } catch (error) {
     const message = messageOf(error);
-    // Other faults depend on the record: the empty document may have caused them.
+    // Other errors depend on the record: the empty document may have caused them.
     if (!/\bXP(ST|TY0004)|^XQST/.test(message) || /XPTY/.test(message)) return;
     const prefix = /prefix (\S+)/i.exec(message)?.[1];
     throw new Fault('mapping/reference', `The XPath expression is not valid: ${reasonOf(error, expression, message)}`, {
@@ -88,8 +88,8 @@ function check(expression: string, resolve: ResolvePrefix, place: FaultPlace): v
 
 const resolver = (resolve: ResolvePrefix) => (prefix: string) => resolve(prefix) ?? null;
 
-/** The library's messages show the expression over several lines; the first says what is wrong. */
-/** The library lists all that could stand at the place of an error; the place says more. */
+/** The library's messages print the expression over several lines; the first line says what is wrong. */
+/** The library lists everything that could follow at the position of an error; the position says more. */
 function reasonOf(error: unknown, expression: string, message: string): string {
   const { position } = error as { position?: { readonly start?: { readonly offset?: number } } };
   const offset = position?.start?.offset;
@@ -116,14 +116,14 @@ function failed(error: unknown, place: FaultPlace): Fault {
   return new Fault('record/term', `The XPath expression fails for a record: ${messageOf(error)}`, { place, cause: error });
 }
 
-// ---- views: the part of the DOM that the library asks for
+// ---- views: the part of the DOM that the library uses
 
 export type View = DocumentView | ElementView | AttributeView | CharacterView;
 
-/** The view made last: the references of one record come one after the other. */
+/** The last view is cached: the references of one record are evaluated one after the other. */
 let latest: ElementView | undefined;
 
-/** A record of a streaming iteration as a node: its subtree, and its ancestors with their attributes but without their other content. */
+/** A record of a streaming iteration as a node: its subtree, and its ancestors with attributes but without other content. */
 export function viewOf(record: Element): ElementView {
   if (latest?.element === record) return latest;
   const view = new ElementView(record);
