@@ -9,7 +9,9 @@ import { availableParallelism } from 'node:os';
 export default {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/', '\\.soak\\.test\\.ts$'],
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/jest/environment.js',
+  globalSetup: '<rootDir>/test/support/jest/setup.js',
+  globalTeardown: '<rootDir>/test/support/jest/teardown.js',
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'es6' } }],

@@ -18,7 +18,7 @@ export const FUSEKI_USERS = {
   stranger: { username: 'stranger', password: 'stranger-secret' },
 } as const;
 
-export interface Fuseki {
+export interface FusekiDatasets {
   readonly origin: string;
   /** TDB2 on disk. */
   readonly tdb: string;
@@ -28,6 +28,11 @@ export interface Fuseki {
   readonly readOnly: string;
   /** In memory, behind a login. */
   readonly secret: string;
+}
+
+export interface Fuseki extends FusekiDatasets {
+  /** As many as were asked for; the first one is this. */
+  readonly sets: readonly FusekiDatasets[];
   readonly pid: number;
   /** kill -9. */
   crash(): Promise<void>;
@@ -43,7 +48,9 @@ export interface Fuseki {
 export const missingFuseki = (): Promise<string | undefined> => missingJars(ARTIFACTS);
 
 /** A fresh server with empty datasets. */
-export async function startFuseki(options: { readonly heapMb?: number } = {}): Promise<Fuseki | { readonly skip: string }> {
+export async function startFuseki(
+  options: { readonly heapMb?: number; readonly sets?: number } = {},
+): Promise<Fuseki | { readonly skip: string }> {
   const missing = await missingFuseki();
   if (missing !== undefined) return { skip: missing };
   const directory = await mkdtemp(join(tmpdir(), 'quadmill-fuseki-'));
@@ -51,8 +58,16 @@ export async function startFuseki(options: { readonly heapMb?: number } = {}): P
     const port = await freePort();
     const origin = `http://127.0.0.1:${port}`;
     const [data, config, users] = [join(directory, 'tdb2'), join(directory, 'config.ttl'), join(directory, 'users')];
-    await mkdir(data);
-    await writeFile(config, configuration(data));
+    const suffixes = Array.from({ length: options.sets ?? 1 }, (_, i) => (i === 0 ? '' : `-${i + 1}`));
+    for (const suffix of suffixes) await mkdir(`${data}${suffix}`);
+    await writeFile(config, `${PREFIXES}${suffixes.map((suffix) => configuration(data, suffix)).join('')}`);
+    const datasets = (suffix: string): FusekiDatasets => ({
+      origin,
+      tdb: `${origin}/tdb${suffix}`,
+      memory: `${origin}/memory${suffix}`,
+      readOnly: `${origin}/read-only${suffix}`,
+      secret: `${origin}/secret${suffix}`,
+    });
     await writeFile(
       users,
       Object.values(FUSEKI_USERS)
@@ -73,11 +88,8 @@ export async function startFuseki(options: { readonly heapMb?: number } = {}): P
     const launch = () => startJava(parameters, directory, () => answers(`${origin}/$/ping`));
     let running = await launch();
     return {
-      origin,
-      tdb: `${origin}/tdb`,
-      memory: `${origin}/memory`,
-      readOnly: `${origin}/read-only`,
-      secret: `${origin}/secret`,
+      ...datasets(''),
+      sets: suffixes.map(datasets),
       get pid() {
         return running.pid as number;
       },
@@ -101,22 +113,24 @@ const answers = (url: string): Promise<boolean> =>
     () => false,
   );
 
+const PREFIXES = `PREFIX : <#>
+PREFIX fuseki: <http://jena.apache.org/fuseki#>
+PREFIX ja: <http://jena.hpl.hp.com/2005/11/Assembler#>
+PREFIX tdb2: <http://jena.apache.org/2016/tdb#>
+`;
+
 /** The same operations with and without a name of their own, as Fuseki's own command line makes them. */
-function configuration(data: string): string {
+function configuration(data: string, suffix: string): string {
   const operation = (name: string, path?: string): string =>
     `fuseki:endpoint [ fuseki:operation fuseki:${name}${path === undefined ? '' : ` ; fuseki:name "${path}"`} ]`;
   const read = [operation('query'), operation('query', 'query')];
   const write = [...read, operation('update'), operation('update', 'update'), operation('gsp-rw'), operation('gsp-rw', 'data')];
   const service = (name: string, dataset: string, operations: readonly string[]): string =>
-    `[] a fuseki:Service ; fuseki:name "${name}" ; fuseki:dataset ${dataset} ; ${operations.join(' ; ')} .\n`;
-  return `PREFIX : <#>
-PREFIX fuseki: <http://jena.apache.org/fuseki#>
-PREFIX ja: <http://jena.hpl.hp.com/2005/11/Assembler#>
-PREFIX tdb2: <http://jena.apache.org/2016/tdb#>
-:tdb a tdb2:DatasetTDB2 ; tdb2:location "${data}" .
-:memory a ja:MemoryDataset .
-:hidden a ja:MemoryDataset .
-${service('tdb', ':tdb', write)}${service('memory', ':memory', write)}
-${service('read-only', ':tdb', [...read, operation('gsp-r'), operation('gsp-r', 'data')])}
-${service('secret', ':hidden', [`fuseki:allowedUsers "${FUSEKI_USERS.writer.username}"`, ...write])}`;
+    `[] a fuseki:Service ; fuseki:name "${name}${suffix}" ; fuseki:dataset :${dataset}${suffix} ; ${operations.join(' ; ')} .\n`;
+  return `:tdb${suffix} a tdb2:DatasetTDB2 ; tdb2:location "${data}${suffix}" .
+:memory${suffix} a ja:MemoryDataset .
+:hidden${suffix} a ja:MemoryDataset .
+${service('tdb', 'tdb', write)}${service('memory', 'memory', write)}
+${service('read-only', 'tdb', [...read, operation('gsp-r'), operation('gsp-r', 'data')])}
+${service('secret', 'hidden', [`fuseki:allowedUsers "${FUSEKI_USERS.writer.username}"`, ...write])}`;
 }

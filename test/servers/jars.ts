@@ -7,6 +7,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { guard } from './guard.ts';
 
 const OLDEST_JAVA = 17;
 const START_LIMIT_MS = 120_000;
@@ -92,6 +93,7 @@ export async function startJava(
   const log = join(directory, 'log');
   const output = await open(log, 'w');
   const server = spawn('java', parameters, { cwd: directory, stdio: [stdin, output.fd, output.fd] });
+  guard(server, directory);
   await output.close();
   const deadline = performance.now() + START_LIMIT_MS;
   for (;;) {

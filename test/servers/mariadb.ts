@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createConnection } from 'mysql2/promise';
+import { guard } from './guard.ts';
 import { freePort, listens } from './port.ts';
 import { type User, unprivileged } from './user.ts';
 
@@ -85,6 +86,7 @@ export async function startMariadb(options: MariadbOptions = {}): Promise<Mariad
         ...as,
         stdio: [...stdio],
       });
+      guard(server, directory);
       await output.close();
       await untilReady(server, port, log);
       return server;

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { PROJECT_ROOT } from '../support/project-root.ts';
+import { guard } from './guard.ts';
 import { freePort } from './port.ts';
 import { type User, unprivileged } from './user.ts';
 
@@ -40,8 +41,13 @@ export async function missingPostgres(): Promise<string | undefined> {
   return typeof found === 'string' ? found : undefined;
 }
 
+export interface PostgresOptions {
+  /** Lines of postgresql.conf, such as `max_connections=500`. */
+  readonly settings?: readonly string[];
+}
+
 /** A fresh server with nothing in it. It forgets what a crash of the machine would cost, which is why it is quick. */
-export async function startPostgres(): Promise<Postgres | { readonly skip: string }> {
+export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres | { readonly skip: string }> {
   const found = await installation();
   if (typeof found === 'string') return { skip: found };
   const { bin, user } = found;
@@ -54,13 +60,21 @@ export async function startPostgres(): Promise<Postgres | { readonly skip: strin
     const initdb = ['--pgdata', data, '--username', 'postgres', '--auth', 'trust', '--encoding', 'UTF8', '--locale', 'C', '--no-sync'];
     await promisify(execFile)(join(bin, 'initdb'), initdb, as);
     const port = await freePort();
-    const settings = ['fsync=off', 'full_page_writes=off', 'listen_addresses=127.0.0.1', `unix_socket_directories=${directory}`];
+    const settings = [
+      'fsync=off',
+      'full_page_writes=off',
+      'listen_addresses=127.0.0.1',
+      `unix_socket_directories=${directory}`,
+      ...(options.settings ?? []),
+    ];
     await appendFile(join(data, 'postgresql.conf'), settings.map((line) => `${line.replace('=', " = '")}'\n`).join(''));
     const log = join(directory, 'log');
     const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
     const launch = async (): Promise<ChildProcess> => {
       const output = await open(log, 'w');
       server = spawn(join(bin, 'postgres'), ['-D', data, '-p', String(port)], { ...as, stdio: ['ignore', output.fd, output.fd] });
+      // SIGQUIT as in `stop`.
+      guard(server, directory, 'QUIT');
       await output.close();
       await untilReady(server, url, log);
       return server;

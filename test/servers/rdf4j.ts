@@ -14,15 +14,20 @@ const ARTIFACTS: Artifacts = {
     <exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions></dependency>`,
 };
 
-export interface Rdf4j {
-  /** `…/rdf4j-server` */
-  readonly server: string;
+export interface Repositories {
   /** A repository in memory. */
   readonly memory: string;
   /** One on disk. */
   readonly native: string;
   /** One in memory that takes integers alone as objects of `<urn:age>` (SHACL). */
   readonly validated: string;
+}
+
+export interface Rdf4j extends Repositories {
+  /** `…/rdf4j-server` */
+  readonly server: string;
+  /** More empty ones, whose names end so. */
+  create(suffix: string): Promise<Repositories>;
   readonly pid: number;
   /** kill -9. */
   crash(): Promise<void>;
@@ -56,15 +61,10 @@ export async function startRdf4j(): Promise<Rdf4j | { readonly skip: string }> {
     const parameters = [...jvm, ...runner, '--path', '/rdf4j-server', await file('rdf4j-http-server')];
     const launch = () => startJava(parameters, directory, () => answers(`${server}/protocol`));
     running = await launch();
-    const memory = await create(server, 'memory', MEMORY);
-    const native = await create(server, 'native', 'sail:sailType "openrdf:NativeStore"');
-    const validated = await create(server, 'validated', `sail:sailType "rdf4j:ShaclSail" ; sail:delegate [ ${MEMORY} ]`);
-    await addShape(validated);
     return {
       server,
-      memory,
-      native,
-      validated,
+      ...(await createRepositories(server, '')),
+      create: (suffix) => createRepositories(server, suffix),
       get pid() {
         return running?.pid as number;
       },
@@ -87,6 +87,21 @@ const answers = (url: string): Promise<boolean> =>
   );
 
 const MEMORY = 'sail:sailType "openrdf:MemoryStore"';
+
+async function createRepositories(server: string, suffix: string): Promise<Repositories> {
+  const memory = await create(server, `memory${suffix}`, MEMORY);
+  const native = await create(server, `native${suffix}`, 'sail:sailType "openrdf:NativeStore"');
+  const validated = await create(server, `validated${suffix}`, `sail:sailType "rdf4j:ShaclSail" ; sail:delegate [ ${MEMORY} ]`);
+  await addShape(validated);
+  return { memory, native, validated };
+}
+
+export async function removeRepositories({ memory, native, validated }: Repositories): Promise<void> {
+  for (const url of [memory, native, validated]) {
+    const answer = await fetch(url, { method: 'DELETE' });
+    if (!answer.ok) throw new Error(`RDF4J answers ${answer.status} to DELETE ${url}: ${await answer.text()}`);
+  }
+}
 
 /** `sail` is Turtle. */
 async function create(server: string, id: string, sail: string): Promise<string> {

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { guard } from './guard.ts';
 import { freePort, listens } from './port.ts';
 
 const START_LIMIT_MS = 10_000;
@@ -24,6 +25,8 @@ export interface RedisOptions {
    * answered: with `everysec`, a kill may lose what was answered while the last flush was still going on.
    */
   readonly appendOnly?: string | undefined;
+  /** undefined: 16. */
+  readonly databases?: number;
 }
 
 /** Why no Redis can be started here; undefined: one can. */
@@ -36,7 +39,9 @@ export async function startRedis(options: RedisOptions = {}): Promise<Redis | { 
   const directory = await mkdtemp(join(tmpdir(), 'quadmill-redis-'));
   const keep = options.appendOnly === undefined ? ['no'] : ['yes', '--appendfsync', 'always'];
   const files = ['--dir', options.appendOnly ?? directory, '--save', '', '--appendonly', ...keep];
-  const server = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', ...files], { stdio: 'ignore' });
+  const address = ['--port', String(port), '--bind', '127.0.0.1', '--databases', String(options.databases ?? 16)];
+  const server = spawn('redis-server', [...address, ...files], { stdio: 'ignore' });
+  guard(server, directory);
   try {
     await untilReady(server, port);
   } catch (error) {

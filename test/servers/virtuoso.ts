@@ -4,6 +4,7 @@ import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { guard } from './guard.ts';
 import { freePort } from './port.ts';
 
 const START_LIMIT_MS = 60_000;
@@ -33,6 +34,7 @@ export async function startVirtuoso(): Promise<Virtuoso | { readonly skip: strin
   const log = join(directory, 'log');
   const output = await open(log, 'w');
   const server = spawn(PROGRAM, ['+foreground'], { cwd: directory, stdio: ['ignore', output.fd, output.fd] });
+  guard(server, directory);
   await output.close();
   const stop = async (): Promise<void> => {
     await end(server);

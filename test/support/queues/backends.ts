@@ -1,15 +1,16 @@
-/** The queues that this machine has, each opened on names of its own; for tests. */
+/** The queues that this machine has, each in a place of its own of the servers that all test files share. */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { answers, missingPostgres, startPostgres } from '../../servers/postgres.ts';
+import { answers, missingPostgres } from '../../servers/postgres.ts';
 import { missingRedis, type Redis, startRedis as startRedisServer } from '../../servers/redis.ts';
+import { sharedPostgres, sharedRedis } from '../../servers/shared.ts';
 
 export interface TestServer {
   readonly url: string;
-  /** Ends what was started, and removes what it kept under `prefix`. */
+  /** Removes what it kept, under `prefix` where the server was given. */
   stop(prefix: string): Promise<void>;
 }
 
@@ -25,9 +26,9 @@ const GIVEN_POSTGRES = process.env.TEST_POSTGRES_URL;
 
 export const QUEUES: readonly TestQueue[] = [
   { name: 'embedded', missing: undefined, start: async () => ({ url: 'embedded:', stop: async () => undefined }) },
-  { name: 'redis', missing: missingRedis, start: () => startRedis() },
+  { name: 'redis', missing: missingRedis, start: () => sharedRedis() },
   GIVEN_POSTGRES === undefined
-    ? { name: 'postgres', missing: await missingPostgres(), start: async () => started(await startPostgres()) }
+    ? { name: 'postgres', missing: await missingPostgres(), start: () => sharedPostgres() }
     : {
         name: 'postgres',
         missing: (await answers(GIVEN_POSTGRES)) ? undefined : `no PostgreSQL answers at the address of TEST_POSTGRES_URL`,
@@ -44,7 +45,7 @@ export async function temporaryDirectory(): Promise<{ readonly path: string; rem
   return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
-/** A redis-server without files, on a free port unless one is given. */
+/** A redis-server for this test alone, which may be stopped: without files, on a free port unless one is given. */
 export const startRedis = async (port?: number): Promise<Redis> => started(await startRedisServer({ port }));
 
 function started<T>(server: T | { readonly skip: string }): T {

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { guard } from '../../servers/guard.ts';
 import { PROJECT_ROOT } from '../project-root.ts';
 
 export type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string };
@@ -46,6 +47,7 @@ export function spawnService({ program = PROGRAM, args = [], env, cwd }: Service
     env: { PATH: process.env.PATH, HOME: cwd, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  guard(child, undefined);
   const log: LogLine[] = [];
   const listeners = new Set<() => void>();
   let complaints = '';

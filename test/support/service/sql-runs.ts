@@ -4,6 +4,7 @@ import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Faulty, PASSWORD } from '../../servers/faulty.ts';
+import { guard } from '../../servers/guard.ts';
 import { PROJECT_ROOT } from '../project-root.ts';
 import { temporaryDirectory } from '../queues/backends.ts';
 import { type Answer, ask, type ServiceProcess, startService } from './process.ts';
@@ -100,6 +101,7 @@ export function startCommand(
     env: { PATH: process.env.PATH, TMPDIR: join(room.path, 'tmp'), ...login, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  guard(child, undefined);
   let [out, err] = ['', ''];
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     out += text;

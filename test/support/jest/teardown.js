@@ -1,0 +1,2 @@
+/** Ends what `setup.js` began. */
+export default () => globalThis.endTestRun();
