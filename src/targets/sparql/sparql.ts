@@ -163,9 +163,12 @@ async function replaceGraph(store: Store, graph: string, key: string, signal: Ab
   };
 }
 
+/** For the header `Server` alone. Without a query, a store that has the Graph Store Protocol at this URL answers with all its data. */
+const CHEAPEST_QUERY = '?query=ASK%7B%7D';
+
 /** The product as the server says it; the name alone where it says nothing or does not want to. */
 async function version({ product, urls, get }: Store, signal: AbortSignal): Promise<string> {
-  const answer = await get(urls.version ?? urls.query, signal);
+  const answer = await get(urls.version ?? `${urls.query}${CHEAPEST_QUERY}`, signal);
   const server = answer.header('server');
   const said = urls.version === undefined || answer.status !== 200 ? undefined : versionIn(answer.text);
   if (said !== undefined) return `${product.name} ${said}`;

@@ -163,6 +163,17 @@ describe('requests', () => {
     expect(seen.map(({ line }) => line)).toEqual(['POST /sparql?apikey=very-secret']);
   });
 
+  test.each<[SparqlType, string, readonly string[]]>([
+    ['sparql', '/sparql', ['POST /sparql', 'GET /sparql?query=ASK%7B%7D']],
+    ['embedded', '/sparql', ['POST /sparql/update', 'POST /sparql/data', 'GET /sparql/query?query=ASK%7B%7D']],
+    ['fuseki', '/ds', ['POST /ds', 'POST /ds', 'GET /$/server']],
+  ])('a probe of %s reads no data', async (type, path, lines) => {
+    const target = await sparqlTarget(address(type, `${origin}${path}`));
+    await target.probe(never);
+    await target.close();
+    expect(seen.map(({ line }) => line)).toEqual(lines);
+  });
+
   test('a graph that SPARQL cannot name is refused before anything is sent', async () => {
     const target = await sparqlTarget(address('rdf4j', `${origin}/repositories/r`));
     await expect(target.replaceGraph('_:g', 'key', never)).rejects.toMatchObject({ code: 'target/refused' });
