@@ -46,7 +46,7 @@ export async function openEmbeddedStore(directory: string, options: EmbeddedStor
   const path = resolve(directory);
   const lock = await lockDirectory(path, { what: 'store', hint: HINT });
   const login = { username: 'quadmill', password: randomBytes(24).toString('base64url') };
-  const data: StoreThreadData = { directory: path, port: 0, login, limits: { ...STORE_LIMITS, ...limits } };
+  const data: StoreThreadData = { directory: path, login, limits: { ...STORE_LIMITS, ...limits } };
   try {
     const { thread, port, quads } = await startThread(data, warn);
     const exited = new Promise<void>((done) => thread.once('exit', () => done()));

@@ -70,7 +70,6 @@ export const REASON_HEADER = 'quadmill-reason';
 export interface StoreThreadData {
   /** Absolute; locked by this process. */
   readonly directory: string;
-  readonly port: number;
   readonly login: { readonly username: string; readonly password: string };
   readonly limits: StoreLimits;
 }

@@ -16,7 +16,7 @@ try {
   const server = makeStoreServer(supervisor, data);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen({ port: data.port, host: '127.0.0.1' }, resolve);
+    server.listen({ port: 0, host: '127.0.0.1' }, resolve);
   });
   port.on('message', (message: ToStoreThread) => {
     if (message.kind !== 'close') return;

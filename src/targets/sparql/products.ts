@@ -85,7 +85,7 @@ export const SPARQL_PRODUCTS: Readonly<Record<SparqlType, SparqlProduct>> = {
   embedded: {
     name: 'Embedded store',
     endpoint: 'the URL that the open store has, or its directory',
-    urls: (endpoint) => ({ ...siblings({ query: 'query', update: 'update', quads: 'data' }, 'under')(endpoint), version: undefined }),
+    urls: (endpoint) => ({ query: endpoint, update: endpoint, quads: endpoint, version: undefined }),
     login: 'basic',
     mostInserted: undefined,
     defaultGraph: { kind: 'own' },
@@ -94,7 +94,7 @@ export const SPARQL_PRODUCTS: Readonly<Record<SparqlType, SparqlProduct>> = {
     refusesBy500: false,
     atomic: 'tested',
     sizes: { first: 10_000, least: 100, most: 50_000, inFlight: 2 },
-    source: 'embedded*.ts beside this file, oxigraph 0.5.11; tested',
+    source: 'src/targets/embedded, oxigraph 0.5.11; tested',
   },
   sparql: {
     name: 'SPARQL 1.1 endpoint',

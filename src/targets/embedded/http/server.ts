@@ -6,8 +6,6 @@ import { StoreFailure, type StoreSupervisor } from '../supervisor.ts';
 import { ProtocolError, parseRequest, type StoreRequest } from './protocol.ts';
 
 export const STORE_PATH = '/sparql';
-/** The names below it that other stores use for queries, updates and data. */
-const PATHS: ReadonlySet<string> = new Set(['', '/query', '/update', '/data'].map((name) => STORE_PATH + name));
 
 const STATUS: Readonly<Record<Reason, number>> = { invalid: 400, missing: 404, time: 504, memory: 507, disk: 507, failed: 503 };
 const PROLOGUE: Readonly<Record<Reason, string>> = {
@@ -60,7 +58,7 @@ interface Reply {
 async function answer(supervisor: StoreSupervisor, request: IncomingMessage, { guard, room, limitBytes }: Context): Promise<Reply> {
   guard(request);
   const [path, search] = splitOnce(request.url ?? '', '?');
-  if (!PATHS.has(path)) throw new ProtocolError(404, `There is nothing at ${path}; the store is at ${STORE_PATH}`);
+  if (path !== STORE_PATH) throw new ProtocolError(404, `There is nothing at ${path}; the store is at ${STORE_PATH}`);
   if ((request.headers['content-encoding'] ?? 'identity') !== 'identity')
     throw new ProtocolError(415, 'The body has a Content-Encoding; none is supported');
   const body = await readBody(request, room, limitBytes);

@@ -165,7 +165,7 @@ describe('requests', () => {
 
   test.each<[SparqlType, string, readonly string[]]>([
     ['sparql', '/sparql', ['POST /sparql', 'GET /sparql?query=ASK%7B%7D']],
-    ['embedded', '/sparql', ['POST /sparql/update', 'POST /sparql/data', 'GET /sparql/query?query=ASK%7B%7D']],
+    ['embedded', '/sparql', ['POST /sparql', 'POST /sparql', 'GET /sparql?query=ASK%7B%7D']],
     ['fuseki', '/ds', ['POST /ds', 'POST /ds', 'GET /$/server']],
   ])('a probe of %s reads no data', async (type, path, lines) => {
     const target = await sparqlTarget(address(type, `${origin}${path}`));
