@@ -1,8 +1,8 @@
 /** A process that works: it takes transform, slice and announce jobs from the queue, and stops in an orderly way. */
 
 import { atMost, type QueueBackend } from '../queues/backend/backend.ts';
-import type { LostPause } from '../queues/backend/lost.ts';
-import { joinWorkers } from '../queues/backend/presence.ts';
+import type { StalledBackoff } from '../queues/backend/lost.ts';
+import { registerWorker } from '../queues/backend/presence.ts';
 import {
   ANNOUNCE_QUEUE,
   type Outcome,
@@ -54,9 +54,9 @@ export interface HostOptions {
 /** Announcing takes milliseconds, and must not wait behind itself when many runs end at once. */
 const ANNOUNCE_CONCURRENCY = 8;
 /** A run that takes its workers along, until MAX_STARTS ends it, is not to keep the others from being mapped. */
-export const RUN_PAUSE: LostPause = { firstMs: 1_000, longestMs: 60_000 };
+export const RUN_PAUSE: StalledBackoff = { initialMs: 1_000, maxMs: 60_000 };
 /** The run of a slice keeps its place meanwhile. */
-export const SLICE_PAUSE: LostPause = { firstMs: 1_000, longestMs: 1_000 };
+export const SLICE_PAUSE: StalledBackoff = { initialMs: 1_000, maxMs: 1_000 };
 /** What an aborted run gets to stop, and the last announcements to go out. */
 const LAST_MS = 5_000;
 
@@ -91,17 +91,17 @@ export async function startWorkers(
   const mapping = backend.worker<TransformPayload, TransformResult>(
     TRANSFORM_QUEUE,
     (job, token) => transforms.process(job, token as string),
-    { ...common, lostPause: RUN_PAUSE, concurrency: snapshot.WORKER_CONCURRENCY },
+    { ...common, stalledBackoff: RUN_PAUSE, concurrency: snapshot.WORKER_CONCURRENCY },
   );
   // As many again: transform jobs that wait for slices must not keep the slices from being taken.
   const slicing = backend.worker<SlicePayload, SliceResult>(SLICE_QUEUE, (job, token) => slices.process(job, token as string), {
     ...common,
-    lostPause: SLICE_PAUSE,
+    stalledBackoff: SLICE_PAUSE,
     concurrency: snapshot.WORKER_CONCURRENCY,
   });
   const writing = backend.worker<WritePayload, WriteResult>(WRITE_QUEUE, (job, token) => writes.process(job, token as string), {
     ...common,
-    lostPause: RUN_PAUSE,
+    stalledBackoff: RUN_PAUSE,
     concurrency: snapshot.WRITE_CONCURRENCY,
   });
   const clear = (run: RunPayload): Promise<void> => (run.service === 'graph-writer' ? clearWrite(run, settings) : clearRun(run, settings));
@@ -136,13 +136,13 @@ export async function startWorkers(
   void watchMemory(pool, snapshot.PROCESS_MEMORY_MB ?? usualProcessMemoryMb(), logger, watch.signal);
   for (const { worker, name } of taking) run(worker, name);
   run(announcing, ANNOUNCE_QUEUE);
-  const presence = await joinWorkers(backend.settings);
+  const presence = await registerWorker(backend.settings);
   logger.info({ queue: backend.describe(), concurrency: snapshot.WORKER_CONCURRENCY }, 'workers started');
 
   const drainNow = async (deadlineMs: number): Promise<void> => {
     running = false;
     for (const { attempts } of taking) attempts.stopTaking();
-    await presence.leave();
+    await presence.deregister();
     await Promise.all(taking.map(({ worker }) => worker.pause(true)));
     const isIdle = (): boolean => taking.every(({ attempts }) => attempts.count === 0);
     if (!(await until(isIdle, deadlineMs))) {

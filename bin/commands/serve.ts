@@ -5,7 +5,7 @@ import { makeApp } from '../../api/app.ts';
 import { makeGuard, parseTokens } from '../../api/auth.ts';
 import { type HttpServer, listen } from '../../api/server.ts';
 import { atMost, openBackend, type QueueBackend } from '../../queues/backend/backend.ts';
-import { type Workers as Fleet, watchWorkers } from '../../queues/backend/presence.ts';
+import { type WorkerRegistry, watchWorkerRegistry } from '../../queues/backend/presence.ts';
 import type { FailureMessage } from '../../queues/jobs.ts';
 import { type BusSwitch, openSwitch } from '../../queues/messaging/bus.ts';
 import { type FollowedBus, followBus } from '../../queues/messaging/followed-bus.ts';
@@ -105,7 +105,7 @@ interface Process {
   readonly config: ConfigStore;
   readonly runs: Awaited<ReturnType<typeof openRuns>>;
   readonly schedule: SharedSchedule;
-  readonly fleet: Fleet;
+  readonly fleet: WorkerRegistry;
   readonly ticks: Ticks | undefined;
   readonly messageQueue: BusSwitch;
   readonly bus: FollowedBus;
@@ -134,7 +134,7 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
     });
     const runs = await openRuns(backend, () => runPolicy(config.snapshot()));
     const schedule = await openSchedule(backend.settings);
-    const fleet = await watchWorkers(backend.settings);
+    const fleet = await watchWorkerRegistry(backend.settings);
     const bus = followBus(config, logger);
     const messageQueue = await openSwitch(backend.settings);
     store = await openStore(role === 'all', config.snapshot(), workingDirectory, logger);

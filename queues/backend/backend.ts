@@ -11,8 +11,8 @@ import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 import { isTraced, TRACER } from '../../src/core/telemetry/trace.ts';
 import { nextTick } from '../schedule/cron.ts';
 import type { BackendKind, Driver } from './driver.ts';
-import type { Turns } from './fair-queueing.ts';
-import { type LostPause, NO_PAUSE, watchForLost } from './lost.ts';
+import type { FairQueueing } from './fair-queueing.ts';
+import { NO_BACKOFF, type StalledBackoff, watchStalledJobs } from './lost.ts';
 import { openEmbedded, openPostgres } from './postgres.ts';
 import { describeRedis, openRedis } from './redis.ts';
 import { findRedisServer, startRedisServer } from './redis-server.ts';
@@ -30,7 +30,7 @@ export interface BackendOptions {
 
 export interface WorkerSettings extends Partial<Omit<WorkerOptions, 'connection' | 'prefix' | 'maxStalledCount' | 'skipStalledCheck'>> {
   /** How long its jobs wait after their worker was lost; undefined: not at all. However often that happens, they do not end by it. */
-  readonly lostPause?: LostPause;
+  readonly stalledBackoff?: StalledBackoff;
 }
 
 /** Everything made here is closed by `close`, in the order: workers, listeners, producers, connections, private server. */
@@ -46,7 +46,7 @@ export interface QueueBackend {
   queueEvents(name: string): Promise<QueueEvents>;
   flowProducer(): FlowProducer;
   readonly settings: SharedSettings;
-  readonly turns: Turns;
+  readonly fairQueueing: FairQueueing;
   /** @throws Fault service/unavailable — no answer within `waitMs` */
   ping(waitMs?: number): Promise<void>;
   close(): Promise<void>;
@@ -92,11 +92,11 @@ function makeBackend(driver: Driver, prefix: string, logger: Logger): QueueBacke
   const settings = watchSettings(driver.settings);
   const queues = new Map<string, Queue>();
   const opened: { workers: Closable[]; listeners: Closable[]; producers: Closable[] } = { workers: [], listeners: [], producers: [] };
-  const report = quietly(logger);
+  const report = throttledErrorLog(logger);
   driver.onError((error) => report(error, 'connection'));
   let closing: Promise<void> | undefined;
 
-  const keep = <T extends Closable>(list: Closable[], made: T, what: string): T => {
+  const track = <T extends Closable>(list: Closable[], made: T, what: string): T => {
     made.on('error', (error) => report(error, what));
     list.push(made);
     return made;
@@ -120,30 +120,30 @@ function makeBackend(driver: Driver, prefix: string, logger: Logger): QueueBacke
     queue<D, R>(name: string): Queue<D, R> {
       let queue = queues.get(name);
       if (queue === undefined) {
-        queue = keep(opened.producers, new Queue(name, common('producer'), factory), `queue ${name}`) as Queue;
+        queue = track(opened.producers, new Queue(name, common('producer'), factory), `queue ${name}`) as Queue;
         queues.set(name, queue);
       }
       return queue as unknown as Queue<D, R>;
     },
 
     worker<D, R>(name: string, process: Processor<D, R>, settings: WorkerSettings): Worker<D, R> {
-      const { lostPause = NO_PAUSE, stalledInterval = STALLED_MS, ...rest } = settings;
+      const { stalledBackoff = NO_BACKOFF, stalledInterval = STALLED_MS, ...rest } = settings;
       const options = { autorun: false, ...rest, skipStalledCheck: true, ...common('consumer') };
-      const worker = keep(opened.workers, new Worker<D, R>(name, process, options, factory), `worker ${name}`);
+      const worker = track(opened.workers, new Worker<D, R>(name, process, options, factory), `worker ${name}`);
       // A look is skipped when the one before is not quite an interval ago: at twice the pace there is one in every interval that was asked for.
-      watchForLost(worker as unknown as Worker, driver.recover, stalledInterval / 2, lostPause);
+      watchStalledJobs(worker as unknown as Worker, driver.recoverStalled, stalledInterval / 2, stalledBackoff);
       return worker;
     },
 
     async queueEvents(name) {
       const opening = await this.queue(name).getBackend().publishEvent({ event: 'listener' }, 10_000);
-      return keep(opened.listeners, new QueueEvents(name, { ...common('consumer'), lastEventId: opening }, factory), `events of ${name}`);
+      return track(opened.listeners, new QueueEvents(name, { ...common('consumer'), lastEventId: opening }, factory), `events of ${name}`);
     },
 
-    flowProducer: () => keep(opened.producers, new FlowProducer(common('producer'), factory), 'flow producer'),
+    flowProducer: () => track(opened.producers, new FlowProducer(common('producer'), factory), 'flow producer'),
 
     settings,
-    turns: driver.turns,
+    fairQueueing: driver.fairQueueing,
 
     async ping(waitMs = 2_000) {
       await within(waitMs, driver.ping(), `The queue (${driver.description}) does not answer`);
@@ -152,7 +152,7 @@ function makeBackend(driver: Driver, prefix: string, logger: Logger): QueueBacke
     close() {
       closing ??= (async () => {
         settings.close();
-        const force = !(await answers(driver));
+        const force = !(await responds(driver));
         for (const list of [opened.workers, opened.listeners, opened.producers]) {
           await atMost(CLOSE_MS, Promise.allSettled(list.map((one) => one.close(force))));
         }
@@ -183,7 +183,7 @@ export async function within<T>(waitMs: number, answer: Promise<T>, message: str
   }
 }
 
-async function answers(driver: Driver): Promise<boolean> {
+async function responds(driver: Driver): Promise<boolean> {
   let answered = false;
   await atMost(
     1_000,
@@ -215,7 +215,7 @@ export async function atMost(waitMs: number, work: Promise<unknown>): Promise<bo
 const REPEAT_MS = 10_000;
 
 /** Counts every error; logs the same one at most every ten seconds: a lost connection is one event, not hundreds. */
-function quietly(logger: Logger): (error: Error, what: string) => void {
+function throttledErrorLog(logger: Logger): (error: Error, what: string) => void {
   const last = new Map<string, number>();
   return (error, what) => {
     METRICS.queueErrors.inc({ kind: 'connection' });

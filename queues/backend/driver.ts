@@ -1,7 +1,7 @@
 /** What each kind of queue offers to `queues/backend/backend.ts`. */
 import type { BackendFactory } from 'bullmq';
-import type { Turns } from './fair-queueing.ts';
-import type { Recover } from './lost.ts';
+import type { FairQueueing } from './fair-queueing.ts';
+import type { RecoverStalledJobs } from './lost.ts';
 import type { SettingsStore } from './settings.ts';
 
 export type BackendKind = 'redis' | 'postgres' | 'embedded';
@@ -18,8 +18,8 @@ export interface Driver {
   /** BullMQ's `connection` option. */
   connection(role: ConnectionRole): unknown;
   readonly settings: SettingsStore;
-  readonly turns: Turns;
-  readonly recover: Recover;
+  readonly fairQueueing: FairQueueing;
+  readonly recoverStalled: RecoverStalledJobs;
   /** Tells what happens on connections that none of BullMQ's objects listens to. Without a listener such an error would end the process. */
   onError(listener: (error: Error) => void): void;
   ping(): Promise<void>;

@@ -11,48 +11,49 @@
  */
 
 /** As in RFC 9218: 0 is the most urgent. */
-export const URGENCIES = 8;
-export const USUAL_URGENCY = 3;
+export const URGENCY_LEVELS = 8;
+export const DEFAULT_URGENCY = 3;
 
 /** BullMQ's priorities go from 1 to 2^21. */
-const BAND = 2 ** 21 / URGENCIES;
+const BAND_WIDTH = 2 ** 21 / URGENCY_LEVELS;
 /**
  * Places lie the closer together the longer the queue has not been empty: half as far apart with each so many. So the band lasts for
  * 10^9 runs; at its end there is the order of submission, until the queue is empty.
  */
-const HALVED_AFTER = 16_384;
+const HALF_LIFE = 16_384;
 
 /** A band of the priorities of a queue. */
-export interface Lane {
+export interface PriorityBand {
   readonly queue: string;
   /** Priorities `above + 1` to `above + width`. */
-  readonly above: number;
+  readonly offset: number;
   readonly width: number;
-  readonly halvedAfter: number;
+  readonly halfLife: number;
 }
 
 /** Kept by the backend of the queue. */
-export interface Turns {
+export interface FairQueueing {
   /**
    * The next place of a caller: that behind its last one, but not before where the queue is: the job which is next, unless that has come
    * back from an earlier time. In an empty queue, where callers start anew, that behind the `pending` runs for which the caller has taken
    * places and not used them yet. Without a caller, where the queue is. Places are at least 1, and not whole.
    */
-  take(lane: Lane, caller: string | undefined, pending?: number): Promise<number>;
+  nextStartTag(band: PriorityBand, caller: string | undefined, pending?: number): Promise<number>;
 }
 
-export function laneOf(queue: string, urgency: number): Lane {
-  return { queue, above: urgency * BAND, width: BAND, halvedAfter: HALVED_AFTER };
+export function bandOf(queue: string, urgency: number): PriorityBand {
+  return { queue, offset: urgency * BAND_WIDTH, width: BAND_WIDTH, halfLife: HALF_LIFE };
 }
 
 /** The urgency of a job with this priority. */
-export const urgencyOf = (priority: number): number => Math.min(URGENCIES - 1, Math.floor(Math.max(0, priority - 1) / BAND));
+export const urgencyOf = (priority: number): number => Math.min(URGENCY_LEVELS - 1, Math.floor(Math.max(0, priority - 1) / BAND_WIDTH));
 
-export const priorityOf = ({ above, width }: Lane, place: number): number => above + Math.min(width, Math.max(1, Math.round(place)));
+export const priorityOf = ({ offset, width }: PriorityBand, startTag: number): number =>
+  offset + Math.min(width, Math.max(1, Math.round(startTag)));
 
 /** The priorities of neighbouring jobs of one caller, the first of which has `place`. */
-export function prioritiesFrom(lane: Lane, place: number, count: number): readonly number[] {
+export function prioritiesFrom(band: PriorityBand, startTag: number, count: number): readonly number[] {
   const priorities: number[] = [];
-  for (let at = place; priorities.length < count; at += 2 ** (-at / lane.halvedAfter)) priorities.push(priorityOf(lane, at));
+  for (let tag = startTag; priorities.length < count; tag += 2 ** (-tag / band.halfLife)) priorities.push(priorityOf(band, tag));
   return priorities;
 }

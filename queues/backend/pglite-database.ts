@@ -24,7 +24,7 @@ const HOT_BYTES = 20_000_000;
 
 /** The database in `directory`. The caller closes it, and is the only one who has it. */
 export async function openDatabase(directory: string): Promise<PGlite> {
-  if (!existsSync(directory)) await makeDatabase(directory);
+  if (!existsSync(directory)) await createDatabase(directory);
   setFlagsFromString(`--wasm-tiering-budget=${HOT_BYTES}`);
   const { PGlite } = await import('@electric-sql/pglite');
   return PGlite.create(directory, { startParams: [...PGlite.defaultStartParams, ...START] });
@@ -34,7 +34,7 @@ export async function openDatabase(directory: string): Promise<PGlite> {
  * In a process of its own, with which the memory goes that `initdb` takes: hundreds of megabytes, which would stay with this one. It
  * appears by rename, so that an interruption leaves no half of a database.
  */
-async function makeDatabase(directory: string): Promise<void> {
+async function createDatabase(directory: string): Promise<void> {
   const making = `${directory}.making`;
   await rm(making, { recursive: true, force: true });
   const library = pathToFileURL(createRequire(import.meta.url).resolve('@electric-sql/pglite')).href;

@@ -6,7 +6,7 @@
  */
 import { EventEmitter } from 'node:events';
 import type { PGlite, Results } from '@electric-sql/pglite';
-import { Statements } from './statements.ts';
+import { PreparedStatements } from './statements.ts';
 
 interface QueryResult {
   readonly rows: unknown[];
@@ -14,25 +14,25 @@ interface QueryResult {
 }
 
 /** Hands the session out, first come, first served. */
-class Turns {
+class SessionLock {
   private last: Promise<void> = Promise.resolve();
 
   /** Resolves to the function that gives the turn back. */
-  async take(): Promise<() => void> {
-    let giveBack: () => void = () => undefined;
-    const before = this.last;
+  async acquire(): Promise<() => void> {
+    let release: () => void = () => undefined;
+    const previous = this.last;
     this.last = new Promise((resolve) => {
-      giveBack = resolve;
+      release = resolve;
     });
-    await before;
-    return giveBack;
+    await previous;
+    return release;
   }
 }
 
 /** A checked-out client. Its `release` rolls back what it left open. */
 class Client extends EventEmitter {
   private readonly pool: PglitePool;
-  private giveBack: (() => void) | undefined;
+  private releaseSession: (() => void) | undefined;
 
   constructor(pool: PglitePool) {
     super();
@@ -41,44 +41,44 @@ class Client extends EventEmitter {
   }
 
   async query(text: string, parameters?: readonly unknown[]): Promise<QueryResult> {
-    const giveBack = this.giveBack ?? (await this.pool.turns.take());
-    let keeps = this.giveBack !== undefined || /^\s*BEGIN\b/i.test(text);
+    const release = this.releaseSession ?? (await this.pool.sessionLock.acquire());
+    let keeps = this.releaseSession !== undefined || /^\s*BEGIN\b/i.test(text);
     try {
       const result = await this.pool.run(text, parameters);
       if (/^\s*(COMMIT|ROLLBACK)\s*;?\s*$/i.test(text)) keeps = false;
       return result;
     } catch (error) {
-      if (this.giveBack === undefined || /^\s*(COMMIT|ROLLBACK)\b/i.test(text)) keeps = false;
+      if (this.releaseSession === undefined || /^\s*(COMMIT|ROLLBACK)\b/i.test(text)) keeps = false;
       throw error;
     } finally {
-      this.giveBack = keeps ? giveBack : undefined;
-      if (!keeps) giveBack();
+      this.releaseSession = keeps ? release : undefined;
+      if (!keeps) release();
     }
   }
 
   release(): void {
     this.pool.clients.delete(this);
-    if (this.giveBack === undefined) return;
+    if (this.releaseSession === undefined) return;
     void this.query('ROLLBACK').catch((error: unknown) => this.pool.emit('error', error));
   }
 }
 
 /** What BullMQ uses of a `pg.Pool`. `end` leaves the database open: its opener closes it. */
 export class PglitePool extends EventEmitter {
-  readonly turns = new Turns();
+  readonly sessionLock = new SessionLock();
   readonly clients = new Set<Client>();
   /** There is no socket that could be lost without notice, so workers may wait for notifications as long as they like. */
   readonly options = { keepAlive: true };
   private readonly database: PGlite;
-  private readonly statements: Statements;
+  private readonly statements: PreparedStatements;
   private readonly unlisten: () => void;
-  private readonly heard = new Map<string, { readonly channel: string; readonly payload: string }>();
+  private readonly pendingNotifications = new Map<string, { readonly channel: string; readonly payload: string }>();
 
   constructor(database: PGlite) {
     super();
     this.setMaxListeners(0);
     this.database = database;
-    this.statements = new Statements(database);
+    this.statements = new PreparedStatements(database);
     this.unlisten = database.onNotification((channel, payload) => this.notify(channel, payload));
   }
 
@@ -87,14 +87,14 @@ export class PglitePool extends EventEmitter {
    * nothing, and is about to listen, would otherwise miss what happened in between.
    */
   private notify(channel: string, payload: string): void {
-    if (this.heard.size === 0) {
+    if (this.pendingNotifications.size === 0) {
       setImmediate(() => {
-        const all = [...this.heard.values()];
-        this.heard.clear();
+        const all = [...this.pendingNotifications.values()];
+        this.pendingNotifications.clear();
         for (const one of all) for (const client of this.clients) client.emit('notification', one);
       });
     }
-    this.heard.set(`${channel} ${payload}`, { channel, payload });
+    this.pendingNotifications.set(`${channel} ${payload}`, { channel, payload });
   }
 
   async connect(): Promise<Client> {
@@ -104,11 +104,11 @@ export class PglitePool extends EventEmitter {
   }
 
   async query(text: string, parameters?: readonly unknown[]): Promise<QueryResult> {
-    const giveBack = await this.turns.take();
+    const release = await this.sessionLock.acquire();
     try {
       return await this.run(text, parameters);
     } finally {
-      giveBack();
+      release();
     }
   }
 

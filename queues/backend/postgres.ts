@@ -7,8 +7,8 @@ import { Fault } from '../../src/core/fault.ts';
 import { redact } from '../../src/core/redact.ts';
 import { lockDirectory } from '../../src/storage/local/directory-lock.ts';
 import type { Driver } from './driver.ts';
-import type { Turns } from './fair-queueing.ts';
-import type { Recover } from './lost.ts';
+import type { FairQueueing } from './fair-queueing.ts';
+import type { RecoverStalledJobs } from './lost.ts';
 import type { SettingsStore } from './settings.ts';
 
 /** Workers and listeners keep one connection each for notifications; the rest is for queries. */
@@ -42,12 +42,12 @@ export async function openPostgres(url: string, schema: string): Promise<Driver>
   // The pool tells of idle connections only.
   pool.on('connect', (client) => client.on('error', (error) => errors.tell(error)));
   try {
-    await prepare(pool as unknown as PgPool, schema);
+    await createTables(pool as unknown as PgPool, schema);
   } catch (error) {
     await pool.end();
     throw new Fault('service/unavailable', `The queue at ${shown} cannot be used: ${(error as Error).message}`, { cause: error });
   }
-  return driver(pool as unknown as PgPool, schema, {
+  return makeDriver(pool as unknown as PgPool, schema, {
     kind: 'postgres',
     onError: errors.listen,
     description: `PostgreSQL at ${shown}, schema ${schema}`,
@@ -57,7 +57,7 @@ export async function openPostgres(url: string, schema: string): Promise<Driver>
 
 /** PGlite in this process, its files in `directory`. @throws Fault service/unavailable — another process has it open */
 export async function openEmbedded(directory: string, schema: string): Promise<Driver> {
-  const claim = await lockDirectory(directory);
+  const lock = await lockDirectory(directory);
   try {
     // Tens of megabytes of WebAssembly, for those who use it.
     const { openDatabase } = await import('./pglite-database.ts');
@@ -66,19 +66,19 @@ export async function openEmbedded(directory: string, schema: string): Promise<D
     const pool = new PglitePool(database);
     const errors = errorsOf(pool);
     await pool.query(`SET search_path TO ${quoteSchemaName(schema)}`);
-    await prepare(pool as unknown as PgPool, schema);
-    return driver(pool as unknown as PgPool, schema, {
+    await createTables(pool as unknown as PgPool, schema);
+    return makeDriver(pool as unknown as PgPool, schema, {
       kind: 'embedded',
       onError: errors.listen,
       description: `embedded PostgreSQL (PGlite) in this process, files in ${directory}`,
       async close() {
         await pool.end();
         await database.close();
-        await claim.release();
+        await lock.release();
       },
     });
   } catch (error) {
-    await claim.release();
+    await lock.release();
     if (error instanceof Fault) throw error;
     throw new Fault('service/unavailable', `The embedded queue in ${directory} cannot be opened: ${(error as Error).message}`, {
       cause: error,
@@ -100,7 +100,7 @@ function errorsOf(pool: EventEmitter): { tell(error: Error): void; listen(listen
 }
 
 /** Creates what is missing; several processes may do so at the same time. */
-async function prepare(pool: PgPool, schema: string): Promise<void> {
+async function createTables(pool: PgPool, schema: string): Promise<void> {
   const client = await pool.connect();
   try {
     await runMigrations(client, schema);
@@ -119,7 +119,7 @@ async function prepare(pool: PgPool, schema: string): Promise<void> {
   }
 }
 
-function driver(pool: PgPool, schema: string, rest: Pick<Driver, 'kind' | 'description' | 'onError' | 'close'>): Driver {
+function makeDriver(pool: PgPool, schema: string, rest: Pick<Driver, 'kind' | 'description' | 'onError' | 'close'>): Driver {
   const factory = (
     name: string,
     options: ConstructorParameters<typeof PostgresQueueBackend>[2] & { name?: string },
@@ -135,8 +135,8 @@ function driver(pool: PgPool, schema: string, rest: Pick<Driver, 'kind' | 'descr
     factory: factory as unknown as Driver['factory'],
     connection: () => pool,
     settings: settingsTable(pool, schema),
-    turns: turnsTable(pool, schema),
-    recover: recoverBy(pool, schema),
+    fairQueueing: fairQueueingTable(pool, schema),
+    recoverStalled: recoverStalledBy(pool, schema),
     async ping() {
       await pool.query('SELECT 1');
     },
@@ -165,7 +165,7 @@ function settingsTable(pool: PgPool, schema: string): SettingsStore {
 }
 
 /** Where the queue is stands under the empty name. */
-function turnsTable(pool: PgPool, schema: string): Turns {
+function fairQueueingTable(pool: PgPool, schema: string): FairQueueing {
   const name = quoteSchemaName(schema);
   const table = `${name}.quadmill_turn`;
   // Rows that another submission holds just now are its own to set right.
@@ -192,9 +192,9 @@ function turnsTable(pool: PgPool, schema: string): Turns {
       ELSE greatest(excluded.place, turn.place + power(2, -turn.place / $4::double precision)) END
     RETURNING place`;
   return {
-    async take({ queue, above, width, halvedAfter }, caller = '', pending = 0) {
-      const lane = `${queue}:${above}`;
-      const { rows } = await pool.query<{ place: number }>(take, [queue, above, width, halvedAfter, lane, caller, pending]);
+    async nextStartTag({ queue, offset, width, halfLife }, caller = '', pending = 0) {
+      const lane = `${queue}:${offset}`;
+      const { rows } = await pool.query<{ place: number }>(take, [queue, offset, width, halfLife, lane, caller, pending]);
       return Number(rows[0]?.place ?? 1);
     },
   };
@@ -204,9 +204,10 @@ function turnsTable(pool: PgPool, schema: string): Turns {
  * As one statement; who comes second waits at the row of the last look, and then finds that it was just now. By the clock of the server: a
  * process that sleeps, or waits for the queue, would say its own late.
  */
-function recoverBy(pool: PgPool, schema: string): Recover {
+function recoverStalledBy(pool: PgPool, schema: string): RecoverStalledJobs {
   const name = quoteSchemaName(schema);
-  const told = (event: string, data: string): string => `${name}.publish_event($1, '${event}', jsonb_build_object('jobId', id, ${data}))`;
+  const publishEvent = (event: string, data: string): string =>
+    `${name}.publish_event($1, '${event}', jsonb_build_object('jobId', id, ${data}))`;
   const now = '(SELECT now FROM clock)';
   const text = `
     WITH clock AS (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now), look AS (
@@ -231,13 +232,13 @@ function recoverBy(pool: PgPool, schema: string): Recover {
       WHERE queue = $1 AND state = 'delayed' AND process_at_ms <= ${now} AND EXISTS (SELECT FROM look)
       RETURNING id
     )
-    SELECT id, true AS lost, ${told('stalled', "'prev', 'active'")}, pg_notify('bullmq_jobs', $1)::text,
-      CASE WHEN pause > 0 THEN ${told('delayed', `'delay', ${now} + pause`)} ELSE ${told('waiting', "'prev', 'active'")} END
+    SELECT id, true AS lost, ${publishEvent('stalled', "'prev', 'active'")}, pg_notify('bullmq_jobs', $1)::text,
+      CASE WHEN pause > 0 THEN ${publishEvent('delayed', `'delay', ${now} + pause`)} ELSE ${publishEvent('waiting', "'prev', 'active'")} END
     FROM back
     UNION ALL
-    SELECT id, false, ${told('waiting', "'prev', 'delayed'")}, pg_notify('bullmq_jobs', $1)::text, 0 FROM due`;
-  return async (queue, intervalMs, { firstMs, longestMs }) => {
-    const { rows } = await pool.query<{ id: string; lost: boolean }>(text, [queue, intervalMs, firstMs, longestMs]);
+    SELECT id, false, ${publishEvent('waiting', "'prev', 'delayed'")}, pg_notify('bullmq_jobs', $1)::text, 0 FROM due`;
+  return async (queue, intervalMs, { initialMs, maxMs }) => {
+    const { rows } = await pool.query<{ id: string; lost: boolean }>(text, [queue, intervalMs, initialMs, maxMs]);
     return rows.filter(({ lost }) => lost).map(({ id }) => id);
   };
 }

@@ -11,82 +11,85 @@ import { atMost } from './backend.ts';
 
 const KEY = 'workers';
 /** Who is silent for three beats, and some time for a busy machine, is not there. */
-const PACE = { beatMs: 5_000, silentMs: 20_000 };
+const HEARTBEAT = { intervalMs: 5_000, timeoutMs: 20_000 };
 const TRIES = 10;
 /** Between tries; all of them fit into what leaving may take. */
-const LONGEST_WAIT_MS = 20;
+const MAX_WAIT_MS = 20;
 /** What leaving may take of the end of a process. */
-const LEAVE_MS = 1_000;
+const DEREGISTER_MS = 1_000;
 
 /** By id: how often the process has said that it is there. */
-type Present = Readonly<Record<string, number>>;
+type Heartbeats = Readonly<Record<string, number>>;
 
-export interface Workers {
+export interface WorkerRegistry {
   /** Processes that take jobs: those that were there less than 20 seconds ago. */
   count(): number;
   close(): void;
 }
 
 /** @throws Fault service/unavailable — the queue does not answer */
-export async function watchWorkers(settings: SharedSettings, { silentMs } = PACE): Promise<Workers> {
-  const heard = new Map<string, { readonly beat: number; readonly at: number }>();
-  const take = (text: string | undefined): void => {
+export async function watchWorkerRegistry(settings: SharedSettings, { timeoutMs } = HEARTBEAT): Promise<WorkerRegistry> {
+  const lastSeen = new Map<string, { readonly beat: number; readonly at: number }>();
+  const update = (text: string | undefined): void => {
     const present = parse(text);
-    for (const id of heard.keys()) if (!(id in present)) heard.delete(id);
+    for (const id of lastSeen.keys()) if (!(id in present)) lastSeen.delete(id);
     for (const [id, beat] of Object.entries(present)) {
-      if (heard.get(id)?.beat !== beat) heard.set(id, { beat, at: performance.now() });
+      if (lastSeen.get(id)?.beat !== beat) lastSeen.set(id, { beat, at: performance.now() });
     }
   };
-  const unwatch = settings.watch(KEY, take);
-  take(await settings.get(KEY));
+  const unwatch = settings.watch(KEY, update);
+  update(await settings.get(KEY));
   return {
-    count: () => [...heard.values()].filter(({ at }) => performance.now() - at < silentMs).length,
+    count: () => [...lastSeen.values()].filter(({ at }) => performance.now() - at < timeoutMs).length,
     close: unwatch,
   };
 }
 
 /** Says that this process takes jobs, from now on until `leave`. @throws Fault service/unavailable — the queue does not answer */
-export async function joinWorkers(settings: SharedSettings, { beatMs, silentMs } = PACE): Promise<{ leave(): Promise<void> }> {
+export async function registerWorker(
+  settings: SharedSettings,
+  { intervalMs, timeoutMs } = HEARTBEAT,
+): Promise<{ deregister(): Promise<void> }> {
   const id = randomBytes(6).toString('hex');
   const known = new Map<string, { readonly beat: number; readonly times: number }>();
   let beat = 0;
   let left = false;
 
-  const say = async (): Promise<void> => {
+  const beatOnce = async (): Promise<void> => {
     beat++;
     for (let i = 0; i < TRIES; i++) {
       const text = await settings.get(KEY);
       const others = Object.entries(parse(text)).filter(([other]) => other !== id);
-      const living = others.filter(([other, its]) => isLiving(other, its, i === 0));
-      const present: Present = Object.fromEntries([...living, ...(left ? [] : [[id, beat]])]);
+      const living = others.filter(([other, its]) => isAlive(other, its, i === 0));
+      const present: Heartbeats = Object.fromEntries([...living, ...(left ? [] : [[id, beat]])]);
       if (await settings.compareAndSet(KEY, text, JSON.stringify(present))) return;
       // At the same pace, the same one would come second again and again.
-      await sleep(Math.random() * LONGEST_WAIT_MS);
+      await sleep(Math.random() * MAX_WAIT_MS);
     }
     // Others are faster, time and again: the next beat comes soon.
   };
   /** Whoever has said nothing new for twice as long as it counts is forgotten: it was killed. Beats are counted, not tries. */
-  const isLiving = (other: string, its: number, isBeat: boolean): boolean => {
+  const isAlive = (other: string, its: number, isBeat: boolean): boolean => {
     const before = known.get(other);
     const times = before?.beat === its ? before.times + (isBeat ? 1 : 0) : 0;
     known.set(other, { beat: its, times });
-    return times * beatMs < 2 * silentMs;
+    return times * intervalMs < 2 * timeoutMs;
   };
 
-  await say();
+  await beatOnce();
   // A queue that is away says so itself.
-  const timer = setInterval(() => void say().catch(() => undefined), beatMs).unref();
+  const timer = setInterval(() => void beatOnce().catch(() => undefined), intervalMs).unref();
   return {
-    async leave() {
+    async deregister() {
       left = true;
       clearInterval(timer);
-      await atMost(LEAVE_MS, say());
+      await atMost(DEREGISTER_MS, beatOnce());
     },
   };
 }
 
-function parse(text: string | undefined): Present {
-  return text === undefined ? {} : (JSON.parse(text) as Present);
+function parse(text: string | undefined): Heartbeats {
+  return text === undefined ? {} : (JSON.parse(text) as Heartbeats);
 }
 
 /** What to tell somebody whose run waits, where nobody is there to take it. */

@@ -47,38 +47,38 @@ export async function findRedisServer(): Promise<string | undefined> {
 
 /** @throws Fault service/unavailable — another process owns the directory, or the server does not come up */
 export async function startRedisServer(directory: string, version: string): Promise<PrivateServer> {
-  const claim = await lockDirectory(directory);
+  const lock = await lockDirectory(directory);
   const socket = socketOf(directory);
-  let made = false;
-  const letGo = async (): Promise<void> => {
-    if (made) await rm(dirname(socket), { recursive: true, force: true });
-    await claim.release();
+  let createdDirectory = false;
+  const release = async (): Promise<void> => {
+    if (createdDirectory) await rm(dirname(socket), { recursive: true, force: true });
+    await lock.release();
   };
   try {
     if (dirname(socket) !== directory) {
       makeSocketDirectory(dirname(socket));
-      made = true;
+      createdDirectory = true;
     }
-    const left = await answering(socket);
-    if (left === undefined) await endSilent(directory);
-    const pid = left ?? (await launch(directory, socket));
-    const endNow = (): void => {
+    const existing = await runningServerPid(socket);
+    if (existing === undefined) await endUnresponsiveServer(directory);
+    const pid = existing ?? (await launch(directory, socket));
+    const terminate = (): void => {
       if (processExists(pid)) process.kill(pid, 'SIGTERM');
     };
-    process.once('exit', endNow);
+    process.once('exit', terminate);
     return {
       socket,
       version,
       pid,
-      adopted: left !== undefined,
+      adopted: existing !== undefined,
       async stop() {
-        process.off('exit', endNow);
+        process.off('exit', terminate);
         await end(pid);
-        await letGo();
+        await release();
       },
     };
   } catch (error) {
-    await letGo();
+    await release();
     throw error;
   }
 }
@@ -107,7 +107,7 @@ function makeSocketDirectory(path: string): void {
 }
 
 /** The process id of the server that answers at `socket`, once it has loaded its data; undefined: none does. One attempt. */
-async function answering(socket: string): Promise<number | undefined> {
+async function runningServerPid(socket: string): Promise<number | undefined> {
   const client = connect({ socket }, { maxRetriesPerRequest: null, connectTimeout: 1_000, retryStrategy: () => null });
   try {
     const information = await client.info('server');
@@ -121,7 +121,7 @@ async function answering(socket: string): Promise<number | undefined> {
 }
 
 /** Ends a server of this directory that runs but does not answer, so that two never write the same file. */
-async function endSilent(directory: string): Promise<void> {
+async function endUnresponsiveServer(directory: string): Promise<void> {
   let pid: number;
   try {
     pid = Number((await readFile(join(directory, 'redis.pid'), 'utf8')).trim());
@@ -167,7 +167,7 @@ async function launch(directory: string, socket: string): Promise<number> {
   });
   const deadline = Date.now() + START_MS;
   while (ended === undefined && Date.now() < deadline) {
-    const pid = await answering(socket);
+    const pid = await runningServerPid(socket);
     if (pid !== undefined) return pid;
     await new Promise((resolve) => setTimeout(resolve, 25));
   }

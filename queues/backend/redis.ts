@@ -3,8 +3,8 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { Fault } from '../../src/core/fault.ts';
 import { redact } from '../../src/core/redact.ts';
 import type { Driver } from './driver.ts';
-import type { Turns } from './fair-queueing.ts';
-import type { Recover } from './lost.ts';
+import type { FairQueueing } from './fair-queueing.ts';
+import type { RecoverStalledJobs } from './lost.ts';
 import type { SettingsStore } from './settings.ts';
 
 const CONNECT_MS = 2_000;
@@ -25,7 +25,7 @@ export async function openRedis(
   // Commands of producers fail while the connection is away; those of consumers wait for it.
   const producer = connect(address, { enableOfflineQueue: false, maxRetriesPerRequest: 0, connectTimeout: CONNECT_MS, retryStrategy });
   try {
-    await ready(producer, description);
+    await waitUntilReady(producer, description);
   } catch (error) {
     closed = true;
     producer.disconnect();
@@ -38,8 +38,8 @@ export async function openRedis(
     factory: undefined,
     connection: (role) => (role === 'producer' ? producer : consumer),
     settings: settingsHash(producer, `${prefix}:quadmill:settings`),
-    turns: turnsHash(producer, prefix),
-    recover: recoverBy(producer, prefix),
+    fairQueueing: fairQueueingHash(producer, prefix),
+    recoverStalled: recoverStalledBy(producer, prefix),
     // BullMQ's objects tell what happens on these connections.
     onError: () => undefined,
     async ping() {
@@ -66,16 +66,16 @@ export function connect(address: RedisAddress, options: RedisOptions): Redis {
   return client;
 }
 
-function ready(client: Redis, description: string): Promise<void> {
+function waitUntilReady(client: Redis, description: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    let last: Error | undefined;
+    let lastError: Error | undefined;
     const fail = (): void => {
-      const why = last === undefined ? `no answer within ${CONNECT_MS / 1000} s` : last.message;
-      reject(new Fault('service/unavailable', `The queue (${description}) cannot be reached: ${why}`, { cause: last }));
+      const why = lastError === undefined ? `no answer within ${CONNECT_MS / 1000} s` : lastError.message;
+      reject(new Fault('service/unavailable', `The queue (${description}) cannot be reached: ${why}`, { cause: lastError }));
     };
     const timer = setTimeout(fail, CONNECT_MS);
     client.on('error', (error) => {
-      last = error;
+      lastError = error;
     });
     client.once('ready', () => {
       clearTimeout(timer);
@@ -107,7 +107,7 @@ function settingsHash(client: Redis, hash: string): SettingsStore {
 }
 
 /** BullMQ's score of a waiting job is its priority times 2^32, and the order of arrival. Where the queue is stands under the empty name. */
-const TAKE_TURN = `
+const NEXT_START_TAG = `
 local above, width, halved, pending, caller = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
 local unit = 4294967296
 local from, to = string.format('%.0f', (above + 1) * unit), string.format('(%.0f', (above + width + 1) * unit)
@@ -130,24 +130,26 @@ place = string.format('%.17g', place)
 if caller ~= '' then redis.call('HSET', KEYS[2], caller, place) end
 return place`;
 
-function turnsHash(client: Redis, prefix: string): Turns {
-  client.defineCommand('quadmillTakeTurn', { numberOfKeys: 4, lua: TAKE_TURN });
-  const { quadmillTakeTurn } = client as unknown as { quadmillTakeTurn(...values: readonly (string | number)[]): Promise<string> };
+function fairQueueingHash(client: Redis, prefix: string): FairQueueing {
+  client.defineCommand('quadmillNextStartTag', { numberOfKeys: 4, lua: NEXT_START_TAG });
+  const { quadmillNextStartTag } = client as unknown as {
+    quadmillNextStartTag(...values: readonly (string | number)[]): Promise<string>;
+  };
   return {
-    async take({ queue, above, width, halvedAfter }, caller = '', pending = 0) {
+    async nextStartTag({ queue, offset, width, halfLife }, caller = '', pending = 0) {
       const [waiting, delayed, active] = ['prioritized', 'delayed', 'active'].map((name) => `${prefix}:${queue}:${name}`) as [
         string,
         string,
         string,
       ];
-      const keys = [waiting, `${prefix}:quadmill:turns:${queue}:${above}`, delayed, active];
-      return Number(await quadmillTakeTurn.call(client, ...keys, above, width, halvedAfter, pending, caller));
+      const keys = [waiting, `${prefix}:quadmill:turns:${queue}:${offset}`, delayed, active];
+      return Number(await quadmillNextStartTag.call(client, ...keys, offset, width, halfLife, pending, caller));
     },
   };
 }
 
 /** With BullMQ's keys and events: marks of the look before, the order of priorities, and what wakes workers that wait. */
-const RECOVER = `
+const RECOVER_STALLED = `
 local check, stalled, active, wait, prioritized, delayed, counter, marker, events, meta = unpack(KEYS)
 local job, interval, first, longest = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local call = redis.call
@@ -192,13 +194,24 @@ local due = call('ZRANGE', delayed, 0, 0, 'WITHSCORES')[2]
 if #lost > 0 and due then call('ZADD', marker, tonumber(due) / 4096, '1') end
 return lost`;
 
-function recoverBy(client: Redis, prefix: string): Recover {
-  client.defineCommand('quadmillRecover', { numberOfKeys: RECOVER_KEYS.length, lua: RECOVER });
+function recoverStalledBy(client: Redis, prefix: string): RecoverStalledJobs {
+  client.defineCommand('quadmillRecover', { numberOfKeys: RECOVER_STALLED_KEYS.length, lua: RECOVER_STALLED });
   const { quadmillRecover } = client as unknown as { quadmillRecover(...values: readonly (string | number)[]): Promise<readonly string[]> };
-  return (queue, intervalMs, { firstMs, longestMs }) => {
-    const keys = RECOVER_KEYS.map((name) => `${prefix}:${queue}:${name}`);
-    return quadmillRecover.call(client, ...keys, `${prefix}:${queue}:`, intervalMs, firstMs, longestMs);
+  return (queue, intervalMs, { initialMs, maxMs }) => {
+    const keys = RECOVER_STALLED_KEYS.map((name) => `${prefix}:${queue}:${name}`);
+    return quadmillRecover.call(client, ...keys, `${prefix}:${queue}:`, intervalMs, initialMs, maxMs);
   };
 }
 
-const RECOVER_KEYS = ['stalled-check', 'stalled', 'active', 'wait', 'prioritized', 'delayed', 'pc', 'marker', 'events', 'meta'] as const;
+const RECOVER_STALLED_KEYS = [
+  'stalled-check',
+  'stalled',
+  'active',
+  'wait',
+  'prioritized',
+  'delayed',
+  'pc',
+  'marker',
+  'events',
+  'meta',
+] as const;

@@ -24,12 +24,12 @@ export function watchSettings(store: SettingsStore): WatchedSettings {
     { value: string | undefined; known: boolean; readonly listeners: Set<(value: string | undefined) => void> }
   >();
   let timer: NodeJS.Timeout | undefined;
-  let asking = false;
+  let polling = false;
   /** Reads and own changes in the order of their beginning; an answer that comes after a later one's is out of date. */
-  let begun = 0;
-  let told = 0;
+  let started = 0;
+  let applied = 0;
 
-  const tell = (key: string, value: string | undefined): void => {
+  const notify = (key: string, value: string | undefined): void => {
     const entry = watched.get(key);
     if (entry === undefined || (entry.known && entry.value === value)) return;
     const first = !entry.known;
@@ -39,26 +39,26 @@ export function watchSettings(store: SettingsStore): WatchedSettings {
   };
 
   const read = async (keys: readonly string[]): Promise<readonly (string | undefined)[]> => {
-    const turn = ++begun;
+    const sequence = ++started;
     const values = await store.read(keys);
-    if (turn > told) {
-      told = turn;
+    if (sequence > applied) {
+      applied = sequence;
       keys.forEach((key, i) => {
-        tell(key, values[i]);
+        notify(key, values[i]);
       });
     }
     return values;
   };
 
-  const ask = async (): Promise<void> => {
-    if (asking || watched.size === 0) return;
-    asking = true;
+  const poll = async (): Promise<void> => {
+    if (polling || watched.size === 0) return;
+    polling = true;
     try {
       await read([...watched.keys()]);
     } catch {
       // The queue is away: its connection reports that itself, and the next round asks again.
     } finally {
-      asking = false;
+      polling = false;
     }
   };
 
@@ -68,8 +68,8 @@ export function watchSettings(store: SettingsStore): WatchedSettings {
     async compareAndSet(key, expected, value) {
       const done = await store.compareAndSet(key, expected, value);
       if (done) {
-        told = ++begun;
-        tell(key, value);
+        applied = ++started;
+        notify(key, value);
       }
       return done;
     },
@@ -78,7 +78,7 @@ export function watchSettings(store: SettingsStore): WatchedSettings {
       const entry = watched.get(key) ?? { value: undefined, known: false, listeners: new Set() };
       watched.set(key, entry);
       entry.listeners.add(changed);
-      timer ??= setInterval(() => void ask(), INTERVAL_MS).unref();
+      timer ??= setInterval(() => void poll(), INTERVAL_MS).unref();
       return () => {
         entry.listeners.delete(changed);
         if (entry.listeners.size === 0) watched.delete(key);

@@ -15,11 +15,11 @@ interface Prepared {
 }
 
 /** The queue has about a hundred texts; beyond this, the session's memory is not to grow. */
-const MOST = 1_000;
+const MAX_PREPARED = 1_000;
 /** A table has got other columns since the statement was parsed. @see PostgreSQL, appendix A, feature_not_supported */
 const RESULT_CHANGED = '0A000';
 
-export class Statements {
+export class PreparedStatements {
   private readonly database: PGlite;
   private readonly known = new Map<string, Prepared>();
   private count = 0;
@@ -31,7 +31,7 @@ export class Statements {
   /** One statement. Only one call at a time: the session is the caller's for as long as it takes. */
   async run(text: string, values: readonly unknown[]): Promise<Results | undefined> {
     const known = this.known.get(text);
-    if (known === undefined && this.known.size >= MOST) return this.database.query(text, [...values]);
+    if (known === undefined && this.known.size >= MAX_PREPARED) return this.database.query(text, [...values]);
     try {
       return await this.execute(known ?? (await this.prepare(text)), values);
     } catch (error) {

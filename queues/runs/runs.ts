@@ -12,7 +12,7 @@ import { Fault } from '../../src/core/fault.ts';
 import { redact } from '../../src/core/redact.ts';
 import { traceRun } from '../../src/core/telemetry/trace.ts';
 import { atMost, type QueueBackend, within } from '../backend/backend.ts';
-import { laneOf, priorityOf, USUAL_URGENCY } from '../backend/fair-queueing.ts';
+import { bandOf, DEFAULT_URGENCY, priorityOf } from '../backend/fair-queueing.ts';
 import {
   ANNOUNCE_QUEUE,
   type Order,
@@ -135,12 +135,12 @@ export async function openRuns(
   const pending = new Map<string, number>();
 
   async function addInTurn(payload: RunPayload, caller: string, urgency: number): Promise<void> {
-    const lane = laneOf(workQueueOf(payload.service), urgency);
+    const lane = bandOf(workQueueOf(payload.service), urgency);
     const key = `${lane.queue} ${urgency} ${caller}`;
     const before = pending.get(key) ?? 0;
     pending.set(key, before + 1);
     try {
-      await add(payload, priorityOf(lane, await backend.turns.take(lane, caller, before)));
+      await add(payload, priorityOf(lane, await backend.fairQueueing.nextStartTag(lane, caller, before)));
     } finally {
       const after = (pending.get(key) ?? 1) - 1;
       if (after > 0) pending.set(key, after);
@@ -236,7 +236,7 @@ export async function openRuns(
   return {
     get,
 
-    async submit(request, { idempotencyKey, digest = digestOf(request), source, caller, urgency = USUAL_URGENCY }) {
+    async submit(request, { idempotencyKey, digest = digestOf(request), source, caller, urgency = DEFAULT_URGENCY }) {
       const origin = { source, caller: caller ?? (source === undefined ? 'anonymous' : 'kafka'), urgency };
       return within(ANSWER_MS, submitOnce(request, idempotencyKey, digest, origin), 'The run may not have been queued');
     },

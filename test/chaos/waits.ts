@@ -4,7 +4,7 @@
  * A job that may be taken waits for a place, and for nothing else. One that was lost waits for its pause besides, which grows with each loss:
  * that bounds how often a run is started, and lets the others go on.
  */
-import { type LostPause, pauseAfter } from '../../queues/backend/lost.ts';
+import { backoffAfter, type StalledBackoff } from '../../queues/backend/lost.ts';
 import { RUN_PAUSE, SLICE_PAUSE } from '../../workers/host.ts';
 import { type Delays, LOOK_MS } from './delays.ts';
 import type { Ledger } from './ledger.ts';
@@ -12,7 +12,7 @@ import type { JobEvents, QueueEvent, QueueName } from './recovery.ts';
 import { coveredMs, type Span, spanOf } from './spans.ts';
 import { STALLED_SECONDS } from './world.ts';
 
-const PAUSES: Readonly<Record<QueueName, LostPause>> = { transform: RUN_PAUSE, slice: SLICE_PAUSE };
+const PAUSES: Readonly<Record<QueueName, StalledBackoff>> = { transform: RUN_PAUSE, slice: SLICE_PAUSE };
 /** The clocks of the worker, which computes when a pause is over, and of Redis, which orders events, are read one after the other. */
 const CLOCKS_MS = 25;
 /** As in `recovery.ts`: a look finds what nobody was told of, and a worker that waits takes it. */
@@ -56,11 +56,11 @@ function waitsOf(all: readonly QueueEvent[]): readonly Span[] {
   });
 }
 
-function judgePauses(job: string, all: readonly QueueEvent[], pause: LostPause, ledger: Ledger): void {
+function judgePauses(job: string, all: readonly QueueEvent[], pause: StalledBackoff, ledger: Ledger): void {
   let losses = 0;
   for (const [i, { event, at }] of all.entries()) {
     if (event !== 'stalled') continue;
-    const pauseMs = pauseAfter(++losses, pause);
+    const pauseMs = backoffAfter(++losses, pause);
     const next = all.slice(i).find((later) => later.event === 'active');
     if (next === undefined || next.at - at >= pauseMs - CLOCKS_MS) continue;
     ledger.violation(

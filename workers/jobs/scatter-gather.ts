@@ -8,7 +8,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job, JobsOptions, Queue } from 'bullmq';
 import { atMost } from '../../queues/backend/backend.ts';
-import { laneOf, prioritiesFrom, type Turns, urgencyOf } from '../../queues/backend/fair-queueing.ts';
+import { bandOf, type FairQueueing, prioritiesFrom, urgencyOf } from '../../queues/backend/fair-queueing.ts';
 import { SLICE_QUEUE, type SlicePayload, type SliceResult, type TransformPayload, type TransformResult } from '../../queues/jobs.ts';
 import { decodeFault } from '../../queues/runs/outcome.ts';
 import { LinkedAbort } from '../../src/core/abort.ts';
@@ -37,7 +37,7 @@ const KEEP = { age: 24 * 3600 };
 
 export class Share {
   private readonly queue: SliceQueue;
-  private readonly turns: Turns;
+  private readonly turns: FairQueueing;
   private readonly job: Job<TransformPayload, TransformResult>;
   private readonly task: Task;
   private readonly turn: Turn;
@@ -47,7 +47,7 @@ export class Share {
   private work: Promise<readonly SliceResult[]> | undefined;
 
   /** @param job the transform job, at its present start */
-  constructor(queue: SliceQueue, turns: Turns, job: Job<TransformPayload, TransformResult>, task: Task, turn: Turn) {
+  constructor(queue: SliceQueue, turns: FairQueueing, job: Job<TransformPayload, TransformResult>, task: Task, turn: Turn) {
     this.queue = queue;
     this.turns = turns;
     this.job = job;
@@ -88,8 +88,8 @@ export class Share {
     this.ids = slices.map(({ index }) => `${start}-${index}`);
     const backoff = { type: 'exponential', delay: Math.min(SHORT_MS, retryMsOf(opts)) };
     const options = { attempts: Math.min(SLICE_ATTEMPTS, opts.attempts ?? 1), backoff, removeOnComplete: KEEP, removeOnFail: KEEP };
-    const lane = laneOf(SLICE_QUEUE, urgencyOf(opts.priority ?? 0));
-    const first = await this.turns.take(lane, undefined).catch(notQueued);
+    const lane = bandOf(SLICE_QUEUE, urgencyOf(opts.priority ?? 0));
+    const first = await this.turns.nextStartTag(lane, undefined).catch(notQueued);
     const priorities = prioritiesFrom(lane, first, slices.length);
     const jobs = slices.map((slice, i) => ({
       name: SLICE_QUEUE,

@@ -42,7 +42,7 @@ export function transformAttempts(
       const task = await taskOf(data, String(job.attemptsStarted), settings);
       METRICS.attempts.inc();
       logger.info({ ...fieldsOf(job), service: data.service, mapping: data.mappings }, 'run started');
-      const share = new Share(slices, backend.turns, job, task, turn);
+      const share = new Share(slices, backend.fairQueueing, job, task, turn);
       try {
         const result = await pool.run(task, {
           ...turn,

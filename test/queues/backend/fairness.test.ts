@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Worker } from 'bullmq';
 import { openBackend, type QueueBackend } from '../../../queues/backend/backend.ts';
-import { laneOf, prioritiesFrom, priorityOf, URGENCIES, USUAL_URGENCY, urgencyOf } from '../../../queues/backend/fair-queueing.ts';
-import type { LostPause } from '../../../queues/backend/lost.ts';
+import { bandOf, DEFAULT_URGENCY, prioritiesFrom, priorityOf, URGENCY_LEVELS, urgencyOf } from '../../../queues/backend/fair-queueing.ts';
+import type { StalledBackoff } from '../../../queues/backend/lost.ts';
 import { SLICE_QUEUE, TRANSFORM_QUEUE, type TransformRequest } from '../../../queues/jobs.ts';
 import { openRuns } from '../../../queues/runs/runs.ts';
 import { openConfig } from '../../../src/config/store.ts';
@@ -26,11 +26,11 @@ const LIMIT_MS = 180_000;
 const logger = quietLogger();
 
 describe('places and priorities', () => {
-  const lane = laneOf(TRANSFORM_QUEUE, USUAL_URGENCY);
+  const lane = bandOf(TRANSFORM_QUEUE, DEFAULT_URGENCY);
 
   test('of an urgency lie between those of its neighbours, and within what BullMQ takes', () => {
-    for (let urgency = 0; urgency < URGENCIES; urgency++) {
-      const band = laneOf(TRANSFORM_QUEUE, urgency);
+    for (let urgency = 0; urgency < URGENCY_LEVELS; urgency++) {
+      const band = bandOf(TRANSFORM_QUEUE, urgency);
       for (const place of [0, 1, 1.5, 10_000, 1e9]) {
         expect(urgencyOf(priorityOf(band, place))).toBe(urgency);
         expect(priorityOf(band, place)).toBeGreaterThan(0);
@@ -41,9 +41,9 @@ describe('places and priorities', () => {
 
   test('go up by one at first, never down, and a million of them are far from the end', () => {
     const priorities = prioritiesFrom(lane, 1, 1_000_000);
-    expect(priorities.slice(0, 20)).toEqual(Array.from({ length: 20 }, (_, i) => lane.above + 1 + i));
+    expect(priorities.slice(0, 20)).toEqual(Array.from({ length: 20 }, (_, i) => lane.offset + 1 + i));
     expect(priorities.every((priority, i) => i === 0 || priority >= (priorities[i - 1] as number))).toBe(true);
-    expect((priorities.at(-1) as number) - lane.above).toBeLessThan(lane.width / 2);
+    expect((priorities.at(-1) as number) - lane.offset).toBeLessThan(lane.width / 2);
   });
 });
 
@@ -163,9 +163,9 @@ function suite(queue: TestQueue): void {
       await open();
       const waiting = (await backend.queue(TRANSFORM_QUEUE).getPrioritized()).map(({ id }) => id as string);
       expect(waiting.length).toBeGreaterThanOrEqual(100);
-      const lane = laneOf(TRANSFORM_QUEUE, USUAL_URGENCY);
+      const lane = bandOf(TRANSFORM_QUEUE, DEFAULT_URGENCY);
       // Places that were taken and not used, as by a process that died in between.
-      for (let i = 0; i < 5; i++) await backend.turns.take(lane, 'many');
+      for (let i = 0; i < 5; i++) await backend.fairQueueing.nextStartTag(lane, 'many');
       const [more, few] = [await submitMany('many', 5), await submitMany('few', 5)];
       const taken = await work(TRANSFORM_QUEUE);
       const all = [...waiting, ...more, ...few];
@@ -174,14 +174,14 @@ function suite(queue: TestQueue): void {
       expect(taken.indexOf(few.at(-1) as string)).toBeLessThanOrEqual(12);
       expect(inOrder(taken, more)).toEqual(more);
       expect(taken.slice(-5)).toEqual(more);
-      expect(await backend.turns.take(lane, 'many')).toBe(1);
-      expect(await backend.turns.take(lane, 'other')).toBe(1);
+      expect(await backend.fairQueueing.nextStartTag(lane, 'many')).toBe(1);
+      expect(await backend.fairQueueing.nextStartTag(lane, 'other')).toBe(1);
     },
     LIMIT_MS,
   );
 
   /** A worker that takes one job, and is as good as dead from then on, but for its looks for lost jobs. */
-  async function loseNext(pause: LostPause): Promise<{ readonly id: string; readonly worker: Worker }> {
+  async function loseNext(pause: StalledBackoff): Promise<{ readonly id: string; readonly worker: Worker }> {
     const dead = { skipLockRenewal: true, lockDuration: 100, stalledInterval: 200, lostPause: pause };
     const worker = backend.worker(TRANSFORM_QUEUE, () => new Promise(() => undefined), dead);
     const active = once(worker, 'active');
@@ -208,7 +208,7 @@ function suite(queue: TestQueue): void {
   test('a run whose worker is lost again and again waits longer each time, and others are mapped meanwhile', async () => {
     await open();
     const [lost, ...others] = (await submitMany('a', 4)) as [string, ...string[]];
-    const pause = { firstMs: 300, longestMs: 1_000 };
+    const pause = { initialMs: 300, maxMs: 1_000 };
     const pauses: number[] = [];
     for (let losses = 1; losses <= 4; losses++) {
       // Its turn has come each time: it was there first.
@@ -234,7 +234,7 @@ function suite(queue: TestQueue): void {
     await open();
     await submit('a');
     const many = await submitMany('many', 30);
-    const { id: lost, worker } = await loseNext({ firstMs: 1_000, longestMs: 1_000 });
+    const { id: lost, worker } = await loseNext({ initialMs: 1_000, maxMs: 1_000 });
     expect(await takeNext(20)).toEqual(many.slice(0, 20));
     await submit('many');
     await sleep(1_500);
@@ -251,7 +251,7 @@ function suite(queue: TestQueue): void {
     await open();
     const early = await submitMany('a', 20);
     expect(await takeNext(19)).toEqual(early.slice(0, 19));
-    const { id, worker } = await loseNext({ firstMs: 50, longestMs: 50 });
+    const { id, worker } = await loseNext({ initialMs: 50, maxMs: 50 });
     expect(id).toBe(early.at(-1));
     await submitMany('b', 3);
     await submitMany('a', 3);

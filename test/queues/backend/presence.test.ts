@@ -2,12 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { openBackend } from '../../../queues/backend/backend.ts';
-import { joinWorkers, watchWorkers } from '../../../queues/backend/presence.ts';
+import { registerWorker, watchWorkerRegistry } from '../../../queues/backend/presence.ts';
 import type { SharedSettings } from '../../../src/config/store.ts';
 import { quietLogger } from '../../../src/core/telemetry/observe.ts';
 import { QUEUES, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
 
-const PACE = { beatMs: 50, silentMs: 1_500 };
+const PACE = { intervalMs: 50, timeoutMs: 1_500 };
 
 async function until(done: () => boolean, waitMs: number): Promise<void> {
   for (const end = performance.now() + waitMs; !done() && performance.now() < end; ) await sleep(20);
@@ -27,7 +27,7 @@ test('a worker that others are faster than does not take a living one for killed
     },
     watch: () => () => undefined,
   };
-  const { leave } = await joinWorkers(settings);
+  const { deregister: leave } = await registerWorker(settings);
   expect([refused, Object.keys(JSON.parse(text))]).toEqual([10, ['other', expect.any(String)]]);
   await leave();
   expect(Object.keys(JSON.parse(text))).toEqual(['other']);
@@ -50,26 +50,26 @@ describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
         compareAndSet: (key, expected, value) => backend.settings.compareAndSet(key, expected, value),
         watch: () => () => undefined,
       };
-      const workers = await watchWorkers(backend.settings, PACE);
+      const workers = await watchWorkerRegistry(backend.settings, PACE);
       try {
         expect(workers.count()).toBe(0);
-        const many = await Promise.all(Array.from({ length: 5 }, () => joinWorkers(backend.settings, PACE)));
-        const dying = await joinWorkers(mortal, PACE);
+        const many = await Promise.all(Array.from({ length: 5 }, () => registerWorker(backend.settings, PACE)));
+        const dying = await registerWorker(mortal, PACE);
         await until(() => workers.count() === 6, 2_000);
-        await sleep(PACE.silentMs + 500);
+        await sleep(PACE.timeoutMs + 500);
         expect(workers.count()).toBe(6);
-        await many[0]?.leave();
+        await many[0]?.deregister();
         await until(() => workers.count() === 5, 1_000);
         killed = true;
-        await until(() => workers.count() === 4, PACE.silentMs + 3_000);
+        await until(() => workers.count() === 4, PACE.timeoutMs + 3_000);
         // Those who are left forget it, and who begins to count then does not count it.
-        await sleep(2 * PACE.silentMs);
-        const later = await watchWorkers(backend.settings, PACE);
+        await sleep(2 * PACE.timeoutMs);
+        const later = await watchWorkerRegistry(backend.settings, PACE);
         expect(later.count()).toBe(4);
         later.close();
-        await Promise.all(many.slice(1).map((one) => one.leave()));
+        await Promise.all(many.slice(1).map((one) => one.deregister()));
         await until(() => workers.count() === 0, 1_000);
-        await dying.leave();
+        await dying.deregister();
       } finally {
         workers.close();
         await backend.close();
