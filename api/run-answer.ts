@@ -1,7 +1,7 @@
 /** What every `/process` shares: a request becomes a run; its outcome becomes the answer. */
 
 import { NO_WORKERS } from '../queues/backend/presence.ts';
-import type { Order, Outcome, RunView } from '../queues/jobs.ts';
+import type { Outcome, RunView, ServiceRequest } from '../queues/jobs.ts';
 import type { Snapshot } from '../src/config/options/options.ts';
 import { Fault } from '../src/core/fault.ts';
 import { redact } from '../src/core/redact.ts';
@@ -34,7 +34,7 @@ export const RUN_HEADERS: readonly Parameter[] = [
  *
  * @throws Fault whatever `request` throws; request/conflict — a used key; service/unavailable
  */
-export async function answerRun(api: Api, call: Call, request: (snapshot: Snapshot) => Promise<Order>): Promise<Reply> {
+export async function answerRun(api: Api, call: Call, request: (snapshot: Snapshot) => Promise<ServiceRequest>): Promise<Reply> {
   if (api.draining.aborted) throw new Fault('service/unavailable', 'This process is about to end and takes no more runs');
   const preference = readPreference(call);
   const idempotencyKey = call.parameters['Idempotency-Key'] as string | undefined;
@@ -93,7 +93,7 @@ function listener(): { readonly heard: Promise<undefined>; readonly hear: () => 
   return { heard, hear };
 }
 
-async function accepted(api: Api, call: Call, id: string, request: Order, applied: string): Promise<Reply> {
+async function accepted(api: Api, call: Call, id: string, request: ServiceRequest, applied: string): Promise<Reply> {
   const view = await withinQueueWait(api, api.runs.get(id)).catch((error) => {
     if (error instanceof Fault && error.code === 'service/unavailable') return undefined;
     throw error;
@@ -126,7 +126,7 @@ export function withReason(
 }
 
 /** What is known of a run that was taken when the queue cannot be asked any more. */
-function freshView(id: string, request: Order): RunView {
+function freshView(id: string, request: ServiceRequest): RunView {
   return {
     id,
     service: request.service,

@@ -4,7 +4,7 @@ import type { Snapshot } from '../src/config/options/options.ts';
 import { Fault } from '../src/core/fault.ts';
 import type { Logger } from '../src/core/telemetry/observe.ts';
 import type { EmbeddedStore } from '../src/targets/embedded/embedded.ts';
-import { usualStoreMemoryMb } from '../workers/threads/memory.ts';
+import { defaultStoreMemoryMb } from '../workers/threads/memory.ts';
 
 /**
  * The embedded store, where this process is the one that has it: with the graph writer's routes and the workers that carry out its runs
@@ -28,7 +28,7 @@ export async function openStore(
       warn: (message) => logger.warn({ detail: message }, 'embedded store'),
       querySeconds: snapshot.EMBEDDED_QUERY_SECONDS,
       updateSeconds: 5 * snapshot.EMBEDDED_QUERY_SECONDS,
-      memoryBytes: (snapshot.EMBEDDED_MEMORY_MB ?? usualStoreMemoryMb()) * 1_000_000,
+      memoryBytes: (snapshot.EMBEDDED_MEMORY_MB ?? defaultStoreMemoryMb()) * 1_000_000,
     });
     logger.info({ directory, quads: store.quads }, 'embedded store opened');
     return store;

@@ -80,7 +80,7 @@ export interface WriterRequest {
 }
 
 /** What a run is asked to do. */
-export type Order = TransformRequest | WriterRequest;
+export type ServiceRequest = TransformRequest | WriterRequest;
 
 /** The message that started a run. */
 export interface RunSource {
@@ -93,7 +93,7 @@ export interface RunSource {
 }
 
 /** What every job of a run carries. */
-interface Submission {
+interface RunMetadata {
   readonly runId: string;
   /** ISO 8601 with zone. */
   readonly submittedAt: string;
@@ -107,8 +107,8 @@ interface Submission {
   readonly cancelled?: boolean;
 }
 
-export interface TransformPayload extends TransformRequest, Submission {}
-export interface WritePayload extends WriterRequest, Submission {}
+export interface TransformPayload extends TransformRequest, RunMetadata {}
+export interface WritePayload extends WriterRequest, RunMetadata {}
 export type RunPayload = TransformPayload | WritePayload;
 
 /** Names of the queues; a run's jobs have the run's id in both. */
@@ -203,7 +203,7 @@ export interface RunProgress extends Progress {
 }
 
 /** What every 200 body of `/process` says. @see decisions §2 */
-interface RunFigures {
+interface ReportBase {
   /** Milliseconds, from taken to done. */
   readonly processingTime: number;
   readonly runId: string;
@@ -214,7 +214,7 @@ interface RunFigures {
 }
 
 /** 200 body of a transformer. */
-export interface SuccessReport extends RunFigures {
+export interface SuccessReport extends ReportBase {
   /** Not of the SQL transformer, which has no input files. */
   readonly input?: readonly string[];
   readonly successfulIterations: number;
@@ -226,7 +226,7 @@ export interface SuccessReport extends RunFigures {
 }
 
 /** 200 body of the graph writer: its processing report. `records` are statements of the input. */
-export interface WriterReport extends RunFigures {
+export interface WriterReport extends ReportBase {
   readonly input: readonly string[];
   /** For a person, without passwords. */
   readonly target: string;

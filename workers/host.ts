@@ -23,11 +23,11 @@ import type { Snapshot } from '../src/config/options/options.ts';
 import type { ConfigStore } from '../src/config/store.ts';
 import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
 import type { DatabaseAccess } from '../src/run/request.ts';
-import { announce, type Say } from './jobs/announce.ts';
+import { announce, type PublishOutcome } from './jobs/announce.ts';
 import { sliceAttempts } from './jobs/slices.ts';
-import { clearRun, transformAttempts } from './jobs/transform.ts';
-import { clearWrite, writeAttempts } from './jobs/write.ts';
-import { usualProcessMemoryMb, watchMemory } from './threads/memory.ts';
+import { cleanUpRun, transformAttempts } from './jobs/transform.ts';
+import { cleanUpWrite, writeAttempts } from './jobs/write.ts';
+import { defaultProcessMemoryMb, watchMemory } from './threads/memory.ts';
 import { ThreadPool } from './threads/pool.ts';
 
 export interface Workers {
@@ -46,7 +46,7 @@ export interface HostOptions {
   /** URL of a module that exports `executeRun`; only tests give one. */
   readonly engine?: string;
   /** Undefined: outcomes make no messages. */
-  readonly say?: Say;
+  readonly publish?: PublishOutcome;
   /** The embedded store, where it is this process that has it. */
   readonly store?: { readonly endpoint: string };
 }
@@ -54,11 +54,11 @@ export interface HostOptions {
 /** Announcing takes milliseconds, and must not wait behind itself when many runs end at once. */
 const ANNOUNCE_CONCURRENCY = 8;
 /** A run that takes its workers along, until MAX_STARTS ends it, is not to keep the others from being mapped. */
-export const RUN_PAUSE: StalledBackoff = { initialMs: 1_000, maxMs: 60_000 };
+export const RUN_BACKOFF: StalledBackoff = { initialMs: 1_000, maxMs: 60_000 };
 /** The run of a slice keeps its place meanwhile. */
-export const SLICE_PAUSE: StalledBackoff = { initialMs: 1_000, maxMs: 1_000 };
+export const SLICE_BACKOFF: StalledBackoff = { initialMs: 1_000, maxMs: 1_000 };
 /** What an aborted run gets to stop, and the last announcements to go out. */
-const LAST_MS = 5_000;
+const STOP_GRACE_MS = 5_000;
 
 /** Takes jobs until `drain`. The settings are those of `config` at this moment, but for the database of the SQL transformer. */
 export async function startWorkers(
@@ -91,30 +91,35 @@ export async function startWorkers(
   const mapping = backend.worker<TransformPayload, TransformResult>(
     TRANSFORM_QUEUE,
     (job, token) => transforms.process(job, token as string),
-    { ...common, stalledBackoff: RUN_PAUSE, concurrency: snapshot.WORKER_CONCURRENCY },
+    { ...common, stalledBackoff: RUN_BACKOFF, concurrency: snapshot.WORKER_CONCURRENCY },
   );
   // As many again: transform jobs that wait for slices must not keep the slices from being taken.
   const slicing = backend.worker<SlicePayload, SliceResult>(SLICE_QUEUE, (job, token) => slices.process(job, token as string), {
     ...common,
-    stalledBackoff: SLICE_PAUSE,
+    stalledBackoff: SLICE_BACKOFF,
     concurrency: snapshot.WORKER_CONCURRENCY,
   });
   const writing = backend.worker<WritePayload, WriteResult>(WRITE_QUEUE, (job, token) => writes.process(job, token as string), {
     ...common,
-    stalledBackoff: RUN_PAUSE,
+    stalledBackoff: RUN_BACKOFF,
     concurrency: snapshot.WRITE_CONCURRENCY,
   });
-  const clear = (run: RunPayload): Promise<void> => (run.service === 'graph-writer' ? clearWrite(run, settings) : clearRun(run, settings));
-  const announcing = backend.worker<RunPayload, Outcome>(ANNOUNCE_QUEUE, (job) => announce(job, { say: options.say, clear }, logger), {
-    ...common,
-    concurrency: ANNOUNCE_CONCURRENCY,
-  });
-  const taking = [
+  const cleanUp = (run: RunPayload): Promise<void> =>
+    run.service === 'graph-writer' ? cleanUpWrite(run, settings) : cleanUpRun(run, settings);
+  const announcing = backend.worker<RunPayload, Outcome>(
+    ANNOUNCE_QUEUE,
+    (job) => announce(job, { publish: options.publish, cleanUp }, logger),
+    {
+      ...common,
+      concurrency: ANNOUNCE_CONCURRENCY,
+    },
+  );
+  const jobWorkers = [
     { worker: mapping, attempts: transforms, name: TRANSFORM_QUEUE, noun: 'run' },
     { worker: slicing, attempts: slices, name: SLICE_QUEUE, noun: 'slice' },
     { worker: writing, attempts: writes, name: WRITE_QUEUE, noun: 'run' },
   ] as const;
-  for (const { worker, attempts, noun } of taking) {
+  for (const { worker, attempts, noun } of jobWorkers) {
     worker.on('lockRenewalFailed', (ids: string[]) => attempts.lockLost(ids));
     worker.on('stalled', (id: string) => {
       METRICS.stalls.inc();
@@ -130,35 +135,35 @@ export async function startWorkers(
       logger.error({ error, worker: name }, 'worker ended');
     });
   };
-  await Promise.all([...taking.map(({ worker }) => worker.waitUntilReady()), announcing.waitUntilReady()]);
+  await Promise.all([...jobWorkers.map(({ worker }) => worker.waitUntilReady()), announcing.waitUntilReady()]);
   pool.warm();
   const watch = new AbortController();
-  void watchMemory(pool, snapshot.PROCESS_MEMORY_MB ?? usualProcessMemoryMb(), logger, watch.signal);
-  for (const { worker, name } of taking) run(worker, name);
+  void watchMemory(pool, snapshot.PROCESS_MEMORY_MB ?? defaultProcessMemoryMb(), logger, watch.signal);
+  for (const { worker, name } of jobWorkers) run(worker, name);
   run(announcing, ANNOUNCE_QUEUE);
-  const presence = await registerWorker(backend.settings);
+  const registration = await registerWorker(backend.settings);
   logger.info({ queue: backend.describe(), concurrency: snapshot.WORKER_CONCURRENCY }, 'workers started');
 
   const drainNow = async (deadlineMs: number): Promise<void> => {
     running = false;
-    for (const { attempts } of taking) attempts.stopTaking();
-    await presence.deregister();
-    await Promise.all(taking.map(({ worker }) => worker.pause(true)));
-    const isIdle = (): boolean => taking.every(({ attempts }) => attempts.count === 0);
-    if (!(await until(isIdle, deadlineMs))) {
-      for (const { attempts } of taking) attempts.giveBack();
-      await until(isIdle, LAST_MS);
+    for (const { attempts } of jobWorkers) attempts.stopAccepting();
+    await registration.deregister();
+    await Promise.all(jobWorkers.map(({ worker }) => worker.pause(true)));
+    const isIdle = (): boolean => jobWorkers.every(({ attempts }) => attempts.count === 0);
+    if (!(await waitUntil(isIdle, deadlineMs))) {
+      for (const { attempts } of jobWorkers) attempts.requeueAll();
+      await waitUntil(isIdle, STOP_GRACE_MS);
     }
     const answers = await backend.ping(1_000).then(
       () => true,
       () => false,
     );
     // Only by force does BullMQ let go of a worker without an answer of the queue.
-    await atMost(LAST_MS, Promise.all(taking.map(({ worker }) => worker.close(!answers))));
+    await atMost(STOP_GRACE_MS, Promise.all(jobWorkers.map(({ worker }) => worker.close(!answers))));
     // Whoever waits for a run that just ended shall hear of it, unless the queue is away.
     const announces = backend.queue(ANNOUNCE_QUEUE);
-    if (answers) await until(async () => (await announces.getJobCountByTypes('waiting', 'active')) === 0, LAST_MS);
-    await atMost(LAST_MS, announcing.close(!answers));
+    if (answers) await waitUntil(async () => (await announces.getJobCountByTypes('waiting', 'active')) === 0, STOP_GRACE_MS);
+    await atMost(STOP_GRACE_MS, announcing.close(!answers));
     watch.abort();
     await pool.close();
     logger.info('workers stopped');
@@ -166,7 +171,7 @@ export async function startWorkers(
 
   return {
     state: () => ({
-      running: running && taking.every(({ worker }) => worker.isRunning()) && announcing.isRunning(),
+      running: running && jobWorkers.every(({ worker }) => worker.isRunning()) && announcing.isRunning(),
       activeRuns: transforms.count + writes.count,
     }),
     drain(deadlineMs) {
@@ -182,7 +187,7 @@ function databaseOf({ JDBC_URL, DB_USER, DB_PASSWORD }: Snapshot): DatabaseAcces
 }
 
 /** Whether `done` came true within `waitMs`; a queue that is away counts as not done. */
-async function until(done: () => boolean | Promise<boolean>, waitMs: number): Promise<boolean> {
+async function waitUntil(done: () => boolean | Promise<boolean>, waitMs: number): Promise<boolean> {
   const deadline = Date.now() + waitMs;
   for (;;) {
     const answer = (async () => done())().catch(() => false);

@@ -4,7 +4,7 @@ import { SourceFault } from '../../queues/requests/mapping-sources.ts';
 import type { ProcessFields } from '../../queues/requests/process.ts';
 import { PROCESS_REQUEST } from '../../queues/requests/schemas.ts';
 import { sqlRequest } from '../../queues/requests/transform.ts';
-import { refusalMessage } from '../../queues/runs/outcome.ts';
+import { requestFailureMessage } from '../../queues/runs/outcome.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { RequestFault } from '../problem.ts';
 import { type Api, type Call, parametersOf, type Reply, type Route, withinQueueWait } from '../route.ts';
@@ -52,7 +52,7 @@ export function sqlProcessRoute(api: Api): Route {
         return await answerRun(api, call, (snapshot) => sqlRequest(snapshot, api.workingDirectory));
       } catch (error) {
         if (!(error instanceof Fault) || error.code !== 'mapping/unreadable') throw error;
-        const failure = refusalMessage('sql-transformer', error);
+        const failure = requestFailureMessage('sql-transformer', error);
         if (api.bury !== undefined) await withinQueueWait(api, api.bury(failure));
         return { status: 400, body: { ...failure, runId: undefined } };
       }

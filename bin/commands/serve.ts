@@ -8,7 +8,7 @@ import { atMost, openBackend, type QueueBackend } from '../../queues/backend/bac
 import { type WorkerRegistry, watchWorkerRegistry } from '../../queues/backend/presence.ts';
 import type { FailureMessage } from '../../queues/jobs.ts';
 import { type BusSwitch, openSwitch } from '../../queues/messaging/bus.ts';
-import { type FollowedBus, followBus } from '../../queues/messaging/followed-bus.ts';
+import { type ConfiguredBus, openConfiguredBus } from '../../queues/messaging/followed-bus.ts';
 import { deadLetter, topicOf } from '../../queues/messaging/messages.ts';
 import { openOutbox } from '../../queues/messaging/outbox.ts';
 import { openRuns, runPolicy } from '../../queues/runs/runs.ts';
@@ -24,7 +24,7 @@ import { createLogger, type Logger, observeProcess } from '../../src/core/teleme
 import { makeDirectory } from '../../src/storage/local/directory.ts';
 import type { EmbeddedStore } from '../../src/targets/embedded/embedded.ts';
 import { startWorkers, type Workers } from '../../workers/host.ts';
-import { type Bridge, openBridge } from '../../workers/messaging/bridge.ts';
+import { type Messaging, openMessaging } from '../../workers/messaging/bridge.ts';
 import { type Command, helpOf, type Parsed, parseCommandLine, UsageError } from '../command-line.ts';
 import { openStore } from '../store.ts';
 
@@ -108,8 +108,8 @@ interface Process {
   readonly fleet: WorkerRegistry;
   readonly ticks: Ticks | undefined;
   readonly messageQueue: BusSwitch;
-  readonly bus: FollowedBus;
-  readonly bridge: Bridge | undefined;
+  readonly bus: ConfiguredBus;
+  readonly bridge: Messaging | undefined;
   readonly store: EmbeddedStore | undefined;
   readonly draining: AbortController;
   readonly ending: AbortController;
@@ -135,12 +135,12 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
     const runs = await openRuns(backend, () => runPolicy(config.snapshot()));
     const schedule = await openSchedule(backend.settings);
     const fleet = await watchWorkerRegistry(backend.settings);
-    const bus = followBus(config, logger);
+    const bus = openConfiguredBus(config, logger);
     const messageQueue = await openSwitch(backend.settings);
     store = await openStore(role === 'all', config.snapshot(), workingDirectory, logger);
     const outbox = openOutbox(backend);
     const bury = async (failure: FailureMessage): Promise<void> => {
-      if (bus.isTaken(topicOf('dead-letter', config.snapshot()))) await outbox.add(deadLetter(failure, {}, config.snapshot()));
+      if (bus.hasConsumer(topicOf('dead-letter', config.snapshot()))) await outbox.add(deadLetter(failure, {}, config.snapshot()));
     };
     const draining = new AbortController();
     const ending = new AbortController();
@@ -163,7 +163,7 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
         ...(store === undefined ? {} : { store }),
         ...(role === 'api'
           ? {}
-          : { messages: () => (bus.kind === 'kafka' ? { on: messageQueue.isOn(), trouble: bus.trouble() } : undefined) }),
+          : { messages: () => (bus.kind === 'kafka' ? { on: messageQueue.isOn(), trouble: bus.lastError() } : undefined) }),
         fleet: () => fleet.count(),
         ...(role === 'api' ? {} : { workers: () => ({ running: workers?.state().running ?? false }) }),
       };
@@ -171,16 +171,21 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
       const requestTimeoutMs = settings.REQUEST_TIMEOUT_SECONDS * 1_000;
       server = await listen(app, { host: settings.HOST, port: settings.PORT, requestTimeoutMs });
     }
-    let bridge: Bridge | undefined;
+    let bridge: Messaging | undefined;
     if (role !== 'api') {
-      bridge = await openBridge(backend, { bus, state: bus.stateBy(messageQueue), runs, config, workingDirectory, store }, logger);
+      bridge = await openMessaging(
+        backend,
+        { bus, state: bus.effectiveState(messageQueue), runs, config, workingDirectory, store },
+        logger,
+      );
       workers = await startWorkers(backend, config, logger, {
         workingDirectory,
-        say: bridge.say,
+        publish: bridge.publish,
         ...(store === undefined ? {} : { store }),
       });
     }
-    const ticks = role === 'api' ? undefined : await startTicks(backend, schedule, { runs, config, workingDirectory, bury }, logger);
+    const ticks =
+      role === 'api' ? undefined : await startTicks(backend, schedule, { runs, config, workingDirectory, deadLetter: bury }, logger);
     if (server !== undefined) logger.info({ url: server.url, queue: backend.describe(), role, service: settings.SERVICE }, 'listening');
     return { backend, config, runs, schedule, fleet, ticks, messageQueue, bus, bridge, store, draining, ending, server, workers };
   } catch (error) {
@@ -201,7 +206,7 @@ async function stop(
   drainMs: number,
 ): Promise<void> {
   draining.abort();
-  const stopped = Promise.all([ticks?.stop(), bridge?.stopTaking()]);
+  const stopped = Promise.all([ticks?.stop(), bridge?.stopConsuming()]);
   const answered = server?.close() ?? Promise.resolve();
   if (workers !== undefined) await workers.drain(drainMs);
   await stopped;

@@ -31,7 +31,7 @@ export interface IncomingMessage {
  * Resolves when the message is in safe hands, and only then is its place remembered. A rejection says "not now": the same message is
  * handed over again a moment later, and none after it. `signal` is aborted when whoever consumes is stopped, or loses the partition.
  */
-export type Take = (message: IncomingMessage, signal: AbortSignal) => Promise<void>;
+export type MessageHandler = (message: IncomingMessage, signal: AbortSignal) => Promise<void>;
 
 export interface Subscription {
   /** Stops: hands over nothing more, and waits for what is being taken. */
@@ -43,15 +43,15 @@ export interface MessageBus {
   /** For a person, without passwords. */
   describe(): string;
   /** Why it was not reached the last time, in words that may be shown to everybody; undefined: it was, or nobody has asked yet. */
-  trouble(): string | undefined;
+  lastError(): string | undefined;
   /** Whether messages of the topic may have a reader. Those that cannot are not worth keeping. */
-  isTaken(topic: string): boolean;
+  hasConsumer(topic: string): boolean;
   /**
    * From the first message on that the group has not taken. A bus that is away is waited for, without limit.
    *
-   * @param also topics that the group reads besides, until it leaves them
+   * @param additionalTopics topics that the group reads besides, until it leaves them
    */
-  consume(topic: string, group: string, take: Take, also?: readonly string[]): Subscription;
+  consume(topic: string, group: string, handler: MessageHandler, additionalTopics?: readonly string[]): Subscription;
   /** In order. Resolves when all are kept safely. @throws MessageTooLarge — none of them was kept; or why they cannot be sent just now */
   produce(messages: readonly OutgoingMessage[]): Promise<void>;
   /** How many messages of the topic the group has not taken. */

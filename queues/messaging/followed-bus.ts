@@ -7,14 +7,14 @@ import { type BusState, busKind, type MessageBus } from './bus.ts';
 import { openKafka } from './kafka/kafka.ts';
 import { openLocalBus } from './local-bus.ts';
 
-export interface FollowedBus extends MessageBus {
+export interface ConfiguredBus extends MessageBus {
   /** Whether messages go to and fro: `state` decides of a connection to brokers only. Told also of each new bus. */
-  stateBy(state: BusState): BusState;
+  effectiveState(state: BusState): BusState;
   close(): void;
 }
 
 /** @throws Fault config/invalid — options for brokers that contradict each other */
-export function followBus(config: ConfigStore, logger: Logger): FollowedBus {
+export function openConfiguredBus(config: ConfigStore, logger: Logger): ConfiguredBus {
   const listeners = new Set<() => void>();
   let key = keyOf(config.snapshot());
   let current = open(config.snapshot(), logger);
@@ -40,13 +40,13 @@ export function followBus(config: ConfigStore, logger: Logger): FollowedBus {
       return current.kind;
     },
     describe: () => current.describe(),
-    trouble: () => current.trouble(),
-    isTaken: (topic) => current.isTaken(topic),
+    lastError: () => current.lastError(),
+    hasConsumer: (topic) => current.hasConsumer(topic),
     consume: (...given) => current.consume(...given),
     produce: (messages) => current.produce(messages),
     lag: (topic, group) => current.lag(topic, group),
     disconnect: () => current.disconnect(),
-    stateBy: (state) => ({
+    effectiveState: (state) => ({
       isOn: () => current.kind === 'local' || (current.kind === 'kafka' && state.isOn()),
       onChange(changed) {
         const tell = (): void => changed(current.kind === 'local' || (current.kind === 'kafka' && state.isOn()));
@@ -72,16 +72,16 @@ function open(snapshot: Snapshot, logger: Logger): MessageBus {
     case 'local':
       return openLocalBus();
     case 'none':
-      return NOWHERE;
+      return NO_BUS;
   }
 }
 
 /** Nobody takes messages, so none are made. */
-const NOWHERE: MessageBus = {
+const NO_BUS: MessageBus = {
   kind: 'none',
   describe: () => 'none',
-  trouble: () => undefined,
-  isTaken: () => false,
+  lastError: () => undefined,
+  hasConsumer: () => false,
   consume: () => ({ close: async () => undefined }),
   produce: async () => {
     throw new Error('There is no message queue');

@@ -6,12 +6,12 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { IncomingMessage, MessageBus, OutgoingMessage, Subscription, Take } from './bus.ts';
+import type { IncomingMessage, MessageBus, MessageHandler, OutgoingMessage, Subscription } from './bus.ts';
 
 /** Before a message that was refused is handed over again. */
-const AGAIN_MS = 250;
+const RETRY_MS = 250;
 
-interface Handing {
+interface Delivery {
   readonly message: IncomingMessage;
   resolve(): void;
   reject(error: Error): void;
@@ -23,7 +23,7 @@ interface Consumer extends Subscription {
   /** How many messages wait, the one that is being taken included. */
   readonly waiting: number;
   /** After those that wait. Resolves when the message is taken, rejects when the consumer is closed before. */
-  hand(message: IncomingMessage): Promise<void>;
+  deliver(message: IncomingMessage): Promise<void>;
 }
 
 export function openLocalBus(): MessageBus {
@@ -37,11 +37,11 @@ export function openLocalBus(): MessageBus {
   return {
     kind: 'local',
     describe: () => 'in this process',
-    trouble: () => undefined,
-    isTaken: (topic) => consumersOf(topic).length > 0,
+    lastError: () => undefined,
+    hasConsumer: (topic) => consumersOf(topic).length > 0,
 
-    consume(topic, group, take) {
-      const consumer = startConsumer(topic, group, take);
+    consume(topic, group, handler) {
+      const consumer = startConsumer(topic, group, handler);
       consumers.add(consumer);
       return {
         close() {
@@ -54,7 +54,7 @@ export function openLocalBus(): MessageBus {
     async produce(messages) {
       const orphan = messages.find(({ topic }) => consumersOf(topic).length === 0);
       if (orphan !== undefined) throw new Error(`Nobody in this process takes messages of the topic ${orphan.topic}`);
-      await Promise.all(messages.flatMap((message) => consumersOf(message.topic).map((one) => one.hand(received(message)))));
+      await Promise.all(messages.flatMap((message) => consumersOf(message.topic).map((one) => one.deliver(incomingMessageOf(message)))));
     },
 
     async lag(topic, group) {
@@ -67,21 +67,21 @@ export function openLocalBus(): MessageBus {
 }
 
 /** Takes one message after the other, each until it is taken. */
-function startConsumer(topic: string, group: string, take: Take): Consumer {
+function startConsumer(topic: string, group: string, handler: MessageHandler): Consumer {
   const stop = new AbortController();
   const { signal } = stop;
-  const handings: Handing[] = [];
+  const deliveries: Delivery[] = [];
   let working: Promise<void> | undefined;
 
   const work = async (): Promise<void> => {
-    for (let next = handings[0]; next !== undefined && !signal.aborted; next = handings[0]) {
+    for (let next = deliveries[0]; next !== undefined && !signal.aborted; next = deliveries[0]) {
       try {
-        await take(next.message, signal);
-        handings.shift();
+        await handler(next.message, signal);
+        deliveries.shift();
         next.resolve();
       } catch {
         // "Not now", as the contract has it; why, whoever takes has told.
-        await sleep(AGAIN_MS, undefined, { signal }).catch(() => undefined);
+        await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
       }
     }
     working = undefined;
@@ -91,18 +91,18 @@ function startConsumer(topic: string, group: string, take: Take): Consumer {
     topic,
     group,
     get waiting() {
-      return handings.length;
+      return deliveries.length;
     },
-    hand: (message) =>
+    deliver: (message) =>
       new Promise((resolve, reject) => {
-        handings.push({ message, resolve, reject });
+        deliveries.push({ message, resolve, reject });
         working ??= work();
       }),
     async close() {
       stop.abort();
       await working;
       const closed = new Error(`Nobody in this process takes messages of the topic ${topic} any more`);
-      for (const { reject } of handings.splice(0)) reject(closed);
+      for (const { reject } of deliveries.splice(0)) reject(closed);
     },
   };
 }
@@ -111,7 +111,7 @@ function startConsumer(topic: string, group: string, take: Take): Consumer {
  * A place that is the same when the message comes again, also in another process: whoever consumes names jobs after it, and a counter would
  * name them after messages of an earlier life of the process.
  */
-function received({ topic, key, value }: OutgoingMessage): IncomingMessage {
+function incomingMessageOf({ topic, key, value }: OutgoingMessage): IncomingMessage {
   const digest = createHash('sha256')
     .update(JSON.stringify([topic, key, value]))
     .digest();

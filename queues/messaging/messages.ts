@@ -8,16 +8,16 @@ import type { IncomingMessage, OutgoingMessage } from './bus.ts';
 export type MessageKind = 'success' | 'dead-letter';
 
 /** The messages of one outcome, in their order. */
-export interface Announcement {
+export interface OutcomeMessages {
   readonly runId: string;
   readonly kind: MessageKind;
   readonly messages: readonly OutgoingMessage[];
 }
 
 /** Headers that hold the source message itself: bytes as they came. */
-export const ORIGINAL = ['source-key', 'source-value'] as const;
+export const SOURCE_MESSAGE_HEADERS = ['source-key', 'source-value'] as const;
 /** Bytes of a source message that a run carries along for its dead letter. */
-const CARRIED_BYTES = 16 * 1024;
+const MAX_CARRIED_BYTES = 16 * 1024;
 
 type Topics = Pick<Snapshot, 'KAFKA_TOPIC_NAME_SUCCESS' | 'KAFKA_TOPIC_NAME_DLQ'>;
 type Options = Topics & Pick<Snapshot, 'KAFKA_SUCCESS_FORMAT'>;
@@ -27,12 +27,12 @@ export const topicOf = (kind: MessageKind, { KAFKA_TOPIC_NAME_SUCCESS, KAFKA_TOP
   kind === 'success' ? KAFKA_TOPIC_NAME_SUCCESS : KAFKA_TOPIC_NAME_DLQ;
 
 /** A completed run of a transformer is a success message, any other a dead letter; of the graph writer, each statement that the target has refused. */
-export function announcementOf(
+export function messagesOf(
   { runId, service, source }: { readonly runId: string; readonly service: Service; readonly source?: RunSource | undefined },
   outcome: Outcome,
   options: Options,
   now: Date,
-): Announcement {
+): OutcomeMessages {
   if (outcome.state !== 'completed') return deadLetter(outcome.failure, source === undefined ? {} : sourceHeaders(source), options);
   if (!('outputFileLocations' in outcome.report)) return rejectedStatements(outcome.report, options, now);
   const { outputFileLocations, quads } = outcome.report;
@@ -45,7 +45,7 @@ export function announcementOf(
 }
 
 /** As many as the report names. */
-function rejectedStatements({ runId, rejectedStatements }: WriterReport, options: Options, now: Date): Announcement {
+function rejectedStatements({ runId, rejectedStatements }: WriterReport, options: Options, now: Date): OutcomeMessages {
   const messages = rejectedStatements.flatMap(({ input, fault }) => {
     const inputs = [{ name: undefined, url: input }];
     return deadLetter(failureMessage({ runId, service: 'graph-writer', inputs }, Fault.from(fault), now), {}, options).messages;
@@ -53,7 +53,7 @@ function rejectedStatements({ runId, rejectedStatements }: WriterReport, options
   return { runId, kind: 'dead-letter', messages };
 }
 
-export function deadLetter(failure: FailureMessage, headers: OutgoingMessage['headers'], options: Topics): Announcement {
+export function deadLetter(failure: FailureMessage, headers: OutgoingMessage['headers'], options: Topics): OutcomeMessages {
   const { runId, code } = failure;
   const message = {
     topic: topicOf('dead-letter', options),
@@ -67,17 +67,23 @@ export function deadLetter(failure: FailureMessage, headers: OutgoingMessage['he
 /** As a run carries it. */
 export function sourceOf({ topic, partition, offset, key, value }: IncomingMessage): RunSource {
   const carried = (bytes: Buffer | null): string | undefined =>
-    bytes === null || bytes.length > CARRIED_BYTES ? undefined : bytes.toString('base64');
+    bytes === null || bytes.length > MAX_CARRIED_BYTES ? undefined : bytes.toString('base64');
   return { topic, partition, offset, key: carried(key), value: carried(value) };
 }
 
 function sourceHeaders({ topic, partition, offset, key, value }: RunSource): OutgoingMessage['headers'] {
   const bytes = (text: string | undefined): Buffer | null => (text === undefined ? null : Buffer.from(text, 'base64'));
-  return originalHeaders({ topic, partition, offset, key: bytes(key), value: bytes(value) });
+  return sourceMessageHeaders({ topic, partition, offset, key: bytes(key), value: bytes(value) });
 }
 
 /** Where a source message stands, and its bytes. */
-export function originalHeaders({ topic, partition, offset, key, value }: Omit<IncomingMessage, 'timestamp'>): OutgoingMessage['headers'] {
+export function sourceMessageHeaders({
+  topic,
+  partition,
+  offset,
+  key,
+  value,
+}: Omit<IncomingMessage, 'timestamp'>): OutgoingMessage['headers'] {
   return {
     'source-topic': topic,
     'source-partition': String(partition),
@@ -88,11 +94,11 @@ export function originalHeaders({ topic, partition, offset, key, value }: Omit<I
 }
 
 /** The same without what is long of the source message, of which only the place and the size are left. */
-export function withoutOriginal(message: OutgoingMessage): OutgoingMessage {
+export function withoutSourceMessage(message: OutgoingMessage): OutgoingMessage {
   const headers: Record<string, string | Buffer> = { ...message.headers };
-  for (const name of ORIGINAL) {
+  for (const name of SOURCE_MESSAGE_HEADERS) {
     const original = headers[name];
-    if (original === undefined || original.length <= CARRIED_BYTES) continue;
+    if (original === undefined || original.length <= MAX_CARRIED_BYTES) continue;
     delete headers[name];
     headers[`${name}-bytes`] = String(original.length);
   }

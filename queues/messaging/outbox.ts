@@ -12,27 +12,27 @@ import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 import { atMost, type QueueBackend, within } from '../backend/backend.ts';
 import { OUTBOX_QUEUE } from '../jobs.ts';
 import { type BusState, type MessageBus, MessageTooLarge, type OutgoingMessage } from './bus.ts';
-import { type Announcement, type MessageKind, ORIGINAL, withoutOriginal } from './messages.ts';
+import { type MessageKind, type OutcomeMessages, SOURCE_MESSAGE_HEADERS, withoutSourceMessage } from './messages.ts';
 
 /** Bytes are base64. */
-interface KeptMessage extends Omit<OutgoingMessage, 'headers'> {
+interface StoredMessage extends Omit<OutgoingMessage, 'headers'> {
   readonly headers: Readonly<Record<string, string | { readonly base64: string }>>;
 }
 
 interface OutboxPayload {
   readonly kind: MessageKind;
-  readonly messages: readonly KeptMessage[];
+  readonly messages: readonly StoredMessage[];
 }
 
 export interface Outbox {
   /** Resolves when the queue has them. The same run and kind again, while they are still to be sent, changes nothing. @throws Fault service/unavailable */
-  add(announcement: Announcement): Promise<void>;
+  add(announcement: OutcomeMessages): Promise<void>;
 }
 
 const ADD_MS = 2_000;
 /** Without limit, in words of a database that counts in 32 bits. */
-const FOREVER = 2 ** 31 - 1;
-const AGAIN_MS = 3_000;
+const UNLIMITED_ATTEMPTS = 2 ** 31 - 1;
+const RETRY_MS = 3_000;
 
 export function openOutbox(backend: QueueBackend): Outbox {
   const queue = backend.queue<OutboxPayload>(OUTBOX_QUEUE);
@@ -41,11 +41,11 @@ export function openOutbox(backend: QueueBackend): Outbox {
       if (messages.length === 0) return;
       const adding = queue.add(
         kind,
-        { kind, messages: messages.map(keep) },
+        { kind, messages: messages.map(encodeMessage) },
         {
           jobId: `${runId}-${kind}`,
-          attempts: FOREVER,
-          backoff: { type: 'fixed', delay: AGAIN_MS },
+          attempts: UNLIMITED_ATTEMPTS,
+          backoff: { type: 'fixed', delay: RETRY_MS },
           removeOnComplete: true,
           removeOnFail: false,
         },
@@ -55,7 +55,7 @@ export function openOutbox(backend: QueueBackend): Outbox {
   };
 }
 
-const keep = (message: OutgoingMessage): KeptMessage => ({
+const encodeMessage = (message: OutgoingMessage): StoredMessage => ({
   ...message,
   headers: Object.fromEntries(
     Object.entries(message.headers).map(([name, value]) => [
@@ -65,7 +65,7 @@ const keep = (message: OutgoingMessage): KeptMessage => ({
   ),
 });
 
-const unpack = (message: KeptMessage): OutgoingMessage => ({
+const decodeMessage = (message: StoredMessage): OutgoingMessage => ({
   ...message,
   headers: Object.fromEntries(
     Object.entries(message.headers).map(([name, value]) => [name, typeof value === 'string' ? value : Buffer.from(value.base64, 'base64')]),
@@ -89,8 +89,8 @@ export interface Sender {
 const CONCURRENCY = 200;
 const KAFKA = { queue: 'kafka' } as const;
 const MEASURE_MS = 2_000;
-const UNTAKEN_MS = 60_000;
-const FLUSH_LOOK_MS = 50;
+const NO_CONSUMER_RETRY_MS = 60_000;
+const FLUSH_POLL_MS = 50;
 const CLOSE_MS = 1_000;
 
 /** Sends until it is closed, while the switch is on. */
@@ -100,17 +100,17 @@ export async function startSender(
   logger: Logger,
 ): Promise<Sender> {
   const queue = backend.queue<OutboxPayload>(OUTBOX_QUEUE);
-  const health = watchSending(bus, logger);
-  const putOff = puttingOff(bus, logger);
+  const health = watchSendHealth(bus, logger);
+  const postpone = makePostpone(bus, logger);
   const worker = backend.worker<OutboxPayload, void>(
     OUTBOX_QUEUE,
     async (job, token) => {
       const { kind, messages } = job.data;
       if (!state.isOn()) throw new Error('The message queue is switched off');
-      const outgoing = messages.map(unpack).map((message) => ({ ...message, topic: topicOf?.(kind) ?? message.topic }));
-      const untaken = outgoing.find(({ topic }) => !bus.isTaken(topic));
-      if (untaken !== undefined) {
-        await putOff(job, token, untaken.topic);
+      const outgoing = messages.map(decodeMessage).map((message) => ({ ...message, topic: topicOf?.(kind) ?? message.topic }));
+      const unconsumed = outgoing.find(({ topic }) => !bus.hasConsumer(topic));
+      if (unconsumed !== undefined) {
+        await postpone(job, token, unconsumed.topic);
         throw new DelayedError();
       }
       try {
@@ -131,17 +131,17 @@ export async function startSender(
     },
   );
   let closed = false;
-  const follow = (on: boolean): void => {
+  const applySwitch = (on: boolean): void => {
     if (closed) return;
-    const following = on ? worker.resume() : worker.pause(true).then(() => bus.disconnect());
-    following.catch((error: unknown) => logger.warn({ error }, 'sending of messages not switched'));
+    const switching = on ? worker.resume() : worker.pause(true).then(() => bus.disconnect());
+    switching.catch((error: unknown) => logger.warn({ error }, 'sending of messages not switched'));
   };
-  const unwatch = state.onChange(follow);
+  const unwatch = state.onChange(applySwitch);
   const timer = setInterval(() => {
     measure(queue).catch(() => METRICS.queueErrors.inc({ kind: 'outbox' }));
   }, MEASURE_MS).unref();
   await worker.waitUntilReady();
-  follow(state.isOn());
+  applySwitch(state.isOn());
 
   return {
     async close(waitMs) {
@@ -149,7 +149,7 @@ export async function startSender(
       unwatch();
       clearInterval(timer);
       const flush = async (): Promise<void> => {
-        while (state.isOn() && (await queue.getJobCountByTypes('waiting', 'active')) > 0) await sleep(FLUSH_LOOK_MS);
+        while (state.isOn() && (await queue.getJobCountByTypes('waiting', 'active')) > 0) await sleep(FLUSH_POLL_MS);
       };
       if (!health.isFailing() && !worker.isPaused()) await atMost(waitMs, flush());
       await atMost(CLOSE_MS, worker.close());
@@ -158,12 +158,12 @@ export async function startSender(
 }
 
 /** What lies here from a time when somebody took its topic waits for that to come back, and keeps nothing else back. Told once a topic. */
-function puttingOff(bus: MessageBus, logger: Logger): (job: Job, token: string | undefined, topic: string) => Promise<void> {
-  const told = new Set<string>();
+function makePostpone(bus: MessageBus, logger: Logger): (job: Job, token: string | undefined, topic: string) => Promise<void> {
+  const logged = new Set<string>();
   return async (job, token, topic) => {
-    if (!told.has(topic)) logger.warn({ topic, broker: bus.describe() }, 'messages are kept: nobody takes them here');
-    told.add(topic);
-    await job.moveToDelayed(Date.now() + UNTAKEN_MS, token);
+    if (!logged.has(topic)) logger.warn({ topic, broker: bus.describe() }, 'messages are kept: nobody takes them here');
+    logged.add(topic);
+    await job.moveToDelayed(Date.now() + NO_CONSUMER_RETRY_MS, token);
   };
 }
 
@@ -172,14 +172,14 @@ async function send(bus: MessageBus, messages: readonly OutgoingMessage[]): Prom
   try {
     await bus.produce(messages);
   } catch (error) {
-    const hasOriginal = messages.some(({ headers }) => ORIGINAL.some((name) => headers[name] !== undefined));
+    const hasOriginal = messages.some(({ headers }) => SOURCE_MESSAGE_HEADERS.some((name) => headers[name] !== undefined));
     if (!hasOriginal || !(error instanceof MessageTooLarge)) throw error;
-    await bus.produce(messages.map(withoutOriginal));
+    await bus.produce(messages.map(withoutSourceMessage));
   }
 }
 
 /** Says when sending fails, and when it works again. */
-function watchSending({ kind }: MessageBus, logger: Logger): { report(error: unknown): void; isFailing(): boolean } {
+function watchSendHealth({ kind }: MessageBus, logger: Logger): { report(error: unknown): void; isFailing(): boolean } {
   let failing: string | undefined;
   return {
     isFailing: () => failing !== undefined,

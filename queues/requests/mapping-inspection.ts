@@ -31,26 +31,26 @@ export interface MappingInspection {
   readonly sources: readonly MappingSource[];
 }
 
-interface Order {
+interface InspectionTask {
   readonly kind: 'inspect mapping';
   readonly documents: readonly MappingText[];
   readonly base: string;
 }
 
 /** Read where they are asked for: milliseconds. */
-const SMALL_CHARACTERS = 64 * 2 ** 10;
+const MAX_INLINE_CHARACTERS = 64 * 2 ** 10;
 let last: Promise<unknown> = Promise.resolve();
 
 /** Of one mapping, or of all that lie in a directory. @throws Fault limit/exceeded — a thread has not enough memory for them */
 export async function inspectMapping(documents: readonly MappingText[], base: string): Promise<MappingInspection> {
-  if (documents.reduce((sum, { text }) => sum + text.length, 0) <= SMALL_CHARACTERS) return inspect(documents, base);
+  if (documents.reduce((sum, { text }) => sum + text.length, 0) <= MAX_INLINE_CHARACTERS) return inspect(documents, base);
   const inspection = last.then(() => inspectInThread({ kind: 'inspect mapping', documents, base }));
   last = inspection.catch(() => undefined);
   return inspection;
 }
 
-function inspectInThread(order: Order): Promise<MappingInspection> {
-  const thread = new Worker(compiled('queues/requests/mapping-inspection.js'), { workerData: order });
+function inspectInThread(task: InspectionTask): Promise<MappingInspection> {
+  const thread = new Worker(compiled('queues/requests/mapping-inspection.js'), { workerData: task });
   return new Promise((resolve, reject) => {
     thread.once('message', resolve);
     thread.once('error', (error: NodeJS.ErrnoException) => {
@@ -77,7 +77,7 @@ function inspect(documents: readonly MappingText[], base: string): MappingInspec
 }
 
 /** The thread. Others, which have loaded this for what it exports, have other orders. */
-if (!isMainThread && (workerData as Partial<Order> | null)?.kind === 'inspect mapping') {
-  const { documents, base } = workerData as Order;
+if (!isMainThread && (workerData as Partial<InspectionTask> | null)?.kind === 'inspect mapping') {
+  const { documents, base } = workerData as InspectionTask;
   parentPort?.postMessage(inspect(documents, base));
 }

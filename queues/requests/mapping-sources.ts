@@ -23,14 +23,14 @@ export class SourceFault extends Fault {
 }
 
 /** Larger mappings are left to the run: whoever asks for one waits. */
-const LARGEST_BYTES = 4 * 2 ** 20;
+const MAX_MAPPING_BYTES = 4 * 2 ** 20;
 const READ_MS = 5_000;
 const CACHE_ENTRIES = 64;
 
 /** Sources by the versions of local files, and by the digest of mapping texts: what has changed is another entry. Oldest entries go first. */
 const cache = new Map<string, readonly MappingSource[] | undefined>();
 
-function keep(key: string, sources: readonly MappingSource[] | undefined): readonly MappingSource[] | undefined {
+function cacheSources(key: string, sources: readonly MappingSource[] | undefined): readonly MappingSource[] | undefined {
   cache.set(key, sources);
   if (cache.size > CACHE_ENTRIES) cache.delete(cache.keys().next().value as string);
   return sources;
@@ -47,7 +47,7 @@ export async function readMappingSources(
   const versions = await versionsOf(mappings, workingDirectory, base);
   if (versions === undefined) return readSources(mappings, workingDirectory, base);
   if (cache.has(versions)) return cache.get(versions);
-  return keep(versions, await readSources(mappings, workingDirectory, base));
+  return cacheSources(versions, await readSources(mappings, workingDirectory, base));
 }
 
 /** undefined: not all are files of this machine. */
@@ -70,7 +70,7 @@ async function readSources(
   const documents: { name: string; text: string }[] = [];
   try {
     await withLimit(READ_MS, async (signal) => {
-      for (const name of mappings) documents.push({ name, text: await readText(name, LARGEST_BYTES, { workingDirectory, signal }) });
+      for (const name of mappings) documents.push({ name, text: await readText(name, MAX_MAPPING_BYTES, { workingDirectory, signal }) });
     });
   } catch {
     return undefined;
@@ -79,7 +79,7 @@ async function readSources(
   for (const { name, text } of documents) hash.update(`${name.length} ${name} ${text.length} ${text}`);
   const key = hash.digest('base64');
   if (cache.has(key)) return cache.get(key);
-  return keep(key, await sourcesOf(documents, base));
+  return cacheSources(key, await sourcesOf(documents, base));
 }
 
 async function sourcesOf(documents: readonly MappingText[], base: string): Promise<readonly MappingSource[] | undefined> {
@@ -103,7 +103,7 @@ export function bindInputs(
   return inputs.map((url, i) => {
     const name = names?.[i];
     if (sources === undefined) return { name, url };
-    if (name === undefined) return { name: sources.length === 1 ? undefined : meant(url, sources, listed), url };
+    if (name === undefined) return { name: sources.length === 1 ? undefined : sourceForFile(url, sources, listed), url };
     if (sources.some(({ path, iris }) => path === name || iris.includes(name))) return { name, url };
     const near = nearest(
       name,
@@ -115,7 +115,7 @@ export function bindInputs(
 }
 
 /** @throws SourceFault */
-function meant(url: string, sources: readonly MappingSource[], listed: boolean): string {
+function sourceForFile(url: string, sources: readonly MappingSource[], listed: boolean): string {
   const paths = sources.map(({ path }) => path);
   const found = listed ? pathsMeant(url, paths) : [];
   const [path] = found;

@@ -82,7 +82,7 @@ export async function findMasterMapping(snapshot: Snapshot, workingDirectory: st
     const directory = new URL(location.url);
     if (!directory.pathname.endsWith('/')) directory.pathname += '/';
     const { href } = new URL(file, directory);
-    if (!href.startsWith(directory.href.slice(0, directory.href.length - directory.search.length))) throw outside(file);
+    if (!href.startsWith(directory.href.slice(0, directory.href.length - directory.search.length))) throw outsideFault(file);
     return { url: href, path: undefined, present: true };
   }
   const there = await stat(location.path).catch(() => undefined);
@@ -90,16 +90,16 @@ export async function findMasterMapping(snapshot: Snapshot, workingDirectory: st
   const url = /^file:/i.test(mappings) ? pathToFileURL(shown).href : shown;
   // Without the directory nothing can be a link; a name that leads out of it does so by its steps.
   if (there === undefined) {
-    if (!shown.startsWith(join(location.path, '/'))) throw outside(file);
+    if (!shown.startsWith(join(location.path, '/'))) throw outsideFault(file);
     return { url, path: shown, present: false };
   }
   const path = await resolveInside(location.path, file).catch((error) => {
-    throw error instanceof Fault ? outside(file) : error;
+    throw error instanceof Fault ? outsideFault(file) : error;
   });
   return { url, path, present: (await stat(path).catch(() => undefined)) !== undefined };
 }
 
-const outside = (file: string): Fault =>
+const outsideFault = (file: string): Fault =>
   new Fault('request/forbidden', `MASTER_MAPPING_FILE, ${JSON.stringify(file)}, is outside the mapping directory`, {
     hint: 'Set MASTER_MAPPING_FILE to the name of a file in MAPPINGS_DIR_URL',
   });

@@ -11,7 +11,7 @@ export interface Backlog {
 
 const PAGE = 50;
 /** So many runs are looked at; older ones than the first that waits are being worked on, or wait for another attempt. */
-const MOST = 1_000;
+const MAX_RUNS = 1_000;
 
 /** @throws whatever the queue throws when it is away */
 export async function backlogOf(backend: Pick<QueueBackend, 'queue'>): Promise<Backlog> {
@@ -32,7 +32,7 @@ async function oldestWaiting(backend: Pick<QueueBackend, 'queue'>): Promise<numb
     [TRANSFORM_QUEUE, WRITE_QUEUE].map((name) => backend.queue(name).getJobCounts('waiting', 'prioritized')),
   );
   const waits = counts.some(({ waiting = 0, prioritized = 0 }) => waiting + prioritized > 0);
-  for (let from = 0; waits && from < MOST; from += PAGE) {
+  for (let from = 0; waits && from < MAX_RUNS; from += PAGE) {
     const runs = await announces.getJobs(['waiting-children'], from, from + PAGE - 1, true);
     const jobs = await Promise.all(
       runs.map((run) => (run?.id === undefined ? undefined : backend.queue(workQueueOf(run.data.service)).getJob(run.id))),

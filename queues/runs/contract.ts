@@ -1,7 +1,7 @@
 /** What the API knows of the queue: submit a run, wait for it, look at it, cancel it. `queues/runs/runs.ts` keeps the promise. */
 
-import type { Order, Outcome, RunSource, RunState, RunView, Service } from '../jobs.ts';
-import type { Timing } from '../schedule/cron.ts';
+import type { Outcome, RunSource, RunState, RunView, Service, ServiceRequest } from '../jobs.ts';
+import type { CronSchedule } from '../schedule/cron.ts';
 
 export interface Submitted {
   readonly id: string;
@@ -19,7 +19,7 @@ export interface Runs {
    * @throws Fault request/conflict — same key, another request; service/unavailable — the queue cannot be reached
    */
   submit(
-    request: Order,
+    request: ServiceRequest,
     options: {
       readonly idempotencyKey?: string;
       readonly digest?: string;
@@ -42,9 +42,9 @@ export interface Runs {
 /** The schedule of the SQL transformer; `queues/schedule/schedule.ts` keeps the promise. */
 export interface Schedule {
   /** As this process knows it, at most a second old; undefined: off. */
-  current(): Timing | undefined;
+  current(): CronSchedule | undefined;
   /** Sets it for the whole fleet; undefined: off. @throws Fault service/unavailable */
-  set(timing: Timing | undefined): Promise<void>;
+  set(timing: CronSchedule | undefined): Promise<void>;
 }
 
 export type { SharedSettings } from '../../src/config/store.ts';

@@ -15,7 +15,7 @@ import {
   type WriteResult,
 } from '../jobs.ts';
 
-type Subject = Pick<RunPayload, 'runId' | 'service' | 'inputs'>;
+type RunIdentity = Pick<RunPayload, 'runId' | 'service' | 'inputs'>;
 
 /** How each service words a failure; `{input}` and `{reason}` are filled in. */
 const FAILURE_TEXT: Readonly<Record<Service, string>> = {
@@ -74,15 +74,15 @@ export function writtenOutcome(payload: WritePayload, { report, rejections, reje
 const readsFiles = ({ service }: Pick<RunPayload, 'service'>): boolean => service !== 'sql-transformer';
 
 /** A cancelled run is one whose fault says so. */
-export function failedOutcome(subject: Subject, fault: Fault, now: Date): Outcome {
+export function failedOutcome(subject: RunIdentity, fault: Fault, now: Date): Outcome {
   return { state: fault.code === 'run/cancelled' ? 'cancelled' : 'failed', failure: failureMessage(subject, fault, now) };
 }
 
 /** Of what was asked for and could not even become a run. */
-export const refusalMessage = (service: Service, fault: Fault): FailureMessage =>
+export const requestFailureMessage = (service: Service, fault: Fault): FailureMessage =>
   failureMessage({ runId: `none-${randomUUID()}`, service, inputs: [] }, fault, new Date());
 
-export function failureMessage(subject: Subject, fault: Fault, now: Date): FailureMessage {
+export function failureMessage(subject: RunIdentity, fault: Fault, now: Date): FailureMessage {
   const { name } = SERVICES[subject.service];
   const entity = readsFiles(subject) ? failingInput(subject, fault) : undefined;
   const words: Readonly<Record<string, string>> = { input: entity ?? '', reason: reasonOf(subject.service, fault, entity) };
@@ -101,13 +101,13 @@ export function failureMessage(subject: Subject, fault: Fault, now: Date): Failu
 }
 
 /** The input that the fault names, as the request gave it (without passwords); else the first. */
-function failingInput({ inputs }: Subject, fault: Fault): string {
+function failingInput({ inputs }: RunIdentity, fault: Fault): string {
   const named = fault.place.input;
   const urls = inputs.map((input) => redact(input.url));
-  return (named === undefined ? undefined : urls.find((url) => samePlace(url, named))) ?? urls[0] ?? named ?? '';
+  return (named === undefined ? undefined : urls.find((url) => sameLocation(url, named))) ?? urls[0] ?? named ?? '';
 }
 
-function samePlace(url: string, named: string): boolean {
+function sameLocation(url: string, named: string): boolean {
   const bare = (text: string): string => text.replace(/^file:\/\//, '');
   return bare(url) === bare(named);
 }
@@ -117,12 +117,12 @@ const QUESTION = /^(.*)(?:\.|\n)\s*did you mean (.*\?)\s*$/is;
 
 /** One sentence without its full stop: the text form puts its own, and a question before that stands in parentheses. */
 function reasonOf(service: Service, fault: Fault, entity: string | undefined): string {
-  const words = wordsOf(service, fault, entity);
-  const [, said, question] = QUESTION.exec(words) ?? [];
-  return question === undefined ? words.replace(/\s*\.\s*$/, '') : `${said} (did you mean ${question})`;
+  const text = descriptionOf(service, fault, entity);
+  const [, said, question] = QUESTION.exec(text) ?? [];
+  return question === undefined ? text.replace(/\s*\.\s*$/, '') : `${said} (did you mean ${question})`;
 }
 
-function wordsOf(service: Service, fault: Fault, entity: string | undefined): string {
+function descriptionOf(service: Service, fault: Fault, entity: string | undefined): string {
   // The specification's words, and nothing beside them.
   if (fault.code === 'database/credentials') return fault.message;
   if (entity === undefined) return describeFault(fault);
@@ -132,7 +132,7 @@ function wordsOf(service: Service, fault: Fault, entity: string | undefined): st
 /** The text form names the entity already; another input stays in the reason. */
 function withoutEntity(fault: Fault, entity: string): Fault {
   const { input } = fault.place;
-  return input === undefined || !samePlace(entity, input) ? fault : fault.with({ place: { input: undefined } });
+  return input === undefined || !sameLocation(entity, input) ? fault : fault.with({ place: { input: undefined } });
 }
 
 /** Names the file extension and lists the expected types; where the type is one of these, and the mapping reads another one, says that. */

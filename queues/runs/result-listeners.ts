@@ -3,7 +3,7 @@ import type { QueueEvents } from 'bullmq';
 import { atMost } from '../backend/backend.ts';
 import type { Outcome } from '../jobs.ts';
 
-export interface Waiters {
+export interface ResultListeners {
   /** A run is about to be made: its outcome is remembered from now on, so that whoever waits for it need not ask first. */
   expect(id: string): void;
   /** The outcome; undefined when `waitMs` ran out (0: no limit), there is no such run, or the waiters were closed. */
@@ -12,65 +12,68 @@ export interface Waiters {
 }
 
 const CLOSE_MS = 2_000;
-const ROUND_MS = 1_000;
+const POLL_MS = 1_000;
 /** Runs asked for in one round; each waits its turn, so that many waiters cost no more than a few. */
-const ROUND_SIZE = 25;
+const POLL_COUNT = 25;
 /** Runs for which nobody has waited yet; most are waited for at once, or never. */
-const EXPECTED = 1_000;
+const MAX_EXPECTED = 1_000;
 
 /** `ask` reads the outcome of a run from the queue: undefined while there is none. */
-export function openWaiters(events: QueueEvents, ask: (id: string) => Promise<Outcome | undefined | 'unknown'>): Waiters {
+export function openResultListeners(
+  events: QueueEvents,
+  readOutcome: (id: string) => Promise<Outcome | undefined | 'unknown'>,
+): ResultListeners {
   /** In the order in which they are asked for; asking moves a run to the end. */
   const waiting = new Map<string, Set<(outcome: Outcome | undefined) => void>>();
   /** undefined: expected, and not ended as far as this process has heard. */
   const expected = new Map<string, Outcome | undefined>();
-  let asking = false;
+  let polling = false;
 
-  const settle = (id: string, outcome: Outcome | undefined): void => {
+  const resolveAll = (id: string, outcome: Outcome | undefined): void => {
     const all = waiting.get(id);
     if (all === undefined) return;
     waiting.delete(id);
     for (const resolve of all) resolve(outcome);
   };
 
-  const look = async (id: string): Promise<void> => {
-    const outcome = await ask(id);
-    if (outcome === 'unknown') settle(id, undefined);
-    else if (outcome !== undefined) settle(id, outcome);
+  const check = async (id: string): Promise<void> => {
+    const outcome = await readOutcome(id);
+    if (outcome === 'unknown') resolveAll(id, undefined);
+    else if (outcome !== undefined) resolveAll(id, outcome);
   };
 
-  const round = async (): Promise<void> => {
-    if (asking) return;
-    asking = true;
+  const poll = async (): Promise<void> => {
+    if (polling) return;
+    polling = true;
     try {
-      for (const id of [...waiting.keys()].slice(0, ROUND_SIZE)) {
+      for (const id of [...waiting.keys()].slice(0, POLL_COUNT)) {
         const all = waiting.get(id);
         if (all === undefined) continue;
         waiting.delete(id);
         waiting.set(id, all);
-        await look(id);
+        await check(id);
       }
     } catch {
       // The queue is away; its connection reports that itself, and the next round asks again.
     } finally {
-      asking = false;
+      polling = false;
     }
   };
-  const timer = setInterval(() => void round(), ROUND_MS).unref();
+  const timer = setInterval(() => void poll(), POLL_MS).unref();
 
   events.on('completed', ({ jobId, returnvalue }) => {
-    if (waiting.has(jobId)) settle(jobId, returnvalue as unknown as Outcome);
+    if (waiting.has(jobId)) resolveAll(jobId, returnvalue as unknown as Outcome);
     else if (expected.has(jobId)) expected.set(jobId, returnvalue as unknown as Outcome);
   });
   events.on('failed', ({ jobId }) => {
     expected.delete(jobId);
-    if (waiting.has(jobId)) void look(jobId).catch(() => undefined);
+    if (waiting.has(jobId)) void check(jobId).catch(() => undefined);
   });
 
   return {
     expect(id) {
       expected.set(id, undefined);
-      if (expected.size > EXPECTED) expected.delete(expected.keys().next().value as string);
+      if (expected.size > MAX_EXPECTED) expected.delete(expected.keys().next().value as string);
     },
 
     async wait(id, waitMs) {
@@ -94,7 +97,7 @@ export function openWaiters(events: QueueEvents, ask: (id: string) => Promise<Ou
       });
       try {
         // It may have ended before anybody listened.
-        if (!expected.delete(id)) await look(id);
+        if (!expected.delete(id)) await check(id);
         return await outcome;
       } finally {
         clearTimeout(timeout);
@@ -103,7 +106,7 @@ export function openWaiters(events: QueueEvents, ask: (id: string) => Promise<Ou
 
     async close() {
       clearInterval(timer);
-      for (const id of [...waiting.keys()]) settle(id, undefined);
+      for (const id of [...waiting.keys()]) resolveAll(id, undefined);
       await atMost(CLOSE_MS, events.close());
     },
   };

@@ -15,35 +15,35 @@ import { atMost, type QueueBackend, within } from '../backend/backend.ts';
 import { bandOf, DEFAULT_URGENCY, priorityOf } from '../backend/fair-queueing.ts';
 import {
   ANNOUNCE_QUEUE,
-  type Order,
   type Outcome,
   type RunPayload,
   type RunProgress,
   type RunSource,
   type RunState,
   type RunView,
+  type ServiceRequest,
   TRANSFORM_QUEUE,
   WRITE_QUEUE,
   workQueueOf,
 } from '../jobs.ts';
 import type { Runs } from './contract.ts';
 import { cancelledFault, decodeFault, failedOutcome } from './outcome.ts';
-import { openWaiters, type Waiters } from './result-listeners.ts';
+import { openResultListeners, type ResultListeners } from './result-listeners.ts';
 
 export interface RunPolicy {
   /** How long and how many ended runs are kept. */
   readonly keepSeconds: number;
   readonly keepCount: number;
   /** An ended run is kept so long in any case, so that whoever waits for it hears its outcome. */
-  readonly restMs: number;
+  readonly minKeepMs: number;
   /** Attempts of a run whose fault can get better, and the wait before the second one; each further wait is doubled. */
   readonly attempts: number;
   readonly retryMs: number;
 }
 
-const REST_MS = 60_000;
+const MIN_KEEP_MS = 60_000;
 /** The work of a run rests longer: an announce that the queue kept waiting still needs its result. */
-const WORK_RESTS = 10;
+const WORK_KEEP_FACTOR = 10;
 const TRIM_MS = 5_000;
 
 /** The policy that the options say. */
@@ -51,7 +51,7 @@ export function runPolicy(snapshot: Snapshot): RunPolicy {
   return {
     keepSeconds: snapshot.KEEP_RUNS_SECONDS,
     keepCount: snapshot.KEEP_RUNS_COUNT,
-    restMs: REST_MS,
+    minKeepMs: MIN_KEEP_MS,
     attempts: snapshot.RUN_ATTEMPTS,
     retryMs: snapshot.RETRY_SECONDS * 1000,
   };
@@ -63,12 +63,12 @@ const ANSWER_MS = 2_000;
 const ANNOUNCE_RETRY = { attempts: 10, backoff: { type: 'exponential', delay: 1_000 } };
 const PAGE = 50;
 /** Runs of a page that are looked at together. */
-const VIEWS = 10;
+const VIEW_CONCURRENCY = 10;
 /** Of a long list each step must be answered in time, however many there are. */
-const listed = <T>(step: Promise<T>): Promise<T> => within(ANSWER_MS, step, 'The runs cannot be listed');
+const withinAnswerTime = <T>(step: Promise<T>): Promise<T> => within(ANSWER_MS, step, 'The runs cannot be listed');
 
 /** Where a run comes from, and how soon it is wanted. */
-interface Origin {
+interface SubmitContext {
   readonly source: RunSource | undefined;
   readonly caller: string;
   readonly urgency: number;
@@ -81,37 +81,37 @@ export async function openRuns(
   backend: QueueBackend,
   policy: Partial<RunPolicy> | (() => RunPolicy) = {},
 ): Promise<Runs & { close(): Promise<void> }> {
-  const present = typeof policy === 'function' ? policy : () => ({ ...runPolicy(DEFAULTS), ...policy });
+  const currentPolicy = typeof policy === 'function' ? policy : () => ({ ...runPolicy(DEFAULTS), ...policy });
   const announces = backend.queue<RunPayload, Outcome>(ANNOUNCE_QUEUE);
   const workQueues = [TRANSFORM_QUEUE, WRITE_QUEUE].map((name) => backend.queue<RunPayload>(name));
   const workOf = ({ runId, service }: Pick<RunPayload, 'runId' | 'service'>) =>
     backend.queue<RunPayload>(workQueueOf(service)).getJob(runId);
   const flows = backend.flowProducer();
   /** Only who waits listens: every event of every run goes to each listener, and a worker has no use for them. */
-  let listening: Promise<Waiters> | undefined;
-  let listens: Waiters | undefined;
-  const waiters = (): Promise<Waiters> => {
-    listening ??= backend
+  let opening: Promise<ResultListeners> | undefined;
+  let opened: ResultListeners | undefined;
+  const listeners = (): Promise<ResultListeners> => {
+    opening ??= backend
       .queueEvents(ANNOUNCE_QUEUE)
       .then((events) =>
-        openWaiters(events, async (id) => {
+        openResultListeners(events, async (id) => {
           const job = await announces.getJob(id);
           return job === undefined ? 'unknown' : outcomeOf(job);
         }),
       )
       .then((all) => {
-        listens = all;
+        opened = all;
         return all;
       })
       .catch((error) => {
-        listening = undefined;
+        opening = undefined;
         throw error;
       });
-    return listening;
+    return opening;
   };
 
   async function add(payload: RunPayload, priority: number): Promise<void> {
-    const { keepSeconds, attempts, retryMs } = present();
+    const { keepSeconds, attempts, retryMs } = currentPolicy();
     // By age alone: counted in PostgreSQL, each job that ends would look at all that are kept. `trim` counts.
     const keep = { age: keepSeconds };
     const common = { jobId: payload.runId, removeOnComplete: keep, removeOnFail: keep };
@@ -134,13 +134,13 @@ export async function openRuns(
   /** By lane and caller: runs of this process that are on their way into the queue. */
   const pending = new Map<string, number>();
 
-  async function addInTurn(payload: RunPayload, caller: string, urgency: number): Promise<void> {
-    const lane = bandOf(workQueueOf(payload.service), urgency);
-    const key = `${lane.queue} ${urgency} ${caller}`;
+  async function addFairly(payload: RunPayload, caller: string, urgency: number): Promise<void> {
+    const band = bandOf(workQueueOf(payload.service), urgency);
+    const key = `${band.queue} ${urgency} ${caller}`;
     const before = pending.get(key) ?? 0;
     pending.set(key, before + 1);
     try {
-      await add(payload, priorityOf(lane, await backend.fairQueueing.nextStartTag(lane, caller, before)));
+      await add(payload, priorityOf(band, await backend.fairQueueing.nextStartTag(band, caller, before)));
     } finally {
       const after = (pending.get(key) ?? 1) - 1;
       if (after > 0) pending.set(key, after);
@@ -150,9 +150,9 @@ export async function openRuns(
 
   /** Forgets the oldest ended runs beyond the number that is kept. Every process does; doing it twice is harmless. */
   async function trim(): Promise<void> {
-    const { keepCount, restMs } = present();
+    const { keepCount, minKeepMs } = currentPolicy();
     for (const queue of [announces, ...workQueues]) {
-      const waitMs = queue === announces ? restMs : restMs * WORK_RESTS;
+      const waitMs = queue === announces ? minKeepMs : minKeepMs * WORK_KEEP_FACTOR;
       for (const [state, count] of Object.entries(await queue.getJobCounts('completed', 'failed'))) {
         if (count > keepCount) await queue.clean(waitMs, count - keepCount, state as 'completed' | 'failed');
       }
@@ -172,14 +172,14 @@ export async function openRuns(
     TRIM_MS * (0.8 + 0.4 * Math.random()),
   ).unref();
 
-  async function submitOnce(request: Order, key: string | undefined, digest: string, { source, caller, urgency }: Origin) {
+  async function submitOnce(request: ServiceRequest, key: string | undefined, digest: string, { source, caller, urgency }: SubmitContext) {
     const id = key === undefined ? `r${randomBytes(16).toString('hex')}` : runIdOfKey(request.service, key);
     traceRun({ run: id });
     const ticket = randomBytes(12).toString('hex');
     const payload: RunPayload = { ...request, runId: id, submittedAt: new Date().toISOString(), digest, ticket, source };
     if (key === undefined) {
-      listens?.expect(id);
-      await addInTurn(payload, caller, urgency);
+      opened?.expect(id);
+      await addFairly(payload, caller, urgency);
       return { id, existing: false };
     }
     let found = await announces.getJob(id);
@@ -187,8 +187,8 @@ export async function openRuns(
       // The work of a run that outlived its run must not answer for the new one.
       const stale = await workOf(payload);
       if (stale?.finishedOn !== undefined) await stale.remove();
-      listens?.expect(id);
-      await addInTurn(payload, caller, urgency);
+      opened?.expect(id);
+      await addFairly(payload, caller, urgency);
       found = await announces.getJob(id);
     }
     if (found !== undefined && found.data.digest !== digest) {
@@ -211,7 +211,7 @@ export async function openRuns(
       submittedAt: job.data.submittedAt,
       startedAt: isoTime(work?.processedOn),
       endedAt: outcome === undefined ? undefined : isoTime(job.finishedOn),
-      progress: progress && shown(progress, outcome),
+      progress: progress && shownProgress(progress, outcome),
       input: job.data.inputs.map((input) => redact(input.url)),
       outcome,
     };
@@ -219,10 +219,11 @@ export async function openRuns(
 
   async function* views(types: JobType[], wanted: (job: RunJob) => boolean): AsyncGenerator<RunView> {
     for (let start = 0; ; start += PAGE) {
-      const jobs = await listed(announces.getJobs(types, start, start + PAGE - 1, false));
+      const jobs = await withinAnswerTime(announces.getJobs(types, start, start + PAGE - 1, false));
       // A job that was removed between the list and its reading is left out by the queue as an empty place.
       const chosen = jobs.filter((job) => job?.data !== undefined && wanted(job));
-      for (let i = 0; i < chosen.length; i += VIEWS) yield* await listed(Promise.all(chosen.slice(i, i + VIEWS).map(view)));
+      for (let i = 0; i < chosen.length; i += VIEW_CONCURRENCY)
+        yield* await withinAnswerTime(Promise.all(chosen.slice(i, i + VIEW_CONCURRENCY).map(view)));
       if (jobs.length < PAGE) return;
       await nextTurn();
     }
@@ -241,7 +242,7 @@ export async function openRuns(
       return within(ANSWER_MS, submitOnce(request, idempotencyKey, digest, origin), 'The run may not have been queued');
     },
 
-    outcome: async (id, waitMs) => (await waiters()).wait(id, waitMs),
+    outcome: async (id, waitMs) => (await listeners()).wait(id, waitMs),
 
     async list({ service, state, limit }) {
       const found: RunView[] = [];
@@ -272,9 +273,9 @@ export async function openRuns(
         if (work !== undefined && work.finishedOn === undefined) {
           await markCancelled(work);
           // It may have been taken since, or ended: what has ended is kept.
-          if (WAITING.has(await work.getState())) await removeUnlessTaken(work);
+          if (WAITING.has(await work.getState())) await removeUnlessActive(work);
         }
-        await (await waiters()).wait(id, CANCEL_WAIT_MS);
+        await (await listeners()).wait(id, CANCEL_WAIT_MS);
       }
       return get(id);
     },
@@ -304,7 +305,7 @@ export async function openRuns(
     async close() {
       clearInterval(trimmer);
       if (trimming !== undefined) await atMost(ANSWER_MS, trimming);
-      await listening?.then((all) => all.close()).catch(() => undefined);
+      await opening?.then((all) => all.close()).catch(() => undefined);
     },
   };
 }
@@ -327,7 +328,7 @@ function outcomeOf(job: RunJob): Outcome | undefined {
 }
 
 /** Without what is for the next attempt alone; what has ended waits for nothing. */
-function shown({ records, quads, bytesRead, waiting }: RunProgress, outcome: Outcome | undefined): RunView['progress'] {
+function shownProgress({ records, quads, bytesRead, waiting }: RunProgress, outcome: Outcome | undefined): RunView['progress'] {
   return { records, quads, bytesRead, ...(waiting === undefined || outcome !== undefined ? {} : { waiting }) };
 }
 
@@ -347,7 +348,7 @@ async function liveState(work: Job | undefined): Promise<RunState> {
 const markCancelled = (job: Job<RunPayload>): Promise<void> => job.updateData({ ...job.data, cancelled: true });
 
 /** Takes a waiting job out of the queue, which lets announce run; a job that was just taken is left to its worker. */
-async function removeUnlessTaken(job: Job): Promise<void> {
+async function removeUnlessActive(job: Job): Promise<void> {
   try {
     await job.remove();
   } catch (error) {
@@ -362,9 +363,9 @@ export function runIdOfKey(service: string, key: string): string {
 }
 
 /** Of what the client asked, not of the configuration that came with it. */
-function digestOf(order: Order): string {
-  const mappings = order.service === 'graph-writer' ? [] : order.mappings;
-  const asked = [order.service, order.inputs.map(({ name, url }) => [name ?? null, url]), mappings];
+function digestOf(request: ServiceRequest): string {
+  const mappings = request.service === 'graph-writer' ? [] : request.mappings;
+  const asked = [request.service, request.inputs.map(({ name, url }) => [name ?? null, url]), mappings];
   return createHash('sha256').update(JSON.stringify(asked)).digest('hex');
 }
 

@@ -11,12 +11,12 @@ import type { Snapshot } from '../../src/config/options/options.ts';
 import { excerpt, Fault, type FaultCode } from '../../src/core/fault.ts';
 
 /** An expression and the IANA time zone that it is meant in. */
-export interface Timing {
+export interface CronSchedule {
   readonly cron: string;
   readonly timezone: string;
 }
 
-export interface Cron extends Timing {
+export interface ParsedCron extends CronSchedule {
   /** At most `count` times after `after`, fewer where the years of the expression end. */
   next(count: number, after?: Date): readonly Date[];
 }
@@ -25,10 +25,10 @@ type Form = 'Unix' | 'Quartz';
 
 interface Field {
   readonly name: string;
-  readonly least: number;
-  readonly most: number;
+  readonly min: number;
+  readonly max: number;
   readonly names?: readonly string[];
-  readonly takes: Readonly<Record<Form, string>>;
+  readonly accepts: Readonly<Record<Form, string>>;
 }
 
 const MONTHS = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC'];
@@ -37,19 +37,19 @@ const both = (text: string) => ({ Unix: text, Quartz: text });
 
 /** In the order of Quartz. `least` and `names` count as Quartz does. */
 const FIELDS: readonly Field[] = [
-  { name: 'seconds', least: 0, most: 59, takes: both('0 to 59') },
-  { name: 'minutes', least: 0, most: 59, takes: both('0 to 59') },
-  { name: 'hours', least: 0, most: 23, takes: both('0 to 23') },
-  { name: 'day of month', least: 1, most: 31, takes: { Unix: '1 to 31', Quartz: '1 to 31, ?, L, LW or 15W' } },
-  { name: 'month', least: 1, most: 12, names: MONTHS, takes: both('1 to 12 or JAN to DEC') },
+  { name: 'seconds', min: 0, max: 59, accepts: both('0 to 59') },
+  { name: 'minutes', min: 0, max: 59, accepts: both('0 to 59') },
+  { name: 'hours', min: 0, max: 23, accepts: both('0 to 23') },
+  { name: 'day of month', min: 1, max: 31, accepts: { Unix: '1 to 31', Quartz: '1 to 31, ?, L, LW or 15W' } },
+  { name: 'month', min: 1, max: 12, names: MONTHS, accepts: both('1 to 12 or JAN to DEC') },
   {
     name: 'day of week',
-    least: 1,
-    most: 7,
+    min: 1,
+    max: 7,
     names: DAYS,
-    takes: { Unix: '0 to 7 (0 and 7 are Sunday) or SUN to SAT', Quartz: '1 to 7 (1 is Sunday) or SUN to SAT, ?, L, 6L or 6#3' },
+    accepts: { Unix: '0 to 7 (0 and 7 are Sunday) or SUN to SAT', Quartz: '1 to 7 (1 is Sunday) or SUN to SAT, ?, L, 6L or 6#3' },
   },
-  { name: 'year', least: 1970, most: 2099, takes: both('1970 to 2099') },
+  { name: 'year', min: 1970, max: 2099, accepts: both('1970 to 2099') },
 ];
 const DAY_OF_MONTH = 3;
 const DAY_OF_WEEK = 5;
@@ -59,7 +59,7 @@ const DAY_OF_WEEK = 5;
  *
  * @throws Fault request/invalid — not an expression, with the field that is wrong; or one that never ticks (again)
  */
-export function parseCron(text: string, timezone: string, code: FaultCode = 'request/invalid'): Cron {
+export function parseCron(text: string, timezone: string, code: FaultCode = 'request/invalid'): ParsedCron {
   const cron = text.trim().replace(/\s+/g, ' ');
   const given = cron === '' ? [] : cron.split(' ');
   const form = given.length === 5 ? 'Unix' : 'Quartz';
@@ -73,12 +73,12 @@ export function parseCron(text: string, timezone: string, code: FaultCode = 'req
   const fields = form === 'Unix' ? ['0', ...given, '*'] : [...given, '*'].slice(0, FIELDS.length);
   const ready = fields.map((field, i) => {
     const normal = form === 'Quartz' ? normalise(field, i) : field;
-    if (normal === undefined || !isRead(normal, i, form)) {
-      const { name, takes } = FIELDS[i] as Field;
+    if (normal === undefined || !isAccepted(normal, i, form)) {
+      const { name, accepts } = FIELDS[i] as Field;
       throw new Fault(
         code,
         `The cron expression ${excerpt(text)} is not valid: field ${i + 1 - first} (${name}) is ${excerpt(field)}, ` +
-          `expected are ${takes[form]}, *, lists (,), ranges (-) and steps (/)`,
+          `expected are ${accepts[form]}, *, lists (,), ranges (-) and steps (/)`,
       );
     }
     return normal;
@@ -96,7 +96,7 @@ export function parseCron(text: string, timezone: string, code: FaultCode = 'req
 }
 
 /** The schedule that the option CRON sets. @throws Fault config/invalid */
-export function cronOfOptions({ CRON, CRON_TIMEZONE }: Pick<Snapshot, 'CRON' | 'CRON_TIMEZONE'>): Timing | undefined {
+export function cronOfOptions({ CRON, CRON_TIMEZONE }: Pick<Snapshot, 'CRON' | 'CRON_TIMEZONE'>): CronSchedule | undefined {
   if (CRON === undefined) return undefined;
   const { cron, timezone } = parseCron(CRON, CRON_TIMEZONE ?? localTimezone(), 'config/invalid');
   return { cron, timezone };
@@ -120,20 +120,20 @@ export function nextTick(
 
 /** What croner does not know of Quartz: `?` in its two places only, a lone `L`, ranges around the end (FRI-MON). undefined: wrong. */
 function normalise(field: string, index: number): string | undefined {
-  const { least, most, names = [] } = FIELDS[index] as Field;
+  const { min, max, names = [] } = FIELDS[index] as Field;
   if (field.includes('?')) return field === '?' && (index === DAY_OF_MONTH || index === DAY_OF_WEEK) ? '*' : undefined;
-  const numberOf = (text: string): number => (/^\d+$/.test(text) ? Number(text) : names.indexOf(text.toUpperCase()) + least);
+  const numberOf = (text: string): number => (/^\d+$/.test(text) ? Number(text) : names.indexOf(text.toUpperCase()) + min);
   const parts = field.split(',').map((part) => {
-    if (index === DAY_OF_WEEK && part.toUpperCase() === 'L') return String(most);
+    if (index === DAY_OF_WEEK && part.toUpperCase() === 'L') return String(max);
     const [, from, to] = /^(\w+)-(\w+)$/.exec(part) ?? [];
     if (from === undefined || to === undefined || numberOf(from) <= numberOf(to)) return part;
-    return `${from}-${most},${least}-${to}`;
+    return `${from}-${max},${min}-${to}`;
   });
   const numbers = parts.flatMap((part) => part.split(/[#/]/)[0]?.match(/\d+/g) ?? []).map(Number);
-  return numbers.some((number) => number < least || number > most) ? undefined : parts.join(',');
+  return numbers.some((number) => number < min || number > max) ? undefined : parts.join(',');
 }
 
-function isRead(field: string, index: number, form: Form): boolean {
+function isAccepted(field: string, index: number, form: Form): boolean {
   try {
     open(
       FIELDS.map((_, i) => (i === index ? field : '*')),

@@ -16,9 +16,9 @@ import { atMost, type QueueBackend } from '../backend/backend.ts';
 import { type FailureMessage, SCHEDULE_QUEUE } from '../jobs.ts';
 import { sqlRequest } from '../requests/transform.ts';
 import type { Runs, Schedule, SharedSettings } from '../runs/contract.ts';
-import { refusalMessage } from '../runs/outcome.ts';
+import { requestFailureMessage } from '../runs/outcome.ts';
 import { runIdOfKey } from '../runs/runs.ts';
-import { cronOfOptions, localTimezone, type Timing } from './cron.ts';
+import { type CronSchedule, cronOfOptions, localTimezone } from './cron.ts';
 
 /** How the setting is kept, as JSON. */
 interface Stored {
@@ -31,9 +31,9 @@ interface Stored {
 
 export interface SharedSchedule extends Schedule {
   /** As it is kept, now. */
-  read(): Promise<Timing | undefined>;
+  read(): Promise<CronSchedule | undefined>;
   /** What the options of a process with workers say. */
-  offer(option: Timing | undefined, timezone: string | undefined): Promise<void>;
+  applyOption(option: CronSchedule | undefined, timezone: string | undefined): Promise<void>;
   onChange(changed: () => void): void;
   close(): void;
 }
@@ -64,7 +64,7 @@ export async function openSchedule(settings: SharedSettings): Promise<SharedSche
   }
 
   return {
-    current: () => timingOf(parseStored(text)),
+    current: () => scheduleOf(parseStored(text)),
 
     set: (timing) =>
       change((stored) => ({
@@ -73,9 +73,9 @@ export async function openSchedule(settings: SharedSettings): Promise<SharedSche
         by: 'request',
       })),
 
-    read: async () => timingOf(parseStored(await settings.get(KEY))),
+    read: async () => scheduleOf(parseStored(await settings.get(KEY))),
 
-    offer: (option, timezone) =>
+    applyOption: (option, timezone) =>
       change((stored) => {
         if (stored?.by === 'request') return { ...stored, timezone: timezone ?? stored.timezone };
         if (option === undefined && stored === undefined) return undefined;
@@ -93,13 +93,14 @@ export async function openSchedule(settings: SharedSettings): Promise<SharedSche
 
 const parseStored = (text: string | undefined): Stored | undefined => (text === undefined ? undefined : (JSON.parse(text) as Stored));
 
-const timingOf = (stored: Stored | undefined): Timing | undefined =>
+const scheduleOf = (stored: Stored | undefined): CronSchedule | undefined =>
   stored === undefined || stored.cron === null ? undefined : { cron: stored.cron, timezone: stored.timezone };
 
-const same = (a: Timing | undefined, b: Timing | undefined): boolean => a?.cron === b?.cron && a?.timezone === b?.timezone;
+const sameSchedule = (a: CronSchedule | undefined, b: CronSchedule | undefined): boolean =>
+  a?.cron === b?.cron && a?.timezone === b?.timezone;
 
 const SCHEDULER = 'sql-transformer';
-const AGAIN_MS = 1_000;
+const RETRY_MS = 1_000;
 const STOP_MS = 2_000;
 /** The queue is away, or the disk of the mappings: a tick is tried for about a minute. */
 const TICK_RETRY = { attempts: 6, backoff: { type: 'exponential', delay: 2_000 }, removeOnComplete: true, removeOnFail: true } as const;
@@ -110,7 +111,7 @@ export interface TickOptions {
   /** What relative paths of options start from. */
   readonly workingDirectory: string;
   /** Takes the failure of a tick that could start no run. */
-  readonly bury?: (failure: FailureMessage) => Promise<void>;
+  readonly deadLetter?: (failure: FailureMessage) => Promise<void>;
 }
 
 export interface Ticks {
@@ -118,7 +119,7 @@ export interface Ticks {
   stop(): Promise<void>;
 }
 
-type Tick = Job<Timing>;
+type Tick = Job<CronSchedule>;
 
 /**
  * Takes the ticks of the schedule until `stop`, as one of the fleet. The option CRON of this process becomes the schedule unless a
@@ -129,31 +130,31 @@ type Tick = Job<Timing>;
 export async function startTicks(
   backend: QueueBackend,
   schedule: SharedSchedule,
-  { runs, config, workingDirectory, bury = async () => undefined }: TickOptions,
+  { runs, config, workingDirectory, deadLetter = async () => undefined }: TickOptions,
   logger: Logger,
 ): Promise<Ticks> {
-  const queue = backend.queue<Timing>(SCHEDULE_QUEUE);
+  const queue = backend.queue<CronSchedule>(SCHEDULE_QUEUE);
   let stopped = false;
 
   /** Makes the scheduler agree with the schedule. Who writes looks again afterwards, so the last one to write has seen the last change. */
-  const arrange = async (): Promise<void> => {
+  const syncScheduler = async (): Promise<void> => {
     for (;;) {
       const wanted = await schedule.read();
-      if (await agrees(wanted)) return;
-      await alone(backend.settings, change);
-      if (same(wanted, await schedule.read())) return;
+      if (await isInSync(wanted)) return;
+      await withSchedulerLock(backend.settings, change);
+      if (sameSchedule(wanted, await schedule.read())) return;
     }
   };
   const change = async (): Promise<void> => {
     const wanted = await schedule.read();
-    if (await agrees(wanted)) return;
+    if (await isInSync(wanted)) return;
     if (wanted === undefined) await queue.removeJobScheduler(SCHEDULER);
     else {
       const repeat = { pattern: wanted.cron, tz: wanted.timezone };
       await queue.upsertJobScheduler(SCHEDULER, repeat, { name: 'tick', data: wanted, opts: TICK_RETRY });
     }
   };
-  const agrees = async (wanted: Timing | undefined): Promise<boolean> => {
+  const isInSync = async (wanted: CronSchedule | undefined): Promise<boolean> => {
     const found = await queue.getJobScheduler(SCHEDULER);
     if (wanted === undefined) return found === undefined;
     return found?.pattern === wanted.cron && found.tz === wanted.timezone && (await hasNext(found.next));
@@ -163,18 +164,18 @@ export async function startTicks(
     return job !== undefined && job.finishedOn === undefined;
   };
 
-  let again: NodeJS.Timeout | undefined;
-  let arranging: Promise<void> = Promise.resolve();
-  const arrangeSoon = (): void => {
-    clearTimeout(again);
-    arranging = arranging.then(async () => {
+  let retry: NodeJS.Timeout | undefined;
+  let syncing: Promise<void> = Promise.resolve();
+  const syncSoon = (): void => {
+    clearTimeout(retry);
+    syncing = syncing.then(async () => {
       if (stopped) return;
       try {
-        await arrange();
+        await syncScheduler();
       } catch (error) {
         if (stopped) return;
         logger.warn({ error }, 'schedule not arranged');
-        again = setTimeout(arrangeSoon, AGAIN_MS).unref();
+        retry = setTimeout(syncSoon, RETRY_MS).unref();
       }
     });
   };
@@ -184,9 +185,9 @@ export async function startTicks(
     const time = Number(job.id?.split(':').pop());
     const at = new Date(time).toISOString();
     // Switched off or changed after this tick was made.
-    if (!same(job.data, await schedule.read())) return;
+    if (!sameSchedule(job.data, await schedule.read())) return;
     const key = `schedule ${at}`;
-    const before = await claimTick(backend.settings, { time, run: runIdOfKey('sql-transformer', key) }, runs);
+    const before = await lockTick(backend.settings, { time, run: runIdOfKey('sql-transformer', key) }, runs);
     if (before !== undefined) {
       const why = before.time < time ? 'the run of an earlier one goes on' : 'a later one has come before it';
       logger.warn({ tick: at, run: before.run }, `tick skipped: ${why}`);
@@ -198,66 +199,66 @@ export async function startTicks(
       if (!existing) logger.info({ tick: at, run: id }, 'run scheduled');
     } catch (error) {
       if (!(error instanceof Fault) || error.retriable) throw error;
-      await bury(refusalMessage('sql-transformer', error));
+      await deadLetter(requestFailureMessage('sql-transformer', error));
       logger.error({ tick: at, code: error.code, reason: error.message, hint: error.hint }, 'scheduled run not started');
     }
   };
 
   const snapshot = config.snapshot();
   let timezone = snapshot.CRON_TIMEZONE;
-  await schedule.offer(cronOfOptions(snapshot), timezone);
-  schedule.onChange(arrangeSoon);
+  await schedule.applyOption(cronOfOptions(snapshot), timezone);
+  schedule.onChange(syncSoon);
   const unwatch = config.onChange((now) => {
     if (now.CRON_TIMEZONE === timezone) return;
     timezone = now.CRON_TIMEZONE;
-    const change = async (): Promise<void> => schedule.offer(cronOfOptions(now), timezone ?? localTimezone());
+    const change = async (): Promise<void> => schedule.applyOption(cronOfOptions(now), timezone ?? localTimezone());
     change().catch((error: unknown) => logger.warn({ error }, 'time zone of the schedule not changed'));
   });
-  const worker = backend.worker<Timing, void>(SCHEDULE_QUEUE, tick, {
+  const worker = backend.worker<CronSchedule, void>(SCHEDULE_QUEUE, tick, {
     concurrency: 1,
     lockDuration: snapshot.LOCK_SECONDS * 1_000,
     stalledInterval: snapshot.STALLED_SECONDS * 1_000,
     drainDelay: 5,
-    runRetryDelay: AGAIN_MS,
+    runRetryDelay: RETRY_MS,
   });
   worker.on('failed', (job, error) => logger.warn({ tick: job?.id, error }, 'tick failed'));
   await worker.waitUntilReady();
   worker.run().catch((error: unknown) => logger.error({ error, worker: SCHEDULE_QUEUE }, 'worker ended'));
-  arrangeSoon();
+  syncSoon();
 
   return {
     async stop() {
       stopped = true;
       unwatch();
-      clearTimeout(again);
-      await atMost(STOP_MS, Promise.all([arranging, worker.close()]));
+      clearTimeout(retry);
+      await atMost(STOP_MS, Promise.all([syncing, worker.close()]));
     },
   };
 }
 
-const ARRANGING_KEY = 'schedule-arranging';
+const SCHEDULER_LOCK_KEY = 'schedule-arranging';
 /** Changing the scheduler takes milliseconds; whoever dies at it keeps the others waiting so long. */
 const LEASE_MS = 5_000;
-const LEASE_LOOK_MS = 25;
+const LEASE_POLL_MS = 25;
 
 /**
  * Does `work` while no other process of the fleet does it: on PostgreSQL two changes of a scheduler at the same moment would leave the next
  * tick of both, and the one that is nobody's could not be taken out, nor its time be scheduled again.
  */
-async function alone(settings: SharedSettings, work: () => Promise<void>): Promise<void> {
+async function withSchedulerLock(settings: SharedSettings, work: () => Promise<void>): Promise<void> {
   for (;;) {
-    const held = await settings.get(ARRANGING_KEY);
+    const held = await settings.get(SCHEDULER_LOCK_KEY);
     if (Number(held?.split(' ')[0] ?? 0) < Date.now()) {
       const mine = `${Date.now() + LEASE_MS} ${randomUUID()}`;
-      if (await settings.compareAndSet(ARRANGING_KEY, held, mine)) {
+      if (await settings.compareAndSet(SCHEDULER_LOCK_KEY, held, mine)) {
         try {
           return await work();
         } finally {
-          await settings.compareAndSet(ARRANGING_KEY, mine, '0');
+          await settings.compareAndSet(SCHEDULER_LOCK_KEY, mine, '0');
         }
       }
     }
-    await sleep(LEASE_LOOK_MS);
+    await sleep(LEASE_POLL_MS);
   }
 }
 
@@ -270,7 +271,7 @@ interface LastTick {
  * Makes `tick` the last one. undefined: it may have its run; else the one that keeps it from that, whose run goes on, or which is
  * later. A tick that was claimed already, by a process that may have died before it submitted, may have its run: it is the same one.
  */
-async function claimTick(settings: SharedSettings, tick: LastTick, runs: Pick<Runs, 'get'>): Promise<LastTick | undefined> {
+async function lockTick(settings: SharedSettings, tick: LastTick, runs: Pick<Runs, 'get'>): Promise<LastTick | undefined> {
   for (let i = 0; i < TRIES; i++) {
     const text = await settings.get(LAST_KEY);
     const last = text === undefined ? undefined : (JSON.parse(text) as LastTick);

@@ -5,14 +5,14 @@
  * that bounds how often a run is started, and lets the others go on.
  */
 import { backoffAfter, type StalledBackoff } from '../../queues/backend/lost.ts';
-import { RUN_PAUSE, SLICE_PAUSE } from '../../workers/host.ts';
+import { RUN_BACKOFF, SLICE_BACKOFF } from '../../workers/host.ts';
 import { type Delays, LOOK_MS } from './delays.ts';
 import type { Ledger } from './ledger.ts';
 import type { JobEvents, QueueEvent, QueueName } from './recovery.ts';
 import { coveredMs, type Span, spanOf } from './spans.ts';
 import { STALLED_SECONDS } from './world.ts';
 
-const PAUSES: Readonly<Record<QueueName, StalledBackoff>> = { transform: RUN_PAUSE, slice: SLICE_PAUSE };
+const PAUSES: Readonly<Record<QueueName, StalledBackoff>> = { transform: RUN_BACKOFF, slice: SLICE_BACKOFF };
 /** The clocks of the worker, which computes when a pause is over, and of Redis, which orders events, are read one after the other. */
 const CLOCKS_MS = 25;
 /** As in `recovery.ts`: a look finds what nobody was told of, and a worker that waits takes it. */

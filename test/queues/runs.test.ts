@@ -196,7 +196,7 @@ function suite(queue: TestQueue): void {
 
   // Runs that end in the same moment do not see each other in PostgreSQL, so a few more may be kept until the next one ends.
   test('keeps as many ended runs as it was told once they have rested, and loses no outcome by that', async () => {
-    const forgetful = await openRuns(backend, { keepCount: 2, restMs: 3_000 });
+    const forgetful = await openRuns(backend, { keepCount: 2, minKeepMs: 3_000 });
     const ids = await Promise.all(Array.from({ length: 30 }, async () => (await forgetful.submit(request('ok'), {})).id));
     const outcomes = await Promise.all(ids.map((id) => forgetful.outcome(id, 10_000)));
     expect(outcomes.filter((outcome) => outcome?.state === 'completed')).toHaveLength(30);

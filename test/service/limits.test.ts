@@ -17,7 +17,7 @@ import { METRICS, quietLogger } from '../../src/core/telemetry/observe.ts';
 import { RUN_DEFAULTS, type RunRequest } from '../../src/run/request.ts';
 import { startWorkers, type Workers } from '../../workers/host.ts';
 import { taskOf } from '../../workers/jobs/task.ts';
-import { usualProcessMemoryMb, watchMemory } from '../../workers/threads/memory.ts';
+import { defaultProcessMemoryMb, watchMemory } from '../../workers/threads/memory.ts';
 import { ThreadPool } from '../../workers/threads/pool.ts';
 import { csv, json, xml, zipped } from '../bin/faults/files.ts';
 import { attempt, type Files, startQuadmill, withFiles } from '../bin/faults/trial.ts';
@@ -264,7 +264,7 @@ test('the command line ends a run that takes longer than --max-seconds, and leav
 const { closes, directory: directoryForTest } = closeAfterEach();
 
 describe('a thread', () => {
-  const hooks = { signal: new AbortController().signal, progress: () => undefined, mayCommit: async () => undefined };
+  const hooks = { signal: new AbortController().signal, progress: () => undefined, assertMayCommit: async () => undefined };
 
   const open = async (engine?: string) => {
     const directory = await directoryForTest();
@@ -345,16 +345,16 @@ describe('a thread', () => {
     const watch = new AbortController();
     closes(() => watch.abort());
     void watchMemory(pool, 1, quietLogger(), watch.signal);
-    const relieved = await pool.relieve(2 ** 40, undefined as never);
+    const relieved = await pool.shedMemory(2 ** 40, undefined as never);
     expect(relieved).toBe('nothing');
     watch.abort();
     expect((await run('slow=500', 'r1')).report.quads).toBe(1);
     // It is idle now.
-    expect(await pool.relieve(1, undefined as never)).toBe('idle threads');
+    expect(await pool.shedMemory(1, undefined as never)).toBe('idle threads');
   });
 
   test('is not held to more than the machine has', () => {
-    expect(usualProcessMemoryMb()).toBeGreaterThan(256);
+    expect(defaultProcessMemoryMb()).toBeGreaterThan(256);
   });
 });
 

@@ -244,11 +244,13 @@ describe('an attempt', () => {
       const task = await taskIn(`no-${name.replaceAll(' ', '-')}`);
       const pool = new ThreadPool({ memoryMb: 256 }, quietLogger());
       try {
-        const mayCommit = async (): Promise<void> => {
+        const assertMayCommit = async (): Promise<void> => {
           expect(readdirSync(task.output.directory).filter((file) => file.endsWith('.part'))).toHaveLength(3);
           throw fault;
         };
-        await expect(pool.run(task, { signal: never, progress: () => undefined, mayCommit })).rejects.toMatchObject({ code: fault.code });
+        await expect(pool.run(task, { signal: never, progress: () => undefined, assertMayCommit })).rejects.toMatchObject({
+          code: fault.code,
+        });
         expect(readdirSync(task.output.directory).filter((file) => file !== 'spill')).toEqual([]);
       } finally {
         await pool.close();
@@ -261,7 +263,7 @@ describe('an attempt', () => {
     const task = await taskIn('prefixes');
     const pool = new ThreadPool({ memoryMb: 256 }, quietLogger());
     try {
-      const { propertyGraph } = await pool.run(task, { signal: never, progress: () => undefined, mayCommit: async () => undefined });
+      const { propertyGraph } = await pool.run(task, { signal: never, progress: () => undefined, assertMayCommit: async () => undefined });
       const text = await readFile(fileURLToPath(propertyGraph?.nodes.url as string), 'utf8');
       expect(text.split('\n')[0]).toBe('iri,labels,ex_name:string');
       expect(text).toContain('\nhttp://example.com/1,Resource;ex_Person,"Name ""of"" 1, person"\n');

@@ -21,7 +21,7 @@ import {
   removeEarlierSpills,
   removeSpills,
 } from '../../workers/output/output.ts';
-import { addUp } from '../../workers/output/publish.ts';
+import { mergeReports } from '../../workers/output/publish.ts';
 import type { Task } from '../../workers/threads/messages.ts';
 import { type PoolOptions, ThreadPool } from '../../workers/threads/pool.ts';
 import { closeAfterEach } from '../support/closing.ts';
@@ -56,10 +56,10 @@ function taskFor(directory: string, url: string, runId = 'r1', more: Partial<Tas
 /** A first one has nothing of its own run to look for. */
 const thirdAttempt = (task: Task): Task => ({ ...task, output: { ...task.output, attempt: '3' } });
 
-const hooks = (signal = new AbortController().signal, mayCommit: () => Promise<void> = async () => {}) => ({
+const hooks = (signal = new AbortController().signal, assertMayCommit: () => Promise<void> = async () => {}) => ({
   signal,
   progress: () => undefined,
-  mayCommit,
+  assertMayCommit,
 });
 
 describe('the pool of threads', () => {
@@ -305,7 +305,7 @@ describe('the report of a shared run', () => {
   const map = { id: 'a', name: 'A', origin: 'm:1:1', records: 1, quads: 1, rejected: 0, empty: undefined };
 
   test('adds up those of its slices, and says each warning once', () => {
-    const sum = addUp([report({ warnings: ['w', 'x'] }), report({ warnings: ['w'] })], 7);
+    const sum = mergeReports([report({ warnings: ['w', 'x'] }), report({ warnings: ['w'] })], 7);
     expect(sum).toMatchObject({ records: 2, quads: 4, rejected: 6, bytesRead: 8, bytesWritten: 10, seconds: 7, warnings: ['w', 'x'] });
     expect(sum.mappings).toEqual([{ url: 'm', sha256: 's' }]);
   });
@@ -317,7 +317,7 @@ describe('the report of a shared run', () => {
     const none = { ...map, records: 0, quads: 0, empty: 'no records' };
     const some = { ...map, id: 'a', records: 5, quads, empty: quads > 0 ? undefined : 'no object' };
     const other = { ...map, id: 'b' };
-    const { triplesMaps } = addUp(
+    const { triplesMaps } = mergeReports(
       [none, some, other].map((one) => report({ triplesMaps: [one] })),
       1,
     );

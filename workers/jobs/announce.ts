@@ -6,10 +6,10 @@ import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 import { traceRun } from '../../src/core/telemetry/trace.ts';
 
 /** Keeps the messages of an outcome in safe hands. */
-export type Say = (run: RunPayload, outcome: Outcome) => Promise<void>;
+export type PublishOutcome = (run: RunPayload, outcome: Outcome) => Promise<void>;
 
 /** Removes what a run that has not completed left, if anything. */
-export type Clear = (run: RunPayload) => Promise<void>;
+export type CleanUp = (run: RunPayload) => Promise<void>;
 
 /**
  * The outcome counts as announced once this resolves; its messages are in the outbox by then, without `say` there is no message queue.
@@ -19,14 +19,14 @@ export type Clear = (run: RunPayload) => Promise<void>;
  */
 export async function announce(
   job: Job<RunPayload, Outcome>,
-  { say, clear }: { readonly say: Say | undefined; readonly clear: Clear },
+  { publish, cleanUp }: { readonly publish: PublishOutcome | undefined; readonly cleanUp: CleanUp },
   logger: Logger,
 ): Promise<Outcome> {
   traceRun({ run: job.data.runId });
   const outcome = await findOutcome(job);
-  if (outcome.state !== 'completed') await clear(job.data);
-  await say?.(job.data, outcome);
-  observe(job.data, outcome, logger);
+  if (outcome.state !== 'completed') await cleanUp(job.data);
+  await publish?.(job.data, outcome);
+  recordOutcome(job.data, outcome, logger);
   return outcome;
 }
 
@@ -42,7 +42,7 @@ async function findOutcome(job: Job<RunPayload, Outcome>): Promise<Outcome> {
   return failedOutcome(job.data, fault, new Date());
 }
 
-function observe({ runId, service, submittedAt }: RunPayload, outcome: Outcome, logger: Logger): void {
+function recordOutcome({ runId, service, submittedAt }: RunPayload, outcome: Outcome, logger: Logger): void {
   METRICS.runs.inc({ service, state: outcome.state });
   if (outcome.state === 'completed') {
     const { records, quads, rejectedRecords, processingTime } = outcome.report;

@@ -14,23 +14,23 @@ import { type TracedWork, traceRun } from '../../src/core/telemetry/trace.ts';
 export interface JobKind<D extends RunPayload, R> {
   readonly noun: 'run' | 'slice';
   /** Does it. @throws Fault */
-  work(job: Job<D, R>, turn: Turn): Promise<R>;
+  work(job: Job<D, R>, context: AttemptContext): Promise<R>;
   /** Asks the queue whether anybody still wants the job. Its answer is the fault that the job ends with. */
-  unwanted(job: Job<D, R>): Promise<Fault | undefined>;
+  cancellation(job: Job<D, R>): Promise<Fault | undefined>;
   /** Removes what starts of the job left that died with their workers. */
-  tidy(job: Job<D, R>): Promise<void>;
+  cleanUp(job: Job<D, R>): Promise<void>;
   /** Told when the number of jobs in this process changes. */
-  active(count: number): void;
+  onActiveCount(count: number): void;
   /** Told how a job has ended, unless it is tried again; undefined: well. */
-  ended(fault: Fault | undefined): void;
+  onEnded(fault: Fault | undefined): void;
 }
 
 /** One start of a job, for the one who does it. */
-export interface Turn {
+export interface AttemptContext {
   readonly signal: AbortSignal;
   progress(now: RunProgress): void;
   /** Throws when the job must not go on, and above all its output not appear: the lock is lost, or nobody wants it any more. */
-  mayCommit(): Promise<void>;
+  assertMayCommit(): Promise<void>;
 }
 
 export interface AttemptSettings {
@@ -39,10 +39,10 @@ export interface AttemptSettings {
 }
 
 /** How often a job is looked at for marks, and progress is written down. */
-export const LOOK_MS = 500;
+export const POLL_MS = 500;
 
 /** Reason of an abort that gives the job back to the queue: no failure, and nobody's fault. */
-const GIVE_BACK = new Fault('run/lost', 'The worker is stopping; the run goes back to the queue');
+const REQUEUE = new Fault('run/lost', 'The worker is stopping; the run goes back to the queue');
 
 export class Attempts<D extends RunPayload, R> {
   private readonly kind: JobKind<D, R>;
@@ -63,13 +63,13 @@ export class Attempts<D extends RunPayload, R> {
   }
 
   /** From now on, jobs that are still handed out go straight back. */
-  stopTaking(): void {
+  stopAccepting(): void {
     this.draining = true;
   }
 
   /** Stops all jobs; they go back to the queue. */
-  giveBack(): void {
-    for (const stop of this.active.values()) stop.abort(GIVE_BACK);
+  requeueAll(): void {
+    for (const stop of this.active.values()) stop.abort(REQUEUE);
   }
 
   /** The lock is gone, so another worker may have the job: this one must stop, and says nothing more about it. */
@@ -82,49 +82,49 @@ export class Attempts<D extends RunPayload, R> {
 
   /** BullMQ's processor. Throws what tells BullMQ how to go on: fail for good, try again, or back to the queue. */
   async process(job: Job<D, R>, token: string): Promise<R> {
-    if (this.draining) return this.backToQueue(job, token);
+    if (this.draining) return this.requeue(job, token);
     const stop = new AbortController();
     const id = job.id as string;
     traceRun(fieldsOf(job));
     this.active.set(id, stop);
-    this.kind.active(this.active.size);
+    this.kind.onActiveCount(this.active.size);
     try {
       const result = await this.attempt(job, token, stop);
-      this.kind.ended(undefined);
+      this.kind.onEnded(undefined);
       return result;
     } catch (error) {
-      if (stop.signal.reason === GIVE_BACK) return this.backToQueue(job, token);
+      if (stop.signal.reason === REQUEUE) return this.requeue(job, token);
       throw this.verdict(job, Fault.of(error));
     } finally {
       this.active.delete(id);
-      this.kind.active(this.active.size);
+      this.kind.onActiveCount(this.active.size);
     }
   }
 
   private async attempt(job: Job<D, R>, token: string, stop: AbortController): Promise<R> {
     if (job.data.cancelled === true) throw cancelledFault();
     if (job.stalledCounter >= this.settings.maxStarts) {
-      await this.kind.tidy(job);
+      await this.kind.cleanUp(job);
       throw killedFault(job.stalledCounter);
     }
-    const look = this.watch(job, stop);
+    const watcher = this.watch(job, stop);
     try {
       return await this.kind.work(job, {
         signal: stop.signal,
-        progress: look.progress,
-        mayCommit: () => this.mayCommit(job, token),
+        progress: watcher.progress,
+        assertMayCommit: () => this.assertMayCommit(job, token),
       });
     } finally {
-      await look.end();
+      await watcher.end();
     }
   }
 
   /** The last moment at which an attempt that is not wanted any more can be kept from publishing. */
-  private async mayCommit(job: Job<D, R>, token: string): Promise<void> {
+  private async assertMayCommit(job: Job<D, R>, token: string): Promise<void> {
     try {
       const held = await job.extendLock(token, this.settings.lockMs);
       if (held === 0) throw lostFault();
-      const fault = await this.kind.unwanted(job);
+      const fault = await this.kind.cancellation(job);
       if (fault !== undefined) throw fault;
     } catch (error) {
       if (error instanceof Fault) throw error;
@@ -135,10 +135,10 @@ export class Attempts<D extends RunPayload, R> {
   /** Writes progress down and looks for marks, while the job goes on. */
   private watch(job: Job<D, R>, stop: AbortController): { progress(now: RunProgress): void; end(): Promise<void> } {
     let latest: RunProgress | undefined;
-    let round: Promise<void> | undefined;
-    const look = async (): Promise<void> => {
+    let polling: Promise<void> | undefined;
+    const poll = async (): Promise<void> => {
       try {
-        const fault = await this.kind.unwanted(job);
+        const fault = await this.kind.cancellation(job);
         if (fault !== undefined) stop.abort(fault);
         const progress = latest;
         latest = undefined;
@@ -148,17 +148,17 @@ export class Attempts<D extends RunPayload, R> {
       }
     };
     const timer = setInterval(() => {
-      round ??= look().finally(() => {
-        round = undefined;
+      polling ??= poll().finally(() => {
+        polling = undefined;
       });
-    }, LOOK_MS);
+    }, POLL_MS);
     return {
       progress: (now) => {
         latest = now;
       },
       async end() {
         clearInterval(timer);
-        await round;
+        await polling;
       },
     };
   }
@@ -166,7 +166,7 @@ export class Attempts<D extends RunPayload, R> {
   private verdict(job: Job<D, R>, fault: Fault): Error {
     const attempts = job.opts.attempts ?? 1;
     if (!fault.retriable || job.attemptsMade + 1 >= attempts) {
-      this.kind.ended(fault);
+      this.kind.onEnded(fault);
       return new UnrecoverableError(encodeFault(fault));
     }
     METRICS.retries.inc({ code: fault.code });
@@ -174,7 +174,7 @@ export class Attempts<D extends RunPayload, R> {
     return new Error(encodeFault(fault));
   }
 
-  private async backToQueue(job: Job<D, R>, token: string): Promise<never> {
+  private async requeue(job: Job<D, R>, token: string): Promise<never> {
     await job.moveToWait(token);
     this.logger.info(fieldsOf(job), `${this.kind.noun} went back to the queue`);
     throw new WaitingError();

@@ -17,43 +17,43 @@ import { checkCounts } from '../../src/core/limits.ts';
 import type { Progress, RunSlice } from '../../src/run/request.ts';
 import { removeAttempt } from '../output/output.ts';
 import type { Task } from '../threads/messages.ts';
-import type { Turn } from './attempts.ts';
+import type { AttemptContext } from './attempts.ts';
 
 type SliceQueue = Queue<SlicePayload, SliceResult>;
 type SliceJob = Job<SlicePayload, SliceResult>;
 
 /** Between the end of the last slice and that of the run. */
-const ASK_MS = 200;
+const POLL_MS = 200;
 /** Slices asked for at once. They are taken in order: when none of the first ones has ended, those behind them hardly have. */
-const ASK_COUNT = 32;
+const POLL_COUNT = 32;
 const ADD_COUNT = 200;
 /** A queue that is away must not hold up the end of an attempt. */
 const END_MS = 5_000;
 /** The run keeps its place while a slice waits to be tried again: that is seldom and short, and else it is for the run to wait, without a place. */
 const SLICE_ATTEMPTS = 3;
-const SHORT_MS = 500;
+const MAX_RETRY_DELAY_MS = 500;
 /** Only those of a transform job that died are kept so long; others it removes itself. */
-const KEEP = { age: 24 * 3600 };
+const RETENTION = { age: 24 * 3600 };
 
-export class Share {
+export class ScatterGather {
   private readonly queue: SliceQueue;
-  private readonly turns: FairQueueing;
+  private readonly fairQueueing: FairQueueing;
   private readonly job: Job<TransformPayload, TransformResult>;
   private readonly task: Task;
-  private readonly turn: Turn;
+  private readonly context: AttemptContext;
   /** Also aborted by `end`: the thread may be gone while the slices go on. */
-  private readonly over: LinkedAbort;
+  private readonly stop: LinkedAbort;
   private ids: readonly string[] = [];
   private work: Promise<readonly SliceResult[]> | undefined;
 
   /** @param job the transform job, at its present start */
-  constructor(queue: SliceQueue, turns: FairQueueing, job: Job<TransformPayload, TransformResult>, task: Task, turn: Turn) {
+  constructor(queue: SliceQueue, turns: FairQueueing, job: Job<TransformPayload, TransformResult>, task: Task, turn: AttemptContext) {
     this.queue = queue;
-    this.turns = turns;
+    this.fairQueueing = turns;
     this.job = job;
     this.task = task;
-    this.turn = turn;
-    this.over = new LinkedAbort([turn.signal]);
+    this.context = turn;
+    this.stop = new LinkedAbort([turn.signal]);
   }
 
   /**
@@ -62,79 +62,84 @@ export class Share {
    * @throws Fault — of the first slice that failed for good; record/limit when the slices together rejected too many records;
    * limit/exceeded when they read or made too many; run/lost when the queue has lost a slice; the reason of the signal
    */
-  results(slices: readonly RunSlice[]): Promise<readonly SliceResult[]> {
-    this.work = this.share(slices);
+  resultsOf(slices: readonly RunSlice[]): Promise<readonly SliceResult[]> {
+    this.work = this.scatter(slices);
     return this.work;
   }
 
   /** Ends slices that still go on, and removes the jobs of all and what they left under temporary names. Never throws. */
   async end(): Promise<void> {
-    this.over.abort(new Fault('run/cancelled', 'The attempt of the run is over'));
+    this.stop.abort(new Fault('run/cancelled', 'The attempt of the run is over'));
     if (this.work === undefined) return;
     await this.work.catch(() => undefined);
     await atMost(
       END_MS,
-      inGroups(this.ids, ASK_COUNT, (id) => this.takeBack(id)),
+      inGroups(this.ids, POLL_COUNT, (id) => this.removeSlice(id)),
     );
     // The marks came first: a slice that has not seen its own yet will remove its files itself.
     const { directory, name, attempt } = this.task.output;
     await removeAttempt(directory, name, attempt).catch(() => undefined);
   }
 
-  private async share(slices: readonly RunSlice[]): Promise<readonly SliceResult[]> {
+  private async scatter(slices: readonly RunSlice[]): Promise<readonly SliceResult[]> {
     const { id, data, opts, attemptsStarted: attempt } = this.job;
     // Also unlike those of an earlier run that had the same idempotency key, and so the same id.
     const start = `${id}-${Date.parse(data.submittedAt).toString(36)}-${attempt}`;
     this.ids = slices.map(({ index }) => `${start}-${index}`);
-    const backoff = { type: 'exponential', delay: Math.min(SHORT_MS, retryMsOf(opts)) };
-    const options = { attempts: Math.min(SLICE_ATTEMPTS, opts.attempts ?? 1), backoff, removeOnComplete: KEEP, removeOnFail: KEEP };
-    const lane = bandOf(SLICE_QUEUE, urgencyOf(opts.priority ?? 0));
-    const first = await this.turns.nextStartTag(lane, undefined).catch(notQueued);
-    const priorities = prioritiesFrom(lane, first, slices.length);
+    const backoff = { type: 'exponential', delay: Math.min(MAX_RETRY_DELAY_MS, retryMsOf(opts)) };
+    const options = {
+      attempts: Math.min(SLICE_ATTEMPTS, opts.attempts ?? 1),
+      backoff,
+      removeOnComplete: RETENTION,
+      removeOnFail: RETENTION,
+    };
+    const band = bandOf(SLICE_QUEUE, urgencyOf(opts.priority ?? 0));
+    const first = await this.fairQueueing.nextStartTag(band, undefined).catch(notQueued);
+    const priorities = prioritiesFrom(band, first, slices.length);
     const jobs = slices.map((slice, i) => ({
       name: SLICE_QUEUE,
       data: { ...data, slice, attempt },
       opts: { ...options, jobId: this.ids[i] as string, priority: priorities[i] as number },
     }));
     for (let from = 0; from < jobs.length; from += ADD_COUNT) {
-      this.over.signal.throwIfAborted();
+      this.stop.signal.throwIfAborted();
       await this.queue.addBulk(jobs.slice(from, from + ADD_COUNT)).catch(notQueued);
     }
-    return this.wait();
+    return this.gather();
   }
 
-  private async wait(): Promise<readonly SliceResult[]> {
-    const { signal } = this.over;
+  private async gather(): Promise<readonly SliceResult[]> {
+    const { signal } = this.stop;
     const results = new Map<number, SliceResult>();
-    const under = new Map<number, Progress>();
+    const progress = new Map<number, Progress>();
     let pending = [...this.ids.keys()];
     while (pending.length > 0) {
       const waiting: SliceJob[] = [];
-      await sleep(ASK_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
-      for (let from = 0; from < pending.length; from += ASK_COUNT) {
-        const asked = pending.slice(from, from + ASK_COUNT);
+      await sleep(POLL_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+      for (let from = 0; from < pending.length; from += POLL_COUNT) {
+        const polled = pending.slice(from, from + POLL_COUNT);
         const before = results.size;
-        const jobs = await Promise.all(asked.map((i) => this.queue.getJob(this.ids[i] as string))).catch(() => undefined);
+        const jobs = await Promise.all(polled.map((i) => this.queue.getJob(this.ids[i] as string))).catch(() => undefined);
         // The queue is away: its connection reports that itself, and the job's lock does not outlast it for long.
         if (jobs === undefined) break;
-        for (const [at, i] of asked.entries()) {
+        for (const [at, i] of polled.entries()) {
           const result = resultOf(jobs[at] as SliceJob | undefined, i);
           if (result !== undefined) results.set(i, result);
           const now = jobs[at]?.progress;
-          if (typeof now === 'object') under.set(i, now as Progress);
+          if (typeof now === 'object') progress.set(i, now as Progress);
           if (waitsLong(jobs[at])) waiting.push(jobs[at] as SliceJob);
         }
-        if (results.size === before && waiting.length < from + asked.length) break;
+        if (results.size === before && waiting.length < from + polled.length) break;
       }
       // Nobody works on the run: the place is for others until its own wait is over.
       if (waiting.length === pending.length) throw decodeFault(waiting[0]?.failedReason);
       pending = pending.filter((i) => !results.has(i));
       this.checkRejected([...results.values()]);
-      const sum = sumUp([...this.ids.keys()].flatMap((i) => results.get(i)?.report ?? under.get(i) ?? []));
+      const sum = sumUp([...this.ids.keys()].flatMap((i) => results.get(i)?.report ?? progress.get(i) ?? []));
       // Slices of files may make the same statement: only who publishes them knows how many there are.
       const quads = this.job.data.service === 'sql-transformer' ? sum.quads : 0;
       checkCounts(this.task.request.limits, { records: sum.records, quads });
-      this.turn.progress(sum);
+      this.context.progress(sum);
     }
     return [...this.ids.keys()].map((i) => results.get(i) as SliceResult);
   }
@@ -149,7 +154,7 @@ export class Share {
     });
   }
 
-  private async takeBack(id: string): Promise<void> {
+  private async removeSlice(id: string): Promise<void> {
     const job = await this.queue.getJob(id);
     if (job === undefined) return;
     // The mark comes first: whoever takes the job from here on will see it.
@@ -172,7 +177,8 @@ function resultOf(job: SliceJob | undefined, index: number): SliceResult | undef
 }
 
 /** Whether it has failed, and is to be tried again in more than a moment. */
-const waitsLong = (job: SliceJob | undefined): boolean => job?.finishedOn === undefined && !!job?.failedReason && job.delay > SHORT_MS;
+const waitsLong = (job: SliceJob | undefined): boolean =>
+  job?.finishedOn === undefined && !!job?.failedReason && job.delay > MAX_RETRY_DELAY_MS;
 
 const retryMsOf = ({ backoff }: JobsOptions): number => (typeof backoff === 'number' ? backoff : (backoff?.delay ?? 0));
 

@@ -11,7 +11,7 @@ import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 import { removeEarlier, removeEarlierSpills } from '../output/output.ts';
 import type { ThreadPool } from '../threads/pool.ts';
 import { type AttemptSettings, Attempts, fieldsOf, type JobKind } from './attempts.ts';
-import { placesOf, type TaskSettings, taskOf } from './task.ts';
+import { pathsOf, type TaskSettings, taskOf } from './task.ts';
 
 export function sliceAttempts(
   backend: QueueBackend,
@@ -25,35 +25,35 @@ export function sliceAttempts(
   const kind: JobKind<SlicePayload, SliceResult> = {
     noun: 'slice',
 
-    async work(job, turn) {
+    async work(job, context) {
       const { data } = job;
       // It may have waited for longer than the run.
-      await turn.mayCommit();
+      await context.assertMayCommit();
       logger.info(fieldsOf(job), 'slice started');
-      return pool.runSlice(await taskOf(data, startOf(job), settings, data.slice), turn);
+      return pool.runSlice(await taskOf(data, attemptNameOf(job), settings, data.slice), context);
     },
 
-    async unwanted({ id, data }) {
+    async cancellation({ id, data }) {
       const [slice, run] = await Promise.all([queue.getJob(id as string), transforms.getJob(data.runId)]);
       if (slice?.data.cancelled === true || run?.data.cancelled === true) return cancelledFault();
       const waits = run?.finishedOn === undefined && run?.attemptsStarted === data.attempt && run.data.submittedAt === data.submittedAt;
       return waits ? undefined : new Fault('run/cancelled', 'The attempt of the run that wanted this slice is over');
     },
 
-    async tidy(job) {
-      const { directory, name, spillDirectory } = placesOf(job.data, startOf(job), settings);
-      await removeEarlier(directory, name, startOf(job));
+    async cleanUp(job) {
+      const { directory, name, spillDirectory } = pathsOf(job.data, attemptNameOf(job), settings);
+      await removeEarlier(directory, name, attemptNameOf(job));
       await removeEarlierSpills(spillDirectory);
     },
 
-    active: (count) => METRICS.activeSlices.set(count),
-    ended: (fault) => METRICS.slices.inc({ state: stateOf(fault) }),
+    onActiveCount: (count) => METRICS.activeSlices.set(count),
+    onEnded: (fault) => METRICS.slices.inc({ state: stateOf(fault) }),
   };
   return new Attempts(kind, settings, logger);
 }
 
 /** What names of this start of the slice end with. */
-const startOf = ({ data: { attempt, slice }, attemptsStarted }: Job<SlicePayload>): string =>
+const attemptNameOf = ({ data: { attempt, slice }, attemptsStarted }: Job<SlicePayload>): string =>
   `${attempt}-${slice.index}-${attemptsStarted}`;
 
 function stateOf(fault: Fault | undefined): string {

@@ -15,21 +15,21 @@ export interface TaskSettings {
 }
 
 /** Where an attempt leaves things: its output, and its spill files, whose directory is absolute. */
-export interface Places {
+export interface AttemptPaths {
   readonly directory: string;
   readonly name: string;
   readonly spillDirectory: string;
 }
 
 /** @param attempt see `Task` @throws Fault config/invalid — the output directory is none */
-export function placesOf(data: RunPayload, attempt: string, { spillDirectory }: Pick<TaskSettings, 'spillDirectory'>): Places {
+export function pathsOf(data: RunPayload, attempt: string, { spillDirectory }: Pick<TaskSettings, 'spillDirectory'>): AttemptPaths {
   const name = outputName(data);
   return { directory: outputDirectory(data.output.directory), name, spillDirectory: join(spillDirectory, `${name}.${attempt}`) };
 }
 
 /** @param attempt see `Task` */
 export async function taskOf(data: TransformPayload, attempt: string, settings: TaskSettings, slice?: RunSlice): Promise<Task> {
-  const { directory, name, spillDirectory } = placesOf(data, attempt, settings);
+  const { directory, name, spillDirectory } = pathsOf(data, attempt, settings);
   const isSql = data.service === 'sql-transformer';
   return {
     request: {

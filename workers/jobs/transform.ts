@@ -19,8 +19,8 @@ import { inPresentSpan } from '../../src/core/telemetry/trace.ts';
 import { removeAll, removeSpills } from '../output/output.ts';
 import type { ThreadPool } from '../threads/pool.ts';
 import { type AttemptSettings, Attempts, fieldsOf, type JobKind } from './attempts.ts';
-import { Share } from './scatter-gather.ts';
-import { type Places, placesOf, type TaskSettings, taskOf } from './task.ts';
+import { ScatterGather } from './scatter-gather.ts';
+import { type AttemptPaths, pathsOf, type TaskSettings, taskOf } from './task.ts';
 
 export type TransformJob = Job<TransformPayload, TransformResult>;
 
@@ -36,20 +36,20 @@ export function transformAttempts(
   const kind: JobKind<TransformPayload, TransformResult> = {
     noun: 'run',
 
-    async work(job, turn) {
+    async work(job, context) {
       const { data } = job;
       const started = performance.now();
       const task = await taskOf(data, String(job.attemptsStarted), settings);
       METRICS.attempts.inc();
       logger.info({ ...fieldsOf(job), service: data.service, mapping: data.mappings }, 'run started');
-      const share = new Share(slices, backend.fairQueueing, job, task, turn);
+      const scatterGather = new ScatterGather(slices, backend.fairQueueing, job, task, context);
       try {
         const result = await pool.run(task, {
-          ...turn,
+          ...context,
           // The thread asks for it.
-          share: inPresentSpan((cut) => {
+          scatter: inPresentSpan((cut) => {
             logger.info({ ...fieldsOf(job), slices: cut.length }, 'run shared');
-            return share.results(cut);
+            return scatterGather.resultsOf(cut);
           }),
         });
         METRICS.bytesRead.inc(result.report.bytesRead);
@@ -57,34 +57,34 @@ export function transformAttempts(
         METRICS.spilled.inc(result.report.bytesSpilled ?? 0);
         return { ...result, milliseconds: Math.round(performance.now() - started) };
       } finally {
-        await share.end();
+        await scatterGather.end();
       }
     },
 
-    async unwanted(job) {
+    async cancellation(job) {
       const now = await queue.getJob(job.data.runId);
       return now?.data.cancelled === true ? cancelledFault() : undefined;
     },
 
-    tidy: (job) => clearRun(job.data, settings),
+    cleanUp: (job) => cleanUpRun(job.data, settings),
 
-    active: (count) => METRICS.activeRuns.set(count),
+    onActiveCount: (count) => METRICS.activeRuns.set(count),
     // Ended runs are counted by the worker that announces them.
-    ended: () => undefined,
+    onEnded: () => undefined,
   };
   return new Attempts(kind, settings, logger);
 }
 
 /** Removes everything of a run that has ended without an output. */
-export async function clearRun(run: TransformPayload, settings: Pick<TaskSettings, 'spillDirectory'>): Promise<void> {
-  let places: Places;
+export async function cleanUpRun(run: TransformPayload, settings: Pick<TaskSettings, 'spillDirectory'>): Promise<void> {
+  let paths: AttemptPaths;
   try {
-    places = placesOf(run, '0', settings);
+    paths = pathsOf(run, '0', settings);
   } catch (error) {
     // It failed because its output directory is none: there is nothing there.
     if (Fault.of(error).code === 'config/invalid') return;
     throw error;
   }
-  await removeAll(places.directory, places.name);
-  await removeSpills(places.spillDirectory);
+  await removeAll(paths.directory, paths.name);
+  await removeSpills(paths.spillDirectory);
 }

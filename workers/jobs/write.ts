@@ -8,8 +8,8 @@ import type { TargetAddress } from '../../src/targets/target.ts';
 import { removeAll, removeSpills } from '../output/output.ts';
 import type { WriteTask } from '../threads/messages.ts';
 import type { TaskHooks, ThreadPool } from '../threads/pool.ts';
-import { type AttemptSettings, Attempts, fieldsOf, type JobKind, type Turn } from './attempts.ts';
-import { placesOf } from './task.ts';
+import { type AttemptContext, type AttemptSettings, Attempts, fieldsOf, type JobKind } from './attempts.ts';
+import { pathsOf } from './task.ts';
 
 export interface WriteSettings extends AttemptSettings {
   /** Absolute. */
@@ -30,48 +30,52 @@ export function writeAttempts(
   const kind: JobKind<WritePayload, WriteResult> = {
     noun: 'run',
 
-    async work(job, turn) {
+    async work(job, context) {
       const started = performance.now();
       const task = await writeTaskOf(job, settings);
       METRICS.attempts.inc();
       const { type } = task.request.target;
       logger.info({ ...fieldsOf(job), service: job.data.service, target: type, resumed: task.request.resume !== undefined }, 'run started');
-      const result = await pool.write(task, { ...turn, ...told(job, turn, logger) });
+      const result = await pool.write(task, { ...context, ...progressHooks(job, context, logger) });
       METRICS.bytesRead.inc(result.report.bytesRead);
       METRICS.spilled.inc(result.report.bytesSpilled);
       METRICS.writeBatches.inc(result.report.batches);
       return { ...result, milliseconds: Math.round(performance.now() - started) };
     },
 
-    async unwanted(job) {
+    async cancellation(job) {
       const now = await queue.getJob(job.data.runId);
       return now?.data.cancelled === true ? cancelledFault() : undefined;
     },
 
-    tidy: (job) => clearWrite(job.data, settings),
+    cleanUp: (job) => cleanUpWrite(job.data, settings),
 
-    active: (count) => METRICS.activeWrites.set(count),
+    onActiveCount: (count) => METRICS.activeWrites.set(count),
     // Ended runs are counted by the worker that announces them.
-    ended: () => undefined,
+    onEnded: () => undefined,
   };
   return new Attempts(kind, settings, logger);
 }
 
 /** Says in the progress of the job, and once in the log, that the target is waited for. */
-function told(job: Job<WritePayload, WriteResult>, turn: Turn, logger: Logger): Pick<TaskHooks, 'progress' | 'waiting'> {
+function progressHooks(
+  job: Job<WritePayload, WriteResult>,
+  context: AttemptContext,
+  logger: Logger,
+): Pick<TaskHooks, 'progress' | 'waiting'> {
   let latest = progressOf(job) ?? { records: 0, quads: 0, bytesRead: 0 };
   let waiting: string | undefined;
   let logged = false;
   return {
     progress(now) {
       latest = now;
-      turn.progress({ ...latest, waiting });
+      context.progress({ ...latest, waiting });
     },
-    waiting(trouble) {
-      waiting = trouble?.reason;
-      turn.progress({ ...latest, waiting });
-      if (trouble !== undefined) METRICS.writeRetries.inc();
-      if (logged === (trouble?.lasting ?? false)) return;
+    waiting(outage) {
+      waiting = outage?.reason;
+      context.progress({ ...latest, waiting });
+      if (outage !== undefined) METRICS.writeRetries.inc();
+      if (logged === (outage?.lasting ?? false)) return;
       logged = !logged;
       if (logged) logger.warn({ ...fieldsOf(job), reason: waiting }, 'target waited for');
       else logger.info(fieldsOf(job), 'target takes statements again');
@@ -83,8 +87,8 @@ const progressOf = ({ progress }: Job<WritePayload, WriteResult>): RunProgress |
   typeof progress === 'object' ? (progress as unknown as RunProgress) : undefined;
 
 /** Removes what a run that has not completed left beside what the target has of it. */
-export async function clearWrite(run: WritePayload, settings: Pick<WriteSettings, 'spillDirectory'>): Promise<void> {
-  const { directory, name, spillDirectory } = placesOf(run, '0', settings);
+export async function cleanUpWrite(run: WritePayload, settings: Pick<WriteSettings, 'spillDirectory'>): Promise<void> {
+  const { directory, name, spillDirectory } = pathsOf(run, '0', settings);
   await removeAll(directory, name);
   await removeSpills(spillDirectory);
 }
@@ -92,7 +96,7 @@ export async function clearWrite(run: WritePayload, settings: Pick<WriteSettings
 async function writeTaskOf(job: Job<WritePayload, WriteResult>, settings: WriteSettings): Promise<WriteTask> {
   const { data } = job;
   const attempt = String(job.attemptsStarted);
-  const { directory, name, spillDirectory } = placesOf(data, attempt, settings);
+  const { directory, name, spillDirectory } = pathsOf(data, attempt, settings);
   return {
     request: {
       ...data.write,

@@ -1,24 +1,24 @@
 /** What a process with workers has to do with the message bus: source messages in, messages of outcomes out. */
 import type { QueueBackend } from '../../queues/backend/backend.ts';
 import type { BusState, MessageBus } from '../../queues/messaging/bus.ts';
-import { announcementOf, topicOf } from '../../queues/messaging/messages.ts';
+import { messagesOf, topicOf } from '../../queues/messaging/messages.ts';
 import { openOutbox, startSender } from '../../queues/messaging/outbox.ts';
 import type { Runs } from '../../queues/runs/contract.ts';
 import type { ConfigStore } from '../../src/config/store.ts';
 import type { Logger } from '../../src/core/telemetry/observe.ts';
-import type { Say } from '../jobs/announce.ts';
+import type { PublishOutcome } from '../jobs/announce.ts';
 import { startConsumers } from './consume.ts';
 
-export interface Bridge {
+export interface Messaging {
   /** For `announce`. */
-  readonly say: Say;
+  readonly publish: PublishOutcome;
   /** Takes no more source messages. */
-  stopTaking(): Promise<void>;
+  stopConsuming(): Promise<void>;
   /** Sends what is there for a moment; what is left stays in the outbox. */
   close(): Promise<void>;
 }
 
-export interface BridgeOptions {
+export interface MessagingOptions {
   readonly bus: MessageBus;
   readonly state: BusState;
   readonly runs: Pick<Runs, 'submit' | 'counts'>;
@@ -36,7 +36,7 @@ const FLUSH_MS = 3_000;
  * Within the process, what nobody takes makes no message: other consumers than the graph writer begin before this is called, and end after it
  * is closed.
  */
-export async function openBridge(backend: QueueBackend, options: BridgeOptions, logger: Logger): Promise<Bridge> {
+export async function openMessaging(backend: QueueBackend, options: MessagingOptions, logger: Logger): Promise<Messaging> {
   const { bus, state, config } = options;
   const outbox = openOutbox(backend);
   const consumers = startConsumers({ ...options, outbox, settings: backend.settings }, logger);
@@ -46,12 +46,12 @@ export async function openBridge(backend: QueueBackend, options: BridgeOptions, 
     logger,
   );
   return {
-    async say(run, outcome) {
+    async publish(run, outcome) {
       const snapshot = config.snapshot();
-      const announcement = announcementOf(run, outcome, snapshot, new Date());
-      if (bus.isTaken(topicOf(announcement.kind, snapshot))) await outbox.add(announcement);
+      const announcement = messagesOf(run, outcome, snapshot, new Date());
+      if (bus.hasConsumer(topicOf(announcement.kind, snapshot))) await outbox.add(announcement);
     },
-    async stopTaking() {
+    async stopConsuming() {
       // Within the process there are messages for as long as runs end, and what they start waits for the next process.
       if (bus.kind === 'kafka') await consumers.close();
     },

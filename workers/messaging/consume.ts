@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Order, SERVICES, type Service } from '../../queues/jobs.ts';
+import { SERVICES, type Service, type ServiceRequest } from '../../queues/jobs.ts';
 import type { BusState, IncomingMessage, MessageBus } from '../../queues/messaging/bus.ts';
-import { deadLetter, originalHeaders, sourceOf } from '../../queues/messaging/messages.ts';
+import { deadLetter, sourceMessageHeaders, sourceOf } from '../../queues/messaging/messages.ts';
 import type { Outbox } from '../../queues/messaging/outbox.ts';
 import { inputsRequest } from '../../queues/requests/inputs.ts';
 import { readProcessFields, readWriteFields, writeInputsOf } from '../../queues/requests/process.ts';
@@ -42,7 +42,7 @@ export interface Consumer {
 }
 
 /** Messages of a topic that become runs of a service. */
-interface Consumption {
+interface ConsumedTopic {
   readonly service: Service;
   readonly topic: string;
   readonly group: string;
@@ -52,10 +52,10 @@ interface Consumption {
  * What a process takes. Within the process nobody sends source messages, and the graph writer without a target leaves its messages to a
  * process that has one.
  */
-export function consumptionsOf(snapshot: Snapshot, kind: MessageBus['kind'], writes: boolean): readonly Consumption[] {
+export function consumedTopics(snapshot: Snapshot, kind: MessageBus['kind'], hasTarget: boolean): readonly ConsumedTopic[] {
   const { SERVICE, KAFKA_GROUP_ID, KAFKA_TOPIC_NAME_SUCCESS } = snapshot;
   const isHere = (service: Service): boolean => SERVICE === 'all' || SERVICE === service;
-  const all: Consumption[] = [];
+  const all: ConsumedTopic[] = [];
   if (kind === 'kafka' && isHere('semi-structured-transformer')) {
     const service = 'semi-structured-transformer';
     all.push({ service, topic: sourceTopic(service, snapshot) as string, group: KAFKA_GROUP_ID ?? service });
@@ -67,7 +67,7 @@ export function consumptionsOf(snapshot: Snapshot, kind: MessageBus['kind'], wri
   if (kind === 'kafka' && isHere('sql-transformer') && trigger !== undefined) {
     all.push({ service: 'sql-transformer', topic: trigger, group: ownGroup('sql-transformer') });
   }
-  if (kind !== 'none' && writes && isHere('graph-writer')) {
+  if (kind !== 'none' && hasTarget && isHere('graph-writer')) {
     all.push({ service: 'graph-writer', topic: KAFKA_TOPIC_NAME_SUCCESS, group: ownGroup('graph-writer') });
   }
   return all;
@@ -77,7 +77,7 @@ const KAFKA = { queue: 'kafka' } as const;
 const LAG_MS = 5_000;
 /** How long a count of the waiting runs holds. */
 const COUNT_MS = 500;
-const FULL_LOOK_MS = 1_000;
+const FULL_POLL_MS = 1_000;
 
 /** Takes the messages of the services of this process until it is closed, from whatever brokers and topics the options name. */
 export function startConsumers(settings: ConsumerSettings, logger: Logger): Consumer {
@@ -91,22 +91,22 @@ export function startConsumers(settings: ConsumerSettings, logger: Logger): Cons
 
 function startConsumer(service: Service, settings: ConsumerSettings, logger: Logger): Consumer {
   const { bus, state, config, store } = settings;
-  const wanted = (): Consumption | undefined => {
+  const wanted = (): ConsumedTopic | undefined => {
     const snapshot = config.snapshot();
     if (!state.isOn()) return undefined;
-    return consumptionsOf(snapshot, bus.kind, hasTarget(snapshot, store)).find((one) => one.service === service);
+    return consumedTopics(snapshot, bus.kind, hasTarget(snapshot, store)).find((one) => one.service === service);
   };
-  const following = followTopics(wanted, taking(service, settings, logger), { bus, settings: settings.settings }, logger);
-  const look = (): void => {
-    following.look();
-    if (following.taken() === undefined) METRICS.messageLag.remove({ service });
+  const follower = followTopics(wanted, messageHandler(service, settings, logger), { bus, settings: settings.settings }, logger);
+  const refresh = (): void => {
+    follower.refresh();
+    if (follower.consumed() === undefined) METRICS.messageLag.remove({ service });
     if (!state.isOn() || bus.kind !== 'kafka') METRICS.messageQueueUp.reset();
   };
-  const unwatch = [state.onChange(look), config.onChange(look)];
+  const unwatch = [state.onChange(refresh), config.onChange(refresh)];
   const timer = setInterval(() => {
-    const taken = following.taken();
-    if (taken === undefined || bus.kind !== 'kafka') return;
-    Promise.all(taken.topics.map((topic) => bus.lag(topic, taken.group))).then(
+    const consumed = follower.consumed();
+    if (consumed === undefined || bus.kind !== 'kafka') return;
+    Promise.all(consumed.topics.map((topic) => bus.lag(topic, consumed.group))).then(
       (lags) => {
         METRICS.messageQueueUp.set(KAFKA, 1);
         METRICS.messageLag.set(
@@ -122,14 +122,14 @@ function startConsumer(service: Service, settings: ConsumerSettings, logger: Log
     async close() {
       for (const end of unwatch) end();
       clearInterval(timer);
-      await following.close();
+      await follower.close();
       METRICS.messageLag.remove({ service });
     },
   };
 }
 
 /** Hands one message over. Rejects only where the queue is away. */
-export function taking(
+export function messageHandler(
   service: Service,
   { outbox, runs, config, workingDirectory }: Omit<ConsumerSettings, 'bus' | 'state' | 'store' | 'settings'>,
   logger: Logger,
@@ -137,29 +137,29 @@ export function taking(
   let counted = { at: Number.NEGATIVE_INFINITY, queued: 0 };
 
   /** Leaves messages in their topic while the queue is full of runs. */
-  const untilThereIsRoom = async (signal: AbortSignal): Promise<void> => {
+  const waitForCapacity = async (signal: AbortSignal): Promise<void> => {
     for (;;) {
       if (performance.now() - counted.at > COUNT_MS) {
         const { queued = 0 } = await runs.counts();
         counted = { at: performance.now(), queued };
       }
       if (counted.queued < config.snapshot().KAFKA_MAX_WAITING_RUNS) return;
-      await sleep(FULL_LOOK_MS, undefined, { signal });
+      await sleep(FULL_POLL_MS, undefined, { signal });
     }
   };
 
-  const bury = async (message: IncomingMessage, fault: Fault): Promise<void> => {
+  const sendDeadLetter = async (message: IncomingMessage, fault: Fault): Promise<void> => {
     const { topic, partition, offset } = message;
     const runId = runIdOfKey(service, keyOf(message));
-    const subject = { runId, service, inputs: namedInputs(message) };
+    const subject = { runId, service, inputs: inputsOfMessage(message) };
     const failure = failureMessage(subject, fault, new Date());
-    await outbox.add(deadLetter(failure, originalHeaders(message), config.snapshot()));
+    await outbox.add(deadLetter(failure, sourceMessageHeaders(message), config.snapshot()));
     METRICS.messagesTaken.inc({ service, result: 'dead-letter' });
     logger.warn({ topic, partition, offset, run: runId, code: fault.code, reason: fault.message }, 'message is no request');
   };
 
   return async (message, signal) => {
-    await untilThereIsRoom(signal);
+    await waitForCapacity(signal);
     let submitted: Submitted;
     try {
       submitted = await submit(runs, await requestOf(message, service, config.snapshot(), workingDirectory), message);
@@ -167,7 +167,7 @@ export function taking(
       const fault = Fault.of(error);
       if (fault.retriable) throw fault;
       if (fault.code === 'internal/error') logger.error({ error }, 'message not understood');
-      return bury(message, fault);
+      return sendDeadLetter(message, fault);
     }
     const { id, existing } = submitted;
     METRICS.messagesTaken.inc({ service, result: existing ? 'repeated' : 'run' });
@@ -181,7 +181,7 @@ export function taking(
 const keyOf = ({ topic, partition, offset }: IncomingMessage): string => `${topic}-${partition}-${offset}`;
 
 /** Where a topic was made anew, another message stands in the same place: then its time belongs to the key. */
-async function submit(runs: Pick<Runs, 'submit'>, request: Order, message: IncomingMessage) {
+async function submit(runs: Pick<Runs, 'submit'>, request: ServiceRequest, message: IncomingMessage) {
   const key = keyOf(message);
   const digest = createHash('sha256')
     .update(`${message.timestamp}\n`)
@@ -196,7 +196,12 @@ async function submit(runs: Pick<Runs, 'submit'>, request: Order, message: Incom
   }
 }
 
-async function requestOf({ value }: IncomingMessage, service: Service, snapshot: Snapshot, workingDirectory: string): Promise<Order> {
+async function requestOf(
+  { value }: IncomingMessage,
+  service: Service,
+  snapshot: Snapshot,
+  workingDirectory: string,
+): Promise<ServiceRequest> {
   switch (service) {
     case 'sql-transformer':
       return sqlRequest(snapshot, workingDirectory);
@@ -210,7 +215,7 @@ async function requestOf({ value }: IncomingMessage, service: Service, snapshot:
 const EXPECTED = 'Expected is the URL of an input file, or a JSON object as the body of POST /process';
 const EXPECTED_FILES = "Expected is the URL of a file of N-Quads, a JSON array of such URLs, or a transformer's success message";
 /** URLs are shorter; what is longer is something else. */
-const LONGEST_URL = 8 * 1024;
+const MAX_URL_LENGTH = 8 * 1024;
 
 /** @throws Fault request/invalid, request/malformed — neither a URL nor a JSON object */
 function fieldsOfMessage(value: Buffer | null, expected: string): Readonly<Record<string, unknown>> {
@@ -258,20 +263,20 @@ function parseJson(text: string, expected: string): unknown {
 
 /** A URL with its scheme, or a path: something that has a slash or an extension, in one line. */
 function isUrl(text: string): boolean {
-  return text.length <= LONGEST_URL && /^[^\p{Cc}[\]"<>]*$/u.test(text) && /[/\\.]/.test(text);
+  return text.length <= MAX_URL_LENGTH && /^[^\p{Cc}[\]"<>]*$/u.test(text) && /[/\\.]/.test(text);
 }
 
 /** Fields that name inputs, of requests and of success messages. */
-const NAMING = ['inputFileURL', 'inputFileURLs', 'inputRdfURL', 'inputRdfURLs', 'outputFileLocations'] as const;
+const INPUT_FIELDS = ['inputFileURL', 'inputFileURLs', 'inputRdfURL', 'inputRdfURLs', 'outputFileLocations'] as const;
 
 /** What the failure message names as its inputs: the URLs in the message, as far as it can be read; or the message, where it could be one. */
-function namedInputs({ value }: IncomingMessage): readonly { readonly name: undefined; readonly url: string }[] {
+function inputsOfMessage({ value }: IncomingMessage): readonly { readonly name: undefined; readonly url: string }[] {
   let text = '';
   try {
     text = textOf(value, EXPECTED).trim();
     const read: unknown = JSON.parse(text);
     const named =
-      typeof read === 'object' && read !== null && !Array.isArray(read) ? NAMING.map((name) => Reflect.get(read, name)) : [read];
+      typeof read === 'object' && read !== null && !Array.isArray(read) ? INPUT_FIELDS.map((name) => Reflect.get(read, name)) : [read];
     return named.flat().flatMap((url) => (typeof url === 'string' && url !== '' ? [{ name: undefined, url }] : []));
   } catch {
     return isUrl(text) ? [{ name: undefined, url: text }] : [];

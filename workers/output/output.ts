@@ -50,12 +50,12 @@ export async function removeAttempt(directory: string, name: string, attempt: st
 
 /** Removes all files of a run that has ended without an output, whatever names they have. */
 export async function removeAll(directory: string, name: string): Promise<void> {
-  await removeFiles(directory, (file) => attemptOf(file, name) !== undefined || isOf(file, name));
+  await removeFiles(directory, (file) => attemptOf(file, name) !== undefined || belongsTo(file, name));
 }
 
 /** Removes files that an earlier attempt published, and died before it said so, but for those that were just replaced. */
 export async function removeReplaced(directory: string, name: string, kept: ReadonlySet<string>): Promise<void> {
-  await removeFiles(directory, (file) => isOf(file, name) && !kept.has(file));
+  await removeFiles(directory, (file) => belongsTo(file, name) && !kept.has(file));
 }
 
 /**
@@ -71,7 +71,7 @@ const manifestPath = (directory: string, name: string): string => join(directory
 
 /** The attempt that a temporary file of the run belongs to. */
 const attemptOf = (file: string, name: string): string | undefined =>
-  isOf(file, `.${name}`) ? /\.([\d-]+)\.part$/.exec(file)?.[1] : undefined;
+  belongsTo(file, `.${name}`) ? /\.([\d-]+)\.part$/.exec(file)?.[1] : undefined;
 
 /** `2-5-1` is of `2` and of `2-5`. */
 const isAttempt = (found: string | undefined, attempt: string): boolean => found === attempt || !!found?.startsWith(`${attempt}-`);
@@ -119,7 +119,7 @@ async function removeSpillsOf(spillDirectory: string, unwanted: (found: string, 
 }
 
 /** `Service-r1.nq` is of `Service-r1`, `Service-r12.nq` is not; further parts are `Service-r1-2.nq`. */
-function isOf(file: string, name: string): boolean {
+function belongsTo(file: string, name: string): boolean {
   return file.startsWith(`${name}.`) || (file.startsWith(`${name}-`) && /^-\d+\./.test(file.slice(name.length)));
 }
 

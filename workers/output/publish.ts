@@ -16,7 +16,7 @@ import type { RunResult, Task } from '../threads/messages.ts';
 import { hasEarlier, RejectionFile, removeAttempt, removeReplaced, writeManifest } from './output.ts';
 
 /** Complete files under their temporary names. */
-interface Finished {
+interface FinishedFiles {
   readonly parts: readonly FinishedPart[];
   readonly rejections: string | undefined;
   readonly propertyGraph?: GraphCsvFiles | undefined;
@@ -36,13 +36,13 @@ export async function publish(
   task: Task,
   report: RunReport,
   first: readonly string[],
-  finish: () => Promise<Finished>,
+  finish: () => Promise<FinishedFiles>,
   slices = 1,
 ): Promise<RunResult> {
   const { directory, name, attempt, format } = task.output;
   const manifest = `${name}.manifest.json`;
   const urlOf = (file: string): string => pathToFileURL(join(directory, file)).href;
-  let appearing = false;
+  let renaming = false;
   try {
     checkCounts(task.request.limits, report);
     const finished = await finish();
@@ -53,7 +53,7 @@ export async function publish(
     const graph = finished.propertyGraph && graphNames(name, finished.propertyGraph);
     const propertyGraph = graph && graphFiles(graph, urlOf);
     const written = await writeManifest(task, report, parts, rejectionsUrl, propertyGraph);
-    appearing = true;
+    renaming = true;
     for (const [i, { file }] of finished.parts.entries()) await move(directory, file, names[i] as string);
     if (rejections !== undefined) await move(directory, finished.rejections as string, rejections);
     for (const [{ file }, final] of graph ?? []) await move(directory, file, final);
@@ -67,12 +67,12 @@ export async function publish(
     if (hasEarlier(task.output)) await removeReplaced(directory, name, kept);
     await move(directory, written, manifest);
     await syncDirectory(directory);
-    const told = finished.propertyGraph?.warnings ?? [];
-    const warnings = [...report.warnings, ...rejectionWarnings(report.rejected, first), ...told];
+    const graphWarnings = finished.propertyGraph?.warnings ?? [];
+    const warnings = [...report.warnings, ...rejectionWarnings(report.rejected, first), ...graphWarnings];
     return { report: { ...report, warnings }, parts, manifest: urlOf(manifest), rejections: rejectionsUrl, propertyGraph, slices };
   } catch (error) {
     await Promise.allSettled([removeAttempt(directory, name, attempt)]);
-    if (appearing && !isGone(error) && !(await isFile(join(directory, manifest)))) {
+    if (renaming && !isGone(error) && !(await isFile(join(directory, manifest)))) {
       await Promise.allSettled([removeReplaced(directory, name, new Set())]);
     }
     throw error;
@@ -120,8 +120,8 @@ export async function publishSlices(
   const all = results.flatMap(({ parts }) => parts);
   const filled = all.filter(({ empty }) => !empty);
   const wanted = filled.length > 0 ? filled : all.slice(0, 1);
-  const report = addUp(results, seconds, task.request.onError);
-  const first = results.flatMap(({ rejected }) => rejected).slice(0, SHOWN);
+  const report = mergeReports(results, seconds, task.request.onError);
+  const first = results.flatMap(({ rejected }) => rejected).slice(0, MAX_SHOWN);
   return publish(
     task,
     report,
@@ -134,7 +134,7 @@ export async function publishSlices(
   );
 }
 
-const SHOWN = 3;
+const MAX_SHOWN = 3;
 
 async function checkPart(directory: string, { file, bytes }: FinishedPart): Promise<void> {
   const found = await stat(join(directory, file)).catch(() => undefined);
@@ -162,7 +162,7 @@ async function joinRejections({ output }: Task, results: readonly SliceResult[])
  *
  * @throws Fault mapping/reference — under the policy `strict`: a reference that no record of any slice has
  */
-export function addUp(results: readonly Pick<SliceResult, 'report'>[], seconds: number, onError?: ErrorPolicy): RunReport {
+export function mergeReports(results: readonly Pick<SliceResult, 'report'>[], seconds: number, onError?: ErrorPolicy): RunReport {
   const reports = results.map(({ report }) => report);
   const sum = (of: (report: RunReport) => number): number => reports.reduce((total, report) => total + of(report), 0);
   return {
@@ -174,7 +174,7 @@ export function addUp(results: readonly Pick<SliceResult, 'report'>[], seconds: 
     bytesSpilled: sum((report) => report.bytesSpilled ?? 0),
     seconds,
     triplesMaps: mergeMaps(reports.flatMap((report) => report.triplesMaps)),
-    warnings: [...shorten(new Set(reports.flatMap((report) => report.warnings))), ...warningsOf(commonFaults(reports), onError)],
+    warnings: [...limitWarnings(new Set(reports.flatMap((report) => report.warnings))), ...warningsOf(commonFaults(reports), onError)],
     mappings: [...new Map(reports.flatMap((report) => report.mappings).map((mapping) => [mapping.url, mapping])).values()],
   };
 }
@@ -182,7 +182,7 @@ export function addUp(results: readonly Pick<SliceResult, 'report'>[], seconds: 
 const MAX_WARNINGS = 50;
 
 /** Each of many slices may have one of its own to say. */
-function shorten(warnings: ReadonlySet<string>): readonly string[] {
+function limitWarnings(warnings: ReadonlySet<string>): readonly string[] {
   const all = [...warnings];
   return all.length <= MAX_WARNINGS ? all : [...all.slice(0, MAX_WARNINGS), `… and ${all.length - MAX_WARNINGS} more warnings`];
 }

@@ -8,15 +8,15 @@ import { Fault } from '../../src/core/fault.ts';
 import type { Logger } from '../../src/core/telemetry/observe.ts';
 import type { ThreadPool } from './pool.ts';
 
-const LOOK_MS = 250;
+const CHECK_MS = 250;
 /** A line in the log about memory that no run holds is repeated after so many looks. */
-const LOOKS_A_LINE = 240;
+const CHECKS_PER_LOG_LINE = 240;
 
 /** Nine tenths of what the machine has, or the container. */
-export const usualProcessMemoryMb = (): number => Math.floor((memoryBytes() * 0.9) / 2 ** 20);
+export const defaultProcessMemoryMb = (): number => Math.floor((memoryBytes() * 0.9) / 2 ** 20);
 
 /** A quarter: a store takes twice as much while its tables grow. WebAssembly ends at 4 GB. */
-export const usualStoreMemoryMb = (): number => Math.min(3_500, Math.floor(memoryBytes() / 4 / 1e6));
+export const defaultStoreMemoryMb = (): number => Math.min(3_500, Math.floor(memoryBytes() / 4 / 1e6));
 
 function memoryBytes(): number {
   // 0 where there is no container, and more than there is where it has no limit.
@@ -25,21 +25,26 @@ function memoryBytes(): number {
 }
 
 /** Keeps the process within `limitMb` until `signal` ends the watch. */
-export async function watchMemory(pool: Pick<ThreadPool, 'relieve'>, limitMb: number, logger: Logger, signal: AbortSignal): Promise<void> {
+export async function watchMemory(
+  pool: Pick<ThreadPool, 'shedMemory'>,
+  limitMb: number,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<void> {
   const fault = new Fault('limit/exceeded', `The worker process needed more than ${limitMb} MB of memory, and this run held most of it`, {
     limit: 'PROCESS_MEMORY_MB',
     hint: 'Raise PROCESS_MEMORY_MB, lower WORKER_CONCURRENCY or MEMORY_BUDGET_MB, or split the input',
   });
-  for (let untold = LOOKS_A_LINE; !signal.aborted; untold++) {
+  for (let unlogged = CHECKS_PER_LOG_LINE; !signal.aborted; unlogged++) {
     const bytes = process.memoryUsage.rss();
     if (bytes > limitMb * 2 ** 20) {
-      const relieved = await pool.relieve(limitMb * 2 ** 20, fault);
-      if (relieved !== 'nothing' || untold >= LOOKS_A_LINE) {
-        untold = 0;
-        logger.warn({ bytes, limitMb, ended: relieved }, 'memory is short');
+      const shed = await pool.shedMemory(limitMb * 2 ** 20, fault);
+      if (shed !== 'nothing' || unlogged >= CHECKS_PER_LOG_LINE) {
+        unlogged = 0;
+        logger.warn({ bytes, limitMb, ended: shed }, 'memory is short');
       }
     }
     // Each look waits for what the one before has done.
-    await sleep(LOOK_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    await sleep(CHECK_MS, undefined, { signal, ref: false }).catch(() => undefined);
   }
 }

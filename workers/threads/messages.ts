@@ -48,20 +48,20 @@ export interface WriteTask {
 }
 
 /** What a thread is given to do. */
-export type ThreadOrder = { readonly kind: 'run'; readonly task: Task } | { readonly kind: 'write'; readonly task: WriteTask };
+export type ThreadCommand = { readonly kind: 'run'; readonly task: Task } | { readonly kind: 'write'; readonly task: WriteTask };
 
 export type RunResult = Omit<TransformResult, 'milliseconds'>;
 export type WrittenResult = Omit<WriteResult, 'milliseconds'>;
 export type ThreadResult = RunResult | SliceResult | WrittenResult;
 
 export type ToThread =
-  | ThreadOrder
+  | ThreadCommand
   /** The answer to `mapped`, or with the results of all slices in their order to `cut`: the output may appear under its final name. */
   | { readonly kind: 'commit'; readonly slices: readonly SliceResult[] }
   | { readonly kind: 'abort'; readonly fault: FaultData };
 
 /** Why the target of a write is waited for. @see Trouble */
-export interface TargetTrouble {
+export interface TargetOutage {
   readonly reason: string;
   readonly lasting: boolean;
 }
@@ -69,7 +69,7 @@ export interface TargetTrouble {
 export type FromThread =
   | { readonly kind: 'progress'; readonly progress: RunProgress }
   /** The target is waited for; undefined: it is not any more. */
-  | { readonly kind: 'waiting'; readonly trouble: TargetTrouble | undefined }
+  | { readonly kind: 'waiting'; readonly trouble: TargetOutage | undefined }
   /** What the thread holds: its heap, and buffers beside it. */
   | { readonly kind: 'memory'; readonly bytes: number }
   /** The run is cut; waits for `commit` or `abort`, and holds the state of the data until then. */
@@ -86,7 +86,7 @@ export interface ThreadData {
 }
 
 /** In the thread: what a task needs while it goes on. */
-export interface Turn {
+export interface TaskContext {
   readonly signal: AbortSignal;
   /** Resolves with the answer to `cut` or `mapped`, rejects with the reason of the signal. */
   ask(question: FromThread): Promise<readonly SliceResult[]>;

@@ -15,10 +15,10 @@ import { removeAttempt } from '../output/output.ts';
 import type {
   FromThread,
   RunResult,
-  TargetTrouble,
+  TargetOutage,
   Task,
+  ThreadCommand,
   ThreadData,
-  ThreadOrder,
   ThreadResult,
   ToThread,
   WriteTask,
@@ -36,11 +36,11 @@ export interface TaskHooks {
   readonly signal: AbortSignal;
   readonly progress: (progress: RunProgress) => void;
   /** Told before each wait for the target of a write; undefined once it takes statements again. */
-  readonly waiting?: (trouble: TargetTrouble | undefined) => void;
+  readonly waiting?: (trouble: TargetOutage | undefined) => void;
   /** Asked before the output appears; throws when it must not. */
-  readonly mayCommit: () => Promise<void>;
+  readonly assertMayCommit: () => Promise<void>;
   /** Has slices of the run mapped, here or elsewhere, and gives their results in the order of the slices. */
-  readonly share?: (slices: readonly RunSlice[]) => Promise<readonly SliceResult[]>;
+  readonly scatter?: (slices: readonly RunSlice[]) => Promise<readonly SliceResult[]>;
 }
 
 /** A thread that was told to stop and has not after so long is ended. */
@@ -57,7 +57,7 @@ export class ThreadPool {
   private readonly idle: Worker[] = [];
   private readonly all = new Set<Worker>();
   /** Runs and slices that are mapped: how much memory their threads hold by their own word, and how to end them. */
-  private readonly underWay = new Map<Worker, UnderWay>();
+  private readonly running = new Map<Worker, RunningTask>();
   private closed = false;
 
   constructor(options: PoolOptions, logger: Logger) {
@@ -77,25 +77,25 @@ export class ThreadPool {
    * its thread ended otherwise
    */
   run(task: Task, hooks: TaskHooks): Promise<RunResult> {
-    return this.carryOut({ kind: 'run', task }, hooks) as Promise<RunResult>;
+    return this.dispatch({ kind: 'run', task }, hooks) as Promise<RunResult>;
   }
 
   /** The same for a slice of a run; its files keep their temporary names. */
   runSlice(task: Task, hooks: TaskHooks): Promise<SliceResult> {
-    return this.carryOut({ kind: 'run', task }, hooks) as Promise<SliceResult>;
+    return this.dispatch({ kind: 'run', task }, hooks) as Promise<SliceResult>;
   }
 
   /** The same for a run of the graph writer. */
   write(task: WriteTask, hooks: TaskHooks): Promise<WrittenResult> {
-    return this.carryOut({ kind: 'write', task }, hooks) as Promise<WrittenResult>;
+    return this.dispatch({ kind: 'write', task }, hooks) as Promise<WrittenResult>;
   }
 
-  private async carryOut(order: ThreadOrder, hooks: TaskHooks): Promise<ThreadResult> {
+  private async dispatch(command: ThreadCommand, hooks: TaskHooks): Promise<ThreadResult> {
     if (this.closed) throw new Fault('run/lost', 'This worker is stopping');
     const thread = this.idle.pop() ?? this.start();
     thread.ref();
     try {
-      return await this.converse(thread, order, hooks);
+      return await this.execute(thread, command, hooks);
     } finally {
       if (this.all.has(thread) && !this.closed) {
         thread.unref();
@@ -108,14 +108,14 @@ export class ThreadPool {
    * Has memory given back: that of idle threads, else that of the run that holds most, which ends with `fault`. Resolves when it is done.
    * A process whose runs hold less than half of `limitBytes` is not helped by their end.
    */
-  async relieve(limitBytes: number, fault: Fault): Promise<'idle threads' | 'a run' | 'nothing'> {
+  async shedMemory(limitBytes: number, fault: Fault): Promise<'idle threads' | 'a run' | 'nothing'> {
     const idle = this.idle.splice(0);
     if (idle.length > 0) {
       for (const thread of idle) this.all.delete(thread);
       await Promise.all(idle.map((thread) => thread.terminate()));
       return 'idle threads';
     }
-    const [largest, ...others] = [...this.underWay.values()].sort((a, b) => b.bytes - a.bytes);
+    const [largest, ...others] = [...this.running.values()].sort((a, b) => b.bytes - a.bytes);
     if (largest === undefined || others.reduce((sum, { bytes }) => sum + bytes, largest.bytes) < limitBytes / 2) return 'nothing';
     await largest.end(fault);
     return 'a run';
@@ -132,28 +132,28 @@ export class ThreadPool {
     const data: ThreadData = { engine: this.options.engine ?? ENGINE };
     const thread = new Worker(SCRIPT, { workerData: data, resourceLimits: { maxOldGenerationSizeMb: this.options.memoryMb } });
     this.all.add(thread);
-    const leave = (): void => {
+    const remove = (): void => {
       this.all.delete(thread);
       const place = this.idle.indexOf(thread);
       if (place >= 0) this.idle.splice(place, 1);
     };
     // Also while no run listens: an unheard error would end the process.
     thread.on('error', (error) => {
-      leave();
+      remove();
       const byLimit = isOutOfMemory(error);
       METRICS.threadDeaths.inc({ reason: byLimit ? 'memory' : 'error' });
       // Its run says that it needed too much memory.
       this.logger[byLimit ? 'warn' : 'error']({ error }, 'thread died');
     });
-    thread.on('exit', leave);
+    thread.on('exit', remove);
     thread.unref();
     return thread;
   }
 
-  private converse(thread: Worker, order: ThreadOrder, hooks: TaskHooks): Promise<ThreadResult> {
+  private execute(thread: Worker, command: ThreadCommand, hooks: TaskHooks): Promise<ThreadResult> {
     const { signal } = hooks;
-    const { seconds } = order.task.request.limits;
-    const say = (message: ToThread): void => thread.postMessage(message);
+    const { seconds } = command.task.request.limits;
+    const post = (message: ToThread): void => thread.postMessage(message);
     const work = new Promise<ThreadResult>((resolve, reject) => {
       let last: NodeJS.Timeout | undefined;
       let settled = false;
@@ -163,44 +163,44 @@ export class ThreadPool {
         settled = true;
         clearTimeout(last);
         clearTimeout(clock);
-        this.underWay.delete(thread);
+        this.running.delete(thread);
         signal.removeEventListener('abort', abort);
-        thread.off('message', hear);
+        thread.off('message', onMessage);
         thread.off('error', fail);
         thread.off('exit', exit);
         act();
       };
       /** The thread can remove nothing any more. */
-      const gone = (fault: Fault): void => settle(() => void removeRemains(order).then(() => reject(fault)));
+      const threadGone = (fault: Fault): void => settle(() => void cleanUpTask(command).then(() => reject(fault)));
       const stop = (fault: Fault): void => {
         // The thread may be at its next task already.
         if (settled) return;
-        say({ kind: 'abort', fault: fault.toJSON() });
+        post({ kind: 'abort', fault: fault.toJSON() });
         last ??= setTimeout(() => {
           this.all.delete(thread);
           settle(() => {
             void thread
               .terminate()
-              .then(() => removeRemains(order))
+              .then(() => cleanUpTask(command))
               .then(() => reject(fault));
           });
         }, STOP_MS);
       };
       const abort = (): void => stop(Fault.of(signal.reason));
-      const fail = (error: Error): void => gone(isOutOfMemory(error) ? memoryFault(this.options.memoryMb, error) : Fault.of(error));
-      const exit = (code: number): void => gone(new Fault('run/lost', `The thread that carried out the run ended with code ${code}`));
+      const fail = (error: Error): void => threadGone(isOutOfMemory(error) ? memoryFault(this.options.memoryMb, error) : Fault.of(error));
+      const exit = (code: number): void => threadGone(new Fault('run/lost', `The thread that carried out the run ended with code ${code}`));
       const commit = (slices: Promise<readonly SliceResult[]>): void => {
         const allowed = async () => {
           const results = await slices;
-          await hooks.mayCommit();
+          await hooks.assertMayCommit();
           if (settled) return;
           // Nothing takes long from here on, and half a publication would be worse.
           clearTimeout(clock);
-          say({ kind: 'commit', slices: results });
+          post({ kind: 'commit', slices: results });
         };
         allowed().catch((error: unknown) => stop(Fault.of(error)));
       };
-      const hear = (message: FromThread): void => {
+      const onMessage = (message: FromThread): void => {
         switch (message.kind) {
           case 'progress':
             hooks.progress(message.progress);
@@ -209,10 +209,10 @@ export class ThreadPool {
             hooks.waiting?.(message.trouble);
             return;
           case 'memory':
-            underWay.bytes = message.bytes;
+            runningTask.bytes = message.bytes;
             return;
           case 'cut':
-            commit(hooks.share?.(message.slices) ?? Promise.reject(new Fault('internal/error', 'Nobody takes the slices of this run')));
+            commit(hooks.scatter?.(message.slices) ?? Promise.reject(new Fault('internal/error', 'Nobody takes the slices of this run')));
             return;
           case 'mapped':
             commit(Promise.resolve([]));
@@ -226,18 +226,18 @@ export class ThreadPool {
         }
       };
 
-      const underWay: UnderWay = {
+      const runningTask: RunningTask = {
         bytes: 0,
         end: (fault) => {
           stop(fault);
           return work.then(nothing, nothing);
         },
       };
-      this.underWay.set(thread, underWay);
-      thread.on('message', hear);
+      this.running.set(thread, runningTask);
+      thread.on('message', onMessage);
       thread.on('error', fail);
       thread.on('exit', exit);
-      say(order);
+      post(command);
       if (signal.aborted) abort();
       else signal.addEventListener('abort', abort);
     });
@@ -247,7 +247,7 @@ export class ThreadPool {
 
 const nothing = (): void => undefined;
 
-interface UnderWay {
+interface RunningTask {
   bytes: number;
   /** Resolves when the thread has stopped, or is gone. */
   end(fault: Fault): Promise<void>;
@@ -257,7 +257,7 @@ interface UnderWay {
  * What the attempt has left under temporary names, and in the spill. Tidying up must not hide why it ended. The next attempt to write goes on
  * from where this one was, and needs its rejected statements.
  */
-async function removeRemains({ kind, task: { output, request } }: ThreadOrder): Promise<void> {
+async function cleanUpTask({ kind, task: { output, request } }: ThreadCommand): Promise<void> {
   await Promise.allSettled([
     kind === 'run' ? removeAttempt(output.directory, output.name, output.attempt) : undefined,
     rm(request.spillDirectory, { recursive: true, force: true }),

@@ -17,19 +17,30 @@ import { FORMAT_EXTENSION } from '../../src/sinks/sink.ts';
 import { makeDirectory } from '../../src/storage/local/directory.ts';
 import { hasEarlier, RejectionFile, removeAttempt, removeEarlier, removeEarlierSpills } from '../output/output.ts';
 import { publish, publishSlices } from '../output/publish.ts';
-import type { CutRun, Engine, FromThread, RunResult, Task, ThreadData, ThreadOrder, ThreadResult, ToThread, Turn } from './messages.ts';
+import type {
+  CutRun,
+  Engine,
+  FromThread,
+  RunResult,
+  Task,
+  TaskContext,
+  ThreadCommand,
+  ThreadData,
+  ThreadResult,
+  ToThread,
+} from './messages.ts';
 import { checkGraphFormat, graphFilesOf } from './property-graph.ts';
 import { withoutRepetitions } from './repetitions.ts';
 import { writeInputs } from './write-task.ts';
 
 const port = parentPort;
 if (port === null) throw new Error('workers/thread is started as a worker thread');
-const say = (message: FromThread): void => port.postMessage(message);
+const post = (message: FromThread): void => port.postMessage(message);
 
 const engine = (await import((workerData as ThreadData).engine)) as Engine;
 
 /** How often the process is told of the memory that a run holds. */
-const TELL_MS = 250;
+const MEMORY_REPORT_MS = 250;
 
 /** The run that goes on. */
 let current: { readonly stop: AbortController; allow: (slices: readonly SliceResult[]) => void } | undefined;
@@ -38,7 +49,7 @@ port.on('message', (message: ToThread) => {
   switch (message.kind) {
     case 'run':
     case 'write':
-      void carryOut(message);
+      void execute(message);
       return;
     case 'commit':
       current?.allow(message.slices);
@@ -49,44 +60,44 @@ port.on('message', (message: ToThread) => {
   }
 });
 
-async function carryOut(order: ThreadOrder): Promise<void> {
+async function execute(command: ThreadCommand): Promise<void> {
   const stop = new AbortController();
   const now = { stop, allow: (_: readonly SliceResult[]): void => undefined };
   current = now;
-  const turn: Turn = {
+  const context: TaskContext = {
     signal: stop.signal,
     ask: (question) =>
       new Promise((resolve, reject) => {
         stop.signal.throwIfAborted();
         stop.signal.addEventListener('abort', () => reject(stop.signal.reason), { once: true });
         now.allow = resolve;
-        say(question);
+        post(question);
       }),
   };
-  const telling = setInterval(() => {
+  const reporting = setInterval(() => {
     const { heapTotal, external } = process.memoryUsage();
-    say({ kind: 'memory', bytes: heapTotal + external });
-  }, TELL_MS);
+    post({ kind: 'memory', bytes: heapTotal + external });
+  }, MEMORY_REPORT_MS);
   try {
-    const result = await resultOf(order, turn);
-    say({ kind: 'done', result });
+    const result = await resultOf(command, context);
+    post({ kind: 'done', result });
   } catch (error) {
     // Whatever the engine says on its way out: it was stopped for the reason that the abort gave.
     const fault = stop.signal.aborted ? (stop.signal.reason as Fault) : Fault.of(error);
-    say({ kind: 'failed', fault: fault.toJSON() });
+    post({ kind: 'failed', fault: fault.toJSON() });
   } finally {
-    clearInterval(telling);
+    clearInterval(reporting);
     current = undefined;
   }
 }
 
-async function resultOf(order: ThreadOrder, turn: Turn): Promise<ThreadResult> {
-  if (order.kind === 'write') return writeInputs(order.task, turn, say);
-  const { task } = order;
-  return task.request.slice === undefined ? mapRun(task, turn) : mapSlice(task, turn);
+async function resultOf(command: ThreadCommand, context: TaskContext): Promise<ThreadResult> {
+  if (command.kind === 'write') return writeInputs(command.task, context, post);
+  const { task } = command;
+  return task.request.slice === undefined ? mapRun(task, context) : mapSlice(task, context);
 }
 
-async function mapRun(task: Task, turn: Turn): Promise<RunResult> {
+async function mapRun(task: Task, context: TaskContext): Promise<RunResult> {
   checkGraphFormat(task);
   const { directory, name } = task.output;
   if (hasEarlier(task.output)) {
@@ -94,11 +105,11 @@ async function mapRun(task: Task, turn: Turn): Promise<RunResult> {
     await removeEarlierSpills(task.request.spillDirectory);
   }
   const { rows, bytes } = task.slices;
-  const cut = rows > 0 || bytes > 0 ? await engine.cutRun?.(task.request, task.slices, turn.signal) : undefined;
-  if (cut !== undefined) return waitForSlices(task, cut, turn);
-  return mapInto(task, turn, async ({ sink, rejected, report, first }) => {
-    const propertyGraph = task.output.propertyGraph && (await graphFilesOf(task, await sink.finish(), turn.signal));
-    await turn.ask({ kind: 'mapped' }).catch(async (error) => {
+  const cut = rows > 0 || bytes > 0 ? await engine.cutRun?.(task.request, task.slices, context.signal) : undefined;
+  if (cut !== undefined) return waitForSlices(task, cut, context);
+  return mapInto(task, context, async ({ sink, rejected, report, first }) => {
+    const propertyGraph = task.output.propertyGraph && (await graphFilesOf(task, await sink.finish(), context.signal));
+    await context.ask({ kind: 'mapped' }).catch(async (error) => {
       await removeAttempt(directory, name, task.output.attempt);
       throw error;
     });
@@ -106,7 +117,7 @@ async function mapRun(task: Task, turn: Turn): Promise<RunResult> {
   });
 }
 
-async function waitForSlices(task: Task, cut: CutRun, { signal, ask }: Turn): Promise<RunResult> {
+async function waitForSlices(task: Task, cut: CutRun, { signal, ask }: TaskContext): Promise<RunResult> {
   const started = performance.now();
   let results: readonly SliceResult[];
   try {
@@ -127,7 +138,7 @@ async function waitForSlices(task: Task, cut: CutRun, { signal, ask }: Turn): Pr
 }
 
 /** Files stay under their temporary names. They are complete before the question: who asks later for what is left finds them. */
-async function mapSlice(task: Task, turn: Turn): Promise<SliceResult> {
+async function mapSlice(task: Task, context: TaskContext): Promise<SliceResult> {
   const { directory, name, attempt } = task.output;
   await removeEarlier(directory, name, attempt);
   await removeEarlierSpills(task.request.spillDirectory);
@@ -138,12 +149,12 @@ async function mapSlice(task: Task, turn: Turn): Promise<SliceResult> {
   try {
     return await mapInto(
       task,
-      turn,
+      context,
       async ({ sink, rejected, report, first }) => {
         const parts = await sink.finish();
         const rejections = rejected?.finish();
         subjects?.finish();
-        await turn.ask({ kind: 'mapped' });
+        await context.ask({ kind: 'mapped' });
         return { report, parts, rejections, rejected: first, subjects: scan === undefined ? undefined : { scan, file } };
       },
       subjects,
@@ -164,18 +175,18 @@ interface Mapped {
 }
 
 /** Maps into files of the task's own. What `end` throws removes them as well. */
-async function mapInto<R>(task: Task, { signal }: Turn, end: (mapped: Mapped) => Promise<R>, subjects?: SubjectFile): Promise<R> {
+async function mapInto<R>(task: Task, { signal }: TaskContext, end: (mapped: Mapped) => Promise<R>, subjects?: SubjectFile): Promise<R> {
   const { directory, name, format, attempt } = task.output;
   const rejected = task.request.onError === 'quarantine' ? new RejectionFile(task.output) : undefined;
   const first: string[] = [];
   const reject = (rejection: Rejection): void => {
-    if (first.length < SHOWN) first.push(rejection.fault.message);
+    if (first.length < MAX_SHOWN) first.push(rejection.fault.message);
     rejected?.add(rejection);
   };
   let sink: FileSink | undefined;
   try {
     sink = await openFileSink({ directory, name: `${name}.${FORMAT_EXTENSION[format]}`, format, attempt });
-    const progress = (now: { records: number; quads: number; bytesRead: number }): void => say({ kind: 'progress', progress: now });
+    const progress = (now: { records: number; quads: number; bytesRead: number }): void => post({ kind: 'progress', progress: now });
     const subject = subjects === undefined ? {} : { subject: (token: string) => subjects.add(token) };
     const report = await engine.executeRun(task.request, sink, { signal, progress, reject, ...subject });
     signal.throwIfAborted();
@@ -189,4 +200,4 @@ async function mapInto<R>(task: Task, { signal }: Turn, end: (mapped: Mapped) =>
   }
 }
 
-const SHOWN = 3;
+const MAX_SHOWN = 3;

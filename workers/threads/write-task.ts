@@ -10,10 +10,10 @@ import { writeFault } from '../../src/sinks/descriptor.ts';
 import { makeDirectory } from '../../src/storage/local/directory.ts';
 import type { WriteProgress, WriteReport } from '../../src/write/request.ts';
 import { RejectionFile, removeEarlier } from '../output/output.ts';
-import type { FromThread, Turn, WriteTask, WrittenResult } from './messages.ts';
+import type { FromThread, TaskContext, WriteTask, WrittenResult } from './messages.ts';
 
 /** Rejected statements that a report names one by one. */
-const NAMED = 100;
+const MAX_NAMED = 100;
 
 /**
  * What is written is written: there is nothing to publish but the file of rejected statements. That of an attempt which failed stays under its
@@ -21,24 +21,28 @@ const NAMED = 100;
  *
  * @throws Fault — whatever ends the write
  */
-export async function writeInputs(task: WriteTask, { signal, ask }: Turn, say: (message: FromThread) => void): Promise<WrittenResult> {
+export async function writeInputs(
+  task: WriteTask,
+  { signal, ask }: TaskContext,
+  post: (message: FromThread) => void,
+): Promise<WrittenResult> {
   const { directory, name } = task.output;
   const { resume } = task.request;
   const log = new RejectionLog(task.output);
   try {
     if (resume === undefined) await removeEarlier(directory, name, task.output.attempt);
-    else await log.takeOver();
+    else await log.adoptEarlier();
     const progress = ({ statements, quadsWritten, bytesRead, position }: WriteProgress): void => {
       // Behind the position nobody looks again.
       log.flush();
-      say({ kind: 'progress', progress: { records: statements, quads: quadsWritten, bytesRead, position } });
+      post({ kind: 'progress', progress: { records: statements, quads: quadsWritten, bytesRead, position } });
     };
     const { executeWrite } = await import('../../src/write/write.ts');
     const report: WriteReport = await executeWrite(task.request, {
       signal,
       progress,
       reject: (rejected) => log.add(rejected),
-      waiting: (trouble) => say({ kind: 'waiting', trouble: trouble && { ...trouble, reason: trouble.reason.message } }),
+      waiting: (trouble) => post({ kind: 'waiting', trouble: trouble && { ...trouble, reason: trouble.reason.message } }),
     });
     signal.throwIfAborted();
     await ask({ kind: 'mapped' });
@@ -65,7 +69,7 @@ class RejectionLog {
   /** @throws Fault sink/failed */
   add(rejected: RejectedStatement): void {
     if (this.known.has(keyOf(rejected))) return;
-    if (this.first.length < NAMED) this.first.push(rejected);
+    if (this.first.length < MAX_NAMED) this.first.push(rejected);
     makeDirectory(this.output.directory);
     this.file.addRow(rejected);
   }
@@ -75,7 +79,7 @@ class RejectionLog {
   }
 
   /** Takes over what earlier attempts had rejected; they are past, or cannot publish any more. */
-  async takeOver(): Promise<void> {
+  async adoptEarlier(): Promise<void> {
     const { directory, name, attempt } = this.output;
     const files = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return [];

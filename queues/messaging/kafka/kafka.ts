@@ -22,7 +22,14 @@ import { LinkedAbort } from '../../../src/core/abort.ts';
 import { Fault } from '../../../src/core/fault.ts';
 import { type Logger, METRICS } from '../../../src/core/telemetry/observe.ts';
 import { atMost } from '../../backend/backend.ts';
-import { type IncomingMessage, type MessageBus, MessageTooLarge, type OutgoingMessage, type Subscription, type Take } from '../bus.ts';
+import {
+  type IncomingMessage,
+  type MessageBus,
+  type MessageHandler,
+  MessageTooLarge,
+  type OutgoingMessage,
+  type Subscription,
+} from '../bus.ts';
 import { explainHandshake, kafkaTls } from './tls.ts';
 
 /** Long enough for a broker that is started again; `requestTimeout` stays at 30 s, since a request that is given up too early is done twice. */
@@ -30,7 +37,7 @@ const RETRY = { retries: 50, initialRetryTime: 200, maxRetryTime: 2_000 } as con
 /** Of a producer, about half a minute: whoever asks it to send asks again. */
 const SEND_RETRIES = 15;
 /** Of one request of a producer; a broker takes a megabyte at once by default. */
-const LOT_BYTES = 256 * 1024;
+const BATCH_BYTES = 256 * 1024;
 /** A consumer that gives no sign of life for so long has lost its partitions; the second bounds how long a new distribution waits for one. */
 const SESSION_MS = 6_000;
 const REBALANCE_MS = 15_000;
@@ -38,9 +45,9 @@ const HEARTBEAT_MS = 1_000;
 /** How long a fetch waits for messages, and with it the end of a consumer. */
 const FETCH_WAIT_MS = 200;
 /** Before a client is made in place of one that failed, and a message is handed over again. */
-const AGAIN_MS = 1_000;
+const RETRY_MS = 1_000;
 /** Messages that are handed over at the same time; a commit follows. */
-const TAKEN_TOGETHER = 20;
+const HANDLER_CONCURRENCY = 20;
 const CLOSE_MS = 2_000;
 const LAG_MS = 5_000;
 const LAG_RETRIES = 2;
@@ -52,22 +59,22 @@ type Client = (retries?: number) => Kafka;
 export function openKafka(snapshot: Snapshot, logger: Logger): MessageBus {
   const config = clientConfig(snapshot);
   const explain = (error: unknown): string | undefined => explainError(error, snapshot);
-  const log = quietly(logger, explain);
+  const log = throttledLog(logger, explain);
   /** The library writes into the login that it is given. */
   const client: Client = (retries = RETRY.retries) => {
     const login = config.sasl === undefined ? {} : { sasl: { ...config.sasl } as SASLOptions };
     return new Kafka({ ...config, ...login, retry: { ...RETRY, retries }, logCreator: () => log });
   };
-  const producing = openProducers(client, logger);
+  const producers = openProducers(client, logger);
   let admin: Promise<Admin> | undefined;
   /** Why it went wrong the last time, by what was asked for. */
-  const troubles = new Map<'send' | 'take', string>();
-  const taking = (error: unknown): void => {
-    if (error === undefined) troubles.delete('take');
-    else troubles.set('take', explain(error) ?? AWAY);
+  const lastErrors = new Map<'send' | 'take', string>();
+  const reportConsume = (error: unknown): void => {
+    if (error === undefined) lastErrors.delete('take');
+    else lastErrors.set('take', explain(error) ?? UNREACHABLE);
   };
 
-  const dropAdmin = async (): Promise<void> => {
+  const closeAdmin = async (): Promise<void> => {
     const dropped = admin;
     admin = undefined;
     if (dropped !== undefined)
@@ -80,23 +87,23 @@ export function openKafka(snapshot: Snapshot, logger: Logger): MessageBus {
   return {
     kind: 'kafka',
     describe: () => `Kafka at ${snapshot.KAFKA_BROKERS.join(', ')}`,
-    isTaken: () => true,
-    trouble: () => troubles.get('send') ?? troubles.get('take'),
+    hasConsumer: () => true,
+    lastError: () => lastErrors.get('send') ?? lastErrors.get('take'),
 
     async produce(messages) {
       try {
-        await producing.send(messages);
-        troubles.delete('send');
+        await producers.send(messages);
+        lastErrors.delete('send');
       } catch (error) {
         if (error instanceof MessageTooLarge) throw error;
         const explained = explain(error);
-        troubles.set('send', explained ?? AWAY);
+        lastErrors.set('send', explained ?? UNREACHABLE);
         throw explained === undefined ? error : new Error(explained, { cause: error });
       }
     },
 
-    consume: (topic, group, take, also = []) =>
-      subscribe(client, { topics: [topic, ...also], group, take, report: taking, explain }, logger),
+    consume: (topic, group, handler, additionalTopics = []) =>
+      subscribe(client, { topics: [topic, ...additionalTopics], group, handler, report: reportConsume, explain }, logger),
 
     async lag(topic, group) {
       try {
@@ -112,25 +119,25 @@ export function openKafka(snapshot: Snapshot, logger: Logger): MessageBus {
         const answer = await Promise.race([asked, late]);
         if (answer === undefined) throw new Fault('service/unavailable', 'The brokers do not answer');
         const [ends, [taken]] = answer;
-        taking(undefined);
+        reportConsume(undefined);
         const next = new Map(taken?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
         // Nothing committed is -1, and what was deleted by age counts no more.
         return ends.reduce((sum, { partition, high, low }) => sum + Number(high) - Math.max(Number(low), next.get(partition) ?? -1), 0);
       } catch (error) {
-        taking(error);
-        await dropAdmin();
+        reportConsume(error);
+        await closeAdmin();
         throw error;
       }
     },
 
     async disconnect() {
-      await Promise.all([producing.disconnect(), dropAdmin()]);
-      troubles.clear();
+      await Promise.all([producers.disconnect(), closeAdmin()]);
+      lastErrors.clear();
     },
   };
 }
 
-const AWAY = 'The brokers cannot be reached';
+const UNREACHABLE = 'The brokers cannot be reached';
 
 /** In words that may be shown to everybody; undefined: nothing is known but that it failed. */
 function explainError(error: unknown, options: Snapshot): string | undefined {
@@ -165,17 +172,17 @@ function clientConfig(snapshot: Snapshot): KafkaConfig {
   };
 }
 
-interface Consuming {
+interface ConsumerOptions {
   readonly topics: readonly string[];
   readonly group: string;
-  readonly take: Take;
+  readonly handler: MessageHandler;
   /** Told what went wrong; undefined: messages are taken. */
   readonly report: (error: unknown) => void;
   readonly explain: (error: unknown) => string | undefined;
 }
 
 /** One consumer after the other, each until it fails, until it is closed. */
-function subscribe(client: Client, { topics, group, take, report, explain }: Consuming, logger: Logger): Subscription {
+function subscribe(client: Client, { topics, group, handler, report, explain }: ConsumerOptions, logger: Logger): Subscription {
   const stop = new AbortController();
   const { signal } = stop;
 
@@ -208,7 +215,7 @@ function subscribe(client: Client, { topics, group, take, report, explain }: Con
       () => consumer.connect(),
       // A group that is new takes what was there before it.
       () => consumer.subscribe({ topics: [...topics], fromBeginning: true }),
-      () => consumer.run({ autoCommit: false, eachBatchAutoResolve: false, eachBatch: (batch) => takeBatch(batch) }),
+      () => consumer.run({ autoCommit: false, eachBatchAutoResolve: false, eachBatch: (batch) => processBatch(batch) }),
     ];
     const run = async (): Promise<void> => {
       for (const step of steps) {
@@ -217,9 +224,9 @@ function subscribe(client: Client, { topics, group, take, report, explain }: Con
         if (closed !== undefined) return void (await consumer.disconnect());
       }
     };
-    const takeBatch = async (payload: EachBatchPayload): Promise<void> => {
+    const processBatch = async (payload: EachBatchPayload): Promise<void> => {
       try {
-        await handOver(payload, take, signal, async (offset) => {
+        await handleBatch(payload, handler, signal, async (offset) => {
           const { topic, partition } = payload.batch;
           await consumer.commitOffsets([{ topic, partition, offset: String(BigInt(offset) + 1n) }]);
         });
@@ -245,7 +252,7 @@ function subscribe(client: Client, { topics, group, take, report, explain }: Con
         METRICS.messageErrors.inc({ kind: 'consumer' });
         report(error);
         logger.warn({ topics, group, reason: explain(error), error }, 'messages are not taken; tried again');
-        await sleep(AGAIN_MS, undefined, { signal }).catch(() => undefined);
+        await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
       }
     }
   };
@@ -270,19 +277,19 @@ function untilAborted(signal: AbortSignal, over: AbortSignal): Promise<void> {
  * Hands the messages of a batch over, some at a time, and commits after each lot. Gives signs of life while the hand-over is refused, and
  * stops when the partition is another's.
  */
-async function handOver(
+async function handleBatch(
   { batch, resolveOffset, heartbeat, isRunning, isStale }: EachBatchPayload,
-  take: Take,
+  handler: MessageHandler,
   stopped: AbortSignal,
   commit: (offset: string) => Promise<void>,
 ): Promise<void> {
   const lost = new LinkedAbort([stopped]);
   const { signal } = lost;
-  const goesOn = (): boolean => isRunning() && !isStale() && !signal.aborted;
+  const isAssigned = (): boolean => isRunning() && !isStale() && !signal.aborted;
   try {
-    for (let at = 0; at < batch.messages.length && goesOn(); at += TAKEN_TOGETHER) {
-      const lot = batch.messages.slice(at, at + TAKEN_TOGETHER);
-      let left: IncomingMessage[] = lot.map(({ offset, timestamp, key, value }) => ({
+    for (let at = 0; at < batch.messages.length && isAssigned(); at += HANDLER_CONCURRENCY) {
+      const group = batch.messages.slice(at, at + HANDLER_CONCURRENCY);
+      let pending: IncomingMessage[] = group.map(({ offset, timestamp, key, value }) => ({
         topic: batch.topic,
         partition: batch.partition,
         offset,
@@ -290,22 +297,22 @@ async function handOver(
         key,
         value,
       }));
-      while (left.length > 0) {
-        const all = left.map((message) => take(message, signal));
-        const taken = Promise.allSettled(all);
+      while (pending.length > 0) {
+        const all = pending.map((message) => handler(message, signal));
+        const handled = Promise.allSettled(all);
         let results: PromiseSettledResult<void>[] | undefined;
         while (results === undefined) {
           const beat = sleep(HEARTBEAT_MS, undefined, { ref: false });
-          results = (await Promise.race([taken, beat])) ?? undefined;
+          results = (await Promise.race([handled, beat])) ?? undefined;
           await heartbeat();
         }
-        left = left.filter((_, i) => results[i]?.status === 'rejected');
-        if (left.length === 0) break;
-        await sleep(AGAIN_MS, undefined, { signal }).catch(() => undefined);
-        if (!goesOn()) return;
+        pending = pending.filter((_, i) => results[i]?.status === 'rejected');
+        if (pending.length === 0) break;
+        await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+        if (!isAssigned()) return;
         await heartbeat();
       }
-      const last = lot.at(-1)?.offset as string;
+      const last = group.at(-1)?.offset as string;
       resolveOffset(last);
       await commit(last);
       await heartbeat();
@@ -315,7 +322,7 @@ async function handOver(
   }
 }
 
-interface Waiting {
+interface PendingSend {
   readonly messages: readonly OutgoingMessage[];
   resolve(): void;
   reject(error: unknown): void;
@@ -353,7 +360,7 @@ function openProducers(client: Client, logger: Logger): Sender {
 function openProducer(client: Client, topic: string, logger: Logger): Sender {
   let producer: Promise<Producer> | undefined;
   let busy = false;
-  const waiting: Waiting[] = [];
+  const waiting: PendingSend[] = [];
 
   const connect = async (): Promise<Producer> => {
     const made = client(SEND_RETRIES).producer({
@@ -377,10 +384,10 @@ function openProducer(client: Client, topic: string, logger: Logger): Sender {
 
   const sendNow = async (messages: readonly OutgoingMessage[]): Promise<void> => {
     try {
-      for (const lot of lots(messages, sizeOf)) {
+      for (const batch of batches(messages, sizeOf)) {
         producer ??= connect();
         const connected = await producer;
-        await connected.send({ topic, acks: -1, messages: lot.map(({ key, value, headers }) => ({ key, value, headers })) });
+        await connected.send({ topic, acks: -1, messages: batch.map(({ key, value, headers }) => ({ key, value, headers })) });
       }
     } catch (error) {
       // After a failed lot its sequence numbers are in doubt, and a new producer has new ones.
@@ -392,18 +399,18 @@ function openProducer(client: Client, topic: string, logger: Logger): Sender {
   const sendAll = async (): Promise<void> => {
     busy = true;
     while (waiting.length > 0) {
-      const lot = lots(waiting, ({ messages }) => sum(messages.map(sizeOf))).next().value as readonly Waiting[];
-      waiting.splice(0, lot.length);
+      const batch = batches(waiting, ({ messages }) => sum(messages.map(sizeOf))).next().value as readonly PendingSend[];
+      waiting.splice(0, batch.length);
       try {
-        await sendNow(lot.flatMap(({ messages }) => messages));
-        for (const one of lot) one.resolve();
+        await sendNow(batch.flatMap(({ messages }) => messages));
+        for (const one of batch) one.resolve();
       } catch (error) {
         METRICS.messageErrors.inc({ kind: 'producer' });
         // One message that is refused must not keep its neighbours back.
-        if (lot.length > 1 && (error as Error).name === 'KafkaJSProtocolError') {
-          for (const one of lot) await sendNow(one.messages).then(one.resolve, one.reject);
+        if (batch.length > 1 && (error as Error).name === 'KafkaJSProtocolError') {
+          for (const one of batch) await sendNow(one.messages).then(one.resolve, one.reject);
         } else {
-          for (const one of lot) one.reject(error);
+          for (const one of batch) one.reject(error);
         }
       }
     }
@@ -426,20 +433,20 @@ const sizeOf = ({ key, value, headers }: OutgoingMessage): number =>
   sum([key, value, ...Object.entries(headers).flat()].map((text) => Buffer.byteLength(text)));
 
 /** Cuts `items` into lots of at most `LOT_BYTES`, but at least one item: brokers bound what is sent at once as they bound one message. */
-function* lots<T>(items: readonly T[], size: (item: T) => number): Generator<readonly T[], undefined> {
-  let lot: T[] = [];
+function* batches<T>(items: readonly T[], size: (item: T) => number): Generator<readonly T[], undefined> {
+  let batch: T[] = [];
   let bytes = 0;
   for (const item of items) {
     const more = size(item);
-    if (lot.length > 0 && bytes + more > LOT_BYTES) {
-      yield lot;
-      lot = [];
+    if (batch.length > 0 && bytes + more > BATCH_BYTES) {
+      yield batch;
+      batch = [];
       bytes = 0;
     }
-    lot.push(item);
+    batch.push(item);
     bytes += more;
   }
-  if (lot.length > 0) yield lot;
+  if (batch.length > 0) yield batch;
 }
 
 function isTooLarge(error: unknown): boolean {
@@ -450,7 +457,7 @@ function isTooLarge(error: unknown): boolean {
 const REPEAT_MS = 30_000;
 
 /** The library says every lost connection and every retry; one line of a kind in half a minute tells the same. */
-function quietly(logger: Logger, explain: (error: unknown) => string | undefined) {
+function throttledLog(logger: Logger, explain: (error: unknown) => string | undefined) {
   const last = new Map<string, number>();
   return ({ log, namespace }: { log: { message: string; [field: string]: unknown }; namespace: string }): void => {
     const said = typeof log.error === 'string' ? log.error : log.message;

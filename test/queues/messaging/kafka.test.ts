@@ -354,7 +354,7 @@ const AWAY_MS = 60_000;
         /authentication|credentials/i,
       );
       await bus.disconnect();
-      expect(bus.trouble()).toBeUndefined();
+      expect(bus.lastError()).toBeUndefined();
       expect(lines.join('')).not.toContain('hunter2');
     }, 60_000);
 
@@ -379,12 +379,12 @@ const AWAY_MS = 60_000;
       const logger = createLogger({}, { write: (line) => void lines.push(line) });
       const secured = kafka.secured as Secured;
       const bus = open({ KAFKA_BROKERS: [secured.mutual], KAFKA_SSL: true, ...options(secured) }, logger);
-      expect(bus.trouble()).toBeUndefined();
+      expect(bus.lastError()).toBeUndefined();
       await expect(bus.lag(topics.source, topics.source)).rejects.toThrow();
-      expect(bus.trouble()).toMatch(expected);
+      expect(bus.lastError()).toMatch(expected);
       expect(lines.map((line) => JSON.parse(line).reason)).toContainEqual(expect.stringMatching(expected));
       await bus.disconnect();
-      expect(bus.trouble()).toBeUndefined();
+      expect(bus.lastError()).toBeUndefined();
     });
 
     test('waits for a topic that is not there, and sends to others meanwhile', async () => {

@@ -11,7 +11,7 @@ import { openRuns } from '../../../queues/runs/runs.ts';
 import { openConfig } from '../../../src/config/store.ts';
 import { quietLogger } from '../../../src/core/telemetry/observe.ts';
 import { startWorkers } from '../../../workers/host.ts';
-import { openBridge } from '../../../workers/messaging/bridge.ts';
+import { openMessaging } from '../../../workers/messaging/bridge.ts';
 import { built } from '../../support/project-root.ts';
 import { tinyRun } from '../../support/queues/requests.ts';
 
@@ -30,9 +30,9 @@ const subscription = bus.consume(config.snapshot().KAFKA_TOPIC_NAME_SUCCESS, 'gr
   taken++;
   console.log(`took ${key}`);
 });
-const bridge = await openBridge(backend, { bus, state: ALWAYS_ON, runs, config, workingDirectory: directory }, logger);
+const bridge = await openMessaging(backend, { bus, state: ALWAYS_ON, runs, config, workingDirectory: directory }, logger);
 const engine = built('test/support/queues/engine.js').href;
-const workers = await startWorkers(backend, config, logger, { engine, say: bridge.say });
+const workers = await startWorkers(backend, config, logger, { engine, publish: bridge.publish });
 
 process.once('SIGTERM', async () => {
   await workers.drain(500);

@@ -14,7 +14,7 @@ import { openLocalBus } from '../../../queues/messaging/local-bus.ts';
 import { openOutbox } from '../../../queues/messaging/outbox.ts';
 import { openConfig } from '../../../src/config/store.ts';
 import { quietLogger } from '../../../src/core/telemetry/observe.ts';
-import { type Bridge, openBridge } from '../../../workers/messaging/bridge.ts';
+import { type Messaging, openMessaging } from '../../../workers/messaging/bridge.ts';
 import { built } from '../../support/project-root.ts';
 import { QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
 import { tinyRun } from '../../support/queues/requests.ts';
@@ -68,21 +68,21 @@ describe('the local bus', () => {
   });
 
   test('takes nothing that nobody takes, and gives back what is not taken at the end', async () => {
-    expect(bus.isTaken('success_queue')).toBe(false);
+    expect(bus.hasConsumer('success_queue')).toBe(false);
     await expect(bus.produce([message('1')])).rejects.toThrow('success_queue');
     let first = true;
     const subscription = bus.consume('success_queue', 'one', async (_, signal) => {
       if (first) return void (first = false);
       await sleep(60_000, undefined, { signal });
     });
-    expect([bus.isTaken('success_queue'), bus.isTaken('dead_letter_queue')]).toEqual([true, false]);
+    expect([bus.hasConsumer('success_queue'), bus.hasConsumer('dead_letter_queue')]).toEqual([true, false]);
     await expect(bus.produce([message('1'), message('2', 'dead_letter_queue')])).rejects.toThrow('dead_letter_queue');
     expect(first).toBe(true);
     await bus.produce([message('1')]);
     const ends = [bus.produce([message('2')]), bus.produce([message('3')])].map((one) => one.then(() => 'kept').catch(() => 'given back'));
     await subscription.close();
     expect(await Promise.all(ends)).toEqual(['given back', 'given back']);
-    expect(bus.isTaken('success_queue')).toBe(false);
+    expect(bus.hasConsumer('success_queue')).toBe(false);
   });
 
   test('gives a message a place that is the same when it comes again, in another process too', async () => {
@@ -134,7 +134,7 @@ function suite(queue: TestQueue): void {
   let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
   let children: Child[];
   let backend: QueueBackend | undefined;
-  let bridge: Bridge | undefined;
+  let bridge: Messaging | undefined;
 
   const open = async (): Promise<QueueBackend> => {
     backend = await openBackend({ url: server.url, prefix, directory: directory.path }, logger);
@@ -197,8 +197,8 @@ function suite(queue: TestQueue): void {
       { state: 'failed', failure: failureMessage('r1') },
     ];
     const payload: TransformPayload = { ...tinyRun(directory.path), runId: 'r1', submittedAt: new Date().toISOString() };
-    bridge = await openBridge(opened, { bus, state: ALWAYS_ON, runs, config, workingDirectory: directory.path }, logger);
-    for (const outcome of outcomes) await bridge.say(payload, outcome);
+    bridge = await openMessaging(opened, { bus, state: ALWAYS_ON, runs, config, workingDirectory: directory.path }, logger);
+    for (const outcome of outcomes) await bridge.publish(payload, outcome);
     expect(await inOutbox()).toBe(0);
 
     const dead = { runId: 'r0', kind: 'dead-letter', messages: [message('a letter', 'dead_letter_queue')] } as const;
@@ -206,7 +206,7 @@ function suite(queue: TestQueue): void {
     await until(async () => (await opened.queue('outbox').getJobCountByTypes('delayed')) === 1);
     const taken: string[] = [];
     bus.consume('success_queue', 'graph-writer', async ({ key }) => void taken.push(String(key)));
-    for (const outcome of outcomes) await bridge.say(payload, outcome);
+    for (const outcome of outcomes) await bridge.publish(payload, outcome);
     await until(() => taken.length === 1);
     await until(async () => (await inOutbox()) === 1);
     expect(taken).toEqual(['r1']);

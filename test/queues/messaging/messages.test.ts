@@ -7,12 +7,12 @@ import { openBackend, type QueueBackend } from '../../../queues/backend/backend.
 import type { Outcome } from '../../../queues/jobs.ts';
 import { type BusSwitch, busKind, type IncomingMessage, MessageTooLarge, openSwitch } from '../../../queues/messaging/bus.ts';
 import { openKafka } from '../../../queues/messaging/kafka/kafka.ts';
-import { type Announcement, announcementOf, sourceOf } from '../../../queues/messaging/messages.ts';
+import { messagesOf, type OutcomeMessages, sourceOf } from '../../../queues/messaging/messages.ts';
 import { openOutbox, startSender } from '../../../queues/messaging/outbox.ts';
 import { DEFAULTS, type OptionValues } from '../../../src/config/options/options.ts';
 import { openConfig } from '../../../src/config/store.ts';
 import { quietLogger } from '../../../src/core/telemetry/observe.ts';
-import { consumptionsOf, startConsumers, taking } from '../../../workers/messaging/consume.ts';
+import { consumedTopics, messageHandler, startConsumers } from '../../../workers/messaging/consume.ts';
 import { QUEUES, type TestServer, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
 import { type FakeRuns, failureMessage, fakeRuns, memorySettings, successReport } from '../../support/service/fake.ts';
 import { PEOPLE, peopleMapping } from '../../support/service/inputs.ts';
@@ -39,7 +39,7 @@ describe('an outcome', () => {
   };
 
   test('that is a success is one JSON message', () => {
-    const { kind, messages } = announcementOf(RUN, completed, DEFAULTS, NOW);
+    const { kind, messages } = messagesOf(RUN, completed, DEFAULTS, NOW);
     expect(kind).toBe('success');
     expect(messages).toEqual([{ topic: 'success_queue', key: 'r1', headers: { runId: 'r1' }, value: expect.any(String) }]);
     expect(JSON.parse(messages[0]?.value as string)).toEqual({
@@ -53,7 +53,7 @@ describe('an outcome', () => {
   });
 
   test('is one plain URL for each file where that is asked for', () => {
-    const { messages } = announcementOf(RUN, completed, { ...DEFAULTS, KAFKA_SUCCESS_FORMAT: 'url' }, NOW);
+    const { messages } = messagesOf(RUN, completed, { ...DEFAULTS, KAFKA_SUCCESS_FORMAT: 'url' }, NOW);
     expect(messages.map(({ key, value }) => [key, value])).toEqual([
       ['r1', 'file:///a.nq'],
       ['r1', 'file:///b.nq'],
@@ -64,7 +64,7 @@ describe('an outcome', () => {
     'that is %s is a dead letter: the failure message, with the source message in its headers',
     (state) => {
       const source = sourceOf(incoming(Buffer.from([0xff, 0x00])));
-      const { kind, messages } = announcementOf({ ...RUN, source }, { state, failure: failureMessage('r1') }, DEFAULTS, NOW);
+      const { kind, messages } = messagesOf({ ...RUN, source }, { state, failure: failureMessage('r1') }, DEFAULTS, NOW);
       expect(kind).toBe('dead-letter');
       expect(messages).toHaveLength(1);
       expect(messages[0]).toMatchObject({
@@ -85,7 +85,7 @@ describe('an outcome', () => {
   );
 
   test('of a run that no message started names none', () => {
-    const { messages } = announcementOf(RUN, { state: 'failed', failure: failureMessage('r1') }, DEFAULTS, NOW);
+    const { messages } = messagesOf(RUN, { state: 'failed', failure: failureMessage('r1') }, DEFAULTS, NOW);
     expect(messages[0]?.headers).toEqual({ runId: 'r1', code: 'source/missing' });
   });
 });
@@ -93,7 +93,7 @@ describe('an outcome', () => {
 describe('a source message', () => {
   let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
   let runs: FakeRuns;
-  let buried: Announcement[];
+  let buried: OutcomeMessages[];
   let outboxFails: boolean;
 
   const mappingOf = (service: string, name = 'mapping.ttl'): string => join(directory.path, 'mappings', service, name);
@@ -115,14 +115,17 @@ describe('a source message', () => {
     config: await openConfig({ DATA_DIR: directory.path, ...options }),
     workingDirectory: directory.path,
     outbox: {
-      async add(announcement: Announcement) {
+      async add(announcement: OutcomeMessages) {
         if (outboxFails) throw new Error('the queue is away');
         buried.push(announcement);
       },
     },
   });
-  const taken = async (message: IncomingMessage, service: Parameters<typeof taking>[0] = 'semi-structured-transformer', options = {}) =>
-    taking(service, await settings(options), logger)(message, new AbortController().signal);
+  const taken = async (
+    message: IncomingMessage,
+    service: Parameters<typeof messageHandler>[0] = 'semi-structured-transformer',
+    options = {},
+  ) => messageHandler(service, await settings(options), logger)(message, new AbortController().signal);
 
   test.each([
     ['a file URL', (path: string) => `file://${path}`, (path: string) => `file://${path}`],
@@ -269,7 +272,7 @@ describe('a source message', () => {
   test('stays in its topic while too many runs wait', async () => {
     let queued = 5;
     const given = await settings({ KAFKA_MAX_WAITING_RUNS: 5 });
-    const take = taking('semi-structured-transformer', { ...given, runs: { ...runs, counts: async () => ({ queued }) } }, logger);
+    const take = messageHandler('semi-structured-transformer', { ...given, runs: { ...runs, counts: async () => ({ queued }) } }, logger);
     const taking1 = take(incoming('people.csv'), new AbortController().signal);
     await sleep(300);
     expect(runs.submitted).toEqual([]);
@@ -311,7 +314,7 @@ test.each<[OptionValues, 'kafka' | 'local', boolean, readonly object[]]>([
   [{ SERVICE: 'graph-writer', KAFKA_GROUP_ID: 'g' }, 'kafka', true, [{ ...SUCCESS, group: 'g' }]],
   [{ SERVICE: 'graph-writer' }, 'kafka', false, []],
 ])('a process with %j on a bus of the kind %s, with a target %s, takes %j', (options, kind, hasTarget, expected) => {
-  const found = consumptionsOf({ ...DEFAULTS, ...options }, kind, hasTarget);
+  const found = consumedTopics({ ...DEFAULTS, ...options }, kind, hasTarget);
   expect(found).toHaveLength(expected.length);
   expect(found).toMatchObject(expected);
 });
@@ -336,7 +339,7 @@ describe('a success message is a run of the graph writer', () => {
   ])('%s', async (_, value, expected) => {
     const runs = fakeRuns();
     const settings = { runs, config: await openConfig({}), workingDirectory: '/', outbox: { add: async () => undefined } };
-    await taking('graph-writer', settings, logger)(messageOf(value), new AbortController().signal);
+    await messageHandler('graph-writer', settings, logger)(messageOf(value), new AbortController().signal);
     expect(runs.submitted.map(({ request }) => [request.service, request.inputs.map(({ url }) => url)])).toEqual([
       ['graph-writer', expected],
     ]);
@@ -346,10 +349,10 @@ describe('a success message is a run of the graph writer', () => {
     '%j is none, and goes to the dead letters',
     async (value) => {
       const runs = fakeRuns();
-      const buried: Announcement[] = [];
-      const outbox = { add: async (one: Announcement) => void buried.push(one) };
+      const buried: OutcomeMessages[] = [];
+      const outbox = { add: async (one: OutcomeMessages) => void buried.push(one) };
       const settings = { runs, config: await openConfig({}), workingDirectory: '/', outbox };
-      await taking('graph-writer', settings, logger)(messageOf(value), new AbortController().signal);
+      await messageHandler('graph-writer', settings, logger)(messageOf(value), new AbortController().signal);
       expect(runs.submitted).toEqual([]);
       expect(buried[0]?.messages[0]?.headers['source-value']).toEqual(Buffer.from(value));
     },
@@ -393,7 +396,7 @@ for (const queue of QUEUES) {
       let state: BusSwitch;
       const snapshot = { LOCK_SECONDS: 2, STALLED_SECONDS: 1 };
       const open = () => openBackend({ url: server.url, directory: directory.path, prefix }, logger);
-      const letter = (run: number, values: readonly string[] = [`value ${run}`]): Announcement => ({
+      const letter = (run: number, values: readonly string[] = [`value ${run}`]): OutcomeMessages => ({
         runId: `r${run}`,
         kind: 'success',
         messages: values.map((value) => ({

@@ -7,7 +7,7 @@ import { openBackend, type QueueBackend } from '../../../queues/backend/backend.
 import type { FailureMessage } from '../../../queues/jobs.ts';
 import type { Runs } from '../../../queues/runs/contract.ts';
 import { openRuns } from '../../../queues/runs/runs.ts';
-import type { Timing } from '../../../queues/schedule/cron.ts';
+import type { CronSchedule } from '../../../queues/schedule/cron.ts';
 import { openSchedule, type SharedSchedule, startTicks, type TickOptions } from '../../../queues/schedule/schedule.ts';
 import type { OptionValues } from '../../../src/config/options/options.ts';
 import { openConfig } from '../../../src/config/store.ts';
@@ -21,9 +21,9 @@ for (const queue of QUEUES) {
   else describe(`on ${queue.name}`, () => test.skip(`is not tested: ${queue.missing}`, () => undefined));
 }
 
-const EVERY_SECOND: Timing = { cron: '* * * * * ?', timezone: 'UTC' };
+const EVERY_SECOND: CronSchedule = { cron: '* * * * * ?', timezone: 'UTC' };
 /** The next one is never in the time of a test. */
-const YEARLY: Timing = { cron: '0 0 3 29 2 ?', timezone: 'UTC' };
+const YEARLY: CronSchedule = { cron: '0 0 3 29 2 ?', timezone: 'UTC' };
 const SCHEDULER = 'sql-transformer';
 
 /** A process of the fleet, as far as the schedule goes. */
@@ -76,7 +76,12 @@ function suite(queue: TestQueue): void {
     const schedule = await openSchedule(backend.settings);
     const config = await openConfig({ DATA_DIR: 'data', ...options }, backend.settings);
     const real = more.real ? await openRuns(backend) : undefined;
-    const ticks = await startTicks(backend, schedule, { runs: real ?? runs, config, workingDirectory: directory.path, bury }, logger);
+    const ticks = await startTicks(
+      backend,
+      schedule,
+      { runs: real ?? runs, config, workingDirectory: directory.path, deadLetter: bury },
+      logger,
+    );
     let ended: Promise<void> | undefined;
     const member: Member = {
       backend,
@@ -108,7 +113,7 @@ function suite(queue: TestQueue): void {
   };
   const ticked = (count: number) => until(`${count} ticks`, () => (runs.submitted.length >= count ? runs.submitted.length : undefined));
   const scheduler = (member: Member) => member.backend.queue('schedule').getJobScheduler(SCHEDULER);
-  const arranged = (member: Member, timing: Timing | undefined) =>
+  const arranged = (member: Member, timing: CronSchedule | undefined) =>
     until('the scheduler follows', async () => {
       const found = await scheduler(member);
       return found?.pattern === timing?.cron && found?.tz === timing?.timezone ? true : undefined;

@@ -122,7 +122,7 @@ async function run(given: Given): Promise<Ran> {
     const request = { ...task.request, slice, spillDirectory: join(directory, 'spill', `${task.output.name}.${attempt}`) };
     return pool.runSlice({ request, slices: { rows: 0, bytes: 0 }, output: { ...task.output, attempt } }, hooks);
   };
-  const hooks = { signal: never, progress: () => undefined, mayCommit: async () => undefined };
+  const hooks = { signal: never, progress: () => undefined, assertMayCommit: async () => undefined };
   let slices = 1;
   const share = async (cut: readonly RunSlice[]): Promise<readonly SliceResult[]> => {
     slices = cut.length;
@@ -132,7 +132,7 @@ async function run(given: Given): Promise<Ran> {
     for (let i = 0; i < cut.length; i += 4) results.push(...(await Promise.all(cut.slice(i, i + 4).map(mapSlice))));
     return JSON.parse(JSON.stringify(results));
   };
-  const result = await pool.run(task, { ...hooks, share });
+  const result = await pool.run(task, { ...hooks, scatter: share });
   const texts = await Promise.all(result.parts.map(({ url }) => readFile(fileURLToPath(url), 'utf8')));
   for (const [i, { sha256 }] of result.parts.entries()) {
     expect(sha256).toBe(

@@ -30,8 +30,8 @@ export function openMemoryBus(): MemoryBus {
     messages,
     kind: 'kafka',
     describe: () => 'in memory',
-    trouble: () => undefined,
-    isTaken: () => true,
+    lastError: () => undefined,
+    hasConsumer: () => true,
 
     consume(topic, group, take) {
       const place = placeOf(topic, group);
