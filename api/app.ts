@@ -23,7 +23,7 @@ import { masterMappingRoutes, rmlRoutes } from './routes/rml.ts';
 import { runRoutes } from './routes/runs.ts';
 import { cronRoute } from './routes/schedule.ts';
 import { sparqlRoutes } from './routes/sparql.ts';
-import { laterRoutes } from './routes/unsupported.ts';
+import { unsupportedRoutes } from './routes/unsupported.ts';
 import { writerRoutes } from './routes/writer.ts';
 import { sendStream } from './stream.ts';
 
@@ -58,7 +58,7 @@ export function mountRoutes(api: Api, served: Served): readonly MountedRoute[] {
 }
 
 function serviceRoutes(api: Api, service: Service): readonly Route[] {
-  const shared = [kafkaRoute(api), ...laterRoutes(service)];
+  const shared = [kafkaRoute(api), ...unsupportedRoutes(service)];
   switch (service) {
     case 'semi-structured-transformer':
       return [...processRoutes(api), ...runRoutes(api), ...configRoutes(api), ...rmlRoutes(api), ...shared];
@@ -96,8 +96,8 @@ export function makeApp(api: Api, served: Served = api.config.snapshot().SERVICE
   // Each request that waits for an outcome listens, and stops listening when it is answered.
   setMaxListeners(0, api.ending);
   const app = new Koa();
-  app.on('error', (error: unknown) => api.logger[hasLeft(error) ? 'info' : 'error']({ error }, 'answer failed'));
-  app.use((context, next) => answerAndMeasure(context, next, api));
+  app.on('error', (error: unknown) => api.logger[isClientGone(error) ? 'info' : 'error']({ error }, 'answer failed'));
+  app.use((context, next) => answerAndObserve(context, next, api));
   if (api.queues !== undefined) app.use(dashboard(api, guard, api.queues));
   app.use(router.routes());
   app.use((context) => refuse(context, mounted, served));
@@ -114,7 +114,7 @@ async function serve(
 ): Promise<void> {
   const route = mounted.prefix + mounted.route.path;
   context.state.route = route;
-  if (context.method === 'HEAD' && mounted.route.acts) throw methodFault(context, methodsOf(route, all));
+  if (context.method === 'HEAD' && mounted.route.hasSideEffects) throw methodFault(context, methodsOf(route, all));
   // What operators ask for every few seconds is nobody's trace.
   if (mounted.service === undefined) return answer(context, mounted, input, guard, api);
   await inRequestSpan({ method: context.method, route, headers: context.headers }, async () => {
@@ -124,7 +124,7 @@ async function serve(
 }
 
 async function answer(context: Context, { route, service, prefix }: MountedRoute, input: Input, guard: Guard, api: Api): Promise<void> {
-  const actor = route.role === undefined ? 'anonymous' : guard.admit(context.headers, route.role);
+  const actor = route.role === undefined ? 'anonymous' : guard.authorize(context.headers, route.role);
   const given = {
     query: new URLSearchParams(context.querystring),
     params: context.params as Record<string, string>,
@@ -137,7 +137,7 @@ async function answer(context: Context, { route, service, prefix }: MountedRoute
     parameters: input.parameters(given),
     body: () => input.body(context.req, api.config.snapshot().MAX_BODY_BYTES),
     actor,
-    admit: (role) => void guard.admit(context.headers, role),
+    authorize: (role) => void guard.authorize(context.headers, role),
   });
   send(context, reply);
   if (reply.stream !== undefined) await sendParts(context, reply.stream, reply, api);
@@ -157,7 +157,7 @@ function send(context: Context, { status, body, stream, type, headers }: Reply):
 
 async function sendParts(context: Context, stream: AsyncIterable<Uint8Array>, { trailers }: Reply, api: Api): Promise<void> {
   const end = await sendStream(context.res, stream, trailers);
-  if (end.kind === 'left') return;
+  if (end.kind === 'closed') return;
   context.state.status = end.kind === 'sent' ? context.status : end.fault.status;
   if (end.kind === 'sent') return;
   const { fault } = end;
@@ -170,7 +170,7 @@ async function sendParts(context: Context, stream: AsyncIterable<Uint8Array>, { 
 const levelOf = (fault: Fault): 'warn' | 'error' => (fault.retriable || fault.status === 504 ? 'warn' : 'error');
 
 /** The client has closed the connection before it had its answer. */
-const hasLeft = (error: unknown): boolean =>
+const isClientGone = (error: unknown): boolean =>
   ['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ERR_STREAM_PREMATURE_CLOSE'].includes((error as NodeJS.ErrnoException | null)?.code ?? '');
 
 /** As the client sees it: a proxy in front that speaks TLS says so. */
@@ -181,7 +181,7 @@ function originOf(context: Context): string {
 }
 
 /** Outermost: gives the request its id, turns what is thrown into a problem answer, counts. */
-async function answerAndMeasure(context: Context, next: () => Promise<unknown>, api: Api): Promise<void> {
+async function answerAndObserve(context: Context, next: () => Promise<unknown>, api: Api): Promise<void> {
   const started = performance.now();
   const given = context.get('X-Request-Id');
   const id = /^[\w.-]{1,64}$/.test(given) ? given : randomUUID();
@@ -208,14 +208,14 @@ async function answerAndMeasure(context: Context, next: () => Promise<unknown>, 
   observeRequest({
     route: (context.state.route as string | undefined) ?? 'none',
     method: KNOWN_METHODS.has(context.method) ? context.method : 'other',
-    status: (context.state.status as number | undefined) ?? (left ? CLIENT_LEFT : context.status),
+    status: (context.state.status as number | undefined) ?? (left ? CLIENT_CLOSED_REQUEST : context.status),
     seconds: (performance.now() - started) / 1000,
   });
 }
 
 const KNOWN_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']);
 /** What metrics say of a request whose client had gone before the answer. */
-const CLIENT_LEFT = 499;
+const CLIENT_CLOSED_REQUEST = 499;
 
 /** Reached when no route took the request: another method of a known path, or nothing at all. */
 function refuse(context: Context, mounted: readonly MountedRoute[], served: Served): void {
@@ -234,7 +234,7 @@ function refuse(context: Context, mounted: readonly MountedRoute[], served: Serv
 /** HEAD is answered as GET is, but not where a GET starts something. */
 function methodsOf(route: string, mounted: readonly MountedRoute[]): readonly string[] {
   const here = mounted.filter(({ prefix, route: { path } }) => prefix + path === route).map((one) => one.route);
-  return here.flatMap(({ method, acts }) => (method === 'GET' && acts !== true ? [method, 'HEAD'] : [method])).sort();
+  return here.flatMap(({ method, hasSideEffects }) => (method === 'GET' && hasSideEffects !== true ? [method, 'HEAD'] : [method])).sort();
 }
 
 function methodFault(context: Context, allowed: readonly string[]): Fault {

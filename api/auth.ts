@@ -21,7 +21,7 @@ export interface Guard {
    *
    * @throws Fault request/unauthorized — no valid token; request/forbidden — the token's role is too small, or a page of another site asks
    */
-  admit(headers: RequestHeaders, role: Role): string;
+  authorize(headers: RequestHeaders, role: Role): string;
 }
 
 export type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>;
@@ -57,8 +57,8 @@ export function parseTokens(entries: readonly string[]): readonly Token[] {
  * @throws Fault config/invalid — another than a loopback address without tokens, unless anonymous use is allowed
  */
 export function makeGuard(tokens: readonly Token[], host: string, allowAnonymous: boolean): Guard {
-  if (tokens.length > 0) return { admit: (headers, role) => admitToken(tokens, headers, role) };
-  if (allowAnonymous) return { admit: () => 'anonymous' };
+  if (tokens.length > 0) return { authorize: (headers, role) => authorizeToken(tokens, headers, role) };
+  if (allowAnonymous) return { authorize: () => 'anonymous' };
   if (!isLoopback(host)) {
     throw new Fault(
       'config/invalid',
@@ -69,14 +69,14 @@ export function makeGuard(tokens: readonly Token[], host: string, allowAnonymous
     );
   }
   return {
-    admit: (headers) => {
-      refuseForeignPages(headers);
+    authorize: (headers) => {
+      refuseCrossSiteRequests(headers);
       return 'anonymous';
     },
   };
 }
 
-function admitToken(tokens: readonly Token[], headers: RequestHeaders, role: Role): string {
+function authorizeToken(tokens: readonly Token[], headers: RequestHeaders, role: Role): string {
   const given = /^Bearer +(\S+) *$/i.exec(String(headers.authorization ?? ''))?.[1];
   const digest = digestOf(given ?? '');
   let found: Token | undefined;
@@ -97,7 +97,7 @@ function admitToken(tokens: readonly Token[], headers: RequestHeaders, role: Rol
   return found.name;
 }
 
-function refuseForeignPages(headers: RequestHeaders): void {
+function refuseCrossSiteRequests(headers: RequestHeaders): void {
   const name = hostName(String(headers.host ?? ''));
   const hint = 'Set API_TOKENS, and send one, to use the service from elsewhere';
   if (name !== '' && !isLoopback(name)) {

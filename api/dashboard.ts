@@ -31,7 +31,7 @@ const ACTIONS: ReadonlySet<string> = new Set([
 const REFUSAL = 'A job is a part of a run, and a run has one outcome: start a new run instead, or cancel this one by removing it';
 
 /** Only what this process sends is shown or carried out; the page asks for fonts elsewhere, which are left out. */
-const POLICY = [
+const CONTENT_SECURITY_POLICY = [
   "default-src 'self'",
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data:",
@@ -64,10 +64,10 @@ export function dashboard(api: Api, guard: Guard, queues: DashboardQueues): Midd
   return async (context, next) => {
     if (!context.path.startsWith(`${PATH}/`)) return next();
     context.state.route = PATH;
-    const { role, actor } = admit(guard, context.headers);
-    context.set({ 'Content-Security-Policy': POLICY, 'Referrer-Policy': 'no-referrer' });
+    const { role, actor } = authorize(guard, context.headers);
+    context.set({ 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Referrer-Policy': 'no-referrer' });
     if (context.method !== 'GET' && context.method !== 'HEAD') {
-      mayAct(context, role);
+      assertMayAct(context, role);
       api.logger.info({ actor, method: context.method, path: context.path }, 'dashboard action');
       const removed = /^\/queues\/api\/queues\/([^/]+)\/([^/]+)\/clean$/.exec(context.path);
       // The same path with a state in place of an id removes many jobs: refused below, as no run has such an id.
@@ -85,12 +85,12 @@ export function dashboard(api: Api, guard: Guard, queues: DashboardQueues): Midd
 }
 
 /** @throws Fault request/unauthorized with a challenge that browsers answer, request/forbidden */
-function admit(guard: Guard, headers: RequestHeaders): { readonly role: BoardRole; readonly actor: string } {
+function authorize(guard: Guard, headers: RequestHeaders): { readonly role: BoardRole; readonly actor: string } {
   const given = withBearer(headers);
   try {
-    return { role: 'operator', actor: guard.admit(given, 'operator') };
+    return { role: 'operator', actor: guard.authorize(given, 'operator') };
   } catch (error) {
-    if (error instanceof Fault && error.code === 'request/forbidden') return { role: 'viewer', actor: guard.admit(given, 'viewer') };
+    if (error instanceof Fault && error.code === 'request/forbidden') return { role: 'viewer', actor: guard.authorize(given, 'viewer') };
     if (!(error instanceof Fault) || error.code !== 'request/unauthorized') throw error;
     throw new RequestFault(error.code, 'The dashboard needs a token', {
       hint: 'Give any user name, and a token of API_TOKENS as the password; or send the header Authorization: Bearer TOKEN',
@@ -108,7 +108,7 @@ function withBearer(headers: RequestHeaders): RequestHeaders {
 }
 
 /** @throws Fault request/forbidden — a viewer, or the page of another site, to whose requests a browser adds the password by itself */
-function mayAct({ headers }: Context, role: BoardRole): void {
+function assertMayAct({ headers }: Context, role: BoardRole): void {
   if (role === 'viewer') throw new RequestFault('request/forbidden', 'A viewer looks at the queues; this needs the role operator');
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none') {

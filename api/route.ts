@@ -25,13 +25,13 @@ export interface Api {
   /** Undefined: there is no message queue, for now. */
   readonly messageQueue?: Pick<BusSwitch, 'toggle'> | undefined;
   /** Puts the failure of something that is no run among the dead letters. */
-  readonly bury?: (failure: FailureMessage) => Promise<void>;
+  readonly deadLetter?: (failure: FailureMessage) => Promise<void>;
   /** How this process gets on with the message queue; undefined where it has nothing to do with one. */
   readonly messages?: () => { readonly on: boolean; readonly trouble: string | undefined } | undefined;
   /** The queue in words, such as `embedded`. */
   readonly queueName: string;
   /** How many processes take jobs from the queue, this one included; undefined where nobody counts them. */
-  readonly fleet?: () => number;
+  readonly workerCount?: () => number;
   /** Workers of this process; undefined where it has none. */
   readonly workers?: () => { readonly running: boolean };
   /** Aborted when the process begins to end: it takes no more runs. */
@@ -40,7 +40,7 @@ export interface Api {
   readonly ending: AbortSignal;
 }
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /** One request, as far as a handler needs to know it. */
 export interface Call {
@@ -61,7 +61,7 @@ export interface Call {
   /** Name of the token, or `anonymous`. */
   readonly actor: string;
   /** For a route whose role depends on what it is asked. @throws Fault request/unauthorized, request/forbidden */
-  readonly admit: (role: Role) => void;
+  readonly authorize: (role: Role) => void;
 }
 
 export interface Reply {
@@ -98,7 +98,7 @@ export const parametersOf = ({ properties, required = [] }: FieldsSchema): reado
   }));
 
 export interface Route {
-  readonly method: Method;
+  readonly method: HttpMethod;
   /** Below the service's base URL; parameters in braces: `/runs/{id}`. */
   readonly path: string;
   /** The least role that may call it; undefined: open to everybody. */
@@ -114,7 +114,7 @@ export interface Route {
   /** Answers by status; problem answers stand in the description as a whole. */
   readonly replies: Readonly<Record<number, { readonly description: string; readonly type?: string; readonly schema?: SchemaLike }>>;
   /** A GET that sets something going: HEAD must not. */
-  readonly acts?: true;
+  readonly hasSideEffects?: true;
   handle(call: Call): Promise<Reply>;
 }
 

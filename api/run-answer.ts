@@ -45,7 +45,7 @@ export async function answerRun(api: Api, call: Call, request: (snapshot: Snapsh
     api.runs.submit(transform, { idempotencyKey, caller: call.actor, urgency: preference.urgency }),
   );
 
-  if (api.fleet?.() === 0) warnOfNoWorkers(api, id);
+  if (api.workerCount?.() === 0) warnOfNoWorkers(api, id);
 
   const waitMs = shortest(snapshot.PROCESS_WAIT_SECONDS * 1_000, preference.waitMs);
   const outcome = preference.async && preference.waitMs === 0 ? undefined : await waitForOutcome(api, call, id, waitMs);
@@ -101,32 +101,32 @@ async function accepted(api: Api, call: Call, id: string, request: ServiceReques
   return {
     status: 202,
     headers: { Location: `${call.baseUrl}/runs/${encodeURIComponent(id)}`, ...(applied === '' ? {} : { 'Preference-Applied': applied }) },
-    body: withReason(api, view ?? freshView(id, request)),
+    body: withReason(api, view ?? queuedView(id, request)),
   };
 }
 
-const WARN_MS = 60_000;
+const WARN_INTERVAL_MS = 60_000;
 const warned = new WeakMap<Api['logger'], number>();
 
 /** At most once a minute: it is one event, however many runs wait. */
 function warnOfNoWorkers({ logger }: Api, run: string): void {
   const now = performance.now();
-  if (now - (warned.get(logger) ?? Number.NEGATIVE_INFINITY) < WARN_MS) return;
+  if (now - (warned.get(logger) ?? Number.NEGATIVE_INFINITY) < WARN_INTERVAL_MS) return;
   warned.set(logger, now);
   logger.warn({ run }, NO_WORKERS);
 }
 
 /** A run that waits where nobody is there to take it says so. */
 export function withReason(
-  { fleet }: Pick<Api, 'fleet'>,
+  { workerCount }: Pick<Api, 'workerCount'>,
   view: RunView,
 ): RunView & { readonly reason?: string; readonly workers?: number } {
   const waits = view.state === 'queued' || view.state === 'retrying';
-  return waits && fleet?.() === 0 ? { ...view, reason: NO_WORKERS, workers: 0 } : view;
+  return waits && workerCount?.() === 0 ? { ...view, reason: NO_WORKERS, workers: 0 } : view;
 }
 
 /** What is known of a run that was taken when the queue cannot be asked any more. */
-function freshView(id: string, request: ServiceRequest): RunView {
+function queuedView(id: string, request: ServiceRequest): RunView {
   return {
     id,
     service: request.service,

@@ -11,7 +11,7 @@ export interface HttpServer {
   /** Takes no new connections; resolves when the last answer is out. */
   close(): Promise<void>;
   /** Ends what is still open. */
-  cut(): void;
+  closeAllConnections(): void;
 }
 
 export interface Listening {
@@ -34,18 +34,18 @@ export async function listen(app: Koa, { host, port, requestTimeoutMs }: Listeni
     url: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`,
     port: address.port,
     close: () => closeServer(server),
-    cut: () => server.closeAllConnections(),
+    closeAllConnections: () => server.closeAllConnections(),
   };
 }
 
-const IDLE_ROUND_MS = 50;
+const IDLE_POLL_MS = 50;
 
 /** A connection is idle only after its answer: so idle ones are looked for again and again. */
 function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
-    const round = setInterval(() => server.closeIdleConnections(), IDLE_ROUND_MS);
+    const polling = setInterval(() => server.closeIdleConnections(), IDLE_POLL_MS);
     server.close(() => {
-      clearInterval(round);
+      clearInterval(polling);
       resolve();
     });
     server.closeIdleConnections();

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { Fault } from '../src/core/fault.ts';
 
 /** How a streamed answer ended: whole, with nobody to take it, or cut off because it could not be made to its end. */
-export type StreamEnd = { readonly kind: 'sent' } | { readonly kind: 'left' } | { readonly kind: 'cut'; readonly fault: Fault };
+export type StreamEnd = { readonly kind: 'sent' } | { readonly kind: 'closed' } | { readonly kind: 'failed'; readonly fault: Fault };
 
 /** A client that takes nothing for so long has left: what makes the answer (a database connection) is not kept for it. */
 const STALL_MS = 60_000;
@@ -22,28 +22,28 @@ export async function sendStream(
 ): Promise<StreamEnd> {
   try {
     for await (const chunk of chunks) {
-      if (isGone(response)) return { kind: 'left' };
-      if (response.write(chunk) || (await reaches(response, 'drain', stallMs))) continue;
+      if (isGone(response)) return { kind: 'closed' };
+      if (response.write(chunk) || (await waitForEvent(response, 'drain', stallMs))) continue;
       response.destroy();
-      return { kind: 'left' };
+      return { kind: 'closed' };
     }
-    if (isGone(response)) return { kind: 'left' };
+    if (isGone(response)) return { kind: 'closed' };
     response.addTrailers({ ...trailers() });
     response.end();
-    if (await reaches(response, 'finish', stallMs)) return { kind: 'sent' };
+    if (await waitForEvent(response, 'finish', stallMs)) return { kind: 'sent' };
     response.destroy();
-    return { kind: 'left' };
+    return { kind: 'closed' };
   } catch (error) {
-    if (isGone(response)) return { kind: 'left' };
+    if (isGone(response)) return { kind: 'closed' };
     response.destroy();
-    return { kind: 'cut', fault: Fault.of(error) };
+    return { kind: 'failed', fault: Fault.of(error) };
   }
 }
 
 const isGone = (response: ServerResponse): boolean => response.destroyed || response.socket?.destroyed === true;
 
 /** Whether the event comes before the client leaves and in time. */
-function reaches(response: ServerResponse, event: 'drain' | 'finish', stallMs: number): Promise<boolean> {
+function waitForEvent(response: ServerResponse, event: 'drain' | 'finish', stallMs: number): Promise<boolean> {
   if (event === 'finish' && response.writableFinished) return Promise.resolve(true);
   if (isGone(response)) return Promise.resolve(false);
   return new Promise((resolve) => {

@@ -90,11 +90,10 @@ export function helpOf(command: Command): string {
 }
 
 /** The whole number that an option gives. @throws UsageError */
-export function numberOf(parsed: Parsed, name: string, least: number): number | undefined {
+export function numberOf(parsed: Parsed, name: string, min: number): number | undefined {
   const text = parsed.value(name);
   if (text === undefined) return undefined;
   const number = Number(text);
-  if (!/^\d+$/.test(text) || number < least)
-    throw new UsageError(`--${name} is '${text}', expected is a whole number of at least ${least}`);
+  if (!/^\d+$/.test(text) || number < min) throw new UsageError(`--${name} is '${text}', expected is a whole number of at least ${min}`);
   return number;
 }

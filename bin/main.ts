@@ -3,15 +3,15 @@
 import { didYouMean } from '../src/core/nearest.ts';
 import { UsageError } from './command-line.ts';
 import { EXIT, failed } from './exit.ts';
-import { complain } from './terminal.ts';
+import { printError } from './terminal.ts';
 
-interface Entry {
+interface CommandEntry {
   readonly summary: string;
   /** Resolves to the exit code. */
   readonly start: (argv: readonly string[]) => Promise<number>;
 }
 
-const COMMANDS: Readonly<Record<string, Entry>> = {
+const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   run: { summary: 'map files to RDF by mappings', start: async (argv) => (await import('./commands/run.ts')).run(argv) },
   check: {
     summary: 'say everything that is wrong with mappings',
@@ -46,14 +46,14 @@ export async function main(argv: readonly string[]): Promise<number> {
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined) {
     const hint = didYouMean(name, [...Object.keys(COMMANDS), '--help', '--version']);
-    complain(`there is no command '${name}'; ${hint ?? 'see quadmill --help'}`);
+    printError(`there is no command '${name}'; ${hint ?? 'see quadmill --help'}`);
     return EXIT.usage;
   }
   try {
     return await command.start(rest);
   } catch (error) {
     if (error instanceof UsageError) {
-      complain(`${error.message} (see quadmill ${name} --help)`);
+      printError(`${error.message} (see quadmill ${name} --help)`);
       return EXIT.usage;
     }
     return failed(error);

@@ -4,7 +4,7 @@ import { describeFault, Fault } from '../src/core/fault.ts';
 import type { Rejection } from '../src/run/request.ts';
 import { writeFault } from '../src/sinks/descriptor.ts';
 
-const SHOWN = 3;
+const MAX_SHOWN = 3;
 const BUFFER_LENGTH = 64 * 1024;
 
 export class Rejections {
@@ -16,7 +16,7 @@ export class Rejections {
   }
 
   add(rejection: Rejection): void {
-    if (this.#first.length < SHOWN) this.#first.push(describeFault(Fault.from(rejection.fault)));
+    if (this.#first.length < MAX_SHOWN) this.#first.push(describeFault(Fault.from(rejection.fault)));
     this.#log?.add(rejection);
   }
 

@@ -5,7 +5,7 @@ import type { Progress } from '../src/run/request.ts';
 let quiet = false;
 
 /** A line, or several. A reader of standard error that went away is no reason to fail. */
-export function say(text: string): void {
+export function printLine(text: string): void {
   if (quiet) return;
   if (process.stderr.listenerCount('error') === 0) {
     process.stderr.on('error', () => {
@@ -16,9 +16,9 @@ export function say(text: string): void {
 }
 
 /** `quadmill: …`, as programs do. */
-export const complain = (text: string): void => say(`quadmill: ${text}`);
+export const printError = (text: string): void => printLine(`quadmill: ${text}`);
 
-export const complainOf = (fault: Fault): void => complain(describeFault(fault));
+export const printFault = (fault: Fault): void => printError(describeFault(fault));
 
 const REWRITE_MS = 200;
 const CLEAR_LINE = '\r\u001b[K';

@@ -9,7 +9,7 @@ import type { Api, Call, Reply, Route } from '../route.ts';
 import { CONNECTION_PARAMETERS, type DatabaseQuery, QUERY_PARAMETERS, readAddress } from './database-request.ts';
 
 /** Database calls that one process makes at the same time; each holds a connection. */
-const MOST_CALLS = 16;
+const MAX_CALLS = 16;
 
 const FAILED = {
   description: 'The database cannot be reached or refuses (failure message), or the request is wrong (problem)',
@@ -47,19 +47,19 @@ const CONNECTION = {
 } as const;
 
 export function databaseRoutes(api: Api): readonly Route[] {
-  const lease = leases(api);
+  const lease = makeLeases(api);
   return [
     {
       method: 'GET',
       path: '/testDBConnection',
       role: 'operator',
       summary: 'Tests whether a database can be reached with the given credentials',
-      acts: true,
+      hasSideEffects: true,
       parameters: CONNECTION_PARAMETERS,
       unknownParameters: 'refused',
       replies: { 200: { description: 'The database was reached', schema: CONNECTION }, 400: FAILED },
       handle: (call) =>
-        explained(api, async () => {
+        withFailureMessage(api, async () => {
           const started = performance.now();
           const { session, close } = await lease(call, readAddress(call.parameters));
           const milliseconds = Math.round(performance.now() - started);
@@ -72,7 +72,7 @@ export function databaseRoutes(api: Api): readonly Route[] {
       path: '/queryDatabase',
       role: 'operator',
       summary: 'Runs one query that can only read, and answers its rows as JSON or CSV while they come',
-      acts: true,
+      hasSideEffects: true,
       parameters: QUERY_PARAMETERS,
       unknownParameters: 'refused',
       replies: {
@@ -86,7 +86,7 @@ export function databaseRoutes(api: Api): readonly Route[] {
         429: { description: 'Too many database calls at once', type: 'application/problem+json', schema: 'Problem' },
       },
       handle: (call) =>
-        explained(api, () => {
+        withFailureMessage(api, () => {
           const { query: sql, returnCSV: csv } = call.parameters as unknown as DatabaseQuery;
           const address = readAddress(call.parameters);
           const maxRows = api.config.snapshot().QUERY_MAX_ROWS;
@@ -101,7 +101,7 @@ export function databaseRoutes(api: Api): readonly Route[] {
 }
 
 /** A session and the place that it takes among the calls of this process. */
-interface Lease {
+interface SessionLease {
   readonly session: SqlSession;
   /**
    * Waits for the session, in sum as long as a query may take and a little more. The server has been told the limit and mostly keeps
@@ -116,11 +116,11 @@ interface Lease {
 const GRACE_MS = 1_000;
 
 /** Opens sessions that end with the client's connection, and with the process. */
-function leases(api: Api): (call: Call, address: DatabaseAddress) => Promise<Lease> {
+function makeLeases(api: Api): (call: Call, address: DatabaseAddress) => Promise<SessionLease> {
   let calls = 0;
   return async ({ request: { socket } }, address) => {
-    if (calls >= MOST_CALLS) {
-      throw new Fault('request/too-many', `${MOST_CALLS} database calls are under way, which is as many as this process makes at once`, {
+    if (calls >= MAX_CALLS) {
+      throw new Fault('request/too-many', `${MAX_CALLS} database calls are under way, which is as many as this process makes at once`, {
         hint: 'Try again in a moment',
       });
     }
@@ -143,7 +143,7 @@ function leases(api: Api): (call: Call, address: DatabaseAddress) => Promise<Lea
         statementSeconds: QUERY_TIMEOUT_SECONDS,
         lockSeconds: SQL_LOCK_SECONDS,
       });
-      const within = limited(QUERY_TIMEOUT_SECONDS, end);
+      const within = timeLimit(QUERY_TIMEOUT_SECONDS, end);
       return { session, within, close: () => session.close().finally(release) };
     } catch (error) {
       release();
@@ -152,7 +152,7 @@ function leases(api: Api): (call: Call, address: DatabaseAddress) => Promise<Lea
   };
 }
 
-function limited(seconds: number, end: () => void): Lease['within'] {
+function timeLimit(seconds: number, end: () => void): SessionLease['within'] {
   let leftMs = seconds * 1_000 + GRACE_MS;
   return async (work) => {
     const started = performance.now();
@@ -176,7 +176,12 @@ function limited(seconds: number, end: () => void): Lease['within'] {
 
 const LONGER = 'Ask for less, or raise QUERY_TIMEOUT_SECONDS';
 
-async function* rowsOf(open: () => Promise<Lease>, sql: string, csv: boolean, maxRows: number): AsyncGenerator<Buffer, ResultSummary> {
+async function* rowsOf(
+  open: () => Promise<SessionLease>,
+  sql: string,
+  csv: boolean,
+  maxRows: number,
+): AsyncGenerator<Buffer, ResultSummary> {
   const { session, within, close } = await open();
   try {
     const { columns, batches } = await within(() => session.select(sql, maxRows));
@@ -187,7 +192,7 @@ async function* rowsOf(open: () => Promise<Lease>, sql: string, csv: boolean, ma
 }
 
 /** Time that the reader takes does not count. */
-async function* limitedBatches(batches: AsyncIterable<RowBatch>, within: Lease['within']): AsyncGenerator<RowBatch> {
+async function* limitedBatches(batches: AsyncIterable<RowBatch>, within: SessionLease['within']): AsyncGenerator<RowBatch> {
   const iterator = batches[Symbol.asyncIterator]();
   try {
     for (;;) {
@@ -229,7 +234,7 @@ async function replyWith(chunks: AsyncGenerator<Buffer, ResultSummary>, csv: boo
 }
 
 /** A database that fails is answered by the failure message of the service; a wrong request stays a problem. */
-async function explained(api: Api, answer: () => Promise<Reply>): Promise<Reply> {
+async function withFailureMessage(api: Api, answer: () => Promise<Reply>): Promise<Reply> {
   try {
     return await answer();
   } catch (error) {

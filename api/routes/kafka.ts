@@ -8,7 +8,7 @@ export function kafkaRoute(api: Api): Route {
     path: '/restartKafka',
     role: 'admin',
     summary: 'Switches the message queue connection of all processes off, or on again',
-    acts: true,
+    hasSideEffects: true,
     replies: {
       200: {
         description: 'What it is now',
@@ -18,7 +18,7 @@ export function kafkaRoute(api: Api): Route {
     },
     handle: async ({ actor }) => {
       const { messageQueue } = api;
-      if (messageQueue === undefined) throw missing(api);
+      if (messageQueue === undefined) throw noQueueFault(api);
       const on = await withinQueueWait(api, messageQueue.toggle());
       const kafka = on ? 'on' : 'off';
       api.logger.info({ kafka, actor }, 'message queue switched');
@@ -27,7 +27,7 @@ export function kafkaRoute(api: Api): Route {
   };
 }
 
-function missing({ config }: Api): Fault {
+function noQueueFault({ config }: Api): Fault {
   if (config.snapshot().KAFKA_BROKERS.length > 0) {
     return new Fault('request/conflict', 'There is no message queue to switch on or off: the service stands alone', {
       hint: 'Leave the environment variable TRANSFORMER_RUN_STANDALONE out, or set it to false, and restart',

@@ -32,7 +32,7 @@ export function operatorRoutes(api: Api): readonly Route[] {
       handle: async () => {
         const checks = await checkReadiness(api);
         const down = Object.entries(checks).filter(([, state]) => state !== 'up');
-        const members = { ...withMessages(api, checks), ...(api.fleet === undefined ? {} : { workers: api.fleet() }) };
+        const members = { ...withMessages(api, checks), ...(api.workerCount === undefined ? {} : { workers: api.workerCount() }) };
         if (down.length === 0) return { status: 200, body: { status: 'up', version: VERSION, ...members } };
         throw new RequestFault('service/unavailable', `Not ready: ${down.map(([name, state]) => `${name} is ${state}`).join(', ')}`, {
           members,

@@ -29,7 +29,7 @@ export function processRoutes(api: Api): readonly Route[] {
     {
       ...common,
       method: 'GET',
-      acts: true,
+      hasSideEffects: true,
       parameters: [...parametersOf(PROCESS_REQUEST), ...RUN_HEADERS],
       misspelt: 'refused',
       handle: (call) => processInputs(api, call, call.parameters),
@@ -45,7 +45,7 @@ export function sqlProcessRoute(api: Api): Route {
     role: 'operator',
     summary: 'Transforms the database by the master mapping, and waits for the outcome',
     replies: RUN_REPLIES,
-    acts: true,
+    hasSideEffects: true,
     parameters: RUN_HEADERS,
     handle: async (call) => {
       try {
@@ -53,7 +53,7 @@ export function sqlProcessRoute(api: Api): Route {
       } catch (error) {
         if (!(error instanceof Fault) || error.code !== 'mapping/unreadable') throw error;
         const failure = requestFailureMessage('sql-transformer', error);
-        if (api.bury !== undefined) await withinQueueWait(api, api.bury(failure));
+        if (api.deadLetter !== undefined) await withinQueueWait(api, api.deadLetter(failure));
         return { status: 400, body: { ...failure, runId: undefined } };
       }
     },

@@ -95,7 +95,7 @@ export function masterMappingRoutes(api: Api): readonly Route[] {
       handle: async (call) => {
         makeMappingDirectory(mappingDirectory(api, 'sql-transformer'));
         const { path } = await find();
-        if (path === undefined) throw notHere();
+        if (path === undefined) throw notLocalFault();
         return writeMapping(api, call, path, api.config.snapshot().MASTER_MAPPING_FILE);
       },
     },
@@ -117,10 +117,10 @@ async function writeMapping(api: Api, { request, actor }: Call, path: string, fi
 function mappingDirectory(api: Api, service: Transformer): string {
   const location = locate(mappingsOf(service, api.config.snapshot(), api.workingDirectory), api.workingDirectory);
   if (location.kind === 'file') return location.path;
-  throw notHere();
+  throw notLocalFault();
 }
 
-const notHere = (): Fault =>
+const notLocalFault = (): Fault =>
   new Fault('request/conflict', 'MAPPINGS_DIR_URL is not a directory of this machine, so its files cannot be read or written here');
 
 /**
@@ -149,12 +149,12 @@ function pathOf(fileName: string): string {
 }
 
 /** No mapping that is worked with is larger than this by far. */
-const LARGEST_BYTES = 64 * 2 ** 20;
+const MAX_BYTES = 64 * 2 ** 20;
 
 async function readMappingFile(path: string, fileName: string, workingDirectory: string): Promise<string> {
   await refuseDirectory(path, fileName);
   try {
-    return await readText(path, LARGEST_BYTES, { workingDirectory });
+    return await readText(path, MAX_BYTES, { workingDirectory });
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'source/missing') throw error;
     throw error.with({ code: 'request/not-found', message: `There is no mapping ${fileName}` });

@@ -3,7 +3,7 @@ import { type IncomingMessage, request as send } from 'node:http';
 import { Fault } from '../../src/core/fault.ts';
 import { hasBody, readTextBody } from '../body.ts';
 import { RequestFault } from '../problem.ts';
-import type { Api, Call, Method, Parameter, Reply, Route } from '../route.ts';
+import type { Api, Call, HttpMethod, Parameter, Reply, Route } from '../route.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
 const QUERY = 'application/sparql-query';
@@ -11,7 +11,7 @@ const QUERY = 'application/sparql-query';
 const REQUEST_HEADERS = ['content-type', 'content-length', 'content-encoding', 'accept'] as const;
 const ANSWER_HEADERS = ['content-type', 'content-length', 'vary'] as const;
 /** Of an answer that says what is wrong. */
-const REASON_BYTES = 16 * 1024;
+const MAX_REASON_BYTES = 16 * 1024;
 
 const TEXTS = { type: 'array', items: { type: 'string' } } as const;
 const GRAPHS: readonly Parameter[] = [
@@ -24,7 +24,12 @@ const DATASET: readonly Parameter[] = [
 ];
 
 export function sparqlRoutes(api: Api): readonly Route[] {
-  const route = (method: Method, role: Route['role'], summary: string, more: Pick<Route, 'parameters' | 'body' | 'replies'>): Route => ({
+  const route = (
+    method: HttpMethod,
+    role: Route['role'],
+    summary: string,
+    more: Pick<Route, 'parameters' | 'body' | 'replies'>,
+  ): Route => ({
     method,
     path: '/sparql',
     role,
@@ -59,7 +64,7 @@ export function sparqlRoutes(api: Api): readonly Route[] {
   ];
 }
 
-async function handle(api: Api, call: Call, method: Method): Promise<Reply> {
+async function handle(api: Api, call: Call, method: HttpMethod): Promise<Reply> {
   const { store } = api;
   if (store === undefined) {
     throw new Fault('request/conflict', 'This process has no embedded store', {
@@ -71,17 +76,17 @@ async function handle(api: Api, call: Call, method: Method): Promise<Reply> {
   if (type === FORM) {
     // Only the form itself says whether it is an update.
     const form = await readTextBody(call.request, FORM, api.config.snapshot().MAX_BODY_BYTES);
-    if (new URLSearchParams(form).has('update')) call.admit('operator');
+    if (new URLSearchParams(form).has('update')) call.authorize('operator');
     return forward(store.endpoint, call, method, form);
   }
-  if (type !== QUERY) call.admit('operator');
+  if (type !== QUERY) call.authorize('operator');
   return forward(store.endpoint, call, method, call.request);
 }
 
 const mediaTypeOf = ({ headers }: IncomingMessage): string => (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
 
 /** @throws Fault — what the store says against it */
-async function forward(endpoint: string, call: Call, method: Method, body: string | IncomingMessage | undefined): Promise<Reply> {
+async function forward(endpoint: string, call: Call, method: HttpMethod, body: string | IncomingMessage | undefined): Promise<Reply> {
   const answer = await exchange(endpoint, call, method, body);
   const status = answer.statusCode ?? 0;
   if (status >= 400) throw faultOf(status, await reasonOf(answer));
@@ -99,7 +104,7 @@ async function forward(endpoint: string, call: Call, method: Method, body: strin
 function exchange(
   endpoint: string,
   { request, query }: Call,
-  method: Method,
+  method: HttpMethod,
   body: string | IncomingMessage | undefined,
 ): Promise<IncomingMessage> {
   const url = new URL(endpoint);
@@ -132,9 +137,9 @@ function exchange(
 async function reasonOf(answer: IncomingMessage): Promise<string> {
   let text = '';
   for await (const part of answer.setEncoding('utf8') as AsyncIterable<string>) {
-    if (text.length < REASON_BYTES) text += part;
+    if (text.length < MAX_REASON_BYTES) text += part;
   }
-  return text.slice(0, REASON_BYTES).trim();
+  return text.slice(0, MAX_REASON_BYTES).trim();
 }
 
 const CODES = {

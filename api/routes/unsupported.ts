@@ -2,30 +2,30 @@
 import { SERVICES, type Service } from '../../queues/jobs.ts';
 import { Fault } from '../../src/core/fault.ts';
 import type { Role } from '../auth.ts';
-import type { Method, Route } from '../route.ts';
+import type { HttpMethod, Route } from '../route.ts';
 
-type LaterRow = readonly [method: Method, path: string, role: Role, summary: string];
+type UnsupportedRow = readonly [method: HttpMethod, path: string, role: Role, summary: string];
 
-const SHARED: readonly LaterRow[] = [
+const SHARED: readonly UnsupportedRow[] = [
   ['PUT', '/uploadConfigBackup', 'admin', 'Writes the configuration to the backup location'],
   ['GET', '/license', 'viewer', 'Shows the licence'],
 ];
 
-const CUSTOM_FUNCTIONS: LaterRow = ['GET', '/updateCustomFunctions', 'admin', 'Downloads and deploys the custom functions'];
+const CUSTOM_FUNCTIONS: UnsupportedRow = ['GET', '/updateCustomFunctions', 'admin', 'Downloads and deploys the custom functions'];
 
-const LATER: Readonly<Record<Service, readonly LaterRow[]>> = {
+const UNSUPPORTED: Readonly<Record<Service, readonly UnsupportedRow[]>> = {
   'semi-structured-transformer': [...SHARED, CUSTOM_FUNCTIONS],
   'sql-transformer': [...SHARED, CUSTOM_FUNCTIONS],
   'graph-writer': SHARED,
 };
 
-export function laterRoutes(service: Service): readonly Route[] {
-  return LATER[service].map(([method, path, role, summary]) => ({
+export function unsupportedRoutes(service: Service): readonly Route[] {
+  return UNSUPPORTED[service].map(([method, path, role, summary]) => ({
     method,
     path,
     role,
     summary,
-    acts: true,
+    hasSideEffects: true,
     replies: { 501: { description: 'This version does not offer it yet', type: 'application/problem+json', schema: 'Problem' } },
     handle: async () => {
       throw new Fault('service/not-yet', `This version does not offer ${method} ${path} of the ${SERVICES[service].name} yet`);

@@ -25,7 +25,7 @@ export function writerRoutes(api: Api): readonly Route[] {
     {
       ...common,
       method: 'GET',
-      acts: true,
+      hasSideEffects: true,
       parameters: [...parametersOf(WRITE_QUERY), ...RUN_HEADERS],
       misspelt: 'refused',
       handle: (call) => write(call, call.parameters.inputRdfURL),
@@ -42,7 +42,7 @@ export function writerRoutes(api: Api): readonly Route[] {
       path: '/checkConnection',
       role: 'operator',
       summary: 'Tests the connection to the target with the configured login',
-      acts: true,
+      hasSideEffects: true,
       replies: {
         200: { description: 'The target answers, and takes statements', schema: 'ConnectionCheck' },
         400: { description: 'It does not: a failure message', schema: 'FailureMessage' },

@@ -12,7 +12,7 @@ import { type Command, helpOf, type Parsed, parseCommandLine, UsageError } from 
 import { EXIT } from '../exit.ts';
 import { databaseOf, LOGIN_OPTIONS, sqlLimits } from '../options/database.ts';
 import { STANDARD_OUTPUT } from '../options/output.ts';
-import { carryOut, interruptibly, RUN, requestOf, targetOf } from './run.ts';
+import { executeRequest, RUN, requestOf, targetOf, withInterruption } from './run.ts';
 
 const { output, format, base, 'on-error': onError, 'max-rejected': maxRejected, 'memory-mb': memory, stats } = RUN.options;
 
@@ -49,14 +49,14 @@ export async function directMapping(argv: readonly string[]): Promise<number> {
   if (database === undefined) throw new UsageError('direct-mapping needs a JDBC URL, as in jdbc:postgresql://localhost/shop');
   const request = requestOf(parsed, [], database);
   const wanted = { base: request.base ?? DEFAULT_BASE, schemas: parsed.values('schema'), tables: parsed.values('table') };
-  return interruptibly(parsed, async (signal) => {
+  return withInterruption(parsed, async (signal) => {
     const document = await documentOf(database, wanted, signal);
     if (parsed.has('r2rml')) return writeDocument(document, parsed);
     const directory = makeTemporaryDirectory('quadmill-direct-mapping-');
     try {
       const mapping = join(directory, 'direct-mapping.ttl');
       await writeFile(mapping, document);
-      return await carryOut({ ...request, mappings: [mapping] }, parsed, signal, false);
+      return await executeRequest({ ...request, mappings: [mapping] }, parsed, signal, false);
     } finally {
       await rm(directory, { recursive: true, force: true });
     }

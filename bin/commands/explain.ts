@@ -8,7 +8,7 @@ import { type DatabaseAccess, DEFAULT_BASE } from '../../src/run/request.ts';
 import { type Command, helpOf, parseCommandLine, UsageError } from '../command-line.ts';
 import { EXIT } from '../exit.ts';
 import { DATABASE_OPTIONS, databaseOf, sqlLimits } from '../options/database.ts';
-import { say } from '../terminal.ts';
+import { printLine } from '../terminal.ts';
 
 const EXPLAIN: Command = {
   name: 'explain',
@@ -41,7 +41,7 @@ async function openDatabases(mapping: Mapping, database: DatabaseAccess | undefi
   try {
     return await Databases.open(mapping, { database, sql: sqlLimits() }, {}, undefined);
   } catch (error) {
-    say(`explained without the database, which decides about keys and joins: ${describeFault(Fault.of(error))}`);
+    printLine(`explained without the database, which decides about keys and joins: ${describeFault(Fault.of(error))}`);
     return undefined;
   }
 }

@@ -20,12 +20,12 @@ import { type Command, helpOf, numberOf, type Parsed, parseCommandLine, UsageErr
 import { EXIT, failed } from '../exit.ts';
 import { interruptible } from '../interruption.ts';
 import { DATABASE_OPTIONS, databaseOf, sqlLimits } from '../options/database.ts';
-import { formatFor, keepGiven, openOutput, STANDARD_OUTPUT } from '../options/output.ts';
+import { formatFor, openOutput, refuseOverwritingInputs, STANDARD_OUTPUT } from '../options/output.ts';
 import { graphHeaderOf, writeGraphFiles } from '../options/property-graph.ts';
 import { inputsOf, READING_OPTIONS, readingOf } from '../options/reading.ts';
 import { peakMemoryBytes } from '../peak-memory.ts';
 import { RejectionLog, Rejections } from '../rejections.ts';
-import { complain, count, progressLine, say } from '../terminal.ts';
+import { count, printError, printLine, progressLine } from '../terminal.ts';
 
 const MB = 2 ** 20;
 
@@ -88,9 +88,9 @@ export async function run(argv: readonly string[]): Promise<number> {
   const request = requestOf(parsed, parsed.positionals, databaseOf(parsed));
   // While the command line can still be told to be wrong.
   graphHeaderOf(parsed, targetOf(parsed), formatFor(targetOf(parsed), parsed.value('format')));
-  return interruptibly(parsed, async (signal) => {
-    await keepGiven(targetOf(parsed), [...request.mappings, ...request.inputs.map(({ url }) => url)]);
-    return carryOut(request, parsed, signal);
+  return withInterruption(parsed, async (signal) => {
+    await refuseOverwritingInputs(targetOf(parsed), [...request.mappings, ...request.inputs.map(({ url }) => url)]);
+    return executeRequest(request, parsed, signal);
   });
 }
 
@@ -105,14 +105,14 @@ function checkMappings(mappings: readonly string[]): void {
 }
 
 /** Does something that SIGINT and SIGTERM end, and says how it failed; resolves to the exit code. */
-export async function interruptibly(parsed: Parsed, work: (signal: AbortSignal) => Promise<number>): Promise<number> {
+export async function withInterruption(parsed: Parsed, work: (signal: AbortSignal) => Promise<number>): Promise<number> {
   const interruption = interruptible();
   try {
     return await work(interruption.signal);
   } catch (error) {
-    if (error instanceof ReaderGone) return EXIT.readerGone;
+    if (error instanceof ReaderGone) return EXIT.brokenPipe;
     if (!interruption.signal.aborted) return failed(error);
-    complain(`interrupted; ${targetOf(parsed) === STANDARD_OUTPUT ? 'the output is incomplete' : 'nothing was written'}`);
+    printError(`interrupted; ${targetOf(parsed) === STANDARD_OUTPUT ? 'the output is incomplete' : 'nothing was written'}`);
     return EXIT.interrupted;
   } finally {
     interruption.end();
@@ -122,9 +122,9 @@ export async function interruptibly(parsed: Parsed, work: (signal: AbortSignal) 
 /**
  * Runs a request, with the output, format and statistics that the command line wants.
  *
- * @param tellsEmpty whether to say why a triples map gave nothing: to the author of the mapping
+ * @param explainEmpty whether to say why a triples map gave nothing: to the author of the mapping
  */
-export async function carryOut(request: RunRequest, parsed: Parsed, signal: AbortSignal, tellsEmpty = true): Promise<number> {
+export async function executeRequest(request: RunRequest, parsed: Parsed, signal: AbortSignal, explainEmpty = true): Promise<number> {
   const { executeRun } = await import('../../src/run/run.ts');
   const target = targetOf(parsed);
   const format = formatFor(target, parsed.value('format'));
@@ -153,8 +153,8 @@ export async function carryOut(request: RunRequest, parsed: Parsed, signal: Abor
   }
   const warnings = graphHeader === undefined ? [] : await writeGraphFiles(graphHeader, target, request, signal);
   line.clear();
-  tell({ ...report, warnings: [...report.warnings, ...warnings] }, rejections, tellsEmpty);
-  if (parsed.has('stats')) say(JSON.stringify(statsOf(report)));
+  printReport({ ...report, warnings: [...report.warnings, ...warnings] }, rejections, explainEmpty);
+  if (parsed.has('stats')) printLine(JSON.stringify(statsOf(report)));
   return EXIT.done;
 }
 
@@ -192,15 +192,15 @@ function baseOf(base: string | undefined): string | undefined {
   return base;
 }
 
-function tell(report: RunReport, rejections: Rejections, tellsEmpty: boolean): void {
-  for (const warning of report.warnings) say(warning);
+function printReport(report: RunReport, rejections: Rejections, tellsEmpty: boolean): void {
+  for (const warning of report.warnings) printLine(warning);
   for (const { name, origin, empty } of report.triplesMaps) {
-    if (tellsEmpty && empty !== undefined) say(`${origin}: ${name} gave no statement: ${empty}`);
+    if (tellsEmpty && empty !== undefined) printLine(`${origin}: ${name} gave no statement: ${empty}`);
   }
   const summary = rejections.summary(report.rejected);
-  if (summary !== undefined) say(summary);
+  if (summary !== undefined) printLine(summary);
   if (process.stderr.isTTY) {
-    say(`${count(report.quads)} statements from ${count(report.records)} records in ${report.seconds.toFixed(2)} s`);
+    printLine(`${count(report.quads)} statements from ${count(report.records)} records in ${report.seconds.toFixed(2)} s`);
   }
 }
 

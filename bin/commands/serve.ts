@@ -60,7 +60,7 @@ const FLAGS: readonly (readonly [flag: string, option: OptionName])[] = [
 ];
 
 /** What outcomes of runs that ended in the last moment need to reach those who wait for them. */
-const LAST_ANSWERS_MS = 500;
+const FINAL_ANSWERS_MS = 500;
 /** What answers need to go out when nobody waits for a run any more. */
 const CLOSING_MS = 2_000;
 
@@ -77,7 +77,7 @@ export async function serve(argv: string[]): Promise<number> {
   const options: OptionValues = { ...environment.values, ...flagValues(parsed) };
   const listens = role !== 'worker' || options.PORT !== undefined;
   const snapshot: Snapshot = { ...DEFAULTS, ...options };
-  refuseLonelyProcess(role, snapshot);
+  refuseUnreachableQueue(role, snapshot);
   // Told before anything is opened.
   cronOfOptions(snapshot);
   if (role !== 'api') prepareDataDirectory(snapshot);
@@ -86,17 +86,17 @@ export async function serve(argv: string[]): Promise<number> {
 
   const logger = createLogger({ level: snapshot.LOG_LEVEL });
   warnOfVariables(environment, logger);
-  const signal = untilSignal(logger);
-  const fleet = await start(role, listens, options, logger).catch((error) => {
-    leaveSoon();
+  const signal = firstSignal(logger);
+  const running = await start(role, listens, options, logger).catch((error) => {
+    exitSoon();
     throw error;
   });
   const name = await signal;
-  const seconds = fleet.config.snapshot().DRAIN_SECONDS;
+  const seconds = running.config.snapshot().DRAIN_SECONDS;
   logger.info({ signal: name, seconds }, 'draining');
-  await stop(fleet, seconds * 1_000);
+  await stop(running, seconds * 1_000);
   logger.info('stopped');
-  leaveSoon();
+  exitSoon();
   return 0;
 }
 
@@ -105,11 +105,11 @@ interface Process {
   readonly config: ConfigStore;
   readonly runs: Awaited<ReturnType<typeof openRuns>>;
   readonly schedule: SharedSchedule;
-  readonly fleet: WorkerRegistry;
+  readonly workerRegistry: WorkerRegistry;
   readonly ticks: Ticks | undefined;
   readonly messageQueue: BusSwitch;
   readonly bus: ConfiguredBus;
-  readonly bridge: Messaging | undefined;
+  readonly messaging: Messaging | undefined;
   readonly store: EmbeddedStore | undefined;
   readonly draining: AbortController;
   readonly ending: AbortController;
@@ -134,12 +134,12 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
     });
     const runs = await openRuns(backend, () => runPolicy(config.snapshot()));
     const schedule = await openSchedule(backend.settings);
-    const fleet = await watchWorkerRegistry(backend.settings);
+    const workerRegistry = await watchWorkerRegistry(backend.settings);
     const bus = openConfiguredBus(config, logger);
     const messageQueue = await openSwitch(backend.settings);
     store = await openStore(role === 'all', config.snapshot(), workingDirectory, logger);
     const outbox = openOutbox(backend);
-    const bury = async (failure: FailureMessage): Promise<void> => {
+    const sendDeadLetter = async (failure: FailureMessage): Promise<void> => {
       if (bus.hasConsumer(topicOf('dead-letter', config.snapshot()))) await outbox.add(deadLetter(failure, {}, config.snapshot()));
     };
     const draining = new AbortController();
@@ -152,7 +152,7 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
         get messageQueue() {
           return bus.kind === 'kafka' ? messageQueue : undefined;
         },
-        bury,
+        bury: sendDeadLetter,
         config,
         logger,
         workingDirectory,
@@ -164,32 +164,49 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
         ...(role === 'api'
           ? {}
           : { messages: () => (bus.kind === 'kafka' ? { on: messageQueue.isOn(), trouble: bus.lastError() } : undefined) }),
-        fleet: () => fleet.count(),
+        fleet: () => workerRegistry.count(),
         ...(role === 'api' ? {} : { workers: () => ({ running: workers?.state().running ?? false }) }),
       };
       const app = makeApp(api, role === 'worker' ? 'none' : settings.SERVICE);
       const requestTimeoutMs = settings.REQUEST_TIMEOUT_SECONDS * 1_000;
       server = await listen(app, { host: settings.HOST, port: settings.PORT, requestTimeoutMs });
     }
-    let bridge: Messaging | undefined;
+    let messaging: Messaging | undefined;
     if (role !== 'api') {
-      bridge = await openMessaging(
+      messaging = await openMessaging(
         backend,
         { bus, state: bus.effectiveState(messageQueue), runs, config, workingDirectory, store },
         logger,
       );
       workers = await startWorkers(backend, config, logger, {
         workingDirectory,
-        publish: bridge.publish,
+        publish: messaging.publish,
         ...(store === undefined ? {} : { store }),
       });
     }
     const ticks =
-      role === 'api' ? undefined : await startTicks(backend, schedule, { runs, config, workingDirectory, deadLetter: bury }, logger);
+      role === 'api'
+        ? undefined
+        : await startTicks(backend, schedule, { runs, config, workingDirectory, deadLetter: sendDeadLetter }, logger);
     if (server !== undefined) logger.info({ url: server.url, queue: backend.describe(), role, service: settings.SERVICE }, 'listening');
-    return { backend, config, runs, schedule, fleet, ticks, messageQueue, bus, bridge, store, draining, ending, server, workers };
+    return {
+      backend,
+      config,
+      runs,
+      schedule,
+      workerRegistry,
+      ticks,
+      messageQueue,
+      bus,
+      messaging,
+      store,
+      draining,
+      ending,
+      server,
+      workers,
+    };
   } catch (error) {
-    server?.cut();
+    server?.closeAllConnections();
     await server?.close();
     await store?.close();
     await backend.close();
@@ -202,23 +219,38 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
  * to find it; then everything is closed.
  */
 async function stop(
-  { server, workers, runs, schedule, fleet, ticks, messageQueue, bus, bridge, store, config, backend, draining, ending }: Process,
+  {
+    server,
+    workers,
+    runs,
+    schedule,
+    workerRegistry,
+    ticks,
+    messageQueue,
+    bus,
+    messaging,
+    store,
+    config,
+    backend,
+    draining,
+    ending,
+  }: Process,
   drainMs: number,
 ): Promise<void> {
   draining.abort();
-  const stopped = Promise.all([ticks?.stop(), bridge?.stopConsuming()]);
+  const stopped = Promise.all([ticks?.stop(), messaging?.stopConsuming()]);
   const answered = server?.close() ?? Promise.resolve();
   if (workers !== undefined) await workers.drain(drainMs);
   await stopped;
-  await bridge?.close();
-  await atMost(workers === undefined ? drainMs : LAST_ANSWERS_MS, answered);
+  await messaging?.close();
+  await atMost(workers === undefined ? drainMs : FINAL_ANSWERS_MS, answered);
   ending.abort();
   await atMost(CLOSING_MS, answered);
-  server?.cut();
+  server?.closeAllConnections();
   await store?.close();
   await runs.close();
   schedule.close();
-  fleet.close();
+  workerRegistry.close();
   bus.close();
   messageQueue.close();
   config.close();
@@ -241,7 +273,7 @@ function flagValues(parsed: Parsed): OptionValues {
 }
 
 /** @throws Fault config/invalid — an API or a worker alone, on a queue that no other process can reach */
-function refuseLonelyProcess(role: Role, { QUEUE_URL }: Snapshot): void {
+function refuseUnreachableQueue(role: Role, { QUEUE_URL }: Snapshot): void {
   if (role === 'all' || (QUEUE_URL !== undefined && QUEUE_URL !== 'embedded:')) return;
   const other = role === 'api' ? 'workers' : 'API processes';
   throw new Fault(
@@ -271,7 +303,7 @@ function prepareDataDirectory({ DATA_DIR, QUEUE_URL }: Snapshot): void {
 }
 
 /** Resolves to the first signal that asks the process to end; the second one ends it at once. */
-function untilSignal(logger: Logger): Promise<string> {
+function firstSignal(logger: Logger): Promise<string> {
   return new Promise((resolve) => {
     let asked = false;
     const take = (name: string): void => {
@@ -288,6 +320,6 @@ function untilSignal(logger: Logger): Promise<string> {
 }
 
 /** Ends the process soon, with the exit code that it has then, also when a library has left something open. */
-function leaveSoon(): void {
+function exitSoon(): void {
   setTimeout(() => process.exit(), 1_000).unref();
 }

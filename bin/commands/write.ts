@@ -17,7 +17,7 @@ import { interruptible } from '../interruption.ts';
 import { readPassword } from '../options/database.ts';
 import { peakMemoryBytes } from '../peak-memory.ts';
 import { RejectionLog } from '../rejections.ts';
-import { complain, count, progressLine, say } from '../terminal.ts';
+import { count, printError, printLine, progressLine } from '../terminal.ts';
 
 const WRITE: Command = {
   name: 'write',
@@ -73,11 +73,11 @@ export async function write(argv: readonly string[]): Promise<number> {
   const spillDirectory = makeTemporaryDirectory('quadmill-');
   const interruption = interruptible();
   try {
-    return await carryOut(requestOf(parsed, snapshot, spillDirectory), parsed, interruption.signal);
+    return await executeRequest(requestOf(parsed, snapshot, spillDirectory), parsed, interruption.signal);
   } catch (error) {
     if (error instanceof UsageError) throw error;
     if (!interruption.signal.aborted) return failed(error);
-    complain('interrupted; the target has a part of the statements. Write the file again: what is there already does no harm');
+    printError('interrupted; the target has a part of the statements. Write the file again: what is there already does no harm');
     return EXIT.interrupted;
   } finally {
     interruption.end();
@@ -127,7 +127,7 @@ function typeByUrl(target: string): TargetType {
   return 'embedded';
 }
 
-async function carryOut(request: WriteRequest, parsed: Parsed, signal: AbortSignal): Promise<number> {
+async function executeRequest(request: WriteRequest, parsed: Parsed, signal: AbortSignal): Promise<number> {
   const { executeWrite } = await import('../../src/write/write.ts');
   const log = new RejectionLog(parsed.value('rejected') ?? 'rejected.ndjson');
   const first: RejectedStatement[] = [];
@@ -139,34 +139,34 @@ async function carryOut(request: WriteRequest, parsed: Parsed, signal: AbortSign
       signal,
       progress: ({ statements, quadsWritten, bytesRead }) => line.update({ records: statements, quads: quadsWritten, bytesRead }),
       reject: (rejected) => {
-        if (first.length < SHOWN) first.push(rejected);
+        if (first.length < MAX_SHOWN) first.push(rejected);
         log.addRow(rejected);
       },
       waiting: (trouble) => {
         if (waiting === (trouble?.lasting ?? false)) return;
         waiting = !waiting;
         line.clear();
-        if (trouble === undefined) complain('the target takes statements again');
-        else complain(`${describeFault(trouble.reason)}. It is tried again for ${request.patienceSeconds} s`);
+        if (trouble === undefined) printError('the target takes statements again');
+        else printError(`${describeFault(trouble.reason)}. It is tried again for ${request.patienceSeconds} s`);
       },
     });
   } finally {
     line.clear();
     log.close();
   }
-  tell(report, first, log.path);
-  if (parsed.has('stats')) say(JSON.stringify(statsOf(report)));
+  printReport(report, first, log.path);
+  if (parsed.has('stats')) printLine(JSON.stringify(statsOf(report)));
   return EXIT.done;
 }
 
-const SHOWN = 3;
+const MAX_SHOWN = 3;
 
-function tell(report: WriteReport, first: readonly RejectedStatement[], path: string): void {
-  for (const warning of report.warnings) say(warning);
+function printReport(report: WriteReport, first: readonly RejectedStatement[], path: string): void {
+  for (const warning of report.warnings) printLine(warning);
   if (report.rejected > 0) {
     const reasons = first.map(({ fault }) => describeFault(Fault.from(fault)));
     const more = report.rejected > first.length ? '\n  …' : '';
-    say(
+    printLine(
       `${count(report.rejected)} ${report.rejected === 1 ? 'statement was' : 'statements were'} rejected, see ${path}\n  ${reasons.join('\n  ')}${more}`,
     );
   }

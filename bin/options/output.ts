@@ -35,7 +35,7 @@ export function formatFor(target: string, asked: string | undefined): OutputForm
  * @param given mappings and inputs as the command line names them
  * @throws Fault request/invalid
  */
-export async function keepGiven(target: string, given: readonly string[]): Promise<void> {
+export async function refuseOverwritingInputs(target: string, given: readonly string[]): Promise<void> {
   const real = (path: string): Promise<string | undefined> => realpath(path).catch(() => undefined);
   const output = target === STANDARD_OUTPUT ? undefined : await real(target);
   if (output === undefined || !(await stat(output)).isFile()) return;

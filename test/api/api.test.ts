@@ -352,13 +352,13 @@ describe('operators', () => {
 
   test('a fleet without workers says so', async () => {
     let workers = 0;
-    const lonely = await startFakeApi({ DATA_DIR: directory }, { fleet: () => workers });
+    const lonely = await startFakeApi({ DATA_DIR: directory }, { workerCount: () => workers });
     try {
       expect((await get(`${lonely.url}/health/ready`)).body).toMatchObject({ status: 'up', workers: 0 });
       const view = { state: 'queued', attempts: 0 } as RunView;
-      expect(withReason({ fleet: () => 0 }, view)).toMatchObject({ workers: 0, reason: expect.stringContaining('--role worker') });
-      expect(withReason({ fleet: () => 0 }, { ...view, state: 'running' })).not.toHaveProperty('reason');
-      expect(withReason({ fleet: () => 1 }, view)).not.toHaveProperty('reason');
+      expect(withReason({ workerCount: () => 0 }, view)).toMatchObject({ workers: 0, reason: expect.stringContaining('--role worker') });
+      expect(withReason({ workerCount: () => 0 }, { ...view, state: 'running' })).not.toHaveProperty('reason');
+      expect(withReason({ workerCount: () => 1 }, view)).not.toHaveProperty('reason');
       workers = 3;
       expect((await get(`${lonely.url}/health/ready`)).body).toMatchObject({ workers: 3 });
     } finally {

@@ -60,7 +60,7 @@ describe('tokens', () => {
 describe('without tokens', () => {
   test.each(['0.0.0.0', '::', '192.168.0.7', 'example.com'])('refuses to listen on %s, unless that is allowed', (host) => {
     expect(() => makeGuard([], host, false)).toThrow(/API_TOKENS|tokens/);
-    expect(makeGuard([], host, true).admit({ host: 'example.com' }, 'admin')).toBe('anonymous');
+    expect(makeGuard([], host, true).authorize({ host: 'example.com' }, 'admin')).toBe('anonymous');
     expect(() => makeGuard(parseTokens(['ann:viewer:x']), host, false)).not.toThrow();
   });
 

@@ -21,7 +21,10 @@ const buried: FailureMessage[] = [];
 const others: FakeApi[] = [];
 
 const start = async (options: OptionValues, more: Parameters<typeof startFakeApi>[1] = {}): Promise<FakeApi> => {
-  const one = await startFakeApi({ DATA_DIR: directory, ...options }, { bury: async (failure) => void buried.push(failure), ...more });
+  const one = await startFakeApi(
+    { DATA_DIR: directory, ...options },
+    { deadLetter: async (failure) => void buried.push(failure), ...more },
+  );
   one.runs.ends((id) => ({ state: 'completed', report: successReport(id) }));
   others.push(one);
   return one;

@@ -73,7 +73,7 @@ test('a client that leaves ends the making', async () => {
   const { chunks, seen } = source(1000);
   const { answer, end } = await ask(chunks);
   answer.destroy();
-  expect(await end).toEqual({ kind: 'left' });
+  expect(await end).toEqual({ kind: 'closed' });
   expect(seen.closed).toBe(true);
 });
 
@@ -81,7 +81,7 @@ test('a client that takes nothing for too long is left', async () => {
   const { chunks, seen } = source(1000);
   const { answer, end } = await ask(chunks, 200);
   answer.on('error', () => undefined);
-  expect(await end).toEqual({ kind: 'left' });
+  expect(await end).toEqual({ kind: 'closed' });
   expect(seen.closed).toBe(true);
 });
 
@@ -91,5 +91,5 @@ test('an answer that breaks is cut off, and the client can tell', async () => {
   const { answer, end } = await ask(chunks);
   await expect(bytesOf(answer)).rejects.toThrow('aborted');
   expect(answer.complete).toBe(false);
-  expect(await end).toEqual({ kind: 'cut', fault });
+  expect(await end).toEqual({ kind: 'failed', fault });
 });

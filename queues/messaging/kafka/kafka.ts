@@ -243,7 +243,7 @@ function subscribe(client: Client, { topics, group, handler, report, explain }: 
     }
   };
 
-  const loop = async (): Promise<void> => {
+  const consumeUntilStopped = async (): Promise<void> => {
     while (!signal.aborted) {
       try {
         await consumeOnce();
@@ -256,7 +256,7 @@ function subscribe(client: Client, { topics, group, handler, report, explain }: 
       }
     }
   };
-  const ended = loop();
+  const ended = consumeUntilStopped();
   return {
     close() {
       stop.abort();

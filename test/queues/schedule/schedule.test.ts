@@ -113,7 +113,7 @@ function suite(queue: TestQueue): void {
   };
   const ticked = (count: number) => until(`${count} ticks`, () => (runs.submitted.length >= count ? runs.submitted.length : undefined));
   const scheduler = (member: Member) => member.backend.queue('schedule').getJobScheduler(SCHEDULER);
-  const arranged = (member: Member, timing: CronSchedule | undefined) =>
+  const synced = (member: Member, timing: CronSchedule | undefined) =>
     until('the scheduler follows', async () => {
       const found = await scheduler(member);
       return found?.pattern === timing?.cron && found?.tz === timing?.timezone ? true : undefined;
@@ -179,7 +179,7 @@ function suite(queue: TestQueue): void {
     await sleep(2_200);
     // A tick that was under way may have ended.
     expect(runs.submitted.length).toBeLessThanOrEqual(before + 1);
-    await arranged(one, undefined);
+    await synced(one, undefined);
     const delayed = await one.backend.queue('schedule').getJobCounts('delayed', 'waiting', 'active');
     expect(Object.values(delayed).reduce((a, b) => a + b, 0)).toBe(0);
     await until('the other knows', () => (one.schedule.current() === undefined ? true : undefined));
@@ -194,7 +194,7 @@ function suite(queue: TestQueue): void {
       await Promise.all(others.map((timing, i) => ((i + round) % 2 === 0 ? one : two).schedule.set(timing)));
       const last = await one.schedule.read();
       expect(others).toContainEqual(last);
-      await arranged(one, last);
+      await synced(one, last);
       const jobs = await one.backend.queue('schedule').getJobs(['delayed', 'waiting']);
       expect(jobs.map(({ data }) => data)).toEqual([last]);
     }
@@ -204,13 +204,13 @@ function suite(queue: TestQueue): void {
     const options = { CRON: YEARLY.cron, CRON_TIMEZONE: 'UTC' };
     const one = await join_(options);
     expect(one.schedule.current()).toEqual(YEARLY);
-    await arranged(one, YEARLY);
+    await synced(one, YEARLY);
     await one.end();
     const without = await join_({});
     expect(without.schedule.current()).toBeUndefined();
     const own = { cron: '0 5 * * *', timezone: 'UTC' };
     await without.schedule.set(own);
-    await arranged(without, own);
+    await synced(without, own);
     await without.end();
     const again = await join_(options);
     expect(again.schedule.current()).toEqual(own);
@@ -223,7 +223,7 @@ function suite(queue: TestQueue): void {
     const one = await join_();
     await one.schedule.set(YEARLY);
     await one.changeTimezone('Asia/Kolkata');
-    await arranged(one, { ...YEARLY, timezone: 'Asia/Kolkata' });
+    await synced(one, { ...YEARLY, timezone: 'Asia/Kolkata' });
     expect(new Date((await scheduler(one))?.next ?? 0).toISOString()).toContain('T21:30:00');
   }, 60_000);
 
