@@ -1,21 +1,21 @@
-/** Where things lie when no option says otherwise. */
+/** Default directories. */
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Snapshot } from './options/options.ts';
 
 export interface Directories {
-  /** Queue files of this machine. */
+  /** Files of the local queue. */
   readonly queue: string;
   /** Files of the embedded store. */
   readonly store: string;
   /** Spill files of running joins and de-duplication. */
   readonly spill: string;
-  /** URL or path, as the option gives it. With SERVICE `all` those of each transformer are in it: `mappingsOf`. */
+  /** URL or path, as the option gives it. With SERVICE `all` it contains a directory per transformer: `mappingsOf`. */
   readonly mappings: string;
   readonly output: string;
   readonly provenance: string;
 }
 
-/** Paths are absolute; URLs stay as they are. `workingDirectory` is what relative paths start from. */
+/** Paths are made absolute, relative to `workingDirectory`; URLs stay as they are. */
 export function directories(snapshot: Snapshot, workingDirectory = process.cwd()): Directories {
   const data = resolve(workingDirectory, snapshot.DATA_DIR);
   const at = (url: string | undefined, otherwise: string): string => (url === undefined ? otherwise : placed(url, workingDirectory));
@@ -33,15 +33,15 @@ export function directories(snapshot: Snapshot, workingDirectory = process.cwd()
 const isUrl = (text: string): boolean => /^[a-z][a-z0-9+.-]+:/i.test(text);
 const placed = (url: string, workingDirectory: string): string => (isUrl(url) || isAbsolute(url) ? url : resolve(workingDirectory, url));
 
-/** What a transformer's own directory is called, and the option that moves it. */
+/** Name of a transformer's own directory, and the option that changes it. */
 const MAPPINGS_OF = {
   'semi-structured-transformer': 'SEMI_STRUCTURED_TRANSFORMER_MAPPINGS_DIR_URL',
   'sql-transformer': 'SQL_TRANSFORMER_MAPPINGS_DIR_URL',
 } as const;
 
 /**
- * Where the mappings of a transformer are. Where it is alone in its process, MAPPINGS_DIR_URL is its own; else neither shall find the
- * mappings of the other.
+ * The mapping directory of a transformer. If it is alone in its process, that is MAPPINGS_DIR_URL; otherwise each transformer has its own,
+ * so that neither finds the mappings of the other.
  */
 export function mappingsOf(service: keyof typeof MAPPINGS_OF, snapshot: Snapshot, workingDirectory = process.cwd()): string {
   const own = snapshot[MAPPINGS_OF[service]];

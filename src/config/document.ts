@@ -1,4 +1,4 @@
-/** The `/config` document: options by their paths, secrets hidden, whole or restricted to some entries. */
+/** The `/config` document: options by their paths, secrets hidden, complete or restricted to some entries. */
 
 import { redact } from '../core/redact.ts';
 import { type DocumentService, effectiveValue, optionsOf, sharedOption } from './effective.ts';
@@ -14,10 +14,10 @@ const HIDDEN = '******';
 const SERVICE_KEY: Readonly<Record<OptionScope, string>> = { transformer: 'serviceTransformerConfig', writer: 'serviceWriterConfig' };
 
 /**
- * The document for one service. With `paths`, only those entries: option names, their paths, or a path above several
- * (`provenance`, `provenance.kafka`), each with or without the service's key; `version` and `applicationName` too.
+ * The document of one service. With `paths`, only those entries: option names, their paths, or the path of a group (`provenance`,
+ * `provenance.kafka`), each with or without the service's key; also `version` and `applicationName`.
  *
- * @throws Fault config/unknown — an entry that is none of these, or of another service
+ * @throws Fault config/unknown — an entry that does not exist, or belongs to another service
  */
 export function configDocument(snapshot: Snapshot, service: DocumentService, paths?: readonly string[]): ConfigDocument {
   const wanted = paths === undefined ? undefined : new Set(paths.flatMap((entry) => entriesOf(entry, service)));
@@ -36,11 +36,11 @@ const ROOT_VALUES: Readonly<Record<string, (service: DocumentService) => string>
   applicationName: (service) => service.name,
 };
 
-/** What a service has of its own stands at the place of what all of them have. */
+/** An option of the service's own is shown at the path of the common one. */
 const shownOptions = (service: DocumentService): readonly OptionName[] =>
   optionsOf(service).filter((name) => optionRow(name).own === undefined);
 
-/** The paths that one entry of the request stands for. */
+/** The paths that an entry of the request selects. */
 function entriesOf(entry: string, service: DocumentService): readonly string[] {
   const path = entry.trim();
   if (Object.hasOwn(ROOT_VALUES, path)) return [path];
@@ -55,7 +55,7 @@ function entriesOf(entry: string, service: DocumentService): readonly string[] {
   return [optionRow(sharedOption(findOption(path, optionsOf(service)))).path];
 }
 
-/** The value as a reader may see it: secrets and passwords inside URLs are hidden, lists are comma-separated text. */
+/** The value as shown: secrets and passwords inside URLs are hidden, lists are comma-separated text. */
 export function shownValue(name: OptionName, snapshot: Snapshot, service: DocumentService): string | boolean | number | null {
   const value = effectiveValue(name, snapshot, service);
   if (value === undefined) return null;

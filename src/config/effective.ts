@@ -1,17 +1,17 @@
-/** What an option is for one service: the value of its own, the fleet's, or what an absent one stands for. */
+/** The effective value of an option for one service: its own value, the value for the fleet, or a default. */
 import { directories, mappingsOf } from './directories.ts';
 import { OPTION_NAMES, type OptionName, type OptionScope, optionRow, type Snapshot } from './options/options.ts';
 
-/** A service as its configuration sees it. */
+/** A service, from the point of view of its configuration. */
 export interface DocumentService {
-  /** As in messages, such as `SQL-Transformer`. */
+  /** The name in messages, such as `SQL-Transformer`. */
   readonly name: string;
   readonly scope: OptionScope;
-  /** What relative paths of options start from; left out: the directory of the process. */
+  /** Base of relative paths in options; absent: the working directory of the process. */
   readonly workingDirectory?: string;
 }
 
-/** The options that a service has, those of its own among them. */
+/** The options of a service, including its own. */
 export function optionsOf({ name, scope }: DocumentService): readonly OptionName[] {
   return OPTION_NAMES.filter((option) => {
     const row = optionRow(option);
@@ -19,7 +19,7 @@ export function optionsOf({ name, scope }: DocumentService): readonly OptionName
   });
 }
 
-/** The option by which the service itself is told, in place of the one that all services have. */
+/** The service's own option that overrides a common one. */
 export function ownOption(option: OptionName, { name }: DocumentService): OptionName {
   return OPTION_NAMES.find((one) => isOwn(one, option, name)) ?? option;
 }
@@ -32,7 +32,7 @@ function isOwn(own: OptionName, option: OptionName, service: string): boolean {
 /** The option at whose path this one is shown. */
 export const sharedOption = (option: OptionName): OptionName => (optionRow(option).own?.of as OptionName | undefined) ?? option;
 
-/** The value that counts for the service; undefined: there is none. */
+/** The effective value for the service; undefined: none. */
 export function effectiveValue(option: OptionName, snapshot: Snapshot, service: DocumentService): Snapshot[OptionName] {
   const shared = sharedOption(option);
   const own = snapshot[ownOption(shared, service)];
@@ -56,7 +56,7 @@ export function effectiveValue(option: OptionName, snapshot: Snapshot, service: 
   }
 }
 
-/** The topic whose messages start runs of a transformer. Where both are in one process, a message without an address is the semi-structured one's. */
+/** The source topic of a transformer. If both transformers are in one process, messages without an address go to the semi-structured one. */
 export function sourceTopic(service: 'semi-structured-transformer' | 'sql-transformer', snapshot: Snapshot): string | undefined {
   if (service === 'semi-structured-transformer') return snapshot.KAFKA_TOPIC_NAME_SOURCE;
   const shared = snapshot.SERVICE === 'all' ? undefined : snapshot.KAFKA_TOPIC_NAME_SOURCE;

@@ -1,4 +1,4 @@
-/** Text → option values: by name or path, from the environment, with faults that name the option and what it takes. */
+/** Text → option values: by name or path, from the environment. Faults name the option and the accepted values. */
 import { excerpt, Fault } from '../core/fault.ts';
 import { didYouMean, editDistance } from '../core/nearest.ts';
 import { DEFAULTS, OPTION_NAMES, type OptionName, type OptionValues, optionRow, type Snapshot } from './options/options.ts';
@@ -13,10 +13,10 @@ function entriesOf(name: OptionName): readonly string[] {
 }
 
 /**
- * The option that `entry` names: its name, its path in the document, with or without the service's key before it, or an alias of either.
+ * Finds an option by its name, its path in the document (with or without the service's key), or an alias of either.
  *
  * @param among options to choose from, such as those of a service
- * @throws Fault config/unknown — with the nearest names
+ * @throws Fault config/unknown — suggests the nearest names
  */
 export function findOption(entry: string, among: readonly OptionName[] = OPTION_NAMES): OptionName {
   const found = byEntry.get(entry.replace(SERVICE_KEYS, ''));
@@ -27,7 +27,7 @@ export function findOption(entry: string, among: readonly OptionName[] = OPTION_
 }
 
 /**
- * The value that `text` is for the option; white space around it does not count. Lists are comma-separated.
+ * Parses `text` as a value of the option; surrounding white space is ignored. Lists are comma-separated.
  *
  * @throws Fault config/invalid — names the option, the text (unless secret) and what is expected; config/unknown
  */
@@ -78,7 +78,7 @@ export function parseOption<N extends OptionName>(name: N, text: string): Snapsh
   }
 }
 
-/** An empty text takes an option back to being absent, where it can be. */
+/** An empty text unsets an option that may be absent. */
 function absentWhenEmpty<N extends OptionName>(name: N, given: string, check: (text: string) => string): Snapshot[N] {
   if (given === '') return DEFAULTS[name];
   return check(given) as Snapshot[N];
@@ -86,16 +86,16 @@ function absentWhenEmpty<N extends OptionName>(name: N, given: string, check: (t
 
 export interface EnvironmentReading {
   readonly values: OptionValues;
-  /** Variables that look like misspelt options: worth a log line, no reason to refuse the start (they may be another program's). */
+  /** Variables that look like misspelt options: logged, but not an error, since they may belong to another program. */
   readonly suspects: readonly { readonly name: string; readonly hint: string }[];
-  /** Aliases that do not count, since the option's own name is set to something else. */
+  /** Ignored aliases, because the option's own name is set to another value. */
   readonly overruled: readonly { readonly name: string; readonly by: OptionName }[];
-  /** Options that are set and that nothing reads yet. */
+  /** Options that are set but have no effect yet. */
   readonly idle: readonly OptionName[];
 }
 
 /**
- * The options that environment variables set. An empty variable counts as absent; variables that are no options are left alone.
+ * The options that environment variables set. An empty variable counts as absent; other variables are ignored.
  *
  * @throws Fault config/invalid
  */

@@ -1,35 +1,35 @@
 /**
- * The configuration of a fleet: defaults, under the environment of the process, under the changes made while running.
+ * The configuration of a fleet: defaults, overridden by the environment of the process, overridden by changes at run time.
  *
- * Changes are kept in shared settings (whatever the queue offers), so every process sees them within a second and they
- * survive a restart. Whoever starts a run takes a snapshot, and the run keeps it.
+ * Changes are stored in shared settings of the queue, so every process sees them within a second and they survive a restart. A run keeps
+ * the snapshot that was taken when it started.
  */
 import { Fault } from '../core/fault.ts';
 import { DEFAULTS, OPTION_NAMES, type OptionName, type OptionValues, optionRow, type Snapshot } from './options/options.ts';
 import { findOption, parseOption } from './parse.ts';
 
-/** A small shared map with change notice: configuration that is one for the whole fleet. */
+/** A small shared map with change notification: configuration for the whole fleet. */
 export interface SharedSettings {
-  /** Whoever watches `key` is told of a change before this resolves. */
+  /** Watchers of `key` in this process are notified before this resolves. */
   get(key: string): Promise<string | undefined>;
-  /** Sets `key` when its present value is `expected` (undefined: absent); false when another was faster. */
+  /** Sets `key` if its present value is `expected` (undefined: absent). Returns false if another process changed it first. */
   compareAndSet(key: string, expected: string | undefined, value: string): Promise<boolean>;
-  /** Calls back within a second of a change by any process. Returns the function that ends it. */
+  /** Calls back within a second of a change by any process. Returns a function that stops watching. */
   watch(key: string, changed: (value: string | undefined) => void): () => void;
 }
 
 export interface ConfigStore {
   /** The present values, frozen: the same object until something changes. */
   snapshot(): Snapshot;
-  /** Asks for what is stored before it gives the values; when the store does not answer, the values that were known last. */
+  /** Reads the store before returning the values; if the store does not answer, returns the last known values. */
   refresh(): Promise<Snapshot>;
   /**
    * Changes an option, given by name or path, for the whole fleet. Resolves when the change is stored and visible here.
    *
-   * @throws Fault config/unknown, config/invalid — also for an option that is only read at start; service/unavailable
+   * @throws Fault config/unknown, config/invalid — also for an option that is read only at start; service/unavailable
    */
   update(nameOrPath: string, text: string): Promise<{ readonly name: OptionName; readonly snapshot: Snapshot }>;
-  /** Calls back after each change, whoever made it. Returns the function that ends it. */
+  /** Calls back after each change by any process. Returns a function that stops watching. */
   onChange(changed: (snapshot: Snapshot) => void): () => void;
   close(): void;
 }
@@ -39,7 +39,7 @@ const TRIES = 20;
 
 type Stored = Readonly<Record<string, string>>;
 
-/** Opens the store. `environment` is what `readEnvironment` gave; without `settings` nothing can be changed while running. */
+/** Opens the store. `environment` is the result of `readEnvironment`; without `settings`, nothing can be changed at run time. */
 export async function openConfig(environment: OptionValues, settings?: SharedSettings): Promise<ConfigStore> {
   const listeners = new Set<(snapshot: Snapshot) => void>();
   const below: Snapshot = { ...DEFAULTS, ...environment };
@@ -99,7 +99,7 @@ function parseStored(text: string | undefined): Stored {
   return text === undefined ? {} : (JSON.parse(text) as Stored);
 }
 
-/** Stored values that an older or newer version wrote and this one does not take are left aside: they must not stop the fleet. */
+/** Stored values from an older or newer version that this version does not accept are ignored: they must not stop the fleet. */
 function withStored(below: Snapshot, stored: Stored): Snapshot {
   const values: Record<string, unknown> = { ...below };
   for (const name of OPTION_NAMES) {

@@ -1,7 +1,7 @@
 /** The version of this program, as package.json has it. */
 import { readFileSync } from 'node:fs';
 
-/** Looks upwards, since the compiled files lie one directory deeper than the sources. */
+/** Searches upwards, because the compiled files are one directory deeper than the sources. */
 function readVersion(): string {
   for (let directory = new URL('.', import.meta.url); ; directory = new URL('..', directory)) {
     try {

@@ -1,8 +1,8 @@
 /**
- * What a store should not get: IRIs that RFC 3987 does not know, text that is no UTF-8.
+ * Terms that must not be sent to a store: IRIs that are invalid by RFC 3987, and text that is not UTF-8.
  *
- * Some stores take such terms in silence and can never give them back, so they are found before they are sent. Everything looks at the
- * bytes of UTF-8. Literals that do not fit their datatype (`"abc"^^xsd:integer`) are legal RDF and pass.
+ * Some stores silently accept such terms and can never return them, so they are found beforehand. All checks look at UTF-8 bytes. Literals
+ * that are invalid for their datatype (`"abc"^^xsd:integer`) are legal RDF and pass.
  *
  * @see https://www.rfc-editor.org/rfc/rfc3987#section-2.2
  */
@@ -10,10 +10,10 @@ import { isUtf8 } from 'node:buffer';
 import { isIPv6 } from 'node:net';
 import { blankLabel, fromBytes, isUcschar } from '../core/text.ts';
 
-/** Why a term goes to no store. */
+/** Why a term is not sent to a store. */
 export interface TermProblem {
   readonly message: string;
-  /** Byte within the text that was looked at. */
+  /** Byte position within the checked text. */
   readonly at: number;
   readonly hint?: string;
 }
@@ -25,7 +25,7 @@ const QUERY = 8;
 const HEX = 16;
 const DIGIT = 32;
 
-/** By byte: the parts of an IRI in which it may stand as it is. */
+/** By byte: the components of an IRI in which it may occur unescaped. */
 const PARTS = new Uint8Array(256);
 for (let byte = 0; byte < 0x80; byte++) {
   const character = String.fromCharCode(byte);
@@ -50,9 +50,9 @@ const AT = 64;
 const BRACKET = 91;
 
 /**
- * Reads an absolute IRI that begins at `from`, behind its `<`.
+ * Reads an absolute IRI that begins at `from`, after its `<`.
  *
- * @returns the position of its `>`; where the IRI is not one, `~position` of the first byte that may not stand there
+ * @returns the position of its `>`; if the IRI is invalid, `~position` of the first invalid byte
  */
 export function scanIri(bytes: Uint8Array, from: number): number {
   if (((bytes[from] as number) | 32) < 97 || ((bytes[from] as number) | 32) > 122) return ~from;
@@ -71,7 +71,7 @@ export function scanIri(bytes: Uint8Array, from: number): number {
   return bytes[at] === GREATER ? at : ~at;
 }
 
-/** The position behind all that may stand in `part`. */
+/** The end of the characters that are allowed in `part`. */
 function scanPart(bytes: Uint8Array, from: number, part: number, privateUse = false): number {
   let at = from;
   while (true) {
@@ -88,7 +88,7 @@ function scanPart(bytes: Uint8Array, from: number, part: number, privateUse = fa
   }
 }
 
-/** `[userinfo@]host[:port]`: the position behind it, or of what is wrong. */
+/** `[userinfo@]host[:port]`: its end, or the position of the problem. */
 function scanAuthority(bytes: Uint8Array, from: number): number {
   let at = scanPart(bytes, from, HOST);
   let user = at;
@@ -106,17 +106,17 @@ function scanAuthority(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-/** `[IPv6]` or `[vX.…]`: the position behind it, or where it begins. */
+/** `[IPv6]` or `[vX.…]`: its end, or its beginning if it is invalid. */
 function scanAddress(bytes: Uint8Array, from: number): number {
   const closed = bytes.indexOf(93, from);
-  // The longest address has 45 characters; what is not closed by then is none.
+  // The longest address has 45 characters; without a closing bracket by then it is invalid.
   if (closed < 0 || closed > from + 256) return from;
   const address = String.fromCharCode(...bytes.subarray(from + 1, closed));
   const valid = /^[0-9a-f:.]+$/i.test(address) ? isIPv6(address) : /^v[0-9a-f]+\.[a-z0-9\-._~!$&'()*+,;=:]+$/i.test(address);
   return valid ? closed + 1 : from;
 }
 
-/** Bytes of the character at `at` when an IRI may hold it, else 0. */
+/** Number of bytes of the character at `at` if an IRI may contain it, else 0. */
 function characterLength(bytes: Uint8Array, at: number, privateUse: boolean): number {
   const first = bytes[at] as number;
   const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0;
@@ -130,11 +130,11 @@ function characterLength(bytes: Uint8Array, at: number, privateUse: boolean): nu
   return isUcschar(point) || (privateUse && isPrivateUse(point)) ? length : 0;
 }
 
-/** `iprivate` of RFC 3987, which may stand in a query only. */
+/** `iprivate` of RFC 3987, which is allowed only in a query. */
 const isPrivateUse = (point: number): boolean =>
   (point >= 0xe000 && point <= 0xf8ff) || (point >= 0xf0000 && (point & 0xffff) <= 0xfffd && point <= 0x10fffd);
 
-/** What is wrong with an IRI, given as one-byte text without its brackets; undefined: it is absolute and valid. */
+/** What is wrong with an IRI, given as one-byte text without brackets; undefined: it is absolute and valid. */
 export function iriProblem(iri: string): TermProblem | undefined {
   const end = scanIri(Buffer.from(`${iri}>`, 'latin1'), 0);
   if (end === iri.length) return undefined;
@@ -163,14 +163,14 @@ export function iriProblem(iri: string): TermProblem | undefined {
   };
 }
 
-/** Where the first byte stands that is no UTF-8, in one-byte text; -1: there is none. Surrogates are none. */
+/** Position of the first byte in one-byte text that is not valid UTF-8; -1: none. Encoded surrogates are invalid. */
 export function findNotUtf8(text: string): number {
   const bytes = Buffer.from(text, 'latin1');
   if (isUtf8(bytes)) return -1;
   const decoded = bytes.toString('utf8');
   let byte = 0;
   for (const character of decoded) {
-    // What the input itself has as U+FFFD is that character.
+    // A U+FFFD in the input itself is a valid character.
     if (character === '\ufffd' && !(bytes[byte] === 0xef && bytes[byte + 1] === 0xbf && bytes[byte + 2] === 0xbd)) return byte;
     byte += Buffer.byteLength(character);
   }
@@ -180,7 +180,7 @@ export function findNotUtf8(text: string): number {
 /** Subtags of at most eight letters or digits (BCP 47 §2.1); stores refuse others. */
 export const isLanguageTag = (tag: string): boolean => /^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/.test(tag);
 
-/** PN_CHARS_U of the grammar, and what PN_CHARS has besides. */
+/** PN_CHARS_U of the grammar, and the additional characters of PN_CHARS. */
 const LETTER =
   'A-Z_a-z:\\u{c0}-\\u{d6}\\u{d8}-\\u{f6}\\u{f8}-\\u{2ff}\\u{370}-\\u{37d}\\u{37f}-\\u{1fff}\\u{200c}\\u{200d}\\u{2070}-\\u{218f}' +
   '\\u{2c00}-\\u{2fef}\\u{3001}-\\u{d7ff}\\u{f900}-\\u{fdcf}\\u{fdf0}-\\u{fffd}\\u{10000}-\\u{effff}';
@@ -191,6 +191,6 @@ const PLAIN_LABEL = /^[A-Za-z0-9_][A-Za-z0-9_-]*$/;
 /** Whether one-byte text is a BLANK_NODE_LABEL without its `_:`. */
 export const isLabel = (label: string): boolean => PLAIN_LABEL.test(label) || LABEL.test(fromBytes(label));
 
-/** `_:label` as SPARQL knows it: N-Quads 1.1 alone has labels with a colon. Different labels stay different. */
+/** `_:label` in SPARQL syntax: only N-Quads 1.1 allows labels with a colon. Different labels stay different. */
 export const keptLabel = (label: string): string =>
   label.includes(':') || label.startsWith('colon_') ? `_:colon_${blankLabel(label)}` : `_:${label}`;

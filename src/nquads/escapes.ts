@@ -1,4 +1,4 @@
-/** Escapes of N-Quads: read in every form that the grammar has, written in the canonical one. All text is one-byte. */
+/** Escapes of N-Quads: reads every form of the grammar, writes the canonical form. All text is one-byte. */
 import { fromBytes, toBytes } from '../core/text.ts';
 import type { TermProblem } from './check.ts';
 
@@ -13,13 +13,13 @@ const NAMED: Readonly<Record<string, string>> = {
   '\f': '\\f',
 };
 
-/** ECHAR: what the letter behind a backslash stands for. */
+/** ECHAR: the character for the letter after a backslash. */
 const MEANT: Readonly<Record<string, string>> = { t: '\t', b: '\b', n: '\n', r: '\r', f: '\f', '"': '"', "'": "'", '\\': '\\' };
 
 const IN_LITERAL = /\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([^]))|[\x00-\x1f\x7f]/g;
 const IN_IRI = /\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([^]|$))/g;
 
-/** The text between the quotes of a literal, with the canonical escapes and no others. */
+/** The text between the quotes of a literal, with canonical escapes only. */
 export function canonicalLiteral(text: string): string | TermProblem {
   let problem: TermProblem | undefined;
   const canonical = text.replace(IN_LITERAL, (found: string, u?: string, U?: string, letter?: string, at = 0) => {
@@ -37,7 +37,7 @@ export function canonicalLiteral(text: string): string | TermProblem {
   return problem ?? canonical;
 }
 
-/** An IRI without its brackets, its escapes replaced by what they mean, whatever that is. */
+/** An IRI without brackets, with all escapes replaced by the characters that they mean, even if the result is not an IRI. */
 export function decodedIri(text: string): string | TermProblem {
   let problem: TermProblem | undefined;
   const decoded = text.replace(IN_IRI, (found: string, u?: string, U?: string, letter?: string, at = 0) => {
@@ -56,7 +56,7 @@ function escaped(character: string): string {
   return code < 0x20 || code === 0x7f ? `\\u${code.toString(16).toUpperCase().padStart(4, '0')}` : toBytes(character);
 }
 
-/** Undefined: the number is no character's, surrogates included. */
+/** Undefined: the number is not a character (surrogates included). */
 function fromHex(hex: string): string | undefined {
   const point = Number.parseInt(hex, 16);
   return point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff) ? undefined : String.fromCodePoint(point);

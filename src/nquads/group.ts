@@ -1,9 +1,9 @@
 /**
- * Statements grouped by subject or by graph, however far apart they came and however many they are.
+ * Groups statements by subject or by graph, in any input order and of any number.
  *
- * They go to partitions by the hash of what they are grouped by, and each partition is grouped in memory. One that is larger than the memory is
- * partitioned again: by other bits of the same hash while it holds several groups, then within its one group by subject, then by statement.
- * What is small never touches the disk.
+ * Statements go to partitions by the hash of their group key, and each partition is grouped in memory. A partition that does not fit in
+ * memory is partitioned again: by other bits of the same hash while it has several groups; within a single group by subject, then by
+ * statement. Small inputs never touch the disk.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,16 +13,16 @@ import { PartitionedFile } from '../storage/local/partitioned-file.ts';
 import type { Statement } from './statement.ts';
 
 export interface Groups {
-  /** Nothing may be added once a partition was read. @throws Fault sink/failed — the disk takes no more */
+  /** Adds statements; not allowed after a partition was read. @throws Fault sink/failed — the disk is full or fails */
   add(statements: readonly Statement[]): Promise<void>;
-  /** Always the same number, so that "so many are done" means the same after a restart: the same statements give the same partitions. */
+  /** A constant, so that "so many partitions are done" has the same meaning after a restart: the same statements give the same partitions. */
   readonly partitions: number;
   /**
-   * The groups of a partition, as often as it is asked for. The order is the same for the same input and budget.
+   * The groups of a partition; may be called several times. The order is the same for the same input and budget.
    *
-   * An array holds one or more whole groups, each one's statements distinct and side by side. A group that is larger than the memory comes in
-   * several arrays, one after the other and with no other group in them: it ends where the next array has another subject (or graph). Of
-   * equal statements the first one's line is kept. Strings of a statement are cut from a larger text: `detach` what is kept.
+   * An array contains one or more complete groups; the statements of a group are distinct and adjacent. A group that does not fit in memory
+   * comes in several consecutive arrays without other groups; it ends where the next array has another subject (or graph). Of equal
+   * statements, the line of the first one is kept. Strings of a statement are slices of a larger text: `detach` what is kept.
    */
   partition(index: number): AsyncGenerator<readonly Statement[], void, undefined>;
   readonly bytesSpilled: number;
@@ -31,38 +31,38 @@ export interface Groups {
 }
 
 export interface GroupOptions {
-  /** Created when it is needed; nobody else's. */
+  /** Created when needed; used by nothing else. */
   readonly directory: string;
   readonly by: 'subject' | 'graph';
-  /** For a partition while it is read. */
+  /** Memory in bytes for a partition while it is read. */
   readonly memoryBudgetBytes: number;
 }
 
 const PARTITIONS = 64;
-/** Of a partition that is too large. */
+/** For a partition that is too large. */
 const PARTS = 16;
 const LEAST_BUFFER_CHARACTERS = 1 << 11;
 const MOST_BUFFER_CHARACTERS = 1 << 16;
 const LEAST_BUDGET_BYTES = 1 << 14;
-/** What a statement takes in memory besides its text: itself, strings that are cut from the text, its places in group and set. */
+/** Memory overhead of a statement without its text: the object, its string slices, its entries in group and set. */
 const STATEMENT_BYTES = 260;
 const ARRAY_STATEMENTS = 1024;
-/** The same in all processes and versions: positions of interrupted writes depend on it. */
+/** A constant in all processes and versions: checkpoints of interrupted writes depend on it. */
 const SEED = 0x51ab3c7d;
 
 type Key = 'graph' | 'subject' | 'statement';
 
-/** What a group is divided by when it is too large. */
+/** How a group that is too large is divided. */
 const KEYS: Readonly<Record<GroupOptions['by'], readonly Key[]>> = {
   subject: ['subject', 'statement'],
   graph: ['graph', 'subject', 'statement'],
 };
 
-/** What is known of a part without reading it. */
+/** What is known about a part without reading it. */
 interface Part {
   bytes: number;
   statements: number;
-  /** Of its first statement. */
+  /** The key of its first statement. */
   key: string | undefined;
   /** Whether another statement has another key. */
   several: boolean;
@@ -87,7 +87,7 @@ export function openGroups({ directory, by, memoryBudgetBytes }: GroupOptions): 
   const top = openFile(PARTITIONS);
   const parts = newParts(PARTITIONS);
 
-  /** Yields what stands in a part, which has the `level`th key; `depth` tells the hashes of a part from those of the parts around it. */
+  /** Yields the groups of a part with the `level`th key; `depth` selects hash bits that differ from those of the enclosing parts. */
   async function* drain(
     file: PartitionedFile,
     index: number,
@@ -143,14 +143,14 @@ export function openGroups({ directory, by, memoryBudgetBytes }: GroupOptions): 
       for (const file of files) await file.close();
       files.clear();
       await rm(directory, { recursive: true, force: true }).catch((error: NodeJS.ErrnoException) => {
-        // Where it could not be made there is nothing to remove, and what was said then is worth more.
+        // If the directory could not be made, there is nothing to remove, and the first error is the important one.
         if (error.code !== 'ENOTDIR') throw error;
       });
     },
   };
 }
 
-/** Lines that are cut from one text. They are copied before they are kept, so that a few of them do not keep all of it. */
+/** Lines that are slices of one text. They are copied before they are kept, so that a few of them do not keep all of it alive. */
 function openPiece(file: PartitionedFile, parts: readonly Part[]) {
   const texts: string[] = new Array(parts.length).fill('');
   return {
@@ -191,14 +191,14 @@ async function divide(text: AsyncIterable<string>, to: PartitionedFile, key: Key
   return parts;
 }
 
-/** Of a line as `add` writes it. */
+/** Parses a line in the form in which `add` writes it. */
 function keyOf(line: string, key: Key): string {
   if (key === 'subject') return line.slice(0, line.indexOf('\t'));
   const end = line.lastIndexOf('\t');
   return key === 'statement' ? line.slice(0, end) : line.slice(line.lastIndexOf('\t', end - 1) + 1, end);
 }
 
-/** Groups the lines of `text`, and puts as many whole groups into an array as make it worth its while. */
+/** Groups the lines of `text`, and collects complete groups into arrays of a reasonable size. */
 function* arraysOf(text: string, key: Key): Generator<readonly Statement[]> {
   const groups = new Map<string, Statement[]>();
   const seen = new Set<string>();
@@ -246,7 +246,7 @@ function statementOf(text: string, from: number, end: number): Statement {
   };
 }
 
-/** The first line of a part that has one statement only, many times. */
+/** The first line of a part that contains one statement many times. */
 async function firstOf(text: AsyncIterable<string>): Promise<Statement> {
   let line = '';
   for await (const piece of text) {

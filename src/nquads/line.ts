@@ -1,8 +1,8 @@
 /**
  * The grammar of one line of N-Quads, on bytes.
  *
- * A line whose terms and full stop can be told apart is a statement; where one of its terms goes to no store, it has a `problem`. Terms of
- * RDF 1.2 (triple terms, base directions) and of RDF-star are such terms. Any other line is not N-Quads at all.
+ * A line whose terms and full stop can be separated is a statement; if one of its terms must not be sent to a store, it has a `problem`.
+ * Terms of RDF 1.2 (triple terms, base directions) and RDF-star are such terms. Any other line is not N-Quads.
  *
  * @see https://www.w3.org/TR/n-quads/#sec-grammar
  */
@@ -28,7 +28,10 @@ const BACKSLASH = 92;
 const CARET = 94;
 const UNDERSCORE = 95;
 
-/** By byte: ends plain text of a literal (1), may stand in a language tag (2), in a blank node label (4), behind a backslash of canonical N-Quads (8). */
+/**
+ * By byte: ends plain text of a literal (1), allowed in a language tag (2), in a blank node label (4), after a backslash of canonical
+ * N-Quads (8).
+ */
 const KINDS = new Uint8Array(256);
 const ENDS_TEXT = 1;
 const IN_TAG = 2;
@@ -49,14 +52,14 @@ const LANG_STRING = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#langString>';
 const RDF_1_2 = { at: 0, hint: 'Stores are given RDF 1.1; write the statement without it' };
 const LANGUAGE_HINT = 'Expected a BCP 47 tag such as "en" or "pt-BR"';
 
-/** IRIs that were read lately: most predicates, datatypes and graphs are. One string for all of them, cut from nothing larger. */
+/** Cache of recent IRIs: most predicates, datatypes and graphs repeat. Each is one string, not a slice of a larger one. */
 const RECENT = 1024;
 const RECENT_BYTES = 512;
 
-/** Triple terms within triple terms. */
+/** Maximum nesting of triple terms. */
 const MAX_DEPTH = 100;
 
-/** Tells where a line stops being N-Quads, and what should stand there. */
+/** The position where a line stops being N-Quads, and what is expected there. */
 export class NotNQuads extends Error {
   readonly at: number;
   readonly expected: string;
@@ -69,21 +72,21 @@ export class NotNQuads extends Error {
 }
 
 export class LineReader {
-  /** Of the line that was read last, canonical; they mean nothing when it has a `problem`. */
+  /** Canonical terms of the last line; meaningless if it has a `problem`. */
   subject = '';
   predicate = '';
   object = '';
   graph = '';
-  /** The first term of the line that goes to no store; `at` is a position in the bytes. */
+  /** The first term of the line that must not be sent to a store; `at` is a byte position. */
   problem: TermProblem | undefined;
-  /** Where the full stop stands when it touches a blank node label, else -1: in a file that was cut off there, it may be a part of that. */
+  /** Position of the full stop if it directly follows a blank node label, else -1: in a truncated file it may be part of the label. */
   touchingStop = -1;
 
   readonly #skolem: ((label: string) => string) | undefined;
   readonly #recent: string[] = new Array(RECENT).fill('');
   #bytes: Uint8Array = new Uint8Array(0);
   #text = '';
-  /** Of the term read last: its canonical text, and where a blank node's label ends. */
+  /** Of the last term: its canonical text, and the end of a blank node label. */
   #term = '';
   #labelEnd = -1;
 
@@ -91,11 +94,11 @@ export class LineReader {
     this.#skolem = skolem;
   }
 
-  /** `bytes` are whole lines, each with its end; `text` is the same as one-byte text. */
+  /** `bytes` are complete lines, each with its line end; `text` is the same as one-byte text. */
   load(bytes: Uint8Array, text: string): void {
     this.#bytes = bytes;
     this.#text = text;
-    // What was cut from the last bytes would keep them.
+    // Slices of the last text would keep it alive.
     this.subject = '';
   }
 
@@ -110,7 +113,7 @@ export class LineReader {
     this.problem = undefined;
     this.#labelEnd = -1;
     let at = from;
-    // Statements about one subject stand together: it is neither looked at nor cut again.
+    // Statements about one subject are usually adjacent: an equal subject is neither checked nor sliced again.
     if (bytes[at] === LESS && this.subject !== '' && this.#text.startsWith(this.subject, at)) at += this.subject.length;
     else {
       at = this.#node(at, 'a subject, which is an IRI or a blank node,');
@@ -132,12 +135,12 @@ export class LineReader {
       if (bytes[at] !== DOT) throw new NotNQuads(at, 'a full stop');
     }
     this.touchingStop = at === this.#labelEnd ? at : -1;
-    // Of a line with a problem no term is what it says.
+    // If a line has a problem, its terms are not usable.
     if (this.problem !== undefined) this.subject = '';
     return this.end(at + 1);
   }
 
-  /** The end of the line whose last term is behind `from`. @throws NotNQuads */
+  /** The end of the line after its last term. @throws NotNQuads */
   end(from: number): number {
     const bytes = this.#bytes;
     let at = this.#blanks(from);
@@ -188,7 +191,7 @@ export class LineReader {
     return end + 1;
   }
 
-  /** An IRI with escapes, or one that is none. */
+  /** An IRI with escapes, or an invalid one. */
   #oddIri(at: number): number {
     const bytes = this.#bytes;
     let end = at + 1;
@@ -256,7 +259,7 @@ export class LineReader {
     return end;
   }
 
-  /** Leaves the tag in `#term`. */
+  /** Stores the tag in `#term`. */
   #language(from: number): number {
     const bytes = this.#bytes;
     let end = from;
@@ -269,7 +272,7 @@ export class LineReader {
     return end;
   }
 
-  /** Leaves `^^<datatype>` in `#term`, nothing for a plain string. */
+  /** Stores `^^<datatype>` in `#term`, or nothing for a plain string. */
   #datatype(from: number): number {
     if (this.#bytes[from] !== LESS) throw new NotNQuads(from, 'a datatype, which is an IRI,');
     const end = this.#repeatedIri(from);

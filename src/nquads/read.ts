@@ -1,10 +1,10 @@
 /**
- * N-Quads, from bytes to checked statements in canonical text.
+ * Reads N-Quads: bytes → checked statements in canonical text.
  *
- * A line whose terms cannot be told apart, or that ends before its full stop, is not N-Quads: the file is not what it should be, and reading
- * ends with a fault. A line that is a statement, but has a term that a store should not get, is rejected and reading goes on: IRIs that are
- * relative or that RFC 3987 does not know, bytes that are no UTF-8, escapes of no character, terms of RDF 1.2. Literals that do not fit their
- * datatype are legal RDF and pass. Language tags stay as they are written; `xsd:string` is left out.
+ * A line whose terms cannot be separated, or that ends before its full stop, is not N-Quads: the file is damaged or of another type, and
+ * reading ends with a fault. A line that is a statement but has a term that must not be sent to a store is rejected, and reading continues:
+ * relative IRIs, IRIs that are invalid by RFC 3987, bytes that are not UTF-8, escapes of non-characters, terms of RDF 1.2. Literals that
+ * are invalid for their datatype are legal RDF and pass. Language tags are kept as written; `xsd:string` is removed.
  *
  * @see https://www.w3.org/TR/n-quads/
  */
@@ -20,13 +20,13 @@ export interface ReadOptions {
   readonly input: string;
   /** Label without `_:` → IRI without brackets; undefined: blank nodes are kept. */
   readonly skolem: ((label: string) => string) | undefined;
-  /** `bytes` begins there: the `end` of a block. */
+  /** Where `bytes` begin: the `end` of a block. */
   readonly from?: InputPosition;
-  /** Of one line; 64 MB where nothing else is said. */
+  /** Maximum length of a line; default 64 MB. */
   readonly maxLineBytes?: number;
 }
 
-/** Between two lines: bytes and lines before it. */
+/** A position between two lines: the number of bytes and lines before it. */
 export interface InputPosition {
   readonly byte: number;
   readonly line: number;
@@ -35,7 +35,7 @@ export interface InputPosition {
 export interface StatementBlock {
   readonly statements: readonly Statement[];
   readonly rejected: readonly RejectedStatement[];
-  /** Behind the last line of the block. */
+  /** The position after the last line of the block. */
   readonly end: InputPosition;
 }
 
@@ -44,16 +44,16 @@ const CR = 13;
 const HASH = 35;
 const MAX_LINE_BYTES = 64 * 2 ** 20;
 const BLOCK_BYTES = 128 * 2 ** 10;
-/** What is said of a rejected statement at most. */
+/** Maximum length of the text of a rejected statement. */
 const MAX_STATEMENT_CHARACTERS = 16 * 2 ** 10;
 
 /**
- * The statements of `bytes`, which are N-Quads in UTF-8, in their order.
+ * The statements of `bytes` (N-Quads in UTF-8), in order.
  *
- * A block is what about 128 KB of input hold, or one longer line. Strings of a statement are cut from the text of their block and keep it:
- * `detach` what outlives a few blocks. Memory: two blocks, or two longest lines. Closes `bytes`.
+ * A block holds about 128 KB of input, or one longer line. Strings of a statement are slices of their block's text and keep it alive:
+ * `detach` what outlives a few blocks. Memory: two blocks, or twice the longest line. Closes `bytes`.
  *
- * @throws Fault source/malformed — a line that is not N-Quads, or a file that was cut off: input, line, byte, value
+ * @throws Fault source/malformed — a line that is not N-Quads, or a truncated file: input, line, byte, value
  * @throws Fault limit/exceeded — a line longer than `maxLineBytes`
  */
 export async function* readStatements(
@@ -70,13 +70,13 @@ export async function* readStatements(
 }
 
 interface WholeLines {
-  /** Each with its end. */
+  /** Complete lines, each with its line end. */
   readonly lines: Buffer;
-  /** The last line has no end in the input: it was given one. */
+  /** The last line has no line end in the input: one was added. */
   readonly cutOff: boolean;
 }
 
-/** Cuts the input behind line ends, in blocks; a line end of two bytes stays whole. */
+/** Cuts the input after line ends, into blocks; a line end of two bytes is not split. */
 async function* wholeLines(
   bytes: AsyncIterable<Uint8Array>,
   options: ReadOptions,
@@ -97,7 +97,7 @@ async function* wholeLines(
     if (rest.length > longest) throw tooLong(longest, position(), options.input);
     held = [rest];
     heldBytes = rest.length;
-    // Reads grow with a long line, so that looking for its end stays linear.
+    // Reads grow with a long line, so that the search for its end stays linear.
     wanted = Math.max(BLOCK_BYTES, Math.min(heldBytes * 2, longest + 1));
   }
   if (heldBytes === 0) return;
@@ -106,7 +106,7 @@ async function* wholeLines(
   yield { lines: Buffer.concat(cutOff ? [...held, Buffer.from('\n')] : held), cutOff };
 }
 
-/** The position behind the last line end that surely is whole; 0: there is none. */
+/** The position after the last line end that is certainly complete; 0: none. */
 function lastLineEnd(buffer: Buffer): number {
   const feed = buffer.lastIndexOf(LF);
   if (feed >= 0) return feed + 1;

@@ -1,15 +1,15 @@
-/** Blank nodes as IRIs, so that a file may be cut anywhere and written twice (RDF 1.1 Concepts §3.5). */
+/** Skolemisation: blank nodes as IRIs, so that a file may be cut anywhere and written twice (RDF 1.1 Concepts §3.5). */
 import { excerpt, Fault } from '../core/fault.ts';
 import { encodeUriPart, fromBytes, toBytes } from '../core/text.ts';
 import { iriProblem } from './check.ts';
 
 /**
- * Label without `_:` → `<base><seed>/<label>` without brackets, one-byte text both.
+ * Label without `_:` → `<base><seed>/<label>` without brackets; both are one-byte text.
  *
- * The same base, seed and label always give the same IRI; two labels never do, nor do two seeds: what is no letter, digit or `-._~` of either is
- * percent-encoded.
+ * The same base, seed and label always give the same IRI; different labels or seeds give different IRIs: characters other than letters,
+ * digits and `-._~` are percent-encoded in both.
  *
- * @throws Fault config/invalid — the base is no beginning of an absolute IRI
+ * @throws Fault config/invalid — the base is not the beginning of an absolute IRI
  */
 export function skolemiser(base: string, seed: string): (label: string) => string {
   const before = `${toBytes(base)}${encodeUriPart(toBytes(seed))}/`;

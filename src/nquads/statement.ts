@@ -1,10 +1,10 @@
-/** A statement, and one that was rejected, with where it stands in its input. */
+/** A statement, and a rejected statement with its place in the input. */
 import type { FaultData } from '../core/fault.ts';
 
 /**
- * One statement. Terms are written as canonical N-Quads does, in one-byte text of UTF-8 (`text.ts`): `<iri>`, `"text"`, `"text"@en`,
- * `"text"^^<iri>`, `_:label` where blank nodes are kept. Inside, only `\" \\ \n \r \t \b \f` and, for other control characters, `\u00XX` are
- * escapes. IRIs are absolute and hold nothing that N-Quads or SPARQL forbids, so a term may stand in either as it is.
+ * One statement. Terms are canonical N-Quads in one-byte UTF-8 text (`core/text.ts`): `<iri>`, `"text"`, `"text"@en`, `"text"^^<iri>`, and
+ * `_:label` if blank nodes are kept. The only escapes are `\" \\ \n \r \t \b \f` and `\u00XX` for other control characters. IRIs are
+ * absolute and contain nothing that N-Quads or SPARQL forbids, so a term can be copied to either unchanged.
  */
 export interface Statement {
   readonly subject: string;
@@ -12,17 +12,17 @@ export interface Statement {
   readonly object: string;
   /** Empty: the default graph. */
   readonly graph: string;
-  /** 1-based, in its input; 0 where it has no line of its own. */
+  /** 1-based line in its input; 0 if it has no line of its own. */
   readonly line: number;
 }
 
-/** A statement that is not in the store: its text as the input has it, and why. */
+/** A statement that was not written to the store: its text in the input, and the reason. */
 export interface RejectedStatement {
   /** Redacted URL of the input. */
   readonly input: string;
   /** 1-based. */
   readonly line: number;
-  /** Canonical N-Quads, characters, cut to 16 KiB. */
+  /** Canonical N-Quads as characters, cut to 16 KiB. */
   readonly statement: string;
   readonly fault: FaultData;
 }

@@ -1,8 +1,8 @@
-/** Finds terms in lines of N-Quads as the engine writes them: one space between terms, ` .` at the end. */
+/** Finds the terms in N-Quads lines as the engine writes them: one space between terms, ` .` at the end. */
 import { excerpt, Fault } from '../core/fault.ts';
 import { findNotInIri, fromBytes, unescapeTerm } from '../core/text.ts';
 
-/** The subject of the line that begins at `from`; that of another line in the same text is the same if and only if this one is. */
+/** The subject of the line that begins at `from`, as a token that is unique for the subject within the same text. */
 export function subjectAt(lines: string, from: number): string {
   const end = lines.indexOf(lines.charCodeAt(from) === LESS ? '> ' : ' ', from);
   if (end === -1) return lines.slice(from);
@@ -13,9 +13,9 @@ export function subjectAt(lines: string, from: number): string {
 export type TakeStatement = (subject: string, predicate: string, object: string, graph: string) => void;
 
 /**
- * Hands on the terms of every line, for formats that let nothing through which their readers would refuse.
+ * Passes the terms of every line on, for formats whose readers are strict.
  *
- * @throws Fault sink/failed — an IRI with a character that no IRI may hold (rml:UnsafeIRI), or a line that is no statement
+ * @throws Fault sink/failed — an IRI with a character that is not allowed in IRIs (rml:UnsafeIRI), or a line that is not a statement
  */
 export function eachStatement(lines: string, take: TakeStatement): void {
   for (let from = 0; from < lines.length; ) {
@@ -38,7 +38,7 @@ export function eachStatement(lines: string, take: TakeStatement): void {
   }
 }
 
-/** An IRI with no escapes left, anything else as it is. */
+/** An IRI with its escapes replaced; anything else unchanged. */
 function checked(term: string): string {
   if (term.charCodeAt(0) !== LESS || findNotInIri(term.slice(1, -1)) === -1) return term;
   const decoded = unescapeTerm(term.slice(1, -1));
@@ -65,7 +65,7 @@ const DOT = 46;
 const afterObject = (lines: string, from: number): number =>
   lines.charCodeAt(from) === QUOTE ? afterLiteral(lines, from) : afterResource(lines, from);
 
-/** Just behind the space that ends an IRI or a blank node; 0 when there is none. An unsafe IRI may hold spaces. */
+/** The position after the space that ends an IRI or a blank node; 0 if there is none. An unsafe IRI may contain spaces. */
 const afterResource = (lines: string, from: number): number =>
   lines.charCodeAt(from) === LESS ? behind(lines, '> ', from) : behind(lines, ' ', from);
 

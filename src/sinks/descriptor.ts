@@ -1,4 +1,4 @@
-/** One-byte text into an open file descriptor, through two buffers that grow large: one fills while the other is written. */
+/** Writes one-byte text to an open file descriptor, through two growing buffers: one is filled while the other is written. */
 import { createHash, type Hash } from 'node:crypto';
 import { write as writeCallback } from 'node:fs';
 import { promisify } from 'node:util';
@@ -7,12 +7,12 @@ import { Fault } from '../core/fault.ts';
 const writeDescriptor = promisify(writeCallback);
 
 const BUFFER_BYTES = 1 << 20;
-/** Small runs write little: megabytes that are taken and dropped for each keep the garbage collector busy. */
+/** Small runs write little: allocating megabytes for each would keep the garbage collector busy. */
 const FIRST_BYTES = 1 << 14;
-/** A pipe that does not block and is full says EAGAIN; there is nothing to wait on, so we look again. */
+/** A full non-blocking pipe returns EAGAIN; there is no event to wait for, so the write is retried after a pause. */
 const FULL_PIPE_WAIT_MS = 5;
 
-/** The reader of a pipe went away. Not a failure of ours: who wrote `| head` wanted no more. */
+/** The reader of a pipe has closed it. Not an error: `| head` wants no more. */
 export class ReaderGone extends Fault {
   constructor(cause: unknown) {
     super('run/cancelled', 'The reader of the output went away', { cause });
@@ -38,7 +38,7 @@ export class DescriptorWriter {
     this.#hash = digest ? createHash('sha256') : undefined;
   }
 
-  /** @throws Fault sink/failed — disk full and the like, also those of an earlier write; ReaderGone */
+  /** @throws Fault sink/failed — disk full and the like, also for an earlier write; ReaderGone */
   write(text: string): void | Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
     if (text.length > this.#filling.length - this.#used) {
@@ -66,7 +66,7 @@ export class DescriptorWriter {
     }
   }
 
-  /** Sends the filled buffer off and goes on with the other, once that one has been written. */
+  /** Starts writing the full buffer and continues with the other one, once that has been written. */
   async #swap(): Promise<void> {
     await this.#inFlight;
     if (this.#failure !== undefined) throw this.#failure;
@@ -80,7 +80,7 @@ export class DescriptorWriter {
     this.#hash?.update(content);
   }
 
-  /** Keeps its failure for the next call, so that no rejection is ever left alone. */
+  /** Stores its error for the next call, so that no rejection is unhandled. */
   async #send(buffer: Buffer): Promise<void> {
     try {
       for (let from = 0; from < buffer.length; ) {
@@ -92,7 +92,7 @@ export class DescriptorWriter {
     }
   }
 
-  /** Everything that was given is with the system when this resolves. `sha256` is empty without digest. */
+  /** Resolves when everything has been passed to the operating system. `sha256` is empty without digest. */
   async finish(): Promise<{ readonly bytes: number; readonly sha256: string }> {
     if (this.#used > 0) await this.#swap();
     await this.#inFlight;
@@ -100,7 +100,7 @@ export class DescriptorWriter {
     return { bytes: this.#bytes, sha256: this.#hash?.digest('hex') ?? '' };
   }
 
-  /** Resolves when the descriptor is no longer in use. Drops what is buffered. */
+  /** Resolves when the descriptor is no longer in use. Discards what is buffered. */
   async drop(): Promise<void> {
     this.#used = 0;
     await this.#inFlight;
@@ -125,7 +125,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EISDIR: 'there is a directory of that name',
 };
 
-/** `sink/failed` with the path and the reason in words. */
+/** `sink/failed` with the path and the reason. */
 export function writeFault(path: string, error: unknown): Fault {
   const { code, message } = error as NodeJS.ErrnoException;
   const reason = code === undefined ? message : (REASONS[code] ?? message);

@@ -1,4 +1,4 @@
-/** Output into files that appear under their names when they are complete, and not before. */
+/** Output to files that appear under their names only when they are complete. */
 
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -9,26 +9,26 @@ import { DescriptorWriter, writeFault } from './descriptor.ts';
 import type { FinishedPart, OutputFormat, PartFile, QuadSink } from './sink.ts';
 
 export interface FileSinkOptions {
-  /** Absolute; made when it is not there. */
+  /** Absolute; created if missing. */
   readonly directory: string;
   /** Final file name, with extension. */
   readonly name: string;
-  /** Distinguishes attempts of one run that may overlap: each writes files of its own. */
+  /** Distinguishes overlapping attempts of one run: each writes its own files. */
   readonly attempt: string | number;
   readonly format: OutputFormat;
   /** Prefix → namespace IRI, for Turtle and TriG. */
   readonly prefixes?: Readonly<Record<string, string>>;
-  /** Compute SHA-256 on the way (default true); without it the part's `sha256` is empty. */
+  /** Compute SHA-256 while writing (default true); without it the part's `sha256` is empty. */
   readonly digest?: boolean;
-  /** Flush to the disk before the name appears (default true): a power cut cannot leave a complete name on an incomplete file. */
+  /** Sync to disk before the name appears (default true): a power failure cannot leave an incomplete file under a final name. */
   readonly durable?: boolean;
 }
 
 export interface FileSink extends QuadSink {
   rollOver(): Promise<void>;
   /**
-   * In place of `commit`: completes the parts under their temporary names, at least one, and leaves it to the caller to rename or remove
-   * them. `abort` still removes them.
+   * Replaces `commit`: completes the parts, at least one, under their temporary names; the caller renames or removes them. `abort` still
+   * removes them.
    */
   finish(): Promise<readonly FinishedPart[]>;
 }
@@ -43,17 +43,17 @@ export function partName(name: string, n: number): string {
 export const temporaryName = (name: string, attempt: string | number): string => `.${name}.${attempt}.part`;
 
 /**
- * Writes `.<name>.<attempt>.part`, and after each `cut` a further part, `.<name>-2.<attempt>.part`, …, as soon as there is something to
- * write; commit renames them to `name`, `<name>-2`, …, replacing files of these names; abort removes them. Each part is a document of
- * its own. A run without a statement makes one part.
+ * Writes `.<name>.<attempt>.part`, and after each `rollOver` a further part, `.<name>-2.<attempt>.part`, …, as soon as there is something
+ * to write. `commit` renames them to `name`, `<name>-2`, …, replacing existing files; `abort` removes them. Each part is a complete
+ * document. A run without statements makes one part.
  *
- * @throws Fault sink/failed — with the path and the reason; from `open`, `write`, `cut` and `commit`
+ * @throws Fault sink/failed — with the path and the reason; from `open`, `write`, `rollOver` and `commit`
  */
 export async function openFileSink(options: FileSinkOptions): Promise<FileSink> {
   const { directory, name } = options;
   const durable = options.durable ?? true;
   const finished: FinishedPart[] = [];
-  /** Undefined after a cut, until something is written. */
+  /** Undefined after rolling over, until something is written. */
   let current: OpenPart | undefined = await openPart(options, 1);
 
   const finishCurrent = async (): Promise<void> => {

@@ -1,17 +1,18 @@
-/** The contract between the engine and what takes statements. */
+/** The contract between the engine and receivers of statements. */
 
 /**
- * Takes N-Quads text. Opened and ended by the same caller: exactly one of `commit` and `abort` ends it.
+ * Receives N-Quads text. The caller that opened it ends it with exactly one of `commit` and `abort`.
  *
- * `write` takes whole lines, as a one-byte string of UTF-8 (see `text.ts`); a promise means: wait before the next write.
+ * `write` takes complete lines, as a one-byte string of UTF-8 (see `core/text.ts`). If it returns a promise, the caller waits before the
+ * next write.
  */
 export interface QuadSink {
   write(lines: string): void | Promise<void>;
-  /** What is written from now on goes to a further part, where the sink can have several; without it, everything is one part. */
+  /** Continues the output in a further part, if the sink supports several; absent: everything is one part. */
   rollOver?(): Promise<void>;
-  /** Nothing is visible under its final name before this. */
+  /** Before this, nothing is visible under its final name. */
   commit(): Promise<readonly PartFile[]>;
-  /** Leaves nothing behind. May be called at any time, also after a failed `commit`. */
+  /** Removes everything. May be called at any time, also after a failed `commit`. */
   abort(): Promise<void>;
 }
 
@@ -22,20 +23,20 @@ export interface PartFile {
   readonly sha256: string;
 }
 
-/** A part that is complete, under its temporary name. */
+/** A complete part, under its temporary name. */
 export interface FinishedPart {
   /** Temporary name in the output directory, without path. */
   readonly file: string;
   readonly bytes: number;
   readonly sha256: string;
-  /** No statement is in it. Only the first part can be; it may have bytes all the same (JSON-LD's brackets). */
+  /** Whether it contains no statement. Only the first part can be empty; it may still have bytes (JSON-LD's brackets). */
   readonly empty: boolean;
 }
 
 export const OUTPUT_FORMATS = ['nquads', 'ntriples', 'turtle', 'trig', 'jsonld'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
-/** Whose header lines the files of nodes and edges carry. */
+/** Products whose CSV header formats are supported for nodes and edges. */
 export const GRAPH_HEADERS = ['default', 'neo4j', 'neptune', 'tigergraph'] as const;
 export type GraphHeader = (typeof GRAPH_HEADERS)[number];
 

@@ -1,17 +1,17 @@
-/** Output into a descriptor that is open already: standard output, a pipe, a device. */
+/** Output to an open descriptor: standard output, a pipe, a device. */
 import { DescriptorWriter } from './descriptor.ts';
 import type { OutputFormat, QuadSink } from './sink.ts';
 
 export interface StreamSinkOptions {
   readonly descriptor: number;
-  /** For messages and as the part's `url`. */
+  /** For messages, and as the part's `url`. */
   readonly name: string;
   readonly format: OutputFormat;
   readonly prefixes?: Readonly<Record<string, string>>;
 }
 
 /**
- * Statements reach the descriptor while the run goes on; what was written stays written when it is aborted. The descriptor stays open.
+ * Statements reach the descriptor during the run; aborting does not undo them. The descriptor stays open.
  *
  * @throws ReaderGone — the other end of a pipe was closed; Fault sink/failed
  */

@@ -1,9 +1,9 @@
-/** Tells what an input is: by the extension of its name, then by the media type of the response. */
+/** Determines the format of an input: by its file extension, then by the media type of the response. */
 import { Fault } from '../core/fault.ts';
 import { redact } from '../core/redact.ts';
 import { fileNameOf } from './url.ts';
 
-/** `tsv` is CSV with tabs, `jsonl` one JSON document per line. */
+/** `tsv` is tab-separated CSV, `jsonl` one JSON document per line. */
 export const INPUT_FORMATS = ['csv', 'tsv', 'json', 'jsonl', 'xml'] as const;
 export type InputFormat = (typeof INPUT_FORMATS)[number];
 
@@ -18,7 +18,7 @@ const BY_EXTENSION: Readonly<Record<string, InputFormat>> = {
   xml: 'xml',
 };
 
-/** Accepted by the specification; their reader is still to come. */
+/** Accepted by the specification, but not readable yet. */
 const NOT_YET: ReadonlySet<string> = new Set(['xlsx', 'ods']);
 
 const BY_MEDIA_TYPE: Readonly<Record<string, InputFormat>> = {
@@ -35,14 +35,14 @@ const BY_MEDIA_TYPE: Readonly<Record<string, InputFormat>> = {
 
 const EXPECTED = 'expected is one of XML, JSON, CSV, XLSX, ODS';
 
-/** Without `.gz`, which the storage layer undoes. */
+/** Without `.gz`, which the storage layer decompresses. */
 function extensionOf(url: string): string | undefined {
   const name = fileNameOf(url).replace(/\.gz$/i, '');
   const dot = name.lastIndexOf('.');
   return dot > 0 ? name.slice(dot + 1).toLowerCase() : undefined;
 }
 
-/** What the name alone tells. @throws Fault source/type — a format whose reader is still to come */
+/** The format by name alone. @throws Fault source/type — a format that is not readable yet */
 export function formatByExtension(url: string): InputFormat | undefined {
   const extension = extensionOf(url);
   if (extension === undefined) return undefined;

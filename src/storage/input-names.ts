@@ -1,10 +1,10 @@
-/** Which source an input is meant for that comes without a name: told by the name of its file. */
+/** Finds the source for an input without a name, by its file name. */
 import { fileURLToPath } from 'node:url';
 
 /**
- * The paths of sources that the input at `url` can be: the only one there is; else those whose path it ends with, else those whose file
- * has the same name, else those whose file has it but for the extension (`.gz` does not count). One: it is meant. None or several: nobody
- * can tell.
+ * The source paths that the input at `url` may match: the only path there is; else paths that are a suffix of it; else paths with the same
+ * file name; else paths with the same file name without extension (`.gz` is ignored). With exactly one result, that source is meant; none
+ * or several are ambiguous.
  *
  * @param paths of the sources, as the mapping writes them; each once
  */
@@ -23,7 +23,7 @@ export function pathsMeant(url: string, paths: readonly string[]): readonly stri
   return [];
 }
 
-/** The steps of a path or URL, without what stands before the path or after it. */
+/** The segments of a path or URL, without scheme, host, query and fragment. */
 function stepsOf(url: string): readonly string[] {
   return pathOf(url)
     .replace(/\.gz$/i, '')
@@ -37,7 +37,7 @@ function pathOf(url: string): string {
     const { protocol, pathname } = new URL(url);
     return protocol === 'file:' ? fileURLToPath(url) : decodeURIComponent(pathname);
   } catch {
-    // Whoever reads it says what is wrong with it.
+    // Its reader reports what is wrong with it.
     return url.replace(/[?#].*$/s, '');
   }
 }

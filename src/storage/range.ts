@@ -1,10 +1,10 @@
-/** Inputs that are read in ranges, by several readers: all of them must see the same content. */
+/** Inputs that several readers read in ranges: all of them must see the same content. */
 import { Fault } from '../core/fault.ts';
 
-/** What can be known of an input that may be read in ranges. */
+/** Metadata of an input that may be read in ranges. */
 export interface InputState {
   readonly sizeBytes: number;
-  /** Another one when the content has changed: size, time and inode of a file, size and ETag (or date) of a resource. */
+  /** Changes when the content changes: size, time and inode of a file, size and ETag (or date) of a resource. */
   readonly version: string;
 }
 

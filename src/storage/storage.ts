@@ -1,5 +1,5 @@
 /**
- * Where bytes come from and go to: `file:` URLs, bare paths, `http(s):` URLs, behind read, list and write.
+ * The storage layer: `file:` URLs, bare paths and `http(s):` URLs behind read, list and write.
  *
  * Nothing else in the project opens a user's file by its URL.
  */
@@ -18,45 +18,45 @@ export { resolveInside } from './local/safe-path.ts';
 export type { ByteRange, InputState } from './range.ts';
 
 export interface OpenedInput {
-  /** Chunks in order, as fast as they are asked for; ending the iteration closes the input. */
+  /** Chunks in order, read on demand; ending the iteration closes the input. */
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** Bytes of the input where known (for progress). */
+  /** Size of the input in bytes if known (for progress). */
   readonly sizeBytes: number | undefined;
   /** Media type of an HTTP response, without parameters. */
   readonly mediaType: string | undefined;
-  /** For a caller that may never begin to iterate, or wants out in the middle. Does no harm when repeated. */
+  /** For a caller that may never start to iterate, or stops halfway. May be called repeatedly. */
   close(): Promise<void>;
 }
 
-/** What a scheme yields, before compression is undone. Ended by the iteration, or by `close` when that never began. */
+/** The bytes of a scheme before decompression. Ended by the iteration, or by `close` if it never began. */
 export interface RawInput {
   readonly chunks: AsyncGenerator<Uint8Array, void, undefined>;
   readonly close: () => Promise<void>;
   readonly sizeBytes: number | undefined;
-  /** How many bytes were sent of those that `chunks` has, where the protocol itself undoes a compression and they are known. */
+  /** Number of bytes received over the network for `chunks`, if the protocol itself decompresses and they are known. */
   readonly packedBytes?: number;
   readonly mediaType: string | undefined;
 }
 
 export interface OpenOptions {
-  /** What a relative path is relative to. */
+  /** Base of relative paths. */
   readonly workingDirectory: string;
   readonly signal?: AbortSignal;
-  /** As the mapping declares it; a name that ends in `.gz` means gzip by itself. */
+  /** As declared in the mapping; a name that ends in `.gz` implies gzip. */
   readonly compression?: 'none' | 'gzip';
   /** undefined: none. */
   readonly limits?: Pick<RunLimits, 'inputBytes' | 'inflationRatio'>;
   /** Only these bytes of an input that `probeInput` has found. */
   readonly range?: ByteRange;
-  /** Read standard input, which can be done once; the URL is for messages. */
+  /** Read standard input, which is possible only once; the URL is for messages. */
   readonly standardInput?: boolean;
 }
 
 /**
- * Opens an input and undoes gzip. Stops with `run/cancelled` within one chunk of `signal`.
+ * Opens an input and decompresses gzip. Stops with `run/cancelled` within one chunk of `signal`.
  *
- * @throws Fault source/missing, source/refused, source/unreadable, limit/exceeded; while reading also source/malformed (gzip); run/lost — a range of an
- * input that is not of its version, or no longer
+ * @throws Fault source/missing, source/refused, source/unreadable, limit/exceeded; while reading also source/malformed (gzip); run/lost — a
+ * range of an input that does not have the given version, or no longer
  */
 export async function openInput(url: string, options: OpenOptions): Promise<OpenedInput> {
   const { signal } = options;
@@ -65,7 +65,7 @@ export async function openInput(url: string, options: OpenOptions): Promise<Open
   const raw = await openRaw(url, name, options).catch((error) => {
     throw signal?.aborted ? cancelled(name, error) : error;
   });
-  // Standard input has no name that could tell.
+  // Standard input has no name that implies a format.
   const gzip = isGzip(url, options) || options.standardInput === true;
   const { inputBytes = 0, inflationRatio = 0 } = options.limits ?? {};
   if (!gzip && (raw.sizeBytes ?? 0) > boundOf(inputBytes)) {
@@ -88,15 +88,15 @@ async function openRaw(url: string, name: string, { workingDirectory, signal, ra
   return location.kind === 'file' ? openFile(location.path, name, range) : openWeb(location.url, name, signal, range);
 }
 
-/** Loaded when first needed: most runs read files only. */
+/** Loaded on first use: most runs read only files. */
 const openWeb = async (url: URL, name: string, signal: AbortSignal | undefined, range: ByteRange | undefined): Promise<RawInput> =>
   (await import('./http.ts')).openHttp(url, name, signal, range);
 
 const isGzip = (url: string, { compression }: OpenOptions): boolean => compression === 'gzip' || /\.gz$/i.test(fileNameOf(url));
 
 /**
- * Size and version of an input, hardly read. undefined: it cannot be read in ranges (compressed, no regular file, a server that does not
- * offer them or gives no version), or is not there: who opens it learns why.
+ * Size and version of an input, almost without reading it. undefined: it cannot be read in ranges (compressed, not a regular file, a server
+ * without ranges or versions), or does not exist: opening it tells why.
  */
 export async function probeInput(url: string, options: OpenOptions): Promise<InputState | undefined> {
   if (isGzip(url, options)) return undefined;
@@ -108,7 +108,7 @@ export async function probeInput(url: string, options: OpenOptions): Promise<Inp
 const cancelled = (name: string, cause?: unknown): Fault =>
   new Fault('run/cancelled', 'The run was cancelled while it read its input', { place: { input: name }, cause });
 
-/** @throws Fault limit/exceeded — with the first chunk that is too much */
+/** @throws Fault limit/exceeded — with the first chunk beyond the limit */
 async function* guard(
   chunks: AsyncIterable<Uint8Array>,
   inputBytes: number,
@@ -126,7 +126,7 @@ async function* guard(
   }
 }
 
-/** Generators that never began do not run their `finally`: hence `close`. */
+/** Generators that were never started do not run their `finally`: hence `close`. */
 async function* untilAborted(
   chunks: AsyncGenerator<Uint8Array, void, undefined>,
   close: () => Promise<void>,
@@ -148,8 +148,9 @@ async function* untilAborted(
 /**
  * The whole text of a small document, UTF-8, without byte order mark.
  *
- * @param options.silenceMs how long nothing may come; undefined: as long as the connection lives
- * @throws Fault as `openInput`, source/unreadable after `silenceMs`; limit/exceeded — more than `limitBytes`; source/encoding — not UTF-8
+ * @param options.silenceMs time-out without any data; undefined: none
+ * @throws Fault those of `openInput`, source/unreadable after `silenceMs`; limit/exceeded — more than `limitBytes`; source/encoding — not
+ * UTF-8
  */
 export async function readText(url: string, limitBytes: number, options: OpenOptions & { readonly silenceMs?: number }): Promise<string> {
   const { signal, silenceMs } = options;
@@ -185,9 +186,9 @@ export async function readText(url: string, limitBytes: number, options: OpenOpt
 }
 
 /**
- * The files directly in a directory that have one of `extensions` (without dot), by name; `file:` URLs where `url` is one, else absolute paths.
+ * The files directly in a directory with one of `extensions` (without dot), by name; `file:` URLs if `url` is one, else absolute paths.
  *
- * @throws Fault source/missing, source/refused — no directory, or a scheme that cannot list
+ * @throws Fault source/missing, source/refused — not a directory, or a scheme that cannot list
  */
 export async function listDirectory(url: string, extensions: readonly string[], workingDirectory: string): Promise<readonly string[]> {
   const location = locate(url, workingDirectory);
@@ -202,7 +203,7 @@ export async function listDirectory(url: string, extensions: readonly string[], 
 }
 
 /**
- * Writes `text` as UTF-8 to a path: readers see the old content or the new, never a part. Makes missing directories.
+ * Writes `text` as UTF-8 to a path atomically: readers see the old content or the new. Creates missing directories.
  *
  * @throws Fault sink/failed
  */

@@ -1,4 +1,4 @@
-/** What a user may write as the address of a file: `file:` URL, bare path, `http(s):` URL. */
+/** The addresses of files that a user may write: `file:` URL, bare path, `http(s):` URL. */
 import { isAbsolute, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Fault } from '../core/fault.ts';
@@ -6,13 +6,13 @@ import { redact } from '../core/redact.ts';
 
 export type Location = { readonly kind: 'file'; readonly path: string } | { readonly kind: 'http'; readonly url: URL };
 
-/** Two letters at least: `C:` is a drive, not a scheme. */
+/** At least two letters: `C:` is a drive, not a scheme. */
 const SCHEME = /^([a-zA-Z][a-zA-Z0-9+.-]+):/;
 
 /**
- * Where `url` points. A path that is not absolute is relative to `workingDirectory`.
+ * Parses an address. A relative path is relative to `workingDirectory`.
  *
- * @throws Fault source/refused — a scheme that is not read here, or a `file:` URL of another host
+ * @throws Fault source/refused — an unsupported scheme, or a `file:` URL of another host
  */
 export function locate(url: string, workingDirectory: string): Location {
   const scheme = SCHEME.exec(url)?.[1]?.toLowerCase();
@@ -43,7 +43,7 @@ function parse(url: string): URL {
   }
 }
 
-/** The last segment of the path, percent-decoded, without query: what has the extension. */
+/** The last segment of the path, percent-decoded, without query: the part with the extension. */
 export function fileNameOf(url: string): string {
   const path = SCHEME.test(url) ? url.replace(/[?#].*$/s, '') : url;
   const name = path.slice(path.lastIndexOf('/') + 1);

@@ -1,7 +1,7 @@
 /**
- * Other RDF formats out of N-Quads text: N-Triples, Turtle, TriG, JSON-LD.
+ * Converts N-Quads text to other RDF formats: N-Triples, Turtle, TriG, JSON-LD.
  *
- * Bounded: a write is converted and handed on before the next one is taken.
+ * Memory is bounded: each write is converted and passed on before the next one is accepted.
  */
 import { Fault } from '../../core/fault.ts';
 import { fromBytes } from '../../core/text.ts';
@@ -15,21 +15,21 @@ export interface FormatOptions {
   readonly prefixes?: Readonly<Record<string, string>>;
 }
 
-/** Turns statements, given as tokens of N-Quads, into text of a format. All text is one-byte. */
+/** Converts statements, given as N-Quads tokens, to text of a format. All text is one-byte. */
 export interface Conversion {
-  /** Gives what can be written now. */
+  /** Returns what can be written now. */
   add(subject: string, predicate: string, object: string, graph: string): string;
-  /** Gives what is left. */
+  /** Returns the rest. */
   end(): string;
 }
 
-/** Lines are converted in slices of about this many characters, so that text of two formats never piles up. */
+/** Lines are converted in slices of about this many characters, so that text of two formats never accumulates. */
 const SLICE_LENGTH = 256 * 1024;
 
 /**
- * A sink that takes N-Quads and gives `inner` the text of another format; it owns `inner`.
+ * A sink that takes N-Quads and passes text of another format to `inner`, which it owns.
  *
- * @throws Fault mapping/invalid — a statement in a named graph for a format that has no graphs; sink/failed — what is no RDF
+ * @throws Fault mapping/invalid — a statement in a named graph for a format without graphs; sink/failed — a term that is not valid RDF
  */
 export function formatted(inner: QuadSink, options: FormatOptions): QuadSink {
   const conversion = CONVERSIONS[options.format](options);

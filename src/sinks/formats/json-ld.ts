@@ -1,9 +1,9 @@
 /**
- * JSON-LD out of N-Quads: an array of node objects in expanded form, without a context, one to a line.
+ * N-Quads → JSON-LD: an array of node objects in expanded form, without a context, one per line.
  *
- * What is said of a subject in one graph is one node object as far as a window of statements reaches. Where the subject comes
- * back later it gets another node object: readers unite objects of the same `@id`, but of members with the same name they keep one.
- * Named graphs are objects of their own, which hold nothing but name and nodes. All values keep their lexical forms: none is native.
+ * Statements with the same subject and graph within a window form one node object. If the subject occurs again later, it gets another node
+ * object: readers merge objects with the same `@id`, but keep only one of several members with the same name. Named graphs are separate
+ * objects with only name and nodes. All values keep their lexical forms: none is native.
  *
  * @see https://www.w3.org/TR/json-ld11/#expanded-document-form
  */
@@ -15,7 +15,7 @@ const WINDOW_LENGTH = 256 * 1024;
 
 const RDF_TYPE = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>';
 
-/** By subject and member: the JSON texts of the values. All keys are JSON texts, too; none occurs twice. */
+/** By subject and member: the JSON texts of the values. All keys are JSON texts as well; none occurs twice. */
 type Nodes = Map<string, Map<string, string[]>>;
 
 export function jsonLd(): Conversion {
@@ -43,7 +43,7 @@ export function jsonLd(): Conversion {
     add(subject, predicate, object, graph) {
       const nodes = entry(window, graph === '' ? '' : name(graph), newNodes);
       const members = entry(nodes, name(subject), newMembers);
-      // The values of @type are names: a literal type is an ordinary value of the property.
+      // Values of @type are IRIs or blank nodes; a literal type is an ordinary property value.
       if (predicate === RDF_TYPE && object[0] !== '"') entry(members, '"@type"', newValues).push(name(object));
       else entry(members, name(predicate), newValues).push(value(object));
       length += subject.length + predicate.length + object.length + graph.length;
@@ -72,13 +72,13 @@ function nodeObject(subject: string, members: Map<string, string[]>): string {
   return `${text}}`;
 }
 
-/** An IRI or blank node as a JSON text. Neither holds a character that JSON escapes. */
+/** An IRI or blank node as a JSON text. Neither contains a character that JSON escapes. */
 const name = (term: string): string => (term[0] === '<' ? `"${term.slice(1, -1)}"` : `"${term}"`);
 
 function value(object: string): string {
   if (object[0] !== '"') return `{"@id":${name(object)}}`;
   const end = object.lastIndexOf('"');
-  // One-byte text stays one-byte text: what JSON escapes is ASCII.
+  // One-byte text stays one-byte: only ASCII characters are escaped in JSON.
   const text = JSON.stringify(unescapeTerm(object.slice(1, end)));
   if (object[end + 1] === '@') return `{"@value":${text},"@language":"${object.slice(end + 2)}"}`;
   return object[end + 1] === '^' ? `{"@value":${text},"@type":${name(object.slice(end + 3))}}` : `{"@value":${text}}`;

@@ -1,7 +1,7 @@
 /**
- * Turtle and TriG out of N-Quads. Their terms are those of N-Quads, so a term is copied, or abbreviated where that says the same.
+ * N-Quads → Turtle and TriG. Terms are copied, or abbreviated if the abbreviation means the same.
  *
- * Statements are grouped as they come: what follows a statement of the same subject needs only predicate and object.
+ * Statements are grouped as they arrive: after a statement with the same subject, only predicate and object are written.
  */
 import { findNotInIri, toBytes } from '../../core/text.ts';
 import { XSD } from '../../core/value.ts';
@@ -9,7 +9,7 @@ import type { Conversion } from './format.ts';
 
 const RDF_TYPE = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>';
 
-/** Lexical forms that stand without quotes, by datatype. @see https://www.w3.org/TR/turtle/#abbrev */
+/** Lexical forms that need no quotes, by datatype. @see https://www.w3.org/TR/turtle/#abbrev */
 const BARE: ReadonlyMap<string, RegExp> = new Map([
   [`<${XSD}boolean>`, /^(?:true|false)$/],
   [`<${XSD}integer>`, /^[+-]?[0-9]+$/],
@@ -43,7 +43,7 @@ export function turtle(prefixes: Readonly<Record<string, string>> = {}): Convers
     return BARE.get(datatype)?.test(text) ? text : `"${text}"^^${resource(datatype)}`;
   };
 
-  /** The statement that the next one may go on from; empty: there is none. */
+  /** The statement that the next one may continue; empty: none. */
   let [subject, predicate, graph] = ['', '', ''];
   const close = (): string => (subject === '' ? '' : ' .\n') + (graph === '' ? '' : '}\n');
   return {
@@ -63,7 +63,7 @@ export function turtle(prefixes: Readonly<Record<string, string>> = {}): Convers
   };
 }
 
-/** Where an IRI could be cut: what follows up to the bracket needs no escape in a prefixed name and does not begin with a hyphen. */
+/** Where an IRI can be split: the rest needs no escape in a prefixed name and does not begin with a hyphen. */
 function localStart(term: string): number {
   let at = term.length - 1;
   while (LOCAL[term.charCodeAt(at - 1)] === 1) at--;

@@ -1,9 +1,9 @@
 /**
- * One process at a time in a directory.
+ * Directory locks: one process at a time in a directory.
  *
- * `owner.json` is the record of the owner. It appears by rename, whole, and only the one successor of the record that it replaces puts it
- * there: whoever wants to follow a dead owner links its own record to `owner-after-TOKEN.json`, a name of which there is one, and looks
- * again whether that owner is still the last. A successor that dies half-way is followed in the same manner.
+ * `owner.json` is the record of the owner. It appears complete, by rename, and only the one successor of the previous record may write it:
+ * a process that wants to follow a dead owner hard-links its own record to `owner-after-TOKEN.json`, a name that exists once per owner, and
+ * then checks again that this owner is still the last one. A successor that dies halfway is followed in the same way.
  */
 
 import { createHash } from 'node:crypto';
@@ -30,14 +30,14 @@ const QUEUE: LockedDirectory = {
 };
 const RECORD = 'owner.json';
 const NOBODY = 'nobody';
-/** Each is lost only because another process has got further. */
+/** An attempt fails only if another process has made progress. */
 const TRIES = 100;
 const YOUNG_MS = 60_000;
 
 /**
- * Claims `directory` (created when missing) for this process, until `release` or the end of the process.
+ * Locks `directory` (created if missing) for this process, until `release` or the end of the process.
  *
- * @throws Fault service/unavailable — another process owns it, or may own it; the text names it and says what to do
+ * @throws Fault service/unavailable — another process owns it, or may own it; the message names it and says what to do
  */
 export async function lockDirectory(directory: string, { what, hint }: LockedDirectory = QUEUE): Promise<DirectoryLock> {
   try {
@@ -76,7 +76,7 @@ export async function lockDirectory(directory: string, { what, hint }: LockedDir
   }
 }
 
-/** `overtaken`: others have changed the state meanwhile. */
+/** `overtaken`: another process has changed the state meanwhile. */
 async function attempt(directory: string, own: string, me: Owner): Promise<'taken' | 'overtaken' | Refusal> {
   const record = join(directory, RECORD);
   const before = await readRecord(record);
@@ -142,10 +142,10 @@ function ownerOf(text: string): Owner | undefined {
   return undefined;
 }
 
-/** Records appear whole, so what is none was cut off by a failure of the machine, with the process that wrote it. */
+/** Records appear complete, so an invalid one was truncated by a failure of the machine, which also ended the process that wrote it. */
 const damaged = (path: string): Owner => ({ pid: 0, token: `damaged-${createHash('sha256').update(basename(path)).digest('hex')}` });
 
-/** On the disk before anything refers to it. */
+/** Synced to disk before anything refers to it. */
 async function writeRecord(path: string, owner: Owner): Promise<void> {
   const file = await open(path, 'w', 0o600);
   try {
@@ -156,7 +156,7 @@ async function writeRecord(path: string, owner: Owner): Promise<void> {
   }
 }
 
-/** Touches the record from time to time; ends the process when a person has removed the record and another process has the directory. */
+/** Touches the record regularly. Ends this process if a person removed the record and another process has locked the directory. */
 function keep(directory: string, me: Owner, what: string): () => void {
   const record = join(directory, RECORD);
   const touch = async (): Promise<void> => {
@@ -166,17 +166,17 @@ function keep(directory: string, me: Owner, what: string): () => void {
       'service/unavailable',
       `The ${what} directory ${directory} was taken from this process by process ${owner.pid}`,
     );
-    // Whatever this process would write from here on, damages the directory.
+    // Anything that this process writes from now on would damage the directory.
     setImmediate(() => {
       throw fault;
     });
   };
-  // A file system that does not answer now is asked again; a record that is gone with its directory needs no touch.
+  // If the file system does not answer now, it is tried again; a record that was removed with its directory needs no touch.
   const timer = setInterval(() => void touch().catch(() => undefined), TOUCH_MS).unref();
   return () => clearInterval(timer);
 }
 
-/** What processes left that died while they claimed. What is young may be at work. */
+/** Removes files of processes that died while locking. Recent files may still be in use. */
 async function removeRemains(directory: string, me: Owner): Promise<void> {
   for (const name of await readdir(directory)) {
     if (!/^owner-.*\.(json|sock)$/.test(name) || name.includes(me.token)) continue;

@@ -1,16 +1,16 @@
-/** Directories, made with those above them. */
+/** Creates directories, including missing parents. */
 import { lstatSync, mkdirSync, mkdtempSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Fault } from '../../core/fault.ts';
 
 /**
- * Makes a directory and what is missing above it; one that is there is left as it is. Steps of microseconds, so it may as well be now.
+ * Creates a directory and its missing parents; existing ones are left unchanged. It takes microseconds, so it is synchronous.
  *
- * Node's own way (`recursive`) never ends where a system says of a new directory that its parent is missing, although it is there:
- * below `/proc`.
+ * Node's `recursive` option never returns if the system reports a missing parent for a new directory although the parent exists, as below
+ * `/proc`.
  *
- * @throws Error of Node, its message in words for a person
+ * @throws Error of Node, with a message for a person
  */
 export function makeDirectory(path: string, mode?: number): void {
   if (isDirectory(path)) return;
@@ -19,7 +19,7 @@ export function makeDirectory(path: string, mode?: number): void {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const parent = dirname(path);
-    // Another process may have made the parent, or the directory, between two steps.
+    // Another process may have created the parent, or the directory, in between.
     if (code === 'EEXIST' && isDirectory(path)) return;
     if (code !== 'ENOENT' || parent === path) throw told(error as NodeJS.ErrnoException, path);
     makeDirectory(parent, mode);
@@ -32,10 +32,10 @@ export function makeDirectory(path: string, mode?: number): void {
 }
 
 /**
- * Makes a directory that only this user may enter; one that is there counts only when this user has made it so. For places where others may
- * make directories, too.
+ * Creates a directory that only this user may enter; an existing one is accepted only if this user created it so. For places in which
+ * others may create directories as well.
  *
- * @throws Error — somebody else's, open to others, or a link; its message says so
+ * @throws Error — owned by somebody else, accessible to others, or a link; the message says so
  */
 export function makePrivateDirectory(path: string): void {
   makeDirectory(path, 0o700);
@@ -45,7 +45,7 @@ export function makePrivateDirectory(path: string): void {
 }
 
 /**
- * Makes a directory of a name that nobody has, where the system keeps temporary files (TMPDIR).
+ * Creates a directory with an unused name in the system's temporary directory (TMPDIR).
  *
  * @throws Fault config/invalid
  */
@@ -93,7 +93,7 @@ function reasonOf(code: string | undefined, path: string): string | undefined {
   }
 }
 
-/** The part of a path that stands in the way. */
+/** The part of a path that is the problem. */
 function fileOn(path: string): string {
   const parent = dirname(path);
   return parent === path || isDirectory(parent) ? path : fileOn(parent);

@@ -1,4 +1,4 @@
-/** Files of this machine: read in chunks, listed, written in one piece. */
+/** Local files: read in chunks, listed, written atomically. */
 
 import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
@@ -15,7 +15,7 @@ const CHUNK_BYTES = 256 * 1024;
 /**
  * Opens the file at `path`; `name` is what the user wrote, for messages. The file is closed when the iteration ends.
  *
- * @throws Fault source/missing — names the path and near names of the directory; source/refused — permission, directory; source/unreadable;
+ * @throws Fault source/missing — names the path and suggests similar names; source/refused — permission, directory; source/unreadable;
  * run/lost — a range of a file that has changed
  */
 export async function openFile(path: string, name: string, range?: ByteRange): Promise<RawInput> {
@@ -38,13 +38,13 @@ export async function openFile(path: string, name: string, range?: ByteRange): P
     throw changedFault(name);
   }
   const sizeBytes = found.isFile() ? found.size : undefined;
-  // A small file is read into a small buffer, which its end needs once more.
+  // A small file is read into a small buffer, with room for the final empty read.
   const chunkBytes = Math.min(CHUNK_BYTES, Math.max(sizeBytes ?? CHUNK_BYTES, 4095) + 1);
   const chunks = range === undefined ? chunksOf(handle, path, name, chunkBytes) : rangeOf(handle, path, name, range);
   return { chunks, close: () => handle.close(), sizeBytes: range === undefined ? sizeBytes : range.to - range.from, mediaType: undefined };
 }
 
-/** What is piped into this process. Whoever pipes may be slow: `signal` ends the wait for it. */
+/** Standard input. The writer may be slow: `signal` ends the wait for it. */
 export function openStandardInput(name: string, signal: AbortSignal | undefined): RawInput {
   const { stdin } = process;
   signal?.addEventListener('abort', () => stdin.destroy(), { once: true });
@@ -58,7 +58,7 @@ export function openStandardInput(name: string, signal: AbortSignal | undefined)
   return { chunks: chunks(), close: async () => void stdin.destroy(), sizeBytes: undefined, mediaType: undefined };
 }
 
-/** Size and version of a regular file, without reading it; undefined for anything else, and for what is not there. */
+/** Size and version of a regular file, without reading it; undefined for anything else, and for a missing file. */
 export async function fileState(path: string): Promise<InputState | undefined> {
   const found = await stat(path).catch(() => undefined);
   return found?.isFile() === true ? { sizeBytes: found.size, version: versionOf(found) } : undefined;
@@ -66,14 +66,14 @@ export async function fileState(path: string): Promise<InputState | undefined> {
 
 const versionOf = ({ size, mtimeMs, ino }: Stats): string => `${size} ${mtimeMs} ${ino}`;
 
-/** The same bytes as when the version was taken, or a fault: the file is looked at again at the end. */
+/** The bytes of the given version, or a fault: the file's version is checked again at the end. */
 async function* rangeOf(handle: FileHandle, path: string, name: string, range: ByteRange): AsyncGenerator<Uint8Array, void, undefined> {
   for await (const chunk of chunksOf(handle, path, name, CHUNK_BYTES, range)) yield chunk;
   const now = await stat(path).catch(() => undefined);
   if (now === undefined || versionOf(now) !== range.version) throw changedFault(name);
 }
 
-/** One chunk is read ahead, so that the disk works while the reader does. Each chunk is the taker's to keep. */
+/** One chunk is read ahead, so that disk and reader work in parallel. Ownership of each chunk passes to the caller. */
 async function* chunksOf(
   handle: FileHandle,
   path: string,
@@ -84,7 +84,7 @@ async function* chunksOf(
   let at = range?.from ?? 0;
   const read = (): Promise<Uint8Array | Error> => {
     const wanted = Math.min(chunkBytes, (range?.to ?? Number.POSITIVE_INFINITY) - at);
-    // Without a range there may be no positions: a pipe has none.
+    // Without a range, no positions are used: a pipe has none.
     return handle.read(Buffer.allocUnsafeSlow(wanted), 0, wanted, range === undefined ? null : at).then(
       ({ bytesRead, buffer }) => {
         at += bytesRead;
@@ -122,7 +122,7 @@ async function openFault(error: NodeJS.ErrnoException, path: string, name: strin
   }
 }
 
-/** Near names of the directory, or the first directory of the path that is not there. */
+/** Similar names in the directory, or the first missing directory of the path. */
 async function neighbours(path: string): Promise<string | undefined> {
   const directory = dirname(path);
   try {
@@ -169,9 +169,9 @@ export async function listFiles(directory: string, name: string, extensions: rea
 }
 
 /**
- * Writes `text` as UTF-8 to `path`: a reader sees the old content or the new, never a part, even after a power cut.
+ * Writes `text` as UTF-8 to `path` atomically: a reader sees the old content or the new, even after a power failure.
  *
- * Makes missing directories. @throws Fault sink/failed
+ * Creates missing directories. @throws Fault sink/failed
  */
 export async function replaceFile(path: string, text: string): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.${process.pid}-${randomBytes(4).toString('hex')}.part`);
@@ -192,7 +192,7 @@ export async function replaceFile(path: string, text: string): Promise<void> {
   }
 }
 
-/** Makes a rename durable. Some file systems do not offer it; the rename itself has happened then all the same. */
+/** Makes a rename durable. Some file systems do not support it; the rename itself has succeeded anyway. */
 export async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r').catch(() => undefined);
   await handle?.sync().catch(() => undefined);

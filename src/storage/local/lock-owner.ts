@@ -1,4 +1,4 @@
-/** Who owns a directory, and whether that process still runs: asked of the operating system wherever it can tell. */
+/** The owner of a directory lock, and whether its process still runs: determined by the operating system wherever possible. */
 import { randomUUID } from 'node:crypto';
 import { open, readFile, readlink, rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
@@ -6,33 +6,33 @@ import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 
 export interface Owner {
-  /** Of this claim alone; never comes again. */
+  /** Unique for this lock; never reused. */
   readonly token: string;
-  /** 0: nobody's. */
+  /** 0: no process. */
   readonly pid: number;
-  /** Tells a process from a later one with the same id; undefined where the system does not say. */
+  /** Distinguishes a process from a later one with the same id; undefined if the system does not tell. */
   readonly born?: string | undefined;
   readonly host?: string;
-  /** Of the running kernel, on Linux: the same in all containers of a machine, another one after a restart. */
+  /** Boot id of the kernel, on Linux: the same in all containers of a machine, and different after a restart. */
   readonly boot?: string | undefined;
-  /** Of process ids: in each container there is a process 1. */
+  /** Namespace of process ids: each container has a process 1. */
   readonly namespace?: string | undefined;
-  /** Name of a socket in the directory that answers as long as the process lives; absent where there can be none. */
+  /** Name of a socket in the directory that answers as long as the process lives; absent if sockets are not possible. */
   readonly socket?: string | undefined;
 }
 
-/** How often the owner touches its record; four times that without a touch, and a process of an earlier boot is taken for gone. */
+/** Interval at which the owner touches its record. After four intervals without a touch, a process of an earlier boot counts as ended. */
 export const TOUCH_MS = 15_000;
 const SILENT_MS = 4 * TOUCH_MS;
 
-/** Why a directory cannot be had: what its owner is, as the end of "The queue directory … ". */
+/** Why a directory cannot be locked: a description of its owner, as the end of "The queue directory … ". */
 export interface Refusal {
   readonly text: string;
-  /** What to do; undefined: what is to be done about any living owner. */
+  /** What to do; undefined: the usual advice for a living owner. */
   readonly hint?: string;
 }
 
-/** Names and addresses of this process as the owner of `directory`. `close` makes the socket refuse, as the end of the process does. */
+/** This process as the owner of `directory`. `close` makes the socket refuse, as the end of the process does. */
 export async function presentOwner(directory: string): Promise<{ readonly owner: Owner; close(): Promise<void> }> {
   const token = randomUUID();
   const socket = `owner-${token}.sock`;
@@ -50,8 +50,8 @@ export async function presentOwner(directory: string): Promise<{ readonly owner:
 }
 
 /**
- * What stands against taking `directory` from the owner whose record at `path` was touched `ageMs` ago; undefined: its process has ended.
- * Nobody can ask another machine, or a container without a socket: a human has to say that such a process has ended.
+ * Why `directory` cannot be taken from the owner whose record at `path` was touched `ageMs` ago; undefined: its process has ended.
+ * Processes on another machine, or in a container without a socket, cannot be checked: a person must confirm that such a process has ended.
  */
 export async function refusalOf(owner: Owner, me: Owner, directory: string, path: string, ageMs: number): Promise<Refusal | undefined> {
   if (owner.pid === 0) return undefined;
@@ -91,8 +91,8 @@ async function runs({ pid, born }: Owner): Promise<boolean> {
 }
 
 /**
- * Listens at a socket, which the system closes with the process, however that ends. Resolves to what closes it; undefined: this file
- * system has no sockets.
+ * Listens on a socket, which the system closes when the process ends in any way. Resolves to a function that closes it; undefined: this
+ * file system has no sockets.
  */
 async function listenAt(path: string): Promise<(() => Promise<void>) | undefined> {
   return reachable(path, async (address) => {
@@ -110,7 +110,7 @@ async function listenAt(path: string): Promise<(() => Promise<void>) | undefined
   });
 }
 
-/** Whether the process behind the socket lives; undefined: there is no socket. What is not a clear no counts as yes. */
+/** Whether the process behind the socket lives; undefined: there is no socket. Anything but a clear no counts as yes. */
 export async function answers(path: string): Promise<boolean | undefined> {
   return reachable(
     path,
@@ -126,7 +126,7 @@ export async function answers(path: string): Promise<boolean | undefined> {
   );
 }
 
-/** Addresses of sockets are short, 108 bytes on Linux; there, a longer path is reached through its open directory. */
+/** Socket addresses are limited to 108 bytes on Linux; a longer path is reached there through its open directory. */
 async function reachable<T>(path: string, use: (address: string) => Promise<T>): Promise<T> {
   if (Buffer.byteLength(path) < 100 || process.platform !== 'linux') return use(path);
   const directory = await open(dirname(path), 'r');

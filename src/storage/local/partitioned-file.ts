@@ -1,4 +1,4 @@
-/** Text that does not fit in memory, in one file for each partition. */
+/** Text that does not fit in memory, in one file per partition. */
 
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { makeDirectory } from './directory.ts';
 
 const BUFFER_CHARACTERS = 1 << 16;
 
-/** Appends one-byte text to one of a few files, and reads each back. What never fills a buffer never becomes a file. */
+/** Appends one-byte text to one of several partitions, and reads each back. A partition that never fills a buffer never becomes a file. */
 export class PartitionedFile {
   full = false;
   readonly #directory: string;
@@ -18,9 +18,9 @@ export class PartitionedFile {
   readonly #files: (FileHandle | undefined)[];
 
   /**
-   * @param directory created when the first file is; nobody else's
-   * @param count is told of the bytes that were written
-   * @param bufferCharacters held in memory of each partition before they are written
+   * @param directory created with the first file; used by nothing else
+   * @param count called with the number of bytes written
+   * @param bufferCharacters buffer size per partition
    */
   constructor(directory: string, partitions: number, count: (bytes: number) => void, bufferCharacters = BUFFER_CHARACTERS) {
     this.#directory = directory;
@@ -40,7 +40,7 @@ export class PartitionedFile {
     return this.#files[partition] === undefined && this.#buffers[partition] === '';
   }
 
-  /** Writes the buffers that are full. @throws Fault sink/failed */
+  /** Writes the full buffers. @throws Fault sink/failed */
   async flush(): Promise<void> {
     this.full = false;
     for (let partition = 0; partition < this.#buffers.length; partition++) {
@@ -48,7 +48,7 @@ export class PartitionedFile {
     }
   }
 
-  /** All that was added to a partition, in pieces of any size. @throws Fault sink/failed */
+  /** Everything that was added to a partition, in pieces of any size. @throws Fault sink/failed */
   async *read(partition: number): AsyncIterable<string> {
     if (this.#files[partition] === undefined) {
       if (this.#buffers[partition] !== '') yield this.#buffers[partition] as string;
@@ -62,7 +62,7 @@ export class PartitionedFile {
     }
   }
 
-  /** Removes what was added to a partition; after its last reading. */
+  /** Removes the content of a partition; call it after the last read. */
   async drop(partition: number): Promise<void> {
     this.#buffers[partition] = '';
     const file = this.#files[partition];

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve, sep } from 'node:path';
 import { Fault } from '../../core/fault.ts';
 
 /**
- * The real path of `relative` inside `directory`; it need not be there yet. Symbolic links are followed before looking.
+ * The real path of `relative` inside `directory`; it need not exist. Symbolic links are resolved before the check.
  *
  * @throws Fault request/forbidden — the path leads outside
  */
@@ -19,7 +19,7 @@ export async function resolveInside(directory: string, relative: string): Promis
 const outside = (relative: string): Fault =>
   new Fault('request/forbidden', `The location '${relative.replaceAll('\0', '\\0')}' is outside the directory that is open to requests`);
 
-/** Links resolved as far as the path is there; the rest is appended as it stands. A link to nowhere counts as leading outside. */
+/** Resolves links as far as the path exists; the rest is appended unchanged. A dangling link counts as leading outside. */
 async function realTarget(path: string): Promise<string> {
   try {
     return await realpath(path);
