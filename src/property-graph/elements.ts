@@ -3,19 +3,19 @@ import type { Statement } from '../nquads/statement.ts';
 import { type Names, nodeKey } from './names.ts';
 import { combine, literalOf, type Property, type PropertyValue, valuesOf } from './values.ts';
 
-/** What the statements of a batch say about one subject. All text is characters. */
+/** The statements of a batch about one subject. All text is characters. */
 export interface NodeElement {
   /** Key. */
   readonly iri: string;
   /** Names of its classes, distinct, in the order of the statements. */
   readonly labels: readonly string[];
   readonly properties: ReadonlyMap<string, Property>;
-  /** IRIs of the graphs with statements about it; `''` is the default graph. */
+  /** IRIs of the graphs that describe it; `''` is the default graph. */
   readonly graphs: readonly string[];
 }
 
 export interface EdgeElement {
-  /** Keys of nodes; `to` may be a node that no statement is about. */
+  /** Keys of nodes; `to` may be a node without statements of its own. */
   readonly from: string;
   readonly to: string;
   readonly type: string;
@@ -24,7 +24,7 @@ export interface EdgeElement {
 }
 
 export interface Elements {
-  /** One for each subject, in the order of the statements. */
+  /** One per subject, in the order of the statements. */
   readonly nodes: readonly NodeElement[];
   /** Distinct. */
   readonly edges: readonly EdgeElement[];
@@ -33,10 +33,10 @@ export interface Elements {
 export const RDF_TYPE = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>';
 
 /**
- * The nodes and relationships that the statements are, in their order.
+ * Converts statements to nodes and relationships, in order.
  *
- * A subject is a node. The IRI of `rdf:type` is a label, another IRI or blank node a relationship, once in each graph, and a literal a
- * property, whichever graph it is in. A subject whose statements are in several batches has an element in each: see `mergeNodes`.
+ * A subject is a node. An IRI as object of `rdf:type` is a label, any other IRI or blank node a relationship, once per graph, and a literal
+ * a property, whatever its graph. A subject with statements in several batches has an element in each: see `mergeNodes`.
  */
 export function elementsOf(statements: readonly Statement[], names: Names): Elements {
   const subjects = new Map<string, Subject>();
@@ -92,7 +92,7 @@ function nodeOf({ iri, labels, values, graphs }: Subject): NodeElement {
   return { iri, labels: [...labels], properties, graphs: [...graphs] };
 }
 
-/** What both say about the same node. */
+/** Merges two elements of the same node. */
 export function mergeNodes(a: NodeElement, b: NodeElement): NodeElement {
   const properties = new Map(a.properties);
   for (const [name, property] of b.properties) {

@@ -1,38 +1,38 @@
-/** The names that classes and predicates have in a property graph. */
+/** Names of classes and predicates in a property graph. */
 import { detach, fromBytes } from '../core/text.ts';
 
 export interface PropertyGraphOptions {
-  /** Local names get a prefix where the namespace has one here: `foaf` → `http://xmlns.com/foaf/0.1/`. */
+  /** Prefixes for local names by namespace: `foaf` → `http://xmlns.com/foaf/0.1/`. */
   readonly prefixes: Readonly<Record<string, string>>;
-  /** A text with a language is the property `name@lang`. */
+  /** A text with a language becomes the property `name@lang`. */
   readonly keepLanguage: boolean;
 }
 
-/** The label of every node, beside those of its classes; the key is unique in it. */
+/** The label of every node, in addition to its classes; the key is unique within it. */
 export const BASE_LABEL = 'Resource';
-/** The property that is the key of a node: its IRI, without angle brackets; or `_:label`. */
+/** The key property of a node: its IRI without angle brackets, or `_:label`. */
 export const KEY = 'iri';
-/** The property of nodes and relationships that holds the IRI of their graph. */
+/** The property of nodes and relationships with the IRI of their graph. */
 export const GRAPH = 'graph';
 
 /**
- * Names of one run, for terms as `Statement` writes them.
+ * The names of one run, for terms in the form of `Statement`.
  *
- * A name is what follows the last `#`, `/` or `:` of the IRI, or the whole IRI where nothing follows. Where a configured namespace begins
- * the IRI, the name is `prefix_rest`; the longest namespace wins. `iri`, `graph` and `Resource`, which mean something already, become
- * `iri_`, `graph_` and `Resource_`. Names are not escaped: `first-name` stays so, and must be quoted in Cypher.
+ * A name is the part of the IRI after the last `#`, `/` or `:`, or the whole IRI if that part is empty. If the IRI begins with a configured
+ * namespace, the name is `prefix_rest`; the longest namespace wins. The reserved names `iri`, `graph` and `Resource` become `iri_`,
+ * `graph_` and `Resource_`. Names are not escaped: `first-name` is kept, and must be quoted in Cypher.
  */
 export interface Names {
   readonly keepLanguage: boolean;
   label(term: string): string;
-  /** Of a property and of a relationship. */
+  /** For a property or a relationship. */
   predicate(term: string): string;
-  /** One sentence for each name that two IRIs share: what they say is one in the graph. At most `WARNINGS`. */
+  /** One message per name that two IRIs share, since their data is merged. At most `WARNINGS`. */
   readonly warnings: readonly string[];
 }
 
 const WARNINGS = 20;
-/** IRIs that are remembered; with more, all are forgotten, and warnings may be missing. */
+/** Cache size in IRIs; when full, the cache is cleared, and warnings may be missing. */
 const REMEMBERED = 50_000;
 
 export function namesOf(options: PropertyGraphOptions): Names {
@@ -81,5 +81,5 @@ function nameOf(iri: string, namespaces: Namespaces): string {
   return name === '' ? iri : name;
 }
 
-/** The key of the node that an IRI or a blank node is, in characters. */
+/** The key of an IRI or a blank node, in characters. */
 export const nodeKey = (term: string): string => fromBytes(term.charCodeAt(0) === 60 ? term.slice(1, -1) : term);

@@ -1,15 +1,15 @@
-/** Dates, times and durations of XML Schema, as far as graph databases have the like. */
+/** Dates, times and durations of XML Schema, as far as graph databases support them. */
 
 /** Those with `local` have no time zone. */
 export type TemporalKind = 'date' | 'localDateTime' | 'dateTime' | 'localTime' | 'time' | 'duration';
 
 export interface Temporal {
   readonly kind: TemporalKind;
-  /** In one form for one value: `2026-01-31T12:00:00.5+01:00`, `P1Y2M3DT4H5M6.7S`. */
+  /** One form per value: `2026-01-31T12:00:00.5+01:00`, `P1Y2M3DT4H5M6.7S`. */
   readonly text: string;
   /**
-   * Year, month, day; hour, minute, second, nanosecond; distance of the zone from UTC in seconds: those that the kind has, in this order.
-   * Of a duration: months, days, seconds, nanoseconds; the last are never negative, also where seconds are.
+   * Year, month, day; hour, minute, second, nanosecond; offset of the zone from UTC in seconds: the fields of the kind, in this order. For
+   * a duration: months, days, seconds, nanoseconds; nanoseconds are never negative, even if seconds are.
    */
   readonly fields: readonly number[];
 }
@@ -27,7 +27,7 @@ const FORMS = {
     /^(-)?P(?=.)(?:([0-9]{1,9})Y)?(?:([0-9]{1,9})M)?(?:([0-9]{1,9})D)?(?:T(?=.)(?:([0-9]{1,9})H)?(?:([0-9]{1,9})M)?(?:([0-9]{1,9})(?:\.([0-9]+))?S)?)?$/,
 } as const;
 
-/** Undefined: not a form of the datatype, or a value that databases do not have (24:00:00, a date with a time zone, picoseconds). */
+/** Undefined: not a lexical form of the datatype, or a value that databases do not support (24:00:00, a date with a time zone, picoseconds). */
 export function parseTemporal(text: string, datatype: TemporalDatatype): Temporal | undefined {
   const parts = FORMS[datatype].exec(text);
   if (parts === null) return undefined;
@@ -97,7 +97,7 @@ function durationOf(parts: RegExpExecArray): Temporal | undefined {
   const whole = hours * 3600 + minutes * 60 + seconds;
   if (parts[1] === undefined) return temporal('duration', [years * 12 + months, days, whole, nanoseconds]);
   const borrowed = nanoseconds > 0 ? 1 : 0;
-  // From 0, so that none is minus zero.
+  // Starts from 0 to avoid minus zero.
   return temporal('duration', [0 - years * 12 - months, 0 - days, 0 - whole - borrowed, borrowed * 1e9 - nanoseconds]);
 }
 
@@ -128,7 +128,7 @@ function zoneText(offset: number): string {
 
 const fractionText = (nanosecond: number): string => (nanosecond === 0 ? '' : `.${String(nanosecond).padStart(9, '0').replace(/0+$/, '')}`);
 
-/** As XML Schema writes it, where the signs agree. */
+/** In XML Schema form, if the signs agree. */
 function durationText(fields: readonly number[]): string {
   const negative = fields.some((field) => field < 0);
   const [months = 0, days = 0, seconds = 0, nanoseconds = 0] = negative ? negated(fields) : fields;

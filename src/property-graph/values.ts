@@ -1,20 +1,20 @@
-/** Literals of RDF as the values that properties of a graph database have. */
+/** RDF literals as property values of a graph database. */
 import { fromBytes } from '../core/text.ts';
 import { XSD } from '../core/value.ts';
 import { parseTemporal, type Temporal, type TemporalDatatype } from './temporal.ts';
 
 /**
- * Text is characters, a bigint an integer of 64 bits, a number a float of 64 bits (also `NaN` and infinities), an object a point
- * in time or a duration.
+ * A string is characters, a bigint a 64-bit integer, a number a 64-bit float (also `NaN` and infinities), an object a point in time or a
+ * duration.
  */
 export type PropertyValue = string | bigint | number | boolean | Temporal;
 
-/** Several values are distinct and of one type; their order means nothing. One value is never a list. */
+/** Several values are distinct, of one type, and unordered. One value is never a list. */
 export type Property = PropertyValue | readonly PropertyValue[];
 
 export interface Literal {
   readonly value: PropertyValue;
-  /** As the statement writes it. */
+  /** As written in the statement. */
   readonly language: string | undefined;
 }
 
@@ -36,7 +36,7 @@ const INTEGERS = [
   'unsignedByte',
 ];
 
-/** By the end of a literal, behind its second quote. What is not here is text. */
+/** By the end of a literal, after its closing quote. Any other datatype is text. */
 const FAMILIES: ReadonlyMap<string, Family> = new Map<string, Family>(
   (
     [
@@ -57,10 +57,10 @@ const FAMILIES: ReadonlyMap<string, Family> = new Map<string, Family>(
 );
 
 /**
- * The value of a literal, which is a term as `Statement` writes it.
+ * The value of a literal in the form of `Statement`.
  *
- * A value that the native type cannot hold as it is written stays text: an integer beyond 64 bits, a decimal of more than 15 digits, a
- * form that its datatype does not have, a date with a time zone, a fraction of a second beyond nanoseconds.
+ * A value that the native type cannot represent exactly stays text: an integer beyond 64 bits, a decimal with more than 15 digits, an
+ * invalid lexical form, a date with a time zone, fractions of a second beyond nanoseconds.
  */
 export function literalOf(term: string): Literal {
   const close = term.lastIndexOf('"');
@@ -80,7 +80,7 @@ const SPECIAL: ReadonlyMap<string, number> = new Map([
   ['-INF', Number.NEGATIVE_INFINITY],
   ['NaN', Number.NaN],
 ]);
-/** So many digits of a decimal survive the way into a double and back. */
+/** Number of digits of a decimal that survive conversion to a double and back. */
 const EXACT_DIGITS = 15;
 
 function nativeValue(text: string, family: Family): PropertyValue {
@@ -100,13 +100,13 @@ function nativeValue(text: string, family: Family): PropertyValue {
 
 function integerOf(text: string): PropertyValue {
   if (text.length < 16) return BigInt(Number(text));
-  // `BigInt` takes time of the square of the length.
+  // `BigInt` takes quadratic time in the length.
   if (digitsOf(text) > 19) return text;
   const value = BigInt(text.startsWith('+') ? text.slice(1) : text);
   return BigInt.asIntN(64, value) === value ? value : text;
 }
 
-/** Digits without those zeros at either end that mean nothing. */
+/** Digits without insignificant zeros at either end. */
 const digitsOf = (text: string): number =>
   text.length <= EXACT_DIGITS
     ? text.length
@@ -121,7 +121,7 @@ const unescape = (text: string): string =>
       )
     : text;
 
-/** A value as text: what it is where other values of its property are of another type. Different values of a type have different texts. */
+/** A value as text, for properties with values of several types. Different values of one type have different texts. */
 export function textOf(value: PropertyValue): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'object') return value.text;
@@ -129,8 +129,8 @@ export function textOf(value: PropertyValue): string {
 }
 
 /**
- * The property that has these values, since a list is of one type: integers beside floats are floats where nothing is lost, any other
- * mixture is text. Combining what was combined with more values gives what combining all at once gives.
+ * The property with these values. A list has one type: integers with floats become floats if nothing is lost, any other mixture becomes
+ * text. Combining a combined property with more values gives the same result as combining all values at once.
  */
 export function combine(values: readonly PropertyValue[]): Property {
   if (values.length === 1) return values[0] as PropertyValue;

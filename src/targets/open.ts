@@ -1,13 +1,13 @@
-/** From an address to the store behind it. Each kind is loaded when it is first needed. */
+/** Opens the target at an address. Each kind is loaded on first use. */
 import { Fault } from '../core/fault.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { type GraphTarget, TARGET_TYPES, type TargetAddress } from './target.ts';
 
 /**
- * The store at `address`, which the caller closes. Nothing is sent to it yet.
+ * The target at `address`, which the caller closes. Nothing is sent to it yet.
  *
- * @throws Fault target/unknown — a type that is not known here; config/invalid — an address that this type of store does not have;
- * service/unavailable — an embedded store that another process has open
+ * @throws Fault target/unknown — an unknown type; config/invalid — an address that is invalid for the type; service/unavailable — an
+ * embedded store that another process has open
  */
 export async function openTarget(address: TargetAddress): Promise<GraphTarget> {
   switch (address.type) {
@@ -29,7 +29,7 @@ export async function openTarget(address: TargetAddress): Promise<GraphTarget> {
   }
 }
 
-/** From a message or a file, where no compiler has looked at it. */
+/** The type comes from a message or a file, so the compiler has not checked it. */
 function unknownType(type: never): Fault {
   const near = didYouMean(String(type), TARGET_TYPES);
   return new Fault('target/unknown', `There is no target of type ${JSON.stringify(type)}; known are ${TARGET_TYPES.join(', ')}`, {

@@ -1,12 +1,10 @@
-/** What stores offer that hold property graphs themselves. */
+/** The additional contract of targets that store property graphs. */
 
 import type { Elements } from '../property-graph/elements.ts';
 import type { GraphTarget } from './target.ts';
 
 export interface PropertyGraphTarget extends GraphTarget {
-  /**
-   * Adds what is not there, as `insert` adds statements: in one transaction, and twice is once. Throws as the methods of `GraphTarget` do.
-   */
+  /** Adds what is missing, as `insert` adds statements: in one transaction, idempotently. Throws like the methods of `GraphTarget`. */
   insertElements(elements: Elements, signal: AbortSignal): Promise<void>;
 }
 

@@ -1,36 +1,36 @@
-/** Which batches are in the store, in whatever order that happened, and up to where everything is. */
+/** Tracks which batches are in the store, in any order of completion, and the position up to which everything is. */
 import type { Checkpoint } from './batch/batches.ts';
 import type { WritePosition } from './request.ts';
 
 export interface CheckpointTracker {
-  /** Statements in the store, wherever they stand; with those of earlier attempts. */
+  /** Statements in the store, including those of earlier attempts. */
   readonly quadsWritten: number;
   readonly batches: number;
-  /** Up to here everything is in the store or was rejected; undefined: nothing can be said. */
+  /** Up to this position everything is in the store or was rejected; undefined: unknown. */
   readonly position: WritePosition | undefined;
-  /** So many statements are on their way. They are begun in the order of the inputs. */
+  /** Starts a batch of so many statements. Batches start in input order. */
   begin(statements: number, marks: readonly Checkpoint[]): TrackedBatch;
 }
 
 export interface TrackedBatch {
-  /** They are in the store but for those at these places; it took so many batches. */
+  /** Completes the batch: all statements are in the store except those at these positions; it took so many requests. */
   end(refused: readonly number[], batches: number): void;
 }
 
 interface Open {
   readonly marks: readonly Checkpoint[];
   readonly size: number;
-  /** Ascending; undefined while it is on its way. */
+  /** Ascending; undefined while the batch is in flight. */
   refused: readonly number[] | undefined;
   batches: number;
 }
 
-/** @param version of the inputs; undefined: it is not known, so no position would mean anything */
+/** @param version of the inputs; undefined: unknown, so that no position is valid */
 export function trackCheckpoints(version: string | undefined, resume: WritePosition | undefined): CheckpointTracker {
   const before = { quadsWritten: resume?.quadsWritten ?? 0, rejected: resume?.rejected ?? 0, batches: resume?.batches ?? 0 };
-  /** Of all batches that are in. */
+  /** For all completed batches. */
   const all = { quadsWritten: before.quadsWritten, batches: before.batches };
-  /** Of the batches before the first open one. */
+  /** For the batches before the first open one. */
   const low = { ...before };
   let open: Open[] = [];
   let position = resume;

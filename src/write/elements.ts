@@ -1,4 +1,4 @@
-/** Insert of files of nodes and edges: their rows flow to a property graph in batches, as statements do. */
+/** Inserts files of nodes and edges: their rows go to a property graph in batches, like statements. */
 
 import type { RejectedStatement, Statement } from '../nquads/statement.ts';
 import { type ElementBlock, readGraphCsv } from '../property-graph/csv/read.ts';
@@ -10,15 +10,15 @@ import { openBatches } from './batch/send.ts';
 import { openGraphCsv } from './inputs.ts';
 import { countBlock, type WriteRun } from './run.ts';
 
-/** A row on its way, as what batches are made of: its texts tell how large it is and what it says. `line` is that of the row, from 1. */
+/** A row in the form of a batch item: its texts give its size and content. `line` is the row number, from 1. */
 interface Row extends Statement {
   readonly element: { readonly node: NodeElement } | { readonly edge: EdgeElement };
 }
 
 /**
- * Writes the rows of one input. Its positions are rows.
+ * Writes the rows of one input. Its positions are row numbers.
  *
- * @throws Fault whatever ends the run
+ * @throws Fault the one that ends the run
  */
 export async function insertElementsOf(run: WriteRun, target: PropertyGraphTarget, input: number): Promise<void> {
   const { retryPolicy: patience, sizer, inputs, resume } = run;
@@ -52,7 +52,7 @@ async function* blocksOf(run: WriteRun, input: number): AsyncGenerator<ElementBl
   yield* readGraphCsv(bytes, { input: opened.name, skolem, maxRecordBytes: MAX_ROW_BYTES, signal });
 }
 
-/** As long as a statement may be. */
+/** The maximum length of a statement. */
 const MAX_ROW_BYTES = 64 * 2 ** 20;
 
 function rowsOf({ nodes, edges, row }: ElementBlock): readonly Row[] {

@@ -1,4 +1,4 @@
-/** The inputs of a write: what they are, which version they have, and their statements from wherever an earlier attempt had come to. */
+/** The inputs of a write: their types, their versions, and their statements from a given position on. */
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { Fault } from '../core/fault.ts';
@@ -15,21 +15,21 @@ export interface WriteInput {
   readonly url: string;
   /** Redacted URL, for messages. */
   readonly name: string;
-  /** The same for every way to write the address; without a login. */
+  /** The same for all forms of the address; without login. */
   readonly address: string;
-  /** Another one when the content has changed; undefined: nothing would tell. */
+  /** Changes when the content changes; undefined: changes cannot be detected. */
   readonly version: string | undefined;
-  /** What can be read in ranges; undefined: the input can be read from its beginning only. */
+  /** For reading in ranges; undefined: the input can be read only from its beginning. */
   readonly state: InputState | undefined;
 }
 
 export type InputRequest = Pick<WriteRequest, 'inputs' | 'workingDirectory' | 'mode' | 'blankNodes' | 'skolemBase' | 'limits'>;
 
 /**
- * Looks at every input without reading it.
+ * Inspects every input without reading it.
  *
- * @param takesElements files of nodes and edges are taken as well
- * @throws Fault source/type — a file that is no N-Quads by its name; source/missing — a file that is not there; limit/exceeded
+ * @param takesElements also accept files of nodes and edges
+ * @throws Fault source/type — not an N-Quads file by its name; source/missing — a file that does not exist; limit/exceeded
  */
 export async function examineInputs(request: InputRequest, signal: AbortSignal, takesElements = false): Promise<readonly WriteInput[]> {
   const found: WriteInput[] = [];
@@ -46,12 +46,12 @@ async function examine(url: string, request: InputRequest, signal: AbortSignal, 
   const { inputBytes } = request.limits;
   if ((state?.sizeBytes ?? 0) > boundOf(inputBytes)) throw inputBytesFault(inputBytes, { input: name });
   if (location.kind === 'http') {
-    // What is packed has no ranges that mean something, and may have a version.
+    // Compressed inputs have no usable ranges, but may have a version.
     const version = state ?? (await (await import('../storage/http.ts')).httpState(location.url, signal));
     return { url, name, address: addressOf(location), version: version?.version, state };
   }
   const there = await stat(location.path).catch(() => undefined);
-  // It says what is wrong better than anybody else.
+  // Opening it gives the best error message.
   if (there === undefined) await (await openInput(url, options)).close();
   return { url, name, address: addressOf(location), version: (await fileState(location.path))?.version, state };
 }
@@ -65,15 +65,15 @@ function addressOf(location: Location): string {
   return url.href;
 }
 
-/** Whether the name is that of a file that may hold nodes or edges. */
+/** Whether the name is that of a file that may contain nodes or edges. */
 export const isGraphCsv = (url: string): boolean => /\.csv(?:\.gz)?$/i.test(fileNameOf(url));
 
 const MEDIA_TYPES: ReadonlySet<string> = new Set(['application/n-quads', 'text/x-nquads']);
 
 /**
- * By the extension, `.gz` on top left aside, then by the media type.
+ * By the extension, ignoring `.gz`, then by the media type.
  *
- * @throws Fault source/type — the text names the extension and says that nq is expected
+ * @throws Fault source/type — the message names the extension and says that nq is expected
  */
 export function checkType(url: string, mediaType: string | undefined): void {
   const name = fileNameOf(url).replace(/\.gz$/i, '');
@@ -87,9 +87,9 @@ export function checkType(url: string, mediaType: string | undefined): void {
 }
 
 /**
- * What the position of a write depends on, as one text; undefined: some input has no version, so that no position would mean anything.
+ * A text for everything on which a write position depends; undefined: some input has no version, so that no position is valid.
  *
- * @param target names the store
+ * @param target name of the store
  */
 export function versionOf(
   inputs: readonly WriteInput[],
@@ -105,8 +105,8 @@ export function versionOf(
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 22);
 
 /**
- * What the IRIs of an input's blank nodes have in common. The same input gives the same ones whenever it is written. An update takes a new version
- * for the same thing, so that its nodes take the place of the old ones; to an insert each version is a file of its own.
+ * The common prefix of the IRIs of an input's blank nodes. The same input always gives the same IRIs. For an update, a new version of a
+ * file is the same input, so that its nodes replace the old ones; for an insert, each version is a separate input.
  */
 const seedOf = ({ address, version }: WriteInput, mode: WriteRequest['mode']): string =>
   digest(mode === 'update' || version === undefined ? address : `${address}\n${version}`);
@@ -117,9 +117,9 @@ export interface ReadHooks {
 }
 
 /**
- * The statements of `input` behind `from`.
+ * The statements of `input` after `from`.
  *
- * @throws Fault as `openInput` and `readStatements`; run/lost — the input has changed since it was looked at
+ * @throws Fault those of `openInput` and `readStatements`; run/lost — the input has changed since it was inspected
  */
 export async function* readInput(
   input: WriteInput,
@@ -130,7 +130,7 @@ export async function* readInput(
   const skolem = request.blankNodes === 'keep' ? undefined : skolemiser(request.skolemBase, seedOf(input, request.mode));
   const size = input.state?.sizeBytes;
   if (size !== undefined && from.byte >= size && from.byte > 0) return;
-  // An update has written nothing before it has read everything: a file that changes meanwhile does no harm if that is noticed.
+  // An update writes nothing before it has read everything: a file that changes meanwhile does no harm if the change is detected.
   const inRange = input.state !== undefined && size !== 0 && (from.byte > 0 || (request.mode === 'update' && !isHttp(input)));
   const range =
     inRange && input.state !== undefined ? { from: from.byte, to: input.state.sizeBytes, version: input.state.version } : undefined;
@@ -148,7 +148,7 @@ export async function* readInput(
   }
 }
 
-/** The bytes of a file of nodes or edges, and what becomes of its blank nodes: the same as in files of statements. */
+/** The bytes of a file of nodes or edges, and the conversion of its blank nodes, as for files of statements. */
 export async function openGraphCsv(
   input: WriteInput,
   request: InputRequest,
@@ -176,7 +176,7 @@ async function* countBytes(bytes: AsyncIterable<Uint8Array>, count: (bytes: numb
   }
 }
 
-/** @throws Fault run/lost — it ends before */
+/** @throws Fault run/lost — it is shorter */
 async function* skip({ bytes }: OpenedInput, count: number, name: string): AsyncGenerator<Uint8Array, void, undefined> {
   let left = count;
   for await (const chunk of bytes) {

@@ -1,4 +1,4 @@
-/** Insert: statements flow from the inputs to the store in batches, several under way at a time. Nothing is removed. */
+/** Insert: statements go from the inputs to the store in batches, several in flight at a time. Nothing is removed. */
 import { Fault } from '../core/fault.ts';
 import type { Statement } from '../nquads/statement.ts';
 import { isPropertyGraphTarget } from '../targets/property-graph.ts';
@@ -8,10 +8,10 @@ import { openBatches } from './batch/send.ts';
 import { isGraphCsv, readInput } from './inputs.ts';
 import { countBlock, refusedStatement, type WriteRun } from './run.ts';
 
-/** @throws Fault whatever ends the run */
+/** @throws Fault the one that ends the run */
 export async function insertInputs(run: WriteRun): Promise<void> {
   const { resume, inputs, counts } = run;
-  // Until there each statement was written or rejected.
+  // Up to this position each statement was written or rejected.
   counts.statements = (resume?.quadsWritten ?? 0) + (resume?.rejected ?? 0);
   for (let input = resume?.input ?? 0; input < inputs.length; input++) {
     if (isPropertyGraphTarget(run.target) && isGraphCsv(inputs[input]?.url ?? '')) {
@@ -53,7 +53,7 @@ async function* blocksOf(run: WriteRun, input: number): ReturnType<typeof readIn
   }
 }
 
-/** A label means one node within one request, so the input is one. */
+/** A label identifies a node only within one request, so the whole input is one request. */
 async function insertWhole(run: WriteRun, input: number): Promise<void> {
   const statements: Statement[] = [];
   let bytes = 0;

@@ -1,4 +1,4 @@
-/** What a write is asked to do and what it says when it has done it. Plain data: it travels to a thread and back. */
+/** Request and report of a write. Plain data: it is sent to a thread and back. */
 import type { Fault } from '../core/fault.ts';
 import type { RunLimits } from '../core/limits.ts';
 import type { RejectedStatement } from '../nquads/statement.ts';
@@ -13,33 +13,33 @@ export interface WriteRequest {
   readonly target: TargetAddress;
   readonly mode: WriteMode;
   readonly scope: UpdateScope;
-  /** `keep`: as blank nodes, where the target takes whole files; otherwise they become IRIs (RDF 1.1 §3.5). */
+  /** `keep`: as blank nodes, if the target accepts whole files; otherwise they become IRIs (RDF 1.1 §3.5). */
   readonly blankNodes: 'skolem' | 'keep';
-  /** What those IRIs begin with. */
+  /** The prefix of those IRIs. */
   readonly skolemBase: string;
-  /** The write fails once more statements than this were rejected. */
+  /** The write fails when more statements than this are rejected. */
   readonly maxRejected: number;
-  /** How long a store that cannot take statements just now is waited for. */
+  /** How long a store that is temporarily unable to write is waited for. */
   readonly patienceSeconds: number;
   readonly memoryBudgetBytes: number;
   readonly limits: RunLimits;
   /** Created when first needed, emptied at the end. */
   readonly spillDirectory: string;
-  /** Where an earlier attempt had come to; undefined: at the beginning. */
+  /** The position that an earlier attempt reached; undefined: start at the beginning. */
   readonly resume: WritePosition | undefined;
 }
 
-/** Up to here everything is in the store. */
+/** A checkpoint: everything before it is in the store. */
 export interface WritePosition {
-  /** Position in `WriteRequest.inputs`; with `update`, the inputs together are input 0. */
+  /** Index in `WriteRequest.inputs`; with `update`, the inputs together are input 0. */
   readonly input: number;
-  /** `insert`: byte behind the last line, of the unpacked input. `update`: partitions done. */
+  /** `insert`: byte offset after the last line, in the decompressed input. `update`: number of completed partitions. */
   readonly done: number;
-  /** `insert`: lines until there. */
+  /** `insert`: number of lines before the position. */
   readonly line: number;
-  /** Another one when the content has changed, so that the position means nothing. */
+  /** Changes when the content changes, which invalidates the position. */
   readonly version: string;
-  /** What the earlier attempts had counted until here. */
+  /** Counts of the earlier attempts up to here. */
   readonly quadsWritten: number;
   readonly rejected: number;
   readonly batches: number;
@@ -52,10 +52,10 @@ export interface WriteProgress {
   readonly position: WritePosition | undefined;
 }
 
-/** The target takes nothing just now. */
+/** The target is temporarily unable to write. */
 export interface TransientFailure {
   readonly reason: Fault;
-  /** Longer than a moment, which a busy store may need now and then: worth telling somebody. */
+  /** Longer than the short pause that any busy store may need: worth reporting. */
   readonly lasting: boolean;
 }
 
@@ -64,7 +64,7 @@ export interface WriteHooks {
   /** At most about ten times a second, and once at the end. */
   readonly progress?: (progress: WriteProgress) => void;
   readonly reject?: (rejected: RejectedStatement) => void;
-  /** Told before each wait for the target; undefined once it takes statements again. */
+  /** Called before each wait for the target, and with undefined when it accepts statements again. */
   readonly waiting?: (trouble: TransientFailure | undefined) => void;
 }
 
@@ -73,13 +73,13 @@ export interface WriteReport {
   readonly target: string;
   /** Statements of the inputs. */
   readonly statements: number;
-  /** Statements that the store has taken; with `resume`, those of the earlier attempts too. */
+  /** Statements that the store has accepted; with `resume`, including those of earlier attempts. */
   readonly quadsWritten: number;
   readonly rejected: number;
   readonly batches: number;
   readonly bytesRead: number;
   readonly bytesSpilled: number;
-  /** How often a batch was sent again because the store had no time. */
+  /** How often a batch was sent again because of a transient error. */
   readonly retries: number;
   readonly seconds: number;
   readonly warnings: readonly string[];

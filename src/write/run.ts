@@ -1,4 +1,4 @@
-/** What the parts of one write share: the store, the patience with it, the counts, and what ends it. */
+/** Shared state of one write: the store, the retry policy, the counts, and the abort signal. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { describeFault, excerpt, Fault } from '../core/fault.ts';
 import { checkCounts } from '../core/limits.ts';
@@ -16,14 +16,14 @@ export interface WriteRun {
   readonly target: GraphTarget;
   readonly request: Omit<WriteRequest, 'target'>;
   readonly inputs: readonly WriteInput[];
-  /** Ends everything; its reason is the fault of the run. */
+  /** Ends the run; its reason is the fault of the run. */
   readonly signal: AbortSignal;
   readonly retryPolicy: RetryPolicy;
   readonly sizer: BatchSizer;
   readonly checkpoints: CheckpointTracker;
-  /** Where this attempt begins; undefined: at the beginning. */
+  /** The position at which this attempt starts; undefined: the beginning. */
   readonly resume: WritePosition | undefined;
-  /** A batch is cut before it takes more memory than this. */
+  /** Maximum memory of a batch. */
   readonly batchBytes: number;
   readonly counts: { statements: number; bytesRead: number; bytesSpilled: number; rejected: number };
   readonly warnings: string[];

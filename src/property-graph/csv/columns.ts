@@ -1,14 +1,14 @@
-/** The columns that a file of nodes needs, and the characters that may stand between its values: known when the last node is. */
+/** The columns of a node file and the possible separators between its values. They are known only after the last node. */
 import { Fault } from '../../core/fault.ts';
 import type { NodeElement } from '../elements.ts';
 import { GRAPH } from '../names.ts';
 import { type PropertyValue, textOf, valuesOf } from '../values.ts';
 import type { ColumnType, CsvColumn, CsvFormat, Delimiters } from './format.ts';
 
-/** With more, a file would hold hardly anything but delimiters. */
+/** With more columns, a file would consist mostly of delimiters. */
 const MAX_COLUMNS = 10_000;
 
-/** A node as texts, in which the files of the two passes agree. Plain data: a line of JSON. */
+/** A node as texts, the same in both passes. Plain data: one line of JSON. */
 export type PlainNode = readonly [
   iri: string,
   labels: readonly string[],
@@ -16,13 +16,11 @@ export type PlainNode = readonly [
 ];
 
 export interface CsvColumns {
-  /**
-   * @throws Fault limit/exceeded — more different properties than a header line should have
-   */
+  /** @throws Fault limit/exceeded — more distinct properties than a header line should have */
   add(node: NodeElement, labels: readonly string[]): PlainNode;
-  /** In the order in which they were first met. */
+  /** In the order of first occurrence. */
   columns(): readonly CsvColumn[];
-  /** @throws Fault sink/failed — the values hold every character that the product could be told to use */
+  /** @throws Fault sink/failed — the values contain every separator that the product supports */
   delimiters(): Delimiters;
 }
 
@@ -30,15 +28,15 @@ interface Column {
   readonly position: number;
   type: ColumnType;
   list: boolean;
-  /** Integers alone that a float holds as well, and floats: the column may be one of floats. */
+  /** Only floats, and integers that a float can represent: the column may be a float column. */
   numeric: boolean;
-  /** Met by its values. */
+  /** Occurring in its values. */
   readonly held: Set<string>;
 }
 
 export function csvColumns(format: CsvFormat): CsvColumns {
   const columns = new Map<string, Column>();
-  /** Of those characters between which there is a choice, the ones that values hold. */
+  /** The candidate separators that occur in values. */
   const cells = new Set<string>();
   const meetCell = meeting(format.cellDelimiters);
   const meetList = meeting(format.listDelimiters);
@@ -113,13 +111,13 @@ function plainType(value: PropertyValue): ColumnType {
 const isNumeric = (value: PropertyValue): boolean =>
   typeof value === 'number' || (typeof value === 'bigint' && Number.isSafeInteger(Number(value)));
 
-/** As within a list (`combine`): integers beside floats are floats where nothing is lost, any other mixture is text. */
+/** As within a list (`combine`): integers with floats become floats if nothing is lost; any other mixture becomes text. */
 function mixed(column: Column, type: ColumnType, value: PropertyValue): ColumnType {
   const numbers = [column.type, type].every((one) => one === 'integer' || one === 'float');
   return numbers && column.numeric && isNumeric(value) ? 'float' : 'string';
 }
 
-/** Notes which of the characters a text holds. Where there is no choice, the format has an escape. */
+/** Records which of the characters occur in a text. If there is no choice of separator, the format has an escape. */
 function meeting(candidates: readonly string[]): (text: string, held: Set<string>) => void {
   if (candidates.length === 1) return () => undefined;
   const any = new RegExp(`[${candidates.map((one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}]`);

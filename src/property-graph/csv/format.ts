@@ -1,13 +1,13 @@
 /**
- * Nodes and edges as CSV: what each product wants in header lines, types, quotes and lists. One row a product.
+ * Nodes and edges as CSV: the header lines, types, quoting and lists of each product. One row per product.
  *
- * - `neo4j`: `neo4j-admin database import` of Neo4j 5.26 (Operations Manual, Import header format). Its lists know no escape, so the array
- *   delimiter is one that no element holds; `;`, its default, wherever that can be. Line feeds in a cell need `--multiline-fields=true`.
+ * - `neo4j`: `neo4j-admin database import` of Neo4j 5.26 (Operations Manual, Import header format). Its lists have no escape, so the array
+ * delimiter is a character that no element contains; `;`, its default, if possible. Line feeds in a cell need `--multiline-fields=true`.
  * - `neptune`: Gremlin load data format (Amazon Neptune User Guide, as of 2026): RFC 4180, `\;` within lists, `\:` within names.
  * - `tigergraph`: files for `LOAD … USING HEADER="true", SEPARATOR="\t"` (TigerGraph 3.9, GSQL Language Reference, Creating a Loading Job).
- *   Its loader has no escape within quotes, so nothing is quoted: the separator is one that no value holds, and a line break becomes a space.
- *   A vertex has one type: a node with several labels is a row for each.
- * - `default`: RFC 4180, a type behind every property name; within lists `\;` and `\\`.
+ * Its loader has no escape within quotes, so nothing is quoted: the separator is a character that no value contains, and a line break
+ * becomes a space. A vertex has one type: a node with several labels has one row for each.
+ * - `default`: RFC 4180, with a type after every property name; within lists `\;` and `\\`.
  *
  * @see https://neo4j.com/docs/operations-manual/5/tools/neo4j-admin/neo4j-admin-import/
  * @see https://docs.aws.amazon.com/neptune/latest/userguide/bulk-load-tutorial-format-gremlin.html
@@ -21,7 +21,7 @@ import type { TemporalKind } from '../temporal.ts';
 
 export type ColumnType = 'string' | 'integer' | 'float' | 'boolean' | TemporalKind;
 
-/** What stands between cells, and between the elements of a list: one character each. */
+/** The separators between cells and between list elements: one character each. */
 export interface Delimiters {
   readonly cell: string;
   readonly list: string;
@@ -36,30 +36,30 @@ export interface CsvColumn {
 }
 
 export interface CsvFormat {
-  /** The best first. Where there are several, that one is taken that no value holds. */
+  /** Candidates, best first. The first one that no value contains is used. */
   readonly cellDelimiters: readonly string[];
   readonly listDelimiters: readonly string[];
-  /** Cells of the header line before those of the properties. */
+  /** Header cells before those of the properties. */
   readonly nodes: readonly string[];
   readonly edges: readonly string[];
-  /** The product's name of a type; one that it does not have is `string`. */
+  /** The product's name of a type; unsupported types are `string`. */
   readonly types: Partial<Readonly<Record<ColumnType, string>>>;
-  /** Whether the product takes a value of that type in this form; else it is a string. */
+  /** Whether the product accepts a value of that type in this form; otherwise it is a string. */
   fits?(type: ColumnType, text: string): boolean;
-  /** The property's name as the header may have it. */
+  /** The property's name as it may occur in the header. */
   name(name: string): string;
   property(name: string, type: string, list: boolean): string;
-  /** Further cells of the header line that tell a reader what to expect; rows leave them empty. */
+  /** Additional header cells with instructions for the reader; they are empty in all rows. */
   remarks?(delimiters: Delimiters): readonly string[];
-  /** Makes a cell of a text, which may be empty. */
+  /** Writes a text, which may be empty, as a cell. */
   cell(text: string): string;
-  /** Whether `cell` cannot hold the text as it is. */
+  /** Whether `cell` must change the text. */
   alters?(text: string): boolean;
-  /** The text of a value that its column holds as `type`. */
+  /** The text of a value in a column of `type`. */
   text?(text: string, type: ColumnType): string;
-  /** Elements as one text, at least one; undefined: the product cannot hold them. */
+  /** At least one element as one text; undefined: the product cannot represent them. */
   list(elements: readonly string[], delimiter: string): string | undefined;
-  /** The first cells of the rows of a node, whose labels begin with `Resource`. */
+  /** The first cells of a node's rows; its labels begin with `Resource`. */
   node(iri: string, labels: readonly string[], delimiter: string): readonly (readonly string[])[];
   edge(edge: EdgeElement): readonly string[];
 }
@@ -90,24 +90,24 @@ const NEO4J_TYPES: Readonly<Record<ColumnType, string>> = {
   duration: 'duration',
 };
 
-/** Characters of ASCII of which texts hardly ever hold all. */
+/** ASCII characters of which texts rarely contain all. */
 const RARE = ['\x1f', '\x1e', '\x1d', '\x1c', '\x10', '\x11', '\x12', '\x13'];
 
 const MUST_BE_QUOTED = /^$|[",\r\n]|^\s|\s$/;
 
-/** A cell of RFC 4180. Empty text is quoted: a cell without anything is a value that is not there. */
+/** An RFC 4180 cell. Empty text is quoted, because an empty cell means a missing value. */
 const quoted = (text: string): string => (MUST_BE_QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
 const percent = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
 
 const edgeCells = ({ from, to, type, graph }: EdgeElement): readonly string[] => [from, to, type, graph];
 
-/** How the header of `neo4j` says that the array delimiter is not `;`: in a column that the import ignores. */
+/** The `neo4j` header announces an array delimiter other than `;` in a column that the import ignores. */
 export const ARRAY_DELIMITER = /^array-delimiter=U\+([0-9A-F]{4}):IGNORE$/;
 const arrayDelimiter = (delimiter: string): string =>
   `array-delimiter=U+${delimiter.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}:IGNORE`;
 
-/** 128 bits: the same edge has the same id in every file. */
+/** 128 bits: an edge has the same id in every file. */
 const edgeId = (cells: readonly string[]): string => createHash('sha256').update(cells.join('\n')).digest('hex').slice(0, 32);
 
 export const CSV_FORMATS: Readonly<Record<GraphHeader, CsvFormat>> = {
@@ -130,14 +130,14 @@ export const CSV_FORMATS: Readonly<Record<GraphHeader, CsvFormat>> = {
     nodes: [`${KEY}:ID`, ':LABEL'],
     edges: [':START_ID', ':END_ID', ':TYPE', `${GRAPH}:string`],
     types: NEO4J_TYPES,
-    // An ID group begins with a parenthesis, options of a type with a brace.
+    // A parenthesis begins an ID group, a brace the options of a type.
     name: (name) => name.replace(/[(){}]/g, percent),
     property: (name, type, list) => `${name}:${type}${list ? '[]' : ''}`,
     remarks: ({ list }) => (list === ';' ? [] : [arrayDelimiter(list)]),
     cell: quoted,
     // Years of more than four digits have a sign.
     text: (text, type) => (type === 'date' || type === 'dateTime' || type === 'localDateTime' ? text.replace(/^(?=\d{5})/, '+') : text),
-    // A cell of an empty text is no list.
+    // A cell with empty text is not a list.
     list: (elements, delimiter) => (elements.length === 1 && elements[0] === '' ? undefined : elements.join(delimiter)),
     node: (iri, labels, delimiter) => [[iri, labels.join(delimiter)]],
     edge: edgeCells,
@@ -172,7 +172,7 @@ export const CSV_FORMATS: Readonly<Record<GraphHeader, CsvFormat>> = {
   },
 };
 
-/** A backslash at the end of an element would escape the delimiter behind it, so that element stands last. */
+/** A backslash at the end of an element would escape the following delimiter, so that element goes last. */
 function neptuneList(elements: readonly string[], delimiter: string): string | undefined {
   const last = elements.filter((element) => element.endsWith('\\'));
   if (last.length > 1) return undefined;

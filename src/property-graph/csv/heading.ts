@@ -1,4 +1,4 @@
-/** What the header line of a file of nodes or edges says of its columns. */
+/** Parses the header line of a node or edge file. */
 import { excerpt, Fault } from '../../core/fault.ts';
 import { fromBytes } from '../../core/text.ts';
 import { GRAPH, KEY } from '../names.ts';
@@ -10,7 +10,7 @@ export interface HeadedColumn {
   /** The cell of the header line, in characters. */
   readonly header: string;
   readonly role: 'key' | 'labels' | 'property' | 'from' | 'to' | 'type' | 'graph';
-  /** Of a property. */
+  /** For a property. */
   readonly name: string;
   readonly type: HeadedType;
   readonly list: boolean;
@@ -18,20 +18,20 @@ export interface HeadedColumn {
 
 export interface CsvHeading {
   readonly kind: 'nodes' | 'edges';
-  /** Those that are read. */
+  /** The columns that are read. */
   readonly columns: readonly HeadedColumn[];
   /** Between the elements of a list. */
   readonly list: string;
-  /** Elements hold it behind a backslash. */
+  /** Elements escape it with a backslash. */
   readonly escapes: boolean;
 }
 
 const MAX_HEADER_BYTES = 1 << 22;
 
 /**
- * Reads as far as the first line; `bytes` of the result are all of the input.
+ * Reads up to the end of the first line; `bytes` of the result are the whole input.
  *
- * @throws Fault source/type — a file of neither nodes nor edges, or one that only another product reads
+ * @throws Fault source/type — neither a node nor an edge file, or one in another product's format
  */
 export async function graphCsvHeading(
   bytes: AsyncIterable<Uint8Array>,
@@ -79,7 +79,7 @@ async function* rejoin(
 
 const CELL = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|\r|$)/y;
 
-/** Cells of the first line; undefined: it does not end in `text`. */
+/** Cells of the first line; undefined: `text` does not contain its end. */
 function firstLine(text: string, isWhole: boolean): readonly string[] | undefined {
   const cells: string[] = [];
   for (CELL.lastIndex = text.startsWith('\ufeff') ? 1 : 0; ; ) {
@@ -149,7 +149,7 @@ function neo4jHeading(line: readonly string[], input: string): CsvHeading | unde
   for (const header of line.filter((one) => !one.endsWith(':IGNORE'))) {
     const role = NEO4J_ROLES.find(([pattern]) => pattern.test(header))?.[1];
     if (role !== undefined && (role !== 'graph' || isEdges)) columns.push(plain(header, role));
-    // Relationships have no property but their graph here.
+    // Here relationships have no property except their graph.
     else if (!isEdges) columns.push(propertyOf(header, input));
     else throw unknownColumn(header, input);
   }
@@ -167,7 +167,7 @@ function neo4jHeading(line: readonly string[], input: string): CsvHeading | unde
 
 const plain = (header: string, role: HeadedColumn['role']): HeadedColumn => ({ header, role, name: '', type: 'string', list: false });
 
-/** `name:type`, `name:type[]`; a name alone is of text. */
+/** `name:type`, `name:type[]`; a name alone means text. */
 function propertyOf(header: string, input: string): HeadedColumn {
   const colon = header.lastIndexOf(':');
   if (colon === -1) return { header, role: 'property', name: header, type: 'string', list: false };

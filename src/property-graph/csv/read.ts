@@ -1,4 +1,4 @@
-/** Nodes and edges out of CSV files with the header lines `default` and `neo4j`, as `csv/write.ts` writes them. */
+/** Reads nodes and edges from CSV files with the headers `default` and `neo4j`, as written by `csv/write.ts`. */
 import { excerpt, Fault, type FaultPlace } from '../../core/fault.ts';
 import { fromBytes } from '../../core/text.ts';
 import type { Accessor } from '../../core/value.ts';
@@ -12,26 +12,26 @@ import { type CsvHeading, graphCsvHeading, type HeadedColumn, type HeadedType } 
 export interface GraphCsvReading {
   /** Redacted URL, for messages. */
   readonly input: string;
-  /** As of `readStatements`: keys `_:label` become the IRIs that it gives; undefined: they stay. */
+  /** As in `readStatements`: converts keys `_:label` to IRIs; undefined: they are kept. */
   readonly skolem: ((label: string) => string) | undefined;
   readonly maxRecordBytes: number;
   readonly signal: AbortSignal;
 }
 
 export interface ElementBlock extends Elements {
-  /** Rows before those of the block. */
+  /** Number of rows before the block. */
   readonly row: number;
-  /** Bytes of the input that were read until here. */
+  /** Bytes of the input read so far. */
   readonly bytes: number;
 }
 
 /**
  * The nodes or the edges of one file, a few hundred rows at a time.
  *
- * A list of one value is that value. A node without graphs is in the default graph. Closes `bytes`.
+ * A list with one value is that value. A node without graphs is in the default graph. Closes `bytes`.
  *
- * @throws Fault source/type — a header line of neither nodes nor edges
- * @throws Fault source/malformed — a cell that is no value of its column: row, column, value; limit/exceeded; run/cancelled
+ * @throws Fault source/type — the header is neither of nodes nor of edges
+ * @throws Fault source/malformed — a cell is not a value of its column: row, column, value; limit/exceeded; run/cancelled
  */
 export async function* readGraphCsv(
   bytes: AsyncIterable<Uint8Array>,
@@ -41,7 +41,7 @@ export async function* readGraphCsv(
   const iteration = { iterator: undefined, references: heading.columns.map(({ header }) => header), origin: reading.input };
   const scan = await openCsv(whole, [iteration], {
     name: reading.input,
-    // In the legacy dialect a cell without quotes and without text is none.
+    // In the legacy dialect an empty cell without quotes is a missing value.
     dialect: 'legacy',
     nulls: [],
     encoding: 'utf-8',
@@ -105,7 +105,7 @@ const optional = (columns: readonly HeadedColumn[], role: HeadedColumn['role'], 
   return column === undefined ? undefined : cells.get(column.header);
 };
 
-/** Of a column whose cells must hold something. */
+/** For a column whose cells must not be empty. */
 function keyReader(
   columns: readonly HeadedColumn[],
   role: HeadedColumn['role'],
@@ -125,7 +125,7 @@ function keyReader(
   };
 }
 
-/** Cuts a list at its delimiters. */
+/** Splits a list at its delimiters. */
 function splitter(delimiter: string, escapes: boolean): (text: string) => readonly string[] {
   if (!escapes) return (text) => text.split(delimiter);
   const element = /(?:[^\\;]|\\.)*/gsy;

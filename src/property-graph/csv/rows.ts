@@ -1,4 +1,4 @@
-/** Lines that wait for their turn: in memory while they are few, in a file when they are not. */
+/** Buffered lines: in memory while they are few, then in a file. */
 
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
@@ -11,15 +11,15 @@ const MEMORY_CHARACTERS = 1 << 22;
 const BATCH_CHARACTERS = 1 << 16;
 
 export interface WaitingLines {
-  /** Takes a line without its line feed. @throws Fault sink/failed */
+  /** Adds a line without its line feed. @throws Fault sink/failed */
   add(line: string): void | Promise<void>;
-  /** All lines in their order, in batches; after the last `add`. @throws Fault sink/failed */
+  /** All lines in order, in batches; call it after the last `add`. @throws Fault sink/failed */
   read(): AsyncGenerator<readonly string[], void, undefined>;
-  /** At any time, and more than once. */
+  /** May be called at any time, and more than once. */
   remove(): Promise<void>;
 }
 
-/** @param directory is made when it is needed, and is nobody else's */
+/** @param directory created when needed; used by nothing else */
 export function waitingLines(directory: string): WaitingLines {
   const path = join(directory, 'nodes');
   let lines: string[] = [];
@@ -61,7 +61,7 @@ export function waitingLines(directory: string): WaitingLines {
       }
       if (lines.length > 0) await flush();
       await writer.finish();
-      // Not by readline, which also ends lines at U+2028.
+      // Not with readline, which also ends lines at U+2028.
       let rest = '';
       for await (const piece of createReadStream(path, { encoding: 'utf8', highWaterMark: 1 << 18 })) {
         const whole = (rest + piece).split('\n');

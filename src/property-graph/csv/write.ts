@@ -1,9 +1,9 @@
 /**
- * Statements as two CSV files, of the nodes and of the edges of their property graph.
+ * Writes the property graph of statements as two CSV files, one of nodes and one of edges.
  *
- * The header line has a column for every property of any node, and a node's statements may lie far apart, so there are two passes: one over
- * the statements, grouped by subject, which writes the edges and finds the columns, and one over its nodes. Memory: that of the groups, and
- * one node.
+ * The header line has a column for every property of any node, and the statements of a node may be far apart, so there are two passes: one
+ * over the statements, grouped by subject, which writes the edges and collects the columns, and one over the nodes. Memory: that of the
+ * groups, and one node.
  */
 import { join } from 'node:path';
 import type { Fault } from '../../core/fault.ts';
@@ -22,7 +22,7 @@ import { CSV_FORMATS, type CsvFormat } from './format.ts';
 import { type WaitingLines, waitingLines } from './rows.ts';
 
 export interface GraphCsvOptions {
-  /** Of each product a header line; see `csv/format.ts`. */
+  /** The product whose header format is used; see `csv/format.ts`. */
   readonly header: GraphHeader;
   readonly propertyGraph: PropertyGraphOptions;
   /** Absolute path of the directory of the two files. */
@@ -31,13 +31,13 @@ export interface GraphCsvOptions {
   readonly name: string;
   /** See `FileSinkOptions`. */
   readonly attempt: string | number;
-  /** Nobody else's; made when it is needed, removed at the end. */
+  /** Used by nothing else; created when needed, removed at the end. */
   readonly spillDirectory: string;
   readonly memoryBudgetBytes: number;
   readonly signal: AbortSignal;
 }
 
-/** Complete files under their temporary names; whoever asked for them renames or removes them. */
+/** Complete files under their temporary names; the caller renames or removes them. */
 export interface GraphCsvFiles {
   readonly nodes: FinishedPart;
   readonly edges: FinishedPart;
@@ -45,13 +45,13 @@ export interface GraphCsvFiles {
 }
 
 /**
- * Writes the nodes and edges of N-Quads files, whose statements together are one graph.
+ * Writes the nodes and edges of N-Quads files, whose statements together form one graph.
  *
- * What is the object of an edge is a node, also where no statement is about it. Statements with terms that no store should get are left out,
- * and a warning says so, as it does of values that the product cannot hold. When it throws, no file is left.
+ * The object of an edge is a node, even if it is the subject of no statement. Statements with terms that must not be sent to a store, and
+ * values that the product cannot represent, are left out with a warning. On an error, no file remains.
  *
  * @param inputs paths or URLs
- * @throws Fault sink/failed; limit/exceeded — too many properties; the reason of `signal`; as `readStatements`
+ * @throws Fault sink/failed; limit/exceeded — too many properties; the reason of `signal`; those of `readStatements`
  */
 export async function writeGraphCsv(inputs: readonly string[], options: GraphCsvOptions): Promise<GraphCsvFiles> {
   const { header, spillDirectory, memoryBudgetBytes } = options;
@@ -86,11 +86,11 @@ export async function writeGraphCsv(inputs: readonly string[], options: GraphCsv
   }
 }
 
-/** An object of edges is among the subjects by a statement of this predicate, which no input can have. */
+/** Marks the object of an edge among the subjects: a statement with this predicate, which no input can contain. */
 const MENTIONED = '';
 const REMEMBERED = 20_000;
 
-/** Warnings of statements that are left out. */
+/** Number of warnings about statements that are left out. */
 async function group(inputs: readonly string[], groups: Groups, signal: AbortSignal): Promise<readonly string[]> {
   const remembered = new Set<string>();
   let rejected = 0;
@@ -129,7 +129,7 @@ async function firstPass(
   writeEdges: (edges: readonly EdgeElement[]) => void | Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  /** May have further statements in the next array. */
+  /** Further statements of it may follow in the next array. */
   let open: NodeElement | undefined;
   const settle = async (node: NodeElement): Promise<void> => {
     await waiting.add(JSON.stringify(columns.add(node, [BASE_LABEL, ...node.labels])));
@@ -151,7 +151,7 @@ async function firstPass(
   if (open !== undefined) await settle(open);
 }
 
-/** Subjects that are only mentioned are nodes of which nothing is said. */
+/** Subjects that are only objects of edges are nodes without properties. */
 function elements(statements: readonly Statement[], names: Names): { nodes: readonly NodeElement[]; edges: readonly EdgeElement[] } {
   const said = statements.filter(({ predicate }) => predicate !== MENTIONED);
   if (said.length === statements.length) return elementsOf(said, names);
@@ -163,7 +163,7 @@ function elements(statements: readonly Statement[], names: Names): { nodes: read
 }
 
 function edgeWriter(sink: FileSink, format: CsvFormat): (edges: readonly EdgeElement[]) => void | Promise<void> {
-  // Neither IRIs nor names hold what a delimiter may be where there is a choice.
+  // Neither IRIs nor names contain a candidate separator.
   const delimiter = format.cellDelimiters[0] as string;
   const row = (cells: readonly string[]): string => `${cells.map((text) => (text === '' ? '' : format.cell(text))).join(delimiter)}\n`;
   let text = row(format.edges);
@@ -175,7 +175,7 @@ function edgeWriter(sink: FileSink, format: CsvFormat): (edges: readonly EdgeEle
   };
 }
 
-/** What the product could not hold as it is. */
+/** Values that the product could not represent unchanged. */
 interface Losses {
   count: number;
   first: { readonly iri: string; readonly property: string } | undefined;
@@ -230,7 +230,7 @@ function nodeRows(columns: CsvColumns, format: CsvFormat, losses: Losses): { hea
   return { header, rows };
 }
 
-/** Names that a header line could not tell apart get a number. */
+/** Names that are equal in the header are numbered. */
 function unique(name: string, taken: Set<string>): string {
   let free = name;
   for (let i = 2; taken.has(free); i++) free = `${name}_${i}`;

@@ -1,5 +1,5 @@
 /**
- * Property graphs over Bolt as targets of the graph writer: Neo4j, and what speaks its protocol and language.
+ * Property graphs over Bolt as targets of the graph writer: Neo4j, and compatible servers.
  *
  * Each call is one transaction: nodes before relationships, both found by the key that `prepare` makes unique.
  */
@@ -14,13 +14,13 @@ import { productOf } from './cypher.ts';
 import { replaceGraphOver } from './graph.ts';
 import { insertElementsInto, insertInto, replaceIntoGraph } from './write.ts';
 
-/** An index of Neo4j takes no longer keys. */
+/** Maximum length of an index key in Neo4j. */
 const LONGEST_KEY_BYTES = 8_000;
 
 /**
- * Opens no connection yet.
+ * Does not connect yet.
  *
- * @throws Fault config/invalid — an endpoint that is none of Bolt, a certificate that cannot be read
+ * @throws Fault config/invalid — not a Bolt endpoint, or an unreadable certificate
  */
 export async function boltTarget(address: TargetAddress): Promise<PropertyGraphTarget> {
   const connection = await connectBolt(address);
@@ -69,7 +69,7 @@ function checkKeys(statements: readonly Statement[]): void {
 
 /** @throws Fault target/refused */
 function checkElementKeys({ nodes, edges }: Elements): void {
-  // A character is at most three bytes for each of its units.
+  // A UTF-16 code unit takes at most three bytes.
   for (const key of [...nodes.map(({ iri }) => iri), ...edges.flatMap(({ from, to }) => [from, to])])
     if (key.length * 3 > LONGEST_KEY_BYTES && Buffer.byteLength(key) > LONGEST_KEY_BYTES) throw tooLong(key, Buffer.byteLength(key));
 }

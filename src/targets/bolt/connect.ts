@@ -1,4 +1,4 @@
-/** The way to a property graph over Bolt: addresses, TLS, login, sessions with a time limit. */
+/** Connections over Bolt: addresses, TLS, login, sessions with a time limit. */
 import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,35 +10,35 @@ import { faultOfBolt, isLost } from './faults.ts';
 
 export type Parameters = Readonly<Record<string, unknown>>;
 
-/** What a transaction can do. Each call is a statement; its rows come all at once. */
+/** Executes statements in a transaction. Each call is one statement; its rows are returned together. */
 export interface Work {
   run(cypher: string, parameters?: Parameters): Promise<QueryResult>;
 }
 
 export interface BoltConnection {
-  /** What messages call the server. */
+  /** Name of the server in messages. */
   readonly name: string;
   /**
-   * Runs `work` in one transaction, which is committed when it resolves and rolled back when it throws. The limit of a request is that of
-   * all of it, of a `long` one that of each statement.
+   * Runs `work` in one transaction, which is committed when it resolves and rolled back when it throws. The request limit applies to the
+   * whole transaction, or with `long` to each statement.
    *
-   * @throws Fault as every method of `GraphTarget` does; the reason of `signal`
+   * @throws Fault those of `GraphTarget`; the reason of `signal`
    */
   transaction<T>(work: (transaction: Work) => Promise<T>, signal: AbortSignal, length?: 'long'): Promise<T>;
-  /** Runs a statement and takes back what it did: whether it may be run. */
+  /** Runs a statement and rolls it back, to check that it is allowed. */
   tryOut(cypher: string, signal: AbortSignal): Promise<void>;
-  /** A statement that must be alone: of the schema. */
+  /** Runs a schema statement, which must be alone in its transaction. */
   schema(cypher: string, signal: AbortSignal): Promise<void>;
-  /** What the server calls itself: `Neo4j/5.26.30`. */
+  /** Server agent: `Neo4j/5.26.30`. */
   agent(signal: AbortSignal): Promise<string>;
   close(): Promise<void>;
 }
 
-/** The server ends a transaction that takes too long by itself; one that hears nothing is left alone so much later. */
+/** The server ends a transaction that exceeds the limit; if it does not respond, the client gives up this much later. */
 const GRACE_MS = 1_000;
 const CLOSE_LIMIT_MS = 2_000;
 
-/** @throws Fault config/invalid — an endpoint that is none of Bolt, a certificate that cannot be read */
+/** @throws Fault config/invalid — not a Bolt endpoint, or an unreadable certificate */
 export async function connectBolt(address: TargetAddress): Promise<BoltConnection> {
   const name = redact(address.endpoint);
   const authorities = await authoritiesOf(address);
@@ -56,7 +56,7 @@ export async function connectBolt(address: TargetAddress): Promise<BoltConnectio
       try {
         return await work(await own.beginTransaction(length === 'long' ? { timeout: 0 } : timeout), clock);
       } finally {
-        // Takes back what was not committed.
+        // Rolls back what was not committed.
         await own.close().catch(unlessLost);
       }
     }, signal);
@@ -110,19 +110,19 @@ export async function connectBolt(address: TargetAddress): Promise<BoltConnectio
   };
 }
 
-/** A session that cannot say goodbye has said before why. */
+/** Errors when closing a session are ignored: the cause has been reported before. */
 function unlessLost(error: unknown): void {
   if (!isLost(error)) throw error;
 }
 
 interface Clock {
-  /** Nothing more is begun when the caller has gone. @throws TargetBusy */
+  /** Starts nothing more when the caller has gone. @throws TargetBusy */
   check(): void;
-  /** The limit begins again. */
+  /** Restarts the time limit. */
   renew(): void;
 }
 
-/** Ends the waiting when `signal` or the limit says so, even if the server says nothing; the work then stops at its next step. */
+/** Stops waiting when `signal` or the limit says so, even if the server does not respond; the work then stops at its next step. */
 function withinLimits<T>(work: (clock: Clock) => Promise<T>, name: string, limitMs: number, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     let isOver = false;
@@ -166,7 +166,7 @@ function openDriver(address: TargetAddress, authorities: string | undefined): Dr
   };
   const login = username === undefined ? undefined : neo4j.auth.basic(username, password ?? '');
   try {
-    // The driver takes certificates only where the scheme leaves them open.
+    // The driver accepts certificates only with schemes that do not determine encryption.
     return neo4j.driver(ownTrust ? endpoint.replace('+s://', '://') : endpoint, login, config);
   } catch (cause) {
     throw new Fault('config/invalid', `The endpoint ${redact(endpoint)} cannot be used: ${redact((cause as Error).message)}`, { cause });

@@ -1,7 +1,7 @@
-/** The statements of Cypher that the graph writer sends. Data goes as parameters; labels and types, which cannot, are quoted. */
+/** The Cypher statements of the graph writer. Data is sent as parameters; labels and types, which cannot be parameters, are quoted. */
 import { BASE_LABEL, GRAPH, KEY } from '../../property-graph/names.ts';
 
-/** What servers that speak Bolt do differently, by what they call themselves. The last one is for all others. */
+/** Differences between Bolt servers, by their agent name. The last row applies to all others. */
 const PRODUCTS: readonly { readonly agent: RegExp; readonly name: string; readonly constraint: readonly string[] }[] = [
   {
     agent: /memgraph/i,
@@ -22,23 +22,23 @@ const PRODUCTS: readonly { readonly agent: RegExp; readonly name: string; readon
   },
 ];
 
-/** @param agent what the server says of itself, `Neo4j/5.26.30` */
+/** @param agent of the server, `Neo4j/5.26.30` */
 export function productOf(agent: string): { readonly name: string; readonly constraint: readonly string[] } {
   const product = PRODUCTS.find((each) => each.agent.test(agent)) ?? (PRODUCTS.at(-1) as (typeof PRODUCTS)[number]);
   const version = /^neo4j\/([\w.-]+)$/i.exec(agent)?.[1];
   return { name: version === undefined ? agent || product.name : `${product.name} ${version}`, constraint: product.constraint };
 }
 
-/** A name as it may stand in a statement, whatever it holds. */
+/** Quotes a name for use in a statement. */
 export const quoted = (name: string): string => `\`${name.replaceAll('`', '``').replaceAll('\\u', '\\u005Cu')}\``;
 
 const labelsOf = (labels: readonly string[]): string => labels.map((label) => `:${quoted(label)}`).join('');
 
 /**
- * Rows `{iri, properties}`, sorted by key, and `$all`. Makes the nodes that are not there and fills those that have no statements. Each node
- * is locked in the order of the rows, so that two writers never wait for each other. Gives the other nodes with a row of properties, those
- * alone that differ from it unless `$all`; `linked` where relationships of the default graph leave one without `graph` that gets it;
- * `removed` where a neighbour has removed the node between the look and the lock, so that all must be done again.
+ * Rows `{iri, properties}`, sorted by key, and `$all`. Creates missing nodes and fills nodes without statements. Nodes are locked in row
+ * order, so that two writers never deadlock. Returns the other nodes of rows with properties, only those that differ from their row unless
+ * `$all`; `linked` if relationships of the default graph start at a node without `graph` that now gets one; `removed` if another
+ * transaction has removed the node between reading and locking, so that everything must be repeated.
  */
 export const MERGE_NODES = `
 UNWIND $rows AS row
@@ -52,7 +52,7 @@ WITH n, row, size, linked, bare
 WHERE size = 0 OR (row.properties IS NOT NULL AND NOT bare AND ($all OR properties(n) <> row.properties))
 RETURN row.iri AS iri, properties(n) AS properties, labels(n) AS labels, linked, size = 0 AS removed`;
 
-/** Rows `{iri, properties}`; null takes a property away. */
+/** Rows `{iri, properties}`; null removes a property. */
 export const CHANGE_NODES = `
 UNWIND $rows AS row
 MATCH (n:${BASE_LABEL} {${KEY}: row.iri})
@@ -66,7 +66,7 @@ MATCH (n:${BASE_LABEL} {${KEY}: key})
 ${verb} n${labelsOf(labels)}
 RETURN count(*) AS found`;
 
-/** Rows `{from, to}`, distinct, whose nodes are there and locked; `found` says of how many they were. */
+/** Distinct rows `{from, to}`, whose nodes exist and are locked; `found` is the number of rows with both nodes. */
 export const mergeEdges = (type: string): string => `
 UNWIND $rows AS row
 MATCH (a:${BASE_LABEL} {${KEY}: row.from})
@@ -75,7 +75,7 @@ WITH a, b, EXISTS { MATCH (a)-[r:${quoted(type)}]->(b) WHERE r.${GRAPH} IS NULL 
 FOREACH (_ IN CASE WHEN known THEN [] ELSE [1] END | CREATE (a)-[:${quoted(type)}]->(b))
 RETURN count(*) AS found`;
 
-/** The same for relationships of the graphs that the rows name. */
+/** The same for relationships of the named graphs in the rows. */
 export const mergeGraphEdges = (type: string): string => `
 UNWIND $rows AS row
 MATCH (a:${BASE_LABEL} {${KEY}: row.from})
@@ -83,14 +83,14 @@ MATCH (b:${BASE_LABEL} {${KEY}: row.to})
 MERGE (a)-[:${quoted(type)} {${GRAPH}: row.graph}]->(b)
 RETURN count(*) AS found`;
 
-/** That no statement is about the node `m`, which is locked. */
+/** Condition: no statement describes the node `m`, which is locked. */
 const IS_BARE = 'size(labels(m)) = 1 AND size(keys(m)) = 1 AND NOT EXISTS { (m)--() }';
 
-/** The same for statements that go on: with `kept`, `m` among them. */
+/** The same in the middle of a statement: with `kept`, `m` among them. */
 const deleteBare = (kept: string): string => `WITH ${kept}, ${IS_BARE} AS bare
 FOREACH (each IN CASE WHEN bare THEN [m] ELSE [] END | DELETE each)`;
 
-/** Nodes `m` that no statement is about go. The lock comes before the look. */
+/** Removes nodes `m` that no statement describes. Locks before reading. */
 const REMOVE_BARE = `
 SET m.${KEY} = m.${KEY}
 WITH m
@@ -98,8 +98,8 @@ WHERE ${IS_BARE}
 DELETE m`;
 
 /**
- * Rows `{number, iri, graph, types, keep}`: of the relationships that leave the node in the graph, those of the types (null: of all) go whose
- * `type\\nkey` is not to keep, and nodes that nothing is left of. `found` says of how many rows the nodes were there.
+ * Rows `{number, iri, graph, types, keep}`: removes the relationships that start at the node in the graph, have one of the types (null:
+ * any) and whose `type\\nkey` is not in `keep`, and nodes without any remaining statement. `found` is the number of rows whose node exists.
  */
 export const REMOVE_EDGES = `
 UNWIND $rows AS row
@@ -114,27 +114,27 @@ ${deleteBare('found, m')}
 RETURN max(found) AS found`;
 
 /**
- * That a node is in several graphs, `$graph` among them. An index finds lists by their range; every IRI begins with a letter. (Of a range
- * that is open to one side, Neo4j 5.26 says in a transaction that has changed such a list that its maximum is not defined yet.)
+ * Condition: a node is in several graphs, `$graph` among them. An index finds lists by range; every IRI begins with a letter. (For a
+ * half-open range, Neo4j 5.26 fails in a transaction that has changed such a list: the maximum is not defined yet.)
  */
 const SEVERAL = `n.${GRAPH} >= [''] AND n.${GRAPH} < ['~'] AND $graph IN ([] + n.${GRAPH})`;
 
-/** Of nodes that are subjects in the graph `$graph`. One index finds those of this graph alone and those of several. */
+/** For nodes that are subjects in the graph `$graph`. One index finds both those of this graph alone and those of several. */
 const inGraph = (graph: string): string =>
   graph === '' ? `MATCH (n:${BASE_LABEL})` : `MATCH (n:${BASE_LABEL}) WHERE n.${GRAPH} = $graph OR (${SEVERAL})`;
 
-/** Of nodes that are in no other graph; without `graph`, in the default graph. */
+/** For nodes that are in no other graph; without `graph`, in the default graph. */
 const alone = (graph: string): string =>
   graph === '' ? `MATCH (n:${BASE_LABEL}) WHERE n.${GRAPH} IS NULL` : `MATCH (n:${BASE_LABEL}) WHERE n.${GRAPH} = $graph`;
 
 /**
- * What becomes of nodes that have lost something. Bare ones go at once where the transaction ends there; otherwise their keys are given, for
- * `removeBare`: Neo4j 5.26 looks at each removed node again whenever the same transaction looks for a key.
+ * What happens to nodes that have lost something. Bare ones are removed at once if the transaction ends there; otherwise their keys are
+ * returned for `removeBare`, because Neo4j 5.26 examines each removed node again whenever the same transaction looks up a key.
  */
 const ENDINGS = { remove: REMOVE_BARE, tell: `\nRETURN m.${KEY} AS key` } as const;
 export type Ending = keyof typeof ENDINGS;
 
-/** `$keys`; `found` says how many of the nodes were there. */
+/** `$keys`; `found` is the number of existing nodes. */
 export const removeBare = `
 UNWIND $keys AS key
 MATCH (m:${BASE_LABEL} {${KEY}: key})
@@ -143,8 +143,8 @@ ${deleteBare('m')}
 RETURN count(*) AS found`;
 
 /**
- * Takes away what a graph is made of, `''` for the default graph: one after the other, with `$graph`, each `$limit` at a time until there is
- * nothing to do.
+ * Removes the content of a graph, `''` for the default graph: one statement after the other, with `$graph`, each `$limit` items at a time
+ * until nothing is left.
  */
 export const clearGraph = {
   edges: (graph: string, ending: Ending): string => `
@@ -156,11 +156,11 @@ DELETE r
 WITH collect(n) + collect(m) AS ends
 UNWIND ends AS m
 WITH DISTINCT m${ENDINGS[ending]}`,
-  /** Gives the sets of labels of nodes that are in this graph alone. */
+  /** Returns the label sets of nodes that are in this graph alone. */
   labelSets: (graph: string): string => `
 ${alone(graph)}
 RETURN DISTINCT labels(n) AS labels`,
-  /** `labels` of the nodes whose set of labels is `$labels`. */
+  /** Removes `labels` from the nodes whose label set is `$labels`. */
   labels: (graph: string, labels: readonly string[], ending: Ending): string => `
 ${alone(graph)} AND labels(n) = $labels
 WITH n AS m LIMIT $limit
@@ -175,7 +175,7 @@ SET m = {${KEY}: m.${KEY}}
 WITH collect(m) AS nodes
 UNWIND nodes AS m
 WITH m${ENDINGS[ending]}`,
-  /** Nodes that are in other graphs as well keep everything but the name of this one. */
+  /** Nodes that are also in other graphs lose only the name of this one. */
   shared: `
 MATCH (n:${BASE_LABEL})
 WHERE ${SEVERAL}
@@ -186,13 +186,13 @@ SET n.${GRAPH} = CASE WHEN rest = [''] THEN null WHEN size(rest) = 1 THEN rest[0
 const STAGED = '`Quadmill graph replacement`';
 
 /**
- * A replacement is a node without `part` and one for each part that it has been given; `$key` names it. `phase` says how far it is where
- * it is not done at once.
+ * A replacement is stored as a node without `part` and one node per part; `$key` identifies it. `phase` is its progress if it is not
+ * completed in one step.
  */
 export const staging = {
   begin: `CREATE (:${STAGED} {key: $key})`,
   add: `CREATE (:${STAGED} {key: $key, part: $part, text: $text})`,
-  /** One row while the replacement is neither done nor given up. */
+  /** Returns one row while the replacement is neither completed nor aborted. */
   phase: `MATCH (s:${STAGED} {key: $key}) WHERE s.part IS NULL RETURN s.phase AS phase`,
   enter: `MATCH (s:${STAGED} {key: $key}) WHERE s.part IS NULL SET s.phase = $phase`,
   parts: `MATCH (s:${STAGED} {key: $key}) WHERE s.part IS NOT NULL RETURN s.part AS part ORDER BY part`,

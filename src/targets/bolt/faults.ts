@@ -1,10 +1,10 @@
-/** Errors of a server that speaks Bolt, and of the way to it, in our words. */
+/** Maps errors of Bolt servers and of connections to faults. */
 import { Neo4jError } from 'neo4j-driver';
 import { Fault } from '../../core/fault.ts';
 import { redact } from '../../core/redact.ts';
 import { type TargetAddress, TargetBusy } from '../target.ts';
 
-/** Behind `Neo.ClientError.`; the longest beginning of a code that is here decides. What is not here is `refused`. */
+/** Codes after `Neo.ClientError.`; the longest matching prefix decides. Any other code is `refused`. */
 const CLIENT_ERRORS: Readonly<Record<string, 'credentials' | 'read-only' | 'busy' | 'missing'>> = {
   Security: 'credentials',
   'Security.Forbidden': 'read-only',
@@ -14,7 +14,7 @@ const CLIENT_ERRORS: Readonly<Record<string, 'credentials' | 'read-only' | 'busy
   'Statement.AccessMode': 'read-only',
   'Cluster.NotALeader': 'read-only',
   'Database.DatabaseNotFound': 'missing',
-  // A neighbour's transaction has removed a node without statements between two steps of ours.
+  // A concurrent transaction has removed a node without statements between two of our steps.
   'Statement.EntityNotFound': 'busy',
   'Transaction.TransactionTimedOut': 'busy',
   'Transaction.TransactionTimedOutClientConfiguration': 'busy',
@@ -23,21 +23,21 @@ const CLIENT_ERRORS: Readonly<Record<string, 'credentials' | 'read-only' | 'busy
   'Transaction.TransactionMarkedAsFailed': 'busy',
 };
 
-/** The server is not there any more, or never was. */
+/** The server is not reachable, or no longer. */
 export const isLost = (error: unknown): boolean =>
   error instanceof Neo4jError && (error.code === 'ServiceUnavailable' || error.code === 'SessionExpired');
 
 const OUT_OF_MEMORY =
   /^Neo\.TransientError\.General\.(?:MemoryPoolOutOfMemoryError|TransactionMemoryLimit|TransactionOutOfMemoryError|OutOfMemoryError)$/;
 
-/** The server has not the memory for a transaction of this size. */
+/** The server lacks the memory for a transaction of this size. */
 export const isOutOfMemory = (fault: unknown): boolean =>
   fault instanceof TargetBusy && fault.cause instanceof Neo4jError && OUT_OF_MEMORY.test(fault.cause.code);
 
 const REMOVED_MEANWHILE = /still has relationships/i;
 const TOO_LARGE = /too large to index/i;
 
-/** The fault that an error of the driver is; errors that are none of it stay what they are. */
+/** The fault for an error of the driver; other errors are returned unchanged. */
 export function faultOfBolt(
   error: unknown,
   name: string,

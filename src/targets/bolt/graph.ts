@@ -1,8 +1,8 @@
 /**
- * The replacement of a whole graph in a property graph.
+ * Replaces a whole graph in a property graph.
  *
- * Its statements wait in nodes of their own, out of sight of whoever asks for resources. `commit` exchanges the graph in one transaction; where
- * the server has not the memory for that, which is about 1 kB for each statement, in many, and meanwhile a reader sees a part of the graph.
+ * Its statements are staged in separate nodes that are not visible as resources. `commit` exchanges the graph in one transaction; if the
+ * server lacks the memory for that, about 1 kB per statement, in many, and readers see a partial graph meanwhile.
  */
 import { withLimit } from '../../core/abort.ts';
 import { fromBytes, toBytes } from '../../core/text.ts';
@@ -17,10 +17,10 @@ import { insertInto, writeAll } from './write.ts';
 const ABORT_MS = 30_000;
 
 /**
- * Relationships of the graph are replaced exactly, and so are the properties and labels of nodes that are in no other graph. Properties have
- * no graph of their own: a node that other graphs describe as well keeps what it has, and what is new is added.
+ * Relationships of the graph are replaced exactly, and so are the properties and labels of nodes that are in no other graph. Properties
+ * have no graph of their own: a node that other graphs also describe keeps what it has, and new values are added.
  *
- * @param check throws what makes statements refused
+ * @param check throws for refused statements
  */
 export async function replaceGraphOver(
   connection: BoltConnection,
@@ -57,7 +57,7 @@ interface Exchange {
   readonly signal: AbortSignal;
 }
 
-/** Begun again after a failure, it goes on where it was; after its end, there is nothing to do. */
+/** After a failure it continues where it stopped; after completion there is nothing to do. */
 async function exchange(context: Exchange): Promise<void> {
   const { connection, signal } = context;
   try {
@@ -69,10 +69,10 @@ async function exchange(context: Exchange): Promise<void> {
   await exchangeInSteps(context);
 }
 
-/** False: an earlier try has begun to do it in steps. */
+/** False: an earlier attempt has begun to commit in steps. */
 async function exchangeAtOnce(work: Work, { graph, key, names }: Exchange): Promise<boolean> {
   const { records } = await work.run(staging.phase, { key });
-  // An earlier try has done it, though its answer was lost.
+  // An earlier attempt has completed it, but its answer was lost.
   if (records.length === 0) return true;
   if (records[0]?.get('phase') !== null) return false;
   const touched = new Set<string>();

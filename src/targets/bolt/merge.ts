@@ -1,18 +1,18 @@
-/** What a node of the store must become, given what statements say about it. Pure. */
+/** Computes what a stored node must become, given new statements. Pure. */
 import type { NodeElement } from '../../property-graph/elements.ts';
 import { BASE_LABEL, GRAPH, KEY } from '../../property-graph/names.ts';
 import { combine, type Property, type PropertyValue } from '../../property-graph/values.ts';
 import { fromBolt, isSame, toBolt } from './values.ts';
 
-/** As the server gave it. */
+/** As returned by the server. */
 export interface StoredNode {
   readonly properties: Readonly<Record<string, unknown>>;
   readonly labels: readonly string[];
-  /** Relationships of the default graph leave it; asked for where statements of another graph come. */
+  /** Whether relationships of the default graph start at it; queried if statements of another graph are added. */
   readonly linked: boolean;
 }
 
-/** What changes: properties by name, null where one goes; labels that come and that go. */
+/** The changes: properties by name, null for removed ones; labels to add and to remove. */
 export interface NodeChange {
   readonly properties: Readonly<Record<string, unknown>>;
   readonly added: readonly string[];
@@ -20,15 +20,15 @@ export interface NodeChange {
 }
 
 /**
- * The property `graph` of a node that is the subject of statements in these graphs: absent for the default graph alone, otherwise an IRI,
- * or several, among which the default graph is the empty text.
+ * The property `graph` of a node that is the subject of statements in these graphs: absent for the default graph alone, otherwise one IRI
+ * or a list, in which the default graph is the empty text.
  */
 export function graphProperty(graphs: readonly string[]): string | readonly string[] | undefined {
   if (graphs.length === 0 || (graphs.length === 1 && graphs[0] === '')) return undefined;
   return graphs.length === 1 ? graphs[0] : [...graphs].sort();
 }
 
-/** All that a node without statements gets. */
+/** All properties of a node without statements. */
 export function newProperties({ iri, properties, graphs }: NodeElement): Readonly<Record<string, unknown>> {
   const all: Record<string, unknown> = { [KEY]: iri };
   for (const [name, property] of properties) all[name] = toBolt(property);
@@ -37,7 +37,7 @@ export function newProperties({ iri, properties, graphs }: NodeElement): Readonl
   return all;
 }
 
-/** The graphs whose statements a stored node has; it has nothing of the default graph when there is neither `graph` nor anything else. */
+/** The graphs that describe a stored node. A node with neither `graph` nor anything else is in no graph. */
 function storedGraphs({ properties, labels, linked }: StoredNode): readonly string[] {
   const graph = properties[GRAPH];
   if (graph !== undefined) return fromBolt(graph).map(String);
@@ -45,7 +45,7 @@ function storedGraphs({ properties, labels, linked }: StoredNode): readonly stri
   return isBare ? [] : [''];
 }
 
-/** Adds; takes nothing away. */
+/** Adds statements and removes nothing. */
 export function addTo(stored: StoredNode, node: NodeElement): NodeChange {
   const changes: Record<string, unknown> = {};
   for (const [name, property] of node.properties) {
@@ -72,8 +72,8 @@ function setGraph(changes: Record<string, unknown>, { properties }: StoredNode, 
 }
 
 /**
- * Replaces the properties that `names` name, each also with a language, and the labels where `withLabels`; what else the node has stays.
- * A property has no graph of its own: its values from other graphs go, too.
+ * Replaces the properties with `names`, including language variants, and the labels if `withLabels`; everything else is kept. A property
+ * has no graph of its own: its values from other graphs are removed as well.
  */
 export function replaceIn(stored: StoredNode, node: NodeElement, names: ReadonlySet<string>, withLabels: boolean): NodeChange {
   const changes: Record<string, unknown> = {};
@@ -84,9 +84,7 @@ export function replaceIn(stored: StoredNode, node: NodeElement, names: Readonly
   return { properties: changes, ...labelChange(stored, node, withLabels) };
 }
 
-/**
- * Leaves nothing but what `node` says; undefined: statements of other graphs are among what is there, which nobody can tell apart.
- */
+/** Keeps only what `node` contains; undefined: the node also has data of other graphs, which cannot be separated. */
 export function replaceWhole(stored: StoredNode, node: NodeElement): NodeChange | undefined {
   if (!storedGraphs(stored).every((graph) => node.graphs.includes(graph))) return undefined;
   const changes: Record<string, unknown> = {};

@@ -1,4 +1,4 @@
-/** Values of properties as the driver takes and gives them. */
+/** Property values in the driver's types. */
 import neo4j from 'neo4j-driver';
 import { type Temporal, temporal } from '../../property-graph/temporal.ts';
 import { type Property, type PropertyValue, valuesOf } from '../../property-graph/values.ts';
@@ -28,7 +28,7 @@ function temporalToBolt({ kind, fields }: Temporal): unknown {
   }
 }
 
-/** The values of a property that the server gave. Kinds that we do not write, such as points, are their text. */
+/** The values of a property from the server. Types that we do not write, such as points, are returned as text. */
 export function fromBolt(stored: unknown): readonly PropertyValue[] {
   return (Array.isArray(stored) ? stored : [stored]).map(valueFromBolt);
 }
@@ -39,7 +39,7 @@ function valueFromBolt(stored: unknown): PropertyValue {
   if (neo4j.isLocalDateTime(stored as object)) return fields('localDateTime', stored, DATE_TIME);
   if (neo4j.isDateTime(stored as object)) {
     const { timeZoneOffsetSeconds, timeZoneId } = stored as { timeZoneOffsetSeconds?: bigint; timeZoneId?: string };
-    // Ours have no names of zones.
+    // Values written by us have no zone names.
     if (timeZoneOffsetSeconds === undefined || timeZoneId !== undefined) return String(stored);
     return fields('dateTime', stored, [...DATE_TIME, 'timeZoneOffsetSeconds']);
   }
@@ -58,7 +58,7 @@ const fields = (kind: Temporal['kind'], stored: unknown, names: readonly string[
     names.map((name) => Number((stored as Readonly<Record<string, unknown>>)[name])),
   );
 
-/** The same values of the same types, in whatever order. */
+/** Whether both have the same values of the same types, in any order. */
 export function isSame(a: Property, stored: unknown): boolean {
   const [left, right] = [valuesOf(a), fromBolt(stored)];
   if (left.length !== right.length || Array.isArray(a) !== Array.isArray(stored)) return false;

@@ -1,4 +1,4 @@
-/** Statements into the nodes and relationships of a property graph, within one transaction. */
+/** Writes statements as nodes and relationships within one transaction. */
 import { excerpt } from '../../core/fault.ts';
 import type { Statement } from '../../nquads/statement.ts';
 import { type EdgeElement, type Elements, elementsOf, mergeNodes, type NodeElement, RDF_TYPE } from '../../property-graph/elements.ts';
@@ -8,22 +8,23 @@ import type { Work } from './connect.ts';
 import { CHANGE_NODES, changeLabels, MERGE_NODES, mergeEdges, mergeGraphEdges, REMOVE_EDGES } from './cypher.ts';
 import { addTo, type NodeChange, newProperties, replaceIn, replaceWhole, type StoredNode } from './merge.ts';
 
-/** Adds what is not there. */
+/** Adds what is missing. */
 export async function insertInto(work: Work, statements: readonly Statement[], names: Names): Promise<void> {
   await insertElementsInto(work, elementsOf(statements, names));
 }
 
-/** Adds what is not there. */
+/** Adds what is missing. */
 export async function insertElementsInto(work: Work, { nodes, edges }: Elements): Promise<void> {
   await writeNodes(work, nodes, edges, false, addTo);
   await writeEdges(work, edges);
 }
 
 /**
- * Replaces what `scope` says by the statements.
+ * Replaces the data in `scope` by the statements.
  *
- * Relationships are replaced in the graphs of the statements alone. Properties and labels have no graph, so those of a pair are replaced
- * whole; `subject` takes away all of a node that has statements of these graphs only, and of another one what `property` would.
+ * Relationships are replaced only in the graphs of the statements. Properties and labels have no graph, so those of a pair are replaced
+ * completely; `subject` removes everything of a node with statements in these graphs only, and of any other node what `property` would
+ * remove.
  */
 export async function replaceIntoGraph(
   work: Work,
@@ -42,7 +43,7 @@ export async function replaceIntoGraph(
   await writeAll(work, REMOVE_EDGES, { rows: obsolete(pairs, edges, scope) });
 }
 
-/** What a subject has statements with. */
+/** What the statements of a subject contain. */
 interface Pairs {
   readonly predicates: Set<string>;
   /** Names of predicates by graph. */
@@ -90,7 +91,7 @@ function obsolete(pairs: ReadonlyMap<string, Pairs>, edges: readonly EdgeElement
 
 type Change = (stored: StoredNode, node: NodeElement) => NodeChange;
 
-/** Nodes of subjects and of objects, locked in one order by all writers. `all`: nodes that seem as they should be are looked at, too. */
+/** Locks the nodes of subjects and objects, in the same order in all writers. `all`: also examines nodes that seem unchanged. */
 async function writeNodes(
   work: Work,
   nodes: readonly NodeElement[],
@@ -131,7 +132,7 @@ async function writeNodes(
   for (const { names, keys } of added.values()) await writeAll(work, changeLabels('SET', names), { keys });
 }
 
-/** Keys by a set of names, since a statement has its labels in its text. */
+/** Groups keys by a set of names, because a statement contains its labels in its text. */
 class Groups {
   readonly #groups = new Map<string, { readonly names: readonly string[]; readonly keys: string[] }>();
 
@@ -164,8 +165,8 @@ async function writeEdges(work: Work, edges: readonly EdgeElement[]): Promise<vo
 }
 
 /**
- * Runs a statement that gives as `found` how many rows of its one list it found nodes for. What the server does not find, though it was
- * merged just before, would vanish without a word.
+ * Runs a statement that returns as `found` for how many rows of its list it found the nodes. If the server does not find a node that was
+ * merged just before, data would be lost silently.
  *
  * @throws TargetBusy
  */

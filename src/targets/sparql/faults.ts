@@ -1,4 +1,4 @@
-/** What a store's answer, or the lack of one, means to a writer. */
+/** Maps a store's answers and connection errors to faults. */
 import { Fault } from '../../core/fault.ts';
 import { REASON_HEADER } from '../embedded/messages.ts';
 import { TargetBusy } from '../target.ts';
@@ -6,7 +6,7 @@ import type { HttpAnswer } from './http.ts';
 import type { SparqlProduct } from './products.ts';
 
 export interface AnswerContext {
-  /** What messages call the store. */
+  /** Name of the store in messages. */
   readonly name: string;
   /** Without login and query. */
   readonly url: string;
@@ -19,9 +19,9 @@ const READ_ONLY = /read[- ]?only|no operation for request/i;
 const CONFLICT = /deadlock|transaction.{0,40}conflict|concurrent ?modification|conflicting transaction|memory ?limit ?exceeded|SR172/i;
 
 /**
- * The fault that an answer is; undefined: the request succeeded.
+ * The fault for an answer; undefined: the request succeeded.
  *
- * 413 counts as a refusal, since parts of the statements may still be taken.
+ * 413 counts as a refusal, since parts of the statements may be accepted.
  */
 export function faultOfAnswer(answer: HttpAnswer, context: AnswerContext): Fault | undefined {
   const { status, text } = answer;
@@ -54,7 +54,7 @@ function credentials(name: string, reason: string): Fault {
   });
 }
 
-/** Of the embedded store alone: waiting gives it no memory. */
+/** Only from the embedded store: waiting does not help. */
 const full = (reason: string): Fault =>
   new Fault('store/full', reason, {
     hint: 'Write to a store that does not hold everything in memory (TRIPLESTORE_TYPE, TRIPLESTORE_ENDPOINT); of a service, raise EMBEDDED_MEMORY_MB, or set LOCAL_MESSAGES=false, so that output is not loaded by itself',
@@ -83,7 +83,7 @@ export function retryAfterMs(header: string | undefined, now = Date.now()): numb
 
 const REASON_CHARACTERS = 500;
 
-/** The first line of an answer that says something, without the tags of an HTML page. */
+/** The first meaningful line of an answer, without the tags of an HTML page. */
 export function reasonOf({ text, header }: HttpAnswer): string {
   if (text.includes(SHACL)) return textOfReport(text);
   const type = header('content-type') ?? '';
@@ -95,7 +95,7 @@ export function reasonOf({ text, header }: HttpAnswer): string {
   return line === undefined || line.length <= REASON_CHARACTERS ? (line ?? '') : `${line.slice(0, REASON_CHARACTERS)}…`;
 }
 
-/** Jetty writes the reason beside `MESSAGE:`, others into the title. */
+/** Jetty writes the reason next to `MESSAGE:`, others in the title. */
 function textOfPage(html: string): string {
   const strip = (part: string | undefined): string =>
     (part ?? '')
@@ -111,7 +111,7 @@ function textOfPage(html: string): string {
 
 const SHACL = 'http://www.w3.org/ns/shacl#';
 
-/** Of a validation report in N-Triples, as RDF4J and GraphDB send it, the first result. */
+/** The first result of a validation report in N-Triples, as sent by RDF4J and GraphDB. */
 function textOfReport(triples: string): string {
   const words = ['focusNode', 'resultPath', 'value', 'sourceConstraintComponent'].flatMap((name) => {
     const found = new RegExp(`<${SHACL}${name}> (.*) \\.`).exec(triples)?.[1];
@@ -120,7 +120,7 @@ function textOfReport(triples: string): string {
   return `A shape of the store (SHACL) is violated${words.length === 0 ? '' : `: ${words.join(', ')}`}`;
 }
 
-/** Neptune and Stardog: the sentence is one of these members. */
+/** Neptune and Stardog: the message is in one of these members. */
 function textOfJson(json: string): string {
   try {
     const parsed: unknown = JSON.parse(json);
@@ -128,7 +128,7 @@ function textOfJson(json: string): string {
     const { detailedMessage, message, detail } = parsed as Readonly<Record<string, unknown>>;
     return String(detailedMessage ?? message ?? detail ?? json);
   } catch {
-    // Cut off, or no JSON after all: the text itself is the best there is.
+    // Truncated, or not JSON: the text itself is the best information.
     return json;
   }
 }
@@ -148,7 +148,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 const TLS = /CERT|SSL|TLS|UNABLE_TO|ALTNAME|EPROTO/;
 
-/** The fault that an error of the connection is. */
+/** The fault for an error of the connection. */
 export function faultOfError(error: unknown, name: string): Fault {
   const { code = '', message } = error as NodeJS.ErrnoException;
   if (TLS.test(code))

@@ -1,12 +1,12 @@
-/** Who is writing, as HTTP says it. */
+/** HTTP authentication of the writer. */
 import { createHash, randomBytes } from 'node:crypto';
 
 export interface Login {
   /** The header `Authorization` of a request; undefined: none. */
   header(method: string, path: string): string | undefined;
-  /** Whether a header can only be made after the store has said how. */
+  /** Whether a header can be created only after a challenge of the store. */
   wantsChallenge(): boolean;
-  /** Takes what `WWW-Authenticate` says. True: the same request with a new header may be let in. */
+  /** Processes `WWW-Authenticate`. True: retry the request with a new header. */
   challenged(challenge: string | undefined): boolean;
 }
 
@@ -22,7 +22,7 @@ export function login(kind: 'basic' | 'digest' | 'none', credentials: Credential
   return kind === 'basic' ? basic(credentials) : digest(credentials);
 }
 
-/** Sent with the first request already: a store that answers 401 has by then read the body for nothing. @see RFC 7617 */
+/** Sent preemptively: a store that answers 401 has already read the body in vain. @see RFC 7617 */
 function basic({ username, password }: Credentials): Login {
   const header = `Basic ${Buffer.from(`${username}:${password}`, 'utf8').toString('base64')}`;
   return { header: () => header, wantsChallenge: () => false, challenged: () => false };
@@ -37,7 +37,7 @@ interface Challenge {
   readonly qop: boolean;
 }
 
-/** @see RFC 7616; `auth-int` and sessions are not needed by any product of the table */
+/** @see RFC 7616; no product in the table needs `auth-int` or sessions */
 function digest({ username, password }: Credentials): Login {
   let challenge: Challenge | undefined;
   let count = 0;
@@ -63,7 +63,7 @@ function digest({ username, password }: Credentials): Login {
     wantsChallenge: () => challenge === undefined,
     challenged(text) {
       const next = readChallenge(text);
-      // The same challenge again, not because it is old, says that the login is wrong.
+      // The same challenge again, unless it is stale, means that the login is wrong.
       const repeated = challenge !== undefined && !/\bstale\s*=\s*"?true/i.test(text ?? '') && next?.nonce === challenge.nonce;
       if (next === undefined || repeated) return false;
       challenge = next;

@@ -1,57 +1,57 @@
-/** How the products that speak SPARQL differ, as far as a writer meets it. Everything else in `sparql*.ts` is the same for all. */
+/** Differences between SPARQL products, as far as they matter for writing. Everything else in `targets/sparql` is common. */
 import { Fault } from '../../core/fault.ts';
 import type { BatchSizes, TargetType } from '../target.ts';
 
 export type SparqlType = Exclude<TargetType, 'neo4j'>;
 
-/** Where requests go. */
+/** URLs of requests. */
 export interface SparqlUrls {
   readonly query: string;
   readonly update: string;
-  /** Takes N-Quads by POST and adds them; undefined: the product has nothing of the kind, or not in one transaction. */
+  /** Adds N-Quads by POST; undefined: not supported, or not in one transaction. */
   readonly quads: string | undefined;
-  /** Says the version by GET, also without a login for data; undefined: it says none. */
+  /** Returns the version by GET, also without a login for data; undefined: not supported. */
   readonly version: string | undefined;
 }
 
 /**
- * What a product calls its default graph.
+ * How a product addresses its default graph.
  *
- * - `own`: patterns without GRAPH read it, templates without GRAPH write it. Where the server shows the union of all graphs in its place,
- *   patterns match too much, but templates delete from the default graph alone, so nothing else is lost.
+ * - `own`: patterns without GRAPH read it, templates without GRAPH write it. If the server shows the union of all graphs in its place,
+ * patterns match too much, but templates delete only from the default graph, so nothing else is lost.
  * - `nil`: templates without GRAPH would delete from every graph; this name in a template means the default graph alone.
- * - `named`: statements without a graph stand in the graph of this name.
+ * - `named`: statements without a graph are in the graph with this name.
  */
 export type DefaultGraph = { readonly kind: 'own' } | { readonly kind: 'nil' | 'named'; readonly iri: string };
 
 export interface SparqlProduct {
   readonly name: string;
-  /** What a user gives as the endpoint, for people. */
+  /** The form of the endpoint, for messages. */
   readonly endpoint: string;
   /** `endpoint`: absolute, http(s), without login, query or fragment, no slash at the end. */
   urls(endpoint: string): SparqlUrls;
   /** `none`: requests carry no login. */
   readonly login: 'basic' | 'digest' | 'none';
-  /** Statements that one INSERT DATA takes; undefined: as many as there are. */
+  /** Maximum number of statements per INSERT DATA; undefined: unlimited. */
   readonly mostInserted: number | undefined;
   readonly defaultGraph: DefaultGraph;
-  /** Whether `_:label` may stand in what is added. */
+  /** Whether added data may contain `_:label`. */
   readonly takesBlankNodes: boolean;
   /** Removes `.` and `..` from the paths of IRIs in SPARQL, though not in N-Quads. */
   readonly removesDotSegments: boolean;
-  /** Answers 500 to updates that it refuses. */
+  /** Answers 500 to refused updates. */
   readonly refusesBy500: boolean;
   /**
-   * How we know that the operations of one update request are one transaction. SPARQL 1.1 Update recommends it. Where it is not so, an
-   * interrupted request may leave a subject without its statements until it is repeated, which the writer does.
+   * Evidence that the operations of one update request form one transaction, as SPARQL 1.1 Update recommends. Otherwise an interrupted
+   * request may leave a subject without its statements until the writer repeats the request.
    */
   readonly atomic: 'tested' | 'not known';
   readonly sizes: BatchSizes;
-  /** What this row was read from, and whether tests run it. Nothing of the code reads it. */
+  /** Sources of this row, and whether tests run it. For readers only. */
   readonly source: string;
 }
 
-/** One endpoint for everything, or the place of updates beside that of queries: what the path ends with decides. */
+/** One endpoint for everything, or separate ones for updates and queries: the last path segment decides. */
 const siblings =
   (names: { readonly query: string; readonly update: string; readonly quads?: string }, base: 'alone' | 'under') =>
   (endpoint: string): Omit<SparqlUrls, 'version'> => {
@@ -72,7 +72,7 @@ function repository(endpoint: string): Omit<SparqlUrls, 'version'> {
   return { query: base, update: `${base}/statements`, quads: `${base}/statements` };
 }
 
-/** What stands before `/repositories/ID`. */
+/** The URL before `/repositories/ID`. */
 const server = (endpoint: string): string => endpoint.replace(/\/repositories\/.*$/, '');
 
 const origin = (endpoint: string): string => new URL(endpoint).origin;
@@ -80,7 +80,7 @@ const origin = (endpoint: string): string => new URL(endpoint).origin;
 const SMALL: BatchSizes = { first: 5_000, least: 100, most: 20_000, inFlight: 2 };
 const NIL = 'http://www.openrdf.org/schema/sesame#nil';
 
-/** The differences, one row a product. */
+/** The differences, one row per product. */
 export const SPARQL_PRODUCTS: Readonly<Record<SparqlType, SparqlProduct>> = {
   embedded: {
     name: 'Embedded store',
@@ -124,7 +124,7 @@ export const SPARQL_PRODUCTS: Readonly<Record<SparqlType, SparqlProduct>> = {
     removesDotSegments: true,
     refusesBy500: false,
     atomic: 'tested',
-    // The files of TDB2 grow with every transaction, so few and large ones; it has one writer at a time.
+    // TDB2 files grow with every transaction, so transactions are few and large; it has one writer at a time.
     sizes: { first: 20_000, least: 100, most: 100_000, inFlight: 2 },
     source: 'Apache Jena documentation, Fuseki and TDB2; tested with 5.6.0, TDB2 and memory',
   },
@@ -178,7 +178,7 @@ export const SPARQL_PRODUCTS: Readonly<Record<SparqlType, SparqlProduct>> = {
     urls: (endpoint) => ({ query: endpoint, update: endpoint, quads: undefined, version: undefined }),
     login: 'basic',
     mostInserted: undefined,
-    // Of a namespace in quads mode; one in triples mode has no graphs at all, and says so.
+    // For a namespace in quads mode; one in triples mode has no graphs, and reports that.
     defaultGraph: { kind: 'named', iri: 'http://www.bigdata.com/rdf#nullGraph' },
     takesBlankNodes: true,
     removesDotSegments: false,
@@ -212,9 +212,9 @@ export const SPARQL_PRODUCTS: Readonly<Record<SparqlType, SparqlProduct>> = {
       return { query: url, update: url, quads: undefined, version: undefined };
     },
     login: 'digest',
-    // From about 4,000 on it says SP030, memory exhausted.
+    // From about 4,000 on it reports SP030, memory exhausted.
     mostInserted: 2_000,
-    // It has no default graph; this is the name that its own client library gives to one.
+    // It has no default graph; its own client library uses this name for one.
     defaultGraph: { kind: 'named', iri: 'virt:DEFAULT' },
     takesBlankNodes: false,
     removesDotSegments: false,
@@ -227,16 +227,16 @@ export const SPARQL_PRODUCTS: Readonly<Record<SparqlType, SparqlProduct>> = {
 };
 
 export interface Endpoint {
-  /** As `SparqlProduct.urls` wants it. */
+  /** In the form that `SparqlProduct.urls` expects. */
   readonly base: string;
-  /** `?…` that all requests carry; may hold a secret. Empty: nothing. */
+  /** The query string `?…` of all requests; may contain a secret. Empty: none. */
   readonly search: string;
   /** Empty: none. */
   readonly username: string;
   readonly password: string;
 }
 
-/** @throws Fault config/invalid — it is no http(s) URL */
+/** @throws Fault config/invalid — not an http(s) URL */
 export function readEndpoint(type: SparqlType, endpoint: string): Endpoint {
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:'))
@@ -251,7 +251,7 @@ export function readEndpoint(type: SparqlType, endpoint: string): Endpoint {
   return { base: url.href.replace(/\/+$/, ''), search, username: decode(username), password: decode(password) };
 }
 
-/** Whoever writes `%` as it is means it so. */
+/** A literal `%` is intended. */
 function decode(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -1,8 +1,8 @@
 /**
- * Stores that speak SPARQL 1.1 as targets of the graph writer.
+ * SPARQL 1.1 stores as targets of the graph writer.
  *
- * Statements are added by one POST of N-Quads where the product takes that in one transaction, otherwise by INSERT DATA; everything else is
- * one update request. `sparql/products.ts` has the differences between the products.
+ * Statements are added by one POST of N-Quads if the product accepts that in one transaction, otherwise by INSERT DATA; everything else is
+ * one update request. `sparql/products.ts` has the differences between products.
  */
 
 import { readFile } from 'node:fs/promises';
@@ -26,14 +26,14 @@ import {
   stagingGraph,
 } from './update.ts';
 
-/** Without the charset RDF4J reads Latin-1. */
+/** Without the charset, RDF4J reads Latin-1. */
 const UPDATE = 'application/sparql-update; charset=utf-8';
 const QUADS = 'application/n-quads';
 
 /**
- * Opens no connection yet. A login in the endpoint's URL is taken where the address has none of its own.
+ * Does not connect yet. A login in the endpoint's URL is used if the address has none.
  *
- * @throws Fault target/unknown — the type speaks no SPARQL; config/invalid — endpoint, login or certificate cannot be used
+ * @throws Fault target/unknown — not a SPARQL product; config/invalid — unusable endpoint, login or certificate
  */
 export async function sparqlTarget(address: TargetAddress): Promise<GraphTarget> {
   const { type } = address;
@@ -73,7 +73,7 @@ async function readAuthorities(ca: string | undefined): Promise<string | undefin
   }
 }
 
-/** The requests that a store is asked, each checked. */
+/** The requests to a store, with checked answers. */
 interface Store {
   readonly name: string;
   readonly product: SparqlProduct;
@@ -81,7 +81,7 @@ interface Store {
   update(text: string, signal: AbortSignal): Promise<void>;
   /** Adds N-Quads. */
   add(lines: string, url: string, signal: AbortSignal): Promise<void>;
-  /** The answer as it is. */
+  /** The unchecked answer. */
   get(url: string, signal: AbortSignal): Promise<HttpAnswer>;
   close(): void;
 }
@@ -134,12 +134,12 @@ function target(store: Store): GraphTarget {
   };
 }
 
-/** How long a store that is left in the middle may take to clear what was staged. */
+/** Time limit for clearing staged data when a write is interrupted. */
 const ABORT_MS = 30_000;
 
 async function replaceGraph(store: Store, graph: string, key: string, signal: AbortSignal): Promise<GraphReplacement> {
   const { product, urls } = store;
-  // Both throw for a graph that cannot be named, before anything is filled.
+  // Both throw for a graph that cannot be named, before anything is staged.
   checkDotSegments(graphName(graph, product), product);
   const staging = stagingGraph(key);
   await store.update(dropped(staging), signal);
@@ -156,7 +156,7 @@ async function replaceGraph(store: Store, graph: string, key: string, signal: Ab
       try {
         await withLimit(ABORT_MS, (limit) => store.update(dropped(staging), limit));
       } catch (error) {
-        // What ended the replacement is the news; the next try of it, or of another one with this key, clears the graph first.
+        // The original error is reported; the next attempt with this key clears the graph first.
         if (!(error instanceof Fault) && !(error instanceof DOMException)) throw error;
       }
     },
@@ -166,7 +166,7 @@ async function replaceGraph(store: Store, graph: string, key: string, signal: Ab
 /** For the header `Server` alone. Without a query, a store that has the Graph Store Protocol at this URL answers with all its data. */
 const CHEAPEST_QUERY = '?query=ASK%7B%7D';
 
-/** The product as the server says it; the name alone where it says nothing or does not want to. */
+/** The product as the server names it; only the configured name if the server does not say. */
 async function version({ product, urls, get }: Store, signal: AbortSignal): Promise<string> {
   const answer = await get(urls.version ?? `${urls.query}${CHEAPEST_QUERY}`, signal);
   const server = answer.header('server');
@@ -175,7 +175,7 @@ async function version({ product, urls, get }: Store, signal: AbortSignal): Prom
   return server === undefined || /^jetty|^apache|^nginx/i.test(server) ? product.name : `${product.name} (${server.slice(0, 100)})`;
 }
 
-/** RDF4J says the number of its protocol, the others a JSON object. */
+/** RDF4J returns its protocol version, the others a JSON object. */
 function versionIn(text: string): string | undefined {
   if (/^\d+$/.test(text.trim())) return `(protocol ${text.trim()})`;
   return /"(?:version|productVersion|dbEngineVersion)"\s*:\s*"([^"]{1,50})"/.exec(text)?.[1];

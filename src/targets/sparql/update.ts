@@ -1,11 +1,11 @@
-/** The texts that are sent to a store: N-Quads and SPARQL Update. One-byte text of UTF-8, as the terms of `Statement` are. */
+/** Request bodies for stores: N-Quads and SPARQL Update. One-byte UTF-8 text, like the terms of `Statement`. */
 import { Fault } from '../../core/fault.ts';
 import { fromBytes } from '../../core/text.ts';
 import type { Statement } from '../../nquads/statement.ts';
 import type { UpdateScope } from '../target.ts';
 import type { SparqlProduct } from './products.ts';
 
-/** The lines of the statements. `graph` takes the place of each one's own. */
+/** The statements as lines. `graph` replaces the graph of each. */
 export function nquads(statements: readonly Statement[], graph?: string): string {
   const labels = new Map<string, string>();
   let lines = '';
@@ -17,9 +17,9 @@ export function nquads(statements: readonly Statement[], graph?: string): string
 }
 
 /**
- * INSERT DATA of the statements; several, with `;` between them, where the product takes only so many in one.
+ * INSERT DATA of the statements; several operations, separated by `;`, if the product limits their size.
  *
- * @throws Fault target/refused — SPARQL cannot say it
+ * @throws Fault target/refused — not expressible in SPARQL
  */
 export function insertData(statements: readonly Statement[], product: SparqlProduct, graph?: string): string {
   const most = product.mostInserted ?? statements.length;
@@ -56,7 +56,7 @@ function quadData(
   return open === '' ? text : `${text}}\n`;
 }
 
-/** Labels of N-Quads may hold colons, which neither SPARQL nor Jena's reader of N-Quads takes. */
+/** N-Quads labels may contain colons, which neither SPARQL nor Jena's N-Quads reader accepts. */
 function relabel(term: string, labels: Map<string, string>): string {
   if (!term.startsWith('_:')) return term;
   const known = labels.get(term);
@@ -93,16 +93,16 @@ export function checkDotSegments(term: string, { removesDotSegments, name }: Spa
 }
 
 /**
- * One request that leaves exactly `statements` of what the scope says: deletions of the named graphs and of the default graph, then the
- * insertion. Graphs, subjects and predicates stand in VALUES, which every product looks up in its indexes.
+ * One request that replaces the data in the scope by exactly `statements`: deletions from the named graphs and the default graph, then the
+ * insertion. Graphs, subjects and predicates are in VALUES, which every product looks up in its indexes.
  *
- * @throws Fault target/refused — SPARQL cannot say it
+ * @throws Fault target/refused — not expressible in SPARQL
  */
 export function replacement(statements: readonly Statement[], scope: Exclude<UpdateScope, 'graph'>, product: SparqlProduct): string {
   const named = new Set<string>();
   const unnamed = new Set<string>();
   for (const { subject, predicate, graph } of statements) {
-    // A blank node of the input is never one that the store has already.
+    // A blank node of the input is never equal to one in the store.
     if (subject.startsWith('_:')) continue;
     const name = graphName(graph, product);
     const key = scope === 'property' ? `${subject} ${predicate}` : subject;
@@ -119,22 +119,22 @@ export function replacement(statements: readonly Statement[], scope: Exclude<Upd
   return operations.join(' ;\n');
 }
 
-/** The template of all statements of the default graph alone. */
+/** The template for all statements of the default graph alone. */
 const ofDefaultGraph = ({ defaultGraph }: SparqlProduct): string =>
   defaultGraph.kind === 'own' ? '?s ?p ?o' : `GRAPH <${defaultGraph.iri}> { ?s ?p ?o }`;
 
-/** The graph that a replacement is filled in. */
+/** The graph in which a replacement is staged. */
 export const stagingGraph = (key: string): string => `<urn:quadmill:staging:${encodeURIComponent(key)}>`;
 
-/** Some statement of a graph, at most once. */
+/** At most one statement of a graph. */
 const anythingIn = (graph: string): string => `{ SELECT (1 AS ?there) WHERE { GRAPH ${graph} { ?s1 ?p1 ?o1 } } LIMIT 1 }`;
 
 /**
- * One request after which `graph` has what stood in `staging`, which is gone. Without `staging` nothing changes, so that it can be sent again
- * when nobody knows whether the first one was carried out.
+ * One request after which `graph` has the content of `staging`, which is removed. Without `staging` nothing changes, so the request can be
+ * repeated if it is unknown whether the first one was executed.
  *
- * Not MOVE: RDF4J empties the graph where there is nothing to move, and TDB2 (Jena 5.6.0) loses some seventy statements in MOVE, COPY and ADD
- * once something was deleted in the same transaction, because they change the index that they read.
+ * MOVE is not used: RDF4J empties the graph if there is nothing to move, and TDB2 (Jena 5.6.0) loses some seventy statements in MOVE, COPY
+ * and ADD after a deletion in the same transaction, because they change the index that they read.
  */
 export function exchange(graph: string, staging: string, product: SparqlProduct): string {
   const name = graphName(graph, product);
@@ -147,7 +147,7 @@ export function exchange(graph: string, staging: string, product: SparqlProduct)
   ].join(' ;\n');
 }
 
-/** `graph` becomes empty. */
+/** Clears `graph`. */
 export function emptied(graph: string, product: SparqlProduct): string {
   const name = graphName(graph, product);
   return `DROP SILENT ${name === '' ? 'DEFAULT' : `GRAPH ${name}`}`;
@@ -155,5 +155,5 @@ export function emptied(graph: string, product: SparqlProduct): string {
 
 export const dropped = (graph: string): string => `DROP SILENT GRAPH ${graph}`;
 
-/** Changes nothing, and is refused where nothing may be changed. */
+/** Changes nothing; refused where writing is not allowed. */
 export const NOTHING = 'INSERT DATA {}';
