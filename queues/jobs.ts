@@ -3,13 +3,14 @@
  *
  * - *run*: one request for work; its id is the announce job's id.
  * - *transform* (job): maps the inputs of a run to its parts; runs in a worker thread.
- * - *slice* (job): a share of a transform job over a large table or file; the transform job makes them, waits for them and publishes what they wrote.
+ * - *slice* (job): one slice of a transform job over a large table or file; the transform job creates the slices, waits for them and
+ *   publishes their output.
  * - *write* (job): writes the inputs of a run to the target graph database; runs in a worker thread.
  * - *announce* (job): parent of transform or write; computes the outcome of the run, once.
- * - *outbox* (job): the messages of one outcome, until the message queue has them.
- * - *outcome*: what is said of an ended run; HTTP body, message and run view are this one object.
+ * - *outbox* (job): the messages of one outcome, until the message queue has accepted them.
+ * - *outcome*: the result of an ended run; the HTTP body, the message and the run view are this one object.
  * - *part*: one output file. *manifest*: the list of a run's parts, written last.
- * - *attempt*: one start of a job; each writes under a name of its own.
+ * - *attempt*: one start of a job; each writes under its own temporary names.
  */
 import type { FaultData } from '../src/core/fault.ts';
 import type { RejectedStatement } from '../src/nquads/statement.ts';
@@ -27,11 +28,11 @@ export const SERVICES = {
 export type Service = keyof typeof SERVICES;
 export type Transformer = Exclude<Service, 'graph-writer'>;
 
-/** What an HTTP request or a message asks of a transformer, checked and with its configuration snapshot. */
+/** The validated request of an HTTP call or a message to a transformer, with its configuration snapshot. */
 export interface TransformRequest {
   readonly service: Transformer;
   readonly inputs: readonly InputBinding[];
-  /** URLs or paths of mapping files (a directory is already listed). */
+  /** URLs or paths of mapping files (directories are already listed). */
   readonly mappings: readonly string[];
   readonly run: Pick<
     RunRequest,
@@ -48,26 +49,29 @@ export interface TransformRequest {
     | 'rowsPerPart'
   >;
   /**
-   * SQL transformer: rows of a table from which on it is cut into slices; 0: never. The database and its password are no part of a
-   * job: the worker that takes it reads them from the configuration.
+   * SQL transformer: tables with at least this many rows are cut into slices; 0: never. Jobs contain neither the database nor its password:
+   * the worker reads them from the configuration.
    */
   readonly sliceRows: number;
-  /** Bytes of a file from which on it is cut into slices; 0 or undefined: never. */
+  /** Files of at least this many bytes are cut into slices; 0 or undefined: never. */
   readonly sliceBytes?: number;
   readonly output: {
     readonly directory: string;
     readonly format: OutputFormat;
-    /** Undefined: no files of nodes and edges. */
+    /** Undefined: no node and edge files. */
     readonly propertyGraph?: GraphFilesRequest | undefined;
   };
 }
 
-/** Nodes and edges as CSV beside the statements. */
+/** Node and edge files in CSV, written in addition to the statements. */
 export interface GraphFilesRequest extends PropertyGraphOptions {
   readonly header: GraphHeader;
 }
 
-/** What an HTTP request or a message asks of the graph writer. The target and its login are no part of a job: the worker that takes it reads them from the configuration. */
+/**
+ * The validated request of an HTTP call or a message to the graph writer. Jobs contain neither the target nor its login: the worker reads
+ * them from the configuration.
+ */
 export interface WriterRequest {
   readonly service: 'graph-writer';
   readonly inputs: readonly InputBinding[];
@@ -75,11 +79,11 @@ export interface WriterRequest {
     WriteRequest,
     'mode' | 'scope' | 'blankNodes' | 'skolemBase' | 'maxRejected' | 'patienceSeconds' | 'memoryBudgetBytes' | 'limits'
   >;
-  /** Where the file of rejected statements goes. */
+  /** Where the file of rejected statements is written. */
   readonly output: { readonly directory: string };
 }
 
-/** What a run is asked to do. */
+/** A run request of any service. */
 export type ServiceRequest = TransformRequest | WriterRequest;
 
 /** The message that started a run. */
@@ -87,23 +91,23 @@ export interface RunSource {
   readonly topic: string;
   readonly partition: number;
   readonly offset: string;
-  /** Base64. Undefined: it had none, or was long. */
+  /** Base64. Undefined: absent, or too long to carry. */
   readonly key?: string;
   readonly value?: string;
 }
 
-/** What every job of a run carries. */
+/** Fields of every job of a run. */
 interface RunMetadata {
   readonly runId: string;
   /** ISO 8601 with zone. */
   readonly submittedAt: string;
-  /** Tells requests with the same idempotency key apart: SHA-256 of what was asked. */
+  /** SHA-256 of the request: distinguishes requests with the same idempotency key. */
   readonly digest?: string;
-  /** Unique for each submission: whoever reads back its own ticket made the run. */
+  /** Unique for each submission: the caller that reads back its own ticket created the run. */
   readonly ticket?: string;
-  /** Undefined: a request or the schedule started it. */
+  /** Undefined: the run was started by an HTTP request or the schedule. */
   readonly source?: RunSource;
-  /** Set on a run that is to stop; its worker looks at it. */
+  /** Set when the run is cancelled; its worker polls it. */
   readonly cancelled?: boolean;
 }
 
@@ -111,18 +115,18 @@ export interface TransformPayload extends TransformRequest, RunMetadata {}
 export interface WritePayload extends WriterRequest, RunMetadata {}
 export type RunPayload = TransformPayload | WritePayload;
 
-/** Names of the queues; a run's jobs have the run's id in both. */
+/** Names of the queues. The jobs of a run have the run's id in each of them. */
 export const TRANSFORM_QUEUE = 'transform';
 export const WRITE_QUEUE = 'write';
 export const ANNOUNCE_QUEUE = 'announce';
-/** Jobs `<run id>-<time of submission>-<attempt of the transform job>-<index>`. */
+/** Job ids: `<run id>-<time of submission>-<attempt of the transform job>-<index>`. */
 export const SLICE_QUEUE = 'slice';
 /** One job for each tick of the schedule. */
 export const SCHEDULE_QUEUE = 'schedule';
-/** Jobs `<run id>-<kind of message>`. */
+/** Job ids: `<run id>-<kind of message>`. */
 export const OUTBOX_QUEUE = 'outbox';
 
-/** Every queue, and what its jobs are, in the order in which people look at them. */
+/** All queues with a description of their jobs, in the order of the dashboard. */
 export const QUEUES: Readonly<Record<string, string>> = {
   [ANNOUNCE_QUEUE]: 'Runs. A job waits here until its transform or write job has ended, and then says the outcome of the run.',
   [TRANSFORM_QUEUE]: 'The work of runs: each job maps the inputs of one run.',
@@ -131,34 +135,34 @@ export const QUEUES: Readonly<Record<string, string>> = {
   [SCHEDULE_QUEUE]: 'Ticks of the schedule of the SQL transformer.',
   [OUTBOX_QUEUE]: 'Messages of ended runs, until the message queue has them.',
 };
-/** Those whose jobs are runs or shares of runs. */
+/** Queues whose jobs are runs or slices of runs. */
 export const RUN_QUEUES: ReadonlySet<string> = new Set([ANNOUNCE_QUEUE, TRANSFORM_QUEUE, WRITE_QUEUE, SLICE_QUEUE]);
 
-/** Where the work of a service's runs waits. */
+/** The queue in which the work of a service's runs waits. */
 export const workQueueOf = (service: Service): string => (service === 'graph-writer' ? WRITE_QUEUE : TRANSFORM_QUEUE);
 
 export interface SlicePayload extends TransformPayload {
   readonly slice: RunSlice;
-  /** The start of the transform job that made it; once that has been started again, nobody wants it any more. */
+  /** The attempt of the transform job that created it. After a later attempt has started, the slice is obsolete. */
   readonly attempt: number;
 }
 
-/** What a slice job hands to the transform job that waits for it. */
+/** The result of a slice job, read by its transform job. */
 export interface SliceResult {
   readonly report: RunReport;
   /** In the output directory, in order. */
   readonly parts: readonly FinishedPart[];
-  /** Temporary name of the file of rejected records, where there is one. */
+  /** Temporary name of the file of rejected records; undefined: none was rejected. */
   readonly rejections: string | undefined;
   /** Messages of the first rejected records. */
   readonly rejected: readonly string[];
-  /** The subjects of its statements, where other slices could make the same ones. */
+  /** The subjects of its statements; only if other slices could produce the same statements. */
   readonly subjects?: SliceSubjects | undefined;
 }
 
 /** A file of hashes in the output directory (`SubjectFile`), under its temporary name. */
 export interface SliceSubjects {
-  /** Only slices with the same number have subjects in common; position in `plan.scans`. */
+  /** Position in `plan.scans`. Only slices with the same number can have subjects in common. */
   readonly scan: number;
   readonly file: string;
 }
@@ -168,43 +172,43 @@ export interface GraphFiles {
   readonly edges: PartFile;
 }
 
-/** What a transform job hands to announce. */
+/** The result of a transform job, read by announce. */
 export interface TransformResult {
   readonly report: RunReport;
   readonly parts: readonly PartFile[];
   /** URL of the manifest. */
   readonly manifest: string;
-  /** URL of the file of rejected records, where there is one. */
+  /** URL of the file of rejected records; undefined: none was rejected. */
   readonly rejections: string | undefined;
-  /** Nodes and edges as CSV, where they were asked for. */
+  /** Node and edge files in CSV, if requested. */
   readonly propertyGraph?: GraphFiles | undefined;
-  /** How many slices it was cut into; 1: none. */
+  /** Number of slices; 1: the run was not sliced. */
   readonly slices: number;
-  /** Milliseconds, from taken to done. */
+  /** Milliseconds from start to end of the attempt. */
   readonly milliseconds: number;
 }
 
-/** What a write job hands to announce. */
+/** The result of a write job, read by announce. */
 export interface WriteResult {
   readonly report: WriteReport;
-  /** URL of the file of rejected statements, where there is one. */
+  /** URL of the file of rejected statements; undefined: none was rejected. */
   readonly rejections: string | undefined;
-  /** The first of them. */
+  /** The first rejected statements. */
   readonly rejected: readonly RejectedStatement[];
-  /** Milliseconds, from taken to done. */
+  /** Milliseconds from start to end of the attempt. */
   readonly milliseconds: number;
 }
 
-/** How far a run has come; for the graph writer also from where another attempt goes on. */
+/** Progress of a run; for the graph writer also the position from which the next attempt resumes. */
 export interface RunProgress extends Progress {
-  /** Why nothing goes on for the moment: the target of the graph writer cannot be reached, or has no time. */
+  /** Why the run is waiting: the target of the graph writer is unreachable or overloaded. */
   readonly waiting?: string | undefined;
   readonly position?: WritePosition | undefined;
 }
 
-/** What every 200 body of `/process` says. @see decisions §2 */
+/** Fields of every 200 body of `/process`. @see decisions §2 */
 interface ReportBase {
-  /** Milliseconds, from taken to done. */
+  /** Milliseconds from start to end of the attempt. */
   readonly processingTime: number;
   readonly runId: string;
   readonly records: number;
@@ -215,42 +219,42 @@ interface ReportBase {
 
 /** 200 body of a transformer. */
 export interface SuccessReport extends ReportBase {
-  /** Not of the SQL transformer, which has no input files. */
+  /** Absent for the SQL transformer, which has no input files. */
   readonly input?: readonly string[];
   readonly successfulIterations: number;
   readonly failedIterations: number;
   readonly outputFileLocations: readonly string[];
-  /** Nodes, then edges; with PROPERTY_GRAPH_MODE. No part of `outputFileLocations`: who takes those takes statements. */
+  /** Node file, then edge file; only with PROPERTY_GRAPH_MODE. Not part of `outputFileLocations`, whose readers expect statements. */
   readonly propertyGraphFileLocations?: readonly string[];
   readonly mappingFiles: readonly string[];
 }
 
-/** 200 body of the graph writer: its processing report. `records` are statements of the input. */
+/** 200 body of the graph writer: its processing report. `records` counts statements of the input. */
 export interface WriterReport extends ReportBase {
   readonly input: readonly string[];
-  /** For a person, without passwords. */
+  /** Human-readable, without passwords. */
   readonly target: string;
   readonly mode: WriteMode;
   readonly quadsWritten: number;
   readonly batches: number;
-  /** The first rejected statements; all of them are in the file `rejections`. */
+  /** The first rejected statements; the file `rejections` has all of them. */
   readonly rejectedStatements: readonly RejectedStatement[];
   /** URL. */
   readonly rejections?: string;
 }
 
-/** 400 body of `/process` and dead-letter message, to the letter of the specification. */
+/** 400 body of `/process` and dead-letter message, exactly as the specification words it. */
 export interface FailureMessage {
   readonly name: string;
-  /** Local date-time, ISO 8601 with milliseconds, no zone. */
+  /** Local date-time, ISO 8601 with milliseconds, without zone. */
   readonly time: string;
   readonly type: string;
-  /** `Record '<input-file-url>' could not be processed due to: <reason>.`, without the URL where the SQL transformer says it. */
+  /** `Record '<input-file-url>' could not be processed due to: <reason>.`; the SQL transformer's text has no URL. */
   readonly error: string;
   readonly version: string;
-  /** URL of the failed input file; not of the SQL transformer. */
+  /** URL of the failed input file; absent for the SQL transformer. */
   readonly entity?: string;
-  /** Not of the graph writer. */
+  /** Absent for the graph writer. */
   readonly provenance?: string;
   readonly runId: string;
   readonly code: string;

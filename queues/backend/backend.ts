@@ -1,6 +1,6 @@
 /**
- * Opens the queue that the options name, and makes BullMQ's objects on it. Nothing outside `queues/backend` knows which
- * kind of queue it is, or touches its client library.
+ * Opens the queue that the options name and creates BullMQ's objects on it. Nothing outside `queues/backend` knows which kind of queue is
+ * in use or touches its client library.
  */
 import { join } from 'node:path';
 import { FlowProducer, type Processor, Queue, QueueEvents, Worker, type WorkerOptions } from 'bullmq';
@@ -21,28 +21,28 @@ import { watchSettings } from './settings.ts';
 export type { BackendKind } from './driver.ts';
 
 export interface BackendOptions {
-  /** `redis://…`, `postgres://…`, `embedded:`; undefined: a private redis-server when there is one, else embedded. */
+  /** `redis://…`, `postgres://…` or `embedded:`; undefined: a private redis-server if one is installed, else embedded. */
   readonly url: string | undefined;
-  /** Absolute path; queue files of a private or embedded queue lie here. */
+  /** Absolute path; the files of a private or embedded queue are stored here. */
   readonly directory: string;
   readonly prefix: string;
 }
 
 export interface WorkerSettings extends Partial<Omit<WorkerOptions, 'connection' | 'prefix' | 'maxStalledCount' | 'skipStalledCheck'>> {
-  /** How long its jobs wait after their worker was lost; undefined: not at all. However often that happens, they do not end by it. */
+  /** Backoff of its jobs after their worker was lost; undefined: none. A job does not fail because of this, however often it happens. */
   readonly stalledBackoff?: StalledBackoff;
 }
 
-/** Everything made here is closed by `close`, in the order: workers, listeners, producers, connections, private server. */
+/** `close` closes everything created here, in the order: workers, listeners, producers, connections, private server. */
 export interface QueueBackend {
   readonly kind: BackendKind;
-  /** For a person, without passwords. */
+  /** Human-readable, without passwords. */
   describe(): string;
-  /** The same object for the same name. */
+  /** Returns the same object for the same name. */
   queue<D = unknown, R = unknown>(name: string): Queue<D, R>;
-  /** Does not start by itself unless `settings.autorun` says so. */
+  /** Starts by itself only if `settings.autorun` is set. */
   worker<D = unknown, R = unknown>(name: string, process: Processor<D, R>, settings: WorkerSettings): Worker<D, R>;
-  /** Events from now on, without the gap that BullMQ leaves before the first one. */
+  /** Delivers events from now on, without the gap that BullMQ leaves before the first one. */
   queueEvents(name: string): Promise<QueueEvents>;
   flowProducer(): FlowProducer;
   readonly settings: SharedSettings;
@@ -52,7 +52,7 @@ export interface QueueBackend {
   close(): Promise<void>;
 }
 
-/** @throws Fault service/unavailable — it cannot be reached or is another process's; config/invalid — no such kind */
+/** @throws Fault service/unavailable — it cannot be reached, or another process has it; config/invalid — unknown kind of URL */
 export async function openBackend(options: BackendOptions, logger: Logger): Promise<QueueBackend> {
   return makeBackend(await openDriver(options, logger), options.prefix, logger);
 }
@@ -79,11 +79,11 @@ async function openDriver({ url, directory, prefix }: BackendOptions, logger: Lo
   });
 }
 
-/** As BullMQ's. */
+/** BullMQ's default. */
 const STALLED_MS = 30_000;
 
 interface Closable {
-  /** `force` is for workers only: without an answer of the queue. */
+  /** `force` applies to workers only: close without an answer of the queue. */
   close(force?: boolean): Promise<void>;
   on(event: 'error', listener: (error: Error) => void): unknown;
 }
@@ -101,10 +101,10 @@ function makeBackend(driver: Driver, prefix: string, logger: Logger): QueueBacke
     list.push(made);
     return made;
   };
-  // Not without a reader: what passes the trace on would be kept with every job.
+  // Only if traces are read: the trace context would be stored with every job.
   const telemetry = isTraced() ? { telemetry: new BullMQOtel({ tracerName: TRACER }) } : {};
-  // BullMQ's types tie each class to its Redis backend; the factory is what makes it another one.
-  // Its own reader of cron expressions refuses Quartz's seventh field.
+  // BullMQ's types tie each class to its Redis backend; the factory replaces the backend. `nextTick` replaces BullMQ's cron parser, which
+  // refuses Quartz's seventh field.
   const common = (role: 'producer' | 'consumer') => ({
     connection: driver.connection(role) as never,
     prefix,
@@ -130,7 +130,8 @@ function makeBackend(driver: Driver, prefix: string, logger: Logger): QueueBacke
       const { stalledBackoff = NO_BACKOFF, stalledInterval = STALLED_MS, ...rest } = settings;
       const options = { autorun: false, ...rest, skipStalledCheck: true, ...common('consumer') };
       const worker = track(opened.workers, new Worker<D, R>(name, process, options, factory), `worker ${name}`);
-      // A look is skipped when the one before is not quite an interval ago: at twice the pace there is one in every interval that was asked for.
+      // A check is skipped if the previous one was less than an interval ago. Checking twice per interval guarantees one check in every
+      // interval.
       watchStalledJobs(worker as unknown as Worker, driver.recoverStalled, stalledInterval / 2, stalledBackoff);
       return worker;
     },
@@ -166,7 +167,7 @@ function makeBackend(driver: Driver, prefix: string, logger: Logger): QueueBacke
 /**
  * Waits at most `waitMs` for an answer of the queue.
  *
- * @throws Fault service/unavailable — it took longer, or failed; `message` and the reason
+ * @throws Fault service/unavailable — it took longer or failed; the message is `message` and the reason
  */
 export async function within<T>(waitMs: number, answer: Promise<T>, message: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
@@ -194,10 +195,10 @@ async function responds(driver: Driver): Promise<boolean> {
   return answered;
 }
 
-/** BullMQ closes with the consent of the queue, and waits for one that is away without limit. */
+/** BullMQ asks the queue before it closes, and waits without limit for a queue that is away. */
 const CLOSE_MS = 2_000;
 
-/** Waits for `work`, but no longer than `waitMs`; whether it was done. Its failure counts as done. */
+/** Waits for `work`, but at most `waitMs`. Resolves to whether it settled; a rejection counts as settled. */
 export async function atMost(waitMs: number, work: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
@@ -214,7 +215,7 @@ export async function atMost(waitMs: number, work: Promise<unknown>): Promise<bo
 
 const REPEAT_MS = 10_000;
 
-/** Counts every error; logs the same one at most every ten seconds: a lost connection is one event, not hundreds. */
+/** Counts every error, but logs the same one at most every ten seconds: a lost connection causes hundreds of errors. */
 function throttledErrorLog(logger: Logger): (error: Error, what: string) => void {
   const last = new Map<string, number>();
   return (error, what) => {

@@ -1,4 +1,4 @@
-/** What each kind of queue offers to `queues/backend/backend.ts`. */
+/** What each kind of queue provides to `queues/backend/backend.ts`. */
 import type { BackendFactory } from 'bullmq';
 import type { FairQueueing } from './fair-queueing.ts';
 import type { RecoverStalledJobs } from './lost.ts';
@@ -11,16 +11,16 @@ export type ConnectionRole = 'producer' | 'consumer';
 
 export interface Driver {
   readonly kind: BackendKind;
-  /** For a person, without passwords. */
+  /** Human-readable, without passwords. */
   readonly description: string;
-  /** Makes BullMQ's own backend; undefined: BullMQ's default, Redis. */
+  /** Creates BullMQ's own backend; undefined: BullMQ's default, Redis. */
   readonly factory: BackendFactory<never, never> | undefined;
   /** BullMQ's `connection` option. */
   connection(role: ConnectionRole): unknown;
   readonly settings: SettingsStore;
   readonly fairQueueing: FairQueueing;
   readonly recoverStalled: RecoverStalledJobs;
-  /** Tells what happens on connections that none of BullMQ's objects listens to. Without a listener such an error would end the process. */
+  /** Reports errors of connections that none of BullMQ's objects listens to. Without a listener such an error would end the process. */
   onError(listener: (error: Error) => void): void;
   ping(): Promise<void>;
   close(): Promise<void>;

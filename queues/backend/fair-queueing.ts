@@ -1,11 +1,12 @@
 /**
- * Whose run is next: callers take turns, whatever number of runs each has waiting.
+ * Start-time fair queueing: callers share the workers fairly, however many runs each of them has waiting.
  *
- * Start-time fair queueing: a run gets as BullMQ priority its place in the row of its caller, the n-th waiting run the place n, and a
- * caller without waiting runs goes on where the queue is. The only state is the last place of each caller and where the queue is, kept beside
- * it, and forgotten when nothing waits, is delayed or goes on. A run that comes back keeps its place: it is next, and moves nothing back. A process that dies between taking a place and using it leaves a gap, and gaps harm nobody.
+ * Each run gets a start tag, which becomes its BullMQ priority: the n-th waiting run of a caller gets the tag n, and a caller without
+ * waiting runs continues at the queue's current tag. The state is the last tag of each caller and the current tag of the queue, stored by
+ * the backend and deleted once no run is waiting, delayed or active. A retried run keeps its tag: it runs next and does not set the current
+ * tag back. A process that dies between taking a tag and using it leaves a gap, which is harmless.
  *
- * Urgency comes before fairness: each has a band of priorities of its own.
+ * Urgency takes precedence over fairness: each urgency has its own band of priorities.
  *
  * @see P. Goyal, H. Vin, H. Cheng: Start-time Fair Queueing (SIGCOMM 1996)
  */
@@ -14,29 +15,35 @@
 export const URGENCY_LEVELS = 8;
 export const DEFAULT_URGENCY = 3;
 
-/** BullMQ's priorities go from 1 to 2^21. */
+/** BullMQ's priorities range from 1 to 2^21. */
 const BAND_WIDTH = 2 ** 21 / URGENCY_LEVELS;
 /**
- * Places lie the closer together the longer the queue has not been empty: half as far apart with each so many. So the band lasts for
- * 10^9 runs; at its end there is the order of submission, until the queue is empty.
+ * The distance between tags halves every `HALF_LIFE` tags while the queue is not empty, so the band is enough for 10^9 runs. After that,
+ * runs are taken in the order of submission until the queue is empty.
  */
 const HALF_LIFE = 16_384;
 
-/** A band of the priorities of a queue. */
+/** A range of the priorities of a queue. */
 export interface PriorityBand {
   readonly queue: string;
-  /** Priorities `above + 1` to `above + width`. */
+  /** The band has the priorities `offset + 1` to `offset + width`. */
   readonly offset: number;
   readonly width: number;
   readonly halfLife: number;
 }
 
-/** Kept by the backend of the queue. */
+/** Implemented by the backend of the queue. */
 export interface FairQueueing {
   /**
-   * The next place of a caller: that behind its last one, but not before where the queue is: the job which is next, unless that has come
-   * back from an earlier time. In an empty queue, where callers start anew, that behind the `pending` runs for which the caller has taken
-   * places and not used them yet. Without a caller, where the queue is. Places are at least 1, and not whole.
+   * Takes the next start tag of `caller` in `band`, and stores it as the caller's last tag.
+   *
+   * The tag is one step after the caller's last tag, but at least the current tag of the queue, which is that of the next waiting job and
+   * never decreases. In an empty queue all callers start again: the tag is `1 + pending`, where `pending` counts tags that the caller has
+   * taken and not used yet. Without a caller: the current tag of the queue, and nothing is stored for a caller.
+   *
+   * Tags are fractional and at least 1; `priorityOf` rounds them. Safe to call from several processes at once.
+   *
+   * @throws the error of the queue's client library when the queue is away
    */
   nextStartTag(band: PriorityBand, caller: string | undefined, pending?: number): Promise<number>;
 }
@@ -51,7 +58,7 @@ export const urgencyOf = (priority: number): number => Math.min(URGENCY_LEVELS -
 export const priorityOf = ({ offset, width }: PriorityBand, startTag: number): number =>
   offset + Math.min(width, Math.max(1, Math.round(startTag)));
 
-/** The priorities of neighbouring jobs of one caller, the first of which has `place`. */
+/** The priorities of `count` consecutive jobs of one caller, in order; the first has `startTag`. */
 export function prioritiesFrom(band: PriorityBand, startTag: number, count: number): readonly number[] {
   const priorities: number[] = [];
   for (let tag = startTag; priorities.length < count; tag += 2 ** (-tag / band.halfLife)) priorities.push(priorityOf(band, tag));

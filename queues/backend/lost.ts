@@ -1,13 +1,13 @@
 /**
- * Jobs whose worker was lost, and those whose wait is over.
+ * Recovers stalled jobs, whose worker was lost, and promotes delayed jobs that are due.
  *
- * BullMQ's own check puts a lost job ahead of everything that waits, so that a few runs that take their workers along are started again and
- * again while the others stand. Here a lost job goes back to its own place, after a pause that doubles with each loss; others go on meanwhile.
- * The same step promotes jobs whose wait is over: BullMQ does that when a worker asks for work, and workers without a free place ask for none.
+ * BullMQ's own check puts a stalled job ahead of all waiting jobs, so a few runs that kill their workers are restarted again and again
+ * while all others wait. Here a stalled job keeps its place in the order and waits for a backoff that doubles each time; others run
+ * meanwhile. The same step promotes due jobs: BullMQ does that when a worker asks for work, and a worker at full concurrency does not ask.
  */
 import type { Worker } from 'bullmq';
 
-/** How long a job waits after it was lost: `firstMs`, and each further time twice as long. */
+/** Backoff of a stalled job: `initialMs` after the first time, then doubled each time, at most `maxMs`. */
 export interface StalledBackoff {
   readonly initialMs: number;
   readonly maxMs: number;
@@ -16,16 +16,16 @@ export interface StalledBackoff {
 export const NO_BACKOFF: StalledBackoff = { initialMs: 0, maxMs: 0 };
 
 /**
- * Gives back what is active without a lock, now and when the last look was made, and promotes what is due. Does nothing when the last look,
- * whoever made it, is less than `intervalMs` ago. Resolves to the ids of the lost jobs.
+ * Returns jobs to the queue that were active without a lock both now and at the previous check, and promotes due jobs. Does nothing if any
+ * process checked less than `intervalMs` ago. Resolves to the ids of the stalled jobs.
  */
 export type RecoverStalledJobs = (queue: string, intervalMs: number, pause: StalledBackoff) => Promise<readonly string[]>;
 
-/** What the n-th loss of a job costs it, from 1. */
+/** Backoff in milliseconds after the n-th loss, n from 1. */
 export const backoffAfter = (losses: number, { initialMs, maxMs }: StalledBackoff): number =>
   Math.min(maxMs, initialMs * 2 ** (losses - 1));
 
-/** Looks while the worker takes jobs, and tells it what was lost, as its event `stalled`. Ends with the worker. */
+/** Checks while the worker takes jobs, and emits its event `stalled` for each recovered job. Stops when the worker closes. */
 export function watchStalledJobs(worker: Worker, recover: RecoverStalledJobs, intervalMs: number, backoff: StalledBackoff): void {
   let checking = false;
   const check = async (): Promise<void> => {
@@ -34,7 +34,7 @@ export function watchStalledJobs(worker: Worker, recover: RecoverStalledJobs, in
     try {
       for (const id of await recover(worker.name, intervalMs, backoff)) worker.emit('stalled', id, 'active');
     } catch (error) {
-      // As BullMQ tells what its own steps meet; the next round looks again.
+      // Reported as BullMQ reports its own errors; the next interval checks again.
       worker.emit('error', error as Error);
     } finally {
       checking = false;

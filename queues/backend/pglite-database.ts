@@ -1,4 +1,4 @@
-/** The database of the embedded queue: opened in little memory, and made first where there is none. */
+/** The database of the embedded queue: opened with little memory, and created first if it does not exist. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
@@ -9,20 +9,20 @@ import { setFlagsFromString } from 'node:v8';
 import type { PGlite } from '@electric-sql/pglite';
 
 /**
- * PostgreSQL's own figures are for servers: of 128 MB of buffers it touches every page when it starts. The rows of a queue are few, and
- * the system keeps their files in memory anyway.
+ * PostgreSQL's defaults are meant for servers: it touches every page of 128 MB of buffers at start. A queue has few rows, and the operating
+ * system caches their files anyway.
  */
 const SETTINGS = ['shared_buffers=8MB', 'wal_buffers=256kB'];
 
 const START = SETTINGS.flatMap((setting) => ['-c', setting]);
 
 /**
- * How much a function of WebAssembly has to execute, in bytes of its code, before V8 compiles it once more, for speed. By V8's own figure, a
- * tenth of this, a start compiles hundreds at once, which takes fifty megabytes that the process never gives back.
+ * How many bytes of its code a WebAssembly function must execute before V8 optimizes it. V8's default is a tenth of this and optimizes
+ * hundreds of functions at start, which takes fifty megabytes that the process never returns.
  */
 const HOT_BYTES = 20_000_000;
 
-/** The database in `directory`. The caller closes it, and is the only one who has it. */
+/** Opens the database in `directory`. The caller closes it and must be its only user. */
 export async function openDatabase(directory: string): Promise<PGlite> {
   if (!existsSync(directory)) await createDatabase(directory);
   setFlagsFromString(`--wasm-tiering-budget=${HOT_BYTES}`);
@@ -31,8 +31,8 @@ export async function openDatabase(directory: string): Promise<PGlite> {
 }
 
 /**
- * In a process of its own, with which the memory goes that `initdb` takes: hundreds of megabytes, which would stay with this one. It
- * appears by rename, so that an interruption leaves no half of a database.
+ * Created in a separate process, because `initdb` takes hundreds of megabytes that this process would keep. The directory appears by
+ * rename, so an interruption leaves no partial database.
  */
 async function createDatabase(directory: string): Promise<void> {
   const making = `${directory}.making`;
@@ -44,7 +44,7 @@ async function createDatabase(directory: string): Promise<void> {
     const database = await PGlite.create(${JSON.stringify(making)}, { startParams: [...PGlite.defaultStartParams, ...${JSON.stringify(START)}] });
     await database.close();`;
   await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]).catch((error: Error & { stderr?: string }) => {
-    // The message of `execFile` is the script.
+    // The message of `execFile` is the whole script.
     const reason = /^\w*Error: .*$/m.exec(error.stderr ?? '')?.[0] ?? error.stderr?.trim().split('\n').at(-1) ?? '';
     throw new Error(`its database cannot be made: ${reason === '' ? 'the process that makes it has ended' : reason}`, { cause: error });
   });

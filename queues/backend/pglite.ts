@@ -1,8 +1,8 @@
 /**
- * PGlite (PostgreSQL compiled to WebAssembly, in this process) in the shape of a `pg` pool.
+ * PGlite (PostgreSQL compiled to WebAssembly, in this process) with the interface of a `pg` pool.
  *
- * There is one session. A client that says BEGIN keeps it until COMMIT or ROLLBACK; everything else waits its turn.
- * Notifications go to every client that listens, as `notification` events.
+ * There is one session. A client that sends BEGIN keeps it until COMMIT or ROLLBACK; all other queries wait. Notifications are emitted to
+ * every listening client as `notification` events.
  */
 import { EventEmitter } from 'node:events';
 import type { PGlite, Results } from '@electric-sql/pglite';
@@ -13,11 +13,11 @@ interface QueryResult {
   readonly rowCount: number;
 }
 
-/** Hands the session out, first come, first served. */
+/** Grants the session to one caller at a time, in the order of the calls. */
 class SessionLock {
   private last: Promise<void> = Promise.resolve();
 
-  /** Resolves to the function that gives the turn back. */
+  /** Resolves to the function that releases the lock. */
   async acquire(): Promise<() => void> {
     let release: () => void = () => undefined;
     const previous = this.last;
@@ -29,7 +29,7 @@ class SessionLock {
   }
 }
 
-/** A checked-out client. Its `release` rolls back what it left open. */
+/** A checked-out client. `release` rolls back an open transaction. */
 class Client extends EventEmitter {
   private readonly pool: PglitePool;
   private releaseSession: (() => void) | undefined;
@@ -63,11 +63,11 @@ class Client extends EventEmitter {
   }
 }
 
-/** What BullMQ uses of a `pg.Pool`. `end` leaves the database open: its opener closes it. */
+/** The part of `pg.Pool` that BullMQ uses. `end` leaves the database open: the code that opened it closes it. */
 export class PglitePool extends EventEmitter {
   readonly sessionLock = new SessionLock();
   readonly clients = new Set<Client>();
-  /** There is no socket that could be lost without notice, so workers may wait for notifications as long as they like. */
+  /** There is no socket that could break unnoticed, so workers may wait for notifications without limit. */
   readonly options = { keepAlive: true };
   private readonly database: PGlite;
   private readonly statements: PreparedStatements;
@@ -83,8 +83,8 @@ export class PglitePool extends EventEmitter {
   }
 
   /**
-   * Tells it in the event loop's next turn, the same only once. The database answers within this one: who has just looked and found
-   * nothing, and is about to listen, would otherwise miss what happened in between.
+   * Emits notifications in the next iteration of the event loop, equal ones once. The database answers within the current iteration: a
+   * client that has just found no job and is about to listen would miss a notification emitted now.
    */
   private notify(channel: string, payload: string): void {
     if (this.pendingNotifications.size === 0) {
@@ -112,7 +112,7 @@ export class PglitePool extends EventEmitter {
     }
   }
 
-  /** Only for the holder of the turn. Text without parameters may be several statements; the last one's result counts. */
+  /** Only for the holder of the lock. Text without parameters may be several statements; returns the result of the last one. */
   async run(text: string, parameters?: readonly unknown[]): Promise<QueryResult> {
     let result: Results | undefined;
     if (parameters === undefined || parameters.length === 0) result = (await this.database.exec(text)).at(-1);

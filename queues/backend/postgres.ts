@@ -1,4 +1,4 @@
-/** The queue in PostgreSQL: a server's, or the embedded one. Everything lies in one schema. */
+/** The queue in PostgreSQL, on a server or embedded. All its tables are in one schema. */
 import type { EventEmitter } from 'node:events';
 import { join } from 'node:path';
 import { type PgPool, PostgresConnection, PostgresQueueBackend, quoteSchemaName, runMigrations } from 'bullmq';
@@ -11,11 +11,11 @@ import type { FairQueueing } from './fair-queueing.ts';
 import type { RecoverStalledJobs } from './lost.ts';
 import type { SettingsStore } from './settings.ts';
 
-/** Workers and listeners keep one connection each for notifications; the rest is for queries. */
+/** Each worker and listener keeps one connection for notifications; the rest are for queries. */
 const POOL_SIZE = 16;
 const CONNECT_MS = 2_000;
 
-/** BullMQ takes a schema only where it makes the pool itself; ours is shared by everything of one process. */
+/** BullMQ accepts a schema only if it creates the pool itself; this pool is shared by the whole process. */
 class SchemaConnection extends PostgresConnection {
   override readonly schema: string;
 
@@ -39,7 +39,7 @@ export async function openPostgres(url: string, schema: string): Promise<Driver>
   });
   pool.setMaxListeners(0);
   const errors = errorsOf(pool);
-  // The pool tells of idle connections only.
+  // The pool reports errors of idle connections only.
   pool.on('connect', (client) => client.on('error', (error) => errors.tell(error)));
   try {
     await createTables(pool as unknown as PgPool, schema);
@@ -55,11 +55,11 @@ export async function openPostgres(url: string, schema: string): Promise<Driver>
   });
 }
 
-/** PGlite in this process, its files in `directory`. @throws Fault service/unavailable — another process has it open */
+/** Opens PGlite in this process, with its files in `directory`. @throws Fault service/unavailable — another process has it open */
 export async function openEmbedded(directory: string, schema: string): Promise<Driver> {
   const lock = await lockDirectory(directory);
   try {
-    // Tens of megabytes of WebAssembly, for those who use it.
+    // Tens of megabytes of WebAssembly, loaded only when used.
     const { openDatabase } = await import('./pglite-database.ts');
     const { PglitePool } = await import('./pglite.ts');
     const database = await openDatabase(join(directory, 'database'));
@@ -87,8 +87,8 @@ export async function openEmbedded(directory: string, schema: string): Promise<D
 }
 
 /**
- * Errors of a pool, which has a listener from the first moment on. A lost connection ends no process: the next query takes another one, or
- * fails and says so.
+ * Listens for errors of a pool from the start, so that a lost connection does not end the process: the next query takes another connection
+ * or fails.
  */
 function errorsOf(pool: EventEmitter): { tell(error: Error): void; listen(listener: (error: Error) => void): void } {
   const listeners: ((error: Error) => void)[] = [];
@@ -99,7 +99,7 @@ function errorsOf(pool: EventEmitter): { tell(error: Error): void; listen(listen
   return { tell, listen: (listener) => void listeners.push(listener) };
 }
 
-/** Creates what is missing; several processes may do so at the same time. */
+/** Creates missing tables; several processes may do so at the same time. */
 async function createTables(pool: PgPool, schema: string): Promise<void> {
   const client = await pool.connect();
   try {
@@ -164,11 +164,11 @@ function settingsTable(pool: PgPool, schema: string): SettingsStore {
   };
 }
 
-/** Where the queue is stands under the empty name. */
+/** The current tag of the queue is stored under the empty caller. */
 function fairQueueingTable(pool: PgPool, schema: string): FairQueueing {
   const name = quoteSchemaName(schema);
   const table = `${name}.quadmill_turn`;
-  // Rows that another submission holds just now are its own to set right.
+  // Rows locked by a concurrent submission are skipped: that submission updates them itself.
   const take = `
     WITH head AS (
       SELECT (priority - $2::int)::double precision AS place FROM ${name}.job
@@ -201,8 +201,8 @@ function fairQueueingTable(pool: PgPool, schema: string): FairQueueing {
 }
 
 /**
- * As one statement; who comes second waits at the row of the last look, and then finds that it was just now. By the clock of the server: a
- * process that sleeps, or waits for the queue, would say its own late.
+ * One statement. A concurrent check waits for the row of the last check and then finds that it was just done. Uses the clock of the server:
+ * a process that was suspended or waited for the queue would send an old time.
  */
 function recoverStalledBy(pool: PgPool, schema: string): RecoverStalledJobs {
   const name = quoteSchemaName(schema);

@@ -1,8 +1,8 @@
 /**
- * Which processes take jobs from a queue. Each of them says again and again that it is there, under an id of its own; who counts them
- * leaves out those of whom nothing new has been heard for a while by its own clock, so no two clocks are compared.
+ * Registry of the processes that take jobs from a queue. Each process increments a counter under its own id (heartbeat). A reader ignores
+ * processes whose counter has not changed for a while by the reader's own clock, so clocks of different machines are never compared.
  *
- * It is for people: a queue that nobody works on looks like one that is slow.
+ * The count is shown to people: a queue without workers otherwise looks like a slow one.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,19 +10,19 @@ import type { SharedSettings } from '../../src/config/store.ts';
 import { atMost } from './backend.ts';
 
 const KEY = 'workers';
-/** Who is silent for three beats, and some time for a busy machine, is not there. */
+/** A process is ignored after three missed heartbeats and some extra time for a busy machine. */
 const HEARTBEAT = { intervalMs: 5_000, timeoutMs: 20_000 };
 const TRIES = 10;
-/** Between tries; all of them fit into what leaving may take. */
+/** Between attempts; all of them fit into `DEREGISTER_MS`. */
 const MAX_WAIT_MS = 20;
-/** What leaving may take of the end of a process. */
+/** The longest time that deregistering may delay the end of a process. */
 const DEREGISTER_MS = 1_000;
 
-/** By id: how often the process has said that it is there. */
+/** Number of heartbeats by process id. */
 type Heartbeats = Readonly<Record<string, number>>;
 
 export interface WorkerRegistry {
-  /** Processes that take jobs: those that were there less than 20 seconds ago. */
+  /** Number of processes that take jobs: those whose last heartbeat is less than 20 seconds old. */
   count(): number;
   close(): void;
 }
@@ -45,7 +45,7 @@ export async function watchWorkerRegistry(settings: SharedSettings, { timeoutMs 
   };
 }
 
-/** Says that this process takes jobs, from now on until `leave`. @throws Fault service/unavailable — the queue does not answer */
+/** Registers this process until `deregister`. @throws Fault service/unavailable — the queue does not answer */
 export async function registerWorker(
   settings: SharedSettings,
   { intervalMs, timeoutMs } = HEARTBEAT,
@@ -63,12 +63,12 @@ export async function registerWorker(
       const living = others.filter(([other, its]) => isAlive(other, its, i === 0));
       const present: Heartbeats = Object.fromEntries([...living, ...(left ? [] : [[id, beat]])]);
       if (await settings.compareAndSet(KEY, text, JSON.stringify(present))) return;
-      // At the same pace, the same one would come second again and again.
+      // A random wait: with equal waits the same process would lose every time.
       await sleep(Math.random() * MAX_WAIT_MS);
     }
-    // Others are faster, time and again: the next beat comes soon.
+    // Other processes were faster each time; the next heartbeat comes soon.
   };
-  /** Whoever has said nothing new for twice as long as it counts is forgotten: it was killed. Beats are counted, not tries. */
+  /** A process without a new heartbeat for twice the timeout was killed, and is removed. Counts heartbeat intervals, not attempts. */
   const isAlive = (other: string, its: number, isBeat: boolean): boolean => {
     const before = known.get(other);
     const times = before?.beat === its ? before.times + (isBeat ? 1 : 0) : 0;
@@ -77,7 +77,7 @@ export async function registerWorker(
   };
 
   await beatOnce();
-  // A queue that is away says so itself.
+  // A queue that is away reports that itself.
   const timer = setInterval(() => void beatOnce().catch(() => undefined), intervalMs).unref();
   return {
     async deregister() {
@@ -92,5 +92,5 @@ function parse(text: string | undefined): Heartbeats {
   return text === undefined ? {} : (JSON.parse(text) as Heartbeats);
 }
 
-/** What to tell somebody whose run waits, where nobody is there to take it. */
+/** Shown when a run waits and no worker process exists. */
 export const NO_WORKERS = 'No worker is there to take the run. Start one on the same queue: quadmill serve --role worker';

@@ -1,8 +1,8 @@
 /**
- * A redis-server of our own: for one process that has no QUEUE_URL, on a socket that only its user can open.
+ * A private redis-server for one process without QUEUE_URL, on a socket that only its user can open.
  *
- * It writes an append-only file under the data directory and ends with us. When we are killed it is left behind; the
- * next start on the same directory finds it by its socket and takes it over, with everything that it holds.
+ * It writes an append-only file under the data directory and ends with this process. If this process is killed, the server is left running;
+ * the next start on the same directory finds it by its socket and takes it over with all its data.
  */
 
 import { execFile, spawn } from 'node:child_process';
@@ -21,17 +21,17 @@ export interface PrivateServer {
   readonly socket: string;
   readonly version: string;
   readonly pid: number;
-  /** Whether an earlier process had left it behind. */
+  /** Whether it was left by an earlier process. */
   readonly adopted: boolean;
   stop(): Promise<void>;
 }
 
-/** BullMQ needs 5.0 and wants 6.2; below that the embedded queue serves better. */
+/** BullMQ needs 5.0 and recommends 6.2; below that the embedded queue is the better choice. */
 const MINIMUM = [6, 2] as const;
 const START_MS = 20_000;
 const STOP_MS = 10_000;
 
-/** The version of `redis-server` on the PATH; undefined: there is none, or it is too old. */
+/** The version of `redis-server` on the PATH; undefined: not installed, or too old. */
 export async function findRedisServer(): Promise<string | undefined> {
   try {
     const { stdout } = await promisify(execFile)('redis-server', ['--version'], { timeout: 5_000 });
@@ -45,7 +45,7 @@ export async function findRedisServer(): Promise<string | undefined> {
   }
 }
 
-/** @throws Fault service/unavailable — another process owns the directory, or the server does not come up */
+/** @throws Fault service/unavailable — another process has locked the directory, or the server does not start */
 export async function startRedisServer(directory: string, version: string): Promise<PrivateServer> {
   const lock = await lockDirectory(directory);
   const socket = socketOf(directory);
@@ -84,8 +84,8 @@ export async function startRedisServer(directory: string, version: string): Prom
 }
 
 /**
- * Socket paths are short (108 bytes on Linux), data directories may not be: then the socket gets a directory of its own. Its
- * name is derived, so that whoever starts after a killed process finds it, and removes it in the end.
+ * Socket paths are limited to 108 bytes on Linux. For a longer data directory the socket gets a directory of its own, whose name is
+ * derived, so that the next start after a kill finds and later removes it.
  */
 function socketOf(directory: string): string {
   const beside = join(directory, 'redis.sock');
@@ -94,7 +94,7 @@ function socketOf(directory: string): string {
   return join(tmpdir(), `quadmill-${userInfo().uid}-${key}`, 'redis.sock');
 }
 
-/** @throws Fault service/unavailable — somebody else has made it: a server behind such a socket is not ours */
+/** @throws Fault service/unavailable — the directory belongs to another user, so its server cannot be trusted */
 function makeSocketDirectory(path: string): void {
   try {
     makePrivateDirectory(path);
@@ -106,7 +106,7 @@ function makeSocketDirectory(path: string): void {
   }
 }
 
-/** The process id of the server that answers at `socket`, once it has loaded its data; undefined: none does. One attempt. */
+/** The process id of the server that answers at `socket` and has loaded its data; undefined: none answers. Tries once. */
 async function runningServerPid(socket: string): Promise<number | undefined> {
   const client = connect({ socket }, { maxRetriesPerRequest: null, connectTimeout: 1_000, retryStrategy: () => null });
   try {
@@ -115,12 +115,12 @@ async function runningServerPid(socket: string): Promise<number | undefined> {
   } catch {
     return undefined;
   } finally {
-    // On a client that has ended already, this would only start a timer.
+    // On a closed client this would only start a timer.
     if (client.status !== 'end') client.disconnect();
   }
 }
 
-/** Ends a server of this directory that runs but does not answer, so that two never write the same file. */
+/** Ends a server of this directory that runs but does not answer, so that two servers never write the same file. */
 async function endUnresponsiveServer(directory: string): Promise<void> {
   let pid: number;
   try {
@@ -151,7 +151,7 @@ async function launch(directory: string, socket: string): Promise<number> {
     'maxmemory-policy': 'noeviction',
     daemonize: 'no',
   };
-  // A process group of its own: Ctrl+C in a terminal must reach us alone, so that runs can end before the queue does.
+  // Its own process group: Ctrl+C in a terminal must reach only this process, so that runs end before the queue does.
   const child = spawn(
     'redis-server',
     Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]),

@@ -1,4 +1,4 @@
-/** The queue in Redis (or what speaks like it). */
+/** The queue in Redis or a compatible server. */
 import { Redis, type RedisOptions } from 'ioredis';
 import { Fault } from '../../src/core/fault.ts';
 import { redact } from '../../src/core/redact.ts';
@@ -9,7 +9,7 @@ import type { SettingsStore } from './settings.ts';
 
 const CONNECT_MS = 2_000;
 
-/** Where a server is: a URL, or a socket of this machine. */
+/** Address of a server: a URL, or a local socket. */
 export type RedisAddress = { readonly url: string } | { readonly socket: string };
 
 /** @throws Fault service/unavailable — the server cannot be reached */
@@ -20,9 +20,9 @@ export async function openRedis(
   afterClose?: () => Promise<void>,
 ): Promise<Driver> {
   let closed = false;
-  // BullMQ duplicates the consumers' connection, options included; none of the copies may go on trying after the end.
+  // BullMQ duplicates the consumers' connection with its options; no copy may keep reconnecting after `close`.
   const retryStrategy = (times: number): number | null => (closed ? null : Math.min(50 * 2 ** Math.min(times, 6), 1_000));
-  // Commands of producers fail while the connection is away; those of consumers wait for it.
+  // Commands of producers fail while the connection is down; those of consumers wait for it.
   const producer = connect(address, { enableOfflineQueue: false, maxRetriesPerRequest: 0, connectTimeout: CONNECT_MS, retryStrategy });
   try {
     await waitUntilReady(producer, description);
@@ -40,7 +40,7 @@ export async function openRedis(
     settings: settingsHash(producer, `${prefix}:quadmill:settings`),
     fairQueueing: fairQueueingHash(producer, prefix),
     recoverStalled: recoverStalledBy(producer, prefix),
-    // BullMQ's objects tell what happens on these connections.
+    // BullMQ's objects report the errors of these connections.
     onError: () => undefined,
     async ping() {
       await producer.ping();
@@ -60,7 +60,7 @@ export function describeRedis(url: string): string {
 
 export function connect(address: RedisAddress, options: RedisOptions): Redis {
   const client = 'url' in address ? new Redis(address.url, options) : new Redis({ ...options, path: address.socket });
-  // BullMQ's objects report what happens on a connection; without any listener an error would end the process.
+  // BullMQ's objects report connection errors; without any listener an error would end the process.
   client.on('error', () => undefined);
   client.setMaxListeners(0);
   return client;
@@ -106,7 +106,10 @@ function settingsHash(client: Redis, hash: string): SettingsStore {
   };
 }
 
-/** BullMQ's score of a waiting job is its priority times 2^32, and the order of arrival. Where the queue is stands under the empty name. */
+/**
+ * BullMQ's score of a waiting job is its priority times 2^32 plus a counter of arrivals. The current tag of the queue is stored under the
+ * empty caller.
+ */
 const NEXT_START_TAG = `
 local above, width, halved, pending, caller = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
 local unit = 4294967296
@@ -148,7 +151,7 @@ function fairQueueingHash(client: Redis, prefix: string): FairQueueing {
   };
 }
 
-/** With BullMQ's keys and events: marks of the look before, the order of priorities, and what wakes workers that wait. */
+/** Uses BullMQ's keys and events: marks of the previous check, the sorted set of priorities, and the marker that wakes waiting workers. */
 const RECOVER_STALLED = `
 local check, stalled, active, wait, prioritized, delayed, counter, marker, events, meta = unpack(KEYS)
 local job, interval, first, longest = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])

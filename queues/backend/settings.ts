@@ -1,8 +1,8 @@
-/** Shared settings over any store that can read some keys and compare-and-set one: changes are noticed by asking. */
+/** Shared settings on any store that can read several keys and compare-and-set one. Changes are found by polling. */
 import type { SharedSettings } from '../../src/config/store.ts';
 
 export interface SettingsStore {
-  /** Values in the order of `keys`; undefined: absent. */
+  /** Values in the order of `keys`; undefined: the key does not exist. */
   read(keys: readonly string[]): Promise<readonly (string | undefined)[]>;
   compareAndSet(key: string, expected: string | undefined, value: string): Promise<boolean>;
 }
@@ -11,12 +11,12 @@ export interface WatchedSettings extends SharedSettings {
   close(): void;
 }
 
-/** Well under the second that the contract gives; one small read, whatever the number of watched keys. */
+/** Well under the second that the contract allows; one small read, however many keys are watched. */
 const INTERVAL_MS = 400;
 
 /**
- * Asks for all watched keys together. Asking was preferred to the stores' notifications: it is one mechanism for all of
- * them, and nothing is missed while a connection is away.
+ * Polls all watched keys together. Polling was chosen over the stores' notifications: it works the same for all of them and misses nothing
+ * while a connection is down.
  */
 export function watchSettings(store: SettingsStore): WatchedSettings {
   const watched = new Map<
@@ -25,7 +25,7 @@ export function watchSettings(store: SettingsStore): WatchedSettings {
   >();
   let timer: NodeJS.Timeout | undefined;
   let polling = false;
-  /** Reads and own changes in the order of their beginning; an answer that comes after a later one's is out of date. */
+  /** Sequence numbers of reads and own writes, by start time. A result that arrives after that of a later one is outdated and ignored. */
   let started = 0;
   let applied = 0;
 
@@ -56,7 +56,7 @@ export function watchSettings(store: SettingsStore): WatchedSettings {
     try {
       await read([...watched.keys()]);
     } catch {
-      // The queue is away: its connection reports that itself, and the next round asks again.
+      // The queue is away and its connection reports that; the next interval polls again.
     } finally {
       polling = false;
     }

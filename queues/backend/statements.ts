@@ -1,22 +1,22 @@
 /**
- * Statements of PGlite, each parsed once for the session and then run by name, in one message.
+ * Prepared statements of PGlite: each is parsed once per session and then executed by name, in one message.
  *
- * PGlite's own `query` parses and plans every time and crosses into WebAssembly six times for it, which is most of what the
- * short statements of a queue cost.
+ * PGlite's own `query` parses and plans every time and crosses into WebAssembly six times, which is most of the cost of the short
+ * statements of a queue.
  */
 import { type messages, type PGlite, parse, protocol, type Results } from '@electric-sql/pglite';
 
 interface Prepared {
   readonly name: string;
-  /** Type identifiers of the parameters, in their order. */
+  /** Type identifiers of the parameters, in order. */
   readonly parameters: readonly number[];
-  /** What the columns are; empty for a statement without result. */
+  /** Description of the result columns; empty for a statement without result. */
   readonly columns: readonly messages.BackendMessage[];
 }
 
-/** The queue has about a hundred texts; beyond this, the session's memory is not to grow. */
+/** The queue has about a hundred distinct statements; the limit bounds the memory of the session. */
 const MAX_PREPARED = 1_000;
-/** A table has got other columns since the statement was parsed. @see PostgreSQL, appendix A, feature_not_supported */
+/** The columns of a table have changed since the statement was parsed. @see PostgreSQL, appendix A, feature_not_supported */
 const RESULT_CHANGED = '0A000';
 
 export class PreparedStatements {
@@ -28,7 +28,7 @@ export class PreparedStatements {
     this.database = database;
   }
 
-  /** One statement. Only one call at a time: the session is the caller's for as long as it takes. */
+  /** Runs one statement. Only one call at a time: the caller holds the session. */
   async run(text: string, values: readonly unknown[]): Promise<Results | undefined> {
     const known = this.known.get(text);
     if (known === undefined && this.known.size >= MAX_PREPARED) return this.database.query(text, [...values]);
@@ -67,7 +67,7 @@ export class PreparedStatements {
     return type === undefined ? String(value) : (this.database.serializers[type]?.(value) ?? String(value));
   }
 
-  /** @throws what the database says; it has left out the rest of the message then, up to the sync at its end */
+  /** @throws the database's error; it ignores the rest of the message up to its sync */
   private send(...parts: readonly Uint8Array[]): Promise<messages.BackendMessage[]> {
     return this.database.execProtocolStream(Buffer.concat(parts));
   }

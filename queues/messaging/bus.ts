@@ -1,7 +1,7 @@
 /**
- * The message bus: topics that source messages come from and outcomes go to. `queues/messaging/kafka/kafka.ts` is the one for a fleet,
- * `queues/messaging/local-bus.ts` lives in the process. Both keep the promise: what `produce` has taken is not lost, and is taken at least once by
- * every group that consumes its topic; until then it is whoever produces that keeps it.
+ * The message bus: topics for source messages and outcomes. `queues/messaging/kafka/kafka.ts` connects a fleet,
+ * `queues/messaging/local-bus.ts` one process. Both guarantee: after `produce` resolves, the message is not lost and is handled at least
+ * once by every group that consumes its topic. Until then the producer keeps it.
  */
 import type { Snapshot } from '../../src/config/options/options.ts';
 import { Fault } from '../../src/core/fault.ts';
@@ -10,7 +10,7 @@ import type { SharedSettings } from '../runs/contract.ts';
 /** Every message has a key: without one, an acknowledged message can be lost when a broker stops. */
 export interface OutgoingMessage {
   readonly topic: string;
-  /** Messages of one key and topic keep their order. */
+  /** Messages with the same key and topic keep their order. */
   readonly key: string;
   readonly value: string;
   readonly headers: Readonly<Record<string, string | Buffer>>;
@@ -19,74 +19,80 @@ export interface OutgoingMessage {
 export interface IncomingMessage {
   readonly topic: string;
   readonly partition: number;
-  /** Of the message within the partition, a decimal number; the same when it comes again. */
+  /** Offset within the partition, a decimal number; the same when the message is delivered again. */
   readonly offset: string;
-  /** Milliseconds since 1970, a decimal number; 0 where only messages that are equal have the same place. Else it tells those apart that have it because the topic was made anew. */
+  /**
+   * Milliseconds since 1970, a decimal number. Distinguishes messages with the same offset after a topic was recreated; 0 where equal
+   * offsets mean equal messages.
+   */
   readonly timestamp: string;
   readonly key: Buffer | null;
   readonly value: Buffer | null;
 }
 
 /**
- * Resolves when the message is in safe hands, and only then is its place remembered. A rejection says "not now": the same message is
- * handed over again a moment later, and none after it. `signal` is aborted when whoever consumes is stopped, or loses the partition.
+ * Handles one message. Resolves when the message is safely stored; only then is its offset committed. Rejects to have the same message
+ * delivered again a moment later, before any other message. `signal` is aborted when the consumer is stopped or loses the partition.
  */
 export type MessageHandler = (message: IncomingMessage, signal: AbortSignal) => Promise<void>;
 
 export interface Subscription {
-  /** Stops: hands over nothing more, and waits for what is being taken. */
+  /** Stops: delivers no more messages, and waits for active handlers. */
   close(): Promise<void>;
 }
 
 export interface MessageBus {
   readonly kind: 'kafka' | 'local' | 'none';
-  /** For a person, without passwords. */
+  /** Human-readable, without passwords. */
   describe(): string;
-  /** Why it was not reached the last time, in words that may be shown to everybody; undefined: it was, or nobody has asked yet. */
+  /** Reason of the last connection failure, safe to show to everybody; undefined: the last call succeeded, or there was none. */
   lastError(): string | undefined;
-  /** Whether messages of the topic may have a reader. Those that cannot are not worth keeping. */
+  /** Whether messages of the topic may have a consumer. Others are not worth keeping. */
   hasConsumer(topic: string): boolean;
   /**
-   * From the first message on that the group has not taken. A bus that is away is waited for, without limit.
+   * Consumes from the first message that the group has not handled. Waits without limit for a bus that is away.
    *
-   * @param additionalTopics topics that the group reads besides, until it leaves them
+   * @param additionalTopics topics that the group also reads
    */
   consume(topic: string, group: string, handler: MessageHandler, additionalTopics?: readonly string[]): Subscription;
-  /** In order. Resolves when all are kept safely. @throws MessageTooLarge — none of them was kept; or why they cannot be sent just now */
+  /**
+   * Sends in order. Resolves when all messages are stored safely. @throws MessageTooLarge — none was stored; or the reason why they cannot
+   * be sent now
+   */
   produce(messages: readonly OutgoingMessage[]): Promise<void>;
-  /** How many messages of the topic the group has not taken. */
+  /** Number of messages of the topic that the group has not handled. */
   lag(topic: string, group: string): Promise<number>;
-  /** Lets go of the connections; the next call connects again. */
+  /** Closes the connections; the next call reconnects. */
   disconnect(): Promise<void>;
 }
 
-/** One of the messages is larger than its topic takes. */
+/** One of the messages exceeds the size limit of its topic. */
 export class MessageTooLarge extends Error {
   override readonly name = 'MessageTooLarge';
 }
 
 /**
- * What the options say: brokers; or the process alone, where the transformers and the graph writer are all in it; or neither, and
- * outcomes make no messages.
+ * The bus that the options select: Kafka if there are brokers; local if this process runs the transformers and the graph writer; else none,
+ * and outcomes produce no messages.
  */
 export function busKind(options: Pick<Snapshot, 'KAFKA_BROKERS' | 'TRANSFORMER_RUN_STANDALONE' | 'SERVICE' | 'LOCAL_MESSAGES'>) {
   if (options.KAFKA_BROKERS.length > 0 && options.TRANSFORMER_RUN_STANDALONE !== true) return 'kafka';
   return options.SERVICE === 'all' && options.LOCAL_MESSAGES ? 'local' : 'none';
 }
 
-/** Whether messages go to and fro. */
+/** Whether messages are exchanged. */
 export interface BusState {
-  /** As this process knows it, at most a second old. */
+  /** The state known to this process, at most a second old. */
   isOn(): boolean;
   onChange(changed: (on: boolean) => void): () => void;
 }
 
-/** Of a bus that nobody switches. */
+/** The state of a bus that cannot be switched off. */
 export const ALWAYS_ON: BusState = { isOn: () => true, onChange: () => () => undefined };
 
 /** Whether the fleet is connected to the message queue: one state for all its processes. */
 export interface BusSwitch extends BusState {
-  /** Returns what it is now. @throws Fault service/unavailable */
+  /** Returns the new state. @throws Fault service/unavailable */
   toggle(): Promise<boolean>;
   close(): void;
 }
@@ -94,7 +100,7 @@ export interface BusSwitch extends BusState {
 const KEY = 'message-queue';
 const TRIES = 20;
 
-/** @throws whatever the queue throws when it is away */
+/** @throws the error of the queue's client library when the queue is away */
 export async function openSwitch(settings: SharedSettings): Promise<BusSwitch> {
   const listeners = new Set<(on: boolean) => void>();
   const read = (text: string | undefined): boolean => text !== 'off';

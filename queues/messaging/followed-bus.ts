@@ -1,4 +1,4 @@
-/** The message bus that the options say at any time: brokers, the process alone, or none; another one when they change while the process runs. */
+/** The message bus that the options currently select: Kafka, local or none. Replaced when the options change while the process runs. */
 import type { Snapshot } from '../../src/config/options/options.ts';
 import type { ConfigStore } from '../../src/config/store.ts';
 import { Fault } from '../../src/core/fault.ts';
@@ -8,12 +8,14 @@ import { openKafka } from './kafka/kafka.ts';
 import { openLocalBus } from './local-bus.ts';
 
 export interface ConfiguredBus extends MessageBus {
-  /** Whether messages go to and fro: `state` decides of a connection to brokers only. Told also of each new bus. */
+  /**
+   * Whether messages are exchanged: `state` applies only to a connection to brokers. Listeners are also called after the bus was replaced.
+   */
   effectiveState(state: BusState): BusState;
   close(): void;
 }
 
-/** @throws Fault config/invalid — options for brokers that contradict each other */
+/** @throws Fault config/invalid — contradicting options for brokers */
 export function openConfiguredBus(config: ConfigStore, logger: Logger): ConfiguredBus {
   const listeners = new Set<() => void>();
   let key = keyOf(config.snapshot());
@@ -31,7 +33,7 @@ export function openConfiguredBus(config: ConfigStore, logger: Logger): Configur
     key = keyOf(snapshot);
     logger.info({ broker: current.describe(), before: before.describe() }, 'message queue changed');
     for (const listener of listeners) listener();
-    // Consumers have gone over; what could not be sent is sent again.
+    // Consumers already use the new bus; messages that could not be sent are retried there.
     before.disconnect().catch((error: unknown) => logger.warn({ error }, 'former brokers not let go'));
   });
 
@@ -76,7 +78,7 @@ function open(snapshot: Snapshot, logger: Logger): MessageBus {
   }
 }
 
-/** Nobody takes messages, so none are made. */
+/** Without a message queue nothing consumes messages, so none are produced. */
 const NO_BUS: MessageBus = {
   kind: 'none',
   describe: () => 'none',

@@ -1,14 +1,14 @@
 /**
- * The message bus of a process that has producers and consumers in it: it hands messages over, and keeps none.
+ * The message bus within one process: delivers messages to its consumers and stores none.
  *
- * `produce` resolves once every group that consumes the topic has taken the messages. So what is still to be handed over lies where it comes
- * from, the outbox, which keeps it over the end of the process too; and there is never more here than callers produce at the same time.
+ * `produce` resolves once every group that consumes the topic has handled the messages. Undelivered messages therefore stay in the outbox,
+ * which survives the end of the process, and the bus holds no more than callers produce at the same time.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IncomingMessage, MessageBus, MessageHandler, OutgoingMessage, Subscription } from './bus.ts';
 
-/** Before a message that was refused is handed over again. */
+/** Delay before a rejected message is delivered again. */
 const RETRY_MS = 250;
 
 interface Delivery {
@@ -20,15 +20,15 @@ interface Delivery {
 interface Consumer extends Subscription {
   readonly topic: string;
   readonly group: string;
-  /** How many messages wait, the one that is being taken included. */
+  /** Number of undelivered messages, including the one being handled. */
   readonly waiting: number;
-  /** After those that wait. Resolves when the message is taken, rejects when the consumer is closed before. */
+  /** Appends a message. Resolves when it is handled; rejects when the consumer is closed first. */
   deliver(message: IncomingMessage): Promise<void>;
 }
 
 export function openLocalBus(): MessageBus {
   const consumers = new Set<Consumer>();
-  /** One of each group. */
+  /** One consumer of each group. */
   const consumersOf = (topic: string): readonly Consumer[] => {
     const all = [...consumers].filter((one) => one.topic === topic);
     return [...new Map(all.map((one) => [one.group, one])).values()];
@@ -66,7 +66,7 @@ export function openLocalBus(): MessageBus {
   };
 }
 
-/** Takes one message after the other, each until it is taken. */
+/** Handles one message at a time, each until the handler resolves. */
 function startConsumer(topic: string, group: string, handler: MessageHandler): Consumer {
   const stop = new AbortController();
   const { signal } = stop;
@@ -80,7 +80,7 @@ function startConsumer(topic: string, group: string, handler: MessageHandler): C
         deliveries.shift();
         next.resolve();
       } catch {
-        // "Not now", as the contract has it; why, whoever takes has told.
+        // A rejection means "deliver again later"; the handler has logged the reason.
         await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
       }
     }
@@ -108,8 +108,8 @@ function startConsumer(topic: string, group: string, handler: MessageHandler): C
 }
 
 /**
- * A place that is the same when the message comes again, also in another process: whoever consumes names jobs after it, and a counter would
- * name them after messages of an earlier life of the process.
+ * The offset is a digest, so that it is the same when the message is sent again, also by another process: consumers derive job ids from it.
+ * A counter would repeat the offsets of other messages after a restart.
  */
 function incomingMessageOf({ topic, key, value }: OutgoingMessage): IncomingMessage {
   const digest = createHash('sha256')

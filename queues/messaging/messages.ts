@@ -1,4 +1,4 @@
-/** What is said of an ended run on the message queue. Pure: options and clock come in as arguments. */
+/** Builds the messages about an ended run. Pure: options and clock are arguments. */
 import type { Snapshot } from '../../src/config/options/options.ts';
 import { Fault } from '../../src/core/fault.ts';
 import type { FailureMessage, Outcome, RunSource, Service, WriterReport } from '../jobs.ts';
@@ -7,26 +7,29 @@ import type { IncomingMessage, OutgoingMessage } from './bus.ts';
 
 export type MessageKind = 'success' | 'dead-letter';
 
-/** The messages of one outcome, in their order. */
+/** The messages of one outcome, in order. */
 export interface OutcomeMessages {
   readonly runId: string;
   readonly kind: MessageKind;
   readonly messages: readonly OutgoingMessage[];
 }
 
-/** Headers that hold the source message itself: bytes as they came. */
+/** Headers with the original bytes of the source message. */
 export const SOURCE_MESSAGE_HEADERS = ['source-key', 'source-value'] as const;
-/** Bytes of a source message that a run carries along for its dead letter. */
+/** Limit in bytes for source messages that a run carries for its dead letter. */
 const MAX_CARRIED_BYTES = 16 * 1024;
 
 type Topics = Pick<Snapshot, 'KAFKA_TOPIC_NAME_SUCCESS' | 'KAFKA_TOPIC_NAME_DLQ'>;
 type Options = Topics & Pick<Snapshot, 'KAFKA_SUCCESS_FORMAT'>;
 
-/** Where messages of a kind go, now: an outcome is told there, whatever the topic was when it came about. */
+/** The current topic of a kind of message; an outcome is sent there even if the topic has changed since it was computed. */
 export const topicOf = (kind: MessageKind, { KAFKA_TOPIC_NAME_SUCCESS, KAFKA_TOPIC_NAME_DLQ }: Topics): string =>
   kind === 'success' ? KAFKA_TOPIC_NAME_SUCCESS : KAFKA_TOPIC_NAME_DLQ;
 
-/** A completed run of a transformer is a success message, any other a dead letter; of the graph writer, each statement that the target has refused. */
+/**
+ * A completed run of a transformer gives a success message, any other outcome a dead letter. A completed run of the graph writer gives a
+ * dead letter for each statement that the target rejected.
+ */
 export function messagesOf(
   { runId, service, source }: { readonly runId: string; readonly service: Service; readonly source?: RunSource | undefined },
   outcome: Outcome,
@@ -44,7 +47,7 @@ export function messagesOf(
   return { runId, kind: 'success', messages: values.map((value) => ({ ...message, value })) };
 }
 
-/** As many as the report names. */
+/** One for each rejected statement in the report. */
 function rejectedStatements({ runId, rejectedStatements }: WriterReport, options: Options, now: Date): OutcomeMessages {
   const messages = rejectedStatements.flatMap(({ input, fault }) => {
     const inputs = [{ name: undefined, url: input }];
@@ -64,7 +67,7 @@ export function deadLetter(failure: FailureMessage, headers: OutgoingMessage['he
   return { runId, kind: 'dead-letter', messages: [message] };
 }
 
-/** As a run carries it. */
+/** The source message in the form that a run carries. */
 export function sourceOf({ topic, partition, offset, key, value }: IncomingMessage): RunSource {
   const carried = (bytes: Buffer | null): string | undefined =>
     bytes === null || bytes.length > MAX_CARRIED_BYTES ? undefined : bytes.toString('base64');
@@ -76,7 +79,7 @@ function sourceHeaders({ topic, partition, offset, key, value }: RunSource): Out
   return sourceMessageHeaders({ topic, partition, offset, key: bytes(key), value: bytes(value) });
 }
 
-/** Where a source message stands, and its bytes. */
+/** Headers with the position of a source message and its bytes. */
 export function sourceMessageHeaders({
   topic,
   partition,
@@ -93,7 +96,7 @@ export function sourceMessageHeaders({
   };
 }
 
-/** The same without what is long of the source message, of which only the place and the size are left. */
+/** Removes long bytes of the source message; its position and size remain. */
 export function withoutSourceMessage(message: OutgoingMessage): OutgoingMessage {
   const headers: Record<string, string | Buffer> = { ...message.headers };
   for (const name of SOURCE_MESSAGE_HEADERS) {

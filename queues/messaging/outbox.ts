@@ -1,8 +1,8 @@
 /**
- * The outbox: messages of outcomes, kept in the queue until the message queue has them.
+ * The outbox: messages of outcomes, stored in the queue until the message queue has accepted them.
  *
- * `announce` puts them in before a run counts as announced, under an id that its repetition finds again. Whichever worker takes the job
- * sends them, and sends all of them again when it dies before it says so, or when the brokers are away: at least once. The messages of one
+ * `announce` adds them before a run counts as announced, under an id that a repeated attempt finds again. Any worker may take the job and
+ * sends the messages, and sends all of them again after a crash or while the brokers are away: at-least-once delivery. The messages of one
  * run are one job, so they keep their order.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +14,7 @@ import { OUTBOX_QUEUE } from '../jobs.ts';
 import { type BusState, type MessageBus, MessageTooLarge, type OutgoingMessage } from './bus.ts';
 import { type MessageKind, type OutcomeMessages, SOURCE_MESSAGE_HEADERS, withoutSourceMessage } from './messages.ts';
 
-/** Bytes are base64. */
+/** Bytes are stored as base64. */
 interface StoredMessage extends Omit<OutgoingMessage, 'headers'> {
   readonly headers: Readonly<Record<string, string | { readonly base64: string }>>;
 }
@@ -25,12 +25,15 @@ interface OutboxPayload {
 }
 
 export interface Outbox {
-  /** Resolves when the queue has them. The same run and kind again, while they are still to be sent, changes nothing. @throws Fault service/unavailable */
+  /**
+   * Resolves when the queue has stored them. Adding the same run and kind again before they are sent changes nothing. @throws Fault
+   * service/unavailable
+   */
   add(announcement: OutcomeMessages): Promise<void>;
 }
 
 const ADD_MS = 2_000;
-/** Without limit, in words of a database that counts in 32 bits. */
+/** PostgreSQL stores attempts in 32 bits. */
 const UNLIMITED_ATTEMPTS = 2 ** 31 - 1;
 const RETRY_MS = 3_000;
 
@@ -76,16 +79,16 @@ export interface SenderSettings {
   readonly bus: MessageBus;
   readonly state: BusState;
   readonly snapshot: Pick<Snapshot, 'LOCK_SECONDS' | 'STALLED_SECONDS'>;
-  /** Where messages of a kind go at this moment. Left out: where they were to go when they were put in. */
+  /** The current topic of a kind of message; default: the topic at the time it was added. */
   readonly topicOf?: (kind: MessageKind) => string;
 }
 
 export interface Sender {
-  /** Sends what is there for at most `waitMs`; the rest stays for another process, or the next start. */
+  /** Sends the remaining messages for at most `waitMs`; the rest is left to another process or the next start. */
   close(waitMs: number): Promise<void>;
 }
 
-/** Outcomes whose messages are sent at the same time; what is asked for together goes out together. */
+/** Outcomes sent concurrently; concurrent messages share requests. */
 const CONCURRENCY = 200;
 const KAFKA = { queue: 'kafka' } as const;
 const MEASURE_MS = 2_000;
@@ -93,7 +96,7 @@ const NO_CONSUMER_RETRY_MS = 60_000;
 const FLUSH_POLL_MS = 50;
 const CLOSE_MS = 1_000;
 
-/** Sends until it is closed, while the switch is on. */
+/** Sends until closed, while the switch is on. */
 export async function startSender(
   backend: QueueBackend,
   { bus, state, snapshot, topicOf }: SenderSettings,
@@ -157,7 +160,7 @@ export async function startSender(
   };
 }
 
-/** What lies here from a time when somebody took its topic waits for that to come back, and keeps nothing else back. Told once a topic. */
+/** Delays messages whose topic no longer has a consumer, so that they do not block others. Logged once per topic. */
 function makePostpone(bus: MessageBus, logger: Logger): (job: Job, token: string | undefined, topic: string) => Promise<void> {
   const logged = new Set<string>();
   return async (job, token, topic) => {
@@ -167,7 +170,7 @@ function makePostpone(bus: MessageBus, logger: Logger): (job: Job, token: string
   };
 }
 
-/** A dead letter that the brokers find too large goes without the source message, which stands where its headers say. */
+/** A dead letter that is too large for the brokers is sent without the source message, which can be found by its headers. */
 async function send(bus: MessageBus, messages: readonly OutgoingMessage[]): Promise<void> {
   try {
     await bus.produce(messages);
@@ -178,7 +181,7 @@ async function send(bus: MessageBus, messages: readonly OutgoingMessage[]): Prom
   }
 }
 
-/** Says when sending fails, and when it works again. */
+/** Logs when sending starts to fail, and when it works again. */
 function watchSendHealth({ kind }: MessageBus, logger: Logger): { report(error: unknown): void; isFailing(): boolean } {
   let failing: string | undefined;
   return {

@@ -1,4 +1,4 @@
-/** What a run of the semi-structured transformer is, whoever asks for it: by HTTP or by message, the same checks. */
+/** Builds run requests of the semi-structured transformer; HTTP requests and messages get the same checks. */
 import { mappingsOf } from '../../src/config/directories.ts';
 import type { Snapshot } from '../../src/config/options/options.ts';
 import { Fault } from '../../src/core/fault.ts';
@@ -11,7 +11,7 @@ import { type ProcessFields, processRequestOf } from './process.ts';
 import { settingsOf } from './transform.ts';
 
 /**
- * The run that the fields of a request ask for, under the present configuration.
+ * The run request for these fields with the current configuration.
  *
  * @throws Fault request/invalid — inputs and sources that do not pair, no mapping; SourceFault — a logical source that no mapping has
  */
@@ -26,14 +26,14 @@ export async function inputsRequest(fields: ProcessFields, snapshot: Snapshot, w
 
 interface FoundMappings {
   readonly mappings: readonly string[];
-  /** They are those of a directory, of which only what the inputs are about takes part. */
+  /** True for the mappings of a directory: only triples maps of the given inputs are used. */
   readonly listed: boolean;
 }
 
 /**
- * The mapping files that take part.
+ * The mapping files of the run.
  *
- * @throws Fault request/invalid — a directory without any
+ * @throws Fault request/invalid — a directory without mapping files
  */
 async function findMappings(given: string | undefined, snapshot: Snapshot, workingDirectory: string): Promise<FoundMappings> {
   if (given !== undefined && (await isLocalFile(given, workingDirectory))) return { mappings: [given], listed: false };
@@ -49,11 +49,11 @@ async function findMappings(given: string | undefined, snapshot: Snapshot, worki
   throw new Fault('request/invalid', `The directory ${redact(given)} of mappingURL has no .ttl file`);
 }
 
-/** Nearly always, and told more cheaply than by trying to list it. */
+/** Checked first: it is nearly always true, and cheaper than listing. */
 const isLocalFile = async (url: string, workingDirectory: string): Promise<boolean> =>
   locate(url, workingDirectory).kind === 'file' && (await probeInput(url, { workingDirectory })) !== undefined;
 
-/** undefined: no directory, so a file, or nothing at all; the run will find out. */
+/** undefined: not a directory, so a file or nothing; the run will find out. */
 async function listMappings(url: string, workingDirectory: string): Promise<readonly string[] | undefined> {
   try {
     return await listDirectory(url, ['ttl'], workingDirectory);

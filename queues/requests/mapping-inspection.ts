@@ -1,8 +1,8 @@
 /**
- * What a service wants to know of mapping texts: their diagnostics and the sources that they name.
+ * Diagnostics and sources of mapping texts.
  *
- * Ten megabytes of Turtle take seconds to understand, and the event loop of a process with workers renews their locks meanwhile: large texts
- * are read in a thread, one after the other.
+ * Ten megabytes of Turtle take seconds to parse, and the event loop must renew locks meanwhile: large texts are read in a thread, one after
+ * another.
  */
 
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
@@ -16,9 +16,9 @@ export interface MappingText {
   readonly text: string;
 }
 
-/** A source of a mapping and the names by which a request may bind it. */
+/** A source of a mapping, with the names by which a request may bind it. */
 export interface MappingSource {
-  /** As `rml:source` or its path writes it: what a message shows. */
+  /** As written in `rml:source` or its path; shown in messages. */
   readonly path: string;
   /** IRIs of the logical source and of the source. */
   readonly iris: readonly string[];
@@ -27,7 +27,7 @@ export interface MappingSource {
 export interface MappingInspection {
   readonly diagnostics: readonly Diagnostic[];
   readonly triplesMaps: number;
-  /** Files, each path once. */
+  /** File sources, each path once. */
   readonly sources: readonly MappingSource[];
 }
 
@@ -37,11 +37,11 @@ interface InspectionTask {
   readonly base: string;
 }
 
-/** Read where they are asked for: milliseconds. */
+/** Texts up to this size are read in the calling thread, which takes milliseconds. */
 const MAX_INLINE_CHARACTERS = 64 * 2 ** 10;
 let last: Promise<unknown> = Promise.resolve();
 
-/** Of one mapping, or of all that lie in a directory. @throws Fault limit/exceeded — a thread has not enough memory for them */
+/** Inspects one mapping, or all mappings of a directory. @throws Fault limit/exceeded — more memory needed than a thread has */
 export async function inspectMapping(documents: readonly MappingText[], base: string): Promise<MappingInspection> {
   if (documents.reduce((sum, { text }) => sum + text.length, 0) <= MAX_INLINE_CHARACTERS) return inspect(documents, base);
   const inspection = last.then(() => inspectInThread({ kind: 'inspect mapping', documents, base }));
@@ -58,7 +58,7 @@ function inspectInThread(task: InspectionTask): Promise<MappingInspection> {
       const message = 'The mapping needs more memory than a thread has';
       reject(tooLarge ? new Fault('limit/exceeded', message, { hint: 'Split it', cause: error }) : error);
     });
-    // After its answer, or an error, this says nothing any more.
+    // Has no effect after an answer or an error.
     thread.once('exit', (code) => reject(new Error(`the thread that reads a mapping ended with code ${code}`)));
   });
 }
@@ -76,7 +76,7 @@ function inspect(documents: readonly MappingText[], base: string): MappingInspec
   return { diagnostics, triplesMaps: mapping.triplesMaps.length, sources };
 }
 
-/** The thread. Others, which have loaded this for what it exports, have other orders. */
+/** Runs in the thread. Other threads that load this module have other tasks. */
 if (!isMainThread && (workerData as Partial<InspectionTask> | null)?.kind === 'inspect mapping') {
   const { documents, base } = workerData as InspectionTask;
   parentPort?.postMessage(inspect(documents, base));

@@ -1,4 +1,4 @@
-/** The sources that mapping files name, so that a request with a wrong name is told at once. */
+/** Reads the sources of mapping files, so that a request with a wrong source name is refused at once. */
 
 import { createHash } from 'node:crypto';
 import { withLimit } from '../../src/core/abort.ts';
@@ -12,7 +12,7 @@ import { locate } from '../../src/storage/url.ts';
 import { inspectMapping, type MappingSource, type MappingText } from './mapping-inspection.ts';
 import type { ProcessRequest } from './process.ts';
 
-/** An input that cannot be bound to a source, with the names that there are. */
+/** An input that cannot be bound to a source; carries the names of the existing sources. */
 export class SourceFault extends Fault {
   readonly names: readonly string[];
 
@@ -22,12 +22,15 @@ export class SourceFault extends Fault {
   }
 }
 
-/** Larger mappings are left to the run: whoever asks for one waits. */
+/** Larger mappings are left to the run, because a caller is waiting. */
 const MAX_MAPPING_BYTES = 4 * 2 ** 20;
 const READ_MS = 5_000;
 const CACHE_ENTRIES = 64;
 
-/** Sources by the versions of local files, and by the digest of mapping texts: what has changed is another entry. Oldest entries go first. */
+/**
+ * Keyed by the versions of local files or by the digest of the texts, so changed mappings are new entries. The oldest entries are dropped
+ * first.
+ */
 const cache = new Map<string, readonly MappingSource[] | undefined>();
 
 function cacheSources(key: string, sources: readonly MappingSource[] | undefined): readonly MappingSource[] | undefined {
@@ -37,8 +40,8 @@ function cacheSources(key: string, sources: readonly MappingSource[] | undefined
 }
 
 /**
- * The file sources of `mappings`, each path once; undefined when a mapping cannot be read or is not valid: the run will say
- * why, in a failure message. `base` is that of the run, since relative IRIs are names too.
+ * The file sources of `mappings`, each path once; undefined if a mapping cannot be read or is invalid: the run then reports why in a
+ * failure message. `base` is the base IRI of the run, since relative IRIs are names too.
  */
 export async function readMappingSources(
   mappings: readonly string[],
@@ -50,7 +53,7 @@ export async function readMappingSources(
   return cacheSources(versions, await readSources(mappings, workingDirectory, base));
 }
 
-/** undefined: not all are files of this machine. */
+/** undefined: at least one is not a local file. */
 async function versionsOf(mappings: readonly string[], workingDirectory: string, base: string): Promise<string | undefined> {
   const versions: string[] = [base];
   for (const name of mappings) {
@@ -88,11 +91,11 @@ async function sourcesOf(documents: readonly MappingText[], base: string): Promi
 }
 
 /**
- * Binds the inputs of a request to sources; several may be bound to one. Without a name, it is the only
- * source that there is, or in a directory of mappings (`listed`) the one that has the name of the file. Without knowing the sources
- * (`undefined`), names stand as they are given.
+ * Binds the inputs of a request to sources; several inputs may be bound to one source. An input without a source name is bound to the only
+ * source, or with a directory of mappings (`listed`) to the source with the same file name. If the sources are unknown (`undefined`), names
+ * are used as given.
  *
- * @throws SourceFault request/invalid — a name that no mapping has; none, and no source or several could be meant
+ * @throws SourceFault request/invalid — a name that no mapping has; no name, and no source or more than one matches
  */
 export function bindInputs(
   request: ProcessRequest,

@@ -1,11 +1,11 @@
-/** The request of `/process`, of a JSON body, a query or a message: checked by its schema, then inputs and sources are paired. */
+/** The request of `/process` from a JSON body, a query or a message: validated by its schema, then inputs and sources are paired. */
 import { Fault } from '../../src/core/fault.ts';
 import { fieldReader, type Subject } from '../../src/core/schema.ts';
 import { PROCESS_REQUEST, WRITE_REQUEST } from './schemas.ts';
 
 export interface ProcessRequest {
   readonly inputs: readonly string[];
-  /** One for each input; undefined when the request names none. */
+  /** One per input; undefined if the request names none. */
   readonly sources: readonly string[] | undefined;
   readonly mapping: string | undefined;
 }

@@ -1,14 +1,14 @@
-/** What a request for a run has, by HTTP and by message: the schemas that `/openapi.json` shows and that `process.ts` checks by. */
+/** The fields of a run request by HTTP or message: the schemas shown in `/openapi.json`, with which `process.ts` validates. */
 import { type FieldsSchema, NO_NUL, NOT_BLANK } from '../../src/core/schema.ts';
 
-/** Text that is not blank. Keywords that follow concern arrays alone, so that one schema describes both. */
+/** Text that is not blank. Array keywords may follow, so that one schema describes both. */
 const TEXT = { type: 'string', allOf: [{ pattern: NOT_BLANK }, { pattern: NO_NUL }] } as const;
 const TEXTS = { ...TEXT, type: ['string', 'array'], items: TEXT, minItems: 1 } as const;
 
-/** Absent when null. */
+/** Null counts as absent. */
 const optional = <S extends { readonly type: readonly string[] }>(schema: S) => ({ ...schema, type: [...schema.type, 'null'] }) as const;
 
-/** Of the semi-structured transformer. */
+/** For the semi-structured transformer. */
 export const PROCESS_REQUEST = {
   type: 'object',
   description: 'inputFileURLs and logicalSources are other spellings',
@@ -30,7 +30,7 @@ export const PROCESS_REQUEST = {
 
 const FILES = { ...TEXTS, description: 'The URL of a file of N-Quads, or an array of them' } as const;
 
-/** Of the graph writer. */
+/** For the graph writer. */
 export const WRITE_REQUEST = {
   type: 'object',
   description: 'inputFileURLs, inputRdfURL and inputRdfURLs are other spellings',
@@ -39,7 +39,7 @@ export const WRITE_REQUEST = {
   'x-misspelt': 'refused',
 } as const satisfies FieldsSchema;
 
-/** The same as parameters of a query, where the field has another name first. */
+/** The same as query parameters, where the field has another name first. */
 export const WRITE_QUERY = {
   type: 'object',
   properties: { inputRdfURL: { ...FILES, 'x-also': ['inputRdfURLs', 'inputFileURL', 'inputFileURLs'] } },

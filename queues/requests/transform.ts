@@ -1,4 +1,4 @@
-/** What a run is asked to do, as far as the configuration says it: for every transformer its settings, for SQL the whole request. */
+/** Builds the part of run requests that comes from the configuration: settings for every transformer, and the whole request for SQL. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -11,7 +11,7 @@ import { resolveInside } from '../../src/storage/storage.ts';
 import { locate } from '../../src/storage/url.ts';
 import type { TransformRequest } from '../jobs.ts';
 
-/** What the options say about a run, as it keeps them to its end. */
+/** The settings of a run; the run keeps this snapshot until it ends. */
 export function settingsOf(
   snapshot: Snapshot,
   workingDirectory: string,
@@ -51,7 +51,7 @@ export function settingsOf(
   };
 }
 
-/** How names and texts of a property graph are made, for its files and for targets. */
+/** Options for names and texts of a property graph, for its files and for targets. */
 export function propertyGraphOf({ PROPERTY_GRAPH_PREFIXES, KEEP_LANGUAGE }: Snapshot): PropertyGraphOptions {
   const splitAt = (row: string, at: number): readonly [string, string] => [row.slice(0, at), row.slice(at + 1)];
   return {
@@ -60,17 +60,17 @@ export function propertyGraphOf({ PROPERTY_GRAPH_PREFIXES, KEEP_LANGUAGE }: Snap
   };
 }
 
-/** Where the master mapping is, or belongs. */
+/** The location of the master mapping. */
 export interface MasterMapping {
-  /** Path or URL, as the options give it. */
+  /** Path or URL, as given by the options. */
   readonly url: string;
-  /** Real path; undefined: it is not on this machine, and only a run can tell whether it is there. */
+  /** Real path; undefined: not on this machine, so only a run can tell whether it exists. */
   readonly path: string | undefined;
   readonly present: boolean;
 }
 
 /**
- * MASTER_MAPPING_FILE in the mapping directory of the SQL transformer.
+ * Locates MASTER_MAPPING_FILE in the mapping directory of the SQL transformer.
  *
  * @throws Fault request/forbidden — the file is not inside the directory
  */
@@ -88,7 +88,7 @@ export async function findMasterMapping(snapshot: Snapshot, workingDirectory: st
   const there = await stat(location.path).catch(() => undefined);
   const shown = join(location.path, file);
   const url = /^file:/i.test(mappings) ? pathToFileURL(shown).href : shown;
-  // Without the directory nothing can be a link; a name that leads out of it does so by its steps.
+  // If the directory does not exist there are no links, so only `..` can lead out of it.
   if (there === undefined) {
     if (!shown.startsWith(join(location.path, '/'))) throw outsideFault(file);
     return { url, path: shown, present: false };
@@ -104,13 +104,13 @@ const outsideFault = (file: string): Fault =>
     hint: 'Set MASTER_MAPPING_FILE to the name of a file in MAPPINGS_DIR_URL',
   });
 
-/** What to do about a master mapping that is not there. */
+/** Shown when the master mapping is missing. */
 export const MASTER_MAPPING_HINT = 'Put one there with PUT /rml, or set MAPPINGS_DIR_URL and MASTER_MAPPING_FILE';
 
 /**
- * What a run of the SQL transformer is, whoever starts it: the master mapping under the present configuration.
+ * The run request of the SQL transformer: the master mapping with the current configuration.
  *
- * @throws Fault mapping/unreadable — there is no master mapping: a failure of what was asked for, no wrong request; request/forbidden
+ * @throws Fault mapping/unreadable — there is no master mapping, which is a failed run rather than a wrong request; request/forbidden
  */
 export async function sqlRequest(snapshot: Snapshot, workingDirectory: string): Promise<TransformRequest> {
   const { url, present } = await findMasterMapping(snapshot, workingDirectory);

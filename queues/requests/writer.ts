@@ -1,4 +1,4 @@
-/** What a run of the graph writer is, whoever asks for it, and the target that the configuration names. */
+/** Builds run requests of the graph writer, and the target named by the configuration. */
 import { directories } from '../../src/config/directories.ts';
 import type { Snapshot } from '../../src/config/options/options.ts';
 import { Fault } from '../../src/core/fault.ts';
@@ -6,7 +6,7 @@ import type { TargetAddress } from '../../src/targets/target.ts';
 import type { WriterRequest } from '../jobs.ts';
 import { propertyGraphOf, settingsOf } from './transform.ts';
 
-/** The run that writes these files, under the present configuration. */
+/** The run request to write these files, with the current configuration. */
 export function writerRequest(inputs: readonly string[], snapshot: Snapshot, workingDirectory: string): WriterRequest {
   const { memoryBudgetBytes, limits } = settingsOf(snapshot, workingDirectory).run;
   return {
@@ -27,14 +27,14 @@ export function writerRequest(inputs: readonly string[], snapshot: Snapshot, wor
   };
 }
 
-/** Whether runs of the graph writer have a target, as far as the options say. */
+/** Whether the options name a target for runs of the graph writer. */
 export const hasTarget = ({ TRIPLESTORE_TYPE, TRIPLESTORE_ENDPOINT }: Snapshot, store: object | undefined): boolean =>
   TRIPLESTORE_ENDPOINT !== undefined || (TRIPLESTORE_TYPE === 'embedded' && store !== undefined);
 
 /**
- * The target as the options name it now. `store` is the embedded one, where this process has it.
+ * The target currently named by the options. `store` is the embedded store, if this process has it.
  *
- * @throws Fault config/invalid — there is no endpoint, and no embedded store either
+ * @throws Fault config/invalid — no endpoint and no embedded store
  */
 export function targetOf(snapshot: Snapshot, store: { readonly endpoint: string } | undefined): TargetAddress {
   const { TRIPLESTORE_TYPE: type, TRIPLESTORE_ENDPOINT } = snapshot;

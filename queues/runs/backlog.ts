@@ -1,19 +1,19 @@
-/** What waits in the queue, beyond its number: for metrics, and for whatever decides how many workers there are. */
+/** Details of the waiting jobs beyond their number: for metrics and autoscaling. */
 import type { QueueBackend } from '../backend/backend.ts';
 import { ANNOUNCE_QUEUE, type RunPayload, SLICE_QUEUE, TRANSFORM_QUEUE, WRITE_QUEUE, workQueueOf } from '../jobs.ts';
 
 export interface Backlog {
-  /** Since when the run has waited that has waited longest without ever having been taken; 0: none waits. */
+  /** How long the oldest run that was never started has waited; 0: none waits. */
   readonly oldestSeconds: number;
-  /** Slices by state; those of all runs. */
+  /** Slices of all runs, by state. */
   readonly slices: { readonly waiting: number; readonly active: number; readonly retrying: number };
 }
 
 const PAGE = 50;
-/** So many runs are looked at; older ones than the first that waits are being worked on, or wait for another attempt. */
+/** At most so many runs are examined; runs older than the first waiting one are active or wait for a retry. */
 const MAX_RUNS = 1_000;
 
-/** @throws whatever the queue throws when it is away */
+/** @throws the error of the queue's client library when the queue is away */
 export async function backlogOf(backend: Pick<QueueBackend, 'queue'>): Promise<Backlog> {
   const [{ waiting = 0, prioritized = 0, active = 0, delayed = 0 }, since] = await Promise.all([
     backend.queue(SLICE_QUEUE).getJobCounts('waiting', 'prioritized', 'active', 'delayed'),
@@ -25,7 +25,7 @@ export async function backlogOf(backend: Pick<QueueBackend, 'queue'>): Promise<B
   };
 }
 
-/** Runs are taken by priority and turn: only their announce jobs stand in the order in which they came. */
+/** Runs are taken by urgency and start tag; only their announce jobs are in the order of submission. */
 async function oldestWaiting(backend: Pick<QueueBackend, 'queue'>): Promise<number | undefined> {
   const announces = backend.queue<RunPayload>(ANNOUNCE_QUEUE);
   const counts = await Promise.all(

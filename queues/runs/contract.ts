@@ -1,22 +1,22 @@
-/** What the API knows of the queue: submit a run, wait for it, look at it, cancel it. `queues/runs/runs.ts` keeps the promise. */
+/** What the API uses of the queue: submit a run, wait for it, view it, cancel it. Implemented in `queues/runs/runs.ts`. */
 
 import type { Outcome, RunSource, RunState, RunView, Service, ServiceRequest } from '../jobs.ts';
 import type { CronSchedule } from '../schedule/cron.ts';
 
 export interface Submitted {
   readonly id: string;
-  /** True when an earlier request with the same idempotency key and the same content had made the run. */
+  /** True if an earlier request with the same idempotency key and the same content created the run. */
   readonly existing: boolean;
 }
 
 export interface Runs {
   /**
-   * Enqueues a run. With an idempotency key: the same key and request give the same run. `digest` says which requests
-   * are the same; left out, those with the same service, inputs and mappings. `source` is the message that asks for it.
+   * Enqueues a run. The same idempotency key and request always give the same run. `digest` decides which requests are the same; default:
+   * those with the same service, inputs and mappings. `source` is the message that requested the run.
    *
-   * Runs of the same `urgency` (0 to 7, 0 first; left out: 3) are taken by turns from each `caller`, those of one caller in order.
+   * Runs of the same `urgency` (0 to 7, 0 first, default 3) are distributed fairly over their `caller`s; runs of one caller stay in order.
    *
-   * @throws Fault request/conflict — same key, another request; service/unavailable — the queue cannot be reached
+   * @throws Fault request/conflict — the key was used for another request; service/unavailable — the queue cannot be reached
    */
   submit(
     request: ServiceRequest,
@@ -28,22 +28,22 @@ export interface Runs {
       readonly urgency?: number;
     },
   ): Promise<Submitted>;
-  /** The outcome, as soon as there is one; undefined when `waitMs` ran out first (0: no limit). */
+  /** Waits for the outcome; undefined after `waitMs` (0: no limit). */
   outcome(id: string, waitMs: number): Promise<Outcome | undefined>;
   get(id: string): Promise<RunView | undefined>;
-  /** Newest first. However long it takes, the queue answers in time or it is not there. @throws Fault service/unavailable */
+  /** Newest first. A long list may take longer than one answer of the queue may. @throws Fault service/unavailable */
   list(options: { readonly service?: Service; readonly state?: RunState; readonly limit: number }): Promise<readonly RunView[]>;
-  /** Cancels a waiting or running run. Returns its view, undefined when there is no such run. */
+  /** Cancels a waiting or running run. Returns its view; undefined: no such run. */
   cancel(id: string): Promise<RunView | undefined>;
-  /** Counts by state of all services, for metrics and readiness. @throws Fault service/unavailable */
+  /** Counts of all services by state, for metrics and readiness. @throws Fault service/unavailable */
   counts(): Promise<Readonly<Record<string, number>>>;
 }
 
-/** The schedule of the SQL transformer; `queues/schedule/schedule.ts` keeps the promise. */
+/** The schedule of the SQL transformer. Implemented in `queues/schedule/schedule.ts`. */
 export interface Schedule {
-  /** As this process knows it, at most a second old; undefined: off. */
+  /** The state known to this process, at most a second old; undefined: off. */
   current(): CronSchedule | undefined;
-  /** Sets it for the whole fleet; undefined: off. @throws Fault service/unavailable */
+  /** Sets the schedule of the whole fleet; undefined: off. @throws Fault service/unavailable */
   set(timing: CronSchedule | undefined): Promise<void>;
 }
 

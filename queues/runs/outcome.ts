@@ -1,4 +1,4 @@
-/** The outcome of a run, in the words and fields of the specification. Pure: the clock comes in as an argument. */
+/** The outcome of a run, with the texts and fields of the specification. Pure: the clock is an argument. */
 import { randomUUID } from 'node:crypto';
 import { VERSION } from '../../src/config/version.ts';
 import { describeFault, Fault, type FaultData } from '../../src/core/fault.ts';
@@ -17,14 +17,14 @@ import {
 
 type RunIdentity = Pick<RunPayload, 'runId' | 'service' | 'inputs'>;
 
-/** How each service words a failure; `{input}` and `{reason}` are filled in. */
+/** The failure text of each service; `{input}` and `{reason}` are placeholders. */
 const FAILURE_TEXT: Readonly<Record<Service, string>> = {
   'semi-structured-transformer': "Record '{input}' could not be processed due to: {reason}.",
   'sql-transformer': 'Record could not be processed due to: {reason}.',
   'graph-writer': "Record '{input}' could not be processed due to: {reason}",
 };
 
-/** What the input of a service may be. */
+/** The input types that a service accepts. */
 const expectedTypes = (service: Service): string => (service === 'graph-writer' ? 'nq' : 'one of XML, JSON, CSV, XLSX, ODS');
 
 export function completedOutcome(payload: TransformPayload, result: TransformResult): Outcome {
@@ -70,15 +70,15 @@ export function writtenOutcome(payload: WritePayload, { report, rejections, reje
   };
 }
 
-/** Where a service has no input files, its messages have none of the fields that name them. */
+/** Messages of a service without input files omit the fields that name them. */
 const readsFiles = ({ service }: Pick<RunPayload, 'service'>): boolean => service !== 'sql-transformer';
 
-/** A cancelled run is one whose fault says so. */
+/** A run is cancelled if its fault says so. */
 export function failedOutcome(subject: RunIdentity, fault: Fault, now: Date): Outcome {
   return { state: fault.code === 'run/cancelled' ? 'cancelled' : 'failed', failure: failureMessage(subject, fault, now) };
 }
 
-/** Of what was asked for and could not even become a run. */
+/** For a request that failed before a run was created. */
 export const requestFailureMessage = (service: Service, fault: Fault): FailureMessage =>
   failureMessage({ runId: `none-${randomUUID()}`, service, inputs: [] }, fault, new Date());
 
@@ -100,7 +100,7 @@ export function failureMessage(subject: RunIdentity, fault: Fault, now: Date): F
   };
 }
 
-/** The input that the fault names, as the request gave it (without passwords); else the first. */
+/** The input named by the fault, as the request gave it without password; else the first input. */
 function failingInput({ inputs }: RunIdentity, fault: Fault): string {
   const named = fault.place.input;
   const urls = inputs.map((input) => redact(input.url));
@@ -112,10 +112,10 @@ function sameLocation(url: string, named: string): boolean {
   return bare(url) === bare(named);
 }
 
-/** A question at the end of a reason: a hint's, or one that became part of a message on its way. */
+/** A question at the end of a reason: from a hint, or already part of the message. */
 const QUESTION = /^(.*)(?:\.|\n)\s*did you mean (.*\?)\s*$/is;
 
-/** One sentence without its full stop: the text form puts its own, and a question before that stands in parentheses. */
+/** One sentence without its full stop, which the failure text adds; a question is put in parentheses. */
 function reasonOf(service: Service, fault: Fault, entity: string | undefined): string {
   const text = descriptionOf(service, fault, entity);
   const [, said, question] = QUESTION.exec(text) ?? [];
@@ -123,19 +123,21 @@ function reasonOf(service: Service, fault: Fault, entity: string | undefined): s
 }
 
 function descriptionOf(service: Service, fault: Fault, entity: string | undefined): string {
-  // The specification's words, and nothing beside them.
+  // The specification's text, without additions.
   if (fault.code === 'database/credentials') return fault.message;
   if (entity === undefined) return describeFault(fault);
   return fault.code === 'source/type' ? typeReason(service, fault, entity) : describeFault(withoutEntity(fault, entity));
 }
 
-/** The text form names the entity already; another input stays in the reason. */
+/** The failure text already names the entity; any other input is kept in the reason. */
 function withoutEntity(fault: Fault, entity: string): Fault {
   const { input } = fault.place;
   return input === undefined || !sameLocation(entity, input) ? fault : fault.with({ place: { input: undefined } });
 }
 
-/** Names the file extension and lists the expected types; where the type is one of these, and the mapping reads another one, says that. */
+/**
+ * Names the file extension and lists the expected types. If the type is one of these but the mapping expects another, says that instead.
+ */
 function typeReason(service: Service, fault: Fault, entity: string): string {
   const { message, hint } = fault;
   const expected = expectedTypes(service);
@@ -147,17 +149,17 @@ function typeReason(service: Service, fault: Fault, entity: string): string {
   return `${what}; expected is ${expected}`;
 }
 
-/** Local date-time, ISO 8601 with milliseconds, no zone. */
+/** Local date-time, ISO 8601 with milliseconds, without zone. */
 export function localTime(now: Date): string {
   return new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString().slice(0, -1);
 }
 
-/** The text that a failed job keeps: for a person first, then the fault as data in its last line. */
+/** The text stored with a failed job: human-readable first, then the fault as JSON in the last line. */
 export function encodeFault(fault: Fault): string {
   return `${describeFault(fault)}\n${JSON.stringify(fault)}`;
 }
 
-/** What `encodeFault` kept; a text of the queue itself is put into words. */
+/** Reads the text of `encodeFault`; translates texts of the queue itself. */
 export function decodeFault(reason: string | undefined): Fault {
   const data = reason?.slice(reason.lastIndexOf('\n') + 1);
   if (data?.startsWith('{')) {

@@ -1,31 +1,31 @@
-/** Who waits for the outcome of which run: one listener for all of them, and a slow round against lost events. */
+/** Result listeners: one event listener per process for all waiting callers, plus slow polling in case an event is lost. */
 import type { QueueEvents } from 'bullmq';
 import { atMost } from '../backend/backend.ts';
 import type { Outcome } from '../jobs.ts';
 
 export interface ResultListeners {
-  /** A run is about to be made: its outcome is remembered from now on, so that whoever waits for it need not ask first. */
+  /** Call before a run is created: its outcome is kept, so that `wait` need not ask the queue first. */
   expect(id: string): void;
-  /** The outcome; undefined when `waitMs` ran out (0: no limit), there is no such run, or the waiters were closed. */
+  /** Waits for the outcome; undefined after `waitMs` (0: no limit), if there is no such run, or on `close`. */
   wait(id: string, waitMs: number): Promise<Outcome | undefined>;
   close(): Promise<void>;
 }
 
 const CLOSE_MS = 2_000;
 const POLL_MS = 1_000;
-/** Runs asked for in one round; each waits its turn, so that many waiters cost no more than a few. */
+/** Runs checked per poll, in rotation, so that many waiting callers cost no more than a few. */
 const POLL_COUNT = 25;
-/** Runs for which nobody has waited yet; most are waited for at once, or never. */
+/** Outcomes kept for runs that nobody waits for yet; most runs are waited for at once or never. */
 const MAX_EXPECTED = 1_000;
 
-/** `ask` reads the outcome of a run from the queue: undefined while there is none. */
+/** `readOutcome` reads the outcome of a run from the queue; undefined: it has not ended. */
 export function openResultListeners(
   events: QueueEvents,
   readOutcome: (id: string) => Promise<Outcome | undefined | 'unknown'>,
 ): ResultListeners {
-  /** In the order in which they are asked for; asking moves a run to the end. */
+  /** In polling order; polling moves a run to the end. */
   const waiting = new Map<string, Set<(outcome: Outcome | undefined) => void>>();
-  /** undefined: expected, and not ended as far as this process has heard. */
+  /** undefined: expected, and no event received yet. */
   const expected = new Map<string, Outcome | undefined>();
   let polling = false;
 
@@ -54,7 +54,7 @@ export function openResultListeners(
         await check(id);
       }
     } catch {
-      // The queue is away; its connection reports that itself, and the next round asks again.
+      // The queue is away and its connection reports that; the next poll asks again.
     } finally {
       polling = false;
     }
@@ -96,7 +96,7 @@ export function openResultListeners(
         }
       });
       try {
-        // It may have ended before anybody listened.
+        // The run may have ended before the listener was added.
         if (!expected.delete(id)) await check(id);
         return await outcome;
       } finally {

@@ -1,8 +1,7 @@
 /**
- * Runs as flows of the queue: `announce`, which waits for its child, `transform` or `write`. State lives in the queue alone.
+ * Runs as flows of the queue: `announce` waits for its child, `transform` or `write`. All state is in the queue.
  *
- * A run is submitted in one step, so there is never half of it. Who waits for outcomes hears of them by one listener for
- * the whole process; a slow round asks for those that a lost event would leave waiting.
+ * A run is submitted atomically. One listener per process receives outcomes for all waiting callers; slow polling covers lost events.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -31,22 +30,22 @@ import { cancelledFault, decodeFault, failedOutcome } from './outcome.ts';
 import { openResultListeners, type ResultListeners } from './result-listeners.ts';
 
 export interface RunPolicy {
-  /** How long and how many ended runs are kept. */
+  /** How long, and how many, ended runs are kept. */
   readonly keepSeconds: number;
   readonly keepCount: number;
-  /** An ended run is kept so long in any case, so that whoever waits for it hears its outcome. */
+  /** Every ended run is kept at least this long, so that waiting callers receive its outcome. */
   readonly minKeepMs: number;
-  /** Attempts of a run whose fault can get better, and the wait before the second one; each further wait is doubled. */
+  /** Attempts of a run that fails with a transient error, and the delay before the second one, which doubles with each retry. */
   readonly attempts: number;
   readonly retryMs: number;
 }
 
 const MIN_KEEP_MS = 60_000;
-/** The work of a run rests longer: an announce that the queue kept waiting still needs its result. */
+/** Work jobs are kept longer: a delayed announce job still needs their result. */
 const WORK_KEEP_FACTOR = 10;
 const TRIM_MS = 5_000;
 
-/** The policy that the options say. */
+/** The policy set by the options. */
 export function runPolicy(snapshot: Snapshot): RunPolicy {
   return {
     keepSeconds: snapshot.KEEP_RUNS_SECONDS,
@@ -57,17 +56,17 @@ export function runPolicy(snapshot: Snapshot): RunPolicy {
   };
 }
 
-/** A request must not hang on a queue that is away. */
+/** A request must not hang when the queue is away. */
 const ANSWER_MS = 2_000;
-/** Announcing fails only when the queue or the disk does; then it is tried for about a quarter of an hour. */
+/** Announcing fails only if the queue or the disk does; it is retried for about a quarter of an hour. */
 const ANNOUNCE_RETRY = { attempts: 10, backoff: { type: 'exponential', delay: 1_000 } };
 const PAGE = 50;
-/** Runs of a page that are looked at together. */
+/** Runs of a page that are viewed concurrently. */
 const VIEW_CONCURRENCY = 10;
-/** Of a long list each step must be answered in time, however many there are. */
+/** Each step of a long list must be answered in time; the whole list may take longer. */
 const withinAnswerTime = <T>(step: Promise<T>): Promise<T> => within(ANSWER_MS, step, 'The runs cannot be listed');
 
-/** Where a run comes from, and how soon it is wanted. */
+/** The caller of a run and its urgency. */
 interface SubmitContext {
   readonly source: RunSource | undefined;
   readonly caller: string;
@@ -87,7 +86,7 @@ export async function openRuns(
   const workOf = ({ runId, service }: Pick<RunPayload, 'runId' | 'service'>) =>
     backend.queue<RunPayload>(workQueueOf(service)).getJob(runId);
   const flows = backend.flowProducer();
-  /** Only who waits listens: every event of every run goes to each listener, and a worker has no use for them. */
+  /** Opened on demand: every listener receives the events of all runs, and workers need none. */
   let opening: Promise<ResultListeners> | undefined;
   let opened: ResultListeners | undefined;
   const listeners = (): Promise<ResultListeners> => {
@@ -112,7 +111,7 @@ export async function openRuns(
 
   async function add(payload: RunPayload, priority: number): Promise<void> {
     const { keepSeconds, attempts, retryMs } = currentPolicy();
-    // By age alone: counted in PostgreSQL, each job that ends would look at all that are kept. `trim` counts.
+    // By age only: to keep a count, PostgreSQL would read all kept jobs whenever a job ends. `trim` limits the count.
     const keep = { age: keepSeconds };
     const common = { jobId: payload.runId, removeOnComplete: keep, removeOnFail: keep };
     await flows.add({
@@ -131,7 +130,7 @@ export async function openRuns(
     });
   }
 
-  /** By lane and caller: runs of this process that are on their way into the queue. */
+  /** By band and caller: runs that this process is currently submitting. */
   const pending = new Map<string, number>();
 
   async function addFairly(payload: RunPayload, caller: string, urgency: number): Promise<void> {
@@ -148,7 +147,7 @@ export async function openRuns(
     }
   }
 
-  /** Forgets the oldest ended runs beyond the number that is kept. Every process does; doing it twice is harmless. */
+  /** Removes the oldest ended runs beyond `keepCount`. Runs in every process; repeating it is harmless. */
   async function trim(): Promise<void> {
     const { keepCount, minKeepMs } = currentPolicy();
     for (const queue of [announces, ...workQueues]) {
@@ -161,13 +160,13 @@ export async function openRuns(
   let trimming: Promise<void> | undefined;
   const trimmer = setInterval(
     () => {
-      // A queue that is away says so itself, and the next round trims.
+      // A queue that is away reports that itself; the next interval trims.
       trimming ??= trim()
         .catch(() => undefined)
         .finally(() => {
           trimming = undefined;
         });
-      // Processes that were started together drift apart, and do not all forget the same excess at once.
+      // Jitter, so that processes started together do not all remove the same runs at once.
     },
     TRIM_MS * (0.8 + 0.4 * Math.random()),
   ).unref();
@@ -184,7 +183,7 @@ export async function openRuns(
     }
     let found = await announces.getJob(id);
     if (found === undefined) {
-      // The work of a run that outlived its run must not answer for the new one.
+      // A work job may outlive its run; its old result must not be used for the new run.
       const stale = await workOf(payload);
       if (stale?.finishedOn !== undefined) await stale.remove();
       opened?.expect(id);
@@ -220,7 +219,7 @@ export async function openRuns(
   async function* views(types: JobType[], wanted: (job: RunJob) => boolean): AsyncGenerator<RunView> {
     for (let start = 0; ; start += PAGE) {
       const jobs = await withinAnswerTime(announces.getJobs(types, start, start + PAGE - 1, false));
-      // A job that was removed between the list and its reading is left out by the queue as an empty place.
+      // The queue returns an empty entry for a job removed between listing and reading.
       const chosen = jobs.filter((job) => job?.data !== undefined && wanted(job));
       for (let i = 0; i < chosen.length; i += VIEW_CONCURRENCY)
         yield* await withinAnswerTime(Promise.all(chosen.slice(i, i + VIEW_CONCURRENCY).map(view)));
@@ -251,7 +250,7 @@ export async function openRuns(
         let count = 0;
         const wanted = (job: RunJob): boolean => {
           if (service !== undefined && job.data.service !== service) return false;
-          // What has ended says its state itself; the others are asked for it.
+          // Ended jobs contain their state; that of the others is read from the queue.
           return state === undefined || types !== ENDED_TYPES || outcomeOf(job)?.state === state;
         };
         for await (const one of views([...types], wanted)) {
@@ -267,12 +266,12 @@ export async function openRuns(
       const announce = await announces.getJob(id);
       if (announce === undefined) return undefined;
       if (outcomeOf(announce) === undefined) {
-        // The mark comes first: whatever happens to the job from here on, its worker and announce will see it.
+        // Set the mark first: whatever happens to the job from here on, its worker and announce will see it.
         await markCancelled(announce);
         const work = await workOf(announce.data);
         if (work !== undefined && work.finishedOn === undefined) {
           await markCancelled(work);
-          // It may have been taken since, or ended: what has ended is kept.
+          // It may have been started or ended since; an ended job is kept.
           if (WAITING.has(await work.getState())) await removeUnlessActive(work);
         }
         await (await listeners()).wait(id, CANCEL_WAIT_MS);
@@ -310,7 +309,7 @@ export async function openRuns(
   };
 }
 
-/** A worker needs up to half a second to notice, and its thread some time to stop. */
+/** A worker notices within half a second, and its thread takes some time to stop. */
 const CANCEL_WAIT_MS = 1_500;
 
 const WAITING: ReadonlySet<JobState | 'unknown'> = new Set(['waiting', 'prioritized', 'delayed'] as const);
@@ -319,7 +318,7 @@ const ENDED: Readonly<Partial<Record<RunState, boolean>>> = { completed: true, f
 const ENDED_TYPES: readonly JobType[] = ['completed', 'failed'];
 const LIST_TYPES: readonly (readonly JobType[])[] = [['waiting-children'], ['waiting', 'active', 'delayed', 'prioritized'], ENDED_TYPES];
 
-/** The outcome that announce left; for an announce that failed for good, the one that it could not give. */
+/** The outcome computed by announce; for an announce job that failed for good, a failure made from its error. */
 function outcomeOf(job: RunJob): Outcome | undefined {
   if (job.finishedOn === undefined) return undefined;
   if (job.returnvalue !== null && typeof job.returnvalue === 'object') return job.returnvalue;
@@ -327,7 +326,7 @@ function outcomeOf(job: RunJob): Outcome | undefined {
   return failedOutcome(job.data, fault, new Date(job.finishedOn));
 }
 
-/** Without what is for the next attempt alone; what has ended waits for nothing. */
+/** Without fields meant only for the next attempt; an ended run does not wait. */
 function shownProgress({ records, quads, bytesRead, waiting }: RunProgress, outcome: Outcome | undefined): RunView['progress'] {
   return { records, quads, bytesRead, ...(waiting === undefined || outcome !== undefined ? {} : { waiting }) };
 }
@@ -347,7 +346,7 @@ async function liveState(work: Job | undefined): Promise<RunState> {
 
 const markCancelled = (job: Job<RunPayload>): Promise<void> => job.updateData({ ...job.data, cancelled: true });
 
-/** Takes a waiting job out of the queue, which lets announce run; a job that was just taken is left to its worker. */
+/** Removes a waiting job, which lets announce run; a job that just became active is left to its worker. */
 async function removeUnlessActive(job: Job): Promise<void> {
   try {
     await job.remove();
@@ -357,12 +356,12 @@ async function removeUnlessActive(job: Job): Promise<void> {
   }
 }
 
-/** The id of the run that an idempotency key makes. */
+/** The run id for an idempotency key. */
 export function runIdOfKey(service: string, key: string): string {
   return `k${createHash('sha256').update(`${service}\n${key}`).digest('hex').slice(0, 40)}`;
 }
 
-/** Of what the client asked, not of the configuration that came with it. */
+/** Covers what the client asked for, not the configuration snapshot. */
 function digestOf(request: ServiceRequest): string {
   const mappings = request.service === 'graph-writer' ? [] : request.mappings;
   const asked = [request.service, request.inputs.map(({ name, url }) => [name ?? null, url]), mappings];

@@ -1,23 +1,22 @@
 /**
- * Cron expressions: when the SQL transformer's schedule ticks next.
+ * Cron expressions: computes the next ticks of the SQL transformer's schedule.
  *
- * Two forms, told apart by their number of fields. Unix, five fields: minutes, hours, day of month, month, day of week (0–7, Sunday is
- * 0 and 7). Quartz, six or seven fields: seconds before them, a year after them, days of the week 1–7 from Sunday, and `?`, `L`, `W`, `#`.
- * At a change to summer time, a tick at a time that does not exist comes right after it; at the change back, a time of day that comes
- * twice ticks once.
+ * The number of fields decides between two forms. Unix, five fields: minutes, hours, day of month, month, day of week (0–7, Sunday is 0 and
+ * 7). Quartz, six or seven fields: additionally seconds first and an optional year last, days of the week 1–7 from Sunday, and `?`, `L`,
+ * `W`, `#`. When summer time begins, a tick at a skipped time comes right after the gap; when it ends, a repeated time of day ticks once.
  */
 import { Cron as Croner } from 'croner';
 import type { Snapshot } from '../../src/config/options/options.ts';
 import { excerpt, Fault, type FaultCode } from '../../src/core/fault.ts';
 
-/** An expression and the IANA time zone that it is meant in. */
+/** An expression and its IANA time zone. */
 export interface CronSchedule {
   readonly cron: string;
   readonly timezone: string;
 }
 
 export interface ParsedCron extends CronSchedule {
-  /** At most `count` times after `after`, fewer where the years of the expression end. */
+  /** The next times after `after`: `count`, or fewer if the years of the expression end. */
   next(count: number, after?: Date): readonly Date[];
 }
 
@@ -35,7 +34,7 @@ const MONTHS = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', '
 const DAYS = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'];
 const both = (text: string) => ({ Unix: text, Quartz: text });
 
-/** In the order of Quartz. `least` and `names` count as Quartz does. */
+/** In the order of Quartz. `min`, `max` and `names` use Quartz's numbering. */
 const FIELDS: readonly Field[] = [
   { name: 'seconds', min: 0, max: 59, accepts: both('0 to 59') },
   { name: 'minutes', min: 0, max: 59, accepts: both('0 to 59') },
@@ -55,9 +54,9 @@ const DAY_OF_MONTH = 3;
 const DAY_OF_WEEK = 5;
 
 /**
- * Reads an expression.
+ * Parses an expression.
  *
- * @throws Fault request/invalid — not an expression, with the field that is wrong; or one that never ticks (again)
+ * @throws Fault request/invalid — not a valid expression, naming the wrong field; or it never ticks (again)
  */
 export function parseCron(text: string, timezone: string, code: FaultCode = 'request/invalid'): ParsedCron {
   const cron = text.trim().replace(/\s+/g, ' ');
@@ -104,7 +103,7 @@ export function cronOfOptions({ CRON, CRON_TIMEZONE }: Pick<Snapshot, 'CRON' | '
 
 export const localTimezone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** BullMQ's `repeatStrategy`: milliseconds of the next tick after `after`; undefined: there is none. */
+/** BullMQ's `repeatStrategy`: time of the next tick after `after` in milliseconds; undefined: none. */
 export function nextTick(
   after: number,
   { pattern = '', tz = localTimezone() }: { readonly pattern?: string; readonly tz?: string },
@@ -112,13 +111,16 @@ export function nextTick(
   try {
     return parseCron(pattern, tz).next(1, new Date(after))[0]?.getTime();
   } catch (error) {
-    // A year that ended: the expression was read when it was set.
+    // The years of the expression have ended; it was valid when it was set.
     if (error instanceof Fault) return undefined;
     throw error;
   }
 }
 
-/** What croner does not know of Quartz: `?` in its two places only, a lone `L`, ranges around the end (FRI-MON). undefined: wrong. */
+/**
+ * Rewrites Quartz syntax that croner does not support: `?` (only in its two fields), a lone `L`, ranges that wrap around (FRI-MON).
+ * undefined: invalid.
+ */
 function normalise(field: string, index: number): string | undefined {
   const { min, max, names = [] } = FIELDS[index] as Field;
   if (field.includes('?')) return field === '?' && (index === DAY_OF_MONTH || index === DAY_OF_WEEK) ? '*' : undefined;
@@ -145,7 +147,7 @@ function isAccepted(field: string, index: number, form: Form): boolean {
   }
 }
 
-/** Seven fields. Quartz numbers the days of the week from 1, and takes steps with a start (`0/15`). */
+/** Takes seven fields. Quartz numbers the days of the week from 1 and allows steps with a start (`0/15`). */
 const open = (fields: readonly string[], form: Form, timezone?: string): Croner =>
   new Croner(fields.join(' '), {
     alternativeWeekdays: form === 'Quartz',

@@ -1,10 +1,9 @@
 /**
  * The schedule of the SQL transformer: one for the whole fleet, kept in the queue.
  *
- * What it is stands in the shared settings, and nowhere else. Processes with workers make BullMQ's job scheduler agree with it,
- * whenever it changes and when they start. The scheduler has one job for the next tick; whichever worker takes it makes the job of the
- * tick after it, and starts a run. So a tick happens once however many processes there are, and one that was missed while there was no
- * worker is made up once.
+ * The shared settings are the only place that stores it. Processes with workers make BullMQ's job scheduler match it at start and whenever
+ * it changes. The scheduler has one job for the next tick; the worker that takes it creates the job of the following tick and starts a run.
+ * So each tick happens once, however many processes exist, and a tick missed while no worker was running is made up once.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,26 +19,26 @@ import { requestFailureMessage } from '../runs/outcome.ts';
 import { runIdOfKey } from '../runs/runs.ts';
 import { type CronSchedule, cronOfOptions, localTimezone } from './cron.ts';
 
-/** How the setting is kept, as JSON. */
+/** The stored setting, as JSON. */
 interface Stored {
   /** null: off. */
   readonly cron: string | null;
   readonly timezone: string;
-  /** The option CRON gives way to a request, and takes back only what it set itself. */
+  /** The option CRON yields to a request, and removes only a schedule that it has set itself. */
   readonly by: 'option' | 'request';
 }
 
 export interface SharedSchedule extends Schedule {
-  /** As it is kept, now. */
+  /** Reads the stored schedule. */
   read(): Promise<CronSchedule | undefined>;
-  /** What the options of a process with workers say. */
+  /** Applies the options of a process with workers. */
   applyOption(option: CronSchedule | undefined, timezone: string | undefined): Promise<void>;
   onChange(changed: () => void): void;
   close(): void;
 }
 
 const KEY = 'schedule';
-/** Tick and run of the last scheduled run. */
+/** Time and run of the last tick that started a run. */
 const LAST_KEY = 'schedule-last';
 const TRIES = 20;
 
@@ -102,28 +101,28 @@ const sameSchedule = (a: CronSchedule | undefined, b: CronSchedule | undefined):
 const SCHEDULER = 'sql-transformer';
 const RETRY_MS = 1_000;
 const STOP_MS = 2_000;
-/** The queue is away, or the disk of the mappings: a tick is tried for about a minute. */
+/** The queue or the disk of the mappings is away: a tick is retried for about a minute. */
 const TICK_RETRY = { attempts: 6, backoff: { type: 'exponential', delay: 2_000 }, removeOnComplete: true, removeOnFail: true } as const;
 
 export interface TickOptions {
   readonly runs: Pick<Runs, 'submit' | 'get'>;
   readonly config: ConfigStore;
-  /** What relative paths of options start from. */
+  /** Base of relative paths in options. */
   readonly workingDirectory: string;
-  /** Takes the failure of a tick that could start no run. */
+  /** Sends the failure of a tick that could not start a run. */
   readonly deadLetter?: (failure: FailureMessage) => Promise<void>;
 }
 
 export interface Ticks {
-  /** Takes no more ticks; one that is under way ends. */
+  /** Takes no more ticks, and waits for an active one. */
   stop(): Promise<void>;
 }
 
 type Tick = Job<CronSchedule>;
 
 /**
- * Takes the ticks of the schedule until `stop`, as one of the fleet. The option CRON of this process becomes the schedule unless a
- * request has set one.
+ * Takes ticks of the schedule until `stop`, together with the other processes of the fleet. The option CRON of this process becomes the
+ * schedule unless a request has set one.
  *
  * @throws Fault config/invalid — CRON is not a cron expression; service/unavailable
  */
@@ -136,7 +135,7 @@ export async function startTicks(
   const queue = backend.queue<CronSchedule>(SCHEDULE_QUEUE);
   let stopped = false;
 
-  /** Makes the scheduler agree with the schedule. Who writes looks again afterwards, so the last one to write has seen the last change. */
+  /** Makes the scheduler match the schedule. Reads the schedule again after writing, so the last writer has seen the last change. */
   const syncScheduler = async (): Promise<void> => {
     for (;;) {
       const wanted = await schedule.read();
@@ -180,11 +179,11 @@ export async function startTicks(
     });
   };
 
-  /** What `GET /process` does, unless the run of an earlier tick still goes on. */
+  /** Does the same as `GET /process`, unless the run of an earlier tick is still active. */
   const tick = async (job: Tick): Promise<void> => {
     const time = Number(job.id?.split(':').pop());
     const at = new Date(time).toISOString();
-    // Switched off or changed after this tick was made.
+    // The schedule was switched off or changed after this tick was created.
     if (!sameSchedule(job.data, await schedule.read())) return;
     const key = `schedule ${at}`;
     const before = await lockTick(backend.settings, { time, run: runIdOfKey('sql-transformer', key) }, runs);
@@ -237,13 +236,13 @@ export async function startTicks(
 }
 
 const SCHEDULER_LOCK_KEY = 'schedule-arranging';
-/** Changing the scheduler takes milliseconds; whoever dies at it keeps the others waiting so long. */
+/** Changing the scheduler takes milliseconds; if its process dies, the others wait this long. */
 const LEASE_MS = 5_000;
 const LEASE_POLL_MS = 25;
 
 /**
- * Does `work` while no other process of the fleet does it: on PostgreSQL two changes of a scheduler at the same moment would leave the next
- * tick of both, and the one that is nobody's could not be taken out, nor its time be scheduled again.
+ * Runs `work` under a lock of the whole fleet. On PostgreSQL two concurrent changes of a scheduler would leave the next tick of both; the
+ * orphaned one could not be removed, and no other tick could be scheduled at its time.
  */
 async function withSchedulerLock(settings: SharedSettings, work: () => Promise<void>): Promise<void> {
   for (;;) {
@@ -268,8 +267,9 @@ interface LastTick {
 }
 
 /**
- * Makes `tick` the last one. undefined: it may have its run; else the one that keeps it from that, whose run goes on, or which is
- * later. A tick that was claimed already, by a process that may have died before it submitted, may have its run: it is the same one.
+ * Makes `tick` the last one. Resolves to undefined if it may start its run; else to the tick that prevents that: one whose run is active,
+ * or a later one. A tick that is already the last one may start: its process may have died before it submitted the run, and the run id is
+ * the same.
  */
 async function lockTick(settings: SharedSettings, tick: LastTick, runs: Pick<Runs, 'get'>): Promise<LastTick | undefined> {
   for (let i = 0; i < TRIES; i++) {

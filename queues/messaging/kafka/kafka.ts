@@ -1,9 +1,9 @@
 /**
- * The message bus on Apache Kafka. Nothing else knows its client library.
+ * The message bus on Apache Kafka, and the only user of its client library.
  *
- * What it takes that nothing is lost: a key on every message, an idempotent producer that waits for all replicas, offsets that are committed
- * after the hand-over, and a new client in place of one that gave up. The library's consumer ends for good when it meets an error that it
- * does not expect, and its producer may refuse everything after a failed batch; so both are replaced then.
+ * To lose nothing it uses a key on every message, an idempotent producer that waits for all replicas, and commits offsets after the handler
+ * has resolved. The library's consumer stops for good at an unexpected error, and its producer may refuse everything after a failed batch;
+ * both are then replaced by new clients.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -32,42 +32,42 @@ import {
 } from '../bus.ts';
 import { explainHandshake, kafkaTls } from './tls.ts';
 
-/** Long enough for a broker that is started again; `requestTimeout` stays at 30 s, since a request that is given up too early is done twice. */
+/** Long enough for a broker to restart. `requestTimeout` stays at 30 s: a request that is given up too early is done twice. */
 const RETRY = { retries: 50, initialRetryTime: 200, maxRetryTime: 2_000 } as const;
-/** Of a producer, about half a minute: whoever asks it to send asks again. */
+/** About half a minute per send of a producer; the caller retries after that. */
 const SEND_RETRIES = 15;
-/** Of one request of a producer; a broker takes a megabyte at once by default. */
+/** Bytes in one request of a producer; a broker accepts a megabyte by default. */
 const BATCH_BYTES = 256 * 1024;
-/** A consumer that gives no sign of life for so long has lost its partitions; the second bounds how long a new distribution waits for one. */
+/** A consumer without a heartbeat for `SESSION_MS` loses its partitions; `REBALANCE_MS` bounds how long a rebalance waits for one. */
 const SESSION_MS = 6_000;
 const REBALANCE_MS = 15_000;
 const HEARTBEAT_MS = 1_000;
-/** How long a fetch waits for messages, and with it the end of a consumer. */
+/** How long a fetch waits for messages; stopping a consumer takes as long. */
 const FETCH_WAIT_MS = 200;
-/** Before a client is made in place of one that failed, and a message is handed over again. */
+/** Delay before a failed client is replaced, and before a message is delivered again. */
 const RETRY_MS = 1_000;
-/** Messages that are handed over at the same time; a commit follows. */
+/** Messages handled concurrently before each commit. */
 const HANDLER_CONCURRENCY = 20;
 const CLOSE_MS = 2_000;
 const LAG_MS = 5_000;
 const LAG_RETRIES = 2;
 
-/** A new client, which tries what fails so many times more. */
+/** Creates a client that retries failed requests `retries` times. */
 type Client = (retries?: number) => Kafka;
 
-/** @throws Fault config/invalid — options that contradict each other, a file of certificates that cannot be read */
+/** @throws Fault config/invalid — contradicting options, or an unreadable certificate file */
 export function openKafka(snapshot: Snapshot, logger: Logger): MessageBus {
   const config = clientConfig(snapshot);
   const explain = (error: unknown): string | undefined => explainError(error, snapshot);
   const log = throttledLog(logger, explain);
-  /** The library writes into the login that it is given. */
+  /** The library modifies the login object that it is given. */
   const client: Client = (retries = RETRY.retries) => {
     const login = config.sasl === undefined ? {} : { sasl: { ...config.sasl } as SASLOptions };
     return new Kafka({ ...config, ...login, retry: { ...RETRY, retries }, logCreator: () => log });
   };
   const producers = openProducers(client, logger);
   let admin: Promise<Admin> | undefined;
-  /** Why it went wrong the last time, by what was asked for. */
+  /** Reason of the last failure, by direction. */
   const lastErrors = new Map<'send' | 'take', string>();
   const reportConsume = (error: unknown): void => {
     if (error === undefined) lastErrors.delete('take');
@@ -108,7 +108,7 @@ export function openKafka(snapshot: Snapshot, logger: Logger): MessageBus {
     async lag(topic, group) {
       try {
         admin ??= (async () => {
-          // Soon told: whoever asks does so again.
+          // Few retries: the caller asks again.
           const made = client(LAG_RETRIES).admin({ retry: { retries: 0 } });
           await made.connect();
           return made;
@@ -121,7 +121,7 @@ export function openKafka(snapshot: Snapshot, logger: Logger): MessageBus {
         const [ends, [taken]] = answer;
         reportConsume(undefined);
         const next = new Map(taken?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
-        // Nothing committed is -1, and what was deleted by age counts no more.
+        // -1 means that nothing was committed; messages deleted by retention do not count.
         return ends.reduce((sum, { partition, high, low }) => sum + Number(high) - Math.max(Number(low), next.get(partition) ?? -1), 0);
       } catch (error) {
         reportConsume(error);
@@ -139,7 +139,7 @@ export function openKafka(snapshot: Snapshot, logger: Logger): MessageBus {
 
 const UNREACHABLE = 'The brokers cannot be reached';
 
-/** In words that may be shown to everybody; undefined: nothing is known but that it failed. */
+/** A description that is safe to show to everybody; undefined: unknown reason. */
 function explainError(error: unknown, options: Snapshot): string | undefined {
   const { name, message, cause } = error as { name?: string; message?: string; cause?: unknown };
   if (name === 'KafkaJSSASLAuthenticationError') return `The brokers refuse the login of KAFKA_USERNAME: ${message}`;
@@ -176,12 +176,12 @@ interface ConsumerOptions {
   readonly topics: readonly string[];
   readonly group: string;
   readonly handler: MessageHandler;
-  /** Told what went wrong; undefined: messages are taken. */
+  /** Called with the error; undefined: messages are being consumed. */
   readonly report: (error: unknown) => void;
   readonly explain: (error: unknown) => string | undefined;
 }
 
-/** One consumer after the other, each until it fails, until it is closed. */
+/** Runs one consumer after another until closed; a failed consumer is replaced. */
 function subscribe(client: Client, { topics, group, handler, report, explain }: ConsumerOptions, logger: Logger): Subscription {
   const stop = new AbortController();
   const { signal } = stop;
@@ -193,7 +193,7 @@ function subscribe(client: Client, { topics, group, handler, report, explain }: 
       rebalanceTimeout: REBALANCE_MS,
       heartbeatInterval: HEARTBEAT_MS,
       maxWaitTimeInMs: FETCH_WAIT_MS,
-      // A consumer that crashed is replaced here, whatever it crashed of.
+      // A crashed consumer is replaced here, whatever the reason.
       retry: { ...RETRY, restartOnFailure: async () => false },
     });
     let closed: Promise<unknown> | undefined;
@@ -213,14 +213,14 @@ function subscribe(client: Client, { topics, group, handler, report, explain }: 
     });
     const steps = [
       () => consumer.connect(),
-      // A group that is new takes what was there before it.
+      // A new group also handles the messages sent before it existed.
       () => consumer.subscribe({ topics: [...topics], fromBeginning: true }),
       () => consumer.run({ autoCommit: false, eachBatchAutoResolve: false, eachBatch: (batch) => processBatch(batch) }),
     ];
     const run = async (): Promise<void> => {
       for (const step of steps) {
         await step();
-        // Closed meanwhile: one that joins now holds partitions, and takes nothing.
+        // Closed meanwhile: a consumer that joins now would hold partitions without handling messages.
         if (closed !== undefined) return void (await consumer.disconnect());
       }
     };
@@ -231,7 +231,7 @@ function subscribe(client: Client, { topics, group, handler, report, explain }: 
           await consumer.commitOffsets([{ topic, partition, offset: String(BigInt(offset) + 1n) }]);
         });
       } catch (error) {
-        // A wrapped error of the group would end the consumer where the one inside makes it join again.
+        // The library rejoins the group at some errors, but only if they are not wrapped.
         throw (error as { cause?: unknown }).cause ?? error;
       }
     };
@@ -274,8 +274,8 @@ function untilAborted(signal: AbortSignal, over: AbortSignal): Promise<void> {
 }
 
 /**
- * Hands the messages of a batch over, some at a time, and commits after each lot. Gives signs of life while the hand-over is refused, and
- * stops when the partition is another's.
+ * Passes the messages of a batch to the handler, `HANDLER_CONCURRENCY` at a time, and commits after each group. Sends heartbeats while a
+ * handler rejects, and stops when the partition is revoked.
  */
 async function handleBatch(
   { batch, resolveOffset, heartbeat, isRunning, isStale }: EachBatchPayload,
@@ -333,7 +333,7 @@ interface Sender {
   disconnect(): Promise<void>;
 }
 
-/** Sends to each topic by a producer of its own, so that one whose topic is missing or refused keeps no other back. */
+/** Uses one producer per topic, so that a missing or refused topic does not block the others. */
 function openProducers(client: Client, logger: Logger): Sender {
   const senders = new Map<string, Sender>();
   const senderOf = (topic: string): Sender => {
@@ -356,7 +356,7 @@ function openProducers(client: Client, logger: Logger): Sender {
   };
 }
 
-/** Sends in the order of the calls; what is asked for while a lot is under way waits for the next one. */
+/** Sends in the order of the calls; calls during a send are put into the next batch. */
 function openProducer(client: Client, topic: string, logger: Logger): Sender {
   let producer: Promise<Producer> | undefined;
   let busy = false;
@@ -390,7 +390,7 @@ function openProducer(client: Client, topic: string, logger: Logger): Sender {
         await connected.send({ topic, acks: -1, messages: batch.map(({ key, value, headers }) => ({ key, value, headers })) });
       }
     } catch (error) {
-      // After a failed lot its sequence numbers are in doubt, and a new producer has new ones.
+      // After a failed batch the producer's sequence numbers are uncertain; a new producer starts new ones.
       await disconnect();
       throw error;
     }
@@ -406,7 +406,7 @@ function openProducer(client: Client, topic: string, logger: Logger): Sender {
         for (const one of batch) one.resolve();
       } catch (error) {
         METRICS.messageErrors.inc({ kind: 'producer' });
-        // One message that is refused must not keep its neighbours back.
+        // One refused message must not block the others of its batch.
         if (batch.length > 1 && (error as Error).name === 'KafkaJSProtocolError') {
           for (const one of batch) await sendNow(one.messages).then(one.resolve, one.reject);
         } else {
@@ -432,7 +432,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) 
 const sizeOf = ({ key, value, headers }: OutgoingMessage): number =>
   sum([key, value, ...Object.entries(headers).flat()].map((text) => Buffer.byteLength(text)));
 
-/** Cuts `items` into lots of at most `LOT_BYTES`, but at least one item: brokers bound what is sent at once as they bound one message. */
+/** Splits `items` into batches of at most `BATCH_BYTES`, but at least one item: brokers limit a request as they limit a message. */
 function* batches<T>(items: readonly T[], size: (item: T) => number): Generator<readonly T[], undefined> {
   let batch: T[] = [];
   let bytes = 0;
@@ -456,7 +456,7 @@ function isTooLarge(error: unknown): boolean {
 
 const REPEAT_MS = 30_000;
 
-/** The library says every lost connection and every retry; one line of a kind in half a minute tells the same. */
+/** The library logs every lost connection and every retry; this logs each kind of line once in 30 seconds. */
 function throttledLog(logger: Logger, explain: (error: unknown) => string | undefined) {
   const last = new Map<string, number>();
   return ({ log, namespace }: { log: { message: string; [field: string]: unknown }; namespace: string }): void => {

@@ -9,7 +9,7 @@ type FileOption = Exclude<keyof Options, 'KAFKA_SSL'>;
 
 const FILES = ['KAFKA_SSL_CA', 'KAFKA_SSL_CERT', 'KAFKA_SSL_KEY'] as const satisfies readonly FileOption[];
 
-/** PEM texts: what Node's `tls` takes. */
+/** PEM texts, as Node's `tls` expects them. */
 export interface KafkaTls {
   readonly ca?: string[];
   readonly cert?: string;
@@ -19,8 +19,8 @@ export interface KafkaTls {
 /**
  * Undefined: no TLS. Without `ca` the brokers need certificates that Node trusts.
  *
- * @throws Fault config/invalid — options that contradict each other; a file that cannot be read, or holds something else; a key that is not
- *   the certificate's. Names the option and the file, never what a key file holds
+ * @throws Fault config/invalid — contradicting options; a file that cannot be read or has other content; a key that does not match the
+ *   certificate. Names the option and the file, never the content of a key file
  */
 export function kafkaTls(options: Options): KafkaTls | undefined {
   if (!options.KAFKA_SSL) {
@@ -35,7 +35,7 @@ export function kafkaTls(options: Options): KafkaTls | undefined {
   };
 }
 
-/** The first certificate is the client's; those that lead from it to one that the brokers know may follow. */
+/** The first certificate is the client's; intermediate certificates may follow. */
 function ownCertificate(certificate: string | undefined, key: string | undefined): Required<Pick<KafkaTls, 'cert' | 'key'>> {
   if (certificate === undefined || key === undefined) {
     const [given, absent] = certificate === undefined ? ['KAFKA_SSL_KEY', 'KAFKA_SSL_CERT'] : ['KAFKA_SSL_CERT', 'KAFKA_SSL_KEY'];
@@ -98,11 +98,11 @@ function readPem(option: FileOption, path: string): string {
 const notPem = (option: FileOption, path: string, found: string, cause?: unknown): Fault =>
   new Fault('config/invalid', `The file ${path} of ${option} holds ${found}`, { hint: 'A PEM file was expected', cause });
 
-/** Alerts of TLS about a certificate, by which the other side ends a handshake. @see https://www.rfc-editor.org/rfc/rfc8446#section-6.2 */
+/** TLS alerts about a certificate, with which the peer ends a handshake. @see https://www.rfc-editor.org/rfc/rfc8446#section-6.2 */
 const ALERT = /alert ([a-z ]+):.*SSL alert number (?:4[1-6]|48|116)\b/s;
 const NOT_TRUSTED = /self-signed certificate|unable to (?:verify|get)[a-z ]* certificate/;
 
-/** What an error of a handshake means for whoever sets the options, without paths and addresses; undefined: it was no such error. */
+/** Explains a handshake error in terms of the options, without paths and addresses; undefined: not a handshake error. */
 export function explainHandshake(error: string, { KAFKA_SSL_CERT }: Pick<Options, 'KAFKA_SSL_CERT'>): string | undefined {
   const alert = ALERT.exec(error)?.[1];
   if (alert !== undefined) {
