@@ -1,4 +1,4 @@
-/** A process that works: it takes transform, slice and announce jobs from the queue, and stops in an orderly way. */
+/** Worker process: takes transform, slice, write and announce jobs from the queue, and stops in an orderly way. */
 
 import { atMost, type QueueBackend } from '../queues/backend/backend.ts';
 import type { StalledBackoff } from '../queues/backend/lost.ts';
@@ -33,34 +33,34 @@ import { ThreadPool } from './threads/pool.ts';
 export interface Workers {
   /** For readiness: whether jobs are being taken. */
   state(): { readonly running: boolean; readonly activeRuns: number };
-  /**
-   * Stops taking jobs, lets active ones end for at most `deadlineMs`, and gives the rest back to the queue. Does not
-   * close the backend.
-   */
+  /** Stops taking jobs, waits at most `deadlineMs` for active ones, and requeues the rest. Does not close the backend. */
   drain(deadlineMs: number): Promise<void>;
 }
 
 export interface HostOptions {
-  /** What relative paths of requests start from. */
+  /** Base of relative paths in requests. */
   readonly workingDirectory?: string;
-  /** URL of a module that exports `executeRun`; only tests give one. */
+  /** URL of a module that exports `executeRun`; for tests only. */
   readonly engine?: string;
-  /** Undefined: outcomes make no messages. */
+  /** Undefined: outcomes produce no messages. */
   readonly publish?: PublishOutcome;
-  /** The embedded store, where it is this process that has it. */
+  /** The embedded store, if this process has it. */
   readonly store?: { readonly endpoint: string };
 }
 
-/** Announcing takes milliseconds, and must not wait behind itself when many runs end at once. */
+/** Announcing takes milliseconds; with several at once, many runs that end together do not wait for each other. */
 const ANNOUNCE_CONCURRENCY = 8;
-/** A run that takes its workers along, until MAX_STARTS ends it, is not to keep the others from being mapped. */
+/** A run that kills its workers must not block other runs until MAX_STARTS ends it. */
 export const RUN_BACKOFF: StalledBackoff = { initialMs: 1_000, maxMs: 60_000 };
-/** The run of a slice keeps its place meanwhile. */
+/** Short, because the run of a slice occupies a worker meanwhile. */
 export const SLICE_BACKOFF: StalledBackoff = { initialMs: 1_000, maxMs: 1_000 };
-/** What an aborted run gets to stop, and the last announcements to go out. */
+/** Time for aborted runs to stop and for the last announcements. */
 const STOP_GRACE_MS = 5_000;
 
-/** Takes jobs until `drain`. The settings are those of `config` at this moment, but for the database of the SQL transformer. */
+/**
+ * Takes jobs until `drain`. Uses the settings of `config` at this moment, except for the database and the target, which are read when a job
+ * starts.
+ */
 export async function startWorkers(
   backend: QueueBackend,
   config: ConfigStore,
@@ -93,7 +93,7 @@ export async function startWorkers(
     (job, token) => transforms.process(job, token as string),
     { ...common, stalledBackoff: RUN_BACKOFF, concurrency: snapshot.WORKER_CONCURRENCY },
   );
-  // As many again: transform jobs that wait for slices must not keep the slices from being taken.
+  // A separate worker with the same concurrency: transform jobs that wait for slices must not block the slices.
   const slicing = backend.worker<SlicePayload, SliceResult>(SLICE_QUEUE, (job, token) => slices.process(job, token as string), {
     ...common,
     stalledBackoff: SLICE_BACKOFF,
@@ -158,9 +158,9 @@ export async function startWorkers(
       () => true,
       () => false,
     );
-    // Only by force does BullMQ let go of a worker without an answer of the queue.
+    // Without an answer of the queue, BullMQ closes a worker only by force.
     await atMost(STOP_GRACE_MS, Promise.all(jobWorkers.map(({ worker }) => worker.close(!answers))));
-    // Whoever waits for a run that just ended shall hear of it, unless the queue is away.
+    // Callers waiting for a run that just ended must receive its outcome, unless the queue is away.
     const announces = backend.queue(ANNOUNCE_QUEUE);
     if (answers) await waitUntil(async () => (await announces.getJobCountByTypes('waiting', 'active')) === 0, STOP_GRACE_MS);
     await atMost(STOP_GRACE_MS, announcing.close(!answers));
@@ -181,12 +181,12 @@ export async function startWorkers(
   };
 }
 
-/** Undefined where the mapping alone names databases. */
+/** Undefined if only the mapping names databases. */
 function databaseOf({ JDBC_URL, DB_USER, DB_PASSWORD }: Snapshot): DatabaseAccess | undefined {
   return JDBC_URL === undefined ? undefined : { jdbcUrl: JDBC_URL, user: DB_USER, password: DB_PASSWORD };
 }
 
-/** Whether `done` came true within `waitMs`; a queue that is away counts as not done. */
+/** Whether `done` became true within `waitMs`; a queue that is away counts as not done. */
 async function waitUntil(done: () => boolean | Promise<boolean>, waitMs: number): Promise<boolean> {
   const deadline = Date.now() + waitMs;
   for (;;) {

@@ -1,21 +1,21 @@
-/** The announce job: computes the outcome of a run, once, from what its transform or write job left. */
+/** The announce job: computes the outcome of a run, once, from the result of its transform or write job. */
 import type { Job } from 'bullmq';
 import type { Outcome, RunPayload, TransformResult, WriteResult } from '../../queues/jobs.ts';
 import { cancelledFault, completedOutcome, decodeFault, failedOutcome, writtenOutcome } from '../../queues/runs/outcome.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 import { traceRun } from '../../src/core/telemetry/trace.ts';
 
-/** Keeps the messages of an outcome in safe hands. */
+/** Stores the messages of an outcome safely. */
 export type PublishOutcome = (run: RunPayload, outcome: Outcome) => Promise<void>;
 
-/** Removes what a run that has not completed left, if anything. */
+/** Removes all files of a run that did not complete. */
 export type CleanUp = (run: RunPayload) => Promise<void>;
 
 /**
- * The outcome counts as announced once this resolves; its messages are in the outbox by then, without `say` there is no message queue.
- * Nothing is left of a run that has not completed: a worker may have been killed when it had published, and nobody started the run again.
+ * The outcome counts as announced once this resolves; its messages are in the outbox by then (without `publish` there are none). All files
+ * of a run that did not complete are removed: a worker may have been killed after it published, without another attempt.
  *
- * @throws whatever the queue throws when it is away; the job is tried again
+ * @throws the error of the queue's client library when the queue is away; the job is retried
  */
 export async function announce(
   job: Job<RunPayload, Outcome>,
@@ -37,7 +37,7 @@ async function findOutcome(job: Job<RunPayload, Outcome>): Promise<Outcome> {
     return completedOutcome(job.data, result as TransformResult);
   }
   const [reason] = Object.values(await job.getIgnoredChildrenFailures());
-  // Without either, that job was taken out of the queue before it began.
+  // Neither: the job was removed from the queue before it started.
   const fault = reason === undefined && job.data.cancelled === true ? cancelledFault() : decodeFault(reason);
   return failedOutcome(job.data, fault, new Date());
 }

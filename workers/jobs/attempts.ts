@@ -1,7 +1,7 @@
 /**
- * Starts of jobs in this process, from taken to done, failed or given back, while this process keeps their locks.
+ * Attempts of jobs in this process, from start to end or requeue, while this process holds their locks.
  *
- * Whoever holds the lock of a job decides; everybody else only leaves marks that the holder looks for.
+ * Only the process that holds the lock of a job decides about it; all others only set marks that this process polls.
  */
 import { type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import type { RunPayload, RunProgress } from '../../queues/jobs.ts';
@@ -10,26 +10,26 @@ import { Fault } from '../../src/core/fault.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 import { type TracedWork, traceRun } from '../../src/core/telemetry/trace.ts';
 
-/** What jobs of one queue are, and how they are done. */
+/** What the jobs of one queue do. */
 export interface JobKind<D extends RunPayload, R> {
   readonly noun: 'run' | 'slice';
-  /** Does it. @throws Fault */
+  /** Does the work. @throws Fault */
   work(job: Job<D, R>, context: AttemptContext): Promise<R>;
-  /** Asks the queue whether anybody still wants the job. Its answer is the fault that the job ends with. */
+  /** Asks the queue whether the job is still needed. Resolves to the fault to end it with; undefined: it is needed. */
   cancellation(job: Job<D, R>): Promise<Fault | undefined>;
-  /** Removes what starts of the job left that died with their workers. */
+  /** Removes the files of earlier attempts whose workers died. */
   cleanUp(job: Job<D, R>): Promise<void>;
-  /** Told when the number of jobs in this process changes. */
+  /** Called when the number of active jobs in this process changes. */
   onActiveCount(count: number): void;
-  /** Told how a job has ended, unless it is tried again; undefined: well. */
+  /** Called when a job has ended for good; undefined: it completed. */
   onEnded(fault: Fault | undefined): void;
 }
 
-/** One start of a job, for the one who does it. */
+/** One attempt of a job, passed to `work`. */
 export interface AttemptContext {
   readonly signal: AbortSignal;
   progress(now: RunProgress): void;
-  /** Throws when the job must not go on, and above all its output not appear: the lock is lost, or nobody wants it any more. */
+  /** Call before output appears. Throws if the job must not continue: the lock is lost, or the job is no longer needed. */
   assertMayCommit(): Promise<void>;
 }
 
@@ -38,10 +38,10 @@ export interface AttemptSettings {
   readonly lockMs: number;
 }
 
-/** How often a job is looked at for marks, and progress is written down. */
+/** How often a job polls its marks and stores its progress. */
 export const POLL_MS = 500;
 
-/** Reason of an abort that gives the job back to the queue: no failure, and nobody's fault. */
+/** Abort reason for requeueing a job; not a failure. */
 const REQUEUE = new Fault('run/lost', 'The worker is stopping; the run goes back to the queue');
 
 export class Attempts<D extends RunPayload, R> {
@@ -62,17 +62,17 @@ export class Attempts<D extends RunPayload, R> {
     return this.active.size;
   }
 
-  /** From now on, jobs that are still handed out go straight back. */
+  /** From now on, jobs that are still handed out are requeued at once. */
   stopAccepting(): void {
     this.draining = true;
   }
 
-  /** Stops all jobs; they go back to the queue. */
+  /** Aborts all jobs and requeues them. */
   requeueAll(): void {
     for (const stop of this.active.values()) stop.abort(REQUEUE);
   }
 
-  /** The lock is gone, so another worker may have the job: this one must stop, and says nothing more about it. */
+  /** The lock is lost, so another worker may have the job: this attempt must stop and write nothing more about it. */
   lockLost(ids: readonly string[]): void {
     for (const id of ids) {
       this.active.get(id)?.abort(lostFault());
@@ -80,7 +80,7 @@ export class Attempts<D extends RunPayload, R> {
     }
   }
 
-  /** BullMQ's processor. Throws what tells BullMQ how to go on: fail for good, try again, or back to the queue. */
+  /** BullMQ's processor. Throws what makes BullMQ fail the job for good, retry it or requeue it. */
   async process(job: Job<D, R>, token: string): Promise<R> {
     if (this.draining) return this.requeue(job, token);
     const stop = new AbortController();
@@ -119,7 +119,7 @@ export class Attempts<D extends RunPayload, R> {
     }
   }
 
-  /** The last moment at which an attempt that is not wanted any more can be kept from publishing. */
+  /** The last chance to keep an obsolete attempt from publishing. */
   private async assertMayCommit(job: Job<D, R>, token: string): Promise<void> {
     try {
       const held = await job.extendLock(token, this.settings.lockMs);
@@ -132,7 +132,7 @@ export class Attempts<D extends RunPayload, R> {
     }
   }
 
-  /** Writes progress down and looks for marks, while the job goes on. */
+  /** Stores progress and polls marks while the job runs. */
   private watch(job: Job<D, R>, stop: AbortController): { progress(now: RunProgress): void; end(): Promise<void> } {
     let latest: RunProgress | undefined;
     let polling: Promise<void> | undefined;
@@ -144,7 +144,7 @@ export class Attempts<D extends RunPayload, R> {
         latest = undefined;
         if (progress !== undefined) await job.updateProgress(progress);
       } catch {
-        // The queue is away: its connection reports that itself, and the next round looks again.
+        // The queue is away and its connection reports that; the next poll asks again.
       }
     };
     const timer = setInterval(() => {
@@ -181,7 +181,7 @@ export class Attempts<D extends RunPayload, R> {
   }
 }
 
-/** Fields that every log line about a job has. */
+/** Fields of every log line about a job. */
 export function fieldsOf(job: Job<RunPayload>): TracedWork {
   const { runId, slice } = job.data as RunPayload & { readonly slice?: { readonly index: number } };
   return { run: runId, ...(slice === undefined ? {} : { slice: slice.index }), attempt: job.attemptsStarted };

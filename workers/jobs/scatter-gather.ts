@@ -1,8 +1,8 @@
 /**
- * What a transform job does with the slices of its run: makes a job of each, waits for all of them, and takes them back.
+ * Scatter and gather: a transform job creates a job for each slice of its run, waits for all of them, and removes them.
  *
- * It asks the queue instead of listening to it: an answer holds state, progress, result and reason in one, and no lost event can leave
- * a run waiting.
+ * It polls the queue instead of listening to events: one answer contains state, progress, result and reason, and a lost event cannot block
+ * a run.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,17 +22,20 @@ import type { AttemptContext } from './attempts.ts';
 type SliceQueue = Queue<SlicePayload, SliceResult>;
 type SliceJob = Job<SlicePayload, SliceResult>;
 
-/** Between the end of the last slice and that of the run. */
+/** The longest delay between the end of the last slice and that of the run. */
 const POLL_MS = 200;
-/** Slices asked for at once. They are taken in order: when none of the first ones has ended, those behind them hardly have. */
+/** Slices polled at once. They are taken in order: if none of the first ones has ended, later ones are unlikely to have. */
 const POLL_COUNT = 32;
 const ADD_COUNT = 200;
-/** A queue that is away must not hold up the end of an attempt. */
+/** A queue that is away must not delay the end of an attempt. */
 const END_MS = 5_000;
-/** The run keeps its place while a slice waits to be tried again: that is seldom and short, and else it is for the run to wait, without a place. */
+/**
+ * Retries of a slice. The run occupies a worker while its slice waits, so the delay is short; longer waits are left to the retry of the
+ * run, which occupies no worker.
+ */
 const SLICE_ATTEMPTS = 3;
 const MAX_RETRY_DELAY_MS = 500;
-/** Only those of a transform job that died are kept so long; others it removes itself. */
+/** Only for slices of a transform job that died; other slices are removed by their job. */
 const RETENTION = { age: 24 * 3600 };
 
 export class ScatterGather {
@@ -41,12 +44,12 @@ export class ScatterGather {
   private readonly job: Job<TransformPayload, TransformResult>;
   private readonly task: Task;
   private readonly context: AttemptContext;
-  /** Also aborted by `end`: the thread may be gone while the slices go on. */
+  /** Also aborted by `end`: the thread may be gone while slices are still running. */
   private readonly stop: LinkedAbort;
   private ids: readonly string[] = [];
   private work: Promise<readonly SliceResult[]> | undefined;
 
-  /** @param job the transform job, at its present start */
+  /** @param job the transform job, with its current attempt */
   constructor(queue: SliceQueue, turns: FairQueueing, job: Job<TransformPayload, TransformResult>, task: Task, turn: AttemptContext) {
     this.queue = queue;
     this.fairQueueing = turns;
@@ -57,17 +60,17 @@ export class ScatterGather {
   }
 
   /**
-   * The results of all slices, in their order.
+   * Resolves to the results of all slices, in order.
    *
-   * @throws Fault — of the first slice that failed for good; record/limit when the slices together rejected too many records;
-   * limit/exceeded when they read or made too many; run/lost when the queue has lost a slice; the reason of the signal
+   * @throws Fault — that of the first slice that failed for good; record/limit if the slices together rejected too many records;
+   *   limit/exceeded if they read or produced too much; run/lost if the queue has lost a slice; the reason of the signal
    */
   resultsOf(slices: readonly RunSlice[]): Promise<readonly SliceResult[]> {
     this.work = this.scatter(slices);
     return this.work;
   }
 
-  /** Ends slices that still go on, and removes the jobs of all and what they left under temporary names. Never throws. */
+  /** Cancels running slices, and removes all slice jobs and their temporary files. Never throws. */
   async end(): Promise<void> {
     this.stop.abort(new Fault('run/cancelled', 'The attempt of the run is over'));
     if (this.work === undefined) return;
@@ -76,14 +79,14 @@ export class ScatterGather {
       END_MS,
       inGroups(this.ids, POLL_COUNT, (id) => this.removeSlice(id)),
     );
-    // The marks came first: a slice that has not seen its own yet will remove its files itself.
+    // The marks are set already: a slice that has not seen its mark yet removes its files itself.
     const { directory, name, attempt } = this.task.output;
     await removeAttempt(directory, name, attempt).catch(() => undefined);
   }
 
   private async scatter(slices: readonly RunSlice[]): Promise<readonly SliceResult[]> {
     const { id, data, opts, attemptsStarted: attempt } = this.job;
-    // Also unlike those of an earlier run that had the same idempotency key, and so the same id.
+    // Includes the time of submission: an earlier run with the same idempotency key has the same id.
     const start = `${id}-${Date.parse(data.submittedAt).toString(36)}-${attempt}`;
     this.ids = slices.map(({ index }) => `${start}-${index}`);
     const backoff = { type: 'exponential', delay: Math.min(MAX_RETRY_DELAY_MS, retryMsOf(opts)) };
@@ -120,7 +123,7 @@ export class ScatterGather {
         const polled = pending.slice(from, from + POLL_COUNT);
         const before = results.size;
         const jobs = await Promise.all(polled.map((i) => this.queue.getJob(this.ids[i] as string))).catch(() => undefined);
-        // The queue is away: its connection reports that itself, and the job's lock does not outlast it for long.
+        // The queue is away and its connection reports that; the job's lock expires soon after.
         if (jobs === undefined) break;
         for (const [at, i] of polled.entries()) {
           const result = resultOf(jobs[at] as SliceJob | undefined, i);
@@ -131,12 +134,12 @@ export class ScatterGather {
         }
         if (results.size === before && waiting.length < from + polled.length) break;
       }
-      // Nobody works on the run: the place is for others until its own wait is over.
+      // All remaining slices wait for a retry: fail the attempt, so that others can use the worker until the retry.
       if (waiting.length === pending.length) throw decodeFault(waiting[0]?.failedReason);
       pending = pending.filter((i) => !results.has(i));
       this.checkRejected([...results.values()]);
       const sum = sumUp([...this.ids.keys()].flatMap((i) => results.get(i)?.report ?? progress.get(i) ?? []));
-      // Slices of files may make the same statement: only who publishes them knows how many there are.
+      // Slices of files may produce the same statement, so only the published total is known.
       const quads = this.job.data.service === 'sql-transformer' ? sum.quads : 0;
       checkCounts(this.task.request.limits, { records: sum.records, quads });
       this.context.progress(sum);
@@ -157,9 +160,9 @@ export class ScatterGather {
   private async removeSlice(id: string): Promise<void> {
     const job = await this.queue.getJob(id);
     if (job === undefined) return;
-    // The mark comes first: whoever takes the job from here on will see it.
+    // Set the mark first: any worker that takes the job from here on will see it.
     if (job.finishedOn === undefined) await job.updateData({ ...job.data, cancelled: true });
-    // Refused for one that its worker holds: that one ends by the mark.
+    // Fails for an active job, which its mark cancels.
     await job.remove().catch(() => undefined);
   }
 }
@@ -168,7 +171,7 @@ function notQueued(error: Error): never {
   throw new Fault('run/lost', `The slices of the run could not be queued: ${error.message}`, { cause: error });
 }
 
-/** undefined while it goes on. @throws Fault — it failed for good, or is gone */
+/** undefined: still running. @throws Fault — the slice failed for good, or is gone */
 function resultOf(job: SliceJob | undefined, index: number): SliceResult | undefined {
   if (job === undefined) throw new Fault('run/lost', `The queue has lost slice ${index} of the run`);
   if (job.finishedOn === undefined) return undefined;
@@ -176,7 +179,7 @@ function resultOf(job: SliceJob | undefined, index: number): SliceResult | undef
   return job.returnvalue;
 }
 
-/** Whether it has failed, and is to be tried again in more than a moment. */
+/** Whether it failed and waits for a retry longer than `MAX_RETRY_DELAY_MS`. */
 const waitsLong = (job: SliceJob | undefined): boolean =>
   job?.finishedOn === undefined && !!job?.failedReason && job.delay > MAX_RETRY_DELAY_MS;
 

@@ -1,6 +1,6 @@
 /**
- * The slice job: a share of a run, mapped in a thread, while its transform job waits for it somewhere in the fleet. It writes under
- * temporary names and never renames: a slice that nobody waits for any more can do no harm.
+ * The slice job: maps one slice of a run in a thread, while its transform job waits for it somewhere in the fleet. It writes under
+ * temporary names and never renames, so an obsolete slice is harmless.
  */
 import type { Job } from 'bullmq';
 import type { QueueBackend } from '../../queues/backend/backend.ts';
@@ -27,7 +27,7 @@ export function sliceAttempts(
 
     async work(job, context) {
       const { data } = job;
-      // It may have waited for longer than the run.
+      // The slice may have waited longer than its run existed.
       await context.assertMayCommit();
       logger.info(fieldsOf(job), 'slice started');
       return pool.runSlice(await taskOf(data, attemptNameOf(job), settings, data.slice), context);
@@ -52,7 +52,7 @@ export function sliceAttempts(
   return new Attempts(kind, settings, logger);
 }
 
-/** What names of this start of the slice end with. */
+/** Suffix of the names of this attempt of the slice. */
 const attemptNameOf = ({ data: { attempt, slice }, attemptsStarted }: Job<SlicePayload>): string =>
   `${attempt}-${slice.index}-${attemptsStarted}`;
 

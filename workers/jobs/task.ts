@@ -1,4 +1,4 @@
-/** From the payload of a job to the task of a thread. */
+/** Turns the payload of a job into the task of a thread. */
 import { join } from 'node:path';
 import { type RunPayload, SERVICES, type TransformPayload } from '../../queues/jobs.ts';
 import { type DatabaseAccess, RUN_DEFAULTS, type RunSlice } from '../../src/run/request.ts';
@@ -7,21 +7,21 @@ import { outputDirectory, outputName } from '../output/output.ts';
 import type { Task } from '../threads/messages.ts';
 
 export interface TaskSettings {
-  /** Absolute. */
+  /** Absolute path. */
   readonly spillDirectory: string;
   readonly workingDirectory: string;
-  /** The database of the SQL transformer, as it is configured at this moment; read when a job is taken, and never part of one. */
+  /** The currently configured database of the SQL transformer; read when a job starts, never stored in one. */
   readonly database: () => Promise<DatabaseAccess | undefined>;
 }
 
-/** Where an attempt leaves things: its output, and its spill files, whose directory is absolute. */
+/** Paths of an attempt: its output, and its spill files, whose directory is absolute. */
 export interface AttemptPaths {
   readonly directory: string;
   readonly name: string;
   readonly spillDirectory: string;
 }
 
-/** @param attempt see `Task` @throws Fault config/invalid — the output directory is none */
+/** @param attempt see `Task` @throws Fault config/invalid — not an output directory */
 export function pathsOf(data: RunPayload, attempt: string, { spillDirectory }: Pick<TaskSettings, 'spillDirectory'>): AttemptPaths {
   const name = outputName(data);
   return { directory: outputDirectory(data.output.directory), name, spillDirectory: join(spillDirectory, `${name}.${attempt}`) };
@@ -40,10 +40,10 @@ export async function taskOf(data: TransformPayload, attempt: string, settings: 
       workingDirectory: settings.workingDirectory,
       base: data.run.base ?? undefined,
       onError: data.run.onError ?? undefined,
-      // JSON has no infinity: it comes back as null.
+      // JSON turns Infinity into null.
       maxRejected: data.run.maxRejected ?? Number.POSITIVE_INFINITY,
       rowsPerPart: data.run.rowsPerPart ?? undefined,
-      // A job that an earlier version queued has none of these.
+      // Absent in a job queued by an earlier version.
       sql: data.run.sql ?? RUN_DEFAULTS.sql,
       limits: data.run.limits ?? RUN_DEFAULTS.limits,
       xmlDefaultNamespace: data.run.xmlDefaultNamespace ?? RUN_DEFAULTS.xmlDefaultNamespace,
@@ -64,7 +64,7 @@ export async function taskOf(data: TransformPayload, attempt: string, settings: 
   };
 }
 
-/** Statements that slices of a file repeat are taken out of its lines (`subjects.ts`): that needs a format of lines. */
+/** Repeated statements of slices of a file are removed line by line (`subjects.ts`), which needs a line-based format. */
 function sizesOf({ service, run, output, sliceRows, sliceBytes }: TransformPayload): SliceSizes {
   const hasLines = output.format === 'nquads' || output.format === 'ntriples';
   return {

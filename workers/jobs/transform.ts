@@ -1,6 +1,6 @@
 /**
- * The transform job: one attempt to map a run, in a thread. A run that the engine cuts into slices is shared by the fleet: its thread
- * holds the state of the data, and this job waits for the jobs of the slices and publishes what they wrote.
+ * The transform job: one attempt to map a run, in a thread. If the engine cuts the run into slices, its thread holds the state of the data
+ * while this job waits for the slice jobs, and then publishes their output.
  */
 import type { Job } from 'bullmq';
 import type { QueueBackend } from '../../queues/backend/backend.ts';
@@ -46,7 +46,7 @@ export function transformAttempts(
       try {
         const result = await pool.run(task, {
           ...context,
-          // The thread asks for it.
+          // Called at the request of the thread.
           scatter: inPresentSpan((cut) => {
             logger.info({ ...fieldsOf(job), slices: cut.length }, 'run shared');
             return scatterGather.resultsOf(cut);
@@ -69,19 +69,19 @@ export function transformAttempts(
     cleanUp: (job) => cleanUpRun(job.data, settings),
 
     onActiveCount: (count) => METRICS.activeRuns.set(count),
-    // Ended runs are counted by the worker that announces them.
+    // Counted by the worker that announces the run.
     onEnded: () => undefined,
   };
   return new Attempts(kind, settings, logger);
 }
 
-/** Removes everything of a run that has ended without an output. */
+/** Removes all files of a run that ended without output. */
 export async function cleanUpRun(run: TransformPayload, settings: Pick<TaskSettings, 'spillDirectory'>): Promise<void> {
   let paths: AttemptPaths;
   try {
     paths = pathsOf(run, '0', settings);
   } catch (error) {
-    // It failed because its output directory is none: there is nothing there.
+    // The run failed because its output directory is invalid, so there are no files.
     if (Fault.of(error).code === 'config/invalid') return;
     throw error;
   }

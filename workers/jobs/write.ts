@@ -1,4 +1,4 @@
-/** The write job: one attempt to write the inputs of a run to the target, in a thread. It goes on where an earlier attempt had come to. */
+/** The write job: one attempt to write the inputs of a run to the target, in a thread. Resumes from the position of an earlier attempt. */
 import type { Job } from 'bullmq';
 import type { QueueBackend } from '../../queues/backend/backend.ts';
 import { type RunProgress, WRITE_QUEUE, type WritePayload, type WriteResult } from '../../queues/jobs.ts';
@@ -12,10 +12,10 @@ import { type AttemptContext, type AttemptSettings, Attempts, fieldsOf, type Job
 import { pathsOf } from './task.ts';
 
 export interface WriteSettings extends AttemptSettings {
-  /** Absolute. */
+  /** Absolute path. */
   readonly spillDirectory: string;
   readonly workingDirectory: string;
-  /** The target as it is configured at this moment; read when a job is taken, and never part of one. @throws Fault config/invalid */
+  /** The currently configured target; read when a job starts, never stored in one. @throws Fault config/invalid */
   readonly target: () => Promise<TargetAddress>;
 }
 
@@ -51,13 +51,13 @@ export function writeAttempts(
     cleanUp: (job) => cleanUpWrite(job.data, settings),
 
     onActiveCount: (count) => METRICS.activeWrites.set(count),
-    // Ended runs are counted by the worker that announces them.
+    // Counted by the worker that announces the run.
     onEnded: () => undefined,
   };
   return new Attempts(kind, settings, logger);
 }
 
-/** Says in the progress of the job, and once in the log, that the target is waited for. */
+/** Stores in the progress of the job, and logs once, that the target is unavailable. */
 function progressHooks(
   job: Job<WritePayload, WriteResult>,
   context: AttemptContext,
@@ -86,7 +86,7 @@ function progressHooks(
 const progressOf = ({ progress }: Job<WritePayload, WriteResult>): RunProgress | undefined =>
   typeof progress === 'object' ? (progress as unknown as RunProgress) : undefined;
 
-/** Removes what a run that has not completed left beside what the target has of it. */
+/** Removes the files of a run that did not complete; statements in the target stay. */
 export async function cleanUpWrite(run: WritePayload, settings: Pick<WriteSettings, 'spillDirectory'>): Promise<void> {
   const { directory, name, spillDirectory } = pathsOf(run, '0', settings);
   await removeAll(directory, name);

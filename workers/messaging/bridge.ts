@@ -1,4 +1,4 @@
-/** What a process with workers has to do with the message bus: source messages in, messages of outcomes out. */
+/** Messaging of a process with workers: consumes source messages and sends messages of outcomes. */
 import type { QueueBackend } from '../../queues/backend/backend.ts';
 import type { BusState, MessageBus } from '../../queues/messaging/bus.ts';
 import { messagesOf, topicOf } from '../../queues/messaging/messages.ts';
@@ -12,9 +12,9 @@ import { startConsumers } from './consume.ts';
 export interface Messaging {
   /** For `announce`. */
   readonly publish: PublishOutcome;
-  /** Takes no more source messages. */
+  /** Stops consuming source messages. */
   stopConsuming(): Promise<void>;
-  /** Sends what is there for a moment; what is left stays in the outbox. */
+  /** Sends remaining messages for a moment; the rest stays in the outbox. */
   close(): Promise<void>;
 }
 
@@ -24,17 +24,17 @@ export interface MessagingOptions {
   readonly runs: Pick<Runs, 'submit' | 'counts'>;
   readonly config: ConfigStore;
   readonly workingDirectory: string;
-  /** The embedded store, where it is this process that has it. */
+  /** The embedded store, if this process has it. */
   readonly store?: { readonly endpoint: string } | undefined;
 }
 
 const FLUSH_MS = 3_000;
 
 /**
- * Goes on while the brokers are away: runs do not need them.
+ * Resolves even while the brokers are away: runs do not need them.
  *
- * Within the process, what nobody takes makes no message: other consumers than the graph writer begin before this is called, and end after it
- * is closed.
+ * The local bus accepts only messages that have a consumer: consumers other than the graph writer must start before this is called and stop
+ * after it is closed.
  */
 export async function openMessaging(backend: QueueBackend, options: MessagingOptions, logger: Logger): Promise<Messaging> {
   const { bus, state, config } = options;
@@ -52,7 +52,7 @@ export async function openMessaging(backend: QueueBackend, options: MessagingOpt
       if (bus.hasConsumer(topicOf(announcement.kind, snapshot))) await outbox.add(announcement);
     },
     async stopConsuming() {
-      // Within the process there are messages for as long as runs end, and what they start waits for the next process.
+      // On the local bus, messages are produced until the last run has ended; runs that they start are left to the next process.
       if (bus.kind === 'kafka') await consumers.close();
     },
     async close() {

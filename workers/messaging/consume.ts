@@ -1,6 +1,7 @@
 /**
- * Source messages become runs of a transformer, success messages runs of the graph writer. A message's place in its topic is the idempotency key of its run, so a message that comes again, to whichever
- * worker, is the same run. What can never be a run goes to the dead letters with its bytes, and the topic goes on.
+ * Turns source messages into runs of a transformer, and success messages into runs of the graph writer. Topic, partition and offset of a
+ * message are the idempotency key of its run, so a repeated message gives the same run on any worker. An invalid message is sent to the
+ * dead-letter topic with its bytes, and consumption continues.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -29,11 +30,11 @@ export interface ConsumerSettings {
   readonly outbox: Outbox;
   readonly runs: Pick<Runs, 'submit' | 'counts'>;
   readonly config: ConfigStore;
-  /** What relative paths of messages start from. */
+  /** Base of relative paths in messages. */
   readonly workingDirectory: string;
-  /** The embedded store, where it is this process that has it. */
+  /** The embedded store, if this process has it. */
   readonly store?: { readonly endpoint: string } | undefined;
-  /** Where topics are remembered until they are empty. */
+  /** Where draining topics are remembered. */
   readonly settings?: SharedSettings;
 }
 
@@ -41,7 +42,7 @@ export interface Consumer {
   close(): Promise<void>;
 }
 
-/** Messages of a topic that become runs of a service. */
+/** A topic whose messages become runs of a service. */
 interface ConsumedTopic {
   readonly service: Service;
   readonly topic: string;
@@ -49,7 +50,7 @@ interface ConsumedTopic {
 }
 
 /**
- * What a process takes. Within the process nobody sends source messages, and the graph writer without a target leaves its messages to a
+ * The topics that a process consumes. The local bus has no source messages, and a graph writer without a target leaves its messages to a
  * process that has one.
  */
 export function consumedTopics(snapshot: Snapshot, kind: MessageBus['kind'], hasTarget: boolean): readonly ConsumedTopic[] {
@@ -60,7 +61,7 @@ export function consumedTopics(snapshot: Snapshot, kind: MessageBus['kind'], has
     const service = 'semi-structured-transformer';
     all.push({ service, topic: sourceTopic(service, snapshot) as string, group: KAFKA_GROUP_ID ?? service });
   }
-  // One group must not mean two topics.
+  // One group must not consume two topics.
   const ownGroup = (service: Service): string =>
     KAFKA_GROUP_ID === undefined || SERVICE === service ? (KAFKA_GROUP_ID ?? service) : `${KAFKA_GROUP_ID}-${service}`;
   const trigger = sourceTopic('sql-transformer', snapshot);
@@ -75,11 +76,11 @@ export function consumedTopics(snapshot: Snapshot, kind: MessageBus['kind'], has
 
 const KAFKA = { queue: 'kafka' } as const;
 const LAG_MS = 5_000;
-/** How long a count of the waiting runs holds. */
+/** How long a count of the waiting runs stays valid. */
 const COUNT_MS = 500;
 const FULL_POLL_MS = 1_000;
 
-/** Takes the messages of the services of this process until it is closed, from whatever brokers and topics the options name. */
+/** Consumes messages for the services of this process until closed, from the brokers and topics that the options currently name. */
 export function startConsumers(settings: ConsumerSettings, logger: Logger): Consumer {
   const all = (Object.keys(SERVICES) as Service[]).map((service) => startConsumer(service, settings, logger));
   return {
@@ -128,7 +129,7 @@ function startConsumer(service: Service, settings: ConsumerSettings, logger: Log
   };
 }
 
-/** Hands one message over. Rejects only where the queue is away. */
+/** Handles one message. Rejects only if the queue is away. */
 export function messageHandler(
   service: Service,
   { outbox, runs, config, workingDirectory }: Omit<ConsumerSettings, 'bus' | 'state' | 'store' | 'settings'>,
@@ -136,7 +137,7 @@ export function messageHandler(
 ): (message: IncomingMessage, signal: AbortSignal) => Promise<void> {
   let counted = { at: Number.NEGATIVE_INFINITY, queued: 0 };
 
-  /** Leaves messages in their topic while the queue is full of runs. */
+  /** Leaves messages in their topic while too many runs wait. */
   const waitForCapacity = async (signal: AbortSignal): Promise<void> => {
     for (;;) {
       if (performance.now() - counted.at > COUNT_MS) {
@@ -180,7 +181,7 @@ export function messageHandler(
 
 const keyOf = ({ topic, partition, offset }: IncomingMessage): string => `${topic}-${partition}-${offset}`;
 
-/** Where a topic was made anew, another message stands in the same place: then its time belongs to the key. */
+/** In a recreated topic another message has the same offset; then the timestamp is added to the key. */
 async function submit(runs: Pick<Runs, 'submit'>, request: ServiceRequest, message: IncomingMessage) {
   const key = keyOf(message);
   const digest = createHash('sha256')
@@ -214,7 +215,7 @@ async function requestOf(
 
 const EXPECTED = 'Expected is the URL of an input file, or a JSON object as the body of POST /process';
 const EXPECTED_FILES = "Expected is the URL of a file of N-Quads, a JSON array of such URLs, or a transformer's success message";
-/** URLs are shorter; what is longer is something else. */
+/** Longer texts are not URLs. */
 const MAX_URL_LENGTH = 8 * 1024;
 
 /** @throws Fault request/invalid, request/malformed — neither a URL nor a JSON object */
@@ -227,7 +228,7 @@ function fieldsOfMessage(value: Buffer | null, expected: string): Readonly<Recor
 }
 
 /**
- * The files that a success message names: as JSON of a transformer, or of the body of `/process`, an array or a text, or plain.
+ * The files named by a success message: a transformer's JSON message, a body of `/process`, a JSON array or string, or a plain URL.
  *
  * @throws Fault request/invalid, request/malformed
  */
@@ -261,15 +262,15 @@ function parseJson(text: string, expected: string): unknown {
   }
 }
 
-/** A URL with its scheme, or a path: something that has a slash or an extension, in one line. */
+/** A URL or a path: one line with a slash or an extension. */
 function isUrl(text: string): boolean {
   return text.length <= MAX_URL_LENGTH && /^[^\p{Cc}[\]"<>]*$/u.test(text) && /[/\\.]/.test(text);
 }
 
-/** Fields that name inputs, of requests and of success messages. */
+/** Fields of requests and success messages that name inputs. */
 const INPUT_FIELDS = ['inputFileURL', 'inputFileURLs', 'inputRdfURL', 'inputRdfURLs', 'outputFileLocations'] as const;
 
-/** What the failure message names as its inputs: the URLs in the message, as far as it can be read; or the message, where it could be one. */
+/** The inputs named by the failure message: the URLs in the message, if readable; else the message itself, if it could be a URL. */
 function inputsOfMessage({ value }: IncomingMessage): readonly { readonly name: undefined; readonly url: string }[] {
   let text = '';
   try {

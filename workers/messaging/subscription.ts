@@ -1,6 +1,6 @@
 /**
- * The subscription of a service: follows the switch, the brokers and the topic while they change. A topic that is left is read beside the new
- * one until it is empty, also over a restart, so that what another process has sent there a moment ago is not lost.
+ * The subscription of a service: follows the switch, the brokers and the topic when they change. After a change of topic the old one is
+ * drained in addition to the new one, also across a restart, so that messages just sent there by another process are not lost.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MessageBus, MessageHandler, Subscription } from '../../queues/messaging/bus.ts';
@@ -13,30 +13,30 @@ export interface SubscriptionTarget {
 }
 
 export interface TopicFollower {
-  /** Looks again at what is wanted. A new subscription is there when this returns. */
+  /** Applies the current target. A new subscription is open when this returns. */
   refresh(): void;
-  /** undefined: nothing is taken. */
+  /** undefined: nothing is being consumed. */
   consumed(): { readonly group: string; readonly topics: readonly string[] } | undefined;
-  /** Resolves when nothing is taken any more. */
+  /** Resolves when consumption has stopped. */
   close(): Promise<void>;
 }
 
 /** The new consumer joins the group before the old one leaves it: an empty group would wait for more members. */
 const HANDOVER_MS = 500;
-/** Other processes may not know yet that the topic has changed, or hold a message that they are sending. */
+/** Other processes may not know the new topic yet, or may be sending a message. */
 const MIN_DRAIN_MS = 10_000;
 const POLL_MS = 2_000;
 const TRIES = 20;
 
 interface OpenSubscription {
   readonly key: string;
-  /** Brokers, by name. */
+  /** Description of the brokers. */
   readonly brokers: string;
   readonly target: SubscriptionTarget;
   readonly subscription: Subscription;
 }
 
-/** @param settings where topics are remembered until they are empty; undefined: only here */
+/** @param settings where draining topics are remembered; undefined: in this process only */
 export function followTopics(
   currentTarget: () => SubscriptionTarget | undefined,
   handler: MessageHandler,
@@ -46,7 +46,7 @@ export function followTopics(
   let open: OpenSubscription | undefined;
   let closed = false;
   let closing: Promise<unknown> = Promise.resolve();
-  /** Topics that were left, and when. */
+  /** Former topics, by the time of the change. */
   const draining = new Map<string, number>();
 
   const refresh = (): void => {
@@ -74,7 +74,7 @@ export function followTopics(
     closing = Promise.all([closing, pause.then(() => before.subscription.close())]);
   };
 
-  /** Keeps the topic in the list of the group, and reads those that a process before this one has left. */
+  /** Adds the topic to the stored list of the group, and drains the topics that an earlier process left in it. */
   const remember = async ({ brokers, target }: OpenSubscription): Promise<void> => {
     if (bus.kind !== 'kafka' || settings === undefined) return;
     try {
@@ -98,7 +98,7 @@ export function followTopics(
     }
     refresh();
   };
-  /** A topic that is gone has nothing either. */
+  /** A deleted topic counts as empty. */
   const isEmpty = (topic: string, group: string): Promise<boolean> =>
     bus.lag(topic, group).then(
       (lag) => lag === 0,
@@ -128,7 +128,7 @@ export function followTopics(
   };
 }
 
-/** The topics that a group takes at some brokers, those among them that are to be emptied. Returns what the list is then. */
+/** Updates the stored list of a group's topics at some brokers, including those being drained. Returns the new list. */
 async function updateTopicList(
   settings: SharedSettings,
   brokers: string,

@@ -1,4 +1,4 @@
-/** Files of a run in its output directory: their names, the manifest, the rejected records, and what dead attempts left. */
+/** Files of a run in its output directory: names, the manifest, rejected records, and removal of files of dead attempts. */
 
 import { createHash } from 'node:crypto';
 import { closeSync, createReadStream, existsSync, fsyncSync, openSync, writeFileSync, writeSync } from 'node:fs';
@@ -15,7 +15,7 @@ import type { PartFile } from '../../src/sinks/sink.ts';
 import { makeDirectory } from '../../src/storage/local/directory.ts';
 import type { Task } from '../threads/messages.ts';
 
-/** `<Service-Name>-<runId>`, the start of every file name of a run. */
+/** `<Service-Name>-<runId>`, the prefix of all file names of a run. */
 export function outputName({ service, runId }: Pick<RunPayload, 'service' | 'runId'>): string {
   return `${SERVICES[service].name}-${runId}`;
 }
@@ -23,7 +23,7 @@ export function outputName({ service, runId }: Pick<RunPayload, 'service' | 'run
 /**
  * The path of an output directory.
  *
- * @throws Fault config/invalid — it is no directory of this machine
+ * @throws Fault config/invalid — not a local directory
  */
 export function outputDirectory(url: string): string {
   if (/^file:/i.test(url)) return fileURLToPath(url);
@@ -34,8 +34,8 @@ export function outputDirectory(url: string): string {
 }
 
 /**
- * Removes what starts before `attempt` left under temporary names; one of them that still lives somewhere cannot publish after that.
- * Later starts keep theirs: the caller may be a late one itself, whose worker slept.
+ * Removes the temporary files of attempts before `attempt`; such an attempt, if still running, cannot publish after that. Files of later
+ * attempts stay: the caller itself may be an old attempt whose worker was suspended.
  *
  * @param attempt see `Task`
  */
@@ -43,25 +43,25 @@ export async function removeEarlier(directory: string, name: string, attempt: st
   await removeFiles(directory, (file) => isEarlier(attemptOf(file, name), attempt));
 }
 
-/** Removes what one attempt of a run, its slices included, or one slice (`2-5`) has left under temporary names. */
+/** Removes the temporary files of one attempt of a run including its slices, or of one slice (`2-5`). */
 export async function removeAttempt(directory: string, name: string, attempt: string): Promise<void> {
   await removeFiles(directory, (file) => isAttempt(attemptOf(file, name), attempt));
 }
 
-/** Removes all files of a run that has ended without an output, whatever names they have. */
+/** Removes all files of a run that ended without output, temporary or not. */
 export async function removeAll(directory: string, name: string): Promise<void> {
   await removeFiles(directory, (file) => attemptOf(file, name) !== undefined || belongsTo(file, name));
 }
 
-/** Removes files that an earlier attempt published, and died before it said so, but for those that were just replaced. */
+/** Removes files published by an earlier attempt that died before it could report that, except those just replaced. */
 export async function removeReplaced(directory: string, name: string, kept: ReadonlySet<string>): Promise<void> {
   await removeFiles(directory, (file) => belongsTo(file, name) && !kept.has(file));
 }
 
 /**
- * Whether files of earlier starts may lie in the output directory, and are worth the listing of it: that takes longer than a small run
- * when the directory is full. The first start of a run has none, but for a run that was forgotten and came again under its idempotency
- * key; that one left its manifest.
+ * Whether files of earlier attempts may exist, so that the output directory must be listed; with many files that takes longer than a small
+ * run. The first attempt of a run has none, except if its run was removed and submitted again under the same idempotency key; then a
+ * manifest exists.
  */
 export function hasEarlier({ directory, name, attempt }: Task['output']): boolean {
   return attempt !== '1' || existsSync(manifestPath(directory, name));
@@ -69,14 +69,14 @@ export function hasEarlier({ directory, name, attempt }: Task['output']): boolea
 
 const manifestPath = (directory: string, name: string): string => join(directory, `${name}.manifest.json`);
 
-/** The attempt that a temporary file of the run belongs to. */
+/** The attempt to which a temporary file of the run belongs; undefined: none. */
 const attemptOf = (file: string, name: string): string | undefined =>
   belongsTo(file, `.${name}`) ? /\.([\d-]+)\.part$/.exec(file)?.[1] : undefined;
 
-/** `2-5-1` is of `2` and of `2-5`. */
+/** `2-5-1` belongs to `2` and to `2-5`. */
 const isAttempt = (found: string | undefined, attempt: string): boolean => found === attempt || !!found?.startsWith(`${attempt}-`);
 
-/** `1` and `1-5-3` are earlier than `2`; of the starts of the slice `2-5`, `2-5-1` is earlier than `2-5-2`. */
+/** `1` and `1-5-3` are earlier than `2`; among the attempts of the slice `2-5`, `2-5-1` is earlier than `2-5-2`. */
 function isEarlier(found: string | undefined, attempt: string): boolean {
   const [, of, start] = /^(.*-|)(\d+)$/.exec(attempt) as unknown as [string, string, string];
   return found?.startsWith(of) === true && Number.parseInt(found.slice(of.length), 10) < Number(start);
@@ -92,14 +92,14 @@ async function removeFiles(directory: string, unwanted: (file: string) => boolea
   }
 }
 
-/** Removes the spill files of all attempts of a run, given the directory of one, `<name>.<attempt>`. */
+/** Removes the spill files of all attempts of a run, given the directory of one of them, `<name>.<attempt>`. */
 export async function removeSpills(spillDirectory: string): Promise<void> {
   await removeSpillsOf(spillDirectory, () => true);
 }
 
 /**
- * Removes those of starts before the one whose directory it is: who was killed left some. A start that still lives without its job may fail
- * by that; it could not have published anything.
+ * Removes the spill files of attempts before the given one, whose workers were killed. An old attempt that is still running may fail then;
+ * it could not have published anything.
  */
 export async function removeEarlierSpills(spillDirectory: string): Promise<void> {
   await removeSpillsOf(spillDirectory, isEarlier);
@@ -118,14 +118,14 @@ async function removeSpillsOf(spillDirectory: string, unwanted: (found: string, 
   }
 }
 
-/** `Service-r1.nq` is of `Service-r1`, `Service-r12.nq` is not; further parts are `Service-r1-2.nq`. */
+/** `Service-r1.nq` belongs to `Service-r1`, `Service-r12.nq` does not; further parts are `Service-r1-2.nq`. */
 function belongsTo(file: string, name: string): boolean {
   return file.startsWith(`${name}.`) || (file.startsWith(`${name}-`) && /^-\d+\./.test(file.slice(name.length)));
 }
 
 /**
- * Writes the manifest under the temporary name that it returns. It is there before anything of the run gets its final name, and is renamed
- * last: a reader that finds it finds every part complete, and an attempt whose files another one has cleared away cannot finish.
+ * Writes the manifest and returns its temporary name. It is written before any file of the run gets its final name, and renamed last: if
+ * the manifest exists, every part is complete, and an attempt whose files were removed by another one cannot finish.
  *
  * @throws Fault sink/failed
  */
@@ -157,7 +157,7 @@ export async function writeManifest(
   const path = manifestPath(directory, name);
   const temporary = temporaryName(`${name}.manifest.json`, attempt);
   try {
-    // Step by step in this thread, which has nothing else to do: handing each step to another one costs a small run more than the step.
+    // Synchronous: this thread has nothing else to do, and for a small run the asynchronous calls cost more than the work.
     makeDirectory(directory);
     const file = openSync(join(directory, temporary), 'w');
     try {
@@ -172,7 +172,7 @@ export async function writeManifest(
   return temporary;
 }
 
-/** One digest for all mapping documents of the run, whatever their order. */
+/** One digest for all mapping documents of the run, independent of their order. */
 function mappingDigest({ mappings }: RunReport): string {
   return createHash('sha256')
     .update(
@@ -187,13 +187,13 @@ function mappingDigest({ mappings }: RunReport): string {
 const BUFFER_LENGTH = 64 * 1024;
 
 /**
- * The rejected records of a run, one JSON object a line: `triplesMap` and the fault. There is a file only when there is a
- * record; whoever publishes the run's output gives it its final name.
+ * The rejected records of a run, one JSON object per line: `triplesMap` and the fault. Created at the first record; publishing gives it its
+ * final name.
  */
 export class RejectionFile {
   private readonly path: string;
   private readonly directory: string;
-  /** Name without path. */
+  /** File name without path. */
   private readonly temporary: string;
   private descriptor: number | undefined;
   private buffered = '';
@@ -215,7 +215,7 @@ export class RejectionFile {
     if (this.buffered.length > BUFFER_LENGTH) this.flush();
   }
 
-  /** Takes over the file that a slice has finished. @throws Fault sink/failed */
+  /** Appends the finished file of a slice. @throws Fault sink/failed */
   async append(file: string): Promise<void> {
     const path = join(this.directory, file);
     try {
@@ -226,7 +226,7 @@ export class RejectionFile {
     }
   }
 
-  /** The temporary name of the complete file; undefined when nothing was rejected. @throws Fault sink/failed */
+  /** The temporary name of the complete file; undefined: nothing was rejected. @throws Fault sink/failed */
   finish(): string | undefined {
     this.flush();
     if (this.descriptor === undefined) return undefined;
@@ -245,7 +245,7 @@ export class RejectionFile {
     await rm(join(this.directory, this.temporary), { force: true });
   }
 
-  /** From now on what was added outlives the process. @throws Fault sink/failed */
+  /** Writes buffered rows, which then survive the end of the process. @throws Fault sink/failed */
   flush(): void {
     if (this.buffered === '') return;
     try {

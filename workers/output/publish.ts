@@ -1,4 +1,4 @@
-/** The last step of a run: its files get their final names, and the manifest says which they are. */
+/** The last step of a run: renames its files to their final names, and the manifest last. */
 import { rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -23,13 +23,13 @@ interface FinishedFiles {
 }
 
 /**
- * Gives what `finish` has finished its final names, and the manifest last. When that fails, parts that have appeared are removed again:
- * a run without a manifest is none.
+ * Renames the files of `finish` to their final names, the manifest last. If that fails, renamed parts are removed: a run without a manifest
+ * has no output.
  *
- * The attempt may be a late one, whose worker slept while another one took the run. That one cleared the temporary files of this one away
- * before it began, so a rename fails here; what stands under the final names is then the other's, and stays.
+ * This attempt may be an old one, whose worker was suspended while another attempt took over. That attempt removed the temporary files of
+ * this one first, so a rename fails here; files under final names then belong to the other attempt and stay.
  *
- * @throws Fault limit/exceeded — slices together have made too much; sink/failed
+ * @throws Fault limit/exceeded — the slices together produced too much; sink/failed
  * @param first messages of the first rejected records
  */
 export async function publish(
@@ -99,16 +99,15 @@ async function move(directory: string, from: string, to: string): Promise<void> 
   }
 }
 
-/** The file that was to be renamed is not there any more. */
+/** The file to rename does not exist any more. */
 const isGone = (error: unknown): boolean => error instanceof Fault && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
 
 const isFile = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined))?.isFile() ?? false;
 
 /**
- * Publishes what all slices of a run have finished, in their order. Parts without a statement are left out, but for one when there is
- * no other.
+ * Publishes the files of all slices of a run, in order. Parts without statements are left out, except for one if all are empty.
  *
- * @throws Fault sink/failed — also where the workers of the slices have written into another directory
+ * @throws Fault sink/failed — also if the workers of the slices wrote to another directory
  */
 export async function publishSlices(
   task: Task,
@@ -148,7 +147,7 @@ async function checkPart(directory: string, { file, bytes }: FinishedPart): Prom
 async function joinRejections({ output }: Task, results: readonly SliceResult[]): Promise<string | undefined> {
   const joined = new RejectionFile(output);
   try {
-    // JSON has no undefined: it comes back as nothing, or null.
+    // JSON has no undefined: the value is absent or null.
     for (const { rejections } of results) if (typeof rejections === 'string') await joined.append(rejections);
     return joined.finish();
   } catch (error) {
@@ -158,7 +157,7 @@ async function joinRejections({ output }: Task, results: readonly SliceResult[])
 }
 
 /**
- * The report of a run out of those of its slices; `seconds` is that of the whole.
+ * Merges the reports of slices into that of the run; `seconds` is the time of the whole run.
  *
  * @throws Fault mapping/reference — under the policy `strict`: a reference that no record of any slice has
  */
@@ -181,13 +180,13 @@ export function mergeReports(results: readonly Pick<SliceResult, 'report'>[], se
 
 const MAX_WARNINGS = 50;
 
-/** Each of many slices may have one of its own to say. */
+/** Each of many slices may have its own warning. */
 function limitWarnings(warnings: ReadonlySet<string>): readonly string[] {
   const all = [...warnings];
   return all.length <= MAX_WARNINGS ? all : [...all.slice(0, MAX_WARNINGS), `… and ${all.length - MAX_WARNINGS} more warnings`];
 }
 
-/** What holds for a document if it holds for each of its slices. */
+/** Faults that hold for a document if they hold for each of its slices. */
 function commonFaults(reports: readonly RunReport[]): readonly Fault[] {
   const byScan = new Map<number, readonly FaultData[]>();
   for (const { unmatched } of reports) {
@@ -209,7 +208,7 @@ function mergeMaps(all: readonly TriplesMapReport[]): readonly TriplesMapReport[
   return [...merged.values()];
 }
 
-/** Why a map gave nothing is told by the slice that had the most records. */
+/** The reason why a map produced nothing is taken from the slice with the most records. */
 function addMaps(a: TriplesMapReport, b: TriplesMapReport): TriplesMapReport {
   const quads = a.quads + b.quads;
   const empty = a.records >= b.records ? a.empty : b.empty;

@@ -1,6 +1,6 @@
 /**
- * The memory of a worker process. A thread's limit bounds its JavaScript heap alone; what buffers and libraries hold beside it is the
- * process's, and when that is too much the system ends the process with all its runs. Before that, the largest run ends.
+ * Memory of a worker process. The limit of a thread covers its JavaScript heap only; buffers and native memory belong to the process, and
+ * if there is too much the operating system kills the process with all its runs. Before that, the largest run is ended.
  */
 import { totalmem } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,22 +9,22 @@ import type { Logger } from '../../src/core/telemetry/observe.ts';
 import type { ThreadPool } from './pool.ts';
 
 const CHECK_MS = 250;
-/** A line in the log about memory that no run holds is repeated after so many looks. */
+/** Memory that no run holds is logged again after so many checks. */
 const CHECKS_PER_LOG_LINE = 240;
 
-/** Nine tenths of what the machine has, or the container. */
+/** Nine tenths of the memory of the machine or container. */
 export const defaultProcessMemoryMb = (): number => Math.floor((memoryBytes() * 0.9) / 2 ** 20);
 
-/** A quarter: a store takes twice as much while its tables grow. WebAssembly ends at 4 GB. */
+/** A quarter: the store takes twice as much while its tables grow. WebAssembly is limited to 4 GB. */
 export const defaultStoreMemoryMb = (): number => Math.min(3_500, Math.floor(memoryBytes() / 4 / 1e6));
 
 function memoryBytes(): number {
-  // 0 where there is no container, and more than there is where it has no limit.
+  // 0 without a container; more than the machine has in a container without a limit.
   const allowed = process.constrainedMemory() ?? 0;
   return Math.min(allowed > 0 ? allowed : Number.POSITIVE_INFINITY, totalmem());
 }
 
-/** Keeps the process within `limitMb` until `signal` ends the watch. */
+/** Keeps the process below `limitMb` until `signal` is aborted. */
 export async function watchMemory(
   pool: Pick<ThreadPool, 'shedMemory'>,
   limitMb: number,
@@ -44,7 +44,7 @@ export async function watchMemory(
         logger.warn({ bytes, limitMb, ended: shed }, 'memory is short');
       }
     }
-    // Each look waits for what the one before has done.
+    // Each check waits for the effect of the previous one.
     await sleep(CHECK_MS, undefined, { signal, ref: false }).catch(() => undefined);
   }
 }

@@ -1,4 +1,4 @@
-/** What a thread and the process that owns it say to each other. Plain data, structured-cloned. */
+/** Messages between a thread and the process that owns it. Plain data, structured-cloned. */
 
 import type { GraphFilesRequest, RunProgress, SliceResult, TransformResult, WriteResult } from '../../queues/jobs.ts';
 import type { FaultData } from '../../src/core/fault.ts';
@@ -7,22 +7,22 @@ import type { SliceSizes } from '../../src/run/slices/slices.ts';
 import type { OutputFormat, QuadSink } from '../../src/sinks/sink.ts';
 import type { WriteRequest } from '../../src/write/request.ts';
 
-/** The engine, as `src/run/run.ts` exports it. */
+/** The engine, as exported by `src/run/run.ts`. */
 export interface Engine {
   executeRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Promise<RunReport>;
-  /** Shares of a run over large tables or files; undefined: it is not worth it, or cannot be cut. */
+  /** Cuts a run over large tables or files into slices; undefined: not worth it, or not possible. */
   cutRun?(request: RunRequest, sizes: SliceSizes, signal: AbortSignal): Promise<CutRun | undefined>;
 }
 
 export interface CutRun {
   readonly slices: readonly RunSlice[];
-  /** Lets go of the state of the data that the slices read: after the last one has ended. */
+  /** Releases the state of the data that the slices read; call after the last slice has ended. */
   release(): Promise<void>;
 }
 
-/** One attempt of a run, or of a slice of it. */
+/** One attempt of a run or of a slice. */
 export interface Task {
-  /** With `slice`: what is written stays under temporary names, and whoever waits for the slices publishes it. */
+  /** With `slice`: files keep their temporary names; the job that waits for the slices publishes them. */
   readonly request: RunRequest;
   readonly slices: SliceSizes;
   readonly output: {
@@ -31,7 +31,7 @@ export interface Task {
     /** File name without extension, `Semi-Structured-Transformer-r1f2…`. */
     readonly name: string;
     readonly format: OutputFormat;
-    /** Unlike that of any other attempt of the run: `2`; of a slice `2-5-1`: the run's attempt, index, the slice's own start. */
+    /** Unique among the attempts of the run: `2`; for a slice `2-5-1`: attempt of the run, index, attempt of the slice. */
     readonly attempt: string;
     /** Name of the service, for the manifest. */
     readonly service: string;
@@ -43,11 +43,11 @@ export interface Task {
 /** One attempt to write the inputs of a run to the target. */
 export interface WriteTask {
   readonly request: WriteRequest;
-  /** Of the file of rejected statements. */
+  /** Names the file of rejected statements. */
   readonly output: Pick<Task['output'], 'directory' | 'name' | 'attempt'>;
 }
 
-/** What a thread is given to do. */
+/** A command to a thread. */
 export type ThreadCommand = { readonly kind: 'run'; readonly task: Task } | { readonly kind: 'write'; readonly task: WriteTask };
 
 export type RunResult = Omit<TransformResult, 'milliseconds'>;
@@ -60,7 +60,7 @@ export type ToThread =
   | { readonly kind: 'commit'; readonly slices: readonly SliceResult[] }
   | { readonly kind: 'abort'; readonly fault: FaultData };
 
-/** Why the target of a write is waited for. @see Trouble */
+/** Why the target of a write is being waited for. */
 export interface TargetOutage {
   readonly reason: string;
   readonly lasting: boolean;
@@ -81,13 +81,13 @@ export type FromThread =
   | { readonly kind: 'failed'; readonly fault: FaultData };
 
 export interface ThreadData {
-  /** URL of the module that is the engine. */
+  /** URL of the engine's module. */
   readonly engine: string;
 }
 
-/** In the thread: what a task needs while it goes on. */
+/** In the thread: context of a running task. */
 export interface TaskContext {
   readonly signal: AbortSignal;
-  /** Resolves with the answer to `cut` or `mapped`, rejects with the reason of the signal. */
+  /** Resolves to the answer to `cut` or `mapped`; rejects with the reason of the signal. */
   ask(question: FromThread): Promise<readonly SliceResult[]>;
 }

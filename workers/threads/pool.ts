@@ -1,6 +1,6 @@
 /**
- * Threads that map runs, reused, each with a memory limit of its own: a run that needs more ends with its thread, and
- * neither its neighbours nor the process that holds the jobs' locks notice.
+ * Pool of threads that map runs. Each has its own memory limit: a run that needs more ends together with its thread, without effect on
+ * other runs or on the process that holds the locks.
  */
 
 import { rm } from 'node:fs/promises';
@@ -27,7 +27,7 @@ import type {
 
 export interface PoolOptions {
   readonly memoryMb: number;
-  /** URL of the module that exports `executeRun`; undefined: the engine of this program. */
+  /** URL of the module that exports `executeRun`; undefined: the built-in engine. */
   readonly engine?: string;
 }
 
@@ -35,17 +35,17 @@ export interface TaskHooks {
   /** Its reason is the fault that the run ends with. */
   readonly signal: AbortSignal;
   readonly progress: (progress: RunProgress) => void;
-  /** Told before each wait for the target of a write; undefined once it takes statements again. */
+  /** Called before each wait for the target of a write; undefined: the target accepts statements again. */
   readonly waiting?: (trouble: TargetOutage | undefined) => void;
-  /** Asked before the output appears; throws when it must not. */
+  /** Called before output appears; throws if it must not. */
   readonly assertMayCommit: () => Promise<void>;
-  /** Has slices of the run mapped, here or elsewhere, and gives their results in the order of the slices. */
+  /** Has the slices of the run mapped by the fleet, and resolves to their results in order. */
   readonly scatter?: (slices: readonly RunSlice[]) => Promise<readonly SliceResult[]>;
 }
 
-/** A thread that was told to stop and has not after so long is ended. */
+/** A thread that has not stopped this long after an abort is terminated. */
 const STOP_MS = 3_000;
-/** The engine ends a run in time by itself; one that cannot, or waits for its slices, is stopped so much later. */
+/** The engine limits the time of a run itself; a run that does not, or that waits for slices, is stopped this much later. */
 const GRACE_MS = 250;
 
 const SCRIPT = compiled('workers/threads/thread.js');
@@ -56,7 +56,7 @@ export class ThreadPool {
   private readonly logger: Logger;
   private readonly idle: Worker[] = [];
   private readonly all = new Set<Worker>();
-  /** Runs and slices that are mapped: how much memory their threads hold by their own word, and how to end them. */
+  /** Running tasks: the memory that their threads report, and how to end them. */
   private readonly running = new Map<Worker, RunningTask>();
   private closed = false;
 
@@ -65,27 +65,27 @@ export class ThreadPool {
     this.logger = logger;
   }
 
-  /** Starts a thread ahead of the first run, so that the first caller does not wait for it. */
+  /** Starts a thread before the first run, so that the first caller does not wait for it. */
   warm(): void {
     if (this.all.size === 0) this.idle.push(this.start());
   }
 
   /**
-   * Maps one attempt of a run, in a thread of its own for as long as it takes.
+   * Maps one attempt of a run, in a thread that does nothing else meanwhile.
    *
-   * @throws Fault — that of the run; the reason of `signal`; limit/exceeded when it needed too much memory; run/lost when
-   * its thread ended otherwise
+   * @throws Fault — that of the run; the reason of `signal`; limit/exceeded if it needed too much memory; run/lost if its thread ended
+   *   otherwise
    */
   run(task: Task, hooks: TaskHooks): Promise<RunResult> {
     return this.dispatch({ kind: 'run', task }, hooks) as Promise<RunResult>;
   }
 
-  /** The same for a slice of a run; its files keep their temporary names. */
+  /** As `run`, for a slice; its files keep their temporary names. */
   runSlice(task: Task, hooks: TaskHooks): Promise<SliceResult> {
     return this.dispatch({ kind: 'run', task }, hooks) as Promise<SliceResult>;
   }
 
-  /** The same for a run of the graph writer. */
+  /** As `run`, for the graph writer. */
   write(task: WriteTask, hooks: TaskHooks): Promise<WrittenResult> {
     return this.dispatch({ kind: 'write', task }, hooks) as Promise<WrittenResult>;
   }
@@ -105,8 +105,8 @@ export class ThreadPool {
   }
 
   /**
-   * Has memory given back: that of idle threads, else that of the run that holds most, which ends with `fault`. Resolves when it is done.
-   * A process whose runs hold less than half of `limitBytes` is not helped by their end.
+   * Frees memory: terminates idle threads, else ends the run that holds the most with `fault`. Resolves when that is done. Does nothing if
+   * all runs together hold less than half of `limitBytes`, because ending one would not help.
    */
   async shedMemory(limitBytes: number, fault: Fault): Promise<'idle threads' | 'a run' | 'nothing'> {
     const idle = this.idle.splice(0);
@@ -121,7 +121,7 @@ export class ThreadPool {
     return 'a run';
   }
 
-  /** Ends all threads, whatever they do. */
+  /** Terminates all threads. */
   async close(): Promise<void> {
     this.closed = true;
     this.idle.length = 0;
@@ -137,12 +137,12 @@ export class ThreadPool {
       const place = this.idle.indexOf(thread);
       if (place >= 0) this.idle.splice(place, 1);
     };
-    // Also while no run listens: an unheard error would end the process.
+    // Also without a run: an unhandled error would end the process.
     thread.on('error', (error) => {
       remove();
       const byLimit = isOutOfMemory(error);
       METRICS.threadDeaths.inc({ reason: byLimit ? 'memory' : 'error' });
-      // Its run says that it needed too much memory.
+      // The run itself reports that it needed too much memory.
       this.logger[byLimit ? 'warn' : 'error']({ error }, 'thread died');
     });
     thread.on('exit', remove);
@@ -170,10 +170,10 @@ export class ThreadPool {
         thread.off('exit', exit);
         act();
       };
-      /** The thread can remove nothing any more. */
+      /** The thread is gone, so this process removes its files. */
       const threadGone = (fault: Fault): void => settle(() => void cleanUpTask(command).then(() => reject(fault)));
       const stop = (fault: Fault): void => {
-        // The thread may be at its next task already.
+        // The thread may already have its next task.
         if (settled) return;
         post({ kind: 'abort', fault: fault.toJSON() });
         last ??= setTimeout(() => {
@@ -194,7 +194,7 @@ export class ThreadPool {
           const results = await slices;
           await hooks.assertMayCommit();
           if (settled) return;
-          // Nothing takes long from here on, and half a publication would be worse.
+          // Publishing is fast, and must not be interrupted halfway.
           clearTimeout(clock);
           post({ kind: 'commit', slices: results });
         };
@@ -249,13 +249,13 @@ const nothing = (): void => undefined;
 
 interface RunningTask {
   bytes: number;
-  /** Resolves when the thread has stopped, or is gone. */
+  /** Resolves when the thread has stopped or is gone. */
   end(fault: Fault): Promise<void>;
 }
 
 /**
- * What the attempt has left under temporary names, and in the spill. Tidying up must not hide why it ended. The next attempt to write goes on
- * from where this one was, and needs its rejected statements.
+ * Removes temporary and spill files of the attempt. Errors here must not hide why it ended. A write keeps its rejected statements, because
+ * the next attempt resumes from its position.
  */
 async function cleanUpTask({ kind, task: { output, request } }: ThreadCommand): Promise<void> {
   await Promise.allSettled([

@@ -1,4 +1,4 @@
-/** Nodes and edges of a run's statements as CSV, beside them, where the run was asked for that. */
+/** Writes nodes and edges of a run's statements as CSV files, if the run requests them. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Fault } from '../../src/core/fault.ts';
@@ -7,9 +7,9 @@ import type { FinishedPart } from '../../src/sinks/sink.ts';
 import type { Task } from './messages.ts';
 
 /**
- * Statements are read back from the parts, which must be lines for that.
+ * Statements are read back from the parts, which therefore must be line-based.
  *
- * @throws Fault config/invalid — the run is to write nodes and edges, and its statements in another format
+ * @throws Fault config/invalid — node and edge files are requested, but the output format is not line-based
  */
 export function checkGraphFormat({ output }: Task): void {
   if (output.propertyGraph === undefined || output.format === 'nquads' || output.format === 'ntriples') return;
@@ -19,8 +19,8 @@ export function checkGraphFormat({ output }: Task): void {
 }
 
 /**
- * Writes the files of nodes and edges of finished parts; undefined: the run was not asked for them. They are complete under temporary names
- * of the attempt, and nothing of them is left when it throws.
+ * Writes the node and edge files of finished parts; undefined: not requested. The files are complete under temporary names of the attempt,
+ * and removed if this throws.
  *
  * @throws Fault as `writeGraphCsv`
  */

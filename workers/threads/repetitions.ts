@@ -1,4 +1,4 @@
-/** Takes out of the parts of slices what an earlier slice has written: the slices of a file may make the same statement. */
+/** Removes statements that an earlier slice has written: slices of a file may produce the same statement. */
 import { randomInt } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
@@ -12,8 +12,8 @@ import { type FinishedPart, FORMAT_EXTENSION } from '../../src/sinks/sink.ts';
 import type { Task } from './messages.ts';
 
 /**
- * The results of slices as they are to be published, in their order. Parts without a repeated subject stay as they are; others are
- * written anew, under temporary names of the attempt.
+ * The results of slices for publication, in order. Parts without a repeated subject are unchanged; others are rewritten under temporary
+ * names of the attempt.
  *
  * @throws Fault sink/failed; the reason of `signal`
  */
@@ -70,7 +70,7 @@ async function rewrite(
   }
 }
 
-/** The report's triples maps keep their counts: nobody knows which of them made the statement first. */
+/** The counts of triples maps are unchanged: it is unknown which map produced the statement first. */
 function lessQuads(result: SliceResult, count: number): SliceResult {
   return { ...result, report: { ...result.report, quads: result.report.quads - count } };
 }
@@ -101,10 +101,10 @@ async function filterParts(
   return writeParts(task, position, lines());
 }
 
-/** One part with these lines. A slice counts its own starts from 1: 0 is ours. */
+/** Writes one part with these lines. Attempts of slices count from 1, so 0 is unused. */
 async function writeParts(task: Task, position: number, pieces: AsyncIterable<string>): Promise<readonly FinishedPart[]> {
   const { directory, name, format, attempt } = task.output;
-  // What the slices have written is of the format already.
+  // The slices have already written the lines in the output format.
   const sink = await openFileSink({
     directory,
     name: `${name}.${FORMAT_EXTENSION[format]}`,

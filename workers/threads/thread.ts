@@ -1,8 +1,7 @@
 /**
- * The thread that maps and writes: one run or slice at a time, any number of them after each other.
+ * The thread that maps and writes: one task at a time, any number one after another.
  *
- * It asks before it gives its output the final name, so that an attempt that has lost its job, or whose run was
- * cancelled, publishes nothing.
+ * It asks before it gives its output final names, so that an attempt that has lost its lock or was cancelled publishes nothing.
  */
 
 import { rm } from 'node:fs/promises';
@@ -39,10 +38,10 @@ const post = (message: FromThread): void => port.postMessage(message);
 
 const engine = (await import((workerData as ThreadData).engine)) as Engine;
 
-/** How often the process is told of the memory that a run holds. */
+/** How often the memory of the running task is reported. */
 const MEMORY_REPORT_MS = 250;
 
-/** The run that goes on. */
+/** The running task. */
 let current: { readonly stop: AbortController; allow: (slices: readonly SliceResult[]) => void } | undefined;
 
 port.on('message', (message: ToThread) => {
@@ -82,7 +81,7 @@ async function execute(command: ThreadCommand): Promise<void> {
     const result = await resultOf(command, context);
     post({ kind: 'done', result });
   } catch (error) {
-    // Whatever the engine says on its way out: it was stopped for the reason that the abort gave.
+    // After an abort its reason counts, whatever the engine throws.
     const fault = stop.signal.aborted ? (stop.signal.reason as Fault) : Fault.of(error);
     post({ kind: 'failed', fault: fault.toJSON() });
   } finally {
@@ -123,7 +122,7 @@ async function waitForSlices(task: Task, cut: CutRun, { signal, ask }: TaskConte
   try {
     results = await ask({ kind: 'cut', slices: cut.slices });
   } finally {
-    // What the slices read is read: a connection that breaks now has nothing to spoil.
+    // All slices have been read, so an error of this connection is harmless.
     await cut.release().catch(() => undefined);
   }
   if (results.some(({ subjects }) => subjects !== undefined)) {
@@ -137,7 +136,7 @@ async function waitForSlices(task: Task, cut: CutRun, { signal, ask }: TaskConte
   return publishSlices(task, results, (performance.now() - started) / 1000, propertyGraph);
 }
 
-/** Files stay under their temporary names. They are complete before the question: who asks later for what is left finds them. */
+/** Files keep their temporary names. They are complete before the question, so the process that cleans up after it finds all of them. */
 async function mapSlice(task: Task, context: TaskContext): Promise<SliceResult> {
   const { directory, name, attempt } = task.output;
   await removeEarlier(directory, name, attempt);
@@ -174,7 +173,7 @@ interface Mapped {
   readonly first: readonly string[];
 }
 
-/** Maps into files of the task's own. What `end` throws removes them as well. */
+/** Maps into temporary files of the task. They are removed if mapping or `end` throws. */
 async function mapInto<R>(task: Task, { signal }: TaskContext, end: (mapped: Mapped) => Promise<R>, subjects?: SubjectFile): Promise<R> {
   const { directory, name, format, attempt } = task.output;
   const rejected = task.request.onError === 'quarantine' ? new RejectionFile(task.output) : undefined;
@@ -192,7 +191,7 @@ async function mapInto<R>(task: Task, { signal }: TaskContext, end: (mapped: Map
     signal.throwIfAborted();
     return await end({ sink, rejected, report, first });
   } catch (error) {
-    // What ended the run is worth more than what may go wrong while tidying up; the next attempt tidies up as well.
+    // The original error matters more than an error of the cleanup, which the next attempt repeats.
     await Promise.allSettled([rejected?.abort(), sink?.abort()]);
     throw error;
   } finally {

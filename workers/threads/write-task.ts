@@ -1,4 +1,4 @@
-/** An order to write, carried out in a thread: statements go to the target, those that it refuses into a file of the run. */
+/** A write task in a thread: sends statements to the target, and writes rejected statements to a file. */
 
 import { createReadStream } from 'node:fs';
 import { readdir, rename, rm } from 'node:fs/promises';
@@ -12,12 +12,12 @@ import type { WriteProgress, WriteReport } from '../../src/write/request.ts';
 import { RejectionFile, removeEarlier } from '../output/output.ts';
 import type { FromThread, TaskContext, WriteTask, WrittenResult } from './messages.ts';
 
-/** Rejected statements that a report names one by one. */
+/** The number of rejected statements in a report. */
 const MAX_NAMED = 100;
 
 /**
- * What is written is written: there is nothing to publish but the file of rejected statements. That of an attempt which failed stays under its
- * temporary name, since the next one goes on where it was; whoever announces a run that has failed for good removes it.
+ * Written statements need no publishing; only the file of rejected statements does. After a failed attempt that file keeps its temporary
+ * name, because the next attempt resumes; announce removes it if the run has failed for good.
  *
  * @throws Fault — whatever ends the write
  */
@@ -33,7 +33,7 @@ export async function writeInputs(
     if (resume === undefined) await removeEarlier(directory, name, task.output.attempt);
     else await log.adoptEarlier();
     const progress = ({ statements, quadsWritten, bytesRead, position }: WriteProgress): void => {
-      // Behind the position nobody looks again.
+      // No later attempt reads statements before the position again.
       log.flush();
       post({ kind: 'progress', progress: { records: statements, quads: quadsWritten, bytesRead, position } });
     };
@@ -53,12 +53,12 @@ export async function writeInputs(
   }
 }
 
-/** The rejected statements of all attempts of a run, as lines of JSON. */
+/** The rejected statements of all attempts of a run, as JSON lines. */
 class RejectionLog {
   readonly first: RejectedStatement[] = [];
   private readonly output: WriteTask['output'];
   private readonly file: RejectionFile;
-  /** Statements of earlier attempts that this one may meet again. */
+  /** Statements rejected by earlier attempts that this one may read again. */
   private readonly known = new Set<string>();
 
   constructor(output: WriteTask['output']) {
@@ -78,7 +78,7 @@ class RejectionLog {
     this.file.flush();
   }
 
-  /** Takes over what earlier attempts had rejected; they are past, or cannot publish any more. */
+  /** Adopts the rejected statements of earlier attempts, which have ended or cannot publish any more. */
   async adoptEarlier(): Promise<void> {
     const { directory, name, attempt } = this.output;
     const files = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
@@ -97,7 +97,7 @@ class RejectionLog {
     this.flush();
   }
 
-  /** Its URL; undefined where nothing was rejected. @throws Fault sink/failed */
+  /** URL of the file; undefined: nothing was rejected. @throws Fault sink/failed */
   async publish(): Promise<string | undefined> {
     const temporary = this.file.finish();
     const { directory, name, attempt } = this.output;
@@ -111,19 +111,19 @@ class RejectionLog {
     return temporary === undefined ? undefined : pathToFileURL(path).href;
   }
 
-  /** Leaves the file as it is: what ended the write is worth more than what may go wrong here. */
+  /** Keeps the file. An error here must not hide the error that ended the write. */
   close(): void {
     try {
       this.file.finish();
     } catch {
-      // The next attempt writes the file anew, and meets the same disk.
+      // The next attempt writes the file again, and reports the same disk error.
     }
   }
 }
 
 const keyOf = ({ input, line }: RejectedStatement): string => `${line} ${input}`;
 
-/** A process that was killed leaves half a line. */
+/** A killed process leaves an incomplete last line. */
 function parse(line: string): RejectedStatement | undefined {
   try {
     return JSON.parse(line) as RejectedStatement;
