@@ -1,4 +1,4 @@
-/** The HTTP application: routes from their table, refusals, problem answers, request metrics. */
+/** The HTTP application: mounts the routes, refuses other requests, turns faults into problem answers and records metrics. */
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import Router from '@koa/router';
@@ -30,7 +30,7 @@ import { sendStream } from './stream.ts';
 /** A route at its full path. */
 export interface MountedRoute {
   readonly route: Route;
-  /** undefined: the process's own, at the root. */
+  /** undefined: a route of the process itself, at the root. */
   readonly service: Service | undefined;
   /** `` or `/semi-structured-transformer`. */
   readonly prefix: string;
@@ -38,12 +38,12 @@ export interface MountedRoute {
 
 const ALL_SERVICES = Object.keys(SERVICES) as readonly Service[];
 
-/** What a process answers for: one service at the root, all under their prefixes, or (a worker) none. */
+/** The services of a process: one at the root, all under their prefixes, or none (a worker). */
 export type Served = Service | 'all' | 'none';
 
 const servicesOf = (served: Served): readonly Service[] => (served === 'all' ? ALL_SERVICES : served === 'none' ? [] : [served]);
 
-/** Every route that a process with the option SERVICE answers. */
+/** All routes of a process with the option SERVICE. */
 export function mountRoutes(api: Api, served: Served): readonly MountedRoute[] {
   const mounted: MountedRoute[] = [];
   for (const service of servicesOf(served)) {
@@ -78,9 +78,9 @@ function serviceRoutes(api: Api, service: Service): readonly Route[] {
 }
 
 /**
- * The application. Reads HOST, API_TOKENS and ALLOW_ANONYMOUS from the present configuration, and SERVICE unless `served` is given.
+ * Creates the application. Reads HOST, API_TOKENS and ALLOW_ANONYMOUS from the current configuration, and SERVICE unless `served` is given.
  *
- * @throws Fault config/invalid — it may not listen on HOST without tokens
+ * @throws Fault config/invalid — listening on HOST is not allowed without tokens
  */
 export function makeApp(api: Api, served: Served = api.config.snapshot().SERVICE): Koa {
   const { HOST, API_TOKENS, ALLOW_ANONYMOUS } = api.config.snapshot();
@@ -93,7 +93,7 @@ export function makeApp(api: Api, served: Served = api.config.snapshot().SERVICE
       serve(context, one, input, mounted, guard, api),
     );
   }
-  // Each request that waits for an outcome listens, and stops listening when it is answered.
+  // Each request that waits for an outcome adds a listener and removes it when it is answered.
   setMaxListeners(0, api.ending);
   const app = new Koa();
   app.on('error', (error: unknown) => api.logger[isClientGone(error) ? 'info' : 'error']({ error }, 'answer failed'));
@@ -115,7 +115,7 @@ async function serve(
   const route = mounted.prefix + mounted.route.path;
   context.state.route = route;
   if (context.method === 'HEAD' && mounted.route.hasSideEffects) throw methodFault(context, methodsOf(route, all));
-  // What operators ask for every few seconds is nobody's trace.
+  // Operators poll these routes every few seconds, so they are not traced.
   if (mounted.service === undefined) return answer(context, mounted, input, guard, api);
   await inRequestSpan({ method: context.method, route, headers: context.headers }, async () => {
     await answer(context, mounted, input, guard, api);
@@ -166,21 +166,21 @@ async function sendParts(context: Context, stream: AsyncIterable<Uint8Array>, { 
   api.logger[levelOf(fault)]({ request, method: context.method, path: context.path, code: fault.code, ...reason }, 'answer cut off');
 }
 
-/** Somebody should look at what does not get better by itself, and is no limit of time that the client can keep. */
+/** Error: not transient, and not a time limit set by the client, so someone should look at it. */
 const levelOf = (fault: Fault): 'warn' | 'error' => (fault.retriable || fault.status === 504 ? 'warn' : 'error');
 
-/** The client has closed the connection before it had its answer. */
+/** The client has closed the connection before the answer was sent. */
 const isClientGone = (error: unknown): boolean =>
   ['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ERR_STREAM_PREMATURE_CLOSE'].includes((error as NodeJS.ErrnoException | null)?.code ?? '');
 
-/** As the client sees it: a proxy in front that speaks TLS says so. */
+/** As the client sees it: a TLS proxy sets X-Forwarded-Proto. */
 function originOf(context: Context): string {
   if (context.host === '') return '';
   const proto = context.get('X-Forwarded-Proto').split(',')[0]?.trim();
   return `${proto === 'https' || proto === 'http' ? proto : context.protocol}://${context.host}`;
 }
 
-/** Outermost: gives the request its id, turns what is thrown into a problem answer, counts. */
+/** Outermost middleware: sets the request id, turns errors into problem answers, and records metrics. */
 async function answerAndObserve(context: Context, next: () => Promise<unknown>, api: Api): Promise<void> {
   const started = performance.now();
   const given = context.get('X-Request-Id');
@@ -194,7 +194,7 @@ async function answerAndObserve(context: Context, next: () => Promise<unknown>, 
     const fault = faultOf(error);
     const answer = problemAnswer(fault, { path: context.path, id });
     send(context, { status: answer.status, type: PROBLEM_TYPE, body: JSON.stringify(answer.body), headers: answer.headers });
-    // Who asks whether the process is ready gets the answer, and it is no failure of the request.
+    // A readiness check that is answered with "not ready" is not a failed request.
     const isAnswer = fault.code === 'service/not-yet' || context.state.route === READINESS;
     if (fault.status >= 500 && !(isAnswer && fault.code !== 'internal/error')) {
       const reason = fault.code === 'internal/error' ? { error } : { detail: fault.message };
@@ -214,10 +214,10 @@ async function answerAndObserve(context: Context, next: () => Promise<unknown>, 
 }
 
 const KNOWN_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']);
-/** What metrics say of a request whose client had gone before the answer. */
+/** Status in the metrics for a request whose client closed the connection before the answer. */
 const CLIENT_CLOSED_REQUEST = 499;
 
-/** Reached when no route took the request: another method of a known path, or nothing at all. */
+/** Called when no route matched: a known path with another method, or an unknown path. */
 function refuse(context: Context, mounted: readonly MountedRoute[], served: Served): void {
   const [layer] = (context.matched ?? []) as readonly { readonly path: string | RegExp }[];
   if (layer !== undefined) {
@@ -231,7 +231,7 @@ function refuse(context: Context, mounted: readonly MountedRoute[], served: Serv
   throw notFound(context.path, mounted, served);
 }
 
-/** HEAD is answered as GET is, but not where a GET starts something. */
+/** HEAD is answered like GET, except where GET has side effects. */
 function methodsOf(route: string, mounted: readonly MountedRoute[]): readonly string[] {
   const here = mounted.filter(({ prefix, route: { path } }) => prefix + path === route).map((one) => one.route);
   return here.flatMap(({ method, hasSideEffects }) => (method === 'GET' && hasSideEffects !== true ? [method, 'HEAD'] : [method])).sort();

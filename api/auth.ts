@@ -1,25 +1,26 @@
-/** Who may do what: bearer tokens with one of three roles, or nobody but this machine. */
+/** Authorization: bearer tokens with one of three roles; without tokens, only requests from this machine. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Fault } from '../src/core/fault.ts';
 import { RequestFault } from './problem.ts';
 
-/** Each role may do what the ones before it may. */
+/** Each role includes the permissions of the previous ones. */
 export const ROLES = ['viewer', 'operator', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
 export interface Token {
-  /** For the log. */
+  /** Shown in the log. */
   readonly name: string;
   readonly role: Role;
-  /** SHA-256 of the secret: equally long for all, so that comparing tells nothing about it. */
+  /** SHA-256 of the secret: all have the same length, so comparing them reveals nothing. */
   readonly digest: Buffer;
 }
 
 export interface Guard {
   /**
-   * Lets a request with `headers` pass that needs `role`; returns the name it acts under.
+   * Authorizes a request with these headers for `role`; returns the name of its token.
    *
-   * @throws Fault request/unauthorized — no valid token; request/forbidden — the token's role is too small, or a page of another site asks
+   * @throws Fault request/unauthorized — no valid token; request/forbidden — the role of the token is insufficient, or the request comes
+   *   from a page of another site
    */
   authorize(headers: RequestHeaders, role: Role): string;
 }
@@ -27,9 +28,9 @@ export interface Guard {
 export type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * Tokens from entries `name:role:token` (or `role:token`, named after the role and its place in the list).
+ * Parses entries `name:role:token` (or `role:token`, named after the role and its position).
  *
- * @throws Fault config/invalid — an entry of another form, a name twice; the message never has the token
+ * @throws Fault config/invalid — an entry of another form, a duplicate name; the message never contains the token
  */
 export function parseTokens(entries: readonly string[]): readonly Token[] {
   const tokens = entries.map((entry, i) => {
@@ -51,10 +52,10 @@ export function parseTokens(entries: readonly string[]): readonly Token[] {
 /**
  * The guard of a server that listens on `host`.
  *
- * Without tokens, only what asks from this machine is served, and not what a web page of another site asks for: that is
- * told by `Sec-Fetch-Site` and by a `Host` that is not this machine's (a page may have its name point here).
+ * Without tokens, only requests from this machine are served, and not those of web pages of other sites, which are recognized by
+ * `Sec-Fetch-Site` and by a `Host` that is not this machine's (DNS rebinding).
  *
- * @throws Fault config/invalid — another than a loopback address without tokens, unless anonymous use is allowed
+ * @throws Fault config/invalid — not a loopback address, without tokens and without ALLOW_ANONYMOUS
  */
 export function makeGuard(tokens: readonly Token[], host: string, allowAnonymous: boolean): Guard {
   if (tokens.length > 0) return { authorize: (headers, role) => authorizeToken(tokens, headers, role) };

@@ -1,4 +1,4 @@
-/** Reads request bodies: bounded, of an expected media type, as UTF-8. */
+/** Reads request bodies: limited in size, with an expected media type, as UTF-8. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { Fault } from '../src/core/fault.ts';
@@ -7,8 +7,8 @@ import { findJsonError } from './json-error.ts';
 /**
  * The body as text.
  *
- * @throws Fault request/media-type — another type, a charset that is not UTF-8, a content encoding; request/too-large — more than
- * `limitBytes`; request/malformed — not UTF-8, or cut off
+ * @throws Fault request/media-type — another type, a charset other than UTF-8, a content encoding; request/too-large — more than
+ *   `limitBytes`; request/malformed — not UTF-8, or incomplete
  */
 export async function readTextBody(request: IncomingMessage, mediaType: string, limitBytes: number): Promise<string> {
   checkMediaType(request, mediaType);
@@ -18,7 +18,7 @@ export async function readTextBody(request: IncomingMessage, mediaType: string, 
 }
 
 /**
- * The body as a JSON value; undefined when there is no body at all.
+ * The body as a JSON value; undefined: no body.
  *
  * @throws Fault as `readTextBody`; request/malformed — not JSON, with line and column
  */
@@ -38,7 +38,7 @@ export async function readJsonBody(request: IncomingMessage, limitBytes: number)
   }
 }
 
-/** By HTTP/1.1 a request has a body when it says how long it is, or that it comes in chunks. */
+/** In HTTP/1.1 a request has a body if it has a length or a transfer encoding. */
 export function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
 }
@@ -65,7 +65,7 @@ function checkMediaType(request: IncomingMessage, expected: string): void {
   }
 }
 
-/** What is too long is read to its end and dropped, so that the answer gets through and the connection can be used again. */
+/** A body that is too long is read to the end and dropped, so that the client receives the answer and can reuse the connection. */
 async function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const tooLarge = (): Fault =>
     new Fault('request/too-large', `The request body is larger than ${limitBytes} bytes`, {

@@ -1,9 +1,9 @@
 /**
  * The dashboard of the queues, bull-board, at `/queues/`.
  *
- * A viewer looks. An operator may also do what keeps the promise that a run has one outcome: pause and resume queues, have waiting
- * retries tried at once, and take a run out, which cancels it. Everything else that bull-board can do to a job is refused, since a job is
- * a part of a run. The library is loaded for the first request, and not before.
+ * Viewers can only look. Operators can also do what does not break the rule that a run has exactly one outcome: pause and resume queues,
+ * promote delayed retries, and remove a run, which cancels it. All other actions of bull-board are refused, because a job is part of a run.
+ * The library is loaded at the first request.
  */
 import type { IServerAdapter } from '@bull-board/api/typings/app';
 import type { Context, Middleware, Next } from 'koa';
@@ -18,7 +18,7 @@ type DashboardQueues = NonNullable<Api['queues']>;
 
 const PATH = '/queues';
 
-/** What an operator may do, by bull-board's own routes; `clean` of a job is taken over by `cancelRun`. */
+/** Actions of operators, as routes of bull-board; `cancelRun` handles `clean` of a job. */
 const ACTIONS: ReadonlySet<string> = new Set([
   '/api/queues/pause',
   '/api/queues/resume',
@@ -30,7 +30,7 @@ const ACTIONS: ReadonlySet<string> = new Set([
 
 const REFUSAL = 'A job is a part of a run, and a run has one outcome: start a new run instead, or cancel this one by removing it';
 
-/** Only what this process sends is shown or carried out; the page asks for fonts elsewhere, which are left out. */
+/** Allows only content of this process; the page requests external fonts, which are blocked. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'self'",
   "style-src 'self' 'unsafe-inline'",
@@ -40,10 +40,10 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Both are given: the text's own colour follows the light or dark theme of the browser, and one of the two would be hard to read. */
+/** Both colours are set: the default text colour follows the browser's theme and would be unreadable in one of them. */
 const BANNER_COLOURS = { color: '#445566', textColor: '#ffffff' } as const;
 
-/** The address without the slash, which relative links of the page need. */
+/** The address without a trailing slash, which relative links of the page need. */
 export function dashboardRoute(): Route {
   return {
     method: 'GET',
@@ -57,7 +57,7 @@ export function dashboardRoute(): Route {
 
 type BoardRole = 'viewer' | 'operator';
 
-/** Answers everything below `/queues/`, as far as `guard` lets it. */
+/** Answers all requests below `/queues/` that `guard` authorizes. */
 export function dashboard(api: Api, guard: Guard, queues: DashboardQueues): Middleware {
   let opening: Promise<Readonly<Record<BoardRole, Middleware>>> | undefined;
 
@@ -70,7 +70,7 @@ export function dashboard(api: Api, guard: Guard, queues: DashboardQueues): Midd
       assertMayAct(context, role);
       api.logger.info({ actor, method: context.method, path: context.path }, 'dashboard action');
       const removed = /^\/queues\/api\/queues\/([^/]+)\/([^/]+)\/clean$/.exec(context.path);
-      // The same path with a state in place of an id removes many jobs: refused below, as no run has such an id.
+      // The same path with a state instead of an id would remove many jobs. It is refused below, because no run has such an id.
       if (removed !== null && context.method === 'PUT') return cancelRun(context, api, removed[1] as string, removed[2] as string);
     }
     opening ??= openBoards(queues, api).catch((error: unknown) => {
@@ -84,7 +84,7 @@ export function dashboard(api: Api, guard: Guard, queues: DashboardQueues): Midd
   };
 }
 
-/** @throws Fault request/unauthorized with a challenge that browsers answer, request/forbidden */
+/** @throws Fault request/unauthorized with a challenge that browsers understand; request/forbidden */
 function authorize(guard: Guard, headers: RequestHeaders): { readonly role: BoardRole; readonly actor: string } {
   const given = withBearer(headers);
   try {
@@ -99,7 +99,7 @@ function authorize(guard: Guard, headers: RequestHeaders): { readonly role: Boar
   }
 }
 
-/** Browsers ask people for a user and a password, and for nothing else: the password is the token. */
+/** Browsers can only ask for a user name and a password: the password is the token. */
 function withBearer(headers: RequestHeaders): RequestHeaders {
   const basic = /^Basic +(\S+) *$/i.exec(String(headers.authorization ?? ''))?.[1];
   if (basic === undefined) return headers;
@@ -107,7 +107,7 @@ function withBearer(headers: RequestHeaders): RequestHeaders {
   return { ...headers, authorization: `Bearer ${pair.slice(pair.indexOf(':') + 1)}` };
 }
 
-/** @throws Fault request/forbidden — a viewer, or the page of another site, to whose requests a browser adds the password by itself */
+/** @throws Fault request/forbidden — a viewer, or a page of another site, to whose requests a browser adds the password by itself */
 function assertMayAct({ headers }: Context, role: BoardRole): void {
   if (role === 'viewer') throw new RequestFault('request/forbidden', 'A viewer looks at the queues; this needs the role operator');
   const site = headers['sec-fetch-site'];
@@ -116,7 +116,7 @@ function assertMayAct({ headers }: Context, role: BoardRole): void {
   }
 }
 
-/** Taking the job of a run out would leave a run that fails for a reason that nobody knows: it is cancelled instead. */
+/** Removing the job would make the run fail without a useful reason, so the run is cancelled instead. */
 async function cancelRun(context: Context, api: Api, queue: string, id: string): Promise<void> {
   const before = RUN_QUEUES.has(queue) ? await withinQueueWait(api, api.runs.get(id)) : undefined;
   if (before === undefined) throw new RequestFault('request/forbidden', REFUSAL);
@@ -129,7 +129,7 @@ async function cancelRun(context: Context, api: Api, queue: string, id: string):
 
 const CANCEL_MS = 5_000;
 
-/** The names of these files change with what is in them, so a browser may keep them; the page itself it may not. */
+/** The names of these files change with their content, so browsers may cache them, but not the page itself. */
 async function serveFile(context: Context, board: Middleware, next: Next): Promise<void> {
   if (context.path.startsWith(`${PATH}/static/`)) context.set('Cache-Control', 'private, max-age=86400');
   await board(context, async () => {
@@ -161,7 +161,7 @@ async function openBoards(queues: DashboardQueues, { queueName }: Api): Promise<
         },
       },
     });
-    // What goes wrong is answered as everywhere else.
+    // Errors are answered as on all other routes.
     server.setErrorHandler((error) => {
       throw error;
     });
@@ -171,8 +171,8 @@ async function openBoards(queues: DashboardQueues, { queueName }: Api): Promise<
 }
 
 /**
- * The same data without the passwords that URLs in it may carry. Bytes of source messages may have some too, where nobody would find them:
- * they stand in the topic, and are left out here.
+ * The data without passwords in URLs. The bytes of source messages, which may contain passwords anywhere, are left out; they can be read
+ * from the topic.
  */
 function redacted(value: unknown): unknown {
   if (typeof value === 'string') return redact(value);

@@ -1,4 +1,4 @@
-/** What a request gives a route: parameters and JSON body, checked by the schemas of its row, which `/openapi.json` shows. */
+/** The input of a request to a route: parameters and JSON body, validated by the schemas of the route, which `/openapi.json` shows. */
 import type { IncomingMessage } from 'node:http';
 import { BODY } from '../queues/requests/process.ts';
 import { Fault } from '../src/core/fault.ts';
@@ -7,7 +7,7 @@ import { readJsonBody } from './body.ts';
 import type { Parameter, Route, SchemaLike } from './route.ts';
 import { SCHEMAS } from './schemas.ts';
 
-/** What a request brings, before it is read. */
+/** The raw request. */
 export interface Given {
   readonly query: URLSearchParams;
   readonly params: Readonly<Record<string, string>>;
@@ -15,17 +15,17 @@ export interface Given {
 }
 
 export interface Input {
-  /** The parameters of a request by name, with defaults; what is not given is not there. @throws Fault request/invalid */
+  /** The parameters of a request by name, with defaults; missing ones are absent. @throws Fault request/invalid */
   readonly parameters: (given: Given) => Fields;
   /**
-   * The fields of the JSON body; undefined: there is none, and none is needed.
+   * The fields of the JSON body; undefined: no body, and none is required.
    *
    * @throws Fault as `readJsonBody`; request/invalid
    */
   readonly body: (request: IncomingMessage, limitBytes: number) => Promise<Fields | undefined>;
 }
 
-/** Compiles the schemas of a route, once. */
+/** Compiles the schemas of a route once. */
 export function inputOf({ parameters = [], unknownParameters, misspelt, body }: Route): Input {
   const read = parameters.length === 0 ? () => ({}) : parameterReader(parameters, misspelt);
   const readBody = body?.type === 'application/json' ? fieldReader(resolved(body.schema) as FieldsSchema, BODY) : undefined;
@@ -42,7 +42,7 @@ export function inputOf({ parameters = [], unknownParameters, misspelt, body }: 
   };
 }
 
-/** A schema itself, without names of others. */
+/** The schema itself, with all references resolved. */
 const resolved = (schema: SchemaLike): Schema => (typeof schema === 'string' ? SCHEMAS[schema as keyof typeof SCHEMAS] : schema);
 
 const TEXT = { type: 'string' } as const;
@@ -67,7 +67,7 @@ function parameterReader(parameters: readonly Parameter[], misspelt: 'refused' |
     const values: Record<string, unknown> = {};
     for (const name of new Set(query.keys())) {
       const schema = places.get(name) === 'header' ? undefined : schemas.get(name);
-      // Of what is not known, the name may be a known one misspelt.
+      // An unknown name may be a misspelt known one.
       values[name] = schema === undefined ? '' : valueOf(name, query.getAll(name), schema);
     }
     for (const { name, in: place } of parameters) {
@@ -83,7 +83,10 @@ const namesOf = ({ name, schema }: Parameter): readonly string[] => [
   ...(schema === undefined || typeof schema === 'string' ? [] : spellingsOf(schema)),
 ];
 
-/** Texts of a query as the type that a schema takes, where they are of it. @throws Fault request/invalid — several, and one is taken */
+/**
+ * Converts query texts to the type of the schema, where they have that type. @throws Fault request/invalid — several values where one is
+ * expected
+ */
 function valueOf(name: string, texts: readonly string[], schema: Schema): unknown {
   const types = typesOf(schema);
   const [text = ''] = texts;
@@ -94,7 +97,7 @@ function valueOf(name: string, texts: readonly string[], schema: Schema): unknow
   return types.includes('boolean') && (word === 'true' || word === 'false') ? word === 'true' : text;
 }
 
-/** A header is a text, or the same in quotes. */
+/** A header is a text, possibly quoted. */
 function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
   const value = headers[name.toLowerCase()];
   return value === undefined
@@ -104,7 +107,9 @@ function headerOf({ headers }: IncomingMessage, name: string): string | undefine
         .replace(/^"(.*)"$/, '$1');
 }
 
-/** A parameter that is not known is mostly the rest of a value whose `&` was not encoded. Its name is not repeated: it may be the end of a password. */
+/**
+ * An unknown parameter is usually the rest of a value whose `&` was not encoded. Its name is not repeated: it may be the end of a password.
+ */
 function refuseUnknown(query: URLSearchParams, parameters: readonly Parameter[]): void {
   const names = parameters.filter(({ in: place }) => place === 'query').map(({ name }) => name);
   if ([...query.keys()].every((name) => names.includes(name))) return;

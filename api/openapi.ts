@@ -1,11 +1,11 @@
-/** `/openapi.json`, made from the table of routes. @see https://spec.openapis.org/oas/v3.1.1.html */
+/** `/openapi.json`, generated from the table of routes. @see https://spec.openapis.org/oas/v3.1.1.html */
 import { VERSION } from '../src/config/version.ts';
 import type { MountedRoute } from './app.ts';
 import { PROBLEM_TYPE } from './problem.ts';
 import type { Parameter, Route, SchemaLike } from './route.ts';
 import { SCHEMAS } from './schemas.ts';
 
-/** `mounted` is asked for when the document is: this route is one of them. */
+/** `mounted` is called for each request, because this route is one of the mounted routes. */
 export function openApiRoute(mounted: () => readonly MountedRoute[]): Route {
   return {
     method: 'GET',

@@ -1,28 +1,28 @@
-/** Problem answers (RFC 9457): every wrong request, and every failure of the service itself, in one shape. */
+/** Problem answers (RFC 9457): the common form of all answers to wrong requests and to failures of the service. */
 import { FAULTS, Fault, type FaultCode, type FaultPlace } from '../src/core/fault.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
 /** @see https://www.rfc-editor.org/rfc/rfc9457#name-members-of-a-problem-detail */
 export interface Problem {
-  /** Names the kind of problem: the code of the fault as a URN. */
+  /** The kind of problem: the code of the fault as a URN. */
   readonly type: string;
   readonly title: string;
   readonly status: number;
   readonly detail: string;
-  /** Path of the request, without its query (which may carry secrets). */
+  /** Path of the request, without its query, which may contain secrets. */
   readonly instance: string;
   readonly code: FaultCode;
-  /** The id under which the log has this request. */
+  /** The id of this request in the log. */
   readonly requestId: string;
   readonly place?: FaultPlace;
-  /** What to do. */
+  /** What the client can do. */
   readonly hint?: string;
   /** Further members, such as `diagnostics` or `names`. */
   readonly [member: string]: unknown;
 }
 
-/** A fault that carries further members for the problem answer, and headers such as `Allow`. */
+/** A fault with additional members for the problem answer, and headers such as `Allow`. */
 export class RequestFault extends Fault {
   readonly members: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
@@ -47,10 +47,10 @@ export interface ProblemAnswer {
   readonly body: Problem;
 }
 
-/** Seconds after which a client may try again what the service could not do just now. */
+/** When a client may retry after a temporary failure of the service, in seconds. */
 const RETRY_AFTER_SECONDS = '2';
 
-/** The answer to `fault`. What is inside an unexpected error stays inside: the log has it under the same request id. */
+/** The answer to `fault`. Details of an unexpected error are not revealed; the log has them under the same request id. */
 export function problemAnswer(fault: Fault, request: { readonly path: string; readonly id: string }): ProblemAnswer {
   const unexpected = fault.code === 'internal/error';
   const { title, status } = FAULTS[fault.code];
@@ -74,7 +74,10 @@ export function problemAnswer(fault: Fault, request: { readonly path: string; re
   };
 }
 
-/** The fault that any thrown thing is: a Fault as it stands, an HTTP error of the framework by its status, else `internal/error`. */
+/**
+ * Converts any error to a fault: faults stay as they are, HTTP errors of the framework are converted by status, all others become
+ * `internal/error`.
+ */
 export function faultOf(error: unknown): Fault {
   if (error instanceof Fault) return error;
   const { status, expose, message } = error as { status?: unknown; expose?: unknown; message?: string };

@@ -1,4 +1,4 @@
-/** What a route is: one row with everything that serving it, refusing it and describing it needs. */
+/** A route: one row with everything needed to serve it, refuse it and describe it. */
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import type { QueueBackend } from '../queues/backend/backend.ts';
@@ -10,69 +10,72 @@ import { Fault } from '../src/core/fault.ts';
 import type { Fields, FieldsSchema } from '../src/core/schema.ts';
 import type { Role } from './auth.ts';
 
-/** What the routes need of the rest of the process. */
+/** The parts of the process that routes use. */
 export interface Api {
   readonly runs: Runs;
   readonly schedule: Schedule;
   readonly config: ConfigStore;
   readonly logger: Logger;
-  /** What relative paths of requests and options start from. */
+  /** Base of relative paths in requests and options. */
   readonly workingDirectory: string;
-  /** What the dashboard shows; undefined: there is none. */
+  /** The queues shown in the dashboard; undefined: no dashboard. */
   readonly queues?: Pick<QueueBackend, 'queue' | 'ping'>;
-  /** The embedded store, where it is this process that has it. */
+  /** The embedded store, if this process has it. */
   readonly store?: { readonly endpoint: string };
-  /** Undefined: there is no message queue, for now. */
+  /** Undefined: currently no message queue. */
   readonly messageQueue?: Pick<BusSwitch, 'toggle'> | undefined;
-  /** Puts the failure of something that is no run among the dead letters. */
+  /** Sends a failure that belongs to no run to the dead-letter topic. */
   readonly deadLetter?: (failure: FailureMessage) => Promise<void>;
-  /** How this process gets on with the message queue; undefined where it has nothing to do with one. */
+  /** State of this process's connection to the message queue; undefined: it uses none. */
   readonly messages?: () => { readonly on: boolean; readonly trouble: string | undefined } | undefined;
-  /** The queue in words, such as `embedded`. */
+  /** Description of the queue, such as `embedded`. */
   readonly queueName: string;
-  /** How many processes take jobs from the queue, this one included; undefined where nobody counts them. */
+  /** Number of processes that take jobs from the queue, including this one; undefined: not counted. */
   readonly workerCount?: () => number;
-  /** Workers of this process; undefined where it has none. */
+  /** Workers of this process; undefined: it has none. */
   readonly workers?: () => { readonly running: boolean };
-  /** Aborted when the process begins to end: it takes no more runs. */
+  /** Aborted when the process starts to shut down: it accepts no more runs. */
   readonly draining: AbortSignal;
-  /** Aborted when the process ends: whoever still waits for an outcome is told where to find it. */
+  /** Aborted when the process ends: callers still waiting for an outcome are told where to find it. */
   readonly ending: AbortSignal;
 }
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** One request, as far as a handler needs to know it. */
+/** One request, as handlers see it. */
 export interface Call {
   readonly service: Service;
-  /** Absolute URL before the route's own path, without a slash at its end. */
+  /** Absolute URL before the route's own path, without trailing slash. */
   readonly baseUrl: string;
   readonly query: URLSearchParams;
   readonly params: Readonly<Record<string, string>>;
   readonly request: IncomingMessage;
-  /** Checked by their schemas, by name; of the type that the schema names. */
+  /** By name, validated by their schemas, with the type of the schema. */
   readonly parameters: Fields;
   /**
-   * The fields of the JSON body, checked by its schema; undefined: none was sent, and none is needed.
+   * The fields of the JSON body, validated by its schema; undefined: no body, and none is required.
    *
    * @throws Fault request/malformed, request/invalid, request/media-type, request/too-large
    */
   readonly body: () => Promise<Fields | undefined>;
   /** Name of the token, or `anonymous`. */
   readonly actor: string;
-  /** For a route whose role depends on what it is asked. @throws Fault request/unauthorized, request/forbidden */
+  /** For a route whose role depends on the request. @throws Fault request/unauthorized, request/forbidden */
   readonly authorize: (role: Role) => void;
 }
 
 export interface Reply {
   readonly status: number;
-  /** Text goes out as it stands (with `type`), anything else as JSON; undefined: an empty body. */
+  /** Text is sent as it is (with `type`), anything else as JSON; undefined: an empty body. */
   readonly body?: unknown;
   readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Instead of `body`: sent while it is made. It is read once, and given up when the client leaves; what it throws cuts the answer off. */
+  /**
+   * Used instead of `body`: sent while it is produced. Read once, and returned early when the client closes the connection. An error cuts
+   * the answer off.
+   */
   readonly stream?: AsyncIterable<Uint8Array>;
-  /** Of a stream, asked for when it has ended. A header `Trailer` names them. */
+  /** Trailers of a stream, called when it has ended. A header `Trailer` names them. */
   readonly trailers?: () => Readonly<Record<string, string>>;
 }
 
@@ -87,7 +90,7 @@ export interface Parameter {
   readonly schema?: SchemaLike;
 }
 
-/** The fields of an object as parameters of a query, where a list is a parameter that is repeated. */
+/** The fields of an object as query parameters; a list is a repeated parameter. */
 export const parametersOf = ({ properties, required = [] }: FieldsSchema): readonly Parameter[] =>
   Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
@@ -99,30 +102,30 @@ export const parametersOf = ({ properties, required = [] }: FieldsSchema): reado
 
 export interface Route {
   readonly method: HttpMethod;
-  /** Below the service's base URL; parameters in braces: `/runs/{id}`. */
+  /** Below the service's base URL, with parameters in braces: `/runs/{id}`. */
   readonly path: string;
-  /** The least role that may call it; undefined: open to everybody. */
+  /** The required role; undefined: no authorization. */
   readonly role: Role | undefined;
   readonly summary: string;
-  /** Other parameters of a query are left alone, unless `unknownParameters` or `misspelt` say otherwise. */
+  /** Unknown query parameters are ignored, unless `unknownParameters` or `misspelt` is set. */
   readonly parameters?: readonly Parameter[];
-  /** For routes where a parameter that is left out could change the meaning of the others. */
+  /** For routes where ignoring a parameter could change the meaning of the others. */
   readonly unknownParameters?: 'refused';
-  /** A parameter whose name is nearly that of a known one is refused. */
+  /** Refuses an unknown parameter whose name is similar to a known one. */
   readonly misspelt?: 'refused';
   readonly body?: { readonly type: string; readonly schema: SchemaLike; readonly required: boolean };
-  /** Answers by status; problem answers stand in the description as a whole. */
+  /** Answers by status; problem answers are described once for the whole API. */
   readonly replies: Readonly<Record<number, { readonly description: string; readonly type?: string; readonly schema?: SchemaLike }>>;
-  /** A GET that sets something going: HEAD must not. */
+  /** GET has side effects, so HEAD is refused. */
   readonly hasSideEffects?: true;
   handle(call: Call): Promise<Reply>;
 }
 
-/** How long a request may wait for the queue to answer before it is told that the queue is away. */
+/** How long a request waits for the queue before it is answered that the queue is away. */
 const QUEUE_WAIT_MS = 1_800;
 
 /**
- * The answer of the queue that `work` asks for.
+ * Waits for an answer of the queue.
  *
  * @throws Fault service/unavailable — the queue does not answer in time, or is away
  */
@@ -140,7 +143,7 @@ export async function withinQueueWait<T>(api: Pick<Api, 'runs'>, work: Promise<T
 
 const TRY_AGAIN = 'Try again in a moment';
 
-/** An error while the queue is away is the queue's, whatever its client library calls it; any other stays what it is. */
+/** Replaces an error of the queue's client library by a fault if the queue is away; rethrows any other error. */
 export async function explainQueueError<T>({ runs }: Pick<Api, 'runs'>, work: Promise<T>): Promise<T> {
   try {
     return await work;

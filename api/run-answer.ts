@@ -1,4 +1,4 @@
-/** What every `/process` shares: a request becomes a run; its outcome becomes the answer. */
+/** Shared by all `/process` routes: turns a request into a run, and its outcome into the answer. */
 
 import { NO_WORKERS } from '../queues/backend/presence.ts';
 import type { Outcome, RunView, ServiceRequest } from '../queues/jobs.ts';
@@ -29,10 +29,9 @@ export const RUN_HEADERS: readonly Parameter[] = [
 ];
 
 /**
- * Submits the run that `request` asks for under the present configuration, and answers with its outcome, or with 202 where that is
- * not waited for.
+ * Submits the run request for the current configuration, and answers with its outcome, or with 202 if that is not waited for.
  *
- * @throws Fault whatever `request` throws; request/conflict — a used key; service/unavailable
+ * @throws Fault — those of `request`; request/conflict — a used key; service/unavailable
  */
 export async function answerRun(api: Api, call: Call, request: (snapshot: Snapshot) => Promise<ServiceRequest>): Promise<Reply> {
   if (api.draining.aborted) throw new Fault('service/unavailable', 'This process is about to end and takes no more runs');
@@ -52,14 +51,14 @@ export async function answerRun(api: Api, call: Call, request: (snapshot: Snapsh
   return outcome === undefined ? accepted(api, call, id, transform, preference.applied) : replyOf(outcome);
 }
 
-/** 400 also for a run that was cancelled: to whoever waits, it did not do what was asked. */
+/** 400 also for a cancelled run: it did not do what the caller asked. */
 function replyOf(outcome: Outcome): Reply {
   return outcome.state === 'completed' ? { status: 200, body: outcome.report } : { status: 400, body: outcome.failure };
 }
 
 /**
- * The outcome, or undefined when the wait is over, the process ends, the client has gone, or the queue is lost: the run
- * itself goes on in each of these cases.
+ * The outcome; undefined if the wait is over, the process ends, the client has closed the connection or the queue is away. The run itself
+ * continues in all these cases.
  */
 async function waitForOutcome(api: Api, call: Call, id: string, waitMs: number): Promise<Outcome | undefined> {
   const { socket } = call.request;
@@ -84,7 +83,7 @@ async function waitForOutcome(api: Api, call: Call, id: string, waitMs: number):
   }
 }
 
-/** Cheaper, where nearly nothing is ever heard, than signals that are aborted to stop listening. */
+/** Cheaper than an AbortController per request, where the events are rare. */
 function listener(): { readonly heard: Promise<undefined>; readonly hear: () => void } {
   let hear = (): void => undefined;
   const heard = new Promise<undefined>((resolve) => {
@@ -108,7 +107,7 @@ async function accepted(api: Api, call: Call, id: string, request: ServiceReques
 const WARN_INTERVAL_MS = 60_000;
 const warned = new WeakMap<Api['logger'], number>();
 
-/** At most once a minute: it is one event, however many runs wait. */
+/** At most once a minute, however many runs wait. */
 function warnOfNoWorkers({ logger }: Api, run: string): void {
   const now = performance.now();
   if (now - (warned.get(logger) ?? Number.NEGATIVE_INFINITY) < WARN_INTERVAL_MS) return;
@@ -116,7 +115,7 @@ function warnOfNoWorkers({ logger }: Api, run: string): void {
   logger.warn({ run }, NO_WORKERS);
 }
 
-/** A run that waits where nobody is there to take it says so. */
+/** Adds the reason to a run that waits while there are no workers. */
 export function withReason(
   { workerCount }: Pick<Api, 'workerCount'>,
   view: RunView,
@@ -125,7 +124,7 @@ export function withReason(
   return waits && workerCount?.() === 0 ? { ...view, reason: NO_WORKERS, workers: 0 } : view;
 }
 
-/** What is known of a run that was taken when the queue cannot be asked any more. */
+/** View of a submitted run, for when the queue cannot be read any more. */
 function queuedView(id: string, request: ServiceRequest): RunView {
   return {
     id,
@@ -146,11 +145,11 @@ interface Preference {
   /** 0 without `wait`. */
   readonly waitMs: number;
   readonly urgency: number | undefined;
-  /** For `Preference-Applied`, when it is a 202 in the end. */
+  /** Value of `Preference-Applied` if the answer is 202. */
   readonly applied: string;
 }
 
-/** `respond-async`, `wait` and `urgency` of the Prefer header; others are not known here, and the standard says to leave them alone. */
+/** Reads `respond-async`, `wait` and `urgency` of the Prefer header; the standard says to ignore unknown preferences. */
 function readPreference(call: Call): Preference {
   const header = call.request.headers.prefer;
   const preferences = String(header ?? '')
@@ -172,5 +171,5 @@ function readPreference(call: Call): Preference {
   };
 }
 
-/** The shorter of two waits, where 0 means without limit. */
+/** The shorter of two waits; 0 means no limit. */
 const shortest = (a: number, b: number): number => (a === 0 || b === 0 ? Math.max(a, b) : Math.min(a, b));

@@ -1,4 +1,4 @@
-/** JSON schemas of what goes in and out, by the names under which routes refer to them. */
+/** JSON schemas of requests and answers, by the names that routes use. */
 import { PROCESS_REQUEST, WRITE_REQUEST } from '../queues/requests/schemas.ts';
 import { FAULTS } from '../src/core/fault.ts';
 import { NOT_BLANK } from '../src/core/schema.ts';
@@ -10,7 +10,7 @@ const count = { type: 'integer', minimum: 0 } as const;
 const texts = { type: 'array', items: text } as const;
 const time = { type: 'string', format: 'date-time' } as const;
 
-/** A record of `required` and `optional` fields. */
+/** An object with `required` and `optional` fields. */
 const record = (required: Readonly<Record<string, unknown>>, optional: Readonly<Record<string, unknown>> = {}) => ({
   type: 'object',
   properties: { ...required, ...optional },

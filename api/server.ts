@@ -1,4 +1,4 @@
-/** The HTTP server: listens, and ends without cutting answers off. */
+/** The HTTP server: listens, and shuts down without cutting answers off. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type Koa from 'koa';
@@ -8,21 +8,21 @@ export interface HttpServer {
   /** `http://127.0.0.1:8080`. */
   readonly url: string;
   readonly port: number;
-  /** Takes no new connections; resolves when the last answer is out. */
+  /** Accepts no new connections; resolves when the last answer was sent. */
   close(): Promise<void>;
-  /** Ends what is still open. */
+  /** Closes all open connections. */
   closeAllConnections(): void;
 }
 
 export interface Listening {
   readonly host: string;
-  /** 0: a free one. */
+  /** 0: any free port. */
   readonly port: number;
   /** How long a client may take to send its request. */
   readonly requestTimeoutMs: number;
 }
 
-/** @throws Fault service/unavailable — the port is taken, the address is not this machine's, or the port needs more rights */
+/** @throws Fault service/unavailable — the port is in use, the address is not one of this machine, or listening needs more rights */
 export async function listen(app: Koa, { host, port, requestTimeoutMs }: Listening): Promise<HttpServer> {
   const server = createServer({ requestTimeout: requestTimeoutMs, headersTimeout: Math.min(requestTimeoutMs, 20_000) }, app.callback());
   await new Promise<void>((resolve, reject) => {
@@ -40,7 +40,7 @@ export async function listen(app: Koa, { host, port, requestTimeoutMs }: Listeni
 
 const IDLE_POLL_MS = 50;
 
-/** A connection is idle only after its answer: so idle ones are looked for again and again. */
+/** A connection becomes idle only after its answer, so idle ones are closed repeatedly. */
 function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     const polling = setInterval(() => server.closeIdleConnections(), IDLE_POLL_MS);

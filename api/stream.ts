@@ -1,18 +1,17 @@
-/** Sends an answer in parts, as fast as they are taken. */
+/** Streams an answer at the speed of the client. */
 import type { ServerResponse } from 'node:http';
 import { Fault } from '../src/core/fault.ts';
 
-/** How a streamed answer ended: whole, with nobody to take it, or cut off because it could not be made to its end. */
+/** How a streamed answer ended: sent completely, closed by the client, or failed while it was produced. */
 export type StreamEnd = { readonly kind: 'sent' } | { readonly kind: 'closed' } | { readonly kind: 'failed'; readonly fault: Fault };
 
-/** A client that takes nothing for so long has left: what makes the answer (a database connection) is not kept for it. */
+/** A client that reads nothing for this long counts as gone, so that resources such as a database connection are released. */
 const STALL_MS = 60_000;
 
 /**
- * Writes `chunks` to the response, waiting while the client does, and ends it; stops reading them early when the client leaves.
+ * Writes `chunks` to the response with backpressure, and ends it; stops reading them when the client closes the connection.
  *
- * An answer that breaks cuts the connection: nobody takes half of it for the whole, which a tidy end would suggest.
- * Never throws.
+ * If producing the answer fails, the connection is cut, so that the client does not take a part for the whole. Never throws.
  */
 export async function sendStream(
   response: ServerResponse,
@@ -42,7 +41,7 @@ export async function sendStream(
 
 const isGone = (response: ServerResponse): boolean => response.destroyed || response.socket?.destroyed === true;
 
-/** Whether the event comes before the client leaves and in time. */
+/** Whether the event comes in time and before the client closes the connection. */
 function waitForEvent(response: ServerResponse, event: 'drain' | 'finish', stallMs: number): Promise<boolean> {
   if (event === 'finish' && response.writableFinished) return Promise.resolve(true);
   if (isGone(response)) return Promise.resolve(false);

@@ -1,10 +1,10 @@
-/** Options of a command as a table: parsing, `--help` and did-you-mean read it. */
+/** Options of a command as a table, used for parsing, `--help` and suggestions. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { didYouMean } from '../src/core/nearest.ts';
 
 export interface CommandOption {
   readonly short?: string;
-  /** What stands for the value in the help text; without it the option is a switch. */
+  /** Placeholder of the value in the help text; undefined: a switch without value. */
   readonly value?: string;
   readonly multiple?: boolean;
   readonly summary: string;
@@ -16,21 +16,21 @@ export interface Command {
   readonly name: string;
   /** `run MAPPING… [options]`. */
   readonly usage: string;
-  /** What it does, in a sentence or two. */
+  /** One or two sentences. */
   readonly summary: string;
   readonly options: Readonly<Record<string, CommandOption>>;
-  /** Further text of the help, for example examples and exit codes. */
+  /** Additional help text, such as examples and exit codes. */
   readonly notes?: string;
 }
 
-/** The command line is wrong; ends the program with code 2. */
+/** The command line is invalid; exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
 export interface Parsed {
   readonly positionals: readonly string[];
-  /** The value of an option; of one that is given several times, the last. */
+  /** The value of an option; the last one if it is repeated. */
   value(name: string): string | undefined;
   values(name: string): readonly string[];
   has(name: string): boolean;
@@ -38,7 +38,7 @@ export interface Parsed {
 
 const HELP: CommandOption = { short: 'h', summary: 'show this text' };
 
-/** @throws UsageError — unknown option, missing or wrong value */
+/** @throws UsageError — unknown option, missing or invalid value */
 export function parseCommandLine(command: Command, argv: readonly string[]): Parsed {
   const table: Readonly<Record<string, CommandOption>> = { ...command.options, help: HELP };
   const options: NonNullable<ParseArgsConfig['options']> = {};
@@ -89,7 +89,7 @@ export function helpOf(command: Command): string {
   return `usage: quadmill ${command.usage}\n\n${command.summary}\n\n${options}\n${command.notes === undefined ? '' : `\n${command.notes}\n`}`;
 }
 
-/** The whole number that an option gives. @throws UsageError */
+/** The value of an option as an integer. @throws UsageError */
 export function numberOf(parsed: Parsed, name: string, min: number): number | undefined {
   const text = parsed.value(name);
   if (text === undefined) return undefined;

@@ -1,14 +1,14 @@
-/** Exit codes, and the one that a failure gets. */
+/** Exit codes, and how faults map to them. */
 import { Fault } from '../src/core/fault.ts';
 import { printError, printFault, printLine } from './terminal.ts';
 
-/** `interrupted` and `readerGone` are what a shell reports of a program that SIGINT or SIGPIPE ended. */
+/** `interrupted` and `brokenPipe` are the codes of a program ended by SIGINT or SIGPIPE. */
 export const EXIT = { done: 0, failed: 1, usage: 2, interrupted: 130, brokenPipe: 141 } as const;
 
-/** Their messages are lines that begin with the place, as editors and terminals know it. */
+/** Messages of these faults are lines that begin with the place, as editors and terminals expect. */
 const LISTS_DIAGNOSTICS: ReadonlySet<string> = new Set(['mapping/syntax', 'mapping/invalid']);
 
-/** Says what a fault says; an error that nobody foresaw shows where it came from. */
+/** Prints a fault and returns its exit code; an unexpected error is printed with its stack. */
 export function failed(error: unknown): number {
   const fault = Fault.of(error);
   if (LISTS_DIAGNOSTICS.has(fault.code) && /^\S+:\d+:\d+: /.test(fault.message)) {

@@ -1,7 +1,7 @@
 /** Signals that end a command. */
 import { EXIT } from './exit.ts';
 
-/** The first signal asks the run to end; a second one does not wait for it. */
+/** The first signal aborts; a second one exits at once. */
 export function interruptible(): { readonly signal: AbortSignal; end(): void } {
   const controller = new AbortController();
   const interrupt = (): void => {

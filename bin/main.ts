@@ -1,4 +1,4 @@
-/** The command line: finds the command, loads no more than that command needs. */
+/** The command line: finds the command and loads only what it needs. */
 
 import { didYouMean } from '../src/core/nearest.ts';
 import { UsageError } from './command-line.ts';
@@ -32,7 +32,7 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   },
 };
 
-/** Returns the exit code; has said on standard error why, when it is not 0. */
+/** Returns the exit code. If it is not 0, the reason was printed on standard error. */
 export async function main(argv: readonly string[]): Promise<number> {
   const [name, ...rest] = argv;
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {

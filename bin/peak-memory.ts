@@ -1,9 +1,9 @@
-/** How much memory this process has held at most. */
+/** The peak memory of this process. */
 import { readFileSync } from 'node:fs';
 
 /**
- * Bytes resident at the peak. On Linux from /proc: the figure of `resourceUsage` there begins with what the process that
- * started this one held at that moment, so under a large parent every run would seem large.
+ * Peak resident bytes. Read from /proc on Linux: the figure of `resourceUsage` there starts with the memory of the parent process, so every
+ * run under a large parent would seem large.
  */
 export function peakMemoryBytes(): number {
   const highWater = process.platform === 'linux' ? /^VmHWM:\s*(\d+) kB$/m.exec(statusOfSelf())?.[1] : undefined;
@@ -14,7 +14,7 @@ function statusOfSelf(): string {
   try {
     return readFileSync('/proc/self/status', 'utf8');
   } catch {
-    // A sandbox without /proc: the other figure is better than none.
+    // A sandbox without /proc: use the other figure.
     return '';
   }
 }

@@ -1,4 +1,4 @@
-/** Rejected records: counted, the first ones shown, all of them in a file under quarantine. */
+/** Rejected records: counts them, shows the first ones, and writes all to a file under quarantine. */
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { describeFault, Fault } from '../src/core/fault.ts';
 import type { Rejection } from '../src/run/request.ts';
@@ -20,7 +20,7 @@ export class Rejections {
     this.#log?.add(rejection);
   }
 
-  /** undefined when there are none. */
+  /** undefined: none. */
   summary(rejected: number): string | undefined {
     if (rejected === 0) return undefined;
     const place = this.#log === undefined ? '' : `, see ${this.#log.path}`;
@@ -30,7 +30,8 @@ export class Rejections {
 }
 
 /**
- * One JSON object a line: triples map, code, message, place. Opened at the first rejection, so that a clean run leaves no file; one of an earlier run goes.
+ * One JSON object per line: triples map, code, message, place. Created at the first rejection, so that a run without rejections leaves no
+ * file; the file of an earlier run is removed.
  *
  * @throws Fault sink/failed
  */

@@ -1,4 +1,4 @@
-/** The embedded store of a process that serves. */
+/** The embedded store of a serving process. */
 import { directories } from '../src/config/directories.ts';
 import type { Snapshot } from '../src/config/options/options.ts';
 import { Fault } from '../src/core/fault.ts';
@@ -7,10 +7,10 @@ import type { EmbeddedStore } from '../src/targets/embedded/embedded.ts';
 import { defaultStoreMemoryMb } from '../workers/threads/memory.ts';
 
 /**
- * The embedded store, where this process is the one that has it: with the graph writer's routes and the workers that carry out its runs
- * (`whole`), and without another target. A second process of a fleet on the same directory goes on without.
+ * Opens the embedded store if this process should have it: one with the routes of the graph writer and workers for its runs (`whole`), and
+ * without another target. A second process of a fleet on the same directory continues without the store.
  *
- * @throws Fault store/damaged; service/unavailable — another process has it, and nobody but this one would carry out its runs
+ * @throws Fault store/damaged; service/unavailable — another process has it, and only this process could execute its runs
  */
 export async function openStore(
   whole: boolean,

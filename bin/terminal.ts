@@ -1,10 +1,10 @@
-/** What the command line says to the person: on standard error, so that standard output stays data. */
+/** Output for people, on standard error, so that standard output contains only data. */
 import { describeFault, type Fault } from '../src/core/fault.ts';
 import type { Progress } from '../src/run/request.ts';
 
 let quiet = false;
 
-/** A line, or several. A reader of standard error that went away is no reason to fail. */
+/** Prints one or more lines. A closed standard error is not a failure. */
 export function printLine(text: string): void {
   if (quiet) return;
   if (process.stderr.listenerCount('error') === 0) {
@@ -15,7 +15,7 @@ export function printLine(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** `quadmill: …`, as programs do. */
+/** Prints `quadmill: …`. */
 export const printError = (text: string): void => printLine(`quadmill: ${text}`);
 
 export const printFault = (fault: Fault): void => printError(describeFault(fault));
@@ -25,11 +25,11 @@ const CLEAR_LINE = '\r\u001b[K';
 
 export interface ProgressLine {
   update(progress: Progress): void;
-  /** Takes the line away; anything else may be printed then. */
+  /** Removes the line; other output may follow. */
   clear(): void;
 }
 
-/** One line that is rewritten about five times a second; nothing at all where standard error is no terminal. */
+/** One line that is updated about five times a second; prints nothing if standard error is not a terminal. */
 export function progressLine(): ProgressLine {
   if (!process.stderr.isTTY) return { update: () => undefined, clear: () => undefined };
   const started = performance.now();

@@ -1,4 +1,4 @@
-/** `/config` and `/updateConfig`: view and change the configuration of the fleet while it runs. */
+/** `/config` and `/updateConfig`: view and change the configuration of the running fleet. */
 import { SERVICES, type Service } from '../../queues/jobs.ts';
 import { type ConfigDocument, configDocument, shownValue } from '../../src/config/document.ts';
 import { optionsOf, ownOption } from '../../src/config/effective.ts';
@@ -59,14 +59,14 @@ export function configRoutes(api: Api): readonly Route[] {
   ];
 }
 
-/** A service and the options that concern it. */
+/** A service and its options. */
 const seenBy = ({ workingDirectory }: Api, service: Service) =>
   ({ name: SERVICES[service].name, scope: service === 'graph-writer' ? 'writer' : 'transformer', workingDirectory }) as const;
 
 /**
- * The option that a request to a service changes: where the service has one of its own, the others keep theirs.
+ * The option that a request to a service changes: the service's own option if it has one, so that other services keep theirs.
  *
- * @throws Fault config/unknown — none of this service; service/not-yet — one without effect
+ * @throws Fault config/unknown — not an option of this service; service/not-yet — an option without effect
  */
 function changedOption(entry: string, service: ReturnType<typeof seenBy>): OptionName {
   const name = findOption(entry, optionsOf(service));
@@ -75,12 +75,12 @@ function changedOption(entry: string, service: ReturnType<typeof seenBy>): Optio
 }
 
 function documentOf(api: Api, service: Service, paths: readonly string[] | undefined): ConfigDocument {
-  // The option is what the schedule began with; what holds now is the schedule itself.
+  // The option is only the initial value; the schedule itself is what currently applies.
   const snapshot = { ...api.config.snapshot(), CRON: api.schedule.current()?.cron };
   return configDocument(snapshot, seenBy(api, service), paths);
 }
 
-/** `paths` may be repeated as well as comma-separated; an empty one is no restriction. */
+/** `paths` may be repeated and comma-separated; empty means all. */
 function pathsOf(given: readonly string[] = []): readonly string[] | undefined {
   const paths = given
     .flatMap((one) => one.split(','))
@@ -89,7 +89,7 @@ function pathsOf(given: readonly string[] = []): readonly string[] | undefined {
   return paths.length > 0 ? paths : undefined;
 }
 
-/** The entry and the value, from the query or from a JSON body with the same names. @throws Fault request/invalid */
+/** The entry and the value, from the query or a JSON body with the same names. @throws Fault request/invalid */
 async function changeOf(call: Call): Promise<{ readonly entry: string; readonly value: string }> {
   const given = call.parameters.configEntry === undefined ? ((await call.body()) ?? call.parameters) : call.parameters;
   const { configEntry, configValue } = given as { readonly configEntry?: string; readonly configValue?: unknown };

@@ -1,4 +1,4 @@
-/** The parameters of the routes that reach a database of the caller's choice: checked, and never repeated in a message. */
+/** The parameters of the routes that connect to a database chosen by the caller: validated, and never repeated in a message. */
 import { Fault } from '../../src/core/fault.ts';
 import { type Fields, NO_NUL, NOT_BLANK } from '../../src/core/schema.ts';
 import type { DatabaseAddress } from '../../src/sql/database.ts';
@@ -55,7 +55,7 @@ export const QUERY_PARAMETERS: readonly Parameter[] = [
   },
 ];
 
-/** What the two sets of parameters give. */
+/** The values of both sets of parameters. */
 interface ConnectionFields {
   readonly url: string;
   readonly jdbc?: string;
@@ -66,7 +66,7 @@ interface ConnectionFields {
 }
 
 /**
- * The database that a request names.
+ * The database named by a request.
  *
  * @throws Fault request/invalid, database/driver (see `parseJdbcUrl`)
  */
@@ -98,9 +98,9 @@ function readPairs(keys: readonly string[] = [], values: readonly string[] = [])
 }
 
 /**
- * The password behind its Base64. Its `+`, which clients forget to encode, arrives as a space; line ends that `base64` writes are left out.
+ * Decodes the Base64 password. A `+` that the client forgot to encode arrives as a space; line ends written by `base64` are ignored.
  *
- * @throws Fault request/invalid — not Base64, or not of UTF-8
+ * @throws Fault request/invalid — not Base64, or not UTF-8
  */
 function passwordOf(base64: string | undefined): string | undefined {
   if (base64 === undefined) return undefined;
@@ -110,7 +110,7 @@ function passwordOf(base64: string | undefined): string | undefined {
     .replace(/_/g, '/')
     .replace(/={1,2}$/, '');
   const bytes = Buffer.from(digits, 'base64');
-  // Node leaves out what is no Base64, so only Base64 comes back as it was.
+  // Node ignores characters that are not Base64, so the bytes are encoded again and compared.
   const password = bytes.toString('base64').replace(/=+$/, '') === digits ? utf8Of(bytes) : undefined;
   if (password === undefined) {
     throw new Fault('request/invalid', 'The parameter password is not the Base64 of UTF-8 text', {

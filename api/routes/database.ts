@@ -1,4 +1,4 @@
-/** `/testDBConnection` and `/queryDatabase`: a database of the caller's choice, reached for the length of one request. */
+/** `/testDBConnection` and `/queryDatabase`: connect to a database chosen by the caller, for one request. */
 import { failureMessage } from '../../queues/runs/outcome.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { type DatabaseAddress, openSession, type RowBatch, type SqlSession } from '../../src/sql/database.ts';
@@ -8,7 +8,7 @@ import { CHUNK_BYTES, type ResultSummary, writeResult } from '../../src/sql/resu
 import type { Api, Call, Reply, Route } from '../route.ts';
 import { CONNECTION_PARAMETERS, type DatabaseQuery, QUERY_PARAMETERS, readAddress } from './database-request.ts';
 
-/** Database calls that one process makes at the same time; each holds a connection. */
+/** Concurrent database calls of a process; each holds a connection. */
 const MAX_CALLS = 16;
 
 const FAILED = {
@@ -100,12 +100,12 @@ export function databaseRoutes(api: Api): readonly Route[] {
   ];
 }
 
-/** A session and the place that it takes among the calls of this process. */
+/** A session and its slot among the concurrent calls. */
 interface SessionLease {
   readonly session: SqlSession;
   /**
-   * Waits for the session, in sum as long as a query may take and a little more. The server has been told the limit and mostly keeps
-   * it first, but a caller's parameters and SQL can talk it out of that.
+   * Runs work on the session, in total as long as a query may take plus a grace period. The server has the same limit and normally applies
+   * it first, but parameters or SQL of the caller can disable it there.
    *
    * @throws Fault database/time-limit
    */
@@ -115,7 +115,7 @@ interface SessionLease {
 
 const GRACE_MS = 1_000;
 
-/** Opens sessions that end with the client's connection, and with the process. */
+/** Opens sessions that end with the client's connection or with the process. */
 function makeLeases(api: Api): (call: Call, address: DatabaseAddress) => Promise<SessionLease> {
   let calls = 0;
   return async ({ request: { socket } }, address) => {
@@ -191,7 +191,7 @@ async function* rowsOf(
   }
 }
 
-/** Time that the reader takes does not count. */
+/** Time that the reader of the answer takes does not count. */
 async function* limitedBatches(batches: AsyncIterable<RowBatch>, within: SessionLease['within']): AsyncGenerator<RowBatch> {
   const iterator = batches[Symbol.asyncIterator]();
   try {
@@ -205,7 +205,7 @@ async function* limitedBatches(batches: AsyncIterable<RowBatch>, within: Session
   }
 }
 
-/** Waits for the first chunk, so that what fails before it is answered in words; a short answer goes out as a whole. */
+/** Waits for the first chunk, so that an error before it can be answered with a message; a short answer is sent whole. */
 async function replyWith(chunks: AsyncGenerator<Buffer, ResultSummary>, csv: boolean, maxRows: number): Promise<Reply> {
   const type = csv ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8';
   const limit: Readonly<Record<string, string>> = csv ? { 'X-Row-Limit': String(maxRows) } : {};
@@ -233,7 +233,7 @@ async function replyWith(chunks: AsyncGenerator<Buffer, ResultSummary>, csv: boo
   };
 }
 
-/** A database that fails is answered by the failure message of the service; a wrong request stays a problem. */
+/** A database error is answered with the failure message of the service; a wrong request stays a problem answer. */
 async function withFailureMessage(api: Api, answer: () => Promise<Reply>): Promise<Reply> {
   try {
     return await answer();

@@ -1,4 +1,4 @@
-/** `/health/live`, `/health/ready` and `/metrics`: what whoever runs the service asks. */
+/** `/health/live`, `/health/ready` and `/metrics`: for the operators of the service. */
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -69,7 +69,7 @@ function measures(api: Api): Measures {
 const isFile = (url: string): boolean => !/^[a-z][a-z0-9+.-]+:/i.test(url) || url.startsWith('file:');
 const pathOf = (url: string): string => (url.startsWith('file:') ? fileURLToPath(url) : url);
 
-/** Of the disk that the directory will be on where it is not there yet. */
+/** Free bytes of the disk of a directory, or of its nearest existing parent. */
 async function freeBytes(directory: string): Promise<number> {
   try {
     const { bavail, bsize } = await statfs(directory);
@@ -83,7 +83,7 @@ async function freeBytes(directory: string): Promise<number> {
 
 type State = 'up' | 'down' | 'ending';
 
-/** Runs go on without the message queue, so it is told, and decides nothing. */
+/** Runs do not need the message queue, so its state is shown without affecting readiness. */
 function withMessages({ messages }: Api, checks: Readonly<Record<string, State>>) {
   const now = messages?.();
   if (now === undefined) return { checks };

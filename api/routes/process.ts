@@ -1,4 +1,4 @@
-/** `/process` of each transformer: what is asked for, as a run. */
+/** `/process` of each transformer: starts a run. */
 import { inputsRequest } from '../../queues/requests/inputs.ts';
 import { SourceFault } from '../../queues/requests/mapping-sources.ts';
 import type { ProcessFields } from '../../queues/requests/process.ts';
@@ -10,7 +10,7 @@ import { RequestFault } from '../problem.ts';
 import { type Api, type Call, parametersOf, type Reply, type Route, withinQueueWait } from '../route.ts';
 import { answerRun, RUN_HEADERS, RUN_REPLIES } from '../run-answer.ts';
 
-/** Of the semi-structured transformer. */
+/** Routes of the semi-structured transformer. */
 export function processRoutes(api: Api): readonly Route[] {
   const common = {
     path: '/process',
@@ -37,7 +37,7 @@ export function processRoutes(api: Api): readonly Route[] {
   ];
 }
 
-/** Of the SQL transformer: database and mapping are those of the configuration. */
+/** Route of the SQL transformer: database and mapping come from the configuration. */
 export function sqlProcessRoute(api: Api): Route {
   return {
     method: 'GET',

@@ -1,4 +1,4 @@
-/** `/rml`: read and replace the files of the mapping directory; for the SQL transformer, the master mapping. */
+/** `/rml`: reads and replaces the files of the mapping directory; for the SQL transformer, the master mapping. */
 
 import { realpath, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -30,7 +30,7 @@ const SHOWN: Route['replies'] = { 200: { description: 'The file', type: TURTLE, 
 const WRITTEN: Route['replies'] = { 200: { description: 'The file is written; the body is empty' } };
 const BODY = { type: TURTLE, schema: { type: 'string' }, required: true } as const;
 
-/** Of the semi-structured transformer. */
+/** Routes of the semi-structured transformer. */
 export function rmlRoutes(api: Api): readonly Route[] {
   return [
     {
@@ -64,7 +64,7 @@ export function rmlRoutes(api: Api): readonly Route[] {
   ];
 }
 
-/** Of the SQL transformer. */
+/** Routes of the SQL transformer. */
 export function masterMappingRoutes(api: Api): readonly Route[] {
   const find = (): Promise<MasterMapping> => findMasterMapping(api.config.snapshot(), api.workingDirectory);
   return [
@@ -102,7 +102,7 @@ export function masterMappingRoutes(api: Api): readonly Route[] {
   ];
 }
 
-/** @throws RequestFault, Fault — the body is not a mapping; then the old file stays */
+/** @throws RequestFault, Fault — the body is not a valid mapping; the old file is kept */
 async function writeMapping(api: Api, { request, actor }: Call, path: string, fileName: string): Promise<Reply> {
   const { MAX_BODY_BYTES, BASE_IRI } = api.config.snapshot();
   const text = await readTextBody(request, TURTLE, MAX_BODY_BYTES);
@@ -113,7 +113,7 @@ async function writeMapping(api: Api, { request, actor }: Call, path: string, fi
   return { status: 200 };
 }
 
-/** @throws Fault request/conflict — the mappings do not lie on this machine */
+/** @throws Fault request/conflict — the mappings are not on this machine */
 function mappingDirectory(api: Api, service: Transformer): string {
   const location = locate(mappingsOf(service, api.config.snapshot(), api.workingDirectory), api.workingDirectory);
   if (location.kind === 'file') return location.path;
@@ -124,7 +124,7 @@ const notLocalFault = (): Fault =>
   new Fault('request/conflict', 'MAPPINGS_DIR_URL is not a directory of this machine, so its files cannot be read or written here');
 
 /**
- * The real path of `fileName` inside the mapping directory, where it may be missing.
+ * The real path of `fileName` inside the mapping directory; the file may be missing.
  *
  * @throws Fault request/forbidden — outside; request/not-found — there is no mapping directory
  */
@@ -148,7 +148,7 @@ function pathOf(fileName: string): string {
   throw new Fault('request/forbidden', `The location ${fileName} is outside the mapping directory`);
 }
 
-/** No mapping that is worked with is larger than this by far. */
+/** Far larger than any mapping in use. */
 const MAX_BYTES = 64 * 2 ** 20;
 
 async function readMappingFile(path: string, fileName: string, workingDirectory: string): Promise<string> {
@@ -166,7 +166,7 @@ async function refuseDirectory(path: string, fileName: string): Promise<void> {
   if (found?.isDirectory()) throw new Fault('request/invalid', `${fileName} is a directory, the location of a file was expected`);
 }
 
-/** @throws RequestFault mapping/syntax, mapping/invalid — with every diagnostic */
+/** @throws RequestFault mapping/syntax, mapping/invalid — with all diagnostics */
 async function checkMapping(fileName: string, text: string, base = DEFAULT_BASE): Promise<void> {
   const { triplesMaps, diagnostics } = await inspectMapping([{ name: fileName, text }], base);
   const errors = diagnostics.filter(({ severity }) => severity === 'error');

@@ -1,13 +1,13 @@
-/** `/runs`: look at runs, and cancel them. */
+/** `/runs`: views and cancels runs. */
 import type { RunState } from '../../queues/jobs.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { type Api, type Call, explainQueueError, type Route, withinQueueWait } from '../route.ts';
 import { withReason } from '../run-answer.ts';
 
-/** Every state of a run, in the order in which it may pass them. */
+/** All states of a run, in possible order. */
 export const RUN_STATES = ['queued', 'running', 'retrying', 'completed', 'failed', 'cancelled'] as const satisfies readonly RunState[];
 
-/** A worker is given a moment to let go of a run before the answer says how far that is. */
+/** Gives a worker time to stop the run before the answer reports its state. */
 const CANCEL_MS = 5_000;
 
 export function runRoutes(api: Api): readonly Route[] {
@@ -31,7 +31,7 @@ export function runRoutes(api: Api): readonly Route[] {
       replies: { 200: { description: 'The runs', schema: { type: 'object', properties: { runs: { type: 'array', items: 'RunView' } } } } },
       handle: async ({ parameters, service }) => {
         const { state, limit } = parameters as { readonly state?: RunState; readonly limit: number };
-        // Many runs take longer than the queue may take for an answer: the list itself sees to it that the queue answers.
+        // A long list may take longer than one answer of the queue may, so `list` limits the time of each step.
         const runs = await explainQueueError(api, api.runs.list({ service, state, limit }));
         return { status: 200, body: { runs: runs.map((run) => withReason(api, run)) } };
       },

@@ -2,7 +2,7 @@
 import { localTimezone, parseCron } from '../../queues/schedule/cron.ts';
 import { type Api, type Route, withinQueueWait } from '../route.ts';
 
-/** How many of the next ticks the answer shows. */
+/** Number of next ticks in the answer. */
 const SHOWN = 3;
 
 export function cronRoute(api: Api): Route {
@@ -32,7 +32,7 @@ export function cronRoute(api: Api): Route {
   };
 }
 
-/** ISO 8601 with the offset that the zone has then: `2026-03-29T03:00:00+02:00`. */
+/** ISO 8601 with the offset of the time zone at that time: `2026-03-29T03:00:00+02:00`. */
 function zonedTime(time: Date, timeZone: string): string {
   const format = new Intl.DateTimeFormat('en', {
     timeZone,

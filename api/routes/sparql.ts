@@ -1,4 +1,4 @@
-/** `/sparql` of the process that has the embedded store: queries for viewers; updates and whole graphs for operators. */
+/** `/sparql` of the process with the embedded store: queries for viewers; updates and whole graphs for operators. */
 import { type IncomingMessage, request as send } from 'node:http';
 import { Fault } from '../../src/core/fault.ts';
 import { hasBody, readTextBody } from '../body.ts';
@@ -7,10 +7,10 @@ import type { Api, Call, HttpMethod, Parameter, Reply, Route } from '../route.ts
 
 const FORM = 'application/x-www-form-urlencoded';
 const QUERY = 'application/sparql-query';
-/** What the store needs to know of a request, and a client of an answer. */
+/** Headers forwarded to the store, and headers of its answer forwarded to the client. */
 const REQUEST_HEADERS = ['content-type', 'content-length', 'content-encoding', 'accept'] as const;
 const ANSWER_HEADERS = ['content-type', 'content-length', 'vary'] as const;
-/** Of an answer that says what is wrong. */
+/** Limit for the text of an error answer. */
 const MAX_REASON_BYTES = 16 * 1024;
 
 const TEXTS = { type: 'array', items: { type: 'string' } } as const;
@@ -74,7 +74,7 @@ async function handle(api: Api, call: Call, method: HttpMethod): Promise<Reply> 
   const type = mediaTypeOf(call.request);
   if (method !== 'POST') return forward(store.endpoint, call, method, method === 'PUT' ? call.request : undefined);
   if (type === FORM) {
-    // Only the form itself says whether it is an update.
+    // Only the form itself tells whether it is an update.
     const form = await readTextBody(call.request, FORM, api.config.snapshot().MAX_BODY_BYTES);
     if (new URLSearchParams(form).has('update')) call.authorize('operator');
     return forward(store.endpoint, call, method, form);
@@ -85,7 +85,7 @@ async function handle(api: Api, call: Call, method: HttpMethod): Promise<Reply> 
 
 const mediaTypeOf = ({ headers }: IncomingMessage): string => (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
 
-/** @throws Fault — what the store says against it */
+/** @throws Fault — the error answered by the store */
 async function forward(endpoint: string, call: Call, method: HttpMethod, body: string | IncomingMessage | undefined): Promise<Reply> {
   const answer = await exchange(endpoint, call, method, body);
   const status = answer.statusCode ?? 0;
@@ -100,7 +100,7 @@ async function forward(endpoint: string, call: Call, method: HttpMethod, body: s
   return { status, headers, stream: answer as AsyncIterable<Uint8Array> };
 }
 
-/** @throws Fault service/unavailable — the store does not answer; request/malformed — the body broke off */
+/** @throws Fault service/unavailable — the store does not answer; request/malformed — the body is incomplete */
 function exchange(
   endpoint: string,
   { request, query }: Call,

@@ -1,4 +1,4 @@
-/** Routes of the specification that a later version offers: they answer 501, so a client knows the path is right. */
+/** Routes of the specification that this version does not support: they answer 501, so that a client knows the path is right. */
 import { SERVICES, type Service } from '../../queues/jobs.ts';
 import { Fault } from '../../src/core/fault.ts';
 import type { Role } from '../auth.ts';

@@ -1,4 +1,4 @@
-/** `quadmill check`: everything that is wrong with mappings, at once, without reading any input. */
+/** `quadmill check`: prints all errors and warnings of mappings at once, without reading any input. */
 import { formatDiagnostic } from '../../src/mapping/model/diagnostics.ts';
 import { readMapping } from '../../src/mapping/parse/read.ts';
 import { readMappingDocuments } from '../../src/run/prepare/load.ts';

@@ -1,4 +1,4 @@
-/** `quadmill direct-mapping`: the graph that the W3C Direct Mapping makes of a database, or the R2RML document that makes it. */
+/** `quadmill direct-mapping`: writes the W3C Direct Mapping of a database as a graph, or the R2RML document for it. */
 
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** `quadmill explain`: how a mapping would be carried out, without reading any input. */
+/** `quadmill explain`: shows how a mapping would be executed, without reading any input. */
 import { describeFault, Fault } from '../../src/core/fault.ts';
 import type { Mapping } from '../../src/mapping/model/model.ts';
 import { explainPlan } from '../../src/plan/explain.ts';
@@ -36,7 +36,7 @@ export async function explain(argv: readonly string[]): Promise<number> {
   return EXIT.done;
 }
 
-/** Without its database, a mapping can still be explained, but for what keys and types decide. */
+/** Without its database a mapping can still be explained, except for what depends on keys and types. */
 async function openDatabases(mapping: Mapping, database: DatabaseAccess | undefined): Promise<Databases | undefined> {
   try {
     return await Databases.open(mapping, { database, sql: sqlLimits() }, {}, undefined);

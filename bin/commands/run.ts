@@ -86,7 +86,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
   checkMappings(parsed.positionals);
   const request = requestOf(parsed, parsed.positionals, databaseOf(parsed));
-  // While the command line can still be told to be wrong.
+  // Checked early, while a usage error can still be reported.
   graphHeaderOf(parsed, targetOf(parsed), formatFor(targetOf(parsed), parsed.value('format')));
   return withInterruption(parsed, async (signal) => {
     await refuseOverwritingInputs(targetOf(parsed), [...request.mappings, ...request.inputs.map(({ url }) => url)]);
@@ -94,7 +94,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   });
 }
 
-/** @throws UsageError — none, or what must be an input */
+/** @throws UsageError — no mapping, or a file that is an input by its name */
 function checkMappings(mappings: readonly string[]): void {
   const [first] = mappings;
   if (first === undefined) throw new UsageError('run needs at least one mapping');
@@ -104,7 +104,7 @@ function checkMappings(mappings: readonly string[]): void {
   throw new UsageError(`${input} is an input by its name, and stands where mappings do: write quadmill run ${mapping} --input ${input}`);
 }
 
-/** Does something that SIGINT and SIGTERM end, and says how it failed; resolves to the exit code. */
+/** Runs `work` until SIGINT or SIGTERM, and prints how it failed; resolves to the exit code. */
 export async function withInterruption(parsed: Parsed, work: (signal: AbortSignal) => Promise<number>): Promise<number> {
   const interruption = interruptible();
   try {
@@ -120,9 +120,9 @@ export async function withInterruption(parsed: Parsed, work: (signal: AbortSigna
 }
 
 /**
- * Runs a request, with the output, format and statistics that the command line wants.
+ * Executes a request with the output, format and statistics of the command line.
  *
- * @param explainEmpty whether to say why a triples map gave nothing: to the author of the mapping
+ * @param explainEmpty whether to print why a triples map produced nothing, for the author of the mapping
  */
 export async function executeRequest(request: RunRequest, parsed: Parsed, signal: AbortSignal, explainEmpty = true): Promise<number> {
   const { executeRun } = await import('../../src/run/run.ts');
@@ -160,7 +160,7 @@ export async function executeRequest(request: RunRequest, parsed: Parsed, signal
 
 export const targetOf = (parsed: Parsed): string => parsed.value('output') ?? STANDARD_OUTPUT;
 
-/** @throws UsageError — a wrong value of an option of `RUN` */
+/** @throws UsageError — an invalid value of an option of `RUN` */
 export function requestOf(parsed: Parsed, mappings: readonly string[], database: DatabaseAccess | undefined): RunRequest {
   const inputs = inputsOf(parsed);
   return {
@@ -175,7 +175,7 @@ export function requestOf(parsed: Parsed, mappings: readonly string[], database:
     onError: parsed.value('on-error') as ErrorPolicy | undefined,
     maxRejected: numberOf(parsed, 'max-rejected', 0) ?? RUN_DEFAULTS.maxRejected,
     distinct: !parsed.has('no-distinct'),
-    // Standard input is this thread's.
+    // Only this thread can read standard input.
     threads: inputs.some(({ url }) => url === STANDARD_INPUT) ? 1 : (numberOf(parsed, 'threads', 1) ?? RUN_DEFAULTS.threads),
     memoryBudgetBytes: (numberOf(parsed, 'memory-mb', 1) ?? RUN_DEFAULTS.memoryBudgetBytes / MB) * MB,
     xmlDefaultNamespace: (parsed.value('xml-default-namespace') as XmlDefaultNamespace | undefined) ?? RUN_DEFAULTS.xmlDefaultNamespace,
@@ -204,7 +204,7 @@ function printReport(report: RunReport, rejections: Rejections, tellsEmpty: bool
   }
 }
 
-/** Seconds and processor time count from the start of the process. */
+/** Seconds and CPU time count from the start of the process. */
 function statsOf(report: RunReport): Readonly<Record<string, number>> {
   const { userCPUTime, systemCPUTime } = process.resourceUsage();
   return {

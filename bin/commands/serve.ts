@@ -1,4 +1,4 @@
-/** `quadmill serve`: a process of the fleet; it answers HTTP, carries out runs, or both. */
+/** `quadmill serve`: one process of the fleet; it serves HTTP, executes runs, or both. */
 import { accessSync, constants } from 'node:fs';
 import { resolve } from 'node:path';
 import { makeApp } from '../../api/app.ts';
@@ -52,19 +52,19 @@ Several processes need one queue that all of them reach: set QUEUE_URL=redis://�
   QUEUE_URL=redis://queue:6379 quadmill serve --role worker`,
 };
 
-/** Command line options that stand for options of the service. */
+/** Command-line options for options of the service. */
 const FLAGS: readonly (readonly [flag: string, option: OptionName])[] = [
   ['port', 'PORT'],
   ['host', 'HOST'],
   ['data-dir', 'DATA_DIR'],
 ];
 
-/** What outcomes of runs that ended in the last moment need to reach those who wait for them. */
+/** Time for outcomes of runs that ended last to reach waiting callers. */
 const FINAL_ANSWERS_MS = 500;
-/** What answers need to go out when nobody waits for a run any more. */
+/** Time to send answers after all waits for runs have ended. */
 const CLOSING_MS = 2_000;
 
-/** Serves until a signal ends it. Resolves to the exit code. @throws UsageError, Fault — it could not start */
+/** Serves until a signal. Resolves to the exit code. @throws UsageError, Fault — it could not start */
 export async function serve(argv: string[]): Promise<number> {
   const parsed = parseCommandLine(SERVE, argv);
   if (parsed.has('help')) {
@@ -78,10 +78,10 @@ export async function serve(argv: string[]): Promise<number> {
   const listens = role !== 'worker' || options.PORT !== undefined;
   const snapshot: Snapshot = { ...DEFAULTS, ...options };
   refuseUnreachableQueue(role, snapshot);
-  // Told before anything is opened.
+  // Checked before anything is opened.
   cronOfOptions(snapshot);
   if (role !== 'api') prepareDataDirectory(snapshot);
-  // Before anything is opened; the application makes its own.
+  // Checked before anything is opened; the application creates its own guard.
   if (listens) makeGuard(parseTokens(snapshot.API_TOKENS), snapshot.HOST, snapshot.ALLOW_ANONYMOUS);
 
   const logger = createLogger({ level: snapshot.LOG_LEVEL });
@@ -215,8 +215,8 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
 }
 
 /**
- * No new connections; runs of this process end or go back to the queue; whoever still waits for another's run is told where
- * to find it; then everything is closed.
+ * Refuses new connections; lets runs of this process end or requeues them; tells callers waiting for other runs where to find them; then
+ * closes everything.
  */
 async function stop(
   {
@@ -272,7 +272,7 @@ function flagValues(parsed: Parsed): OptionValues {
   return values as OptionValues;
 }
 
-/** @throws Fault config/invalid — an API or a worker alone, on a queue that no other process can reach */
+/** @throws Fault config/invalid — an API or worker process alone, on a queue that no other process can reach */
 function refuseUnreachableQueue(role: Role, { QUEUE_URL }: Snapshot): void {
   if (role === 'all' || (QUEUE_URL !== undefined && QUEUE_URL !== 'embedded:')) return;
   const other = role === 'api' ? 'workers' : 'API processes';
@@ -285,11 +285,11 @@ function refuseUnreachableQueue(role: Role, { QUEUE_URL }: Snapshot): void {
   );
 }
 
-/** @throws Fault config/invalid — it cannot be made, or nothing can be written there */
+/** @throws Fault config/invalid — it cannot be created, or is not writable */
 function prepareDataDirectory({ DATA_DIR, QUEUE_URL }: Snapshot): void {
   const directory = resolve(DATA_DIR);
   try {
-    // With a queue of its own the files in it are this process's alone; output of a fleet is often read by others.
+    // With a private queue the directory holds its files and is private too; output of a fleet is often read by other users.
     makeDirectory(directory, QUEUE_URL === undefined ? 0o700 : undefined);
     accessSync(directory, constants.W_OK | constants.X_OK);
   } catch (error) {
@@ -302,7 +302,7 @@ function prepareDataDirectory({ DATA_DIR, QUEUE_URL }: Snapshot): void {
   }
 }
 
-/** Resolves to the first signal that asks the process to end; the second one ends it at once. */
+/** Resolves to the first SIGTERM or SIGINT; a second one ends the process at once. */
 function firstSignal(logger: Logger): Promise<string> {
   return new Promise((resolve) => {
     let asked = false;
@@ -319,7 +319,7 @@ function firstSignal(logger: Logger): Promise<string> {
   });
 }
 
-/** Ends the process soon, with the exit code that it has then, also when a library has left something open. */
+/** Exits soon, with the current exit code, even if a library has left something open. */
 function exitSoon(): void {
   setTimeout(() => process.exit(), 1_000).unref();
 }

@@ -1,4 +1,4 @@
-/** `quadmill write`: files of N-Quads into a graph database, in this process. */
+/** `quadmill write`: writes N-Quads files to a graph database, in this process. */
 
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -54,7 +54,7 @@ Exit codes: 0 done, 1 the write failed, 2 the command line is wrong, 130 interru
   TRIPLESTORE_PASSWORD=… quadmill write graph.nq --target neo4j://localhost --username neo4j`,
 };
 
-/** Command line options that stand for options of the service. */
+/** Command-line options for options of the service. */
 const FLAGS: readonly (readonly [flag: string, option: OptionName])[] = [
   ['type', 'TRIPLESTORE_TYPE'],
   ['mode', 'WRITE_MODE'],
@@ -173,13 +173,13 @@ function printReport(report: WriteReport, first: readonly RejectedStatement[], p
   process.stdout.write(`${summaryOf(report)}\n`);
 }
 
-/** What the command has to give: it stands on standard output, as what other commands give does. */
+/** The result of the command, so it goes to standard output. */
 function summaryOf({ quadsWritten, statements, target, seconds }: WriteReport): string {
   const written = `${count(quadsWritten)} ${quadsWritten === 1 ? 'statement' : 'statements'}`;
   return `${written}${quadsWritten === statements ? '' : ` of ${count(statements)}`} written in ${seconds.toFixed(2)} s to ${target}`;
 }
 
-/** Seconds and processor time count from the start of the process. */
+/** Seconds and CPU time count from the start of the process. */
 function statsOf(report: WriteReport): Readonly<Record<string, number>> {
   const { userCPUTime, systemCPUTime } = process.resourceUsage();
   const { statements, quadsWritten, rejected, batches, retries, bytesRead, bytesSpilled } = report;

@@ -1,4 +1,4 @@
-/** The database of a command: its options, with the service's variables as defaults. */
+/** The database options of a command; the service's environment variables are the defaults. */
 import { readFileSync } from 'node:fs';
 import { DEFAULTS } from '../../src/config/options/options.ts';
 import { parseOption } from '../../src/config/parse.ts';
@@ -6,7 +6,7 @@ import { Fault } from '../../src/core/fault.ts';
 import type { DatabaseAccess, SqlLimits } from '../../src/run/request.ts';
 import type { CommandOption, Parsed } from '../command-line.ts';
 
-/** A password on the command line would be everybody's on this machine: it comes from a file or a variable. */
+/** Other users of the machine can read the command line, so passwords come from a file or a variable. */
 export const LOGIN_OPTIONS: Readonly<Record<string, CommandOption>> = {
   'db-user': { value: 'NAME', summary: 'user of the database, default the variable DB_USER' },
   'db-password-file': { value: 'FILE', summary: "file with the user's password, default the variable DB_PASSWORD" },
@@ -28,7 +28,7 @@ export function databaseOf(parsed: Parsed, jdbcUrl = parsed.value('jdbc-url') ??
   };
 }
 
-/** How long statements, locks and logins may take: the service's variables. @throws Fault config/invalid */
+/** Time limits of statements, locks and logins, from the service's variables. @throws Fault config/invalid */
 export function sqlLimits(): SqlLimits {
   const seconds = (name: 'DB_CONNECT_SECONDS' | 'SQL_TIME_LIMIT_SECONDS' | 'SQL_LOCK_SECONDS'): number => {
     const text = process.env[name];

@@ -1,4 +1,4 @@
-/** Where `-o` leads: a file, standard output, or a device or pipe that has a name. */
+/** The target of `-o`: a file, standard output, or a named device or pipe. */
 import { closeSync, openSync } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
@@ -11,18 +11,18 @@ import { locate } from '../../src/storage/url.ts';
 
 export interface Output {
   readonly sink: QuadSink;
-  /** Where rejected records go under quarantine. */
+  /** File of rejected records under quarantine. */
   readonly rejectedPath: string;
-  /** After commit or abort. */
+  /** Call after commit or abort. */
   close(): void;
 }
 
-/** As `-o` names it. */
+/** The name of standard output in `-o`. */
 export const STANDARD_OUTPUT = '-';
 const STANDARD_OUTPUT_DESCRIPTOR = 1;
 const REJECTED_BESIDE_STDOUT = 'rejected.ndjson';
 
-/** The format asked for; else the one that the extension of the file stands for; else N-Quads. */
+/** The requested format; else by the extension of the file; else N-Quads. */
 export function formatFor(target: string, asked: string | undefined): OutputFormat {
   if (asked !== undefined) return asked as OutputFormat;
   const extension = extname(target).slice(1).toLowerCase();
@@ -30,9 +30,9 @@ export function formatFor(target: string, asked: string | undefined): OutputForm
 }
 
 /**
- * The output would take the place of what it is made from.
+ * Refuses an output that would overwrite a file that the run reads.
  *
- * @param given mappings and inputs as the command line names them
+ * @param given mappings and inputs as named on the command line
  * @throws Fault request/invalid
  */
 export async function refuseOverwritingInputs(target: string, given: readonly string[]): Promise<void> {
@@ -65,7 +65,7 @@ export async function openOutput(
     const sink = await openStreamSink({ descriptor, name: target, format, prefixes });
     return { sink, rejectedPath: resolve(REJECTED_BESIDE_STDOUT), close: () => closeSync(descriptor) };
   }
-  // a link stays a link: what it points to is replaced
+  // A link is kept: its target is replaced.
   const path = existing === undefined ? resolve(target) : await realpath(target);
   const directory = dirname(path);
   const name = basename(path);

@@ -1,4 +1,4 @@
-/** The prefixes that mapping documents declare, to shorten Turtle and TriG output. */
+/** The prefixes declared in mapping documents, to shorten Turtle and TriG output. */
 import { dataPrefixes } from '../../src/mapping/vocabulary/prefixes.ts';
 import { readMappingDocuments } from '../../src/run/prepare/load.ts';
 import type { RunRequest } from '../../src/run/request.ts';
@@ -7,6 +7,6 @@ import type { RunRequest } from '../../src/run/request.ts';
 export async function prefixesOf(request: RunRequest): Promise<Record<string, string>> {
   const documents = await readMappingDocuments(request.mappings, request.workingDirectory);
   const declared = await Promise.all(documents.map(({ text }) => dataPrefixes(text)));
-  // The first document that declares a prefix has its way.
+  // The first document that declares a prefix wins.
   return Object.assign({}, ...declared.toReversed());
 }

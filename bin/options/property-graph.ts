@@ -1,4 +1,4 @@
-/** `--property-graph`: nodes and edges of the statements as CSV, beside the file of statements. */
+/** `--property-graph`: writes nodes and edges of the statements as CSV files, in addition to the statements. */
 
 import { realpath, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
@@ -8,7 +8,7 @@ import { makeTemporaryDirectory } from '../../src/storage/local/directory.ts';
 import { type Parsed, UsageError } from '../command-line.ts';
 import { STANDARD_OUTPUT } from './output.ts';
 
-/** @throws UsageError — the statements do not go to a file of lines, from which they could be read again */
+/** @throws UsageError — the statements are not written to a line-based file, from which they can be read back */
 export function graphHeaderOf(parsed: Parsed, target: string, format: OutputFormat): GraphHeader | undefined {
   const header = parsed.value('property-graph') as GraphHeader | undefined;
   if (header === undefined) return undefined;
@@ -20,7 +20,7 @@ export function graphHeaderOf(parsed: Parsed, target: string, format: OutputForm
 }
 
 /**
- * Writes `<name>.nodes.csv` and `<name>.edges.csv` beside the file of statements, which is complete.
+ * Writes `<name>.nodes.csv` and `<name>.edges.csv` beside the complete file of statements.
  *
  * @returns warnings
  * @throws Fault as `writeGraphCsv`

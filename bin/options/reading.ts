@@ -1,4 +1,4 @@
-/** What a command is given to read, and how: its options, whatever the mapping says. */
+/** Options for the inputs of a command and how to read them; they override the mapping. */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { contradictionIn, delimiterOf, quoteOf } from '../../src/core/csv-dialect.ts';
@@ -39,7 +39,7 @@ export function inputsOf(parsed: Parsed): readonly InputBinding[] {
   return inputs;
 }
 
-/** The first `=` ends the name, unless it belongs to the query of a URL without a name. */
+/** The first `=` ends the name, unless it is in the query of a URL without a name. */
 function bindingOf(text: string): InputBinding {
   const equals = text.indexOf('=');
   if (text === '') throw new UsageError('--input is empty, expected is [NAME=]URL');
