@@ -49,7 +49,7 @@ export function dashboardRoute(): Route {
     method: 'GET',
     path: PATH,
     role: undefined,
-    summary: 'Leads to the dashboard of the queues, for a browser: it asks for any user name, and a token as the password',
+    summary: 'Redirects a browser to the dashboard of the queues, which asks for any user name, and a token as the password',
     replies: { 308: { description: `The dashboard is at ${PATH}/` } },
     handle: async () => ({ status: 308, headers: { Location: `${PATH}/` } }),
   };
@@ -109,10 +109,10 @@ function withBearer(headers: RequestHeaders): RequestHeaders {
 
 /** @throws Fault request/forbidden — a viewer, or a page of another site, to whose requests a browser adds the password by itself */
 function assertMayAct({ headers }: Context, role: BoardRole): void {
-  if (role === 'viewer') throw new RequestFault('request/forbidden', 'A viewer looks at the queues; this needs the role operator');
+  if (role === 'viewer') throw new RequestFault('request/forbidden', 'A viewer can only look at the queues; this needs the role operator');
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none') {
-    throw new RequestFault('request/forbidden', 'The dashboard does not act for the pages of other sites');
+    throw new RequestFault('request/forbidden', 'The dashboard accepts no actions from pages of other sites');
   }
 }
 

@@ -45,7 +45,7 @@ function operationOf({ route, service, prefix }: MountedRoute): Readonly<Record<
       : { requestBody: { required: body.required, content: { [body.type]: { schema: schemaOf(body.schema) } } } }),
     responses: {
       ...Object.fromEntries(Object.entries(replies).map(([status, reply]) => [status, responseOf(reply)])),
-      default: { description: 'What is wrong', content: { [PROBLEM_TYPE]: { schema: schemaOf('Problem') } } },
+      default: { description: 'The problem', content: { [PROBLEM_TYPE]: { schema: schemaOf('Problem') } } },
     },
   };
 }

@@ -63,7 +63,7 @@ export function problemAnswer(fault: Fault, request: { readonly path: string; re
       type: `urn:quadmill:fault:${fault.code.replace('/', ':')}`,
       title,
       status,
-      detail: unexpected ? `Something unexpected happened. The log of the service has it under request ${request.id}` : fault.message,
+      detail: unexpected ? `Unexpected error. See the log of the service for request ${request.id}` : fault.message,
       instance: request.path,
       code: fault.code,
       requestId: request.id,

@@ -9,7 +9,7 @@ import { type Api, type Call, explainQueueError, type Parameter, type Reply, typ
 
 export const RUN_REPLIES: Route['replies'] = {
   200: { description: 'The run completed', schema: 'SuccessReport' },
-  202: { description: 'The run goes on; Location says where to look', schema: 'RunView' },
+  202: { description: 'The run continues; Location has its address', schema: 'RunView' },
   400: { description: 'The run failed (failure message), or the request is wrong (problem)', schema: 'FailureMessage' },
 };
 
@@ -18,7 +18,7 @@ export const RUN_HEADERS: readonly Parameter[] = [
     name: 'Prefer',
     in: 'header',
     description:
-      '`respond-async`: answer 202 at once; `wait=SECONDS`: answer 202 after so long; `urgency=0` to `urgency=7` (usual: 3): runs of a smaller number go first',
+      '`respond-async`: answer 202 at once; `wait=SECONDS`: answer 202 after that time; `urgency=0` to `urgency=7` (default: 3): runs with a smaller number are taken first',
   },
   {
     name: 'Idempotency-Key',
@@ -34,7 +34,7 @@ export const RUN_HEADERS: readonly Parameter[] = [
  * @throws Fault — those of `request`; request/conflict — a used key; service/unavailable
  */
 export async function answerRun(api: Api, call: Call, request: (snapshot: Snapshot) => Promise<ServiceRequest>): Promise<Reply> {
-  if (api.draining.aborted) throw new Fault('service/unavailable', 'This process is about to end and takes no more runs');
+  if (api.draining.aborted) throw new Fault('service/unavailable', 'This process is shutting down and accepts no more runs');
   const preference = readPreference(call);
   const idempotencyKey = call.parameters['Idempotency-Key'] as string | undefined;
   const snapshot = api.config.snapshot();

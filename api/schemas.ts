@@ -55,7 +55,7 @@ export const SCHEMAS = {
       rejectedStatements: {
         type: 'array',
         items: record({ input: text, line: count, statement: text, fault: ref('Fault') }),
-        description: 'The first of them',
+        description: 'The first rejected statements',
       },
       warnings: texts,
     },
@@ -108,7 +108,7 @@ export const SCHEMAS = {
       startedAt: time,
       endedAt: time,
       progress: record({ records: count, quads: count, bytesRead: count }, { waiting: text }),
-      reason: { type: 'string', description: 'Why the run waits, where it waits in vain' },
+      reason: { type: 'string', description: 'Why the run cannot start' },
       workers: { ...count, description: 'Beside `reason`: processes that take runs from the queue' },
       outcome: {
         oneOf: [

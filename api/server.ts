@@ -53,9 +53,9 @@ function closeServer(server: Server): Promise<void> {
 }
 
 const REASONS: Readonly<Record<string, readonly [what: string, hint: string]>> = {
-  EADDRINUSE: ['another program listens there already', 'Stop it, or choose another port with --port or PORT; 0 takes a free one'],
+  EADDRINUSE: ['the port is in use by another program', 'Stop it, or choose another port with --port or PORT; 0 takes a free one'],
   EACCES: ['this user may not listen on that port', 'Choose a port from 1024 up with --port or PORT'],
-  EADDRNOTAVAIL: ['that is no address of this machine', 'Choose one with --host or HOST, such as 127.0.0.1'],
+  EADDRNOTAVAIL: ['it is not an address of this machine', 'Choose one with --host or HOST, such as 127.0.0.1'],
   ENOTFOUND: ['there is no such host', 'Choose an address of this machine with --host or HOST, such as 127.0.0.1'],
 };
 

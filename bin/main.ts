@@ -14,11 +14,11 @@ interface CommandEntry {
 const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   run: { summary: 'map files to RDF by mappings', start: async (argv) => (await import('./commands/run.ts')).run(argv) },
   check: {
-    summary: 'say everything that is wrong with mappings',
+    summary: 'print all errors and warnings of mappings',
     start: async (argv) => (await import('./commands/check.ts')).check(argv),
   },
   explain: {
-    summary: 'show how a mapping would be carried out',
+    summary: 'show how a mapping would be executed',
     start: async (argv) => (await import('./commands/explain.ts')).explain(argv),
   },
   'direct-mapping': {

@@ -128,10 +128,10 @@ export const OUTBOX_QUEUE = 'outbox';
 
 /** All queues with a description of their jobs, in the order of the dashboard. */
 export const QUEUES: Readonly<Record<string, string>> = {
-  [ANNOUNCE_QUEUE]: 'Runs. A job waits here until its transform or write job has ended, and then says the outcome of the run.',
+  [ANNOUNCE_QUEUE]: 'Runs. A job waits here until its transform or write job has ended, and then computes the outcome of the run.',
   [TRANSFORM_QUEUE]: 'The work of runs: each job maps the inputs of one run.',
   [WRITE_QUEUE]: 'The work of runs of the graph writer: each job writes the inputs of one run.',
-  [SLICE_QUEUE]: 'Shares of runs over large inputs, for all workers.',
+  [SLICE_QUEUE]: 'Slices of runs over large inputs, for all workers.',
   [SCHEDULE_QUEUE]: 'Ticks of the schedule of the SQL transformer.',
   [OUTBOX_QUEUE]: 'Messages of ended runs, until the message queue has them.',
 };

@@ -44,7 +44,7 @@ export const QUERY_PARAMETERS: readonly Parameter[] = [
     name: 'query',
     in: 'query',
     required: true,
-    description: 'One SQL query; it can read only',
+    description: 'One SQL query, run read-only',
     schema: { ...text, minLength: 1, examples: ['SELECT 1'] },
   },
   {

@@ -21,12 +21,12 @@ const QUERY_RESULT = {
   properties: {
     columns: {
       type: 'array',
-      description: 'A name that comes again is told apart: id, id_2; type as the product writes it',
+      description: 'Repeated names are numbered: id, id_2; type as the product writes it',
       items: { type: 'object', properties: { name: { type: 'string' }, type: { type: 'string' } }, required: ['name', 'type'] },
     },
     rows: {
       type: 'array',
-      description: 'Numbers with each digit that the database has, booleans, arrays, null; everything else as text',
+      description: 'Numbers with all digits of the database, booleans, arrays, null; everything else as text',
       items: { type: 'object' },
     },
     rowCount: { type: 'integer', minimum: 0 },
@@ -71,7 +71,7 @@ export function databaseRoutes(api: Api): readonly Route[] {
       method: 'GET',
       path: '/queryDatabase',
       role: 'operator',
-      summary: 'Runs one query that can only read, and answers its rows as JSON or CSV while they come',
+      summary: 'Runs one read-only query, and streams its rows as JSON or CSV',
       hasSideEffects: true,
       parameters: QUERY_PARAMETERS,
       unknownParameters: 'refused',
@@ -79,7 +79,7 @@ export function databaseRoutes(api: Api): readonly Route[] {
         200: {
           description:
             'The rows, at most QUERY_MAX_ROWS; with returnCSV=true as text/csv, where X-Truncated (a header, or a trailer of a long answer) ' +
-            'tells whether there were more. An answer that cannot be made to its end is cut off.',
+            'tells whether there were more. An answer that fails halfway is cut off.',
           schema: QUERY_RESULT,
         },
         400: FAILED,
@@ -120,7 +120,7 @@ function makeLeases(api: Api): (call: Call, address: DatabaseAddress) => Promise
   let calls = 0;
   return async ({ request: { socket } }, address) => {
     if (calls >= MAX_CALLS) {
-      throw new Fault('request/too-many', `${MAX_CALLS} database calls are under way, which is as many as this process makes at once`, {
+      throw new Fault('request/too-many', `${MAX_CALLS} database calls are active, the most that this process makes at once`, {
         hint: 'Try again in a moment',
       });
     }
@@ -244,7 +244,7 @@ async function withFailureMessage(api: Api, answer: () => Promise<Reply>): Promi
       return { status: error.status, body: { ...failure, runId: undefined } };
     }
     if (error.code === 'run/cancelled' && api.ending.aborted) {
-      throw new Fault('service/unavailable', 'This process is about to end and has given up the database call', { cause: error });
+      throw new Fault('service/unavailable', 'This process is shutting down and has cancelled the database call', { cause: error });
     }
     throw error;
   }

@@ -27,7 +27,7 @@ export function operatorRoutes(api: Api): readonly Route[] {
       path: READINESS,
       role: undefined,
       summary:
-        'Says whether runs can be taken: the queue answers and, where this process has workers, they run. Tells how many processes take runs from the queue, and of the message queue: taking runs waits for neither',
+        'Says whether runs can be accepted: the queue answers and, if this process has workers, they run. Also shows the number of worker processes and the state of the message queue, which do not affect readiness',
       replies: { 200: { description: 'They can', schema: 'Health' } },
       handle: async () => {
         const checks = await checkReadiness(api);

@@ -53,7 +53,7 @@ export function runRoutes(api: Api): readonly Route[] {
       method: 'DELETE',
       path: '/runs/{id}',
       role: 'operator',
-      summary: 'Cancels a run that waits or is under way',
+      summary: 'Cancels a waiting or running run',
       parameters: [idParameter],
       replies: {
         200: { ...found, description: 'The run is cancelled' },

@@ -37,7 +37,7 @@ export function sparqlRoutes(api: Api): readonly Route[] {
     ...more,
     handle: (call) => handle(api, call, method),
   });
-  const done = { description: 'It is on the disk; the body is empty' };
+  const done = { description: 'Stored on disk; the body is empty' };
   const body = { type: 'application/n-quads', schema: { type: 'string' }, required: true } as const;
   return [
     route('GET', 'viewer', 'Answers a SPARQL query, or gives a graph or the dataset of the embedded store', {
@@ -53,12 +53,12 @@ export function sparqlRoutes(api: Api): readonly Route[] {
         schema: { type: 'object', properties: { query: { type: 'string' }, update: { type: 'string' } } },
         required: true,
       },
-      replies: { 200: { description: 'The answer to the query', schema: {} }, 201: { description: 'There is a new graph' }, 204: done },
+      replies: { 200: { description: 'The answer to the query', schema: {} }, 201: { description: 'A graph was created' }, 204: done },
     }),
     route('PUT', 'operator', 'Replaces a graph, or the dataset, of the embedded store', {
       parameters: GRAPHS,
       body,
-      replies: { 201: { description: 'There is a new graph' }, 204: done },
+      replies: { 201: { description: 'A graph was created' }, 204: done },
     }),
     route('DELETE', 'operator', 'Removes a graph of the embedded store', { parameters: GRAPHS, replies: { 204: done } }),
   ];

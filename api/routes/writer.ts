@@ -44,8 +44,8 @@ export function writerRoutes(api: Api): readonly Route[] {
       summary: 'Tests the connection to the target with the configured login',
       hasSideEffects: true,
       replies: {
-        200: { description: 'The target answers, and takes statements', schema: 'ConnectionCheck' },
-        400: { description: 'It does not: a failure message', schema: 'FailureMessage' },
+        200: { description: 'The target answers, and accepts statements', schema: 'ConnectionCheck' },
+        400: { description: 'The target does not answer, or refuses: a failure message', schema: 'FailureMessage' },
       },
       handle: () => checkConnection(api),
     },

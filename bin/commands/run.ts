@@ -48,14 +48,14 @@ export const RUN: Command = {
       value: 'POLICY',
       choices: ['strict', 'skip', 'quarantine'],
       summary:
-        "what a record's bad value does; default strict, but skip for legacy RML. When strict is set, a reference that no record of JSON or XML has ends the run, too",
+        'what happens when a value of a record is invalid; default strict, but skip for legacy RML. If strict is set, a reference that no record of JSON or XML has also ends the run',
     },
     'max-rejected': { value: 'N', summary: 'with skip and quarantine: give up after more than N rejected records' },
-    'no-distinct': { summary: 'compare no statements: some are written several times, how often depends on memory, too' },
-    threads: { value: 'N', summary: 'threads for files that have nothing to do with each other, default 1' },
+    'no-distinct': { summary: 'do not remove duplicates: how often a statement is written also depends on memory' },
+    threads: { value: 'N', summary: 'threads for files that can be mapped independently, default 1' },
     'memory-mb': {
       value: 'N',
-      summary: `what de-duplication and joins may hold before they use temporary files, default ${RUN_DEFAULTS.memoryBudgetBytes / MB}`,
+      summary: `memory of de-duplication and joins before they use temporary files, default ${RUN_DEFAULTS.memoryBudgetBytes / MB}`,
     },
     'max-record-mb': { value: 'N', summary: `the largest record that is read, default ${RUN_DEFAULTS.maxRecordBytes / MB}` },
     'xml-default-namespace': {
@@ -101,7 +101,7 @@ function checkMappings(mappings: readonly string[]): void {
   const input = mappings.find((url) => formatByExtension(url) !== undefined);
   if (input === undefined) return;
   const mapping = mappings.find((url) => url !== input) ?? 'mapping.ttl';
-  throw new UsageError(`${input} is an input by its name, and stands where mappings do: write quadmill run ${mapping} --input ${input}`);
+  throw new UsageError(`${input} is an input by its name, but is given as a mapping: write quadmill run ${mapping} --input ${input}`);
 }
 
 /** Runs `work` until SIGINT or SIGTERM, and prints how it failed; resolves to the exit code. */

@@ -259,7 +259,7 @@ async function stop(
 
 function warnOfVariables({ suspects, overruled, idle }: EnvironmentReading, logger: Logger): void {
   for (const { name, hint } of suspects) logger.warn({ variable: name, hint }, 'unknown variable that looks like an option');
-  for (const { name, by } of overruled) logger.warn({ variable: name, by }, 'variable left aside: the same option is set by its name');
+  for (const { name, by } of overruled) logger.warn({ variable: name, by }, 'variable ignored: the option is also set by its own name');
   if (idle.length > 0) logger.warn({ variables: idle }, 'these options have no effect in this version yet');
 }
 

@@ -40,7 +40,7 @@ const WRITE: Command = {
     'max-rejected': { value: 'N', summary: 'give up after more than N rejected statements' },
     'patience-seconds': {
       value: 'N',
-      summary: `how long a target that has no time is tried again, default ${DEFAULTS.TRIPLESTORE_PATIENCE_SECONDS}`,
+      summary: `how long an overloaded target is retried, default ${DEFAULTS.TRIPLESTORE_PATIENCE_SECONDS}`,
     },
     stats: { summary: 'a line of JSON on standard error at the end: statements, seconds, memory' },
   },
@@ -77,7 +77,9 @@ export async function write(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof UsageError) throw error;
     if (!interruption.signal.aborted) return failed(error);
-    printError('interrupted; the target has a part of the statements. Write the file again: what is there already does no harm');
+    printError(
+      'interrupted; the target has only some of the statements. Write the file again: statements that are already there do no harm',
+    );
     return EXIT.interrupted;
   } finally {
     interruption.end();
@@ -146,8 +148,8 @@ async function executeRequest(request: WriteRequest, parsed: Parsed, signal: Abo
         if (waiting === (trouble?.lasting ?? false)) return;
         waiting = !waiting;
         line.clear();
-        if (trouble === undefined) printError('the target takes statements again');
-        else printError(`${describeFault(trouble.reason)}. It is tried again for ${request.patienceSeconds} s`);
+        if (trouble === undefined) printError('the target accepts statements again');
+        else printError(`${describeFault(trouble.reason)}. Retrying for ${request.patienceSeconds} s`);
       },
     });
   } finally {

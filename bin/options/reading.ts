@@ -17,7 +17,7 @@ export const READING_OPTIONS: Readonly<Record<string, CommandOption>> = {
   'input-format': {
     value: 'FORMAT',
     choices: INPUT_FORMATS,
-    summary: 'what the inputs are, where their names do not tell, or tell it wrongly',
+    summary: 'format of the inputs, if their names do not tell it or are wrong',
   },
   delimiter: {
     value: 'CHARACTER',
@@ -61,14 +61,14 @@ export function readingOf(parsed: Parsed): InputOptions {
     throw new UsageError(`--quote is ${JSON.stringify(quote)}, expected is one ASCII character, or nothing for no quotes`);
   }
   if (encoding !== undefined && !isEncoding(encoding)) {
-    throw new UsageError(`--encoding is ${JSON.stringify(encoding)}, and no such encoding is known; known are ${KNOWN_ENCODINGS}`);
+    throw new UsageError(`--encoding is ${JSON.stringify(encoding)}, which is unknown; known are ${KNOWN_ENCODINGS}`);
   }
   if (root !== undefined && statSync(root, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    throw new UsageError(`--source-root is '${root}', which is no directory`);
+    throw new UsageError(`--source-root is '${root}', which is not a directory`);
   }
   const csv = { ...(read === undefined ? {} : { delimiter: read }), ...(quoteChar === undefined ? {} : { quoteChar }) };
   const problem = read === undefined || quoteChar === undefined ? undefined : contradictionIn(csv);
-  if (problem !== undefined) throw new UsageError(`rows cannot be told: ${problem}`);
+  if (problem !== undefined) throw new UsageError(`the rows cannot be delimited: ${problem}`);
   return {
     format: parsed.value('input-format') as InputFormat | undefined,
     csv,

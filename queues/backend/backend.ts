@@ -74,7 +74,7 @@ async function openDriver({ url, directory, prefix }: BackendOptions, logger: Lo
   if (/^rediss?:/.test(url)) return openRedis({ url }, prefix, describeRedis(url));
   if (/^postgres(ql)?:/.test(url)) return openPostgres(url, prefix);
   if (url === 'embedded:') return openEmbedded(join(directory, 'embedded'), prefix);
-  throw new Fault('config/invalid', 'QUEUE_URL is of no kind that is known', {
+  throw new Fault('config/invalid', 'QUEUE_URL has an unknown scheme', {
     hint: 'Use redis://…, rediss://…, postgres://… or embedded:',
   });
 }

@@ -46,7 +46,9 @@ async function createDatabase(directory: string): Promise<void> {
   await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]).catch((error: Error & { stderr?: string }) => {
     // The message of `execFile` is the whole script.
     const reason = /^\w*Error: .*$/m.exec(error.stderr ?? '')?.[0] ?? error.stderr?.trim().split('\n').at(-1) ?? '';
-    throw new Error(`its database cannot be made: ${reason === '' ? 'the process that makes it has ended' : reason}`, { cause: error });
+    throw new Error(`its database cannot be created: ${reason === '' ? 'the process that creates it has ended' : reason}`, {
+      cause: error,
+    });
   });
   await rename(making, directory);
 }

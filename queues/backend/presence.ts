@@ -93,4 +93,4 @@ function parse(text: string | undefined): Heartbeats {
 }
 
 /** Shown when a run waits and no worker process exists. */
-export const NO_WORKERS = 'No worker is there to take the run. Start one on the same queue: quadmill serve --role worker';
+export const NO_WORKERS = 'There is no worker to take the run. Start one on the same queue: quadmill serve --role worker';

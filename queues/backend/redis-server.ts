@@ -99,7 +99,7 @@ function makeSocketDirectory(path: string): void {
   try {
     makePrivateDirectory(path);
   } catch (error) {
-    throw new Fault('service/unavailable', `The private redis-server has no place for its socket: ${(error as Error).message}`, {
+    throw new Fault('service/unavailable', `The private redis-server has no directory for its socket: ${(error as Error).message}`, {
       hint: 'Remove it, or set DATA_DIR to a shorter path',
       cause: error,
     });

@@ -27,14 +27,14 @@ export function openConfiguredBus(config: ConfigStore, logger: Logger): Configur
     try {
       current = open(snapshot, logger);
     } catch (error) {
-      logger.error({ reason: Fault.of(error).message, hint: Fault.of(error).hint }, 'new brokers not used');
+      logger.error({ reason: Fault.of(error).message, hint: Fault.of(error).hint }, 'new broker options refused');
       return;
     }
     key = keyOf(snapshot);
     logger.info({ broker: current.describe(), before: before.describe() }, 'message queue changed');
     for (const listener of listeners) listener();
     // Consumers already use the new bus; messages that could not be sent are retried there.
-    before.disconnect().catch((error: unknown) => logger.warn({ error }, 'former brokers not let go'));
+    before.disconnect().catch((error: unknown) => logger.warn({ error }, 'former brokers not disconnected'));
   });
 
   return {

@@ -53,7 +53,7 @@ export function openLocalBus(): MessageBus {
 
     async produce(messages) {
       const orphan = messages.find(({ topic }) => consumersOf(topic).length === 0);
-      if (orphan !== undefined) throw new Error(`Nobody in this process takes messages of the topic ${orphan.topic}`);
+      if (orphan !== undefined) throw new Error(`The topic ${orphan.topic} has no consumer in this process`);
       await Promise.all(messages.flatMap((message) => consumersOf(message.topic).map((one) => one.deliver(incomingMessageOf(message)))));
     },
 
@@ -101,7 +101,7 @@ function startConsumer(topic: string, group: string, handler: MessageHandler): C
     async close() {
       stop.abort();
       await working;
-      const closed = new Error(`Nobody in this process takes messages of the topic ${topic} any more`);
+      const closed = new Error(`The consumer of the topic ${topic} was closed`);
       for (const { reject } of deliveries.splice(0)) reject(closed);
     },
   };

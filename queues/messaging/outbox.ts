@@ -53,7 +53,7 @@ export function openOutbox(backend: QueueBackend): Outbox {
           removeOnFail: false,
         },
       );
-      await within(ADD_MS, adding, 'The messages of the outcome may not have been kept');
+      await within(ADD_MS, adding, 'The messages of the outcome may not have been stored');
     },
   };
 }
@@ -137,7 +137,7 @@ export async function startSender(
   const applySwitch = (on: boolean): void => {
     if (closed) return;
     const switching = on ? worker.resume() : worker.pause(true).then(() => bus.disconnect());
-    switching.catch((error: unknown) => logger.warn({ error }, 'sending of messages not switched'));
+    switching.catch((error: unknown) => logger.warn({ error }, 'message sender not switched'));
   };
   const unwatch = state.onChange(applySwitch);
   const timer = setInterval(() => {
@@ -164,7 +164,7 @@ export async function startSender(
 function makePostpone(bus: MessageBus, logger: Logger): (job: Job, token: string | undefined, topic: string) => Promise<void> {
   const logged = new Set<string>();
   return async (job, token, topic) => {
-    if (!logged.has(topic)) logger.warn({ topic, broker: bus.describe() }, 'messages are kept: nobody takes them here');
+    if (!logged.has(topic)) logger.warn({ topic, broker: bus.describe() }, 'messages are kept: their topic has no consumer here');
     logged.add(topic);
     await job.moveToDelayed(Date.now() + NO_CONSUMER_RETRY_MS, token);
   };

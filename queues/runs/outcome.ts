@@ -170,7 +170,7 @@ export function decodeFault(reason: string | undefined): Fault {
     }
   }
   if (reason !== undefined && /stalled more than|started more than/.test(reason)) return killedFault(undefined);
-  return new Fault('run/lost', reason === undefined || reason === '' ? 'The run ended without a word' : reason);
+  return new Fault('run/lost', reason === undefined || reason === '' ? 'The run ended without a reason' : reason);
 }
 
 export function killedFault(starts: number | undefined): Fault {

@@ -297,7 +297,7 @@ export async function openRuns(
             failed: sum(work, 'failed'),
           };
         })(),
-        'The queue cannot be counted',
+        'The runs cannot be counted',
       );
     },
 

@@ -90,7 +90,7 @@ export function parseCron(text: string, timezone: string, code: FaultCode = 'req
     );
   }
   const croner = open(ready, form, timezone);
-  if (croner.nextRun() === null) throw new Fault(code, `The cron expression ${excerpt(text)} never comes true, from now on`);
+  if (croner.nextRun() === null) throw new Fault(code, `The cron expression ${excerpt(text)} never matches from now on`);
   return { cron, timezone, next: (count, after = new Date()) => croner.nextRuns(count, after) };
 }
 

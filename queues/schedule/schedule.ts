@@ -173,7 +173,7 @@ export async function startTicks(
         await syncScheduler();
       } catch (error) {
         if (stopped) return;
-        logger.warn({ error }, 'schedule not arranged');
+        logger.warn({ error }, 'schedule not synchronized');
         retry = setTimeout(syncSoon, RETRY_MS).unref();
       }
     });
@@ -188,7 +188,7 @@ export async function startTicks(
     const key = `schedule ${at}`;
     const before = await lockTick(backend.settings, { time, run: runIdOfKey('sql-transformer', key) }, runs);
     if (before !== undefined) {
-      const why = before.time < time ? 'the run of an earlier one goes on' : 'a later one has come before it';
+      const why = before.time < time ? 'the run of an earlier one is still active' : 'a later one has come before it';
       logger.warn({ tick: at, run: before.run }, `tick skipped: ${why}`);
       return;
     }
@@ -283,5 +283,5 @@ async function lockTick(settings: SharedSettings, tick: LastTick, runs: Pick<Run
     }
     if (await settings.compareAndSet(LAST_KEY, text, JSON.stringify(tick))) return undefined;
   }
-  throw new Fault('service/unavailable', 'The last tick of the schedule changes too often');
+  throw new Fault('service/unavailable', 'The last tick of the schedule is being changed too often');
 }

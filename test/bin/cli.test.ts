@@ -295,7 +295,7 @@ describe('what inputs are, and where', () => {
       '--input-format',
     ],
     ['a name that says another format', ['-i', 'wrong-name.json'], 1, 'The input is JSON', '--input-format'],
-    ['a source root that is not there', ['--source-root', 'nowhere'], 2, "--source-root is 'nowhere', which is no directory"],
+    ['a source root that is not there', ['--source-root', 'nowhere'], 2, "--source-root is 'nowhere', which is not a directory"],
     ['standard input for two sources', ['-i', 'a=-', '-i', 'b=-'], 2, '--input - is given 2 times'],
     ['an empty input', ['-i', ''], 2, '--input is empty'],
   ])('wrong: %s', async (_, args, code, ...words) => {
@@ -394,7 +394,7 @@ test('quadmill write says that it waits for a store that is not there, and ends 
   const { code, err } = await quadmill('write', 'graph.nq', '--target', 'http://127.0.0.1:1/ds', '--patience-seconds', '3');
   expect(code).toBe(1);
   const [waits, ends, ...more] = err.trimEnd().split('\n');
-  expect(waits).toMatch(/^quadmill: .* at http:\/\/127\.0\.0\.1:1\/ds cannot be reached: connection refused\. It is tried again for 3 s$/);
+  expect(waits).toMatch(/^quadmill: .* at http:\/\/127\.0\.0\.1:1\/ds cannot be reached: connection refused\. Retrying for 3 s$/);
   expect(ends).toMatch(/^quadmill: .*cannot be reached: connection refused.*The run waits 3 s for the store/);
   expect(more).toEqual([]);
 });

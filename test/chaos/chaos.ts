@@ -146,7 +146,7 @@ async function judgeWorld(world: World, ended: Ended, delays: Delays, ledger: Le
     faults,
     skipped,
     runs: ledger.counts(),
-    shared: new Set(logs.flatMap(({ lines }) => lines.flatMap(({ msg, run }) => (msg === 'run shared' ? [run] : [])))).size,
+    shared: new Set(logs.flatMap(({ lines }) => lines.flatMap(({ msg, run }) => (msg === 'run sliced' ? [run] : [])))).size,
     messages: { runs: arrivals.length - poison, poison },
     totals,
     repeated: ledger.repeated,
@@ -157,7 +157,7 @@ async function judgeWorld(world: World, ended: Ended, delays: Delays, ledger: Le
   };
 }
 
-/** Waits until all messages are taken, and nothing goes on any more; then asks for the outcome of every message's run. */
+/** Waits until all messages are handled and nothing is active any more; then asks for the outcome of every message's run. */
 async function settle(
   world: World,
   planned: readonly PlannedRun[],

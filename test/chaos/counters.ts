@@ -25,8 +25,8 @@ const COUNTED: readonly (readonly [metric: string, label: string, lines: readonl
   ['rml_run_attempts_total', '', ['run started']],
   ['rml_run_retries_total', '', ['run retried', 'slice retried']],
   ['rml_run_stalls_total', '', ['run stalled', 'slice stalled']],
-  ['rml_messages_taken_total', 'result="run"', ['run of a message']],
-  ['rml_messages_taken_total', 'result="dead-letter"', ['message is no request']],
+  ['rml_messages_taken_total', 'result="run"', ['run submitted by message']],
+  ['rml_messages_taken_total', 'result="dead-letter"', ['message is not a valid request']],
 ];
 
 /** Gauges that are zero when all is done. */

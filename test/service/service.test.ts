@@ -322,6 +322,6 @@ describe('a process that cannot start says why', () => {
     await mkdir(cwd);
     const own = spawnService({ cwd, args: ['--port', new URL(service.url).port], env: { QUEUE_URL: 'embedded:' } });
     expect(await own.exited).toEqual({ code: 1, signal: null });
-    expect(own.complaints()).toMatch(/Cannot listen on 127\.0\.0\.1, port \d+: another program listens there already/);
+    expect(own.complaints()).toMatch(/Cannot listen on 127\.0\.0\.1, port \d+: the port is in use by another program/);
   });
 });

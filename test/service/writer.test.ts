@@ -166,8 +166,8 @@ describe('the connection', () => {
       const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
         for (let i = 0; i < 200 && !(await holds()); i++) await sleep(100);
       };
-      await until(() => log('target waited for') !== undefined);
-      expect(log('target waited for')).toMatchObject({ level: 'warn', reason: expect.stringContaining('cannot be reached') });
+      await until(() => log('waiting for the target') !== undefined);
+      expect(log('waiting for the target')).toMatchObject({ level: 'warn', reason: expect.stringContaining('cannot be reached') });
       await until(async () => (await view()).progress?.waiting !== undefined);
       expect(await view()).toMatchObject({ state: 'running', progress: { waiting: expect.stringContaining(`127.0.0.1:${port}`) } });
       store = createServer((_, response) => response.writeHead(204).end()).listen(port, '127.0.0.1');
@@ -175,8 +175,8 @@ describe('the connection', () => {
       const { state, progress } = await view();
       expect(state).toBe('completed');
       expect(Object.keys(progress ?? {}).sort()).toEqual(['bytesRead', 'quads', 'records']);
-      await until(() => log('target takes statements again') !== undefined);
-      expect(log('target takes statements again')).toMatchObject({ run: run.pathname.split('/').at(-1) });
+      await until(() => log('target accepts statements again') !== undefined);
+      expect(log('target accepts statements again')).toMatchObject({ run: run.pathname.split('/').at(-1) });
       expect(await (await fetch(`${service.url}/metrics`)).text()).toMatch(/^rml_write_retries_total [1-9]/m);
     } finally {
       store?.close();

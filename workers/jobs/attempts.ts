@@ -128,7 +128,7 @@ export class Attempts<D extends RunPayload, R> {
       if (fault !== undefined) throw fault;
     } catch (error) {
       if (error instanceof Fault) throw error;
-      throw new Fault('run/lost', `The queue did not say whether the run may go on: ${(error as Error).message}`, { cause: error });
+      throw new Fault('run/lost', `The queue did not confirm that the run may continue: ${(error as Error).message}`, { cause: error });
     }
   }
 
@@ -176,7 +176,7 @@ export class Attempts<D extends RunPayload, R> {
 
   private async requeue(job: Job<D, R>, token: string): Promise<never> {
     await job.moveToWait(token);
-    this.logger.info(fieldsOf(job), `${this.kind.noun} went back to the queue`);
+    this.logger.info(fieldsOf(job), `${this.kind.noun} requeued`);
     throw new WaitingError();
   }
 }

@@ -37,7 +37,7 @@ export function sliceAttempts(
       const [slice, run] = await Promise.all([queue.getJob(id as string), transforms.getJob(data.runId)]);
       if (slice?.data.cancelled === true || run?.data.cancelled === true) return cancelledFault();
       const waits = run?.finishedOn === undefined && run?.attemptsStarted === data.attempt && run.data.submittedAt === data.submittedAt;
-      return waits ? undefined : new Fault('run/cancelled', 'The attempt of the run that wanted this slice is over');
+      return waits ? undefined : new Fault('run/cancelled', 'The attempt of the run that needed this slice has ended');
     },
 
     async cleanUp(job) {

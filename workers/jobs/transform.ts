@@ -48,7 +48,7 @@ export function transformAttempts(
           ...context,
           // Called at the request of the thread.
           scatter: inPresentSpan((cut) => {
-            logger.info({ ...fieldsOf(job), slices: cut.length }, 'run shared');
+            logger.info({ ...fieldsOf(job), slices: cut.length }, 'run sliced');
             return scatterGather.resultsOf(cut);
           }),
         });

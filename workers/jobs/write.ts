@@ -77,8 +77,8 @@ function progressHooks(
       if (outage !== undefined) METRICS.writeRetries.inc();
       if (logged === (outage?.lasting ?? false)) return;
       logged = !logged;
-      if (logged) logger.warn({ ...fieldsOf(job), reason: waiting }, 'target waited for');
-      else logger.info(fieldsOf(job), 'target takes statements again');
+      if (logged) logger.warn({ ...fieldsOf(job), reason: waiting }, 'waiting for the target');
+      else logger.info(fieldsOf(job), 'target accepts statements again');
     },
   };
 }

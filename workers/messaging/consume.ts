@@ -156,7 +156,7 @@ export function messageHandler(
     const failure = failureMessage(subject, fault, new Date());
     await outbox.add(deadLetter(failure, sourceMessageHeaders(message), config.snapshot()));
     METRICS.messagesTaken.inc({ service, result: 'dead-letter' });
-    logger.warn({ topic, partition, offset, run: runId, code: fault.code, reason: fault.message }, 'message is no request');
+    logger.warn({ topic, partition, offset, run: runId, code: fault.code, reason: fault.message }, 'message is not a valid request');
   };
 
   return async (message, signal) => {
@@ -167,14 +167,14 @@ export function messageHandler(
     } catch (error) {
       const fault = Fault.of(error);
       if (fault.retriable) throw fault;
-      if (fault.code === 'internal/error') logger.error({ error }, 'message not understood');
+      if (fault.code === 'internal/error') logger.error({ error }, 'message handling failed');
       return sendDeadLetter(message, fault);
     }
     const { id, existing } = submitted;
     METRICS.messagesTaken.inc({ service, result: existing ? 'repeated' : 'run' });
     if (!existing) {
       const { topic, partition, offset } = message;
-      logger.info({ run: id, service, topic, partition, offset }, 'run of a message');
+      logger.info({ run: id, service, topic, partition, offset }, 'run submitted by message');
     }
   };
 }
@@ -247,7 +247,7 @@ function textOf(value: Buffer | null, expected: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(value ?? new Uint8Array());
   } catch (cause) {
-    throw new Fault('request/malformed', `The message has ${value?.length} bytes that are no UTF-8`, { hint: expected, cause });
+    throw new Fault('request/malformed', `The message has ${value?.length} bytes that are not UTF-8`, { hint: expected, cause });
   }
 }
 
@@ -255,7 +255,7 @@ function parseJson(text: string, expected: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Fault('request/malformed', `The message begins as JSON does, but is none: ${(error as Error).message}`, {
+    throw new Fault('request/malformed', `The message looks like JSON, but is not valid: ${(error as Error).message}`, {
       hint: expected,
       cause: error,
     });

@@ -65,11 +65,14 @@ export function followTopics(
     if (target === undefined) open = undefined;
     else {
       open = { key, brokers, target, subscription: bus.consume(target.topic, target.group, handler, additionalTopics) };
-      logger.info({ ...target, ...(additionalTopics.length === 0 ? {} : { also: additionalTopics }), broker: brokers }, 'taking messages');
+      logger.info(
+        { ...target, ...(additionalTopics.length === 0 ? {} : { also: additionalTopics }), broker: brokers },
+        'subscribed to topic',
+      );
       if (before?.brokers !== brokers || before.target.topic !== target.topic) void remember(open);
     }
     if (before === undefined) return;
-    if (open === undefined) logger.info({ ...before.target }, 'taking no messages');
+    if (open === undefined) logger.info({ ...before.target }, 'unsubscribed from topic');
     const pause = open === undefined || bus.kind !== 'kafka' ? Promise.resolve() : sleep(HANDOVER_MS);
     closing = Promise.all([closing, pause.then(() => before.subscription.close())]);
   };
@@ -83,7 +86,7 @@ export function followTopics(
       for (const topic of topics) if (!draining.has(topic)) draining.set(topic, Date.now());
       refresh();
     } catch (error) {
-      logger.warn({ ...target, error }, 'topics that were left before are not known');
+      logger.warn({ ...target, error }, 'former topics cannot be read');
     }
   };
 
@@ -94,7 +97,7 @@ export function followTopics(
       if (Date.now() - since < MIN_DRAIN_MS || !(await isEmpty(topic, target.group))) continue;
       if (settings !== undefined) await updateTopicList(settings, brokers, target.group, (list) => list.filter((one) => one !== topic));
       draining.delete(topic);
-      logger.info({ topic, group: target.group }, 'topic left: it is empty');
+      logger.info({ topic, group: target.group }, 'former topic is empty');
     }
     refresh();
   };
@@ -109,7 +112,7 @@ export function followTopics(
     if (draining.size === 0 || isDropping) return;
     isDropping = true;
     dropEmpty()
-      .catch((error: unknown) => logger.warn({ error }, 'topics that were left not looked at'))
+      .catch((error: unknown) => logger.warn({ error }, 'former topics cannot be checked'))
       .finally(() => {
         isDropping = false;
       });
@@ -142,5 +145,5 @@ async function updateTopicList(
     const after = JSON.stringify(list);
     if (after === before || (await settings.compareAndSet(key, before, after))) return list;
   }
-  throw new Error(`The list of the ${key} changes too often`);
+  throw new Error(`The list of the ${key} is being changed too often`);
 }

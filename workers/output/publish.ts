@@ -138,9 +138,9 @@ const MAX_SHOWN = 3;
 async function checkPart(directory: string, { file, bytes }: FinishedPart): Promise<void> {
   const found = await stat(join(directory, file)).catch(() => undefined);
   if (found?.size === bytes) return;
-  const what = found === undefined ? 'is not there' : `has ${found.size} bytes in place of ${bytes}`;
-  throw new Fault('sink/failed', `What another worker wrote for this run ${what}: ${join(directory, file)}`, {
-    hint: 'OUTPUT_DIR_URL must name a directory that all workers share; with SQL_SLICE_ROWS=0 and SLICE_BYTES=0 no run is shared',
+  const what = found === undefined ? 'is missing' : `has ${found.size} bytes instead of ${bytes}`;
+  throw new Fault('sink/failed', `A file that another worker wrote for this run ${what}: ${join(directory, file)}`, {
+    hint: 'OUTPUT_DIR_URL must name a directory that all workers share; with SQL_SLICE_ROWS=0 and SLICE_BYTES=0 no run is sliced',
   });
 }
 

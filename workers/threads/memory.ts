@@ -41,7 +41,7 @@ export async function watchMemory(
       const shed = await pool.shedMemory(limitMb * 2 ** 20, fault);
       if (shed !== 'nothing' || unlogged >= CHECKS_PER_LOG_LINE) {
         unlogged = 0;
-        logger.warn({ bytes, limitMb, ended: shed }, 'memory is short');
+        logger.warn({ bytes, limitMb, ended: shed }, 'memory is low');
       }
     }
     // Each check waits for the effect of the previous one.

@@ -188,7 +188,7 @@ export class ThreadPool {
       };
       const abort = (): void => stop(Fault.of(signal.reason));
       const fail = (error: Error): void => threadGone(isOutOfMemory(error) ? memoryFault(this.options.memoryMb, error) : Fault.of(error));
-      const exit = (code: number): void => threadGone(new Fault('run/lost', `The thread that carried out the run ended with code ${code}`));
+      const exit = (code: number): void => threadGone(new Fault('run/lost', `The thread of the run ended with code ${code}`));
       const commit = (slices: Promise<readonly SliceResult[]>): void => {
         const allowed = async () => {
           const results = await slices;
@@ -212,7 +212,7 @@ export class ThreadPool {
             runningTask.bytes = message.bytes;
             return;
           case 'cut':
-            commit(hooks.scatter?.(message.slices) ?? Promise.reject(new Fault('internal/error', 'Nobody takes the slices of this run')));
+            commit(hooks.scatter?.(message.slices) ?? Promise.reject(new Fault('internal/error', 'This run has no handler for slices')));
             return;
           case 'mapped':
             commit(Promise.resolve([]));

@@ -158,7 +158,7 @@ function clientConfig(snapshot: Snapshot): KafkaConfig {
     });
   }
   if (mechanism === 'none' && password !== undefined) {
-    throw new Fault('config/invalid', 'KAFKA_PASSWORD is set, but nothing says how to log in', {
+    throw new Fault('config/invalid', 'KAFKA_PASSWORD is set, but KAFKA_SASL_MECHANISM is none', {
       hint: 'Set KAFKA_SASL_MECHANISM to plain, scram-sha-256 or scram-sha-512',
     });
   }
@@ -209,7 +209,7 @@ function subscribe(client: Client, { topics, group, handler, report, explain }: 
     consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
       report(undefined);
       const partitions = sum(topics.map((topic) => payload.memberAssignment[topic]?.length ?? 0));
-      logger.info({ topics, group, partitions }, 'messages are taken');
+      logger.info({ topics, group, partitions }, 'consumer joined its group');
     });
     const steps = [
       () => consumer.connect(),
@@ -251,7 +251,7 @@ function subscribe(client: Client, { topics, group, handler, report, explain }: 
         if (signal.aborted) return;
         METRICS.messageErrors.inc({ kind: 'consumer' });
         report(error);
-        logger.warn({ topics, group, reason: explain(error), error }, 'messages are not taken; tried again');
+        logger.warn({ topics, group, reason: explain(error), error }, 'consumer failed; retrying');
         await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
       }
     }
@@ -369,7 +369,7 @@ function openProducer(client: Client, topic: string, logger: Logger): Sender {
       createPartitioner: Partitioners.DefaultPartitioner,
     });
     await made.connect();
-    logger.info({ topic }, 'messages can be sent');
+    logger.info({ topic }, 'producer connected');
     return made;
   };
   const disconnect = async (): Promise<void> => {

@@ -53,7 +53,7 @@ function suite(product: Faulty['product'], start: () => Promise<Faulty>): void {
   const also = (mapping: string): string => mapping.replace('<#Map>', '<#Other>').split('\n').slice(1).join('\n');
   const input = (): string => `input ${database.jdbcUrl}`;
 
-  testOver('postgresql', 'bytes that are no UTF-8 are told by row and column, and the advice helps', async () => {
+  testOver('postgresql', 'bytes that are not UTF-8 are told by row and column, and the advice helps', async () => {
     const url = database.jdbcUrl.replace('shop', 'bytes');
     await database.execute("CREATE DATABASE bytes ENCODING 'SQL_ASCII' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'");
     await database.execute('CREATE TABLE note (id integer, name text)', 'bytes');

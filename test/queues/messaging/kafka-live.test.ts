@@ -86,7 +86,7 @@ const why = missing === undefined ? '' : ` (not tested: ${missing})`;
     await update('kafka.topicNameSource', SOURCE2);
     const after = await Promise.all([send(SOURCE2), send(SOURCE), send(SOURCE2)]);
     for (const subject of [...before, ...after]) await written(subject);
-    await service.said('topic left: it is empty', ({ topic }) => topic === SOURCE);
+    await service.said('former topic is empty', ({ topic }) => topic === SOURCE);
     await written(await send(SOURCE2));
   }, 180_000);
 
@@ -148,7 +148,7 @@ const why = missing === undefined ? '' : ` (not tested: ${missing})`;
     let writer = await startService({ cwd: directory.path, env });
     try {
       const first = await announce();
-      expect(writer.log.filter(({ msg }) => msg === 'taking messages')).toEqual([]);
+      expect(writer.log.filter(({ msg }) => msg === 'subscribed to topic')).toEqual([]);
       await update('TRIPLESTORE_ENDPOINT', `${service.url}/sparql`, '', writer.url);
       await written(first);
       await writer.stop();

@@ -156,7 +156,7 @@ const AWAY_MS = 60_000;
     await client.send(topics.source, [at('people.csv')]);
     await client.hear((all) => all.length === 1);
     expect((await ask(`${first.url}/restartKafka`)).body).toEqual({ kafka: 'off' });
-    await Promise.all([first, second].map((one) => one.said('taking no messages')));
+    await Promise.all([first, second].map((one) => one.said('unsubscribed from topic')));
     await client.send(topics.source, [at('people.csv'), at('people.csv')]);
     expect((await run(second)).status).toBe(200);
     await Promise.all([first.stop(), second.stop()]);
@@ -183,7 +183,7 @@ const AWAY_MS = 60_000;
       );
     await client.hear((all) => all.length > 5);
     const second = await start('worker');
-    await second.said('messages are taken', ({ partitions }) => partitions === 1);
+    await second.said('consumer joined its group', ({ partitions }) => partitions === 1);
     for (const partition of [0, 1])
       await client.send(
         topics.source,
@@ -193,7 +193,7 @@ const AWAY_MS = 60_000;
     await client.hear((all) => keys(all).size > count);
     group.kill('SIGKILL');
     for (const partition of [0, 1]) await client.send(topics.source, [input(partition * 1000 + 200)], { partition });
-    await second.said('messages are taken', ({ partitions }) => partitions === 2);
+    await second.said('consumer joined its group', ({ partitions }) => partitions === 2);
     await client.hear((all) => keys(all).size === 2 * count + 2);
     await sleep(500);
     expect(keys(client.heard).size).toBe(2 * count + 2);
@@ -224,7 +224,7 @@ const AWAY_MS = 60_000;
       ...new Set(of(topics.success)(client.heard).flatMap((one) => (one.key === key ? [one.value] : []))),
     ];
     const allCame = (): boolean => [...put].every(([key, values]) => came(key).length === values.length);
-    await worker.said('messages are taken');
+    await worker.said('consumer joined its group');
     await runs(3);
     await client.hear(allCame);
 
@@ -250,7 +250,7 @@ const AWAY_MS = 60_000;
     expect(await metric(next, 'rml_outbox_oldest_seconds')).toBeGreaterThan(40);
     // Off and on again while the broker is dead: what tried to connect then must not join the group later.
     expect((await ask(`${api.url}/restartKafka`)).body).toEqual({ kafka: 'off' });
-    await next.said('taking no messages');
+    await next.said('unsubscribed from topic');
     expect((await ask(`${api.url}/restartKafka`)).body).toEqual({ kafka: 'on' });
     while (performance.now() - away < AWAY_MS) await runs(1);
     expect(client.heard.every(({ key }) => [...put.keys()].indexOf(key) < 3)).toBe(true);

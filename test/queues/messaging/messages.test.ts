@@ -148,8 +148,8 @@ describe('a source message', () => {
   test.each([
     ['empty', '', 'request/invalid', /is empty/],
     ['absent', null, 'request/invalid', /is empty/],
-    ['no UTF-8', Buffer.from([0x66, 0xff, 0xfe]), 'request/malformed', /3 bytes that are no UTF-8/],
-    ['half of a JSON object', '{"inputFileURL": "people', 'request/malformed', /begins as JSON does/],
+    ['no UTF-8', Buffer.from([0x66, 0xff, 0xfe]), 'request/malformed', /3 bytes that are not UTF-8/],
+    ['half of a JSON object', '{"inputFileURL": "people', 'request/malformed', /looks like JSON/],
     ['a JSON array', '["file:///people.csv"]', 'request/invalid', /The message is/],
     ['a JSON string', '"file:///people.csv"', 'request/invalid', /The message is/],
     ['a bare word', 'hello', 'request/invalid', /The message is "hello"/],

@@ -227,7 +227,7 @@ function suite(queue: TestQueue): void {
     expect(new Date((await scheduler(one))?.next ?? 0).toISOString()).toContain('T21:30:00');
   }, 60_000);
 
-  test('a tick is skipped, and says so, while the run of an earlier one goes on', async () => {
+  test('a tick is skipped, and says so, while the run of an earlier one is still active', async () => {
     const one = await join_({}, { real: true });
     const real = one.runs as Runs;
     await one.schedule.set(EVERY_SECOND);
