@@ -1,0 +1,9 @@
+/** Kills in mid-write, in every mode and scope; `kill.test.ts` has one of them. */
+import { killSuite } from './kill-suite.ts';
+
+killSuite([
+  ['insert', 200_000, { mode: 'insert' }],
+  ['update of properties', 60_000, { mode: 'update', scope: 'property' }],
+  ['update of subjects', 60_000, { mode: 'update', scope: 'subject' }],
+  ['update of graphs', 60_000, { mode: 'update', scope: 'graph' }],
+]);
