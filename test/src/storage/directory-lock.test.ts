@@ -6,16 +6,16 @@ import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/p
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import { lockDirectory } from '../../../src/storage/local/directory-lock.ts';
 import { closeAfterEach } from '../../support/closing.ts';
 import { built } from '../../support/project-root.ts';
+import { take, testStarters } from './directory-lock-starters.ts';
 
-const STARTER = fileURLToPath(built('test/src/storage/directory-lock-starter.js'));
 const CLAIM = built('src/storage/local/directory-lock.js').href;
 
-const { closes, directory: directoryForTest } = closeAfterEach();
+const close = closeAfterEach();
+const { closes, directory: directoryForTest } = close;
 
 interface Holder {
   readonly child: ChildProcess;
@@ -25,8 +25,8 @@ interface Holder {
 /** A process that claims `directory` and keeps it. Resolves when it has; `command` is what it is started by. */
 async function holder(directory: string, command: readonly string[] = []): Promise<Holder> {
   const script = `
-    const { claimDirectory } = await import(${JSON.stringify(CLAIM)});
-    await claimDirectory(${JSON.stringify(directory)});
+    const { lockDirectory } = await import(${JSON.stringify(CLAIM)});
+    await lockDirectory(${JSON.stringify(directory)});
     console.log('claimed');
     setInterval(() => undefined, 1000);`;
   const [program = '', ...rest] = [...command, process.execPath, '--input-type=module', '-e', script];
@@ -50,39 +50,7 @@ async function holder(directory: string, command: readonly string[] = []): Promi
 const record = (directory: string): Promise<Record<string, unknown>> =>
   readFile(join(directory, 'owner.json'), 'utf8').then((text) => JSON.parse(text));
 
-/** Claims, and lets go at once. */
-async function take(directory: string): Promise<void> {
-  await (await lockDirectory(directory)).release();
-}
-
-describe('fifty starters', () => {
-  test('never have the directory two at a time, and somebody always gets it, whoever is killed with it in hand', async () => {
-    const root = await directoryForTest();
-    const directory = join(root, 'queue');
-    const journal = join(root, 'journal');
-    const until = Date.now() + 100_000;
-    const codes = await Promise.all(
-      Array.from({ length: 50 }, () => {
-        const child = spawn(process.execPath, [STARTER, directory, journal, '4', '0.25', String(until)], {
-          stdio: ['ignore', 'inherit', 'inherit'],
-        });
-        return new Promise((resolve) => child.once('exit', (code, signal) => resolve(signal ?? code)));
-      }),
-    );
-    expect(codes.filter((code) => code !== 0 && code !== 'SIGKILL')).toEqual([]);
-    expect(Date.now()).toBeLessThan(until);
-    const lines = (await readFile(journal, 'utf8')).trim().split('\n');
-    const claims = new Map<string, number>();
-    for (let i = 0; i < lines.length; i += 2) {
-      const [[first, pid = ''], [then, same]] = [lines[i]?.split(' ') ?? [], lines[i + 1]?.split(' ') ?? []] as [string[], string[]];
-      expect([first, same, `line ${i}`]).toEqual(['enter', pid, `line ${i}`]);
-      expect(['leave', 'die']).toContain(then);
-      claims.set(pid, then === 'die' ? 4 : (claims.get(pid) ?? 0) + 1);
-    }
-    expect([...claims.values()]).toEqual(Array(50).fill(4));
-    await take(directory);
-  }, 120_000);
-});
+testStarters(close, 10);
 
 describe('a directory whose owner', () => {
   test('was killed is the next one’s at once, and nothing is left of the dead', async () => {

@@ -1,0 +1,5 @@
+/** As many starters as a fleet that comes back at once; `directory-lock.test.ts` has fewer. */
+import { closeAfterEach } from '../../support/closing.ts';
+import { testStarters } from './directory-lock-starters.ts';
+
+testStarters(closeAfterEach(), 50);
