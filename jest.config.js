@@ -16,7 +16,8 @@ export default {
   transform: {
     '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'es6' } }],
   },
-  testTimeout: 30_000,
+  // Against hanging alone: a test that waits for its turn on a busy machine is not to fail.
+  testTimeout: 120_000,
   // Jest would leave one core to itself. Files wait for servers as often as they compute; beyond four they wait for each other.
   maxWorkers: Math.min(4, Math.max(2, availableParallelism())),
   testSequencer: '<rootDir>/test/support/jest/sequencer.js',

@@ -5,6 +5,6 @@ export default {
   ...fast,
   testMatch: ['<rootDir>/test/**/*.soak.test.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
-  testTimeout: 120_000,
+  testTimeout: 300_000,
   maxWorkers: 1,
 };
