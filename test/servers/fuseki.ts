@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Artifacts, discardJava, endJava, findJars, missingJars, startJava } from './jars.ts';
+import { type Artifacts, discardJava, endJava, findJars, missingJars, pauseJava, startJava } from './jars.ts';
 import { freePort } from './port.ts';
 
 /** One shaded jar holds everything. */
@@ -97,7 +97,7 @@ export async function startFuseki(
       async restart() {
         running = await launch();
       },
-      pause: () => void running.kill('SIGSTOP'),
+      pause: () => pauseJava(running),
       resume: () => void running.kill('SIGCONT'),
       stop: () => discardJava(running, directory),
     };

@@ -1,7 +1,7 @@
 /** Servers that are written in Java: what they need, fetched once for all checkouts, and how their processes begin and end. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -118,6 +118,25 @@ export async function endJava(server: ChildProcess, signal: NodeJS.Signals): Pro
   const late = setTimeout(() => server.kill('SIGKILL'), STOP_LIMIT_MS);
   await ended;
   clearTimeout(late);
+}
+
+/** SIGSTOP, and the process stands still afterwards: on a busy machine its threads would go on for a while. */
+export function pauseJava(server: ChildProcess): void {
+  server.kill('SIGSTOP');
+  const tasks = `/proc/${server.pid}/task`;
+  if (!existsSync(tasks)) return;
+  // The state is the letter after the name, which stands in parentheses.
+  const goesOn = (task: string): boolean => !/\) [tTZX] /.test(readIfThere(join(tasks, task, 'stat')) ?? ') T ');
+  while (readdirSync(tasks).some(goesOn)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+}
+
+/** A thread may have ended meanwhile. */
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
 }
 
 /** Nothing of it is needed any more, so it is not asked to leave in order. */

@@ -5,7 +5,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { discardJava, endJava, findJars, missingJars, startJava } from './jars.ts';
+import { discardJava, endJava, findJars, missingJars, pauseJava, startJava } from './jars.ts';
 import { freePort } from './port.ts';
 
 /** slf4j-simple fits the slf4j-api that the broker brings; without it the broker never says that it has started. */
@@ -114,7 +114,7 @@ export async function startKafka(options: { readonly secured?: boolean } = {}): 
       async restart() {
         running = await launch();
       },
-      pause: () => void running.kill('SIGSTOP'),
+      pause: () => pauseJava(running),
       resume: () => void running.kill('SIGCONT'),
       stop: () => discardJava(running, directory),
     };

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { discardJava, endJava, fetchJars, findInCache, missingJars, startJava } from './jars.ts';
+import { discardJava, endJava, fetchJars, findInCache, missingJars, pauseJava, startJava } from './jars.ts';
 import { freePort } from './port.ts';
 
 /** Neo4j is licensed under GPL 3: a process of the tests, nothing that is linked or shipped. ecj compiles where there is no javac. */
@@ -114,7 +114,7 @@ export async function startNeo4j(options: Neo4jOptions = {}): Promise<Neo4jServe
       async restart(settings = {}) {
         running = await launch(settings);
       },
-      pause: () => void running.kill('SIGSTOP'),
+      pause: () => pauseJava(running),
       resume: () => void running.kill('SIGCONT'),
       stop: () => discardJava(running, directory),
     };
