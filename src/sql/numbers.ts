@@ -1,6 +1,6 @@
-/** Numbers as servers write them → their canonical lexical forms. No digit is lost or added: texts become texts. */
+/** Numbers as servers write them → their canonical lexical forms, as text, so that no digit is lost or added. */
 
-/** What is not canonical yet: a plus, leading zeros, no digit on a side of the point, trailing zeros behind it, minus zero. */
+/** What is not canonical: a plus, leading zeros, no digit on one side of the point, trailing zeros, minus zero. */
 const LONGHAND = /^\+|^-?0\d|^-?\.|\.(?:\d*0)?$|^-0$/;
 
 /** `-12.500` → `-12.5`, `3.00` → `3`, `007` → `7`. @see https://www.w3.org/TR/xmlschema11-2/#decimal */

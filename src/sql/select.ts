@@ -1,4 +1,4 @@
-/** The SQL of scans: a projection of a table, or the pairs of rows of two tables or queries that meet. Pure text. */
+/** The SQL of scans: a projection of a table, or the matching pairs of rows of two tables or queries. Pure text. */
 import type { Table, TableName } from './catalogue/catalogue.ts';
 import { type ColumnNaming, quote } from './catalogue/identifiers.ts';
 import type { Column, Product, SqlSession } from './database.ts';
@@ -8,23 +8,23 @@ export interface Relation {
   readonly session: SqlSession;
   /** For messages: `The table student`. */
   readonly label: string;
-  /** One SELECT; undefined: the table is it. */
+  /** One SELECT; undefined: the relation is the table itself. */
   readonly query: string | undefined;
   readonly table: Table | undefined;
   /** How references name its columns. */
   readonly naming: ColumnNaming;
-  /** Of the query's result or the table, in order. */
+  /** The columns of the query's result or the table, in order. */
   readonly columns: readonly Column[];
 }
 
-/** One side of a join: positions of columns. */
+/** One side of a join: column indexes. */
 export interface Side {
   readonly relation: Relation;
-  /** Ascending, each once: what the pairs show of this side. */
+  /** Ascending and distinct: the columns of this side in the result. */
   readonly read: readonly number[];
-  /** What is compared, in the order of the join's conditions. */
+  /** The columns to compare, in the order of the join's conditions. */
   readonly keys: readonly number[];
-  /** The columns read hold a unique key: rows differ without DISTINCT. */
+  /** The columns contain a unique key: rows are distinct without DISTINCT. */
   readonly distinct: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface Range {
 
 export interface Query {
   readonly sql: string;
-  /** Of its result, in order; their names may differ from those in the SQL. */
+  /** The columns of its result, in order; their names may differ from those in the SQL. */
   readonly columns: readonly Column[];
 }
 
@@ -45,7 +45,10 @@ export const tableName = ({ schema, name }: TableName, product: Product): string
 
 export const allOf = (table: TableName, product: Product): string => `SELECT * FROM ${tableName(table, product)}`;
 
-/** The query as its author wrote it, or the columns `read` of the table. A query is not wrapped: its errors keep their place, and nothing is materialised. */
+/**
+ * The query as its author wrote it, or the columns `read` of the table. A query is not wrapped, so that error positions are kept and
+ * nothing is materialised.
+ */
 export function selectQuery({ session, query, table, columns }: Relation, read: readonly number[], range: Range | undefined): Query {
   if (query !== undefined) return { sql: query, columns };
   const { product } = session;
@@ -69,7 +72,7 @@ const MARK: Column = {
   exact: false,
 };
 
-/** Every `rows`-th value of a key in its order, without the first: an index answers that without the table. */
+/** Every `rows`-th value of a key in key order, without the first: answered from an index alone. */
 export function boundsQuery(table: TableName, column: string, rows: number, product: Product): string {
   const key = quote(column, product);
   const numbered = `SELECT ${key} AS k, ROW_NUMBER() OVER (ORDER BY ${key}) AS n FROM ${tableName(table, product)}`;
@@ -77,8 +80,9 @@ export function boundsQuery(table: TableName, column: string, rows: number, prod
 }
 
 /**
- * The pairs of rows that meet: the child's columns, then the parent's. Each pair comes once where all columns can be told apart
- * (`canBeDistinct`). Each side is reduced to what is wanted of it before the two meet: thousands of equal rows meet as one.
+ * The matching pairs of rows: the child's columns, then the parent's. Each pair comes once if DISTINCT supports all columns
+ * (`canBeDistinct`). Each side is reduced to the needed columns and distinct rows before the join: thousands of equal rows are joined as
+ * one.
  */
 export function joinQuery(child: Side, parent: Side, range: Range | undefined): Query {
   const { sql: left, names: leftNames } = sideQuery(child, 'c', range);
@@ -109,11 +113,11 @@ function sideQuery(side: Side, name: 'c' | 'p', range: Range | undefined): { rea
   return { sql: `(SELECT ${distinct}${[...shown, ...compared].join(', ')} FROM ${from}${where}) AS ${name}`, names };
 }
 
-/** Whether SQL's DISTINCT keeps all rows whose texts differ: it cannot look at every type. */
+/** Whether SQL's DISTINCT keeps all rows with different texts: it does not support every type. */
 export const canBeDistinct = ({ relation, read }: Pick<Side, 'relation' | 'read'>): boolean =>
   read.every((column) => (relation.columns[column] as Column).family !== 'other');
 
-/** A column so that DISTINCT compares its texts, not what a collation makes of them: `a` and `A` are two. */
+/** A column for which DISTINCT compares texts, not collation keys: `a` and `A` are different. */
 function exactText(column: Column, product: Product): string {
   const name = quote(column.name, product);
   if (column.family !== 'text') return name;
@@ -131,8 +135,8 @@ function rangeCondition({ column, from, to }: Range, columns: readonly Column[],
 }
 
 /**
- * A text as SQL, of which comparing makes a value of the column. MySQL compares a number with a text as two floats, and a text with a
- * number, too: `'10' < 9` is not the order of a key of texts. Its quotes depend on its sql_mode; a hexadecimal literal does not.
+ * A text as SQL that is compared as a value of the column. MySQL compares a number with a text as two floats, and a text with a number as
+ * well: `'10' < 9` does not follow the order of a text key. Quoting depends on the sql_mode; a hexadecimal literal does not.
  */
 function literal(text: string, isNumber: boolean, product: Product): string {
   if (product === 'postgresql') return `'${text.replaceAll("'", "''")}'`;

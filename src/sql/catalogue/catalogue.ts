@@ -1,4 +1,4 @@
-/** What a database's own catalogue says about its tables: columns, keys, references. */
+/** The catalogue of a database: its tables with columns, keys and references. */
 import type { SqlSession } from '../database.ts';
 
 export interface TableName {
@@ -8,16 +8,16 @@ export interface TableName {
 }
 
 export interface Table extends TableName {
-  /** Partitioned tables are tables; materialized views and foreign tables, whose rows live elsewhere, are views. */
+  /** Partitioned tables count as tables; materialized views and foreign tables, whose rows are stored elsewhere, count as views. */
   readonly kind: 'table' | 'view';
-  /** In the order of `SELECT *`, without MySQL's invisible ones. */
+  /** In the order of `SELECT *`, without MySQL's invisible columns. */
   readonly columns: readonly { readonly name: string; readonly nullable: boolean }[];
-  /** Column names in the key's order. A PostgreSQL table that others inherit from has no keys: its rows are theirs too, and repeat. */
+  /** Column names in key order. A PostgreSQL table with inheriting tables has no keys: it also shows their rows, which may repeat. */
   readonly primaryKey: readonly string[] | undefined;
-  /** Unique constraints and indexes over whole columns (none that is partial or of an expression), without the primary key. */
+  /** Unique constraints and indexes over whole columns (not partial, not over expressions), without the primary key. */
   readonly uniqueKeys: readonly (readonly string[])[];
   readonly foreignKeys: readonly ForeignKey[];
-  /** The server's estimate; undefined where it has none. */
+  /** The server's estimate; undefined: none. */
   readonly estimatedRows: number | undefined;
 }
 
@@ -27,16 +27,16 @@ export interface ForeignKey {
   /** In the order of `columns`. */
   readonly parentColumns: readonly string[];
   /**
-   * The texts of the columns are those of the row that they reference. Not so under collations that ignore case or trailing spaces (most
-   * of MySQL's), between types that write values in another way, and where the server has never checked the rows.
+   * Whether the texts of the columns equal those of the referenced row. False under collations that ignore case or trailing spaces (most of
+   * MySQL's), between types with different text forms, and if the server has never checked the rows.
    */
   readonly exact: boolean;
 }
 
 /**
- * All tables (no views, no partitions, no tables of the system or of an extension), sorted by schema and name.
+ * All tables (without views, partitions, and tables of the system or of an extension), sorted by schema and name.
  *
- * @param schemas those to look in; left out: the session's own (PostgreSQL's search path, MySQL's database)
+ * @param schemas to search; absent: the session's own (PostgreSQL's search path, MySQL's database)
  */
 export async function readTables(session: SqlSession, schemas: readonly string[] = []): Promise<readonly Table[]> {
   const tables = session.product === 'postgresql' ? await postgresTables(session, schemas) : await mysqlTables(session, schemas);
@@ -45,21 +45,21 @@ export async function readTables(session: SqlSession, schemas: readonly string[]
 }
 
 /**
- * The table or view of a name; undefined where there is none.
+ * The table or view with a name; undefined: there is none.
  *
- * @param parts the identifier's parts, the last one the table: already folded as the product folds it, without quotes
+ * @param parts of the identifier, the last one the table: already folded by the rules of the product, without quotes
  */
 export function readTable(session: SqlSession, parts: readonly string[]): Promise<Table | undefined> {
   return session.product === 'postgresql' ? postgresTable(session, parts) : mysqlTable(session, parts);
 }
 
-/** The schema in which a name without one is looked for first; undefined: the session has none. */
+/** The first schema searched for an unqualified name; undefined: the session has none. */
 export async function defaultSchema(session: SqlSession): Promise<string | undefined> {
   const [row] = await session.query(`SELECT ${session.product === 'postgresql' ? 'current_schema()' : 'DATABASE()'} AS name`);
   return row?.name ?? undefined;
 }
 
-/** `pg_class c` joined with `pg_namespace n`. Relations owned by an extension (deptype e) hold its data, not the user's. */
+/** `pg_class c` joined with `pg_namespace n`. Relations owned by an extension (deptype e) contain its data, not the user's. */
 async function postgresTables(session: SqlSession, schemas: readonly string[]): Promise<readonly Table[]> {
   const given = schemas.length > 0;
   const rows = await session.query(
@@ -77,7 +77,7 @@ async function postgresTable(session: SqlSession, parts: readonly string[]): Pro
   return row === undefined ? undefined : postgresRow(row);
 }
 
-/** Types that write equal values as equal texts; numeric only with a scale, and text only under collations that compare bytes. */
+/** Types whose equal values have equal texts; numeric only with a scale, and text only under collations that compare bytes. */
 const POSTGRES_EXACT = '{int2,int4,int8,oid,bool,uuid,date,time,timestamp,timestamptz,bytea,text,varchar,bpchar,numeric}';
 
 const postgresSelect = (condition: string): string => `
@@ -162,13 +162,13 @@ async function mysqlTable(session: SqlSession, parts: readonly string[]): Promis
   return found.find((table) => table.name === name) ?? found[0];
 }
 
-/** What `TABLE_TYPE` is called for tables that hold rows; sequences and system views are neither table nor view. */
+/** The `TABLE_TYPE` of relations with rows; sequences and system views are neither tables nor views. */
 const MYSQL_KINDS: Readonly<Record<string, Table['kind']>> = { 'BASE TABLE': 'table', 'SYSTEM VERSIONED': 'table', VIEW: 'view' };
 
-/** Collations under which only equal bytes are equal. `utf8mb4_bin` is none of them: it ignores trailing spaces. */
+/** Collations under which only equal bytes are equal. `utf8mb4_bin` is not one of them: it ignores trailing spaces. */
 const MYSQL_EXACT = /^binary$|_nopad_bin$|_0900_bin$/;
 
-/** The tables and views of a schema, or the one of a name. */
+/** The tables and views of a schema, or the one with a name. */
 async function mysqlRead(session: SqlSession, schema: string, name: string | undefined): Promise<readonly Table[]> {
   const where = `WHERE TABLE_SCHEMA = ?${name === undefined ? '' : ' AND TABLE_NAME = ?'}`;
   const parameters = name === undefined ? [schema] : [schema, name];
@@ -215,7 +215,7 @@ async function mysqlRead(session: SqlSession, schema: string, name: string | und
   });
 }
 
-/** A part without column is an expression; one with a prefix length is not the whole column. */
+/** An index part without column is an expression; one with a prefix length is not the whole column. */
 function mysqlKeys(rows: readonly Row[]): readonly Key[] {
   return [...groupBy(rows, 'idx')].flatMap(([index, parts]) =>
     parts.every(({ col, prefix }) => col !== null && prefix === null)
@@ -226,7 +226,7 @@ function mysqlKeys(rows: readonly Row[]): readonly Key[] {
 
 type ColumnsOf = (schema: string, table: string) => readonly Row[];
 
-/** The columns of referenced tables; those that `columns` does not have are read, which is rare: of another schema, or of one table alone. */
+/** The columns of referenced tables. Those missing in `columns` are queried, which is rare: for another schema, or for a single table. */
 async function mysqlParents(
   session: SqlSession,
   schema: string,
@@ -260,7 +260,7 @@ function mysqlForeignKeys(columns: readonly Row[], rows: readonly Row[], columns
   });
 }
 
-/** A constraint keeps a column's name in the case in which its author wrote it. */
+/** A constraint keeps a column's name in the spelling of its author. */
 const namedColumn = (columns: readonly Row[], name: string | null | undefined): Row | undefined =>
   columns.find(({ col }) => col === name) ?? columns.find(({ col }) => col?.toLowerCase() === name?.toLowerCase());
 

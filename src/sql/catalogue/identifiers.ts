@@ -1,26 +1,26 @@
-/** SQL identifiers: how each product writes, folds and matches them. */
+/** SQL identifiers: how each product quotes, folds and matches them. */
 import { excerpt, Fault } from '../../core/fault.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import type { Column, Product } from '../database.ts';
 
-/** Bytes of a name that PostgreSQL keeps; it cuts longer ones off, also between quotes. */
+/** Maximum bytes of a name in PostgreSQL; it truncates longer ones, also between quotes. */
 const POSTGRES_NAME_BYTES = 63;
-/** The column names that a message lists where none is near. */
+/** Maximum number of column names that a message lists if none is similar. */
 const LISTED = 10;
 
 /** How references name columns, see `findColumn`. */
 export type ColumnNaming = 'identifiers' | 'labels' | 'either';
 
-/** A name as the server keeps it. */
+/** A name as the server stores it. */
 interface Identifier {
   readonly name: string;
   readonly quoted: boolean;
 }
 
 /**
- * `"Name"` or `` `Name` ``, with the quotes inside doubled.
+ * `"Name"` or `` `Name` ``, with quotes inside doubled.
  *
- * @throws Fault mapping/invalid — an empty name, or one with a NUL, which no product has and which would end the SQL text early
+ * @throws Fault mapping/invalid — an empty name, or one with a NUL, which no product allows and which would end the SQL text early
  */
 export function quote(name: string, product: Product): string {
   if (name === '' || name.includes('\0')) throw new Fault('mapping/invalid', `${excerpt(name)} cannot be the name of a table or column`);
@@ -29,8 +29,8 @@ export function quote(name: string, product: Product): string {
 }
 
 /**
- * The parts of a table's identifier as the mapping writes it (`student`, `"Student"`, `"my schema".student`, `` `a`.b ``), quotes taken
- * off and unquoted ones folded as the product does (PostgreSQL to lower case, MySQL not at all). The last part is the table.
+ * The parts of a table identifier as the mapping writes it (`student`, `"Student"`, `"my schema".student`, `` `a`.b ``), without quotes;
+ * unquoted parts are folded by the rules of the product (PostgreSQL to lower case, MySQL not at all). The last part is the table.
  *
  * Double quotes are accepted for every product, backticks for MySQL and MariaDB.
  *
@@ -49,9 +49,9 @@ export function parseTableName(text: string, product: Product): readonly string[
 }
 
 /**
- * The names of a list such as PostgreSQL's search path: `public, "My Schema"`. undefined: it is not such a list.
+ * The names of a list such as PostgreSQL's search path: `public, "My Schema"`. undefined: not such a list.
  *
- * `$user`, with or without quotes, is kept: PostgreSQL puts the user's name there.
+ * `$user`, with or without quotes, is kept: PostgreSQL replaces it by the user's name.
  */
 export function parseNameList(text: string, product: Product): readonly string[] | undefined {
   const part = /\s*("(?:[^"]|"")*"|[^\s",]+)\s*(,|$)/y;
@@ -66,11 +66,11 @@ export function parseNameList(text: string, product: Product): readonly string[]
 }
 
 /**
- * The position of the column that a reference means; -1: none.
+ * The index of the column that a reference means; -1: none.
  *
- * `identifiers`: R2RML's rules. Quoted: exactly that name (MySQL's columns have no case). Unquoted: folded first. What is no identifier
- * (`Country Code`) is compared as it stands. `labels`: exactly that name, quotes and all, else the only one that differs in
- * case alone. `either`, for the columns of an R2RML view: an identifier, else the label that its author has written.
+ * `identifiers`: the rules of R2RML. Quoted: exactly that name (in MySQL, column names ignore case). Unquoted: folded first. A text that is
+ * not an identifier (`Country Code`) is compared as it is. `labels`: exactly that name including quotes, else the only one that differs in
+ * case. `either`, for the columns of an R2RML view: an identifier, else the label that its author has written.
  *
  * @throws Fault mapping/reference — several columns have that name
  */
@@ -92,7 +92,7 @@ export function findColumn(columns: readonly Pick<Column, 'name'>[], reference: 
   );
 }
 
-/** For a message about a reference that no column matches: what to write instead, as one sentence without its full stop. */
+/** The hint for a reference that matches no column: what to write instead, as one sentence without full stop. */
 export function suggestColumns(columns: readonly Pick<Column, 'name'>[], reference: string, how: ColumnNaming, product: Product): string {
   if (columns.length === 0) return 'There are no columns';
   const identifier = singleIdentifier(reference, product);
@@ -130,13 +130,13 @@ function singleIdentifier(text: string, product: Product): Identifier | undefine
   return parts?.length === 1 ? parts[0] : undefined;
 }
 
-/** Letters beyond ASCII are letters of every product. MySQL lets a name begin with a digit, but not be digits alone. */
+/** Non-ASCII letters are letters in every product. In MySQL a name may begin with a digit, but not consist of digits alone. */
 const UNQUOTED = {
   postgresql: /^[A-Za-z_\u0080-\u{10ffff}][\w$\u0080-\u{10ffff}]*$/u,
   mysql: /^(?!\d+$)[\w$\u0080-\uffff]+$/u,
 } as const;
 
-/** The parts of a dotted name; undefined: not a name. White space around parts does not count. */
+/** The parts of a dotted name; undefined: not a name. White space around parts is ignored. */
 function readIdentifiers(text: string, product: Product): readonly Identifier[] | undefined {
   const part =
     product === 'postgresql' ? /\s*("(?:[^"]|"")*"|[^\s."]+)\s*(\.|$)/y : /\s*("(?:[^"]|"")*"|`(?:[^`]|``)*`|[^\s."`]+)\s*(\.|$)/y;
@@ -159,7 +159,7 @@ function readIdentifier(text: string, product: Product): Identifier | undefined 
   return { name: product === 'postgresql' ? foldPostgres(name, quoted) : name, quoted };
 }
 
-/** As a server with UTF-8 does: only ASCII letters lose their case. */
+/** As a server with UTF-8 does: only ASCII letters are folded. */
 function foldPostgres(name: string, quoted: boolean): string {
   const folded = quoted ? name : name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
   const bytes = Buffer.from(folded);

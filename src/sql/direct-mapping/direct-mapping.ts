@@ -1,10 +1,10 @@
 /**
  * The W3C Direct Mapping of tables, as an R2RML document that makes the same graph.
  *
- * - A row of a table with a primary key is `<Table/key=value;key2=value2>`; of any other table a blank node, one for each row.
- * - The class is `<Table>`, a column's property `<Table#column>`, a foreign key's `<Table#ref-column;column2>`.
- * - Tables of one schema have no further name, as in the standard, which knows no schemas; IRIs of tables of the others begin with
- *   `schema/`. So a second schema changes nothing of what the first one gave.
+ * - A row of a table with a primary key is `<Table/key=value;key2=value2>`; a row of any other table is a blank node.
+ * - The class is `<Table>`, the property of a column `<Table#column>`, that of a foreign key `<Table#ref-column;column2>`.
+ * - Names of tables in the first schema are not qualified, as in the standard, which has no schemas; IRIs of tables in other schemas begin
+ * with `schema/`. So adding a second schema does not change the graph of the first one.
  *
  * @see https://www.w3.org/TR/rdb-direct-mapping/
  */
@@ -16,9 +16,9 @@ import { parseTableName, quote } from '../catalogue/identifiers.ts';
 import type { Product, SqlSession } from '../database.ts';
 
 export interface DirectMappingRequest {
-  /** Absolute. Relative IRIs are resolved against it: what follows its last `/` is dropped. */
+  /** Absolute. Relative IRIs are resolved against it: the part after its last `/` is dropped. */
   readonly base: string;
-  /** Empty: the session's own. The tables of the first one have IRIs without schema. */
+  /** Empty: those of the session. The tables of the first schema have IRIs without schema. */
   readonly schemas: readonly string[];
   /** Tables and views by name, with or without schema; empty: all tables. */
   readonly tables: readonly string[];
@@ -53,7 +53,7 @@ export async function readDirectMapping(session: SqlSession, request: DirectMapp
 const nothing = ({ address }: SqlSession, reason: string): Fault =>
   new Fault('request/invalid', `${address.name} ${reason}`, { hint: 'Name the schemas to map (MySQL: databases)' });
 
-/** A name as the catalogue has it, else as an SQL identifier. */
+/** A name as in the catalogue, else as an SQL identifier. */
 async function tableOf(session: SqlSession, name: string, all: readonly Table[]): Promise<Table> {
   const found =
     all.find((table) => table.name === name) ??
@@ -69,22 +69,22 @@ async function tableOf(session: SqlSession, name: string, all: readonly Table[])
 }
 
 export interface DirectMappingOptions {
-  /** Absolute. Relative IRIs are resolved against it: what follows its last `/` is dropped. */
+  /** Absolute. Relative IRIs are resolved against it: the part after its last `/` is dropped. */
   readonly base: string;
   readonly product: Product;
   /** For the document's first line: `DatabaseAddress.name`. */
   readonly database: string;
-  /** The schema whose tables SQL finds under their bare names. */
+  /** The schema in which SQL finds unqualified table names. */
   readonly defaultSchema: string | undefined;
   /** The schema whose IRIs have no `schema/`. */
   readonly plainSchema: string | undefined;
 }
 
 /**
- * The document, in Turtle. Its IRIs are absolute or relative to a base that it declares: it means the same under any other base.
+ * The document, in Turtle. Its IRIs are absolute, or relative to a base that it declares: it means the same under any other base.
  *
- * @param tables those that are mapped, in this order
- * @param parents further tables that foreign keys of them reference; their rows are named, and nothing else is said about them
+ * @param tables to map, in this order
+ * @param parents further tables that foreign keys reference; their rows are named but not described
  */
 export function directMapping(tables: readonly Table[], parents: readonly Table[], options: DirectMappingOptions): string {
   const names = namesOf(options);
@@ -118,7 +118,7 @@ function namesOf({ base, plainSchema }: DirectMappingOptions): Names {
   };
 }
 
-/** What a relative path is put behind. */
+/** The prefix of relative paths. */
 function directoryOf(base: string): string {
   const [, start, path] = /^([^:/?#]+:(?:\/\/[^/?#]*)?)([^?#]*)/.exec(base) ?? [undefined, base, ''];
   const directory = (path as string).replace(/[^/]*$/, '');
@@ -129,11 +129,11 @@ const encode = (name: string): string => fromBytes(encodeIriPart(toBytes(name)))
 const encodeAll = (columns: readonly string[]): string => columns.map(encode).join(';');
 
 /**
- * What a row is called.
+ * The identity of a row.
  *
- * `columns`: its values in these columns; a blank node unless they are the primary key. Of several columns only a primary key is used:
- * values in a blank node's template are not encoded, so that those of two rows could run into each other.
- * `row`: a number of the row, which a view adds to the table as a column of that name.
+ * `columns`: its values in these columns; a blank node unless they are the primary key. Several columns are used only for a primary key:
+ * values in the template of a blank node are not encoded, so two rows could get the same label. `row`: a row number, which a view adds to
+ * the table as a column of that name.
  */
 type Identity =
   | { readonly kind: 'columns'; readonly columns: readonly string[]; readonly termType: 'IRI' | 'BlankNode' }
@@ -194,7 +194,7 @@ function identityComment(identity: Identity): string {
   return identity.termType === 'IRI' ? `primary key ${columns}.` : `no primary key, a blank node for each ${columns}.`;
 }
 
-/** `rr:template`, and the term type where that is not the default: the name of a row of `table`, made of columns in the order of its identity's. */
+/** `rr:template`, and the term type unless it is the default: the name of a row of `table`, made of columns in the order of its identity. */
 function termMap(table: TableName, identity: Identity, columns: readonly string[], names: Names): string {
   const keys = identityColumns(identity).map((key, i) => `${encode(key)}={${escapeReference(reference(columns[i] as string))}}`);
   const template = `rr:template ${string(`${names.base}${names.path(table)}/${keys.join(';')}`)}`;
@@ -203,7 +203,7 @@ function termMap(table: TableName, identity: Identity, columns: readonly string[
 
 const identityColumns = (identity: Identity): readonly string[] => (identity.kind === 'row' ? [identity.label] : identity.columns);
 
-/** The child's columns that hold the parent's identity, in the identity's order; undefined: the foreign key is to other columns. */
+/** The child's columns with the parent's identity, in the order of the identity; undefined: the foreign key references other columns. */
 function childColumns(identity: readonly string[], { columns, parentColumns }: ForeignKey): readonly string[] | undefined {
   if (identity.length !== parentColumns.length) return undefined;
   const found = identity.map((column) => columns[parentColumns.indexOf(column)]);
@@ -215,7 +215,7 @@ function logicalTable(table: Table, identity: Identity, options: DirectMappingOp
   return `rr:tableName ${string(partsOf(table, options).map(reference).join('.'))}`;
 }
 
-/** Without its schema where the session finds it so: the document then serves a copy of the database too. */
+/** Without schema if the session finds it so: the document then also works for a copy of the database. */
 const partsOf = ({ schema, name }: TableName, { defaultSchema }: DirectMappingOptions): readonly string[] =>
   schema === defaultSchema ? [name] : [schema, name];
 
@@ -225,8 +225,8 @@ const sqlName = (table: TableName, options: DirectMappingOptions): string =>
     .join('.');
 
 /**
- * Foreign keys that the child's own columns cannot answer: the join is in SQL, because there `=` is what the foreign key means,
- * also under a collation for which two texts are equal that RDF would call different.
+ * For foreign keys that the child's own columns cannot resolve. The join is made in SQL, because `=` there has the meaning of the foreign
+ * key, even under a collation for which two texts are equal that RDF distinguishes.
  */
 function joinedTriplesMap(
   id: string,
@@ -257,11 +257,11 @@ ${id}
 }
 
 /**
- * A table with a number of each row in front, the same number in every query of one transaction.
+ * A table with a row number in front, the same in every query of one transaction.
  *
- * PostgreSQL: where the row lies, which needs no sorting; with the part of the table it lies in, as a table can have several. MySQL and
- * views: its place in an order of all of its values, in MySQL of their digest, because it sorts by the first 1024 bytes and ignores case;
- * one digest of the row, because the memory of sorting grows with the key. Rows that are equal in all values are interchangeable.
+ * PostgreSQL: the physical position of the row, which needs no sorting, together with the partition. MySQL and views: the rank in an order
+ * of all values; in MySQL of their digest, because it sorts only by the first 1024 bytes and ignores case; one digest per row, because the
+ * memory of sorting grows with the key. Rows that are equal in all values are interchangeable.
  */
 function numbered(table: Table, label: string, options: DirectMappingOptions): string {
   const name = quote(label, options.product);
@@ -279,7 +279,7 @@ const reference = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 const escapeReference = (text: string): string => text.replace(/[\\{}]/g, '\\$&');
 
-/** In Turtle. Identifiers bring quotation marks, so strings stand in apostrophes. */
+/** In Turtle. Identifiers contain quotation marks, so strings are delimited by apostrophes. */
 const string = (text: string): string => `'${text.replace(/[\\']/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r')}'`;
 
 const longString = (text: string): string => `"""${text.replaceAll('\\', '\\\\').replaceAll('"""', '\\"\\"\\"').replace(/"$/, '\\"')}"""`;
@@ -289,7 +289,7 @@ function distinctKeys(keys: readonly ForeignKey[]): readonly ForeignKey[] {
   return [...new Map(keys.map((key) => [JSON.stringify([key.columns, key.parent, key.parentColumns]), key])).values()];
 }
 
-/** By exact name, else by one that differs in case alone: MySQL keeps the name in a foreign key as its author wrote it. */
+/** By exact name, else by one that differs in case: MySQL stores the name in a foreign key in the spelling of its author. */
 function finder(tables: readonly Table[]): Find {
   const exact = new Map(tables.map((table) => [keyOf(table), table]));
   const folded = new Map(tables.map((table) => [keyOf(table).toLowerCase(), table]));

@@ -1,11 +1,11 @@
 /**
- * JDBC URLs: the way in which users name databases.
+ * JDBC URLs: how users address databases.
  *
- *     jdbc:postgresql://host:port,host:port/database?name=value   jdbc:postgresql:database   jdbc:postgresql:/
- *     jdbc:mysql://user:password@host:port/database?name=value    jdbc:mariadb://address=(host=h)(port=3306)/database
+ * jdbc:postgresql://host:port,host:port/database?name=value   jdbc:postgresql:database   jdbc:postgresql:/
+ * jdbc:mysql://user:password@host:port/database?name=value    jdbc:mariadb://address=(host=h)(port=3306)/database
  *
- * The kinds that MySQL's and MariaDB's drivers put behind the scheme (`sequential:`, `failover:`, `loadbalance:`, `replication:`) are
- * read as what they come to for one connection that only reads: hosts that are tried in order.
+ * The connection modes of the MySQL and MariaDB drivers (`sequential:`, `failover:`, `loadbalance:`, `replication:`) are read as what they
+ * mean for one read-only connection: hosts that are tried in order.
  */
 import { excerpt, Fault } from '../../core/fault.ts';
 import { didYouMean } from '../../core/nearest.ts';
@@ -19,16 +19,16 @@ export interface JdbcRequest {
   readonly driver?: string | undefined;
   readonly user?: string | undefined;
   readonly password?: string | undefined;
-  /** Further parameters, as if they stood in the URL, but not percent-encoded. They win over those of the URL. */
+  /** Further parameters, as in the URL but not percent-encoded. They override those of the URL. */
   readonly parameters?: readonly (readonly [key: string, value: string])[];
-  /** false: it comes from somebody who may not name files of this machine, and parameters that do are refused. Default: true. */
+  /** false: it comes from somebody who may not read files of this machine, and parameters that name files are refused. Default: true. */
   readonly trusted?: boolean;
 }
 
 interface ProductRow {
   readonly protocol: Protocol;
   readonly port: number;
-  /** Kinds of connections that may stand behind the scheme. */
+  /** Connection modes that may follow the scheme. */
   readonly kinds: readonly string[];
   readonly example: string;
 }
@@ -41,7 +41,7 @@ const PRODUCTS: Readonly<Record<Product, ProductRow>> = {
   mariadb: { protocol: 'mysql', port: 3306, kinds: KINDS, example: 'jdbc:mariadb://host:3306/database' },
 };
 
-/** Products and driver classes that clients send. */
+/** Names of products and driver classes in requests. */
 const DRIVERS: Readonly<Record<string, Protocol>> = {
   postgresql: 'postgresql',
   mysql: 'mysql',
@@ -56,7 +56,7 @@ const EXPECTED = `Expected is ${Object.values(PRODUCTS)
   .map(({ example }) => example)
   .join(' or ')}`;
 
-/** Where the URL ends without a host. */
+/** The address if the URL has no host. */
 const LOCAL = 'localhost';
 
 interface Login {
@@ -71,12 +71,12 @@ interface Location {
 }
 
 /**
- * What a JDBC URL says. User and password of the request win over those of the URL.
+ * Parses a JDBC URL. User and password of the request override those of the URL.
  *
- * PostgreSQL's database is the user's name where the URL names none. No message shows what may be a password.
+ * PostgreSQL's default database is the user's name. Messages never show what may be a password.
  *
- * @throws Fault database/driver — a scheme or driver class without a driver here, and the text lists those that have one;
- * request/invalid — not a JDBC URL, a driver that contradicts the scheme, a parameter that is not allowed (with the near ones) or has a wrong value
+ * @throws Fault database/driver — an unsupported scheme or driver class, with a list of the supported ones; request/invalid — not a JDBC
+ * URL, a driver that contradicts the scheme, an unknown parameter (with similar ones) or one with an invalid value
  */
 export function parseJdbcUrl(request: JdbcRequest): DatabaseAddress {
   const { product, rest } = readScheme(request.url.trim());
@@ -132,7 +132,7 @@ function isProduct(scheme: string): scheme is Product {
   return Object.hasOwn(PRODUCTS, scheme);
 }
 
-/** MySQL's and MariaDB's drivers may stand for each other: their protocol is one. */
+/** The MySQL and MariaDB drivers are interchangeable: they use one protocol. */
 function checkDriver(driver: string | undefined, product: Product): void {
   const wanted = driver?.trim();
   if (wanted === undefined || wanted === '') return;
@@ -151,14 +151,14 @@ function checkDriver(driver: string | undefined, product: Product): void {
 }
 
 /**
- * `//hosts/database`, or without `//` the database alone, as PostgreSQL's driver has it.
+ * `//hosts/database`, or without `//` the database alone, as PostgreSQL's driver allows.
  *
- * @param url with the parameters, to see whether a password may be in it
+ * @param url with the parameters, to check whether it may contain a password
  */
 function readLocation(text: string, product: Product, url: string): Location {
   const { example, protocol } = PRODUCTS[product];
   const malformed = (what: string): Fault =>
-    // An @ or ( may mean a password, also one with characters that had to be encoded: then nothing of the URL is shown.
+    // An @ or ( may belong to a password, even one with characters that should be encoded: then no part of the URL is shown.
     /[@(]/.test(url)
       ? new Fault('request/invalid', `The JDBC URL is not well-formed: ${what}`, {
           hint: 'In user names, passwords and databases the characters @ : / ? # % are written %40 %3A %2F %3F %23 %25',
@@ -190,7 +190,7 @@ function readDatabase(text: string, malformed: Malformed): string | undefined {
   return decode(text) ?? fail(malformed('the database is not percent-encoded UTF-8'));
 }
 
-/** At the commas that stand outside of brackets; `[a,b]` and `user@[a,b]` are lists as well, `[::1]` is not. */
+/** Splits at commas outside of brackets; `[a,b]` and `user@[a,b]` are lists as well, `[::1]` is not. */
 function splitHosts(authority: string): string[] {
   const list = /^([^@[\]]*@)?\[([^[\]]*,[^[\]]*)\]$/.exec(authority);
   if (list !== null) return splitHosts(list[2] as string).map((host) => (list[1] ?? '') + host);
@@ -235,7 +235,7 @@ function readLogin(text: string | undefined, malformed: Malformed): Login {
   return { user: part(colon === -1 ? text : text.slice(0, colon)), password: colon === -1 ? undefined : part(text.slice(colon + 1)) };
 }
 
-/** The keys of MySQL's long form that say where; `priority` and `type` only order the hosts, which their place does as well. */
+/** The keys of MySQL's long form that give the location; `priority` and `type` only order the hosts, which their position does as well. */
 function readAddress(text: string, outer: Login, usualPort: number, malformed: Malformed): Place {
   const values = new Map<string, string>();
   for (const [, pair] of text.matchAll(/[(,]([^(),]*)/g)) {
@@ -267,7 +267,7 @@ function readPort(text: string | undefined, usual: number, malformed: Malformed)
   return port > 0 && port < 65536 ? port : fail(malformed('the port is not a number from 1 to 65535'));
 }
 
-/** Parameters with a place in the address, and those for the driver. */
+/** Parameters that become fields of the address, and those for the driver. */
 interface Parameters {
   readonly values: ReadonlyMap<string, string>;
   readonly session: Readonly<Record<string, string>>;
@@ -305,7 +305,7 @@ function postgresTls(values: ReadonlyMap<string, string>): TlsOptions {
   return { mode, caFile: values.get('sslrootcert'), certificateFile, keyFile };
 }
 
-/** Where there is no sslMode, what the older parameters come to: MariaDB's driver checks certificates unless told otherwise, MySQL's does not. */
+/** Without sslMode, the meaning of the older parameters: MariaDB's driver checks certificates by default, MySQL's does not. */
 function mysqlTls(values: ReadonlyMap<string, string>, product: Product): TlsOptions {
   const is = (name: string): boolean => values.get(name) === 'true';
   const older = (): TlsOptions['mode'] => {

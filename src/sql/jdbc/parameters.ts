@@ -1,4 +1,4 @@
-/** The parameters of JDBC URLs that are accepted, one row each. What has no row is refused: it could change a result or open a file. */
+/** The accepted parameters of JDBC URLs, one row each. Any other parameter is refused: it could change a result or open a file. */
 import { excerpt, Fault } from '../../core/fault.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import { parseNameList } from '../catalogue/identifiers.ts';
@@ -9,18 +9,18 @@ export type Protocol = 'postgresql' | 'mysql';
 export type ParameterRow =
   | {
       /**
-       * `address`: becomes a field of the address. `session`: handed to the driver in `parameters`.
-       * `none`: accepted because people have it in their URLs; it cannot change a result here.
+       * `address`: becomes a field of the address. `session`: passed to the driver in `parameters`. `none`: accepted because it is common
+       * in URLs, but without effect on results here.
        */
       readonly effect: 'address' | 'session' | 'none';
       readonly values: Values;
       readonly does: string;
-      /** Names a file of this machine: refused when a stranger gives it. */
+      /** Names a file of this machine: refused in untrusted requests. */
       readonly file?: true;
     }
   | { readonly effect: 'refused'; readonly does: string };
 
-/** A record: the accepted values, whatever their case, and what each means. */
+/** A record: the accepted values, ignoring case, and their meanings. */
 type Values =
   | 'text'
   | 'boolean'
@@ -44,7 +44,7 @@ const refused = (does: string): ParameterRow => ({ effect: 'refused', does });
 const harmless = (values: Values, ...names: readonly string[]): Rows =>
   Object.fromEntries(names.map((name) => [name, { effect: 'none', values, does: 'nothing here' }]));
 
-/** `allow` would try without TLS first; here it is `prefer`. */
+/** `allow` would try without TLS first; here it means `prefer`. */
 const POSTGRES_SSL_MODES = { ...oneOf('disable', 'prefer', 'require', 'verify-ca', 'verify-full'), allow: 'prefer' };
 
 const MYSQL_SSL_MODES = {
@@ -146,10 +146,10 @@ export const JDBC_PARAMETERS: Readonly<Record<Protocol, Rows>> = {
   },
 };
 
-/** What PostgreSQL's `options` may set: nothing that would change how values are written. */
+/** The settings allowed in PostgreSQL's `options`: nothing that changes how values are written. */
 const POSTGRES_SETTINGS: readonly string[] = ['search_path', 'statement_timeout', 'lock_timeout', 'TimeZone', 'role', 'work_mem'];
 
-/** What `sessionVariables` may set: nothing that would change the encoding. */
+/** The variables allowed in `sessionVariables`: nothing that changes the encoding. */
 const MYSQL_SETTINGS: readonly string[] = [
   'sql_mode',
   'time_zone',
@@ -164,7 +164,7 @@ const MYSQL_SETTINGS: readonly string[] = [
   'collation_connection',
 ];
 
-/** A parameter that is allowed: its name and value as the table spells them. */
+/** An accepted parameter, with name and value in the table's spelling. */
 export interface CheckedParameter {
   readonly name: string;
   readonly value: string;
@@ -172,11 +172,11 @@ export interface CheckedParameter {
 }
 
 /**
- * A parameter by the table; its name may be written in another case, as MariaDB's driver allows.
+ * Checks a parameter against the table; the case of its name is ignored, as in MariaDB's driver.
  *
- * @param trusted false: it comes from somebody who may not name files of this machine
- * @param afterPassword it stands behind the password in the URL: an unknown one may be the rest of a password with an `&`, and is not shown
- * @throws Fault request/invalid — not in the table, or with another value
+ * @param trusted false: it comes from somebody who may not read files of this machine
+ * @param afterPassword it follows the password in the URL: an unknown one may be the rest of a password with an `&`, and is not shown
+ * @throws Fault request/invalid — not in the table, or with an invalid value
  */
 export function checkParameter(
   protocol: Protocol,
@@ -248,7 +248,7 @@ function checkValue(values: Values, value: string): Checked {
   }
 }
 
-/** `GMT+8`, as Java writes it, is `+08:00` for the servers. */
+/** `GMT+8`, the Java form, is `+08:00` for the servers. */
 function checkZone(value: string): Checked {
   const [, sign, hours, minutes] = /^(?:GMT|UTC|)([+-])(\d{1,2})(?::?(\d{2}))?$/i.exec(value) ?? [];
   if (hours !== undefined) return { value: `${sign}${hours.padStart(2, '0')}:${minutes ?? '00'}` };
@@ -262,7 +262,7 @@ function checkFile(value: string): Checked {
   return path === undefined ? { expected } : { value: path };
 }
 
-/** `-c name=value`, `-cname=value` or `--name=value`, white space between; inside of a value a backslash stands before it. */
+/** `-c name=value`, `-cname=value` or `--name=value`, separated by white space; within a value white space is escaped by a backslash. */
 function checkOptions(value: string): Checked {
   const expected = (more: string): Checked => ({ expected: `-c name=value with a name of ${POSTGRES_SETTINGS.join(', ')}${more}` });
   const words = value.match(/(?:[^\s\\]|\\.)+/g) ?? [];
@@ -278,7 +278,7 @@ function checkOptions(value: string): Checked {
   return /\\$/.test(value.replace(/\\\\/g, '')) ? expected('; it ends with a backslash') : { value: settings.join(' ') };
 }
 
-/** `name=value` with commas or semicolons between; given on as SQL that can stand behind SET. */
+/** `name=value` separated by commas or semicolons; returned as SQL that can follow SET. */
 function checkVariables(value: string): Checked {
   const expected = (more: string): Checked => ({
     expected: `name=value with commas between, a value being a number, a word or text in single quotes, and a name of ${MYSQL_SETTINGS.join(', ')}${more}`,

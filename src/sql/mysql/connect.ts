@@ -1,4 +1,4 @@
-/** The way to a server of MySQL or MariaDB: hosts, TLS, login. */
+/** Connects to a MySQL or MariaDB server: hosts, TLS, login. */
 import { isIP } from 'node:net';
 import { type ConnectionOptions, createConnection, type SslOptions } from 'mysql2';
 import { Fault } from '../../core/fault.ts';
@@ -7,17 +7,17 @@ import { readPem } from '../jdbc/pem.ts';
 import { faultOf, isAnswer, type MysqlError, unreachableReason } from './faults.ts';
 import type { Socketed } from './rows.ts';
 
-/** No files from here, no second statement, no second result, and the server's own grammar. */
+/** No local files, no multiple statements or results, and the server's own grammar. */
 const FLAGS = ['-LOCAL_FILES', '-MULTI_RESULTS', '-IGNORE_SPACE', '-ODBC'];
 
-/** An open connection, and the way to open another one to the same server. */
+/** An open connection, and a function that opens another one to the same server. */
 export interface Connected {
   readonly connection: Socketed;
   /** For a second connection; throws mysql2's errors. */
   another(timeoutMs: number): Promise<Socketed>;
 }
 
-/** Tries the hosts in their order. @throws Fault as `OpenSession` says */
+/** Tries the hosts in order. @throws Fault those of `OpenSession` */
 export async function connect(
   address: DatabaseAddress,
   { signal, connectSeconds }: Pick<SessionOptions, 'signal' | 'connectSeconds'>,
@@ -87,7 +87,7 @@ function login(options: ConnectionOptions, timeoutMs: number, signal: AbortSigna
       connection.stream.destroy();
       reject(error);
     };
-    // Stays: an error that comes later must find a listener.
+    // Stays registered: a later error must find a listener.
     connection.on('error', fail);
     connection.connect((error) => {
       if (error !== null) return fail(error);

@@ -1,4 +1,4 @@
-/** Errors of MySQL and MariaDB and of the way to them, in our words. */
+/** Maps errors of MySQL, MariaDB and connections to faults. */
 import { Fault, type FaultCode } from '../../core/fault.ts';
 import type { DatabaseAddress } from '../database.ts';
 
@@ -8,7 +8,7 @@ export interface MysqlError extends Error {
   readonly errno?: number;
 }
 
-/** By the server's numbers. @see https://mariadb.com/kb/en/mariadb-error-code-reference/ */
+/** By the server's error number. @see https://mariadb.com/kb/en/mariadb-error-code-reference/ */
 const CODES: Readonly<Record<number, FaultCode>> = {
   1045: 'database/credentials',
   1698: 'database/credentials',
@@ -47,12 +47,12 @@ const HINTS: Readonly<Record<number, string>> = {
 
 export interface Context {
   readonly address: DatabaseAddress;
-  /** The statement as its author wrote it; undefined: ours. */
+  /** The statement as its author wrote it; undefined: an internal statement. */
   readonly sql?: string;
   readonly statementSeconds: number;
 }
 
-/** The fault that an error of a connection is. */
+/** The fault for an error of a connection. */
 export function faultOf(error: unknown, { address, sql, statementSeconds }: Context): Fault {
   if (error instanceof Fault) return error;
   const cause = error as MysqlError;
@@ -101,10 +101,10 @@ function queryMessage({ errno, message }: MysqlError, sql: string | undefined): 
   return errno === 1317 ? `The server ended the query: ${message}` : message;
 }
 
-/** The server shows at most so much of the rest of the text. */
+/** Maximum length of the excerpt in the server's message. */
 const SHOWN = 80;
 
-/** 1-based, in characters; undefined: the text is not there (a comment with a version number was in it). */
+/** 1-based, in characters; undefined: the excerpt is not in the text (it had a comment with a version number). */
 function columnOf(sql: string, near: string, line: number): number | undefined {
   let start = 0;
   for (let i = 1; i < line; i++) start = sql.indexOf('\n', start) + 1;
@@ -114,7 +114,7 @@ function columnOf(sql: string, near: string, line: number): number | undefined {
   return at < start || (end !== -1 && at > end) ? undefined : [...sql.slice(start, at)].length + 1;
 }
 
-/** Why a host could not be reached, in a few words. */
+/** Why a host was not reachable, in a few words. */
 export function unreachableReason(error: unknown): string {
   const { code, message } = error as MysqlError;
   switch (code) {
@@ -134,5 +134,5 @@ export function unreachableReason(error: unknown): string {
   }
 }
 
-/** The server said it. Errors of the system have negative numbers, those of mysql2 itself none. */
+/** An error of the server. System errors have negative numbers, those of mysql2 itself none. */
 export const isAnswer = (error: unknown): boolean => ((error as MysqlError).errno ?? 0) >= 1000;

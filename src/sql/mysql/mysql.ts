@@ -9,14 +9,14 @@ import { Rows, type Socketed } from './rows.ts';
 import { lookAt } from './text.ts';
 import { type ColumnDefinition, columnOf } from './types.ts';
 
-/** A statement that was cancelled has ended after so long, or its connection is broken off. */
+/** Time for a cancelled statement to end, before its connection is closed. */
 const CANCEL_LIMIT_MS = 3_000;
-/** KILL QUERY does nothing to a statement that has not begun: it is said again. */
+/** KILL QUERY has no effect on a statement that has not begun, so it is repeated. */
 const KILL_AGAIN_MS = 200;
 const CLOSE_LIMIT_MS = 1_000;
-/** How long the server waits for a reader that has other things to do. */
+/** How long the server waits for a slow reader. */
 const PATIENCE_SECONDS = 86_400;
-/** The longest that the server can be told to wait for a lock: a year. */
+/** The longest lock wait that the server accepts: a year. */
 const LOCK_LIMIT_SECONDS = 31_536_000;
 
 export const openMysql: OpenSession = async (address, options) => {
@@ -33,7 +33,7 @@ export const openMysql: OpenSession = async (address, options) => {
 
 type Row = Readonly<Record<string, string | null>>;
 
-/** What runs on the connection: rows that are read, or a statement that is prepared. */
+/** The current operation of the connection: reading rows, or preparing a statement. */
 interface Running {
   readonly ended: Promise<void>;
   readonly isOver: boolean;
@@ -52,7 +52,7 @@ class MysqlSession implements SqlSession {
   #id = '';
   /** 0: no limit. */
   #statementSeconds = 0;
-  /** Whether a backslash is an escape between quotes. */
+  /** Whether a backslash is an escape within quotes. */
   #backslashes = true;
   #running: Running | undefined;
   #stopping: Promise<void> | undefined;
@@ -72,14 +72,14 @@ class MysqlSession implements SqlSession {
     options.signal?.addEventListener('abort', this.#abort);
   }
 
-  /** Makes it the session that the contract describes. */
+  /** Configures the session as the contract requires. */
   async begin(): Promise<void> {
     const [row] = await this.query('SELECT VERSION() AS version, CONNECTION_ID() AS id, @@character_set_results AS charset');
     const version = row?.version ?? '';
     this.product = /mariadb/i.test(version) ? 'mariadb' : 'mysql';
     this.version = /^[\d.]+(?:-MariaDB)?/i.exec(version)?.[0] ?? version;
     this.#id = row?.id ?? '';
-    // A server may ignore the client's wish, or change it with init_connect.
+    // A server may ignore the client's setting, or change it with init_connect.
     if (row?.charset !== 'utf8mb4') await this.query('SET NAMES utf8mb4');
     await this.query(`SET ${this.#settings().join(', ')}`);
     const { sessionVariables } = this.address.parameters;
@@ -98,7 +98,7 @@ class MysqlSession implements SqlSession {
     return [...waits, `lock_wait_timeout = ${lock}`, `innodb_lock_wait_timeout = ${lock}`, ...this.#zone()];
   }
 
-  /** The lower one of our limit and that of the server or of `sessionVariables`, which a stranger may write. 0 is none. */
+  /** The lower of our limit and that of the server or of `sessionVariables`, which an untrusted user may set. 0 means none. */
   async #limitStatements(): Promise<void> {
     const { statementSeconds } = this.#options;
     const [name, unit] = this.product === 'mariadb' ? ['max_statement_time', 1] : ['max_execution_time', 1000];
@@ -110,7 +110,7 @@ class MysqlSession implements SqlSession {
     await this.query(`SET ${name} = ${unit === 1 ? this.#statementSeconds : Math.ceil(this.#statementSeconds * unit)}`);
   }
 
-  /** UTC by offset: a server need not have the tables of time zones. `SERVER` and `LOCAL` are Connector/J's words for leaving it alone. */
+  /** UTC as an offset: a server may lack the time zone tables. With Connector/J's `SERVER` and `LOCAL` the zone is left unchanged. */
   #zone(): readonly string[] {
     const { connectionTimeZone, serverTimezone } = this.address.parameters;
     const zone = connectionTimeZone ?? serverTimezone;
@@ -154,8 +154,8 @@ class MysqlSession implements SqlSession {
   }
 
   /**
-   * Whether the text is a query and nothing more. It is one statement already; what can stand between brackets as well is a query
-   * expression: not SHOW, not CALL, not INTO OUTFILE. It runs without the brackets, which would cost it its order.
+   * Whether the text is a query and nothing more. It is known to be one statement; if it is also valid within parentheses, it is a query
+   * expression: not SHOW, not CALL, not INTO OUTFILE. It is executed without the parentheses, which would discard its order.
    */
   async #checkQuery(text: string): Promise<void> {
     try {
@@ -226,7 +226,7 @@ class MysqlSession implements SqlSession {
     }
   }
 
-  /** Afterwards the connection is free, or broken off. Does nothing to what has ended by itself. */
+  /** Afterwards the connection is idle, or closed. Has no effect if the operation has already ended. */
   async #stop(running: Running): Promise<void> {
     if (!running.isOver && this.#stopping === undefined) this.#stopping = this.#kill(running);
     await this.#stopping;
@@ -255,7 +255,7 @@ class MysqlSession implements SqlSession {
         other.stream.destroy();
       }
     } catch {
-      // No place for a second connection: the end of the first one must do.
+      // No second connection is available, so the first one is closed.
     }
     if (!running.isOver) return this.#breakOff(new Error('the statement could not be cancelled'));
     // A late KILL would end the next statement.
@@ -268,7 +268,7 @@ class MysqlSession implements SqlSession {
     this.#running?.fail(error);
   }
 
-  /** socketTimeout: a server that says nothing for so long while it is waited for. */
+  /** socketTimeout: the time without data from the server while waiting for it. */
   #limitSilence(milliseconds: number): void {
     if (milliseconds === 0) return;
     const { stream } = this.#connection;
@@ -293,7 +293,7 @@ class MysqlSession implements SqlSession {
   }
 }
 
-/** A statement that the server has read and forgets again. */
+/** Lets the server parse a statement without executing it. */
 class Prepared implements Running {
   readonly result: Promise<{ readonly columns: readonly ColumnDefinition[]; readonly parameters: number }>;
   readonly ended: Promise<void>;
@@ -338,11 +338,11 @@ async function* atMost(batches: AsyncIterable<RowBatch>, most: number): AsyncGen
   }
 }
 
-/** A value as SQL. Quotes depend on the sql_mode; a hexadecimal literal does not. */
+/** A value as SQL. Quoting depends on the sql_mode; a hexadecimal literal does not. */
 const literal = (value: string | number): string =>
   typeof value === 'number' ? String(value) : `_utf8mb4 X'${Buffer.from(value).toString('hex')}'`;
 
-/** Waits for it, but not for longer. */
+/** Waits for a promise with a time limit. */
 async function before(promise: Promise<void>, milliseconds: number): Promise<void> {
   const late = new AbortController();
   await Promise.race([promise, sleep(milliseconds, undefined, { signal: late.signal }).catch(() => {})]);

@@ -1,4 +1,4 @@
-/** The rows of one statement of a connection, in batches: while nobody asks, the socket is paused and the server waits. */
+/** The rows of one statement, in batches. While no batch is requested, the socket is paused and the server waits. */
 import type { Connection, Query, TypeCast } from 'mysql2';
 import type { RowBatch } from '../database.ts';
 
@@ -7,7 +7,7 @@ const BATCH_BYTES = 2 ** 20;
 
 type Row = (string | null)[];
 
-/** mysql2's connections have more than their types say. */
+/** Members of mysql2 connections that its types lack. */
 export interface Socketed extends Connection {
   readonly stream: {
     readonly bytesRead: number;
@@ -79,14 +79,14 @@ export class Rows {
     return { rows, bytes: bytesRead - this.#first };
   }
 
-  /** Drops all rows from now on, and keeps the server waiting. */
+  /** Discards all further rows, and keeps the server waiting. */
   discard(): void {
     this.#discard = true;
     this.#rows = [];
     this.#connection.pause();
   }
 
-  /** Reads what is left, for nobody. */
+  /** Reads and discards the remaining rows. */
   drain(): void {
     this.#connection.resume();
   }

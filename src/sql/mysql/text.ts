@@ -1,6 +1,9 @@
-/** SQL texts of strangers, as far as they must be looked at before the server sees them: everything else is the server's to judge. */
+/** Checks of untrusted SQL texts before the server sees them; everything else is left to the server. */
 
-/** A quoted text or name, a comment, white space, a word, or one character. Comments that MySQL runs (`/*!`, `/*M!`) are none. */
+/**
+ * A quoted text or name, a comment, white space, a word, or one character. Comments that MySQL executes (`/*!`, `/*M!`) are not comments
+ * here.
+ */
 const tokensOf = (backslashes: boolean): RegExp => {
   const quoted = (mark: string): string => (backslashes ? `${mark}(?:[^${mark}\\\\]|\\\\.)*${mark}?` : `${mark}[^${mark}]*${mark}?`);
   const comment = '--(?=[\\s\\x00-\\x1f]|$)[^\\n]*|#[^\\n]*|/\\*(?!M?!)[^]*?(?:\\*/|$)|/\\*M?!\\d*|\\*/';
@@ -11,16 +14,16 @@ const tokensOf = (backslashes: boolean): RegExp => {
 };
 
 export interface Looked {
-  /** Without the semicolons at its end and what stands behind them. */
+  /** Without trailing semicolons and what follows them. */
   readonly text: string;
-  /** `FOR UPDATE` and its like. */
+  /** `FOR UPDATE` and the like. */
   readonly locks: boolean;
 }
 
-/** @param backslashes whether a backslash is an escape between quotes, which the session's sql_mode says */
+/** @param backslashes whether a backslash is an escape within quotes, according to the session's sql_mode */
 export function lookAt(sql: string, backslashes: boolean): Looked {
   const words: string[] = [];
-  /** Where the semicolons that end the text begin; undefined: something stands behind them. */
+  /** Start of the trailing semicolons; undefined: something follows them. */
   let end: number | undefined;
   for (const { 0: token, index, groups } of sql.matchAll(tokensOf(backslashes))) {
     if (groups?.space !== undefined) continue;

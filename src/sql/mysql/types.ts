@@ -1,16 +1,19 @@
-/** The column types of MySQL and MariaDB: names for people, natural datatypes, canonical forms. */
+/** Column types of MySQL and MariaDB: display names, natural datatypes, canonical forms. */
 import { excerpt, Fault } from '../../core/fault.ts';
 import { fromBytes } from '../../core/text.ts';
 import { XSD } from '../../core/value.ts';
 import type { Column, Family } from '../database.ts';
 import { canonicalDecimal, canonicalDouble } from '../numbers.ts';
 
-/** What both products say of a column of a result. @see https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_query_response_text_resultset_column_definition.html */
+/**
+ * Column metadata of a result, in both products. @see
+ * https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_query_response_text_resultset_column_definition.html
+ */
 export interface ColumnDefinition {
   readonly name: string;
   readonly columnType: number;
   readonly characterSet: number;
-  /** Bytes of the longest text. */
+  /** Maximum length in bytes. */
   readonly columnLength: number;
   readonly flags: number;
   readonly decimals: number;
@@ -30,7 +33,7 @@ const UNSIGNED = 32;
 const ZEROFILL = 64;
 const ENUM = 256;
 const SET = 2048;
-/** `decimals` of a number whose scale is not fixed. */
+/** `decimals` of a number without fixed scale. */
 const NO_SCALE = 31;
 /** utf8mb4, in which all texts are sent. */
 const BYTES_PER_CHARACTER = 4;
@@ -43,7 +46,7 @@ interface Natural {
   readonly datatype?: string;
   readonly canonical?: (text: string) => string;
   readonly exact?: false;
-  /** The type has values which the datatype has not. */
+  /** The type has values that the datatype lacks. */
   readonly partial?: true;
 }
 
@@ -129,7 +132,7 @@ function integer(name: string, unsigned: string, flags: number): Natural {
   return { type: `${name}${unsigned} zerofill`, ...natural, canonical: (text) => text.replace(/^0+(?=\d)/, '') };
 }
 
-/** CHAR, VARCHAR, TEXT, BINARY, VARBINARY, BLOB, ENUM, SET, and what MariaDB sends as such. */
+/** CHAR, VARCHAR, TEXT, BINARY, VARBINARY, BLOB, ENUM, SET, and types that MariaDB sends as such. */
 function characters(definition: ColumnDefinition): Natural {
   const { columnType, columnLength, characterSet, flags, extendedTypeName, extendedFormat } = definition;
   if (extendedTypeName === 'uuid') return { type: 'uuid', family: 'uuid' };
@@ -148,8 +151,8 @@ function characters(definition: ColumnDefinition): Natural {
 }
 
 /**
- * The value of a CHAR(n) has n characters; the server leaves its padding out. Its sql_mode PAD_CHAR_TO_FULL_LENGTH would send it, but would
- * also put it into what queries compute and compare: under a NO PAD collation, `code = 'ab'` would find nothing.
+ * The value of a CHAR(n) has n characters; the server omits its padding. The sql_mode PAD_CHAR_TO_FULL_LENGTH would send it, but would also
+ * add it to values that queries compute and compare: under a NO PAD collation, `code = 'ab'` would find nothing.
  */
 function padded(text: string, length: number): string {
   let missing = length;
@@ -165,7 +168,7 @@ function sizeOf(length: number): string {
 
 const hexBinary = (text: string): string => Buffer.from(text, 'latin1').toString('hex').toUpperCase();
 
-/** The server writes nothing but numbers here. */
+/** The server writes only numbers here. */
 const double = (text: string): string => canonicalDouble(text) ?? text;
 
 const readTinyInt =

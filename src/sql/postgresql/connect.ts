@@ -1,4 +1,4 @@
-/** The way to a server of PostgreSQL: hosts, TLS, login, and the request that cancels a statement. */
+/** Connects to a PostgreSQL server: hosts, TLS, login, and the cancel request. */
 import type { Socket } from 'node:net';
 import { userInfo } from 'node:os';
 import type { ConnectionOptions } from 'node:tls';
@@ -9,11 +9,11 @@ import { readPem } from '../jdbc/pem.ts';
 import { faultOf, isAnswer, NO_TLS, type PostgresError, unreachableReason } from './faults.ts';
 import type { Wire } from './statement.ts';
 
-/** An open connection, and the way to cancel what it runs. */
+/** An open connection, and a function that cancels its statement. */
 export interface Connected {
   readonly client: pg.Client;
   readonly wire: Wire;
-  /** Resolves when the server has taken notice. @throws errors of the system */
+  /** Resolves when the server has received the request. @throws system errors */
   cancel(timeoutMs: number): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ interface Host {
   readonly port: number;
 }
 
-/** Tries the hosts in their order. @throws Fault as `OpenSession` says */
+/** Tries the hosts in order. @throws Fault those of `OpenSession` */
 export async function connect(
   address: DatabaseAddress,
   { signal, connectSeconds }: Pick<SessionOptions, 'signal' | 'connectSeconds'>,
@@ -56,7 +56,7 @@ export async function connect(
 
 type ServerType = 'primary' | 'secondary';
 
-/** What is looked for, pass after pass over the hosts. */
+/** The kind of server wanted, in several passes over the hosts. */
 const SERVER_TYPES: Readonly<Record<string, readonly (ServerType | undefined)[]>> = {
   any: [undefined],
   primary: ['primary'],
@@ -70,7 +70,7 @@ async function serverType(client: pg.Client): Promise<ServerType> {
   return rows[0]?.standby === 'true' ? 'secondary' : 'primary';
 }
 
-/** pg's own words when the server wants a password and there is none, or one that it cannot use. */
+/** pg's messages if the server requires a password and there is none, or an unusable one. */
 const isLogin = (error: unknown): boolean => /^SASL: .*password/.test((error as PostgresError).message);
 
 const loginError = (error: unknown): unknown => (isLogin(error) ? { code: '28P01', severity: 'FATAL' } : error);
@@ -90,10 +90,10 @@ async function connectHost(
   }
 }
 
-/** pg's words for an answer that is neither yes nor no. */
+/** pg's message for an answer that is neither yes nor no. */
 const TLS_ERROR = 'There was an error establishing an SSL connection';
 
-/** No TLS there, none that we speak, or (28000) no login over TLS for this user and host. */
+/** No TLS, no common version of it, or (28000) no login over TLS for this user and host. */
 const mayWorkWithoutTls = ({ message, code = '' }: PostgresError): boolean =>
   message === NO_TLS || message === TLS_ERROR || code === '28000' || code === 'EPROTO' || /^(?:ERR_SSL|ERR_TLS|CERT)_/.test(code);
 
@@ -105,7 +105,7 @@ async function login(
   signal: AbortSignal | undefined,
 ): Promise<Connected> {
   const user = address.user ?? userInfo().username;
-  // All of the login is said here: pg would take what is not from the environment and ~/.pgpass, also for a server of a stranger's choice.
+  // The login is complete: pg would take missing parts from the environment and ~/.pgpass, even for a server chosen by an untrusted user.
   const config = {
     host,
     port,
@@ -120,9 +120,9 @@ async function login(
     types: { getTypeParser: () => (text: string) => text },
   };
   const client = new pg.Client(config as pg.ClientConfig);
-  // `stream` is another one once TLS has begun.
+  // `stream` is replaced when TLS begins.
   const wire = (client as unknown as { readonly connection: Wire }).connection;
-  // An error that comes late must find a listener.
+  // A late error must find a listener.
   client.on('error', () => {});
   const abort = (): void => void wire.stream.destroy(new Error('cancelled'));
   signal?.addEventListener('abort', abort);
@@ -138,7 +138,7 @@ async function login(
   return { client, wire, cancel: (limit) => cancel(client, { host, port }, tls, limit) };
 }
 
-/** What pg's connections have, beyond their types, before somebody logs in. */
+/** Members of pg connections before login that its types lack. */
 interface Unstarted {
   readonly stream: Socket;
   connect(port: number, host: string): void;
@@ -148,7 +148,7 @@ interface Unstarted {
   on(event: 'error', listener: (error: unknown) => void): void;
 }
 
-/** The server closes the connection when it has told the process that runs the statement. */
+/** The server closes the connection after it has signalled the process that executes the statement. */
 function cancel(client: pg.Client, { host, port }: Host, tls: ConnectionOptions | undefined, timeoutMs: number): Promise<void> {
   const { processID, secretKey } = client as unknown as { readonly processID: number; readonly secretKey: number };
   return new Promise((resolve, reject) => {

@@ -1,14 +1,14 @@
-/** Errors of PostgreSQL and of the way to it, in our words. */
+/** Maps errors of PostgreSQL and of connections to faults. */
 import { Fault, type FaultCode } from '../../core/fault.ts';
 import type { DatabaseAddress } from '../database.ts';
 
-/** What pg throws: the server's answer (five characters of SQLSTATE in `code`), or an error of the system or of pg itself. */
+/** An error thrown by pg: the server's answer (five-character SQLSTATE in `code`), or a system error, or an error of pg itself. */
 export interface PostgresError extends Error {
   readonly code?: string;
   readonly severity?: string;
   readonly detail?: string;
   readonly hint?: string;
-  /** 1-based, in characters of the text that was sent. */
+  /** 1-based, in characters of the statement. */
   readonly position?: string;
   readonly routine?: string;
 }
@@ -34,16 +34,16 @@ const BUSY: Readonly<Record<string, string>> = {
 
 export interface Context {
   readonly address: DatabaseAddress;
-  /** The statement as its author wrote it; undefined: ours. */
+  /** The statement as its author wrote it; undefined: an internal statement. */
   readonly sql?: string | undefined;
-  /** Characters that were put before it. */
+  /** Number of characters that were prepended to it. */
   readonly offset?: number;
   readonly statementSeconds: number;
-  /** We have cancelled the statement because its time was over. */
+  /** The statement was cancelled because of its time limit. */
   readonly late?: boolean;
 }
 
-/** The fault that an error of a connection is. */
+/** The fault for an error of a connection. */
 export function faultOf(error: unknown, context: Context): Fault {
   if (error instanceof Fault) return error;
   const { address, statementSeconds } = context;
@@ -81,7 +81,7 @@ function codeOf(error: PostgresError): FaultCode {
   if (!isAnswer(error) || code === undefined) return 'database/lost';
   if (code === '57014') return /timeout/i.test(error.message) ? 'database/time-limit' : 'database/query';
   const known = CODES[code] ?? CODES[code.slice(0, 3)] ?? CODES[code.slice(0, 2)];
-  // After a FATAL the server closes the connection, whatever it was about.
+  // After a FATAL error the server closes the connection, whatever the cause.
   return known ?? (severity === 'FATAL' || severity === 'PANIC' ? 'database/lost' : 'database/query');
 }
 
@@ -96,7 +96,7 @@ function queryMessage(error: PostgresError, { sql, offset = 0 }: Context): strin
   return `${withDetail(error)}, at ${placeIn(sql, position)} of the query`;
 }
 
-/** @param position 1-based, in characters; beyond the text where something was expected behind it */
+/** @param position 1-based, in characters; past the end if more text was expected */
 function placeIn(sql: string, position: number): string {
   const characters = [...sql];
   if (position > characters.length) return 'the end';
@@ -107,7 +107,7 @@ function placeIn(sql: string, position: number): string {
   return `line ${lines.length}, column ${[...(lines.at(-1) as string)].length + 1}`;
 }
 
-/** Why a host could not be reached, in a few words. */
+/** Why a host was not reachable, in a few words. */
 export function unreachableReason(error: unknown): string {
   const { code, message } = error as PostgresError;
   if (message === 'timeout expired') return 'no answer in time';
@@ -128,8 +128,8 @@ export function unreachableReason(error: unknown): string {
   }
 }
 
-/** pg's words. */
+/** pg's message. */
 export const NO_TLS = 'The server does not support SSL connections';
 
-/** The server said it: errors of the system have codes too, but none with a severity. */
+/** An error of the server: system errors have codes too, but no severity. */
 export const isAnswer = (error: unknown): boolean => (error as PostgresError).severity !== undefined;

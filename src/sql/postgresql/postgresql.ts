@@ -1,8 +1,9 @@
 /**
- * PostgreSQL. Rows come by `COPY (query) TO STDOUT`, the quickest way out of it: text that needs no decoding, as fast as it is read.
+ * PostgreSQL sessions. Rows are read with `COPY (query) TO STDOUT`, the fastest way: text that needs no decoding, as fast as it is
+ * consumed.
  *
- * The transaction is REPEATABLE READ, so that all statements see one state, and has a savepoint: a statement that fails or is given up
- * ends neither the session nor what it sees.
+ * The transaction is REPEATABLE READ, so that all statements see one snapshot, and has a savepoint: a statement that fails or is abandoned
+ * ends neither the session nor its snapshot.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../core/fault.ts';
@@ -15,14 +16,14 @@ import { withoutSemicolon } from './text.ts';
 import { columnOf, TYPES_SQL, type TypeRow, typeRow } from './types.ts';
 
 const BATCH_ROWS = 2048;
-/** A statement that was cancelled has ended after so long, or its connection is broken off. */
+/** Time for a cancelled statement to end, before its connection is closed. */
 const CANCEL_LIMIT_MS = 3_000;
-/** A request to cancel does nothing to a statement that has not begun: it is made again. */
+/** A cancel request has no effect on a statement that has not begun, so it is repeated. */
 const CANCEL_AGAIN_MS = 200;
 const CLOSE_LIMIT_MS = 1_000;
-/** The longest time of a timer. */
+/** The longest timer. */
 const LONGEST_MS = 2 ** 31 - 1;
-/** A row may not be longer than a JavaScript string, with some room. */
+/** A row must not be longer than a JavaScript string, with some room. */
 const LONGEST_TEXT = 2 ** 29 - 2 ** 16;
 
 const SAVEPOINT = 'SAVEPOINT quadmill';
@@ -42,7 +43,7 @@ export const openPostgres: OpenSession = async (address, options) => {
 
 type Row = Readonly<Record<string, string | null>>;
 
-/** A text of the caller's, and how many characters of ours stand before it. */
+/** A caller's statement, and the number of characters that were prepended to it. */
 interface Source {
   readonly sql: string;
   readonly offset: number;
@@ -56,14 +57,14 @@ class PostgresSession implements SqlSession {
   readonly #connected: Connected;
   #running: Statement | undefined;
   #stopping: Promise<void> | undefined;
-  /** Statements that were cancelled because their time was over. */
+  /** Statements that were cancelled because of their time limit. */
   readonly #late = new WeakSet<Statement>();
   #lost: unknown;
-  /** A savepoint is there to go back to. */
+  /** Whether there is a savepoint. */
   #saved = false;
-  /** The server keeps any bytes, and says of none in which encoding they are. */
+  /** The server stores any bytes, without an encoding. */
   #isAscii = false;
-  /** The database has collations for which different texts are equal. */
+  /** Whether the database has collations under which different texts are equal. */
   #collations = false;
   /** By oid and modifier. */
   readonly #types = new Map<string, TypeRow>();
@@ -81,12 +82,15 @@ class PostgresSession implements SqlSession {
     options.signal?.addEventListener('abort', this.#abort);
   }
 
-  /** Makes it the session that the contract describes. Settings are the transaction's: a pooler may hand its connection to others later. */
+  /**
+   * Configures the session as the contract requires. Settings are local to the transaction, because a pooler may later give the connection
+   * to others.
+   */
   async begin(): Promise<void> {
     await this.#run(new Statement('BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'));
     const { snapshot } = this.#options;
     if (snapshot !== undefined) await this.#read(snapshot);
-    // The first query decides which state is seen.
+    // The first query takes the snapshot.
     const [server] = await this.query(`SELECT pg_catalog.current_setting('server_version') AS name,
       pg_catalog.current_setting('server_version_num') AS version, pg_catalog.current_setting('server_encoding') AS encoding,
       (SELECT count(*) FROM pg_catalog.pg_collation c WHERE pg_catalog.to_jsonb(c) ->> 'collisdeterministic' = 'false')::text AS collations`);
@@ -100,13 +104,13 @@ class PostgresSession implements SqlSession {
     this.#saved = true;
   }
 
-  /** What the user's `options` say comes last, and holds. */
+  /** The user's `options` come last, and win. */
   #settings(version: number): readonly (readonly [name: string, value: string])[] {
     const { schemas, parameters } = this.address;
     const milliseconds = Math.ceil(Math.min(this.#options.lockSeconds * 1000, LONGEST_MS));
     const path = schemas.map((name) => `"${name.replaceAll('"', '""')}"`).join(', ');
     return [
-      // A server that knows no encoding would refuse what is no UTF-8, without saying where.
+      // A server without encoding would reject invalid UTF-8 without saying where.
       ['client_encoding', this.#isAscii ? 'SQL_ASCII' : 'UTF8'],
       ['standard_conforming_strings', 'on'],
       ['DateStyle', 'ISO, MDY'],
@@ -114,7 +118,7 @@ class PostgresSession implements SqlSession {
       ['TimeZone', 'UTC'],
       ['extra_float_digits', '3'],
       ['bytea_output', 'hex'],
-      // The server would count the time of a slow reader too: limits on time are kept here.
+      // The server would also count the time of a slow reader, so time limits are enforced here.
       ['statement_timeout', '0'],
       ['idle_in_transaction_session_timeout', '0'],
       ...(version >= 170_000 ? ([['transaction_timeout', '0']] as const) : []),
@@ -187,9 +191,9 @@ class PostgresSession implements SqlSession {
   }
 
   /**
-   * A text that the server takes for one statement has no open bracket, quote or comment: it stays inside the brackets that it is put
-   * in, where only a query can stand, and none that writes or locks. What functions do that the user may call is the user's right:
-   * a superuser has some that write files.
+   * A text that the server accepts as one statement has no open parenthesis, quote or comment, so it stays inside the parentheses in which
+   * it is placed. Only a query is valid there, and none that writes or locks. Functions that the user may call are the user's right: a
+   * superuser has some that write files.
    */
   async select(sql: string, maxRows: number): Promise<{ readonly columns: readonly Column[]; readonly batches: AsyncIterable<RowBatch> }> {
     const text = withoutSemicolon(sql);
@@ -201,7 +205,7 @@ class PostgresSession implements SqlSession {
     return { columns, batches: this.#copy('SELECT * FROM (', text, limit, columns.length, false) };
   }
 
-  /** Describes it as what will run, so that what is no query is refused before the first row is asked for. */
+  /** Describes the statement in the form in which it is executed, so that anything but a query is refused before the first row is requested. */
   async #checkQuery(text: string): Promise<void> {
     const prefix = 'SELECT * FROM (';
     try {
@@ -217,7 +221,7 @@ class PostgresSession implements SqlSession {
     return rows.map((row) => Object.fromEntries(fields.map(({ name }, i) => [name, row[i] ?? null])));
   }
 
-  /** Only the transaction itself can export: the savepoint is left and set again. */
+  /** Only the top-level transaction can export a snapshot: the savepoint is released and set again. */
   async exportSnapshot(): Promise<string> {
     this.#saved = false;
     try {
@@ -227,7 +231,7 @@ class PostgresSession implements SqlSession {
       this.#saved = true;
       return row?.name as string;
     } catch (error) {
-      // Without a savepoint there is no way back into the transaction.
+      // Without a savepoint the transaction cannot be continued after an error.
       this.#breakOff(error);
       throw error;
     }
@@ -247,7 +251,7 @@ class PostgresSession implements SqlSession {
     wire.stream.destroy();
   }
 
-  /** Runs a statement to its end. @throws Fault */
+  /** Executes a statement to its end. @throws Fault */
   async #run<S extends Statement>(statement: S, source?: Source): Promise<S> {
     this.#submit(statement);
     try {
@@ -273,7 +277,7 @@ class PostgresSession implements SqlSession {
     return statementSeconds > 0 ? Math.min(statementSeconds * 1000, LONGEST_MS) : Number.POSITIVE_INFINITY;
   }
 
-  /** Waits for what a statement has promised; when that takes longer than it may, cancels it, which keeps the promise. */
+  /** Waits for a statement; beyond its time limit it is cancelled, which settles it. */
   async #within(statement: Statement, promise: Promise<void>, leftMs: number): Promise<void> {
     if (leftMs === Number.POSITIVE_INFINITY) return promise;
     const cancel = (): void => {
@@ -285,7 +289,7 @@ class PostgresSession implements SqlSession {
     clearTimeout(late);
   }
 
-  /** Afterwards the session is free for the next statement, or broken off. */
+  /** Afterwards the session is ready for the next statement, or closed. */
   async #finish(statement: Statement): Promise<void> {
     const failed = !statement.isOver || statement.error !== undefined;
     await this.#stop(statement);
@@ -293,7 +297,7 @@ class PostgresSession implements SqlSession {
     this.#running = undefined;
   }
 
-  /** A request to cancel may come late, and end the first attempt instead. */
+  /** A late cancel request may end the first attempt instead. */
   async #rollBack(): Promise<void> {
     if (!this.#saved) return;
     for (let attempt = 1; ; attempt++) {
@@ -306,7 +310,7 @@ class PostgresSession implements SqlSession {
     }
   }
 
-  /** Cancels what has not ended by itself. Never throws. */
+  /** Cancels a statement that has not ended. Never throws. */
   async #stop(statement: Statement): Promise<void> {
     if (!statement.isOver && this.#stopping === undefined) {
       this.#stopping = this.#cancel(statement).finally(() => {
@@ -321,7 +325,7 @@ class PostgresSession implements SqlSession {
     const deadline = performance.now() + CANCEL_LIMIT_MS;
     const left = (): number => Math.max(1, deadline - performance.now());
     while (!statement.isOver && performance.now() < deadline) {
-      // A server that cannot be asked may still be done in time.
+      // Even if the cancel request fails, the statement may still end in time.
       await this.#connected.cancel(left()).catch(() => {});
       await before(statement.ended, Math.min(CANCEL_AGAIN_MS, left()));
     }
@@ -334,7 +338,7 @@ class PostgresSession implements SqlSession {
     this.#running?.handleError(error);
   }
 
-  /** socketTimeout: a server that says nothing for so long while it is waited for. */
+  /** socketTimeout: the time without data from the server while waiting for it. */
   #limitSilence(milliseconds: number): void {
     if (milliseconds === 0) return;
     const { stream } = this.#connected.wire;
@@ -370,14 +374,17 @@ class PostgresSession implements SqlSession {
   }
 }
 
-/** `-c name=value` with spaces between, a backslash before a space or a backslash of the value: the form that the JDBC URL's reader gives. */
+/**
+ * `-c name=value` separated by spaces, with a backslash before a space or a backslash in the value: the form that the JDBC URL parser
+ * returns.
+ */
 function settingsOf(options: string): readonly (readonly [name: string, value: string])[] {
   return [...options.matchAll(/-c (\w+)=((?:[^\s\\]|\\.)*)/gs)].map(
     ([, name, value]) => [name as string, (value as string).replace(/\\(.)/gs, '$1')] as const,
   );
 }
 
-/** Waits for it, but not for longer. */
+/** Waits for a promise with a time limit. */
 async function before(promise: Promise<void>, milliseconds: number): Promise<void> {
   const late = new AbortController();
   await Promise.race([promise, sleep(milliseconds, undefined, { signal: late.signal }).catch(() => {})]);

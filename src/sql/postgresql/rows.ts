@@ -1,4 +1,4 @@
-/** The text form of COPY: tabs between fields, a line feed behind each row, `\N` for null, a backslash before what would be misread. */
+/** The text format of COPY: tabs between fields, a line feed after each row, `\N` for null, backslash escapes. */
 import { isUtf8 } from 'node:buffer';
 import { Fault } from '../../core/fault.ts';
 
@@ -9,9 +9,9 @@ const BACKSLASH = 92;
 export type Row = readonly (string | null)[];
 
 /**
- * The rows of one-byte text; it ends where a row ends.
+ * The rows in one-byte text that ends at the end of a row.
  *
- * @param columns how many each row has; a row of none is an empty line, as is one empty text
+ * @param columns number of columns; a row without columns is an empty line, like a row with one empty text
  * @see https://www.postgresql.org/docs/current/sql-copy.html#id-1.9.3.55.9.2
  */
 export function splitRows(text: string, columns: number): Row[] {
@@ -49,7 +49,7 @@ function unescape(text: string, start: number, end: number): string | null {
   let at = text.indexOf('\\', start);
   while (at !== -1 && at < end) {
     const character = text[at + 1] as string;
-    // Before any other character it stands for that character.
+    // Before any other character, a backslash is dropped.
     plain += text.slice(from, at) + (ESCAPES[character] ?? character);
     from = at + 2;
     at = text.indexOf('\\', from);
@@ -58,7 +58,7 @@ function unescape(text: string, start: number, end: number): string | null {
 }
 
 /**
- * A server whose encoding is SQL_ASCII sends whatever bytes it was given.
+ * A server with the encoding SQL_ASCII sends any bytes that it was given.
  *
  * @param first 0-based position of the first row
  * @throws Fault source/encoding — with the row and the column

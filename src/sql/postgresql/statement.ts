@@ -1,7 +1,9 @@
 /**
- * Statements in PostgreSQL's extended protocol, which takes one statement at a time: what pg's client runs for a session.
+ * Statements in PostgreSQL's extended protocol, which allows one statement at a time: query objects that pg's client executes for a
+ * session.
  *
- * pg's own queries hold all rows, and know neither a description without a run nor COPY. `COPY … TO STDOUT` sends each row as one message.
+ * pg's own queries hold all rows, and support neither describing without executing nor COPY. `COPY … TO STDOUT` sends each row as one
+ * message.
  *
  * @see https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY
  */
@@ -14,7 +16,7 @@ export interface Field {
   readonly dataTypeModifier: number;
 }
 
-/** What pg's connections have, beyond their types. */
+/** Members of pg connections that its types lack. */
 export interface Wire {
   readonly stream: Socket;
   parse(statement: { readonly text: string }): void;
@@ -29,19 +31,19 @@ export interface Wire {
 
 export interface StatementOptions {
   readonly values?: readonly string[];
-  /** `describe`: nothing runs. */
+  /** `describe`: nothing is executed. */
   readonly mode?: 'run' | 'describe';
 }
 
-/** Its methods are what pg's client calls. */
+/** pg's client calls its methods. */
 export class Statement {
   readonly text: string;
-  /** Empty where the statement gives no rows. */
+  /** Empty if the statement returns no rows. */
   fields: readonly Field[] = [];
   readonly rows: (readonly (string | null)[])[] = [];
-  /** Placeholders; told by descriptions. */
+  /** Number of placeholders, from the description. */
   parameters = 0;
-  /** Never rejects; `error` says how it ended. */
+  /** Never rejects; `error` is the result. */
   readonly ended: Promise<void>;
   isOver = false;
   error: unknown;
@@ -77,7 +79,7 @@ export class Statement {
     wire.stream.uncork();
   }
 
-  /** Drops all rows from now on. The statement goes on until it has ended by itself or was cancelled. */
+  /** Discards all further rows. The statement continues until it ends or is cancelled. */
   discard(): void {}
 
   handleRowDescription({ fields }: { readonly fields: readonly Field[] }): void {
@@ -104,7 +106,7 @@ export class Statement {
     this.finish(undefined);
   }
 
-  /** The server refused, or the connection broke. */
+  /** The server refused the statement, or the connection broke. */
   handleError(error: unknown): void {
     this.finish(error);
   }
@@ -118,18 +120,18 @@ export class Statement {
   }
 }
 
-/** So many bytes of rows are held; then the socket is paused and the server waits. */
+/** Maximum bytes of buffered rows; then the socket is paused and the server waits. */
 const HELD_BYTES = 256 * 2 ** 10;
 
-/** `COPY … TO STDOUT`: its rows as bytes, of which few are held. */
+/** `COPY … TO STDOUT`: its rows as bytes, with a small buffer. */
 export class Copy extends Statement {
-  /** What the socket had read when it was paused may come on top. */
+  /** Plus what the socket had already read when it was paused. */
   #held = Buffer.allocUnsafeSlow(2 * HELD_BYTES);
   #size = 0;
   #discard = false;
   #wake: () => void = () => {};
 
-  /** The bytes of whole rows that have come since the last call; undefined: none have. They are there until the next wait. */
+  /** The bytes of complete rows since the last call; undefined: none. They are valid until the next wait. */
   take(): Buffer | undefined {
     if (this.#size === 0) return undefined;
     const bytes = this.#held.subarray(0, this.#size);
@@ -137,7 +139,7 @@ export class Copy extends Statement {
     return bytes;
   }
 
-  /** Reads on, until there are rows or the statement is over. */
+  /** Reads until there are rows or the statement has ended. */
   async fill(): Promise<void> {
     if (this.#size > 0 || this.isOver) return;
     const woken = new Promise<void>((resolve) => {
@@ -158,13 +160,13 @@ export class Copy extends Statement {
     const before = this.#size;
     this.#size += chunk.length;
     if (this.#size > this.#held.length) this.#grow();
-    // A copy: the parser writes what comes next into the buffer that this chunk is a view of.
+    // Copied, because the parser reuses the buffer of this chunk.
     chunk.copy(this.#held, before);
     if (before === 0) this.#wake();
     if (this.#size >= HELD_BYTES) this.wire?.stream.pause();
   }
 
-  /** For rows that are longer than what is held otherwise. */
+  /** For rows that are longer than the buffer. */
   #grow(): void {
     const larger = Buffer.allocUnsafeSlow(2 * this.#size);
     this.#held.copy(larger);
@@ -173,7 +175,7 @@ export class Copy extends Statement {
 
   protected override finish(error: unknown): void {
     super.finish(error);
-    // The end may have come in one piece with the rows that made us pause.
+    // The end may have arrived together with the rows that filled the buffer.
     this.wire?.stream.resume();
     this.#wake();
   }

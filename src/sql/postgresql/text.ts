@@ -1,13 +1,13 @@
-/** SQL texts of strangers, as far as they must be looked at before the server sees them: everything else is the server's to judge. */
+/** Checks of untrusted SQL texts before the server sees them; everything else is left to the server. */
 
-/** A quoted text or name, a comment's beginning, white space, a semicolon, or anything else. */
+/** A quoted text or name, the beginning of a comment, white space, a semicolon, or anything else. */
 const TOKEN =
   /(?<text>\b[eE]'(?:[^'\\]|\\.|'')*'|'[^']*'|"[^"]*"|(?<![\w$\u0080-\uffff])\$(?<tag>(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?)\$[^]*?\$\k<tag>\$)|(?<space>--[^\n]*|\s+)|(?<comment>\/\*)|(?<end>;)|[^]/gs;
 
-/** Without the semicolons at its end and what stands behind them. */
+/** Without trailing semicolons and what follows them. */
 export function withoutSemicolon(sql: string): string {
   const token = new RegExp(TOKEN);
-  /** Where the semicolons that end the text begin; undefined: something stands behind them. */
+  /** Start of the trailing semicolons; undefined: something follows them. */
   let end: number | undefined;
   for (let found = token.exec(sql); found !== null; found = token.exec(sql)) {
     const { space, comment, end: semicolon } = found.groups as Record<string, string | undefined>;

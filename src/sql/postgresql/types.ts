@@ -1,4 +1,4 @@
-/** The column types of PostgreSQL: names for people, natural datatypes, canonical forms. */
+/** Column types of PostgreSQL: display names, natural datatypes, canonical forms. */
 import { XSD } from '../../core/value.ts';
 import type { Column, Family } from '../database.ts';
 import {
@@ -14,19 +14,19 @@ import {
   readTimetz,
 } from './values.ts';
 
-/** What the catalogue says of the type of a column. */
+/** Catalogue data of a column's type. */
 export interface TypeRow {
   /** With its modifier: `numeric(10,2)`. */
   readonly name: string;
   readonly oid: number;
   readonly kind: 'base' | 'enum' | 'other';
-  /** An array's elements, domains resolved; undefined: it is none. */
+  /** The element type of an array, with domains resolved; undefined: not an array. */
   readonly element: { readonly oid: number; readonly delimiter: string } | undefined;
 }
 
 /**
- * The types of columns by oid and modifier, in the order given. Domains of columns are their base types already: the server says so.
- * `$1`: oids, `$2`: modifiers.
+ * The types of columns by oid and modifier, in the given order. Domains of columns are already resolved to base types by the server. `$1`:
+ * oids, `$2`: modifiers.
  */
 export const TYPES_SQL = `
 SELECT pg_catalog.format_type(u.oid, u.modifier) AS name, t.typtype::text AS kind, e.typdelim::text AS delimiter,
@@ -65,15 +65,15 @@ const typed = (family: Family, datatype: string, exact: boolean, canonical?: (te
   ...(canonical === undefined ? {} : { canonical }),
 });
 
-/** Of a type that has values which the datatype has not. */
+/** For a type with values that the datatype lacks. */
 const partly = (...args: Parameters<typeof typed>): Natural => ({ ...typed(...args), partial: true });
 
-/** The server compares fewer of their characters than their texts have, or more than `=` with another type can. */
+/** The server compares fewer of their characters than their texts have, or `=` with another type cannot compare all of them. */
 const OTHER = text('other', false);
 
 /**
- * By oid. A family is for types of which `=` sees what the texts show: not character(n), whose padding does not count, not
- * the floats, where -0 is 0.
+ * By oid. Only types whose `=` compares what the texts show have a family: not character(n), whose padding is ignored, and not the floats,
+ * where -0 equals 0.
  */
 const NATURAL: ReadonlyMap<number, Natural> = new Map([
   [16, typed('boolean', 'boolean', true, readBoolean)],
@@ -102,7 +102,7 @@ const NATURAL: ReadonlyMap<number, Natural> = new Map([
 const CHARACTER = 1042;
 
 /**
- * @param collations the database has collations for which different texts are equal
+ * @param collations whether the database has collations under which different texts are equal
  * @see https://www.w3.org/TR/r2rml/#natural-mapping
  */
 export function columnOf(name: string, row: TypeRow, collations: boolean): Column {
@@ -120,7 +120,7 @@ function naturalOf({ oid, kind, name }: TypeRow, collations: boolean): Natural {
   if (kind === 'enum') return text('other', true);
   const natural = NATURAL.get(oid) ?? OTHER;
   if (natural.family === 'text' && collations) return OTHER;
-  // Without a length, texts that differ in spaces at their end are equal.
+  // Without a length, texts that differ in trailing spaces are equal.
   if (oid === CHARACTER && (collations || !name.includes('('))) return OTHER;
   return natural;
 }

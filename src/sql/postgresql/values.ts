@@ -1,7 +1,7 @@
 /**
- * PostgreSQL's texts of values → the canonical lexical forms of XML Schema. All texts are one-byte UTF-8; no digit goes through a number.
+ * PostgreSQL's value texts → the canonical lexical forms of XML Schema. All texts are one-byte UTF-8; no digit goes through a number.
  *
- * The texts are those of the session's settings: DateStyle ISO, IntervalStyle iso_8601, bytea_output hex, extra_float_digits 3.
+ * The texts follow the session's settings: DateStyle ISO, IntervalStyle iso_8601, bytea_output hex, extra_float_digits 3.
  *
  * @see https://www.w3.org/TR/r2rml/#natural-mapping and https://www.w3.org/TR/xmlschema11-2/
  */
@@ -63,7 +63,7 @@ function readLongTimestamp(text: string): string {
   return `${yearOf(year, era)}${day}T${time}${zone === undefined ? '' : readZone(zone, text)}`;
 }
 
-/** `+00` → `Z`, `+02` → `+02:00`. Zones of before 1900 may have seconds, which XML Schema has not. */
+/** `+00` → `Z`, `+02` → `+02:00`. Zones before 1900 may have seconds, which XML Schema lacks. */
 function readZone(zone: string, text: string): string {
   const [, sign, hours, minutes = '00', seconds = '00'] = /^([+-])(\d\d)(?::(\d\d))?(?::(\d\d))?$/.exec(zone) ?? [];
   if (seconds !== '00' || hours === undefined || Number(hours) + Number(minutes) / 60 > 14)
@@ -74,7 +74,7 @@ function readZone(zone: string, text: string): string {
 const INTERVAL = /^P(?:(-?\d+)Y)?(?:(-?\d+)M)?(?:(-?\d+)D)?(?:T(?:(-?\d+)H)?(?:(-?\d+)M)?(?:(-?\d+)(?:\.(\d+))?S)?)?$/;
 
 /**
- * `P1Y13MT36H` → `P2Y1M1DT12H`: months and seconds, as XML Schema counts them.
+ * `P1Y13MT36H` → `P2Y1M1DT12H`: normalised to months and seconds, as in XML Schema.
  *
  * @see https://www.w3.org/TR/xmlschema11-2/#f-durationCanMap
  */
@@ -104,9 +104,9 @@ function outside(text: string, what: string, hint = 'Write CAST(… AS text) in 
 }
 
 /**
- * The elements of an array's text that are not null, in order; those of nested arrays one after the other.
+ * The non-null elements of an array's text, in order; nested arrays are flattened.
  *
- * `{1,NULL,"a \"b\""}`, with other bounds than usual `[0:1]={1,2}`.
+ * `{1,NULL,"a \"b\""}`, or with unusual bounds `[0:1]={1,2}`.
  *
  * @see https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO
  */

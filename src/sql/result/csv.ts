@@ -3,7 +3,7 @@ import { toBytes } from '../../core/text.ts';
 import type { Column } from '../database.ts';
 import { distinctLabels, type ResultWriter, textOf } from './result.ts';
 
-/** NULL is an empty field, and an empty text is `""`. Arrays are written as the server does. */
+/** NULL is an empty field, and an empty text is `""`. Arrays are in the server's form. */
 export function csvResult(columns: readonly Column[]): ResultWriter {
   const fieldOf = (cell: string | null, column: Column): string =>
     cell === null ? '' : quoted(column.elements === undefined ? textOf(column, cell) : cell);

@@ -1,11 +1,11 @@
-/** The rows of a query as one JSON object: `columns`, `rows` (an object each), `rowCount`, `truncated`. */
+/** The rows of a query as one JSON object: `columns`, `rows` (one object per row), `rowCount`, `truncated`. */
 import { toBytes } from '../../core/text.ts';
 import type { Column } from '../database.ts';
 import { distinctLabels, type ResultWriter, textOf, unlessOutside } from './result.ts';
 
 /**
- * Numbers keep each digit that the database has, so a reader that knows 64-bit floats alone may round them. Booleans are booleans,
- * arrays are arrays (without their NULLs), everything else is its canonical text; so are numbers that JSON does not have (NaN).
+ * Numbers keep all digits of the database, so a reader with 64-bit floats may round them. Booleans are booleans, arrays are arrays (without
+ * NULLs), everything else is its canonical text; so are numbers that JSON lacks (NaN).
  */
 export function jsonResult(columns: readonly Column[]): ResultWriter {
   const labels = distinctLabels(columns);
@@ -26,7 +26,7 @@ export function jsonResult(columns: readonly Column[]): ResultWriter {
   };
 }
 
-/** From a value's text to its JSON, both one-byte UTF-8: JSON.stringify escapes what is ASCII alone, so bytes stay as they are. */
+/** A value's text → its JSON, both one-byte UTF-8: JSON.stringify escapes only ASCII, so bytes are kept. */
 function valueWriter(column: Column): (text: string) => string {
   const { elements } = column;
   const bare = bareValues(column.datatype);
@@ -45,7 +45,7 @@ const XSD = 'http://www.w3.org/2001/XMLSchema#';
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
 const BOOLEAN = /^(?:true|false)$/;
 
-/** Which texts of a datatype stand without quotes; undefined: none. */
+/** The texts of a datatype that need no quotes; undefined: none. */
 function bareValues(datatype: string | undefined): RegExp | undefined {
   switch (datatype) {
     case `${XSD}integer`:

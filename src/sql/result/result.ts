@@ -1,9 +1,9 @@
-/** The rows of a query as the bytes of a document: form (JSON or CSV) by argument, batch after batch, in constant memory. */
+/** The rows of a query as a JSON or CSV document, batch by batch, in constant memory. */
 import { isUtf8 } from 'node:buffer';
 import { Fault } from '../../core/fault.ts';
 import type { Column, RowBatch } from '../database.ts';
 
-/** How a form writes what a query gives. All texts are one-byte UTF-8 (see `text.ts`). */
+/** How a format writes a query's result. All texts are one-byte UTF-8 (see `core/text.ts`). */
 export interface ResultWriter {
   readonly head: string;
   row(cells: readonly (string | null)[], first: boolean): string;
@@ -12,14 +12,14 @@ export interface ResultWriter {
 
 export interface ResultSummary {
   readonly rowCount: number;
-  /** There were more rows than the answer may have. */
+  /** There were more rows than the maximum. */
   readonly truncated: boolean;
 }
 
-/** Every chunk but the last has at least so many bytes. */
+/** Minimum size in bytes of every chunk but the last. */
 export const CHUNK_BYTES = 64 * 2 ** 10;
 
-/** The document in chunks; at most `maxRows` rows. Reads no batch before it is wanted, and gives up the rest. */
+/** The document in chunks, with at most `maxRows` rows. Reads a batch only on demand, and cancels the rest. */
 export async function* writeResult(
   writer: ResultWriter,
   batches: AsyncIterable<RowBatch>,
@@ -46,13 +46,13 @@ export async function* writeResult(
   return summary;
 }
 
-/** A server without an encoding (PostgreSQL's SQL_ASCII) may send any bytes: what is no UTF-8 is shown as U+FFFD. */
+/** A server without encoding (PostgreSQL's SQL_ASCII) may send any bytes: invalid UTF-8 is shown as U+FFFD. */
 function bytesOf(text: string): Buffer {
   const bytes = Buffer.from(text, 'latin1');
   return isUtf8(bytes) ? bytes : Buffer.from(bytes.toString('utf8'), 'utf8');
 }
 
-/** The columns' names, told apart: a name that came before gets `_2`, `_3`, …, whichever no other column has. */
+/** Unique column names: a repeated name gets `_2`, `_3`, …, avoiding the names of other columns. */
 export function distinctLabels(columns: readonly Pick<Column, 'name'>[]): readonly string[] {
   const names = new Set(columns.map(({ name }) => name));
   const taken = new Set<string>();
@@ -70,7 +70,7 @@ export function distinctLabels(columns: readonly Pick<Column, 'name'>[]): readon
   });
 }
 
-/** The canonical text of a value, or the server's own where the datatype has no such value (an infinite date). */
+/** The canonical text of a value, or the server's text if the datatype has no such value (an infinite date). */
 export function textOf({ canonical }: Pick<Column, 'canonical'>, text: string): string {
   return canonical === undefined ? text : (unlessOutside(() => canonical(text)) ?? text);
 }
