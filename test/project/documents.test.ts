@@ -31,6 +31,10 @@ const pathsIn = (text: string): readonly string[] =>
 const linksIn = (text: string): readonly string[] =>
   [...proseOf(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link as string).filter((link) => !/^[a-z]+:/.test(link));
 
+/** Links whose text is a name in backticks, to a module that exports it. */
+const namesIn = (text: string): readonly (readonly [name: string, path: string])[] =>
+  [...proseOf(text).matchAll(/\[`(\w+)`\]\(([^)\s]+\.ts)\)/g)].map(([, name, path]) => [name as string, path as string]);
+
 /** The anchors that a page's headings have. */
 const anchorsOf = (text: string): readonly string[] =>
   [...proseOf(text).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
@@ -60,5 +64,12 @@ describe('what documents name is there', () => {
       return anchor !== undefined && !anchorsOf(read(target)).includes(anchor);
     });
     expect(broken).toEqual([]);
+  });
+
+  test('docs/glossary.md names what modules export', () => {
+    const names = namesIn(read('docs/glossary.md'));
+    expect(names.length).toBeGreaterThan(50);
+    const missing = names.filter(([name, path]) => !new RegExp(`^export .*\\b${name}\\b`, 'm').test(read(join('docs', path))));
+    expect(missing).toEqual([]);
   });
 });
