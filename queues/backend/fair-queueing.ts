@@ -15,7 +15,8 @@
 export const URGENCY_LEVELS = 8;
 export const DEFAULT_URGENCY = 3;
 
-/** BullMQ's priorities range from 1 to 2^21. */
+/** BullMQ's priorities range from 1 to this. */
+const LARGEST_PRIORITY = 2 ** 21 - 1;
 const BAND_WIDTH = 2 ** 21 / URGENCY_LEVELS;
 /**
  * The distance between tags halves every `HALF_LIFE` tags while the queue is not empty, so the band is enough for 10^9 runs. After that,
@@ -49,7 +50,8 @@ export interface FairQueueing {
 }
 
 export function bandOf(queue: string, urgency: number): PriorityBand {
-  return { queue, offset: urgency * BAND_WIDTH, width: BAND_WIDTH, halfLife: HALF_LIFE };
+  const offset = urgency * BAND_WIDTH;
+  return { queue, offset, width: Math.min(BAND_WIDTH, LARGEST_PRIORITY - offset), halfLife: HALF_LIFE };
 }
 
 /** The urgency of a job with this priority. */

@@ -11,6 +11,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
+import { bandOf, priorityOf, URGENCY_LEVELS } from '../../../queues/backend/fair-queueing.ts';
 import type { PglitePool } from '../../../queues/backend/pglite.ts';
 import { openEmbedded } from '../../../queues/backend/postgres.ts';
 import { PROJECT_ROOT } from '../../support/project-root.ts';
@@ -112,6 +113,13 @@ const missingRedis = QUEUES.find((queue) => queue.name === 'redis')?.missing;
       expect(await redis.get(key('pc'))).toBe('1');
       expect(await redis.hget(key(job.id as string), 'priority')).toBe('5');
       expect(await redis.zscore(key('marker'), '0')).toBe('0');
+    });
+
+    test('the largest priority of the last urgency is the largest that is taken', async () => {
+      const { queue } = open('largest');
+      const priority = priorityOf(bandOf('largest', URGENCY_LEVELS - 1), Number.POSITIVE_INFINITY);
+      await queue.add('job', {}, { priority });
+      await expect(queue.add('job', {}, { priority: priority + 1 })).rejects.toThrow('Priority should be between 0 and');
     });
 
     test('a delayed job is scored by its time times 4096, which is also the score of the marker 1', async () => {
