@@ -38,26 +38,39 @@ function digest(code: string): string {
 
 /** The places of ours that repeat what a file of BullMQ does, and the digest of that file when they were last compared. */
 const REPEATED: readonly (readonly [file: string, repeatedIn: string, digest: string])[] = [
-  ['scripts/moveStalledJobsToWait-9.js', 'RECOVER in queues/backend/redis.ts', '618f1e436dd930f6'],
+  ['scripts/moveStalledJobsToWait-9.js', 'RECOVER_STALLED in queues/backend/redis.ts', '618f1e436dd930f6'],
   [
     'scripts/extendLocks-1.js',
-    'RECOVER in queues/backend/redis.ts, which marks the jobs whose renewed locks take the mark away',
+    'RECOVER_STALLED in queues/backend/redis.ts, which marks the jobs whose renewed locks take the mark away',
     'ea1ff62a674add26',
   ],
-  ['scripts/moveToActive-11.js', 'RECOVER in queues/backend/redis.ts, which promotes what is due and wakes workers', '4c5d62176bfc5678'],
-  ['commands/includes/promoteDelayedJobs.lua', 'RECOVER in queues/backend/redis.ts', 'f741b8ed4d749709'],
-  ['commands/includes/addDelayedJob.lua', 'RECOVER in queues/backend/redis.ts', '9468f255a9a5dc5e'],
-  ['commands/includes/getDelayedScore.lua', 'RECOVER in queues/backend/redis.ts', '7870df975f751c1e'],
-  ['commands/includes/getPriorityScore.lua', 'RECOVER and TAKE_TURN in queues/backend/redis.ts', '3655e46ffa6c269a'],
-  ['commands/includes/addBaseMarkerIfNeeded.lua', 'RECOVER in queues/backend/redis.ts', '6457649e39f11b7d'],
-  ['commands/includes/addDelayMarkerIfNeeded.lua', 'RECOVER in queues/backend/redis.ts', 'eba34b6570280e69'],
-  ['postgres/create-postgres-backend.js', 'the factory in queues/backend/postgres.ts', 'd74137c85755f414'],
+  [
+    'scripts/moveToActive-11.js',
+    'RECOVER_STALLED in queues/backend/redis.ts, which promotes what is due and wakes workers',
+    '4c5d62176bfc5678',
+  ],
+  ['commands/includes/promoteDelayedJobs.lua', 'RECOVER_STALLED in queues/backend/redis.ts', 'f741b8ed4d749709'],
+  ['commands/includes/addDelayedJob.lua', 'RECOVER_STALLED in queues/backend/redis.ts', '9468f255a9a5dc5e'],
+  ['commands/includes/getDelayedScore.lua', 'RECOVER_STALLED in queues/backend/redis.ts', '7870df975f751c1e'],
+  ['commands/includes/getPriorityScore.lua', 'RECOVER_STALLED and NEXT_START_TAG in queues/backend/redis.ts', '3655e46ffa6c269a'],
+  ['commands/includes/addBaseMarkerIfNeeded.lua', 'RECOVER_STALLED in queues/backend/redis.ts', '6457649e39f11b7d'],
+  ['commands/includes/addDelayMarkerIfNeeded.lua', 'RECOVER_STALLED in queues/backend/redis.ts', 'eba34b6570280e69'],
+  ['postgres/create-postgres-backend.js', 'makeDriver in queues/backend/postgres.ts', 'd74137c85755f414'],
   [
     'postgres/postgres-connection.js',
     'SchemaConnection in queues/backend/postgres.ts, PglitePool in queues/backend/pglite.ts',
     '6fa818064451f767',
   ],
 ];
+
+test('the places that repeat them have these names', async () => {
+  for (const [, repeatedIn] of REPEATED) {
+    for (const [, names = '', path = ''] of repeatedIn.matchAll(/(\w+(?: and \w+)*) in (queues\/\S+\.ts)/g)) {
+      const text = await readFile(join(PROJECT_ROOT, path), 'utf8');
+      expect([path, ...names.split(' and ').filter((name) => !text.includes(name))]).toEqual([path]);
+    }
+  }
+});
 
 const CHANGED = 'BullMQ has changed; compare it with the place named here, then write the new digest down';
 
@@ -214,10 +227,10 @@ describe('in PostgreSQL, a server or embedded', () => {
     (await rowsOf<Readonly<Record<string, unknown>>>(`SELECT * FROM ${schema}.job WHERE queue = 'jobs' AND id = $1`, id))[0];
 
   test.each([
-    ['move_stalled_jobs_to_wait', 'recoverBy in queues/backend/postgres.ts', 'a7754451f02f974b'],
-    ['extend_lock', 'recoverBy in queues/backend/postgres.ts, which trusts the time of the lock', 'c897e22a29b1b7b5'],
-    ['move_to_active', 'recoverBy in queues/backend/postgres.ts, which promotes what is due and wakes workers', '4ba31d8b324c862c'],
-    ['publish_event', 'recoverBy in queues/backend/postgres.ts', '424a2f5e14e7f66f'],
+    ['move_stalled_jobs_to_wait', 'recoverStalledBy in queues/backend/postgres.ts', 'a7754451f02f974b'],
+    ['extend_lock', 'recoverStalledBy in queues/backend/postgres.ts, which trusts the time of the lock', 'c897e22a29b1b7b5'],
+    ['move_to_active', 'recoverStalledBy in queues/backend/postgres.ts, which promotes what is due and wakes workers', '4ba31d8b324c862c'],
+    ['publish_event', 'recoverStalledBy in queues/backend/postgres.ts', '424a2f5e14e7f66f'],
   ])('%s is as it was when it was repeated', async (name, repeatedIn, expected) => {
     const [found] = await rowsOf<{ text: string }>(
       `SELECT pg_get_function_identity_arguments(oid) || ' ' || prosrc AS text FROM pg_proc
