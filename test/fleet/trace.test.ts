@@ -17,7 +17,7 @@ import {
   type TracerProvider,
   trace,
 } from '@opentelemetry/api';
-import { openBackend, type QueueBackend } from '../../queues/backend/backend.ts';
+import type { QueueBackend } from '../../queues/backend/backend.ts';
 import type { TransformRequest } from '../../queues/jobs.ts';
 import { openRuns } from '../../queues/runs/runs.ts';
 import { type ConfigStore, openConfig } from '../../src/config/store.ts';
@@ -26,7 +26,7 @@ import { inRequestSpan, isTraced } from '../../src/core/telemetry/trace.ts';
 import { RUN_DEFAULTS } from '../../src/run/request.ts';
 import { startWorkers, type Workers } from '../../workers/host.ts';
 import { built } from '../support/project-root.ts';
-import { temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
+import { openQueue, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
 import { startFakeApi } from '../support/service/fake.ts';
 import { ask } from '../support/service/process.ts';
 
@@ -127,7 +127,7 @@ describe('with an SDK', () => {
     context.setGlobalContextManager(manager);
     propagation.setGlobalPropagator(propagator);
     directory = await temporaryDirectory();
-    backend = await openBackend({ url: 'embedded:', directory: directory.path, prefix: uniquePrefix() }, quietLogger());
+    backend = await openQueue('embedded:', directory.path, uniquePrefix());
     const database = { JDBC_URL: 'jdbc:postgresql://host/db', DB_USER: 'reader', DB_PASSWORD: 'hunter2-of-the-database' };
     config = await openConfig({ DATA_DIR: directory.path, ...database }, backend.settings);
     runs = await openRuns(backend);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { openBackend, type QueueBackend } from '../../queues/backend/backend.ts';
+import type { QueueBackend } from '../../queues/backend/backend.ts';
 import { ANNOUNCE_QUEUE, type Outcome, type RunView, TRANSFORM_QUEUE, type TransformRequest } from '../../queues/jobs.ts';
 import type { Runs } from '../../queues/runs/contract.ts';
 import { openRuns } from '../../queues/runs/runs.ts';
@@ -15,15 +15,13 @@ import { quietLogger } from '../../src/core/telemetry/observe.ts';
 import { RUN_DEFAULTS } from '../../src/run/request.ts';
 import { startWorkers, type Workers } from '../../workers/host.ts';
 import { built } from '../support/project-root.ts';
-import { QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
+import { openQueue, QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
+import { describeQueues } from '../support/queues/describe.ts';
 
 const ENGINE = built('test/support/queues/engine.js').href;
 const logger = quietLogger();
 
-for (const queue of QUEUES) {
-  if (queue.missing === undefined) describe(`on ${queue.name}`, () => suite(queue));
-  else describe(`on ${queue.name}`, () => test.skip(`is not tested: ${queue.missing}`, () => undefined));
-}
+describeQueues(QUEUES, suite);
 
 function suite(queue: TestQueue): void {
   const prefix = uniquePrefix();
@@ -59,7 +57,7 @@ function suite(queue: TestQueue): void {
   beforeAll(async () => {
     server = await queue.start();
     directory = await temporaryDirectory();
-    backend = await openBackend({ url: server.url, prefix, directory: directory.path }, logger);
+    backend = await openQueue(server.url, directory.path, prefix, logger);
     config = await openConfig({ DATA_DIR: directory.path, LOCK_SECONDS: 2, STALLED_SECONDS: 1, WORKER_CONCURRENCY: 2 }, backend.settings);
     runs = await openRuns(backend, { retryMs: 50 });
     workers = await startWorkers(backend, config, logger, { engine: ENGINE });
@@ -303,7 +301,7 @@ function suite(queue: TestQueue): void {
     });
 
     test('sees a setting that another process made', async () => {
-      const other = await openBackend({ url: server.url, prefix, directory: directory.path }, logger);
+      const other = await openQueue(server.url, directory.path, prefix, logger);
       const key = uniquePrefix();
       const heard = new Promise<string | undefined>((resolve) => {
         backend.settings.watch(key, resolve);

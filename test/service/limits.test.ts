@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { openBackend, type QueueBackend } from '../../queues/backend/backend.ts';
+import type { QueueBackend } from '../../queues/backend/backend.ts';
 import type { TransformRequest } from '../../queues/jobs.ts';
 import type { Runs } from '../../queues/runs/contract.ts';
 import { openRuns } from '../../queues/runs/runs.ts';
@@ -23,7 +23,7 @@ import { csv, json, xml, zipped } from '../bin/faults/files.ts';
 import { attempt, type Files, startQuadmill, withFiles } from '../bin/faults/trial.ts';
 import { closeAfterEach } from '../support/closing.ts';
 import { built } from '../support/project-root.ts';
-import { QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
+import { openQueue, QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
 import { JOIN_MAPPING, peopleMapping, slowInput } from '../support/service/inputs.ts';
 import { ask, postJson, type ServiceProcess, startService } from '../support/service/process.ts';
 
@@ -367,7 +367,7 @@ describe('slices of a run are one run', () => {
 
   beforeAll(async () => {
     directory = await temporaryDirectory();
-    backend = await openBackend({ url: 'embedded:', prefix: uniquePrefix(), directory: directory.path }, quietLogger());
+    backend = await openQueue('embedded:', directory.path, uniquePrefix());
     const values = {
       DATA_DIR: directory.path,
       JDBC_URL: 'jdbc:postgresql://host/db',

@@ -2,7 +2,6 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { openBackend } from '../../queues/backend/backend.ts';
 import { settingsOf } from '../../queues/requests/transform.ts';
 import { openRuns, runIdOfKey } from '../../queues/runs/runs.ts';
 import { DEFAULTS, type OptionValues } from '../../src/config/options/options.ts';
@@ -15,7 +14,7 @@ import { removeEarlier } from '../../workers/output/output.ts';
 import { publish } from '../../workers/output/publish.ts';
 import type { Task } from '../../workers/threads/messages.ts';
 import { closeAfterEach } from '../support/closing.ts';
-import { uniquePrefix } from '../support/queues/backends.ts';
+import { openQueue, uniquePrefix } from '../support/queues/backends.ts';
 
 const { closes, directory: directoryForTest } = closeAfterEach();
 
@@ -86,7 +85,7 @@ describe('a late attempt', () => {
 describe('of a run that has not completed', () => {
   test('nothing is left, also when a worker was killed after it had published', async () => {
     const directory = await directoryForTest();
-    const backend = await openBackend({ url: 'embedded:', prefix: uniquePrefix(), directory }, quietLogger());
+    const backend = await openQueue('embedded:', directory, uniquePrefix());
     closes(() => backend.close());
     const options: OptionValues = { DATA_DIR: directory, WORKER_CONCURRENCY: 1 };
     const config = await openConfig(options, backend.settings);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { openBackend, type QueueBackend } from '../../queues/backend/backend.ts';
+import type { QueueBackend } from '../../queues/backend/backend.ts';
 import {
   type Outcome,
   SLICE_QUEUE,
@@ -23,16 +23,14 @@ import { quietLogger } from '../../src/core/telemetry/observe.ts';
 import { RUN_DEFAULTS } from '../../src/run/request.ts';
 import { startWorkers, type Workers } from '../../workers/host.ts';
 import { built } from '../support/project-root.ts';
-import { QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
+import { openQueue, QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
+import { describeQueues } from '../support/queues/describe.ts';
 
 const ENGINE = built('test/support/queues/engine.js').href;
 const PASSWORD = 'hunter2-of-the-database';
 const logger = quietLogger();
 
-for (const queue of QUEUES) {
-  if (queue.missing === undefined) describe(`on ${queue.name}`, () => suite(queue));
-  else describe(`on ${queue.name}`, () => test.skip(`is not tested: ${queue.missing}`, () => undefined));
-}
+describeQueues(QUEUES, suite);
 
 function suite(queue: TestQueue): void {
   const prefix = uniquePrefix();
@@ -105,7 +103,7 @@ function suite(queue: TestQueue): void {
   beforeAll(async () => {
     server = await queue.start();
     directory = await temporaryDirectory();
-    backend = await openBackend({ url: server.url, prefix, directory: directory.path }, logger);
+    backend = await openQueue(server.url, directory.path, prefix, logger);
     config = await openConfig({ ...options, ...here() }, backend.settings);
     runs = await openRuns(backend, { retryMs: 50 });
   });

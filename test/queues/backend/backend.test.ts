@@ -23,6 +23,7 @@ import { startWorkers } from '../../../workers/host.ts';
 import { closeAfterEach } from '../../support/closing.ts';
 import { built } from '../../support/project-root.ts';
 import { QUEUES, startRedis, uniquePrefix } from '../../support/queues/backends.ts';
+import { makeEmbeddedQueue } from '../../support/queues/embedded.ts';
 
 const ENGINE = built('test/support/queues/engine.js').href;
 const BACKEND = built('queues/backend/backend.js').href;
@@ -180,7 +181,9 @@ describe('a socket directory in a place where others may make one', () => {
 
 describe('an error of a pool', () => {
   test('of the embedded queue is told, and ends nothing', async () => {
-    const backend = await open('embedded:', await directoryForTest());
+    const directory = await directoryForTest();
+    await makeEmbeddedQueue(directory);
+    const backend = await open('embedded:', directory);
     const pool = backend.queue('any').opts.connection as unknown as EventEmitter;
     expect(pool.emit('error', new Error('the session is gone'))).toBe(true);
     await backend.ping();

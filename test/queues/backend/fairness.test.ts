@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Worker } from 'bullmq';
-import { openBackend, type QueueBackend } from '../../../queues/backend/backend.ts';
+import type { QueueBackend } from '../../../queues/backend/backend.ts';
 import { bandOf, DEFAULT_URGENCY, prioritiesFrom, priorityOf, URGENCY_LEVELS, urgencyOf } from '../../../queues/backend/fair-queueing.ts';
 import type { StalledBackoff } from '../../../queues/backend/lost.ts';
 import { SLICE_QUEUE, TRANSFORM_QUEUE, type TransformRequest } from '../../../queues/jobs.ts';
@@ -15,7 +15,8 @@ import { openConfig } from '../../../src/config/store.ts';
 import { quietLogger } from '../../../src/core/telemetry/observe.ts';
 import { startWorkers } from '../../../workers/host.ts';
 import { built } from '../../support/project-root.ts';
-import { QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
+import { openQueue, QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
+import { describeQueues } from '../../support/queues/describe.ts';
 import { tinyRun } from '../../support/queues/requests.ts';
 
 const ENGINE = built('test/support/queues/engine.js').href;
@@ -47,10 +48,7 @@ describe('places and priorities', () => {
   });
 });
 
-for (const queue of QUEUES) {
-  if (queue.missing === undefined) describe(`on ${queue.name}`, () => suite(queue));
-  else describe(`on ${queue.name}`, () => test.skip(`is not tested: ${queue.missing}`, () => undefined));
-}
+describeQueues(QUEUES, suite);
 
 function suite(queue: TestQueue): void {
   let server: TestServer;
@@ -73,7 +71,7 @@ function suite(queue: TestQueue): void {
   });
 
   async function open(): Promise<void> {
-    backend = await openBackend({ url: server.url, prefix, directory: directory.path }, logger);
+    backend = await openQueue(server.url, directory.path, prefix, logger);
     closes.push(() => backend.close());
     runs = await openRuns(backend);
     closes.push(() => runs.close());

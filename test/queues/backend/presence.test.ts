@@ -1,11 +1,9 @@
 /** Who is counted as a worker of a queue: whoever was there a moment ago. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import { openBackend } from '../../../queues/backend/backend.ts';
 import { registerWorker, watchWorkerRegistry } from '../../../queues/backend/presence.ts';
 import type { SharedSettings } from '../../../src/config/store.ts';
-import { quietLogger } from '../../../src/core/telemetry/observe.ts';
-import { QUEUES, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
+import { openQueue, QUEUES, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
 
 const PACE = { intervalMs: 50, timeoutMs: 1_500 };
 
@@ -42,7 +40,7 @@ describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
       const directory = await temporaryDirectory();
       const prefix = uniquePrefix();
       const server = await start();
-      const backend = await openBackend({ url: server.url, directory: directory.path, prefix }, quietLogger());
+      const backend = await openQueue(server.url, directory.path, prefix);
       // A process that is killed says nothing any more.
       let killed = false;
       const mortal: SharedSettings = {

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { openBackend, type QueueBackend } from '../../../queues/backend/backend.ts';
+import type { QueueBackend } from '../../../queues/backend/backend.ts';
 import type { FailureMessage } from '../../../queues/jobs.ts';
 import type { Runs } from '../../../queues/runs/contract.ts';
 import { openRuns } from '../../../queues/runs/runs.ts';
@@ -13,13 +13,11 @@ import type { OptionValues } from '../../../src/config/options/options.ts';
 import { openConfig } from '../../../src/config/store.ts';
 import { Fault } from '../../../src/core/fault.ts';
 import { createLogger } from '../../../src/core/telemetry/observe.ts';
-import { QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
+import { openQueue, QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
+import { describeQueues } from '../../support/queues/describe.ts';
 import { fakeRuns, memorySettings } from '../../support/service/fake.ts';
 
-for (const queue of QUEUES) {
-  if (queue.missing === undefined) describe(`on ${queue.name}`, () => suite(queue));
-  else describe(`on ${queue.name}`, () => test.skip(`is not tested: ${queue.missing}`, () => undefined));
-}
+describeQueues(QUEUES, suite);
 
 const EVERY_SECOND: CronSchedule = { cron: '* * * * * ?', timezone: 'UTC' };
 /** The next one is never in the time of a test. */
@@ -70,9 +68,7 @@ function suite(queue: TestQueue): void {
     const log: Record<string, unknown>[] = [];
     const logger = createLogger({}, { write: (line: string) => void log.push(JSON.parse(line)) });
     const own = more.shares === undefined || queue.name !== 'embedded';
-    const backend = own
-      ? await openBackend({ url: server.url, prefix, directory: directory.path }, logger)
-      : (more.shares as Member).backend;
+    const backend = own ? await openQueue(server.url, directory.path, prefix, logger) : (more.shares as Member).backend;
     const schedule = await openSchedule(backend.settings);
     const config = await openConfig({ DATA_DIR: 'data', ...options }, backend.settings);
     const real = more.real ? await openRuns(backend) : undefined;

@@ -4,9 +4,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { openBackend, type QueueBackend } from '../../../queues/backend/backend.ts';
+import { type Logger, quietLogger } from '../../../src/core/telemetry/observe.ts';
 import { answers, missingPostgres } from '../../servers/postgres.ts';
 import { missingRedis, type Redis, startRedis as startRedisServer } from '../../servers/redis.ts';
 import { sharedPostgres, sharedRedis } from '../../servers/shared.ts';
+import { makeEmbeddedQueue } from './embedded.ts';
 
 export interface TestServer {
   readonly url: string;
@@ -35,6 +38,12 @@ export const QUEUES: readonly TestQueue[] = [
         start: async () => ({ url: GIVEN_POSTGRES, stop: (prefix) => dropSchema(GIVEN_POSTGRES, prefix) }),
       },
 ];
+
+/** As `openBackend`, with less waiting for an embedded queue that is new. */
+export async function openQueue(url: string, directory: string, prefix: string, logger: Logger = quietLogger()): Promise<QueueBackend> {
+  if (url === 'embedded:') await makeEmbeddedQueue(directory);
+  return openBackend({ url, directory, prefix }, logger);
+}
 
 export function uniquePrefix(): string {
   return `t${randomBytes(6).toString('hex')}`;

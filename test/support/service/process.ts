@@ -1,10 +1,11 @@
 /** Real processes of the service, started from `dist` on free ports and directories of their own. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { guard } from '../../servers/guard.ts';
 import { PROJECT_ROOT } from '../project-root.ts';
+import { makeEmbeddedQueue } from '../queues/embedded.ts';
 
 export type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string };
 
@@ -108,8 +109,9 @@ export function spawnService({ program = PROGRAM, args = [], env, cwd }: Service
 
 /** Starts `quadmill serve` and waits until it takes requests or, where it does not listen, runs. */
 export async function startService(options: ServiceOptions): Promise<ServiceProcess> {
-  const { args = [], env } = options;
+  const { args = [], env, cwd } = options;
   const isWorker = args.includes('worker') && env.PORT === undefined;
+  if (env.QUEUE_URL === 'embedded:') await makeEmbeddedQueue(join(resolve(cwd, env.DATA_DIR ?? 'data'), 'queue'));
   const started = spawnService({ ...options, env: isWorker ? env : { PORT: '0', ...env } });
   try {
     await started.said(isWorker ? 'workers started' : 'listening');
