@@ -1,6 +1,6 @@
-/** One suite for several queues. */
+/** One suite for several queues, in the fast tests and in the soak tests. */
 import { describe, test } from '@jest/globals';
-import type { TestQueue } from './backends.ts';
+import { QUEUES, type TestQueue } from './backends.ts';
 
 /** A `describe` for each of `queues`, and in place of one that is not here a skipped test that says why. */
 export function describeQueues(queues: readonly TestQueue[], suite: (queue: TestQueue) => void): void {
@@ -9,3 +9,23 @@ export function describeQueues(queues: readonly TestQueue[], suite: (queue: Test
     else describe(`on ${queue.name}`, () => test.skip(`is not tested: ${queue.missing}`, () => undefined));
   }
 }
+
+/** Stands for all queues where a case does not depend on the kind: the fastest that is here. */
+const ONE = QUEUES.find(({ name, missing }) => name === 'redis' && missing === undefined) ?? (QUEUES[0] as TestQueue);
+
+/** Where a suite is run from: `npm test`, or `npm run test:soak`. */
+export type Extent = 'fast' | 'soak';
+
+export interface Cases {
+  /** In place of `test`, for what has to be shown on each kind of queue: fast, on all of them. */
+  readonly onEach: typeof test;
+  /** In place of `test`, for what does not depend on the kind of the queue: fast on one, and on the others in the soak tests. */
+  readonly onOne: typeof test;
+}
+
+export function casesFor(queue: TestQueue, extent: Extent): Cases {
+  return { onEach: extent === 'fast' ? test : none, onOne: (queue === ONE) === (extent === 'fast') ? test : none };
+}
+
+/** No case at all. */
+const none = Object.assign(() => undefined, { each: () => () => undefined }) as unknown as typeof test;
