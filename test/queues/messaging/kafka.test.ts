@@ -1,434 +1,295 @@
-/** A real Apache Kafka: messages in and out of a fleet on Redis, while brokers and workers stop, die and come back. */
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+/** A real Apache Kafka: messages in and out of a fleet on Redis, while workers stop, die and come back. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { IncomingMessage } from '../../../queues/messaging/bus.ts';
 import { openKafka } from '../../../queues/messaging/kafka/kafka.ts';
 import { runIdOfKey } from '../../../queues/runs/runs.ts';
 import { DEFAULTS, type OptionValues } from '../../../src/config/options/options.ts';
 import { createLogger, quietLogger } from '../../../src/core/telemetry/observe.ts';
-import { KAFKA_USERS, type KafkaServer, missingKafka, type Secured, startKafka } from '../../servers/kafka.ts';
-import { missingRedis } from '../../servers/redis.ts';
-import { startRedis, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
-import { PEOPLE, peopleMapping } from '../../support/service/inputs.ts';
-import { type Heard, type KafkaClient, openKafkaClient } from '../../support/service/kafka-client.ts';
-import { ask, poll, postJson, type ServiceProcess, startService } from '../../support/service/process.ts';
+import { KAFKA_USERS, type Secured } from '../../servers/kafka.ts';
+import { sharedKafka } from '../../servers/shared.ts';
+import { openKafkaClient } from '../../support/service/kafka-client.ts';
+import { ask, poll } from '../../support/service/process.ts';
+import { kafkaFleet, keys, metric, missingFleet, of, SERVICE } from './kafka-fleet.ts';
 
-const missing = (await missingKafka()) ?? missingRedis;
 /** What the brokers take in one message, but for its key and its place. */
 const LARGEST = 1_048_400;
-const GROUP = 'semi-structured-transformer';
-/** Of the topic of success messages. */
-const PARTITIONS = 4;
-/** How long the broker is dead in the test of that. */
-const AWAY_MS = 60_000;
 
-(missing === undefined ? describe : describe.skip)(`with Kafka${missing === undefined ? '' : ` (skipped: ${missing})`}`, () => {
-  let kafka: KafkaServer;
-  let redis: Awaited<ReturnType<typeof startRedis>>;
-  let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-  /** A test's own topics. */
-  let topics: { readonly source: string; readonly success: string; readonly dead: string };
-  let env: Record<string, string>;
-  let fleet: ServiceProcess[];
-  let client: KafkaClient;
-  const at = (name: string): string => join(directory.path, name);
+(missingFleet === undefined ? describe : describe.skip)(
+  `with Kafka${missingFleet === undefined ? '' : ` (skipped: ${missingFleet})`}`,
+  () => {
+    const fleet = kafkaFleet(sharedKafka);
+    const { start, at, input, run } = fleet;
 
-  beforeAll(async () => {
-    const started = await startKafka({ secured: true });
-    if ('skip' in started) throw new Error(started.skip);
-    kafka = started;
-    redis = await startRedis();
-    directory = await temporaryDirectory();
-    await mkdir(at('mappings'));
-    await writeFile(at('mappings/people.ttl'), peopleMapping('csv', 'people.csv'));
-    await writeFile(at('people.csv'), PEOPLE.csv);
-  }, 120_000);
-  afterAll(async () => {
-    await kafka?.stop();
-    await redis?.stop();
-    await directory?.remove();
-  });
-
-  beforeEach(async () => {
-    fleet = [];
-    const name = uniquePrefix();
-    topics = { source: `${name}.source`, success: `${name}.success`, dead: `${name}.dead` };
-    client = await openKafkaClient(kafka.broker, { [topics.source]: 2, [topics.success]: PARTITIONS, [topics.dead]: 1 }, [
-      topics.success,
-      topics.dead,
-    ]);
-    env = {
-      QUEUE_URL: redis.url,
-      QUEUE_PREFIX: name,
-      SERVICE: GROUP,
-      MAPPINGS_DIR_URL: at('mappings'),
-      KAFKA_BROKERS: kafka.broker,
-      KAFKA_TOPIC_NAME_SOURCE: topics.source,
-      KAFKA_TOPIC_NAME_SUCCESS: topics.success,
-      KAFKA_TOPIC_NAME_DLQ: topics.dead,
-      KAFKA_GROUP_ID: name,
-      LOCK_SECONDS: '2',
-      STALLED_SECONDS: '1',
-    };
-  });
-  afterEach(async () => {
-    kafka.resume();
-    for (const one of fleet) one.kill('SIGKILL');
-    await Promise.all(fleet.map((one) => one.exited));
-    await client.close();
-  });
-
-  const start = async (role: 'all' | 'api' | 'worker', more: Record<string, string> = {}): Promise<ServiceProcess> => {
-    const one = await startService({ cwd: directory.path, args: ['--role', role], env: { ...env, ...more } });
-    fleet.push(one);
-    return one;
-  };
-  const input = (i: number): string => `${pathToFileURL(at('people.csv')).href}?${i}`;
-  const run = (one: ServiceProcess) => postJson(`${one.url}/process`, { inputFileURL: at('people.csv') });
-  const of = (topic: string) => (heard: readonly Heard[]) => heard.filter((one) => one.topic === topic);
-  const keys = (heard: readonly Heard[]): ReadonlySet<string> => new Set(heard.map(({ key }) => key));
-  const metric = async (one: ServiceProcess, name: string): Promise<number> => {
-    const { body } = await ask(`${one.url}/metrics`);
-    return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(body as string)?.[1]);
-  };
-
-  test('a URL and a JSON object become runs, and their success is announced; what is no request, and what fails, is a dead letter with its bytes', async () => {
-    const one = await start('all');
-    const poison: readonly (string | Buffer | null)[] = [
-      Buffer.from([0x00, 0xff, 0xfe]),
-      '{"inputFileURL":',
-      '[]',
-      '',
-      'x'.repeat(LARGEST),
-    ];
-    for (const value of [at('people.csv'), ...poison, JSON.stringify({ inputFileURL: at('people.csv') })]) {
-      await client.send(topics.source, [value], { partition: 1 });
-    }
-    await client.send(topics.source, [at('missing.csv')], { partition: 0 });
-    const heard = await client.hear(
-      (all) => keys(of(topics.success)(all)).size === 2 && keys(of(topics.dead)(all)).size === poison.length + 1,
-    );
-
-    for (const { key, headers, value } of of(topics.success)(heard)) {
-      expect(headers).toEqual({ runId: key });
-      const message = JSON.parse(value);
-      expect(message).toMatchObject({ runId: key, service: GROUP, quads: 2, provenance: '' });
-      expect(message.outputFileLocations).toEqual([expect.stringMatching(`^file://.*Semi-Structured-Transformer-${key}\\.nq$`)]);
-      expect((await ask(`${one.url}/runs/${key}`)).body).toMatchObject({ state: 'completed' });
-    }
-    const dead = of(topics.dead)(heard);
-    for (const [i, value] of poison.entries()) {
-      const letter = dead.find(({ headers }) => headers['source-offset'] === String(i + 1) && headers['source-partition'] === '1');
-      expect(letter?.headers).toMatchObject({ runId: letter?.key, 'source-topic': topics.source, 'source-key': 'caller' });
-      const original = Buffer.from(value as Buffer).toString('latin1');
-      // One that leaves no place for the failure message is left where it stands.
-      if (original.length === LARGEST) expect(letter?.headers['source-value-bytes']).toBe(String(LARGEST));
-      else expect(letter?.headers['source-value']).toBe(original);
-      expect(JSON.parse(letter?.value as string)).toMatchObject({
-        runId: letter?.key,
-        code: letter?.headers.code,
-        name: 'Semi-Structured-Transformer',
-      });
-    }
-    const failed = dead.find(({ headers }) => headers['source-partition'] === '0');
-    expect(failed?.headers).toMatchObject({ code: 'source/missing', 'source-offset': '0', 'source-value': at('missing.csv') });
-    expect(JSON.parse(failed?.value as string).error).toMatch(`Record '${at('missing.csv')}' could not be processed due to:`);
-
-    // Everything is committed, and nothing comes again to the next process.
-    for (const deadline = Date.now() + 5_000; (await client.committed(topics.source, env.KAFKA_GROUP_ID as string)) < 8; await sleep(50)) {
-      if (Date.now() > deadline) throw new Error('offsets are not committed');
-    }
-    const { code } = await one.stop();
-    expect(code).toBe(0);
-    const next = await start('all', { KAFKA_SUCCESS_FORMAT: 'url' });
-    await client.send(topics.source, [at('people.csv')], { partition: 0 });
-    await client.hear((all) => keys(of(topics.success)(all)).size === 3);
-    expect(of(topics.success)(client.heard).at(-1)?.value).toMatch(/^file:\/\/.*\.nq$/);
-    expect(client.heard).toHaveLength(2 + 6 + 1);
-    expect(await metric(next, 'rml_messages_taken_total')).toBe(1);
-  }, 60_000);
-
-  test('/restartKafka stops the fleet from taking and sending, over a restart, until it is asked again', async () => {
-    const [first, second] = await Promise.all([start('all'), start('all')]);
-    await client.send(topics.source, [at('people.csv')]);
-    await client.hear((all) => all.length === 1);
-    expect((await ask(`${first.url}/restartKafka`)).body).toEqual({ kafka: 'off' });
-    await Promise.all([first, second].map((one) => one.said('unsubscribed from topic')));
-    await client.send(topics.source, [at('people.csv'), at('people.csv')]);
-    expect((await run(second)).status).toBe(200);
-    await Promise.all([first.stop(), second.stop()]);
-    const third = await start('all');
-    expect((await ask(`${third.url}/health/ready`)).status).toBe(200);
-    expect((await run(third)).status).toBe(200);
-    for (const deadline = Date.now() + 5_000; (await metric(third, 'rml_outbox_messages')) !== 2; await sleep(50)) {
-      if (Date.now() > deadline) throw new Error('the outbox does not show');
-    }
-    expect(client.heard).toHaveLength(1);
-    expect((await ask(`${third.url}/restartKafka`)).body).toEqual({ kafka: 'on' });
-    await client.hear((all) => keys(of(topics.success)(all)).size === 5);
-    expect(of(topics.dead)(client.heard)).toEqual([]);
-  }, 60_000);
-
-  test('two workers share the messages; one is killed, and each message is one run and one success', async () => {
-    const count = 120;
-    const group = await start('worker');
-    for (const partition of [0, 1])
-      await client.send(
-        topics.source,
-        Array.from({ length: count / 2 }, (_, i) => input(partition * 1000 + i)),
-        { partition },
-      );
-    await client.hear((all) => all.length > 5);
-    const second = await start('worker');
-    await second.said('consumer joined its group', ({ partitions }) => partitions === 1);
-    for (const partition of [0, 1])
-      await client.send(
-        topics.source,
-        Array.from({ length: count / 2 }, (_, i) => input(partition * 1000 + 100 + i)),
-        { partition },
-      );
-    await client.hear((all) => keys(all).size > count);
-    group.kill('SIGKILL');
-    for (const partition of [0, 1]) await client.send(topics.source, [input(partition * 1000 + 200)], { partition });
-    await second.said('consumer joined its group', ({ partitions }) => partitions === 2);
-    await client.hear((all) => keys(all).size === 2 * count + 2);
-    await sleep(500);
-    expect(keys(client.heard).size).toBe(2 * count + 2);
-    const expected = [0, 1].flatMap((partition) =>
-      Array.from({ length: count + 1 }, (_, offset) => runIdOfKey(GROUP, `${topics.source}-${partition}-${offset}`)),
-    );
-    expect(keys(of(topics.success)(client.heard))).toEqual(new Set(expected));
-  }, 90_000);
-
-  test('runs go on while the broker is dead for a minute, or stands still; afterwards every message arrives, those of a key in their order, also those of a worker that was killed meanwhile', async () => {
-    // A run of several files has several messages, all with its id as their key.
-    const people = Array.from({ length: 40 }, (_, i) => `${i},Person ${i}\n`);
-    await writeFile(at('crowd.csv'), `id,name\n${people.join('')}`);
-    const sliced = { KAFKA_SUCCESS_FORMAT: 'url', SLICE_BYTES: '120' };
-    const [api, worker] = await Promise.all([start('api', sliced), start('worker', sliced)]);
-    /** Values of the messages of a run, in the order in which they went into the outbox. */
-    const put = new Map<string, readonly string[]>();
-    const runs = async (times: number): Promise<void> => {
-      for (let i = 0; i < times; i++) {
-        const { status, body } = await postJson(`${api.url}/process`, { inputFileURL: at('crowd.csv') });
-        expect(status).toBe(200);
-        expect(body.outputFileLocations.length).toBeGreaterThan(3);
-        put.set(body.runId, body.outputFileLocations);
+    test('a URL and a JSON object become runs, and their success is announced; what is no request, and what fails, is a dead letter with its bytes', async () => {
+      const one = await start('all');
+      const poison: readonly (string | Buffer | null)[] = [
+        Buffer.from([0x00, 0xff, 0xfe]),
+        '{"inputFileURL":',
+        '[]',
+        '',
+        'x'.repeat(LARGEST),
+      ];
+      for (const value of [at('people.csv'), ...poison, JSON.stringify({ inputFileURL: at('people.csv') })]) {
+        await fleet.client.send(fleet.topics.source, [value], { partition: 1 });
       }
-    };
-    /** The first time that each of them came; a message may come twice. */
-    const came = (key: string): readonly string[] => [
-      ...new Set(of(topics.success)(client.heard).flatMap((one) => (one.key === key ? [one.value] : []))),
-    ];
-    const allCame = (): boolean => [...put].every(([key, values]) => came(key).length === values.length);
-    await worker.said('consumer joined its group');
-    await runs(3);
-    await client.hear(allCame);
+      await fleet.client.send(fleet.topics.source, [at('missing.csv')], { partition: 0 });
+      const heard = await fleet.client.hear(
+        (all) => keys(of(fleet.topics.success)(all)).size === 2 && keys(of(fleet.topics.dead)(all)).size === poison.length + 1,
+      );
 
-    await kafka.crash();
-    const away = performance.now();
-    await runs(5);
-    // Between the announcement and the sending: its messages are in the outbox, and nowhere else.
-    worker.kill('SIGKILL');
-    await worker.exited;
-    const next = await start('worker', { ...sliced, PORT: '0' });
-    await next.said('listening');
-    const third = await start('worker', sliced);
-    await runs(5);
-    expect((await third.stop()).code).toBe(0);
-    while (performance.now() - away < AWAY_MS - 10_000) {
-      await runs(1);
+      for (const { key, headers, value } of of(fleet.topics.success)(heard)) {
+        expect(headers).toEqual({ runId: key });
+        const message = JSON.parse(value);
+        expect(message).toMatchObject({ runId: key, service: SERVICE, quads: 2, provenance: '' });
+        expect(message.outputFileLocations).toEqual([expect.stringMatching(`^file://.*Semi-Structured-Transformer-${key}\\.nq$`)]);
+        expect((await ask(`${one.url}/runs/${key}`)).body).toMatchObject({ state: 'completed' });
+      }
+      const dead = of(fleet.topics.dead)(heard);
+      for (const [i, value] of poison.entries()) {
+        const letter = dead.find(({ headers }) => headers['source-offset'] === String(i + 1) && headers['source-partition'] === '1');
+        expect(letter?.headers).toMatchObject({ runId: letter?.key, 'source-topic': fleet.topics.source, 'source-key': 'caller' });
+        const original = Buffer.from(value as Buffer).toString('latin1');
+        // One that leaves no place for the failure message is left where it stands.
+        if (original.length === LARGEST) expect(letter?.headers['source-value-bytes']).toBe(String(LARGEST));
+        else expect(letter?.headers['source-value']).toBe(original);
+        expect(JSON.parse(letter?.value as string)).toMatchObject({
+          runId: letter?.key,
+          code: letter?.headers.code,
+          name: 'Semi-Structured-Transformer',
+        });
+      }
+      const failed = dead.find(({ headers }) => headers['source-partition'] === '0');
+      expect(failed?.headers).toMatchObject({ code: 'source/missing', 'source-offset': '0', 'source-value': at('missing.csv') });
+      expect(JSON.parse(failed?.value as string).error).toMatch(`Record '${at('missing.csv')}' could not be processed due to:`);
+
+      // Everything is committed, and nothing comes again to the next process.
+      for (
+        const deadline = Date.now() + 5_000;
+        (await fleet.client.committed(fleet.topics.source, fleet.env.KAFKA_GROUP_ID as string)) < 8;
+        await sleep(50)
+      ) {
+        if (Date.now() > deadline) throw new Error('offsets are not committed');
+      }
+      const { code } = await one.stop();
+      expect(code).toBe(0);
+      const next = await start('all', { KAFKA_SUCCESS_FORMAT: 'url' });
+      await fleet.client.send(fleet.topics.source, [at('people.csv')], { partition: 0 });
+      await fleet.client.hear((all) => keys(of(fleet.topics.success)(all)).size === 3);
+      expect(of(fleet.topics.success)(fleet.client.heard).at(-1)?.value).toMatch(/^file:\/\/.*\.nq$/);
+      expect(fleet.client.heard).toHaveLength(2 + 6 + 1);
+      expect(await metric(next, 'rml_messages_taken_total')).toBe(1);
+    }, 60_000);
+
+    test('/restartKafka stops the fleet from taking and sending, over a restart, until it is asked again', async () => {
+      const [first, second] = await Promise.all([start('all'), start('all')]);
+      await fleet.client.send(fleet.topics.source, [at('people.csv')]);
+      await fleet.client.hear((all) => all.length === 1);
+      expect((await ask(`${first.url}/restartKafka`)).body).toEqual({ kafka: 'off' });
+      await Promise.all([first, second].map((one) => one.said('unsubscribed from topic')));
+      await fleet.client.send(fleet.topics.source, [at('people.csv'), at('people.csv')]);
+      expect((await run(second)).status).toBe(200);
+      await Promise.all([first.stop(), second.stop()]);
+      const third = await start('all');
+      expect((await ask(`${third.url}/health/ready`)).status).toBe(200);
+      expect((await run(third)).status).toBe(200);
+      for (const deadline = Date.now() + 20_000; (await metric(third, 'rml_outbox_messages')) !== 2; await sleep(50)) {
+        if (Date.now() > deadline) throw new Error('the outbox does not show');
+      }
+      expect(fleet.client.heard).toHaveLength(1);
+      expect((await ask(`${third.url}/restartKafka`)).body).toEqual({ kafka: 'on' });
+      await fleet.client.hear((all) => keys(of(fleet.topics.success)(all)).size === 5);
+      expect(of(fleet.topics.dead)(fleet.client.heard)).toEqual([]);
+    }, 60_000);
+
+    test('two workers share the messages; one is killed, and each message is one run and one success', async () => {
+      const count = 120;
+      const group = await start('worker');
+      for (const partition of [0, 1])
+        await fleet.client.send(
+          fleet.topics.source,
+          Array.from({ length: count / 2 }, (_, i) => input(partition * 1000 + i)),
+          { partition },
+        );
+      await fleet.client.hear((all) => all.length > 5);
+      const second = await start('worker');
+      await second.said('consumer joined its group', ({ partitions }) => partitions === 1);
+      for (const partition of [0, 1])
+        await fleet.client.send(
+          fleet.topics.source,
+          Array.from({ length: count / 2 }, (_, i) => input(partition * 1000 + 100 + i)),
+          { partition },
+        );
+      await fleet.client.hear((all) => keys(all).size > count);
+      group.kill('SIGKILL');
+      for (const partition of [0, 1]) await fleet.client.send(fleet.topics.source, [input(partition * 1000 + 200)], { partition });
+      await second.said('consumer joined its group', ({ partitions }) => partitions === 2);
+      await fleet.client.hear((all) => keys(all).size === 2 * count + 2);
       await sleep(500);
-    }
-    expect((await ask(`${next.url}/health/ready`)).status).toBe(200);
-    const kept = put.size - 3;
-    expect(kept).toBeGreaterThan(30);
-    await poll(`${next.url}/metrics`, ({ body }) => (body as string).includes(`\nrml_outbox_messages ${kept}\n`));
-    expect(await metric(next, 'rml_outbox_oldest_seconds')).toBeGreaterThan(40);
-    // Off and on again while the broker is dead: what tried to connect then must not join the group later.
-    expect((await ask(`${api.url}/restartKafka`)).body).toEqual({ kafka: 'off' });
-    await next.said('unsubscribed from topic');
-    expect((await ask(`${api.url}/restartKafka`)).body).toEqual({ kafka: 'on' });
-    while (performance.now() - away < AWAY_MS) await runs(1);
-    expect(client.heard.every(({ key }) => [...put.keys()].indexOf(key) < 3)).toBe(true);
-    await kafka.restart();
-    await runs(3);
-    await poll(`${next.url}/metrics`, ({ body }) => /^rml_message_queue_up\{queue="kafka"\} 1$/m.test(body as string));
-    await client.hear(allCame, 40_000);
-
-    kafka.pause();
-    await runs(5);
-    await sleep(10_000);
-    kafka.resume();
-    for (const partition of [0, 1]) await client.send(topics.source, [at('people.csv')], { partition });
-    await client.hear((all) => allCame() && keys(all).size === put.size + 2, 40_000);
-    for (const [key, values] of put) expect(came(key)).toEqual(values);
-    const partitions = of(topics.success)(client.heard).map(({ key, partition }) => `${partition} ${key}`);
-    expect(new Set(partitions).size).toBe(put.size + 2);
-    expect(new Set(client.heard.map(({ partition }) => partition)).size).toBe(PARTITIONS);
-    expect(of(topics.dead)(client.heard)).toEqual([]);
-    await poll(`${next.url}/metrics`, ({ body }) => /^rml_outbox_messages 0$/m.test(body as string));
-  }, 240_000);
-
-  test('a worker whom the brokers do not take says why in its log and at /health/ready, and what it kept arrives once it has a certificate', async () => {
-    const { mutual, ca, client: own } = kafka.secured as Secured;
-    const tls = { KAFKA_BROKERS: mutual, KAFKA_SSL: 'true', KAFKA_SSL_CA: ca };
-    const without = await start('all', tls);
-    expect((await run(without)).status).toBe(200);
-    const why = /set KAFKA_SSL_CERT and KAFKA_SSL_KEY$/;
-    await without.said('message queue error', ({ reason }) => why.test(String(reason)));
-    const ready = await poll(`${without.url}/health/ready`, ({ body }) => body.checks.messages === 'down', 30_000);
-    expect(ready).toMatchObject({ status: 200, body: { checks: { queue: 'up' }, reasons: { messages: expect.stringMatching(why) } } });
-    expect((await without.stop()).code).toBe(0);
-    expect(client.heard).toEqual([]);
-
-    const one = await start('all', { ...tls, KAFKA_SSL_CERT: own.certificate, KAFKA_SSL_KEY: own.key });
-    await client.hear((all) => all.length === 1);
-    await client.send(topics.source, [at('people.csv')]);
-    await client.hear((all) => keys(of(topics.success)(all)).size === 2);
-    expect((await ask(`${one.url}/health/ready`)).body).toMatchObject({ checks: { messages: 'up' } });
-  }, 90_000);
-
-  describe('the bus', () => {
-    const open = (options: OptionValues, logger = quietLogger()) => openKafka({ ...DEFAULTS, ...options }, logger);
-    const { plain, scram } = KAFKA_USERS;
-
-    test.each<[string, (secured: Secured) => OptionValues]>([
-      [
-        'SASL PLAIN',
-        ({ sasl }) => ({
-          KAFKA_BROKERS: [sasl],
-          KAFKA_SASL_MECHANISM: 'plain',
-          KAFKA_USERNAME: plain.username,
-          KAFKA_PASSWORD: plain.password,
-        }),
-      ],
-      [
-        'SASL SCRAM over TLS',
-        ({ saslTls, ca }) => ({
-          KAFKA_BROKERS: [saslTls],
-          KAFKA_SSL: true,
-          KAFKA_SSL_CA: ca,
-          KAFKA_SASL_MECHANISM: 'scram-sha-512',
-          KAFKA_USERNAME: scram.username,
-          KAFKA_PASSWORD: scram.password,
-        }),
-      ],
-      ['TLS', ({ tls, ca }) => ({ KAFKA_BROKERS: [tls], KAFKA_SSL: true, KAFKA_SSL_CA: ca })],
-      [
-        'TLS with a certificate of its own',
-        ({ mutual, ca, client: { certificate, key } }) => ({
-          KAFKA_BROKERS: [mutual],
-          KAFKA_SSL: true,
-          KAFKA_SSL_CA: ca,
-          KAFKA_SSL_CERT: certificate,
-          KAFKA_SSL_KEY: key,
-        }),
-      ],
-    ])('speaks %s, by several clients', async (_, options) => {
-      const bus = open(options(kafka.secured as Secured));
-      const taken: IncomingMessage[] = [];
-      const subscription = bus.consume(topics.source, topics.source, async (message) => void taken.push(message));
-      await bus.produce([{ topic: topics.source, key: 'k', value: 'v', headers: { bytes: Buffer.from([0xff]) } }]);
-      for (const deadline = Date.now() + 15_000; taken.length === 0; await sleep(20))
-        if (Date.now() > deadline) throw new Error('nothing came');
-      expect(taken.map(({ key, value, offset }) => [String(key), String(value), offset])).toEqual([['k', 'v', '0']]);
-      for (const deadline = Date.now() + 5_000; (await bus.lag(topics.source, topics.source)) > 0; await sleep(50))
-        if (Date.now() > deadline) throw new Error('lag');
-      await subscription.close();
-      await bus.disconnect();
-    });
-
-    test('says that a login is refused, without the password', async () => {
-      const lines: string[] = [];
-      const logger = createLogger({}, { write: (line) => void lines.push(line) });
-      const { sasl } = kafka.secured as Secured;
-      const bus = open(
-        { KAFKA_BROKERS: [sasl], KAFKA_SASL_MECHANISM: 'plain', KAFKA_USERNAME: 'alice', KAFKA_PASSWORD: 'hunter2' },
-        logger,
+      expect(keys(fleet.client.heard).size).toBe(2 * count + 2);
+      const expected = [0, 1].flatMap((partition) =>
+        Array.from({ length: count + 1 }, (_, offset) => runIdOfKey(SERVICE, `${fleet.topics.source}-${partition}-${offset}`)),
       );
-      await expect(bus.produce([{ topic: topics.source, key: 'k', value: 'v', headers: {} }])).rejects.toThrow(
-        /authentication|credentials/i,
-      );
-      await bus.disconnect();
-      expect(bus.lastError()).toBeUndefined();
-      expect(lines.join('')).not.toContain('hunter2');
-    }, 60_000);
+      expect(keys(of(fleet.topics.success)(fleet.client.heard))).toEqual(new Set(expected));
+    }, 90_000);
 
-    test.each<[string, (secured: Secured) => OptionValues, RegExp]>([
-      [
-        'brokers want a certificate',
-        ({ ca }) => ({ KAFKA_SSL_CA: ca }),
-        /^The brokers want a certificate .*set KAFKA_SSL_CERT and KAFKA_SSL_KEY$/,
-      ],
-      [
-        'brokers refuse its certificate',
-        ({ ca, stranger: { certificate, key } }) => ({ KAFKA_SSL_CA: ca, KAFKA_SSL_CERT: certificate, KAFKA_SSL_KEY: key }),
-        /^The brokers refuse the certificate of KAFKA_SSL_CERT \(alert: /,
-      ],
-      [
-        'certificate of the brokers is signed by somebody else',
-        ({ stranger }) => ({ KAFKA_SSL_CA: stranger.certificate }),
-        /^The certificate of the brokers is not trusted .*set KAFKA_SSL_CA/,
-      ],
-    ])('says soon that the %s', async (_, options, expected) => {
-      const lines: string[] = [];
-      const logger = createLogger({}, { write: (line) => void lines.push(line) });
-      const secured = kafka.secured as Secured;
-      const bus = open({ KAFKA_BROKERS: [secured.mutual], KAFKA_SSL: true, ...options(secured) }, logger);
-      expect(bus.lastError()).toBeUndefined();
-      await expect(bus.lag(topics.source, topics.source)).rejects.toThrow();
-      expect(bus.lastError()).toMatch(expected);
-      expect(lines.map((line) => JSON.parse(line).reason)).toContainEqual(expect.stringMatching(expected));
-      await bus.disconnect();
-      expect(bus.lastError()).toBeUndefined();
-    });
+    test('a worker whom the brokers do not take says why in its log and at /health/ready, and what it kept arrives once it has a certificate', async () => {
+      const { mutual, ca, client: own } = fleet.kafka.secured as Secured;
+      const tls = { KAFKA_BROKERS: mutual, KAFKA_SSL: 'true', KAFKA_SSL_CA: ca };
+      const without = await start('all', tls);
+      expect((await run(without)).status).toBe(200);
+      const why = /set KAFKA_SSL_CERT and KAFKA_SSL_KEY$/;
+      await without.said('message queue error', ({ reason }) => why.test(String(reason)));
+      const ready = await poll(`${without.url}/health/ready`, ({ body }) => body.checks.messages === 'down', 30_000);
+      expect(ready).toMatchObject({ status: 200, body: { checks: { queue: 'up' }, reasons: { messages: expect.stringMatching(why) } } });
+      expect((await without.stop()).code).toBe(0);
+      expect(fleet.client.heard).toEqual([]);
 
-    test('waits for a topic that is not there, and sends to others meanwhile', async () => {
-      const bus = open({ KAFKA_BROKERS: [kafka.broker] });
-      const later = `${topics.source}.later`;
-      const message = (topic: string) => ({ topic, key: 'k', value: 'v', headers: {} });
-      const taken: string[] = [];
-      const subscription = bus.consume(later, later, async ({ value }) => void taken.push(String(value)));
-      const waiting = bus.produce([message(later)]);
-      await bus.produce([message(topics.success)]);
-      await client.hear((all) => all.length === 1);
-      expect(taken).toEqual([]);
-      const other = await openKafkaClient(kafka.broker, { [later]: 1 }, [later]);
-      await waiting;
-      for (const deadline = Date.now() + 20_000; taken.length === 0; await sleep(20))
-        if (Date.now() > deadline) throw new Error('nothing came');
-      expect(taken).toEqual(['v']);
-      await other.close();
-      await subscription.close();
-      await bus.disconnect();
-    }, 60_000);
+      const one = await start('all', { ...tls, KAFKA_SSL_CERT: own.certificate, KAFKA_SSL_KEY: own.key });
+      await fleet.client.hear((all) => all.length === 1);
+      await fleet.client.send(fleet.topics.source, [at('people.csv')]);
+      await fleet.client.hear((all) => keys(of(fleet.topics.success)(all)).size === 2);
+      expect((await ask(`${one.url}/health/ready`)).body).toMatchObject({ checks: { messages: 'up' } });
+    }, 90_000);
 
-    test('sends around a message that is too large, and hands a refused one over again before the next', async () => {
-      const bus = open({ KAFKA_BROKERS: [kafka.broker] });
-      const message = (value: string) => ({ topic: topics.source, key: 'one key', value, headers: {} });
-      const large = bus.produce([message('x'.repeat(1_100_000))]).catch((error: Error) => error.name);
-      const small = Array.from({ length: 500 }, (_, i) => bus.produce([message(String(i))]));
-      expect(await large).toBe('MessageTooLarge');
-      await Promise.all(small);
-      const taken: string[] = [];
-      let refusals = 2;
-      const subscription = bus.consume(topics.source, topics.source, async ({ value }) => {
-        if (String(value) === '30' && refusals-- > 0) throw new Error('not now');
-        taken.push(String(value));
+    describe('the bus', () => {
+      const open = (options: OptionValues, logger = quietLogger()) => openKafka({ ...DEFAULTS, ...options }, logger);
+      const { plain, scram } = KAFKA_USERS;
+
+      test.each<[string, (secured: Secured) => OptionValues]>([
+        [
+          'SASL PLAIN',
+          ({ sasl }) => ({
+            KAFKA_BROKERS: [sasl],
+            KAFKA_SASL_MECHANISM: 'plain',
+            KAFKA_USERNAME: plain.username,
+            KAFKA_PASSWORD: plain.password,
+          }),
+        ],
+        [
+          'SASL SCRAM over TLS',
+          ({ saslTls, ca }) => ({
+            KAFKA_BROKERS: [saslTls],
+            KAFKA_SSL: true,
+            KAFKA_SSL_CA: ca,
+            KAFKA_SASL_MECHANISM: 'scram-sha-512',
+            KAFKA_USERNAME: scram.username,
+            KAFKA_PASSWORD: scram.password,
+          }),
+        ],
+        ['TLS', ({ tls, ca }) => ({ KAFKA_BROKERS: [tls], KAFKA_SSL: true, KAFKA_SSL_CA: ca })],
+        [
+          'TLS with a certificate of its own',
+          ({ mutual, ca, client: { certificate, key } }) => ({
+            KAFKA_BROKERS: [mutual],
+            KAFKA_SSL: true,
+            KAFKA_SSL_CA: ca,
+            KAFKA_SSL_CERT: certificate,
+            KAFKA_SSL_KEY: key,
+          }),
+        ],
+      ])('speaks %s, by several clients', async (_, options) => {
+        const bus = open(options(fleet.kafka.secured as Secured));
+        const taken: IncomingMessage[] = [];
+        const subscription = bus.consume(fleet.topics.source, fleet.topics.source, async (message) => void taken.push(message));
+        await bus.produce([{ topic: fleet.topics.source, key: 'k', value: 'v', headers: { bytes: Buffer.from([0xff]) } }]);
+        for (const deadline = Date.now() + 20_000; taken.length === 0; await sleep(20))
+          if (Date.now() > deadline) throw new Error('nothing came');
+        expect(taken.map(({ key, value, offset }) => [String(key), String(value), offset])).toEqual([['k', 'v', '0']]);
+        for (const deadline = Date.now() + 20_000; (await bus.lag(fleet.topics.source, fleet.topics.source)) > 0; await sleep(50))
+          if (Date.now() > deadline) throw new Error('lag');
+        await subscription.close();
+        await bus.disconnect();
       });
-      for (const deadline = Date.now() + 20_000; taken.length < 500; await sleep(20))
-        if (Date.now() > deadline) throw new Error(`only ${taken.length}`);
-      await subscription.close();
-      await bus.disconnect();
-      expect(new Set(taken).size).toBe(500);
-      expect(taken.indexOf('30')).toBeLessThan(taken.indexOf('40'));
-      expect(taken.filter((value) => value !== '30')).toEqual(
-        Array.from({ length: 500 }, (_, i) => String(i)).filter((value) => value !== '30'),
-      );
-    }, 60_000);
-  });
-});
+
+      test('says that a login is refused, without the password', async () => {
+        const lines: string[] = [];
+        const logger = createLogger({}, { write: (line) => void lines.push(line) });
+        const { sasl } = fleet.kafka.secured as Secured;
+        const bus = open(
+          { KAFKA_BROKERS: [sasl], KAFKA_SASL_MECHANISM: 'plain', KAFKA_USERNAME: 'alice', KAFKA_PASSWORD: 'hunter2' },
+          logger,
+        );
+        await expect(bus.produce([{ topic: fleet.topics.source, key: 'k', value: 'v', headers: {} }])).rejects.toThrow(
+          /authentication|credentials/i,
+        );
+        await bus.disconnect();
+        expect(bus.lastError()).toBeUndefined();
+        expect(lines.join('')).not.toContain('hunter2');
+      }, 60_000);
+
+      test.each<[string, (secured: Secured) => OptionValues, RegExp]>([
+        [
+          'brokers want a certificate',
+          ({ ca }) => ({ KAFKA_SSL_CA: ca }),
+          /^The brokers want a certificate .*set KAFKA_SSL_CERT and KAFKA_SSL_KEY$/,
+        ],
+        [
+          'brokers refuse its certificate',
+          ({ ca, stranger: { certificate, key } }) => ({ KAFKA_SSL_CA: ca, KAFKA_SSL_CERT: certificate, KAFKA_SSL_KEY: key }),
+          /^The brokers refuse the certificate of KAFKA_SSL_CERT \(alert: /,
+        ],
+        [
+          'certificate of the brokers is signed by somebody else',
+          ({ stranger }) => ({ KAFKA_SSL_CA: stranger.certificate }),
+          /^The certificate of the brokers is not trusted .*set KAFKA_SSL_CA/,
+        ],
+      ])('says soon that the %s', async (_, options, expected) => {
+        const lines: string[] = [];
+        const logger = createLogger({}, { write: (line) => void lines.push(line) });
+        const secured = fleet.kafka.secured as Secured;
+        const bus = open({ KAFKA_BROKERS: [secured.mutual], KAFKA_SSL: true, ...options(secured) }, logger);
+        expect(bus.lastError()).toBeUndefined();
+        await expect(bus.lag(fleet.topics.source, fleet.topics.source)).rejects.toThrow();
+        expect(bus.lastError()).toMatch(expected);
+        expect(lines.map((line) => JSON.parse(line).reason)).toContainEqual(expect.stringMatching(expected));
+        await bus.disconnect();
+        expect(bus.lastError()).toBeUndefined();
+      });
+
+      test('waits for a topic that is not there, and sends to others meanwhile', async () => {
+        const bus = open({ KAFKA_BROKERS: [fleet.kafka.broker] });
+        const later = `${fleet.topics.source}.later`;
+        const message = (topic: string) => ({ topic, key: 'k', value: 'v', headers: {} });
+        const taken: string[] = [];
+        const subscription = bus.consume(later, later, async ({ value }) => void taken.push(String(value)));
+        const waiting = bus.produce([message(later)]);
+        await bus.produce([message(fleet.topics.success)]);
+        await fleet.client.hear((all) => all.length === 1);
+        expect(taken).toEqual([]);
+        const other = await openKafkaClient(fleet.kafka.broker, { [later]: 1 }, [later]);
+        await waiting;
+        for (const deadline = Date.now() + 20_000; taken.length === 0; await sleep(20))
+          if (Date.now() > deadline) throw new Error('nothing came');
+        expect(taken).toEqual(['v']);
+        await other.close();
+        await subscription.close();
+        await bus.disconnect();
+      }, 60_000);
+
+      test('sends around a message that is too large, and hands a refused one over again before the next', async () => {
+        const bus = open({ KAFKA_BROKERS: [fleet.kafka.broker] });
+        const message = (value: string) => ({ topic: fleet.topics.source, key: 'one key', value, headers: {} });
+        const large = bus.produce([message('x'.repeat(1_100_000))]).catch((error: Error) => error.name);
+        const small = Array.from({ length: 500 }, (_, i) => bus.produce([message(String(i))]));
+        expect(await large).toBe('MessageTooLarge');
+        await Promise.all(small);
+        const taken: string[] = [];
+        let refusals = 2;
+        const subscription = bus.consume(fleet.topics.source, fleet.topics.source, async ({ value }) => {
+          if (String(value) === '30' && refusals-- > 0) throw new Error('not now');
+          taken.push(String(value));
+        });
+        for (const deadline = Date.now() + 20_000; taken.length < 500; await sleep(20))
+          if (Date.now() > deadline) throw new Error(`only ${taken.length}`);
+        await subscription.close();
+        await bus.disconnect();
+        expect(new Set(taken).size).toBe(500);
+        expect(taken.indexOf('30')).toBeLessThan(taken.indexOf('40'));
+        expect(taken.filter((value) => value !== '30')).toEqual(
+          Array.from({ length: 500 }, (_, i) => String(i)).filter((value) => value !== '30'),
+        );
+      }, 60_000);
+    });
+  },
+);
