@@ -35,6 +35,19 @@ const linksIn = (text: string): readonly string[] =>
 const namesIn = (text: string): readonly (readonly [name: string, path: string])[] =>
   [...proseOf(text).matchAll(/\[`(\w+)`\]\(([^)\s]+\.ts)\)/g)].map(([, name, path]) => [name as string, path as string]);
 
+/** Names of the code in backticks: `camelCase`, `PascalCase` of two words, `CAPITALS`. */
+const identifiersIn = (text: string): readonly string[] =>
+  [...proseOf(text).matchAll(/`(\w+)`/g)]
+    .map(([, word]) => word as string)
+    .filter((word) => /^[a-z]+[A-Z]\w*$|^[A-Z][a-z]+[A-Z]\w*$|^[A-Z][A-Z0-9_]{2,}$/.test(word));
+
+const code = ['src', 'queues', 'workers', 'api', 'bin', 'test']
+  .flatMap((top) => (readdirSync(join(PROJECT_ROOT, top), { recursive: true }) as string[]).map((name) => join(top, name)))
+  .filter((name) => name.endsWith('.ts') && !name.endsWith('documents.test.ts'))
+  .map(read)
+  .join('\n');
+const words = new Set(code.match(/\w+/g));
+
 /** The anchors that a page's headings have. */
 const anchorsOf = (text: string): readonly string[] =>
   [...proseOf(text).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
@@ -50,6 +63,7 @@ describe('what documents name is there', () => {
     expect(pathsIn(text)).toEqual(['src/a/b.ts', 'b.ts']);
     expect(linksIn(text)).toEqual(['c.md#d-e']);
     expect(anchorsOf(text)).toEqual(['d-e']);
+    expect(identifiersIn('`isSingle`, `OpenScan`, `NOT_YET`, `run`, `Route`')).toEqual(['isSingle', 'OpenScan', 'NOT_YET']);
   });
 
   test.each(DOCUMENTS)('%s: paths', (document) => {
@@ -64,6 +78,10 @@ describe('what documents name is there', () => {
       return anchor !== undefined && !anchorsOf(read(target)).includes(anchor);
     });
     expect(broken).toEqual([]);
+  });
+
+  test.each(DOCUMENTS.filter((path) => path.startsWith('docs/how-to/')))('%s: names of the code', (document) => {
+    expect(identifiersIn(read(document)).filter((name) => !words.has(name))).toEqual([]);
   });
 
   test('docs/glossary.md names what modules export', () => {
