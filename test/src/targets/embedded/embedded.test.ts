@@ -86,6 +86,22 @@ describe('updates', () => {
 });
 
 describe('graphs', () => {
+  test('numbers, booleans and times come back in the form of their value, language tags in lower case', async () => {
+    const XSD = 'http://www.w3.org/2001/XMLSchema#';
+    const lines = [
+      ['"01"^^<integer>', '"1"^^<integer>'],
+      ['"007"^^<int>', '"7"^^<integer>'],
+      ['"1.50"^^<decimal>', '"1.5"^^<decimal>'],
+      ['"1"^^<boolean>', '"true"^^<boolean>'],
+      ['"2020-01-01T00:00:00.000Z"^^<dateTime>', '"2020-01-01T00:00:00Z"^^<dateTime>'],
+      ['"12 kg"^^<integer>', '"12 kg"^^<integer>'],
+      ['"01"', '"01"'],
+      ['"colour"@en-GB', '"colour"@en-gb'],
+    ].map((pair) => pair.map((object) => `<urn:a> <urn:p> ${object.replace('<', `<${XSD}`)} .`));
+    await client.add(`${lines.map(([given]) => given).join('\n')}\n`);
+    expect(await client.quads()).toEqual(lines.map(([, stored]) => stored).sort());
+  });
+
   test('the dataset is added to, replaced and given as a whole', async () => {
     expect((await client.ask('', send('POST', 'application/n-quads', SMALL))).status).toBe(204);
     expect((await client.ask('', send('POST', 'application/trig', '<urn:h> { <urn:a> <urn:p> "3" }'))).status).toBe(204);
