@@ -4,11 +4,16 @@ import oxigraph from 'oxigraph';
 
 type Store = InstanceType<typeof oxigraph.Store>;
 type GraphTerm = NonNullable<Parameters<Store['dump']>[0]['from_graph_name']>;
+type Rows = readonly ReadonlyMap<string, oxigraph.Term>[];
 
 /** Most characters in one piece: each may take four bytes, an escaped one two. */
 const PIECE_CHARACTERS = 32 * 1024 * 1024;
 /** Allowance per statement for what is not subject or object: predicate, datatype, label of a blank node. */
 const EXTRA_CHARACTERS = 200;
+/** Characters of subject and object, in SPARQL. */
+const LENGTH = 'COALESCE(STRLEN(STR(?s)), 0) + COALESCE(STRLEN(STR(?o)), 0)';
+/** With fewer statements in a page, skipping to each page would take longer than asking for every statement. */
+const LEAST_PAGE = 10_000;
 const LINES_AT_ONCE = 10_000;
 
 const CHUNK_BYTES = 1024 * 1024;
@@ -27,7 +32,7 @@ export function writeSnapshot(store: Store, path: string): number {
   try {
     write(`${[HEAD, ...emptyGraphsOf(store).map((iri) => `<${iri}>`)].join(' ')}\n`);
     for (const graph of graphsOf(store)) {
-      if (isSmall(store, graph, '?p')) write(inGraph(store.dump({ format: 'nt', from_graph_name: graph }), graph));
+      if (isSmall(store, graph)) write(inGraph(store.dump({ format: 'nt', from_graph_name: graph }), graph));
       else for (const predicate of predicatesOf(store, graph)) writePredicate(store, graph, predicate, write);
     }
     fsyncSync(file);
@@ -70,12 +75,24 @@ function* chunksOf(file: number, onHead: (text: string) => void): Generator<Uint
 
 type Write = (text: string) => void;
 
+/** Page by page where even the longest statement leaves room for many in a page: a query makes N-Triples six times as fast as `match`. */
 function writePredicate(store: Store, graph: GraphTerm, predicate: string, write: Write): void {
-  if (isSmall(store, graph, `<${predicate}>`)) {
-    const query = `CONSTRUCT { ?s <${predicate}> ?o } WHERE { ?s <${predicate}> ?o }`;
-    write(inGraph(store.query(query, { default_graph: graph, results_format: 'nt' }) as string, graph));
-    return;
-  }
+  const [longest] = store.query(`SELECT (MAX(${LENGTH}) AS ?n) WHERE { ?s <${predicate}> ?o }`, { default_graph: graph }) as Rows;
+  const page = Math.floor(PIECE_CHARACTERS / (EXTRA_CHARACTERS + Number(longest?.get('n')?.value)));
+  if (page < LEAST_PAGE) writeOneByOne(store, graph, predicate, write);
+  else for (let offset = 0; writePage(store, graph, predicate, { page, offset }, write); offset += page);
+}
+
+/** Whether there was anything in the page. Without writes in between, the order of solutions stays the same. */
+function writePage(store: Store, graph: GraphTerm, predicate: string, at: { page: number; offset: number }, write: Write): boolean {
+  const rows = `SELECT ?s ?o WHERE { ?s <${predicate}> ?o } LIMIT ${at.page} OFFSET ${at.offset}`;
+  const query = `CONSTRUCT { ?s <${predicate}> ?o } WHERE { { ${rows} } }`;
+  const text = store.query(query, { default_graph: graph, results_format: 'nt' }) as string;
+  write(inGraph(text, graph));
+  return text !== '';
+}
+
+function writeOneByOne(store: Store, graph: GraphTerm, predicate: string, write: Write): void {
   let lines: string[] = [];
   for (const quad of store.match(null, oxigraph.namedNode(predicate), null, graph)) {
     lines.push(`${quad.subject} ${quad.predicate} ${quad.object} .\n`);
@@ -86,11 +103,10 @@ function writePredicate(store: Store, graph: GraphTerm, predicate: string, write
   write(inGraph(lines.join(''), graph));
 }
 
-/** Whether its statements are certain to fit into one piece. A string that is too long would end the thread. */
-function isSmall(store: Store, graph: GraphTerm, predicate: string): boolean {
-  const length = (term: string): string => `COALESCE(STRLEN(STR(${term})), 0)`;
-  const query = `SELECT (SUM(${EXTRA_CHARACTERS} + ${length('?s')} + ${length('?o')}) AS ?n) WHERE { ?s ${predicate} ?o }`;
-  const [row] = store.query(query, { default_graph: graph }) as Map<string, oxigraph.Term>[];
+/** Whether the statements of a graph are certain to fit into one piece. A string that is too long would end the thread. */
+function isSmall(store: Store, graph: GraphTerm): boolean {
+  const query = `SELECT (SUM(${EXTRA_CHARACTERS} + ${LENGTH}) AS ?n) WHERE { ?s ?p ?o }`;
+  const [row] = store.query(query, { default_graph: graph }) as Rows;
   return Number(row?.get('n')?.value) <= PIECE_CHARACTERS;
 }
 
@@ -100,16 +116,16 @@ function inGraph(triples: string, graph: GraphTerm): string {
 }
 
 function graphsOf(store: Store): readonly GraphTerm[] {
-  const rows = store.query('SELECT ?g WHERE { GRAPH ?g {} }') as Map<string, oxigraph.Term>[];
+  const rows = store.query('SELECT ?g WHERE { GRAPH ?g {} }') as Rows;
   return [oxigraph.defaultGraph(), ...rows.map((row) => row.get('g') as GraphTerm)];
 }
 
 function predicatesOf(store: Store, graph: GraphTerm): readonly string[] {
-  const rows = store.query('SELECT DISTINCT ?p WHERE { ?s ?p ?o }', { default_graph: graph }) as Map<string, oxigraph.Term>[];
+  const rows = store.query('SELECT DISTINCT ?p WHERE { ?s ?p ?o }', { default_graph: graph }) as Rows;
   return rows.map((row) => String(row.get('p')?.value));
 }
 
 function emptyGraphsOf(store: Store): readonly string[] {
   const query = 'SELECT ?g WHERE { GRAPH ?g {} FILTER NOT EXISTS { GRAPH ?g { ?s ?p ?o } } FILTER isIRI(?g) }';
-  return (store.query(query) as Map<string, oxigraph.Term>[]).map((row) => String(row.get('g')?.value));
+  return (store.query(query) as Rows).map((row) => String(row.get('g')?.value));
 }

@@ -8,7 +8,9 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Parser } from 'n3';
+import oxigraph from 'oxigraph';
 import { isomorphic } from 'rdf-isomorphic';
+import { loadSnapshot, writeSnapshot } from '../../../../src/targets/embedded/disk/snapshot.ts';
 import { type EmbeddedStoreOptions, openEmbeddedStore } from '../../../../src/targets/embedded/embedded.ts';
 import { Random } from '../../../chaos/random.ts';
 import { built } from '../../../support/project-root.ts';
@@ -160,6 +162,19 @@ describe('snapshots', () => {
       expect(await files()).toBe(`journal-${before + 1}.log snapshot-${before + 1}.nq`);
     });
   });
+
+  test('hold predicates of several pages, and texts too long for pages', () => {
+    const lines: string[] = [];
+    for (let i = 0; i < 150_000; i++) lines.push(`<http://example.org/resource/item/${i}> <urn:many> "value ${i}" <urn:g> .`);
+    for (let i = 0; i < 3; i++) lines.push(`<urn:s${i}> <urn:long> "${'ü'.repeat(1_000_000)}${i}"@en <urn:g> .`);
+    const path = `${fresh()}.nq`;
+    const [store, loaded] = [new oxigraph.Store(), new oxigraph.Store()];
+    store.load(`${lines.join('\n')}\n`, { format: 'nq' });
+    writeSnapshot(store, path);
+    loadSnapshot(loaded, path);
+    expect(loaded.size).toBe(lines.length);
+    expect(linesOf(loaded.dump({ format: 'nq' })).join('\n') === [...lines].sort().join('\n')).toBe(true);
+  }, 120_000);
 
   test('the remains of an interrupted snapshot are removed', async () => {
     const directory = fresh();
