@@ -74,7 +74,8 @@ export const OPTIONS = {
     path: 'process.dataDir',
     type: 'string',
     default: './data',
-    summary: 'Directory of queue files, embedded store and configuration; output, mappings and backup lie here unless they say otherwise.',
+    summary:
+      'Directory of queue files, embedded store and configuration, and of output and mappings unless their options name other directories.',
   },
   LOG_LEVEL: {
     path: 'process.logLevel',
@@ -89,7 +90,7 @@ export const OPTIONS = {
     type: 'integer',
     default: 25,
     minimum: 0,
-    summary: 'How long a stopping process lets its runs end before they go back to the queue.',
+    summary: 'How long a stopping process lets its runs end before it requeues them.',
   },
   API_TOKENS: {
     path: 'process.apiTokens',
@@ -115,7 +116,7 @@ export const OPTIONS = {
     default: 10 * 2 ** 20,
     minimum: 1024,
     live: true,
-    summary: 'Largest request body that is taken.',
+    summary: 'Largest request body that is accepted.',
   },
   REQUEST_TIMEOUT_SECONDS: {
     path: 'process.requestTimeoutSeconds',
@@ -161,7 +162,7 @@ export const OPTIONS = {
     type: 'integer',
     default: 1024,
     minimum: 64,
-    summary: 'JavaScript memory of one thread; a run that needs more fails, its neighbours go on.',
+    summary: 'JavaScript memory of one thread; a run that needs more fails, other runs go on.',
   },
   PROCESS_MEMORY_MB: {
     path: 'worker.processMemoryMb',
@@ -186,7 +187,7 @@ export const OPTIONS = {
     minimum: 1,
     maximum: 20,
     live: true,
-    summary: 'How often a run is tried whose fault can get better, such as an unreachable input.',
+    summary: 'Attempts of a run that meets transient errors, such as an unreachable input.',
   },
   RETRY_SECONDS: {
     path: 'worker.retrySeconds',
@@ -203,7 +204,7 @@ export const OPTIONS = {
     default: 3,
     minimum: 1,
     maximum: 20,
-    summary: 'How many workers a run may take down with it before it fails.',
+    summary: 'How many workers a run may kill before it fails.',
   },
   LOCK_SECONDS: {
     path: 'worker.lockSeconds',
@@ -211,7 +212,7 @@ export const OPTIONS = {
     default: 8,
     minimum: 2,
     maximum: 600,
-    summary: 'A worker that gives no sign of life for so long has lost its run.',
+    summary: 'A worker that does not renew the lock of its run for this long has lost the run.',
   },
   STALLED_SECONDS: {
     path: 'worker.stalledSeconds',
@@ -227,7 +228,7 @@ export const OPTIONS = {
     default: 7 * 24 * 3600,
     minimum: 60,
     live: true,
-    summary: 'How long an ended run can be looked at, and its idempotency key is known.',
+    summary: 'How long an ended run and its idempotency key are kept.',
   },
   KEEP_RUNS_COUNT: {
     path: 'queue.keepRunsCount',
@@ -265,7 +266,7 @@ export const OPTIONS = {
     live: true,
     scope: 'transformer',
     summary:
-      'Write each statement of a run once. Otherwise statements are not compared: some are written several times, and how often depends on memory, too.',
+      'Write each statement of a run once. Otherwise statements are not compared: some are written several times, and how often also depends on memory.',
   },
   SLICE_BYTES: {
     path: 'mapping.sliceBytes',
@@ -328,7 +329,7 @@ export const OPTIONS = {
     maximum: 10_000,
     live: true,
     scope: 'transformer',
-    summary: 'Levels that an input may be nested; 0: as many as the readers take, 1000 of JSON and 10,000 of XML.',
+    summary: 'How deeply an input may be nested; 0: 1000 levels of JSON and 10,000 of XML.',
   },
   MAX_RECORDS: {
     path: 'limits.maxRecords',
@@ -499,7 +500,7 @@ export const OPTIONS = {
     minimum: 0,
     live: true,
     scope: 'transformer',
-    summary: 'How long a statement of a run waits for a lock before it is tried again later; 0: no limit.',
+    summary: 'How long a statement of a run waits for a lock before it ends with a transient error; 0: no limit.',
   },
   CRON: {
     path: 'sql.cron',
@@ -589,13 +590,13 @@ export const OPTIONS = {
     path: 'kafka.sslCa',
     type: 'string',
     default: none,
-    summary: 'PEM file of the certificates that sign those of the brokers. Absent: what Node trusts.',
+    summary: 'PEM file of the certificate authorities of the brokers. Absent: those that Node trusts.',
   },
   KAFKA_SSL_CERT: {
     path: 'kafka.sslCert',
     type: 'string',
     default: none,
-    summary: 'PEM file of the certificate by which the brokers know this service; those that sign it may follow. Absent: none.',
+    summary: 'PEM file of the client certificate for the brokers; intermediate certificates may follow. Absent: none.',
   },
   KAFKA_SSL_KEY: {
     path: 'kafka.sslKey',
@@ -634,7 +635,7 @@ export const OPTIONS = {
     type: 'boolean',
     default: undefined as boolean | undefined,
     scope: 'transformer',
-    summary: 'Connect to no message queue. Absent: true exactly when KAFKA_BROKERS is empty.',
+    summary: 'Connect to no message queue. Absent: true if KAFKA_BROKERS is empty.',
   },
   LOCAL_MESSAGES: {
     path: 'localMessages',
@@ -777,7 +778,7 @@ export const OPTIONS = {
     values: GRAPH_HEADERS,
     default: 'default',
     live: true,
-    summary: 'Whose header lines property graph files carry.',
+    summary: 'Product whose header lines property graph files carry.',
   },
   TRIPLESTORE_ENDPOINT: {
     path: 'triplestore.endpoint',
@@ -827,7 +828,7 @@ export const OPTIONS = {
     default: none,
     live: true,
     scope: 'writer',
-    summary: "Certificates that the target's may be signed with: PEM, or the path of a file of it. Absent: those that Node knows.",
+    summary: 'Certificate authorities of the target: PEM, or the path of a PEM file. Absent: those that Node trusts.',
   },
   TRIPLESTORE_CONNECT_SECONDS: {
     path: 'triplestore.connectSeconds',
@@ -854,7 +855,7 @@ export const OPTIONS = {
     minimum: 0,
     live: true,
     scope: 'writer',
-    summary: 'How long a target that cannot be reached, or has no time, is tried again before the write fails.',
+    summary: 'How long requests to a target that is unreachable or busy are retried before the write fails.',
   },
   EMBEDDED_QUERY_SECONDS: {
     path: 'triplestore.embedded.querySeconds',
@@ -862,7 +863,7 @@ export const OPTIONS = {
     default: 60,
     minimum: 1,
     scope: 'writer',
-    summary: 'How long a query of the embedded store may take; an update may take five times as long. What takes longer is ended.',
+    summary: 'How long a query of the embedded store may take; an update may take five times as long. Longer requests are ended.',
   },
   EMBEDDED_MEMORY_MB: {
     path: 'triplestore.embedded.memoryMb',
@@ -871,7 +872,7 @@ export const OPTIONS = {
     minimum: 32,
     scope: 'writer',
     summary:
-      'Memory of the embedded store, of which a million statements take about 700 MB; a write that leads beyond is undone, and ends its run. Absent: a quarter of what the machine or the container has, at most 3500.',
+      'Memory of the embedded store; a million statements take about 700 MB. A write that would exceed it is undone, and ends its run. Absent: a quarter of what the machine or the container has, at most 3500.',
   },
   WRITE_MODE: {
     path: 'write.mode',
@@ -907,7 +908,7 @@ export const OPTIONS = {
     default: 'http://quadmill.invalid/.well-known/genid/',
     live: true,
     scope: 'writer',
-    summary: 'What the IRIs of blank nodes begin with.',
+    summary: 'Prefix of the IRIs of blank nodes.',
   },
   MAX_REJECTED_STATEMENTS: {
     path: 'write.maxRejected',
