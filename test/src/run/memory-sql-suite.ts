@@ -1,0 +1,61 @@
+/** Memory does not grow with the rows of a database: whole processes, of which the larger run reads four times as many rows. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { FAULTY, type Faulty } from '../../servers/faulty.ts';
+import { makeRoom, mappingOf, query, type Room, runCommand, table } from '../../support/service/sql-runs.ts';
+
+const LIMIT_MS = 120_000;
+const ROWS = 300_000;
+const HEAP_MB = 256;
+const COLUMNS = ['name', 'town'];
+
+export function boundedSqlMemory(only: Faulty['product']): void {
+  for (const { product, missing, start } of FAULTY) {
+    if (product !== only) continue;
+    if (missing === undefined) describe(`over ${product}`, () => suite(product, start));
+    else describe(`over ${product}`, () => test.skip(`is not tested: ${missing}`, () => undefined));
+  }
+}
+
+function suite(product: Faulty['product'], start: () => Promise<Faulty>): void {
+  let database: Faulty;
+  let room: Room;
+
+  beforeAll(async () => {
+    [database, room] = await Promise.all([start(), makeRoom()]);
+    for (const [name, rows] of [
+      ['few', ROWS],
+      ['many', 4 * ROWS],
+    ] as const) {
+      await database.execute(`CREATE TABLE ${name} (id integer PRIMARY KEY, name varchar(40), town varchar(40))`);
+      const numbers = product === 'postgresql' ? `generate_series(1, ${rows}) AS s(seq)` : `seq_1_to_${rows}`;
+      await database.execute(`INSERT INTO ${name} SELECT seq, concat('name ', seq), concat('town ', seq % 1000) FROM ${numbers}`);
+    }
+  }, LIMIT_MS);
+  afterAll(async () => {
+    await database?.stop();
+    await room?.remove();
+  });
+
+  const peak = async (mapping: string, rows: number): Promise<number> => {
+    await room.write(mapping);
+    const options = { nodeArgs: [`--max-old-space-size=${HEAP_MB}`], args: ['-o', 'out/graph.nq', '--memory-mb', '4', '--stats'] };
+    const { code, err } = await runCommand(room, database.jdbcUrl, options);
+    expect([code, err]).toEqual([0, expect.stringMatching(/^\{.*\}\n$/)]);
+    const { peakMemoryBytes, ...stats } = JSON.parse(err);
+    expect(stats).toMatchObject({ records: rows, quads: rows * COLUMNS.length });
+    return peakMemoryBytes;
+  };
+
+  test.each([
+    ['with a key, whose statements need no look-up', table],
+    ['without one, whose statements are looked up and spilled', (name: string) => query(`SELECT id, name, town FROM ${name}`)],
+  ])(
+    'rows %s',
+    async (_, content) => {
+      const small = await peak(mappingOf(content('few'), COLUMNS), ROWS);
+      const large = await peak(mappingOf(content('many'), COLUMNS), 4 * ROWS);
+      expect(large / small).toBeLessThan(1.2);
+    },
+    LIMIT_MS,
+  );
+}

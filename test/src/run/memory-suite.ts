@@ -1,0 +1,136 @@
+/** Memory does not grow with the input: whole processes, since what other tests left in this one is not to be measured. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+const QUADMILL = join(import.meta.dirname, '../../../bin/quadmill.js');
+const HEAP_MB = 64;
+
+const FORMATS: readonly (readonly [
+  name: string,
+  source: string,
+  one: (i: number) => string,
+  whole: (records: string) => string,
+  references: readonly [string, string],
+])[] = [
+  ['csv', 'rml:CSV', (i) => `${i},"some text, of a record, with delimiters in it"\n`, (records) => `id,text\n${records}`, ['id', 'text']],
+  [
+    'json',
+    'rml:JSONPath ; rml:iterator "$[*].lines[*]"',
+    (i) => `${i === 0 ? '' : ',\n'}{"lines":[{"id":${i},"text":"some text"}],"ignored":{"a":[1,2,3]}}`,
+    (records) => `[${records}]`,
+    ['id', 'text'],
+  ],
+  [
+    'xml',
+    'rml:XPath ; rml:iterator "/orders/order/line"',
+    (i) => `<order><line id="${i}"><text>some text</text></line><ignored><a/></ignored></order>\n`,
+    (records) => `<orders>${records}</orders>`,
+    ['@id', 'text'],
+  ],
+];
+
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'quadmill-memory-'));
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** Peak memory of a run, in bytes. */
+const peak = (format: string, distinct: boolean): number =>
+  measured(format, ['--memory-mb', '8', ...(distinct ? [] : ['--no-distinct'])]).peakMemoryBytes;
+
+/** What a run with a small heap says of itself. */
+function measured(name: string, options: readonly string[]): { readonly peakMemoryBytes: number; readonly quads: number } {
+  const heap = `--max-old-space-size=${HEAP_MB}`;
+  const args = [heap, QUADMILL, 'run', `${name}.ttl`, '-o', join(directory, 'out.nq'), '--stats', ...options];
+  const { status, stderr } = spawnSync(process.execPath, args, { cwd: directory, encoding: 'utf8', timeout: 100_000 });
+  expect([status, stderr]).toEqual([0, expect.stringContaining('peakMemoryBytes')]);
+  return JSON.parse(stderr.trim());
+}
+
+export const testBallast = (): void =>
+  test('what the parent holds is not counted', () => {
+    writeFileSync(join(directory, 'one.csv'), 'id,text\n1,a\n');
+    writeFileSync(
+      join(directory, 'one.ttl'),
+      '@prefix rml: <http://w3id.org/rml/> . <http://e/M> rml:logicalSource [ rml:source [ a rml:RelativePathSource ; rml:root rml:MappingDirectory ; rml:path "one.csv" ] ; rml:referenceFormulation rml:CSV ] ; rml:subjectMap [ rml:template "http://e/{id}" ; rml:class <http://e/C> ] .',
+    );
+    const ballast = Buffer.alloc(300 * 2 ** 20, 1);
+    expect(peak('one', true)).toBeLessThan(150 * 2 ** 20);
+    expect(ballast.length).toBeGreaterThan(0);
+  });
+
+/** The larger input has four times as many records. */
+export const boundedInputs = (names: readonly string[], fewer: number): void =>
+  describe('memory does not grow with the input', () => {
+    test.each(FORMATS.filter(([name]) => names.includes(name)))('%s', (format, source, one, whole, [id, text]) => {
+      writeFileSync(
+        join(directory, `${format}.ttl`),
+        `@prefix rml: <http://w3id.org/rml/> . @base <http://e/> .
+<#M> rml:logicalSource [ rml:source [ a rml:RelativePathSource ; rml:root rml:MappingDirectory ; rml:path "in.${format}" ] ; rml:referenceFormulation ${source} ] ;
+  rml:subjectMap [ rml:template "http://e/{${id}}" ] ; rml:predicateObjectMap [ rml:predicate <http://e/p> ; rml:objectMap [ rml:reference "${text}" ] ] .\n`,
+      );
+      const write = (records: number) =>
+        writeFileSync(join(directory, `in.${format}`), whole(Array.from({ length: records }, (_, i) => one(i)).join('')));
+      write(fewer);
+      const small = [true, false].map((distinct) => peak(format, distinct));
+      write(fewer * 4);
+      const large = [true, false].map((distinct) => peak(format, distinct));
+      // Young objects and tables may grow to their bounds; the input is four times as long.
+      for (const [i, bytes] of large.entries()) expect(bytes).toBeLessThan(1.35 * (small[i] as number) + 16 * 2 ** 20);
+      expect(Math.max(...large)).toBeLessThan(220 * 2 ** 20);
+    });
+  });
+
+/** Records by their numbers. */
+export const boundedRecords = (numbers: readonly number[]): void =>
+  describe('a record with many statements', () => {
+    const texts = (count: number, distinct: number): readonly string[] => Array.from({ length: count }, (_, i) => `t${i % distinct}`);
+    const source = (name: string): string =>
+      `rml:logicalSource [ rml:source [ a rml:RelativePathSource ; rml:root rml:MappingDirectory ; rml:path "${name}.json" ] ; rml:referenceFormulation rml:JSONPath ; rml:iterator "$" ]`;
+    const prepare = (name: string, record: object, mapping: string): void => {
+      writeFileSync(join(directory, `${name}.json`), JSON.stringify(record));
+      writeFileSync(join(directory, `${name}.ttl`), `@prefix rml: <http://w3id.org/rml/> . @base <http://e/> .\n${mapping}\n`);
+    };
+
+    // Each as name, record, mapping, statements.
+    const RECORDS: readonly (readonly [string, object, string, number])[] = [
+      [
+        // 9 billion, were each repetition made.
+        'repeats its values in subject, predicate and object',
+        { a: texts(300, 10), b: texts(300, 10), p: texts(50, 6), c: texts(200, 12), d: texts(10, 10) },
+        `<#M> ${source('many')} ; rml:subjectMap [ rml:template "http://e/{$.a[*]}-{$.b[*]}" ] ;
+  rml:predicateObjectMap [ rml:predicateMap [ rml:template "http://e/p{$.p[*]}" ] ; rml:objectMap [ rml:template "{$.c[*]} {$.d[*]}" ; rml:termType rml:Literal ] ] .`,
+        100 * 6 * 120,
+      ],
+      [
+        'has millions of statements',
+        { a: texts(100, 100), p: texts(100, 100), c: texts(100, 100), g: texts(3, 3), k: texts(5000, 5000) },
+        `<#M> ${source('many')} ; rml:subjectMap [ rml:template "http://e/{$.a[*]}" ] ;
+  rml:predicateObjectMap [ rml:predicateMap [ rml:template "http://e/{$.p[*]}" ] ; rml:objectMap [ rml:reference "$.c[*]" ] ; rml:graphMap [ rml:template "http://e/{$.g[*]}" ] ] ;
+  rml:predicateObjectMap [ rml:predicate <http://e/q> ; rml:objectMap [ rml:reference "$.k[*]" ] ] .`,
+        100 * 100 * 100 * 3 + 100 * 5000,
+      ],
+      [
+        'is joined with itself',
+        { a: texts(600, 600), k: texts(600, 2), p: texts(3, 3) },
+        `<#M> ${source('many')} ; rml:subjectMap [ rml:template "http://e/{$.a[*]}" ] ;
+  rml:predicateObjectMap [ rml:predicateMap [ rml:template "http://e/{$.p[*]}" ] ; rml:objectMap [ rml:parentTriplesMap <#M> ; rml:joinCondition [ rml:child "$.k[*]" ; rml:parent "$.k[*]" ] ] ] .`,
+        600 * 3 * 600,
+      ],
+    ];
+
+    test.each(numbers.map((number) => RECORDS[number] as (typeof RECORDS)[number]))(
+      '%s: in bounded memory, each once',
+      (_, record, mapping, statements) => {
+        prepare('many', record, mapping);
+        const { quads, peakMemoryBytes } = measured('many', ['--memory-mb', '1']);
+        expect(quads).toBe(statements);
+        expect(peakMemoryBytes).toBeLessThan(220 * 2 ** 20);
+      },
+      120_000,
+    );
+  });

@@ -1,0 +1,255 @@
+/**
+ * Random joins against nested loops: predicates and graphs from data, keys of several values, several conditions, joins of a source
+ * with itself, nulls, empty texts, repeated records. What a mapping gives depends neither on memory nor on the order of its triples maps.
+ */
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { partitionOf } from '../../../../src/core/hash.ts';
+import { MemoryBudget } from '../../../../src/run/distinct/distinct.ts';
+import { PairSpill, SpillSpace } from '../../../../src/run/distinct/spill.ts';
+import { Multimap, pairTexts } from '../../../../src/run/join/join.ts';
+import { RUN_DEFAULTS, type RunRequest } from '../../../../src/run/request.ts';
+import { executeRun } from '../../../../src/run/run.ts';
+
+/** The first members are texts, null or missing; the others are arrays. */
+const SINGLE = 3;
+const MEMBERS = 5;
+type Item = readonly (readonly string[])[];
+
+/** A template over members, percent-encoded; a separator that no value keeps stands between them. */
+interface Template {
+  readonly prefix: string;
+  readonly members: readonly number[];
+}
+
+interface Rule {
+  readonly predicate: Template;
+  readonly graph: Template | undefined;
+  readonly parent: number;
+  readonly on: readonly (readonly [child: number, parent: number])[];
+  /** An object of the record itself beside the join: two rules of one predicate-object map. */
+  readonly own: Template | undefined;
+}
+
+interface Map {
+  readonly file: number;
+  readonly subject: Template;
+  readonly rules: readonly Rule[];
+}
+
+const VALUES = ['a', 'b', 'c', 'a b', '', 'ü', '1:1', '3:a', 'line\nbreak', '%41', '"q"', 'x/y'];
+
+function dice(seed: number) {
+  let state = (seed * 2654435761) >>> 0 || 1;
+  const below = (n: number): number => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * n);
+  };
+  return {
+    below,
+    pick: <T>(of: readonly T[]): T => of[below(of.length)] as T,
+    times: <T>(n: number, make: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => make(i)),
+  };
+}
+
+function invent(seed: number, records: number) {
+  const { below, pick, times } = dice(seed);
+  const value = (): string => (below(records) < 20 ? pick(VALUES) : `v${below(records)}`);
+  const files = times(2, () => {
+    const items = times(
+      records + below(15),
+      (): Item => [...times(SINGLE, () => times(below(8) === 0 ? 0 : 1, value)), ...times(MEMBERS - SINGLE, () => times(below(4), value))],
+    );
+    // Some come again, as they are.
+    return [...items, ...times(below(5), () => pick(items))];
+  });
+  const template = (prefix: string, constant = true): Template => {
+    const members = pick([...(constant ? [[]] : []), [below(SINGLE)], [below(MEMBERS)], [below(MEMBERS), below(SINGLE)]]);
+    return { prefix, members: [...new Set(members)] };
+  };
+  // Otherwise all records would have the same one.
+  const subject = (): Template => template('s', false);
+  const count = 1 + below(3);
+  const maps = times(count, (): Map => {
+    const rules = times(1 + below(2), (): Rule => {
+      const on = times(pick([1, 1, 2]), () => [below(MEMBERS), below(MEMBERS)] as const);
+      const graph = pick([undefined, undefined, template('g'), template('g')]);
+      return { predicate: template('p'), graph, parent: below(count), on, own: below(3) === 0 ? template('s') : undefined };
+    });
+    return { file: below(2), subject: subject(), rules };
+  });
+  return { files, maps };
+}
+
+// ---------------------------------------------------------------- as a mapping
+
+const reference = (member: number): string => `$.m${member}${member < SINGLE ? '' : '[*]'}`;
+const templateText = ({ prefix, members }: Template): string =>
+  `rml:template "http://e/${prefix}${members.map((member) => `/{${reference(member)}}`).join('')}" ; rml:termType rml:IRI`;
+
+function turtle(maps: readonly Map[], order: readonly number[]): string {
+  const rule = ({ predicate, graph, parent, on, own }: Rule): string => {
+    const conditions = on.map(([c, p]) => `; rml:joinCondition [ rml:child "${reference(c)}" ; rml:parent "${reference(p)}" ]`).join(' ');
+    const objects = [`[ rml:parentTriplesMap <#m${parent}> ${conditions} ]`, ...(own === undefined ? [] : [`[ ${templateText(own)} ]`])];
+    const graphs = graph === undefined ? '' : `; rml:graphMap [ ${templateText(graph)} ]`;
+    return `; rml:predicateObjectMap [ rml:predicateMap [ ${templateText(predicate)} ] ; rml:objectMap ${objects.join(', ')} ${graphs} ]`;
+  };
+  const map = (i: number): string => {
+    const { file, subject, rules } = maps[i] as Map;
+    return `<#m${i}> rml:logicalSource [ rml:source [ a rml:RelativePathSource ; rml:root rml:MappingDirectory ; rml:path "f${file}.json" ] ; rml:referenceFormulation rml:JSONPath ; rml:iterator "$[*]" ] ; rml:subjectMap [ ${templateText(subject)} ] ${rules.map(rule).join(' ')} .`;
+  };
+  return `@prefix rml: <http://w3id.org/rml/> .\n@base <http://e/> .\n${order.map(map).join('\n')}\n`;
+}
+
+const json = (items: readonly Item[]): string =>
+  JSON.stringify(
+    items.map((item, i) =>
+      Object.fromEntries(
+        item.flatMap((values, member): [string, unknown][] => {
+          if (member >= SINGLE) return [[`m${member}`, values]];
+          // Null in one record, missing in the next.
+          if (values.length === 0) return i % 2 === 0 ? [[`m${member}`, null]] : [];
+          return [[`m${member}`, values[0]]];
+        }),
+      ),
+    ),
+  );
+
+// ---------------------------------------------------------------- as nested loops
+
+const encoded = (text: string): string =>
+  text.replace(/[^A-Za-z0-9\-._~\u0080-\uffff]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
+
+function iris({ prefix, members }: Template, item: Item): readonly string[] {
+  let texts = [`http://e/${prefix}`];
+  for (const member of members) {
+    texts = texts.flatMap((text) => (item[member] as readonly string[]).map((value) => `${text}/${encoded(value)}`));
+  }
+  return texts.map((text) => `<${text}>`);
+}
+
+function evaluate(files: readonly (readonly Item[])[], maps: readonly Map[]): Set<string> {
+  const lines = new Set<string>();
+  for (const { file, subject, rules } of maps) {
+    for (const item of files[file] as readonly Item[]) {
+      for (const { predicate, graph, parent, on, own } of rules) {
+        const parentMap = maps[parent] as Map;
+        const joined = (files[parentMap.file] as readonly Item[]).filter((other) =>
+          on.every(([c, p]) => item[c]?.some((value) => other[p]?.includes(value))),
+        );
+        const objects = new Set([
+          ...joined.flatMap((other) => iris(parentMap.subject, other)),
+          ...(own === undefined ? [] : iris(own, item)),
+        ]);
+        const graphs = graph === undefined ? [''] : iris(graph, item).map((iri) => ` ${iri}`);
+        const starts = iris(subject, item).flatMap((s) => iris(predicate, item).map((p) => `${s} ${p}`));
+        for (const start of starts) for (const o of objects) for (const g of graphs) lines.add(`${start} ${o}${g} .`);
+      }
+    }
+  }
+  return lines;
+}
+
+// ---------------------------------------------------------------- the comparison
+
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'quadmill-joins-'));
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+async function run(changes: Partial<RunRequest>): Promise<string[]> {
+  const parts: Buffer[] = [];
+  const sink = { write: (lines: string) => void parts.push(Buffer.from(lines, 'latin1')), commit: async () => [], abort: async () => {} };
+  const spillDirectory = join(directory, 'spill');
+  const own = { runId: 'random', mappings: [join(directory, 'mapping.ttl')], inputs: [], workingDirectory: directory, spillDirectory };
+  const report = await executeRun({ ...RUN_DEFAULTS, ...own, ...changes }, sink, {});
+  const lines = Buffer.concat(parts).toString().split('\n').slice(0, -1);
+  expect(report.quads).toBe(lines.length);
+  return lines;
+}
+
+async function compare(seed: number, records: number): Promise<void> {
+  const { files, maps } = invent(seed, records);
+  for (const [i, items] of files.entries()) writeFileSync(join(directory, `f${i}.json`), json(items));
+  const expected = [...evaluate(files, maps)].sort();
+  const orders = [maps.map((_, i) => i), maps.map((_, i) => maps.length - 1 - i)];
+  for (const order of orders) {
+    writeFileSync(join(directory, 'mapping.ttl'), turtle(maps, order));
+    for (const memoryBudgetBytes of [RUN_DEFAULTS.memoryBudgetBytes, 0]) {
+      expect((await run({ memoryBudgetBytes })).sort()).toEqual(expected);
+      expect([...new Set(await run({ memoryBudgetBytes, distinct: false }))].sort()).toEqual(expected);
+    }
+  }
+}
+
+export function randomJoins(few: readonly number[], many: readonly number[]): void {
+  describe('random joins', () => {
+    test.each(few)('seed %d', (seed) => compare(seed, 12));
+    // More than a table holds without a budget.
+    test.each(many)('seed %d, many records', (seed) => compare(seed, 1500));
+  });
+}
+
+export const largeSides = (): void =>
+  describe('two sides that do not fit into memory', () => {
+    const SEED = 7;
+
+    /** What pairing gives, as texts; also that nothing is left behind. */
+    async function pairs(
+      sides: (side: 'child' | 'parent', add: (key: string, text: string) => void) => void,
+      times = 1,
+    ): Promise<string[][]> {
+      const spill = join(directory, 'pairs');
+      const space = new SpillSpace(spill);
+      const budget = new MemoryBudget(0);
+      const parents = new Multimap(budget, space, SEED);
+      sides('parent', (key, text) => parents.add(key, text));
+      const found: string[][] = [];
+      for (let i = 0; i < times; i++) {
+        const children = new Multimap(budget, space, SEED);
+        sides('child', (key, text) => children.add(key, text));
+        const lines: string[] = [];
+        let most = 0;
+        for await (const [child, matches] of pairTexts(children, parents, { budget, space })) {
+          most = Math.max(
+            most,
+            matches.reduce((sum, text) => sum + text.length, 0),
+          );
+          for (const parent of matches) lines.push(`${child} ${parent.slice(0, parent.indexOf('x'))}`);
+        }
+        expect(most).toBeLessThan(4 * 2 ** 20);
+        found.push(lines);
+      }
+      await space.remove();
+      expect(readdirSync(directory)).not.toContain('pairs');
+      return found;
+    }
+
+    test('the parents of one key are paired block by block, each once', async () => {
+      const [lines] = await pairs((side, add) => {
+        const count = side === 'parent' ? 10_000 : 5;
+        for (let i = 0; i < count * 2; i++) add('the key', `${side} ${i % count} ${'x'.repeat(800)}`);
+        add('another key', `${side} x`);
+      });
+      expect(lines?.length).toBe(10_000 * 5 + 1);
+      expect(new Set(lines).size).toBe(10_000 * 5 + 1);
+    });
+
+    test('partitions are split until they fit, for every join of the parents', async () => {
+      // All keys share a partition of about 8 MB, among them one that has more parents than memory alone.
+      const keys: string[] = [];
+      for (let i = 0; keys.length < 500; i++) if (partitionOf(`key ${i}`, SEED, PairSpill.partitions) === 3) keys.push(`key ${i}`);
+      const found = await pairs((side, add) => {
+        const text = 'x'.repeat(side === 'parent' ? 4000 : 40);
+        for (let i = 0; i < 1500; i++) add(keys[i % 500] as string, `${side} ${i % 1000} ${text}`);
+        if (side === 'parent') for (let i = 0; i < 1200; i++) add(keys[7] as string, `more ${i} ${text}`);
+      }, 2);
+      for (const lines of found) {
+        expect(new Set(lines).size).toBe(lines.length);
+        expect(lines.length).toBe(500 * 2 * 2 + 2 * 1200);
+      }
+    });
+  });

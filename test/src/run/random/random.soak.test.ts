@@ -1,0 +1,5 @@
+/** More random mappings than `random.test.ts` has. */
+import { randomMappings } from './random-suite.ts';
+import { seeds } from './seeds.ts';
+
+randomMappings(seeds(101, 300), seeds(3, 8));

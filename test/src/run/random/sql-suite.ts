@@ -1,0 +1,167 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { fromBytes } from '../../../../src/core/text.ts';
+import type { RunRequest } from '../../../../src/run/request.ts';
+import { type DatabaseAccess, RUN_DEFAULTS } from '../../../../src/run/request.ts';
+import { cutRun, executeRun } from '../../../../src/run/run.ts';
+import { SERVERS, startDatabases, type TestDatabases } from '../../../servers/databases.ts';
+
+/** Random mappings with joins, over tables whose values repeat and are missing: what the database does must be what the engine does with files. */
+const ROWS = 60;
+
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1664525 + 1013904223) % 2 ** 32;
+    return state / 2 ** 32;
+  };
+}
+
+type Cell = string | number | null;
+type Table = Readonly<Record<string, readonly Cell[]>>;
+/** Columns of each table: `id` is the primary key, the others have few values, and nulls. */
+const COLUMNS = ['id', 'a', 'b', 'c'] as const;
+
+function makeTable(random: () => number): Table {
+  const few = (make: (value: number) => Cell): Cell[] =>
+    Array.from({ length: ROWS }, () => (random() < 0.15 ? null : make(Math.floor(random() * 7))));
+  return {
+    id: Array.from({ length: ROWS }, (_, i) => i + 1),
+    a: few((value) => value + 1),
+    b: few((value) => ['x', 'X', 'y ', 'y', 'ü', 'z/1', "q'"][value] as string),
+    c: few((value) => value),
+  };
+}
+
+const rowsOf = (table: Table): Cell[][] => Array.from({ length: ROWS }, (_, i) => COLUMNS.map((column) => table[column]?.[i] ?? null));
+
+interface Dialect {
+  readonly source: (table: string) => string;
+  readonly column: (name: string) => string;
+}
+
+const SQL: Dialect = {
+  source: (table) =>
+    `rr:logicalTable [ ${table.startsWith('q') ? `rr:sqlQuery "SELECT id, a, b, c FROM ${table.slice(1)}"` : `rr:tableName "${table}"`} ]`,
+  column: (name) => `rr:column "${name}"`,
+};
+const FILES: Dialect = {
+  source: (table) => `rml:logicalSource [ rml:source "${table.replace(/^q/, '')}.csv" ; rml:referenceFormulation ql:CSV ]`,
+  column: (name) => `rml:reference "${name}"`,
+};
+
+const PREFIXES = `@prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix rml: <http://semweb.mmlab.be/ns/rml#> .
+@prefix ql: <http://semweb.mmlab.be/ns/ql#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> . @prefix ex: <http://example.com/ns#> .
+`;
+
+/** The same mapping in both dialects, for the same random numbers. */
+function makeMapping(random: () => number, { source, column }: Dialect): string {
+  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
+  // No IRI may hold the space of `y `: such a record is rejected, whatever else is made of it.
+  const invalid = (): string => `${column('b')} ; rr:termType rr:IRI`;
+  // Few templates, so that triples maps meet in subjects and statements.
+  const subject = (): string => {
+    const template = pick(['s/{id}', 's/{a}', 's/{a}-{c}', 't/{b}', 't/{b}{c}', 'u/{id}/{b}']);
+    if (random() < 0.1) return `rr:subjectMap [ ${invalid()} ]`;
+    return `rr:subjectMap [ rr:template "http://example.com/${template}"${random() < 0.2 ? ' ; rr:termType rr:BlankNode' : ''} ]`;
+  };
+  const count = 2 + Math.floor(random() * 3);
+  const maps = Array.from({ length: count }, (_, i) => {
+    const poms = Array.from({ length: 1 + Math.floor(random() * 3) }, () => {
+      const place = random() < 0.15 ? ` ; rr:graphMap [ ${invalid()} ]` : '';
+      const predicate = (random() < 0.15 ? `rr:predicateMap [ ${invalid()} ]` : `rr:predicate ex:p${Math.floor(random() * 3)}`) + place;
+      if (random() < 0.1) return `${predicate} ; rr:objectMap [ ${invalid()} ]`;
+      if (random() < 0.35) return `${predicate} ; rr:objectMap [ ${column(pick(['a', 'b', 'c']))} ; rr:datatype xsd:string ]`;
+      // Keys of one kind on both sides: numbers or texts without what only a collation makes equal.
+      const pairs = [
+        ['id', 'a'],
+        ['a', 'a'],
+        ['a', 'id'],
+        ['c', 'c'],
+      ] as const;
+      const conditions = Array.from({ length: random() < 0.3 ? 2 : 1 }, () => pick(pairs));
+      const joins = conditions.map(([child, parent]) => `rr:joinCondition [ rr:child "${child}" ; rr:parent "${parent}" ]`).join(' ; ');
+      return `${predicate} ; rr:objectMap [ rr:parentTriplesMap <#M${Math.floor(random() * count)}> ; ${joins} ]`;
+    });
+    const table = pick(['one', 'two', 'qone', 'qtwo']);
+    return `<#M${i}> ${source(table)} ; ${subject()} ${poms.map((pom) => `; rr:predicateObjectMap [ ${pom} ]`).join(' ')} .`;
+  });
+  return PREFIXES + maps.join('\n');
+}
+
+export const randomSql = (numbers: readonly number[]): void =>
+  describe.each(SERVERS)('random mappings over %s', (product, missing) => {
+    if (missing !== undefined) {
+      test.skip(`are not tested: ${missing}`, () => undefined);
+      return;
+    }
+    let directory: string;
+    let server: TestDatabases;
+    let database: DatabaseAccess;
+
+    beforeAll(async () => {
+      directory = await mkdtemp(join(tmpdir(), 'quadmill-sql-random-'));
+      server = await startDatabases(product);
+      database = { jdbcUrl: server.jdbcUrl, user: undefined, password: undefined };
+      const random = randomFrom(7);
+      const tables = { one: makeTable(random), two: makeTable(random) };
+      const sql = (cell: Cell): string =>
+        cell === null ? 'NULL' : typeof cell === 'number' ? String(cell) : `'${cell.replaceAll("'", "''")}'`;
+      const collation = product === 'mariadb' ? ' CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci' : '';
+      const statements: string[] = [];
+      for (const [name, table] of Object.entries(tables)) {
+        const rows = rowsOf(table);
+        statements.push(`CREATE TABLE ${name} (id INT PRIMARY KEY, a INT, b VARCHAR(20), c INT)${collation}`);
+        statements.push(`INSERT INTO ${name} VALUES ${rows.map((row) => `(${row.map(sql).join(', ')})`).join(', ')}`);
+        const csv = [COLUMNS, ...rows].map((row) => row.map((cell) => (cell === null ? '' : `"${cell}"`)).join(',')).join('\n');
+        await writeFile(join(directory, `${name}.csv`), `${csv}\n`);
+      }
+      await server.load(statements.join(';\n'));
+    });
+    afterAll(async () => {
+      await server.stop();
+      await rm(directory, { recursive: true, force: true });
+    });
+
+    /** Of the last run. */
+    let rejected: number;
+
+    async function linesOf(mapping: string, changes: Partial<RunRequest>): Promise<readonly string[]> {
+      const path = join(directory, 'mapping.ttl');
+      await writeFile(path, mapping);
+      let text = '';
+      const sink = { write: (lines: string) => void (text += lines), commit: async () => [], abort: async () => undefined };
+      rejected = (await executeRun(requestFor(path, changes), sink, {})).rejected;
+      return fromBytes(text).split('\n').slice(0, -1).toSorted();
+    }
+
+    const requestFor = (path: string, changes: Partial<RunRequest>): RunRequest => ({
+      ...RUN_DEFAULTS,
+      runId: 'random',
+      mappings: [path],
+      inputs: [],
+      workingDirectory: directory,
+      spillDirectory: directory,
+      onError: 'skip',
+      ...changes,
+    });
+
+    test.each(numbers)('are as over files, number %i', async (seed) => {
+      const [mapping, judge] = [makeMapping(randomFrom(seed), SQL), makeMapping(randomFrom(seed), FILES)];
+      const lines = await linesOf(mapping, { database });
+      expect(new Set(lines).size).toBe(lines.length);
+      const rejectedRows = rejected;
+      expect(lines).toEqual(await linesOf(judge, {}));
+      expect(rejectedRows).toBe(rejected);
+      expect(await linesOf(mapping, { database, memoryBudgetBytes: 1 })).toEqual(lines);
+      // In slices: none makes what another makes.
+      const path = join(directory, 'mapping.ttl');
+      const cut = await cutRun(requestFor(path, { database }), { rows: 17, bytes: 0 }, new AbortController().signal);
+      const slices: string[] = [];
+      for (const slice of cut?.slices ?? []) slices.push(...(await linesOf(mapping, { database, slice })));
+      await cut?.release();
+      if (cut !== undefined) expect(slices.toSorted()).toEqual(lines);
+    });
+  });
