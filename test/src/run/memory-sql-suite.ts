@@ -54,7 +54,8 @@ function suite(product: Faulty['product'], start: () => Promise<Faulty>): void {
     async (_, content) => {
       const small = await peak(mappingOf(content('few'), COLUMNS), ROWS);
       const large = await peak(mappingOf(content('many'), COLUMNS), 4 * ROWS);
-      expect(large / small).toBeLessThan(1.2);
+      // When young objects are collected is a matter of chance; the rows that are more would need three times as much.
+      expect(large).toBeLessThan(1.2 * small + 16 * 2 ** 20);
     },
     LIMIT_MS,
   );
