@@ -1,8 +1,9 @@
-/** A PostgreSQL or a MariaDB of its own for a test, used in the same way: scripts go in, a JDBC URL comes out. */
+/** A database of the shared PostgreSQL, or a MariaDB of its own, for a test; used in the same way: scripts go in, a JDBC URL comes out. */
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { missingMariadb, startMariadb } from './mariadb.ts';
-import { missingPostgres, startPostgres } from './postgres.ts';
+import { missingPostgres } from './postgres.ts';
+import { sharedPostgres } from './shared.ts';
 
 /** Each with the reason why it cannot be started here; undefined: it can. */
 export const SERVERS = [
@@ -11,7 +12,7 @@ export const SERVERS = [
 ] as const;
 
 export interface TestDatabases {
-  /** Of the database `test`, with the user. */
+  /** With the user. The database of MariaDB is `test`. */
   readonly jdbcUrl: string;
   /** Drops everything in the database, and schemas or databases of other names, and runs a script. Identifiers stand in double quotes. */
   load(script: string): Promise<void>;
@@ -24,22 +25,21 @@ export async function startDatabases(product: (typeof SERVERS)[number][0]): Prom
   return started;
 }
 
-async function postgres(): Promise<TestDatabases | { readonly skip: string }> {
-  const server = await startPostgres();
-  if ('skip' in server) return server;
-  const run = async (database: string, script: string): Promise<void> => {
-    const client = new pg.Client({ connectionString: server.url.replace(/[^/]*$/, database) });
+async function postgres(): Promise<TestDatabases> {
+  const { url, jdbcUrl, database, stop } = await sharedPostgres();
+  const run = async (name: string, script: string): Promise<void> => {
+    const client = new pg.Client({ connectionString: url.replace(/[^/]*$/, name) });
     await client.connect();
     await client.query(script).finally(() => client.end());
   };
   return {
-    jdbcUrl: `jdbc:postgresql://127.0.0.1:${server.port}/test?user=postgres`,
+    jdbcUrl,
     async load(script) {
-      await run('postgres', 'DROP DATABASE IF EXISTS test');
-      await run('postgres', 'CREATE DATABASE test');
-      await run('test', script);
+      await run('postgres', `DROP DATABASE IF EXISTS ${database}`);
+      await run('postgres', `CREATE DATABASE ${database}`);
+      await run(database, script);
     },
-    stop: () => server.stop(),
+    stop,
   };
 }
 

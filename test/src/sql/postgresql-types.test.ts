@@ -5,7 +5,8 @@ import { fromBytes, toBytes } from '../../../src/core/text.ts';
 import { XSD } from '../../../src/core/value.ts';
 import { type Column, openSession, SESSION_DEFAULTS, type SqlSession } from '../../../src/sql/database.ts';
 import { parseJdbcUrl } from '../../../src/sql/jdbc/jdbc.ts';
-import { missingPostgres, type Postgres, startPostgres } from '../../servers/postgres.ts';
+import { missingPostgres } from '../../servers/postgres.ts';
+import { SHARED_START_MS, type SharedPostgres, sharedPostgres } from '../../servers/shared.ts';
 
 const missing = await missingPostgres();
 const suite = missing === undefined ? describe : describe.skip;
@@ -100,24 +101,19 @@ const OUTSIDE: readonly [sql: string, message: RegExp, hint: RegExp][] = [
 ];
 
 suite(`the types of PostgreSQL${missing === undefined ? '' : ` (skipped: ${missing})`}`, () => {
-  let server: Postgres;
+  let server: SharedPostgres;
   let session: SqlSession;
 
   beforeAll(async () => {
-    const started = await startPostgres();
-    if ('skip' in started) throw new Error(started.skip);
-    server = started;
+    server = await sharedPostgres();
     const { default: pg } = await import('pg');
     const client = new pg.Client({ connectionString: server.url });
     await client.connect();
     await client.query(`CREATE TYPE mood AS ENUM ('sad', 'ok'); CREATE TYPE pair AS (a int, b text);
       CREATE DOMAIN tiny AS int CHECK (VALUE < 100); CREATE DOMAIN small AS tiny;`);
     await client.end();
-    session = await openSession(
-      parseJdbcUrl({ url: `jdbc:postgresql://127.0.0.1:${server.port}/postgres?user=postgres` }),
-      SESSION_DEFAULTS,
-    );
-  }, 60_000);
+    session = await openSession(parseJdbcUrl({ url: server.jdbcUrl }), SESSION_DEFAULTS);
+  }, SHARED_START_MS);
 
   afterAll(async () => {
     await session?.close();

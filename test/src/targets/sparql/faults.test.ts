@@ -11,10 +11,10 @@ import { sparqlTarget } from '../../../../src/targets/sparql/sparql.ts';
 import { type GraphTarget, type TargetAddress, TargetBusy } from '../../../../src/targets/target.ts';
 import type { WriteRequest } from '../../../../src/write/request.ts';
 import { executeWrite } from '../../../../src/write/write.ts';
-import { FUSEKI_USERS, type Fuseki } from '../../../servers/fuseki.ts';
+import { FUSEKI_USERS, type Fuseki, startFuseki } from '../../../servers/fuseki.ts';
 import { freePort } from '../../../servers/port.ts';
 import { type Proxy, startProxy } from '../../../servers/proxy.ts';
-import type { Rdf4j } from '../../../servers/rdf4j.ts';
+import type { SharedRdf4j } from '../../../servers/shared.ts';
 import { VIRTUOSO_USER, type Virtuoso } from '../../../servers/virtuoso.ts';
 import { address, contents, noFuseki, noRdf4j, noVirtuoso, post, type Stores, sorted, startStores, statements } from './stores.ts';
 
@@ -23,14 +23,15 @@ const ONE = statements('<urn:s> <urn:p> "1" <urn:g> .');
 const named = (missing: string | undefined): string => (missing === undefined ? '' : ` (not tested: ${missing})`);
 
 let stores: Stores;
+/** Of this file alone, which stops and kills it. */
 let fuseki: Fuseki;
-let rdf4j: Rdf4j;
+let rdf4j: SharedRdf4j;
 const open: GraphTarget[] = [];
 
 beforeAll(async () => {
-  stores = await startStores();
-  fuseki = stores.fuseki as Fuseki;
-  rdf4j = stores.rdf4j as Rdf4j;
+  stores = await startStores({ fuseki: false });
+  if (noFuseki === undefined) fuseki = (await startFuseki()) as Fuseki;
+  rdf4j = stores.rdf4j as SharedRdf4j;
 }, 180_000);
 
 afterEach(async () => {
@@ -39,6 +40,7 @@ afterEach(async () => {
 
 afterAll(async () => {
   await stores?.stop();
+  await fuseki?.stop();
 });
 
 async function target(at: TargetAddress): Promise<GraphTarget> {

@@ -9,8 +9,9 @@ import { type EmbeddedStore, openEmbeddedStore } from '../../../../src/targets/e
 import { openHttp } from '../../../../src/targets/sparql/http.ts';
 import { login } from '../../../../src/targets/sparql/login.ts';
 import type { TargetAddress, TargetType } from '../../../../src/targets/target.ts';
-import { type Fuseki, missingFuseki, startFuseki } from '../../../servers/fuseki.ts';
-import { missingRdf4j, type Rdf4j, startRdf4j } from '../../../servers/rdf4j.ts';
+import { missingFuseki } from '../../../servers/fuseki.ts';
+import { missingRdf4j } from '../../../servers/rdf4j.ts';
+import { type SharedFuseki, type SharedRdf4j, sharedFuseki, sharedRdf4j } from '../../../servers/shared.ts';
 import { missingVirtuoso, startVirtuoso, VIRTUOSO_USER, type Virtuoso } from '../../../servers/virtuoso.ts';
 
 export const address = (type: TargetType, endpoint: string, more: Partial<TargetAddress> = {}): TargetAddress => ({
@@ -73,8 +74,8 @@ export interface Place {
   readonly update?: (text: string) => Promise<void>;
 }
 
-let fuseki: Fuseki | undefined;
-let rdf4j: Rdf4j | undefined;
+let fuseki: SharedFuseki | undefined;
+let rdf4j: SharedRdf4j | undefined;
 let virtuoso: Virtuoso | undefined;
 let embedded: EmbeddedStore | undefined;
 export const noFuseki = await missingFuseki();
@@ -103,11 +104,11 @@ const quadsAt = (place: () => string): Pick<Place, 'contents' | 'reset' | 'updat
   };
 };
 
-const tdb = (): string => (fuseki as Fuseki).tdb;
-const memory = (): string => (fuseki as Fuseki).memory;
-const inMemory = (): string => (rdf4j as Rdf4j).memory;
+const tdb = (): string => (fuseki as SharedFuseki).tdb;
+const memory = (): string => (fuseki as SharedFuseki).memory;
+const inMemory = (): string => (rdf4j as SharedRdf4j).memory;
 const stored = (): string => (embedded as EmbeddedStore).endpoint;
-const native = (): string => `${(rdf4j as Rdf4j).native}/statements`;
+const native = (): string => `${(rdf4j as SharedRdf4j).native}/statements`;
 
 export const PLACES: readonly Place[] = [
   { name: 'the embedded store', missing: undefined, address: () => address('embedded', stored()), ...quadsAt(stored) },
@@ -183,18 +184,18 @@ async function resetVirtuoso(lines: string): Promise<void> {
 const named = (graph: string): string => (graph === '' ? '<virt:DEFAULT>' : graph);
 
 export interface Stores {
-  readonly fuseki: Fuseki | undefined;
-  readonly rdf4j: Rdf4j | undefined;
+  readonly fuseki: SharedFuseki | undefined;
+  readonly rdf4j: SharedRdf4j | undefined;
   readonly virtuoso: Virtuoso | undefined;
   stop(): Promise<void>;
 }
 
-/** Starts what can be started. */
-export async function startStores(): Promise<Stores> {
+/** Starts what can be started, or takes part in what all files share. */
+export async function startStores(options: { readonly fuseki: boolean } = { fuseki: true }): Promise<Stores> {
   const directory = await mkdtemp(join(tmpdir(), 'quadmill-sparql-store-'));
   embedded = await openEmbeddedStore(directory);
-  if (noFuseki === undefined) fuseki = (await startFuseki()) as Fuseki;
-  if (noRdf4j === undefined) rdf4j = (await startRdf4j()) as Rdf4j;
+  if (options.fuseki && noFuseki === undefined) fuseki = await sharedFuseki();
+  if (noRdf4j === undefined) rdf4j = await sharedRdf4j();
   if (noVirtuoso === undefined) virtuoso = (await startVirtuoso()) as Virtuoso;
   return {
     fuseki,
