@@ -10,7 +10,7 @@ const ANN = statement('<http://example.org/a>', NAME, '"Ann"');
 neo4jInTrouble((given) => {
   test('a server that is read-only says so before anything is written', async () => {
     await given.server.crash();
-    await given.server.restart({ 'given.server.databases.default_to_read_only': 'true' });
+    await given.server.restart({ 'server.databases.default_to_read_only': 'true' });
     try {
       const target = await given.open();
       const refusal = { code: 'target/read-only', message: expect.stringContaining('read-only') };
