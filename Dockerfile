@@ -1,7 +1,7 @@
 # syntax=docker/dockerfile:1
 # One image for every role: `serve` (the default), `serve --role api`, `serve --role worker`, or any other command of Quadmill.
 
-FROM node:20.19.5-bookworm-slim AS build
+FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 # Scripts of packages are for other platforms and for tests; ours builds what is not there yet.
@@ -14,7 +14,7 @@ COPY workers workers
 COPY api api
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 
-FROM node:20.19.5-bookworm-slim
+FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=8080 \

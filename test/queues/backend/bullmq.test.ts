@@ -216,7 +216,7 @@ describe('in PostgreSQL, a server or embedded', () => {
       () => queue.close(),
       () => worker.close(),
     );
-  }, 60_000);
+  }, 300_000);
   afterAll(async () => {
     for (const end of ends.splice(0).reverse()) await end();
   });
