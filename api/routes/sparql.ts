@@ -1,6 +1,8 @@
 /** `/sparql` of the process with the embedded store: queries for viewers; updates and whole graphs for operators. */
-import { type IncomingMessage, request as send } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import { Fault } from '../../src/core/fault.ts';
+import { type HttpAnswer, HttpClient } from '../../src/core/http.ts';
 import { hasBody, readTextBody } from '../body.ts';
 import { RequestFault } from '../problem.ts';
 import type { Api, Call, HttpMethod, Parameter, Reply, Route } from '../route.ts';
@@ -85,56 +87,63 @@ async function handle(api: Api, call: Call, method: HttpMethod): Promise<Reply> 
 
 const mediaTypeOf = ({ headers }: IncomingMessage): string => (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
 
+/** Without a time limit for answers: the store limits its own requests. */
+const client = new HttpClient({ connectMs: 5_000, answerMs: 0 });
+
 /** @throws Fault — the error answered by the store */
 async function forward(endpoint: string, call: Call, method: HttpMethod, body: string | IncomingMessage | undefined): Promise<Reply> {
-  const answer = await exchange(endpoint, call, method, body);
-  const status = answer.statusCode ?? 0;
+  const { status, header, body: answer, drop } = await exchange(endpoint, call, method, body);
   if (status >= 400) throw faultOf(status, await reasonOf(answer));
   const headers = Object.fromEntries(
-    ANSWER_HEADERS.flatMap((name) => (answer.headers[name] === undefined ? [] : [[name, String(answer.headers[name])]])),
+    ANSWER_HEADERS.flatMap((name) => {
+      const value = header(name);
+      return value === undefined ? [] : [[name, value]];
+    }),
   );
   if (status === 204 || status === 201 || call.request.method === 'HEAD') {
-    answer.resume();
+    await drop();
     return { status };
   }
   return { status, headers, stream: answer as AsyncIterable<Uint8Array> };
 }
 
-/** @throws Fault service/unavailable — the store does not answer; request/malformed — the body is incomplete */
-function exchange(
+/** Ends with the client's connection. @throws Fault service/unavailable — the store does not answer; request/malformed — the body is incomplete */
+async function exchange(
   endpoint: string,
   { request, query }: Call,
   method: HttpMethod,
   body: string | IncomingMessage | undefined,
-): Promise<IncomingMessage> {
+): Promise<HttpAnswer> {
   const url = new URL(endpoint);
   const login = Buffer.from(`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`).toString('base64');
   const headers: Record<string, string> = { authorization: `Basic ${login}` };
   for (const name of REQUEST_HEADERS) if (request.headers[name] !== undefined) headers[name] = request.headers[name] as string;
+  if (typeof body === 'string') headers['content-length'] = String(Buffer.byteLength(body));
   url.username = url.password = '';
   url.search = query.toString();
-  return new Promise((resolve, reject) => {
-    const upstream = send(url, { method, headers, agent: false });
-    const leave = (): void => void upstream.destroy();
-    request.socket.once('close', leave);
-    upstream.once('close', () => request.socket.off('close', leave));
-    upstream.once('response', resolve);
-    upstream.once('error', (cause) => {
-      reject(new Fault('service/unavailable', 'The embedded store does not answer', { hint: 'Try again in a moment', cause }));
-    });
-    if (body === undefined || typeof body === 'string') upstream.end(body);
-    else if (!hasBody(body)) upstream.end();
-    else {
-      body.once('error', (cause) => {
-        reject(new Fault('request/malformed', 'The request body ended too early', { cause }));
-        leave();
-      });
-      body.pipe(upstream);
-    }
-  });
+  const { socket } = request;
+  const left = new AbortController();
+  const leave = (): void => left.abort();
+  socket.once('close', leave);
+  try {
+    const answer = await client.send({ method, url: url.href, headers, body: bodyOf(body), alone: true }, left.signal);
+    answer.body.once('close', () => socket.off('close', leave));
+    return answer;
+  } catch (cause) {
+    socket.off('close', leave);
+    if (request.errored !== null || (request.destroyed && !request.complete))
+      throw new Fault('request/malformed', 'The request body ended too early', { cause });
+    throw new Fault('service/unavailable', 'The embedded store does not answer', { hint: 'Try again in a moment', cause });
+  }
 }
 
-async function reasonOf(answer: IncomingMessage): Promise<string> {
+/** A stream of its own: who sends it may destroy it, and the request must still be answered. */
+function bodyOf(body: string | IncomingMessage | undefined): string | Readable | undefined {
+  if (typeof body !== 'object') return body;
+  return hasBody(body) ? Readable.from(body.iterator({ destroyOnReturn: false }), { objectMode: false }) : undefined;
+}
+
+async function reasonOf(answer: Readable): Promise<string> {
   let text = '';
   for await (const part of answer.setEncoding('utf8') as AsyncIterable<string>) {
     if (text.length < MAX_REASON_BYTES) text += part;

@@ -1,8 +1,12 @@
-/** Files behind `http(s):`. Redirects are followed; content encodings are undone by fetch. */
+/** Files behind `http(s):`. Redirects are followed; content encodings are undone. */
+import type { ReadableStream } from 'node:stream/web';
 import { LinkedAbort } from '../core/abort.ts';
 import { Fault } from '../core/fault.ts';
+import { describeConnectionError, HttpClient, type Response } from '../core/http.ts';
 import { type ByteRange, changedFault, type InputState } from './range.ts';
 import type { RawInput } from './storage.ts';
+
+const client = new HttpClient({ connectMs: 10_000, answerMs: 300_000 });
 
 /**
  * Opens `url` with GET; `name` is the redacted URL, for messages. Ends with the connection when the iteration ends.
@@ -16,7 +20,7 @@ export async function openHttp(url: URL, name: string, signal: AbortSignal | und
   const headers = { ...(user === undefined ? {} : { authorization: user }), ...(range === undefined ? {} : rangeHeaders(range)) };
   let response: Response;
   try {
-    response = await fetch(address, { signal: ending.signal, headers });
+    response = await client.get(address, headers, ending.signal);
   } catch (error) {
     ending.release();
     throw connectionFault(error as Error, name, undefined);
@@ -46,7 +50,7 @@ export async function httpState(url: URL, signal: AbortSignal | undefined): Prom
   const { user, address } = withoutUser(url);
   const headers = { ...(user === undefined ? {} : { authorization: user }), ...rangeHeaders({ from: 0, to: 1 }) };
   try {
-    const response = await fetch(address, { signal: ending.signal, headers });
+    const response = await client.get(address, headers, ending.signal);
     const sizeBytes = Number(contentRange(response)?.[2] ?? Number.NaN);
     const version = versionOf(response);
     return response.status === 206 && Number.isSafeInteger(sizeBytes) && version !== undefined ? { sizeBytes, version } : undefined;
@@ -97,7 +101,7 @@ async function* chunksOf(
   }
 }
 
-/** fetch refuses URLs with user and password; they travel as a header instead. */
+/** The client refuses URLs with user and password; they travel as a header instead. */
 function withoutUser(url: URL): { readonly user: string | undefined; readonly address: URL } {
   if (url.username === '' && url.password === '') return { user: undefined, address: url };
   const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
@@ -118,32 +122,8 @@ function statusFault(response: Response, name: string): Fault {
   return new Fault('source/refused', answer, { place });
 }
 
-const IN_WORDS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'the server refuses connections',
-  ECONNRESET: 'the connection was reset',
-  ENOTFOUND: 'there is no such host',
-  EAI_AGAIN: 'the name of the host could not be looked up',
-  EHOSTUNREACH: 'the host cannot be reached',
-  ENETUNREACH: 'the network cannot be reached',
-  ETIMEDOUT: 'the connection timed out',
-  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
-  UND_ERR_HEADERS_TIMEOUT: 'the server did not answer in time',
-  UND_ERR_BODY_TIMEOUT: 'the server stopped sending',
-  UND_ERR_SOCKET: 'the server closed the connection',
-};
-
-/** What `fetch` says of the ports that browsers avoid. */
-const AVOIDED_PORT = 'bad port';
-
-const TLS = /^(CERT_|ERR_TLS_|ERR_SSL_|EPROTO$|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_)/;
-
-/** fetch puts the system's error into `cause`, several attempts (IPv4, IPv6) into `cause.errors`. */
 function connectionFault(error: Error, name: string, bytes: number | undefined): Fault {
-  const cause = (error.cause ?? error) as NodeJS.ErrnoException & { errors?: readonly NodeJS.ErrnoException[] };
-  const code = cause.code ?? cause.errors?.[0]?.code ?? '';
-  const avoided = cause.message === AVOIDED_PORT;
-  const reason = avoided ? 'its port belongs to another protocol than HTTP' : (IN_WORDS[code] ?? (cause.message || error.message));
+  const { kind, reason } = describeConnectionError(error);
   const place = { input: name, ...(bytes === undefined ? {} : { byte: bytes }) };
-  const text = `${name} cannot be read: ${reason}`;
-  return new Fault(TLS.test(code) ? 'source/refused' : 'source/unreadable', text, { place, cause: error });
+  return new Fault(kind === 'tls' ? 'source/refused' : 'source/unreadable', `${name} cannot be read: ${reason}`, { place, cause: error });
 }

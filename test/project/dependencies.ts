@@ -87,6 +87,7 @@ export const PURPOSES: Readonly<Record<string, string>> = {
   pg: 'the client of PostgreSQL',
   pino: 'logs',
   'prom-client': 'metrics',
+  undici: 'the one HTTP client: inputs, SPARQL stores, the embedded store',
 };
 
 /** @throws Error — a direct dependency without a purpose */

@@ -236,6 +236,7 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   n3: ['src/mapping/'],
   'neo4j-driver': ['src/targets/'],
   oxigraph: ['src/targets/'],
+  undici: ['src/core/http.ts'],
 };
 
 /** What the folders of `test` hold. The others mirror the rooms. */

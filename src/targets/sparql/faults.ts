@@ -1,9 +1,16 @@
 /** Maps a store's answers and connection errors to faults. */
 import { Fault } from '../../core/fault.ts';
+import { describeConnectionError } from '../../core/http.ts';
 import { REASON_HEADER } from '../embedded/messages.ts';
 import { TargetBusy } from '../target.ts';
-import type { HttpAnswer } from './http.ts';
 import type { SparqlProduct } from './products.ts';
+
+export interface StoreAnswer {
+  readonly status: number;
+  readonly header: (name: string) => string | undefined;
+  /** The first 4 KiB, as characters. */
+  readonly text: string;
+}
 
 export interface AnswerContext {
   /** Name of the store in messages. */
@@ -23,7 +30,7 @@ const CONFLICT = /deadlock|transaction.{0,40}conflict|concurrent ?modification|c
  *
  * 413 counts as a refusal, since parts of the statements may be accepted.
  */
-export function faultOfAnswer(answer: HttpAnswer, context: AnswerContext): Fault | undefined {
+export function faultOfAnswer(answer: StoreAnswer, context: AnswerContext): Fault | undefined {
   const { status, text } = answer;
   if (status >= 200 && status < 300) return undefined;
   const { name, product } = context;
@@ -65,7 +72,7 @@ const readOnly = (name: string, said: string): Fault =>
     hint: 'Name an endpoint that takes updates, or allow them in the configuration of the store',
   });
 
-function elsewhere({ status, header }: HttpAnswer, said: string, { url, product }: AnswerContext): Fault {
+function elsewhere({ status, header }: StoreAnswer, said: string, { url, product }: AnswerContext): Fault {
   const location = header('location');
   const moved = status < 400 && location !== undefined ? ', which says to go elsewhere' : '';
   return new Fault('config/invalid', `There is no such dataset or repository at ${url}${moved} (${said})`, {
@@ -84,7 +91,7 @@ export function retryAfterMs(header: string | undefined, now = Date.now()): numb
 const REASON_CHARACTERS = 500;
 
 /** The first meaningful line of an answer, without the tags of an HTML page. */
-export function reasonOf({ text, header }: HttpAnswer): string {
+export function reasonOf({ text, header }: StoreAnswer): string {
   if (text.includes(SHACL)) return textOfReport(text);
   const type = header('content-type') ?? '';
   const plain = type.includes('html') ? textOfPage(text) : type.includes('json') ? textOfJson(text) : text;
@@ -135,28 +142,14 @@ function textOfJson(json: string): string {
 
 export const timedOut = (name: string, seconds: number): TargetBusy => new TargetBusy(`${name} did not answer within ${seconds} s`);
 
-const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'the connection broke',
-  EPIPE: 'the connection broke',
-  ENOTFOUND: 'no such host',
-  EAI_AGAIN: 'no such host',
-  ETIMEDOUT: 'no answer in time',
-  EHOSTUNREACH: 'no way to the host',
-  ENETUNREACH: 'no way to the host',
-};
-
-const TLS = /CERT|SSL|TLS|UNABLE_TO|ALTNAME|EPROTO/;
-
 /** The fault for an error of the connection. */
-export function faultOfError(error: unknown, name: string): Fault {
-  const { code = '', message } = error as NodeJS.ErrnoException;
-  if (TLS.test(code))
-    return new Fault('target/unreachable', `${name} cannot be reached: TLS failed: ${message}`, {
-      hint: 'Name the certificate of its authority with TRIPLESTORE_CA, if it is not one that is known everywhere',
-      cause: error,
-    });
-  return new Fault('target/unreachable', `${name} cannot be reached: ${REASONS[code] ?? (message || code || 'no reason given')}`, {
-    cause: error,
-  });
+export function faultOfError(error: unknown, { name, connectSeconds }: { readonly name: string; readonly connectSeconds: number }): Fault {
+  const { kind, reason } = describeConnectionError(error);
+  const unreachable = (why: string, hint?: string): Fault =>
+    new Fault('target/unreachable', `${name} cannot be reached: ${why}`, { cause: error, ...(hint === undefined ? {} : { hint }) });
+  if (kind === 'connect time-out') return unreachable(`no connection within ${connectSeconds} s`);
+  if (kind === 'tls') return unreachable(`TLS failed: ${reason}`, TLS_HINT);
+  return unreachable(reason);
 }
+
+const TLS_HINT = 'Name the certificate of its authority with TRIPLESTORE_CA, if it is not one that is known everywhere';

@@ -9,8 +9,9 @@ import { readFile } from 'node:fs/promises';
 import { withLimit } from '../../core/abort.ts';
 import { Fault } from '../../core/fault.ts';
 import type { GraphReplacement, GraphTarget, TargetAddress } from '../target.ts';
+import type { StoreAnswer } from './faults.ts';
 import { faultOfAnswer } from './faults.ts';
-import { type HttpAnswer, type HttpClient, openHttp } from './http.ts';
+import { openStoreClient, type StoreClient } from './http.ts';
 import { login } from './login.ts';
 import { readEndpoint, SPARQL_PRODUCTS, type SparqlProduct, type SparqlType, type SparqlUrls } from './products.ts';
 import {
@@ -48,7 +49,7 @@ export async function sparqlTarget(address: TargetAddress): Promise<GraphTarget>
     });
   // Where the embedded store listens is nobody's business but this process's, and another port after each start.
   const name = type === 'embedded' ? product.name : `${product.name} at ${base}`;
-  const http = openHttp({
+  const http = openStoreClient({
     name,
     login: login(product.login, username === '' ? undefined : { username, password }),
     ca: await readAuthorities(address.ca),
@@ -82,11 +83,11 @@ interface Store {
   /** Adds N-Quads. */
   add(lines: string, url: string, signal: AbortSignal): Promise<void>;
   /** The unchecked answer. */
-  get(url: string, signal: AbortSignal): Promise<HttpAnswer>;
-  close(): void;
+  get(url: string, signal: AbortSignal): Promise<StoreAnswer>;
+  close(): Promise<void>;
 }
 
-function openStore(name: string, product: SparqlProduct, urls: SparqlUrls, search: string, http: HttpClient): Store {
+function openStore(name: string, product: SparqlProduct, urls: SparqlUrls, search: string, http: StoreClient): Store {
   const post = async (url: string, type: string, text: string, signal: AbortSignal): Promise<void> => {
     const headers = { 'content-type': type, accept: 'text/plain, application/json;q=0.9, */*;q=0.1' };
     const answer = await http.send({ method: 'POST', url: `${url}${search}`, headers, body: Buffer.from(text, 'latin1') }, signal);
@@ -129,7 +130,7 @@ function target(store: Store): GraphTarget {
     },
     replaceGraph: (graph, key, signal) => replaceGraph(store, graph, key, signal),
     async close() {
-      store.close();
+      await store.close();
     },
   };
 }

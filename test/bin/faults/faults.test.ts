@@ -72,7 +72,7 @@ describe('an input that cannot be had ends the run with a fault that names it:',
 
   test('a port where nobody listens', async () => {
     const url = `http://127.0.0.1:${await freePort()}/people.csv`;
-    await expectFault({ 'mapping.ttl': CSV }, 'source/unreadable', { input: url }, [url, 'refuses connections'], url);
+    await expectFault({ 'mapping.ttl': CSV }, 'source/unreadable', { input: url }, [url, 'connection refused'], url);
   });
 
   test.each<[url: string, code: FaultCode, words: readonly string[]]>([

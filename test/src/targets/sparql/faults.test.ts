@@ -371,6 +371,8 @@ async function faultOfAll(at: TargetAddress): Promise<Fault> {
     proxy.troubles.push('reset');
     expect((await faultOf(to.insert(ONE, never))).code).toBe('target/unreachable');
     await to.insert(ONE, never);
+    // The client keeps a connection for others only after the event loop has come around.
+    await new Promise(setImmediate);
     proxy.troubles.push('reset');
     await to.insert(ONE, never);
     expect(proxy.seen).toHaveLength(4);

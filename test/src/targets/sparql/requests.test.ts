@@ -3,8 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Fault } from '../../../../src/core/fault.ts';
-import { faultOfAnswer } from '../../../../src/targets/sparql/faults.ts';
-import type { HttpAnswer } from '../../../../src/targets/sparql/http.ts';
+import { faultOfAnswer, type StoreAnswer } from '../../../../src/targets/sparql/faults.ts';
 import { login } from '../../../../src/targets/sparql/login.ts';
 import { readEndpoint, SPARQL_PRODUCTS, type SparqlType } from '../../../../src/targets/sparql/products.ts';
 import { sparqlTarget } from '../../../../src/targets/sparql/sparql.ts';
@@ -269,13 +268,13 @@ describe('answers of products that are not run here', () => {
     ['sparql', 400, 'text/plain', '\r\n  \n\u0000Parse\terror\r\nmore', 'target/refused', 'Parse error'],
     ['sparql', 423, 'text/plain', 'Transaction conflict with another', 'target/busy', 'S answered 423: Transaction conflict with another'],
   ])('%s: %i, %s', (type, status, contentType, body, code, message) => {
-    const answer: HttpAnswer = { status, text: body, header: (name) => (name === 'content-type' ? contentType : undefined) };
+    const answer: StoreAnswer = { status, text: body, header: (name) => (name === 'content-type' ? contentType : undefined) };
     const fault = faultOfAnswer(answer, { name: 'S', url: 'http://h/', product: SPARQL_PRODUCTS[type] });
     expect([fault?.code, fault?.message]).toEqual([code, message.replace(/^S (\d)/, 'S answered $1')]);
   });
 
   test('success is no fault', () => {
-    const answer: HttpAnswer = { status: 204, text: '', header: () => undefined };
+    const answer: StoreAnswer = { status: 204, text: '', header: () => undefined };
     expect(faultOfAnswer(answer, { name: 'S', url: 'http://h/', product: SPARQL_PRODUCTS.sparql })).toBeUndefined();
   });
 });

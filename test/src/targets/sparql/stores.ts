@@ -6,7 +6,7 @@ import { Parser, type Quad } from 'n3';
 import { toBytes } from '../../../../src/core/text.ts';
 import type { Statement } from '../../../../src/nquads/statement.ts';
 import { type EmbeddedStore, openEmbeddedStore } from '../../../../src/targets/embedded/embedded.ts';
-import { openHttp } from '../../../../src/targets/sparql/http.ts';
+import { openStoreClient } from '../../../../src/targets/sparql/http.ts';
 import { login } from '../../../../src/targets/sparql/login.ts';
 import type { TargetAddress, TargetType } from '../../../../src/targets/target.ts';
 import { missingFuseki } from '../../../servers/fuseki.ts';
@@ -165,7 +165,7 @@ function term({ type, value, 'xml:lang': language, datatype }: Cell): string {
 
 async function resetVirtuoso(lines: string): Promise<void> {
   const options = { name: 'Virtuoso', ca: undefined, requestSeconds: 60, connectSeconds: 10, connections: 1 };
-  const http = openHttp({ ...options, login: login('digest', VIRTUOSO_USER) });
+  const http = openStoreClient({ ...options, login: login('digest', VIRTUOSO_USER) });
   const graphs = new Set([
     ...statements(lines).map(({ graph }) => graph),
     ...statements(await virtuosoContents()).map(({ graph }) => graph),

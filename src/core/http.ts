@@ -1,0 +1,140 @@
+/**
+ * Requests of this process to HTTP servers: kept connections, time limits, authorities, streaming both ways. The one place that knows
+ * undici. What a status means, and whether an error is worth another attempt, is for callers to say.
+ */
+import type { Readable } from 'node:stream';
+import { Agent, buildConnector, fetch, type Response } from 'undici';
+
+export type { Response };
+
+/** Milliseconds, 0: no limit. */
+export interface HttpOptions {
+  /** Until a connection stands, with TLS. */
+  readonly connectMs: number;
+  /** Between the request and the head of its answer, and between two parts of the answer. */
+  readonly answerMs: number;
+  /** Connections to one server at the same time. */
+  readonly connections?: number;
+  /** PEM of authorities; undefined: those that Node trusts. */
+  readonly ca?: string | undefined;
+}
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Without user and password. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** A stream is read as fast as the server takes it. */
+  readonly body?: Buffer | string | Readable | undefined;
+  /** The connection is closed after this request. */
+  readonly alone?: true;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  /** `name` in lower case. */
+  readonly header: (name: string) => string | undefined;
+  /** As it was sent: encodings are not undone. To be read to its end, or dropped. */
+  readonly body: Readable;
+  /** Lets go of what has not been read. */
+  readonly drop: () => Promise<void>;
+}
+
+export class HttpClient {
+  readonly #agent: Agent;
+
+  constructor({ connectMs, answerMs, connections, ca }: HttpOptions) {
+    this.#agent = new Agent({
+      connect: connector({ timeout: connectMs, ...(ca === undefined ? {} : { ca }) }),
+      headersTimeout: answerMs,
+      bodyTimeout: answerMs,
+      ...(connections === undefined ? {} : { connections }),
+    });
+  }
+
+  /**
+   * Any answer, whatever its status; redirects are not followed.
+   *
+   * @throws what `describeConnectionError` describes; `signal.reason`
+   */
+  async send({ method, url, headers, body, alone }: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
+    const { origin, pathname, search } = new URL(url);
+    const path = `${pathname}${search}`;
+    const answer = await this.#agent.request({ origin, path, method, headers, body, signal, reset: alone === true });
+    return {
+      status: answer.statusCode,
+      header: (name) => {
+        const value = answer.headers[name];
+        return Array.isArray(value) ? value.join(', ') : value;
+      },
+      body: answer.body,
+      drop: () => answer.body.dump(),
+    };
+  }
+
+  /** As browsers do: follows redirects, without credentials to other servers, and undoes content encodings. */
+  get(url: URL, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response> {
+    return fetch(url, { headers, signal, dispatcher: this.#agent });
+  }
+
+  /** Ends all connections, and the requests on them. */
+  close(): Promise<void> {
+    return this.#agent.destroy();
+  }
+}
+
+/** Errors of the system on connections that had brought an answer before; undici's own say it themselves. */
+const ofKept = new WeakSet<object>();
+
+/** Whether a connection was kept decides what its end means. */
+function connector(options: buildConnector.BuildOptions): buildConnector.connector {
+  const connect = buildConnector(options);
+  return (to, done) =>
+    connect(to, (...result) => {
+      const [, socket] = result;
+      socket?.prependListener('error', (error) => void (socket.bytesRead > 0 && ofKept.add(error)));
+      done(...result);
+    });
+}
+
+export interface ConnectionError {
+  /** Of the system or of undici; empty: none. */
+  readonly code: string;
+  readonly reason: string;
+  /** *stale*: a kept connection turns out to have been closed, maybe before it had the request. */
+  readonly kind: 'tls' | 'connect time-out' | 'stale' | 'other';
+}
+
+const IN_WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'the connection broke',
+  EPIPE: 'the connection broke',
+  ENOTFOUND: 'no such host',
+  EAI_AGAIN: 'the name of the host could not be looked up',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+  ETIMEDOUT: 'the connection timed out',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
+  UND_ERR_HEADERS_TIMEOUT: 'the server did not answer in time',
+  UND_ERR_BODY_TIMEOUT: 'the server stopped sending',
+  UND_ERR_SOCKET: 'the connection broke',
+};
+
+/** What `get` says of the ports that browsers avoid. */
+const AVOIDED_PORT = 'bad port';
+const TLS = /^(CERT_|ERR_TLS_|ERR_SSL_|EPROTO$|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA)/;
+const CLOSED = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+
+/** What went wrong with a connection. `get` puts the system's error into `cause`, several attempts (IPv4, IPv6) stand in `errors`. */
+export function describeConnectionError(error: unknown): ConnectionError {
+  const outer = error as Error;
+  const cause = (outer.cause ?? outer) as NodeJS.ErrnoException & {
+    readonly errors?: readonly NodeJS.ErrnoException[];
+    readonly socket?: { readonly bytesRead?: number } | null;
+  };
+  const code = cause.code ?? cause.errors?.[0]?.code ?? '';
+  const words = cause.message === AVOIDED_PORT ? 'its port belongs to another protocol than HTTP' : IN_WORDS[code];
+  const stale = CLOSED.has(code) && (ofKept.has(cause) || (cause.socket?.bytesRead ?? 0) > 0);
+  const kind = TLS.test(code) ? 'tls' : code === 'UND_ERR_CONNECT_TIMEOUT' ? 'connect time-out' : stale ? 'stale' : 'other';
+  return { code, kind, reason: words ?? (cause.message || outer.message || code || 'no reason given') };
+}
