@@ -1,6 +1,6 @@
 /** Shared by all `/process` routes: turns a request into a run, and its outcome into the answer. */
 
-import { NO_WORKERS } from '../queues/backend/presence.ts';
+import { NO_WORKERS } from '../queues/backend/worker-registry.ts';
 import type { Outcome, RunView, ServiceRequest } from '../queues/jobs.ts';
 import type { Snapshot } from '../src/config/options/options.ts';
 import { Fault } from '../src/core/fault.ts';

@@ -1,8 +1,8 @@
 /** Worker process: takes transform, slice, write and announce jobs from the queue, and stops in an orderly way. */
 
 import { atMost, type QueueBackend } from '../queues/backend/backend.ts';
-import type { StalledBackoff } from '../queues/backend/lost.ts';
-import { registerWorker } from '../queues/backend/presence.ts';
+import type { StalledBackoff } from '../queues/backend/stalled-jobs.ts';
+import { registerWorker } from '../queues/backend/worker-registry.ts';
 import {
   ANNOUNCE_QUEUE,
   type Outcome,

@@ -5,10 +5,10 @@ import { makeApp } from '../../api/app.ts';
 import { makeGuard, parseTokens } from '../../api/auth.ts';
 import { type HttpServer, listen } from '../../api/server.ts';
 import { atMost, openBackend, type QueueBackend } from '../../queues/backend/backend.ts';
-import { type WorkerRegistry, watchWorkerRegistry } from '../../queues/backend/presence.ts';
+import { type WorkerRegistry, watchWorkerRegistry } from '../../queues/backend/worker-registry.ts';
 import type { FailureMessage } from '../../queues/jobs.ts';
 import { type BusSwitch, openSwitch } from '../../queues/messaging/bus.ts';
-import { type ConfiguredBus, openConfiguredBus } from '../../queues/messaging/followed-bus.ts';
+import { type ConfiguredBus, openConfiguredBus } from '../../queues/messaging/configured-bus.ts';
 import { deadLetter, topicOf } from '../../queues/messaging/messages.ts';
 import { openOutbox } from '../../queues/messaging/outbox.ts';
 import { openRuns, runPolicy } from '../../queues/runs/runs.ts';
@@ -24,7 +24,7 @@ import { createLogger, type Logger, observeProcess } from '../../src/core/teleme
 import { makeDirectory } from '../../src/storage/local/directory.ts';
 import type { EmbeddedStore } from '../../src/targets/embedded/embedded.ts';
 import { startWorkers, type Workers } from '../../workers/host.ts';
-import { type Messaging, openMessaging } from '../../workers/messaging/bridge.ts';
+import { type Messaging, openMessaging } from '../../workers/messaging/messaging.ts';
 import { type Command, helpOf, type Parsed, parseCommandLine, UsageError } from '../command-line.ts';
 import { openStore } from '../store.ts';
 

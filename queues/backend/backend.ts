@@ -12,11 +12,11 @@ import { isTraced, TRACER } from '../../src/core/telemetry/trace.ts';
 import { nextTick } from '../schedule/cron.ts';
 import type { BackendKind, Driver } from './driver.ts';
 import type { FairQueueing } from './fair-queueing.ts';
-import { NO_BACKOFF, type StalledBackoff, watchStalledJobs } from './lost.ts';
 import { openEmbedded, openPostgres } from './postgres.ts';
 import { describeRedis, openRedis } from './redis.ts';
 import { findRedisServer, startRedisServer } from './redis-server.ts';
 import { watchSettings } from './settings.ts';
+import { NO_BACKOFF, type StalledBackoff, watchStalledJobs } from './stalled-jobs.ts';
 
 export type { BackendKind } from './driver.ts';
 

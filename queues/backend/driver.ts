@@ -1,8 +1,8 @@
 /** What each kind of queue provides to `queues/backend/backend.ts`. */
 import type { BackendFactory } from 'bullmq';
 import type { FairQueueing } from './fair-queueing.ts';
-import type { RecoverStalledJobs } from './lost.ts';
 import type { SettingsStore } from './settings.ts';
+import type { RecoverStalledJobs } from './stalled-jobs.ts';
 
 export type BackendKind = 'redis' | 'postgres' | 'embedded';
 

@@ -8,8 +8,8 @@ import { redact } from '../../src/core/redact.ts';
 import { lockDirectory } from '../../src/storage/local/directory-lock.ts';
 import type { Driver } from './driver.ts';
 import type { FairQueueing } from './fair-queueing.ts';
-import type { RecoverStalledJobs } from './lost.ts';
 import type { SettingsStore } from './settings.ts';
+import type { RecoverStalledJobs } from './stalled-jobs.ts';
 
 /** Each worker and listener keeps one connection for notifications; the rest are for queries. */
 const POOL_SIZE = 16;

@@ -4,8 +4,8 @@ import { Fault } from '../../src/core/fault.ts';
 import { redact } from '../../src/core/redact.ts';
 import type { Driver } from './driver.ts';
 import type { FairQueueing } from './fair-queueing.ts';
-import type { RecoverStalledJobs } from './lost.ts';
 import type { SettingsStore } from './settings.ts';
+import type { RecoverStalledJobs } from './stalled-jobs.ts';
 
 const CONNECT_MS = 2_000;
 

@@ -4,17 +4,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { withLimit } from '../../src/core/abort.ts';
 import { Client } from './client.ts';
 import { judgeCounters, judgeGauges, type Totals } from './counters.ts';
-import { Delays } from './delays.ts';
+import { Latencies } from './delays.ts';
 import { FAULTS, type FaultKind, type FaultName } from './faults.ts';
-import { type EndState, Ledger } from './ledger.ts';
-import { type Arrival, arrivalsOf, judgeMessages } from './letters.ts';
+import { type EndState, GroundTruth } from './ground-truth.ts';
+import { type Arrival, arrivalsOf, judgeMessages } from './judge-messages.ts';
 import { type PlannedRun, planLoad } from './load.ts';
 import { readLogs } from './logs.ts';
-import type { Seen } from './messages.ts';
+import type { TopicContents } from './messages.ts';
 import type { Preset } from './presets.ts';
 import { Random } from './random.ts';
 import { type Recovery, readRecords } from './recovery.ts';
-import { judge, untilRest } from './verdict.ts';
+import { judge, waitUntilIdle } from './verdict.ts';
 import { judgeWaits, type Waits } from './waits.ts';
 import { buildWorld, STOP_LIMIT_MS, startServers, untilReady, type World } from './world.ts';
 
@@ -47,21 +47,21 @@ const READ_LIMIT_MS = 60_000;
 const ASK_MS = 1_000;
 
 /** What is known when the harness itself fails: what it was about to find out is not. */
-export interface BrokenOff {
+export interface HarnessFailure {
   readonly violations: readonly string[];
   readonly brokenOff: true;
 }
 
 /** @throws when the servers cannot be started */
-export async function runChaos(directory: string, preset: Preset, seed: number, seconds: number): Promise<ChaosReport | BrokenOff> {
+export async function runChaos(directory: string, preset: Preset, seed: number, seconds: number): Promise<ChaosReport | HarnessFailure> {
   const random = new Random(seed);
   const servers = await startServers(directory, preset);
   try {
     const has = { kafka: typeof servers.kafka !== 'string', database: typeof servers.database !== 'string' };
     const planned = planLoad(preset.load(seconds), new Random(random.between(0, 2 ** 31)), has);
-    const ledger = new Ledger(join(directory, 'ledger.ndjson'), planned);
+    const ledger = new GroundTruth(join(directory, 'ledger.ndjson'), planned);
     const world = await buildWorld(directory, servers, planned, preset.workers, ledger);
-    const delays = new Delays(world);
+    const delays = new Latencies(world);
     try {
       const ended = await breakWorld(world, preset, planned, random, seconds, ledger);
       const wanted = [...(preset.kafka ? [servers.kafka] : []), ...(preset.database ? [servers.database] : [])];
@@ -84,7 +84,7 @@ interface Ended extends Pick<ChaosReport, 'faults' | 'skipped' | 'settledMs'> {
   readonly runs: readonly PlannedRun[];
   readonly arrivals: readonly Arrival[];
   /** Undefined: there are no topics. */
-  readonly seen: Seen | undefined;
+  readonly seen: TopicContents | undefined;
 }
 
 /** Load and faults, and rest after them. */
@@ -94,7 +94,7 @@ async function breakWorld(
   planned: readonly PlannedRun[],
   random: Random,
   seconds: number,
-  ledger: Ledger,
+  ledger: GroundTruth,
 ): Promise<Ended> {
   const late = new AbortController();
   const client = new Client(world, ledger, late.signal);
@@ -119,7 +119,7 @@ async function breakWorld(
 }
 
 /** Everything that must hold; what does not is in the ledger then. The fleet has stopped afterwards. */
-async function judgeWorld(world: World, ended: Ended, delays: Delays, ledger: Ledger): Promise<Omit<ChaosReport, 'missing'>> {
+async function judgeWorld(world: World, ended: Ended, delays: Latencies, ledger: GroundTruth): Promise<Omit<ChaosReport, 'missing'>> {
   const { runs, arrivals, seen, faults, skipped, settledMs } = ended;
   const fleet = [world.api, ...world.workers];
   await judge(world, runs, ledger);
@@ -128,7 +128,7 @@ async function judgeWorld(world: World, ended: Ended, delays: Delays, ledger: Le
   delays.close();
   await Promise.all(fleet.map((one) => one.stop(STOP_LIMIT_MS)));
   const logs = await readLogs(fleet);
-  for (const complaint of logs.flatMap((log) => log.complaints)) ledger.violation(undefined, complaint);
+  for (const complaint of logs.flatMap((log) => log.errors)) ledger.violation(undefined, complaint);
   const totals = judgeCounters(world, logs, runs, seen, delays, ledger);
   const { events, recoveries, free } = await readRecords(world, logs, delays);
   const waits = judgeWaits(events, free, delays, ledger);
@@ -162,13 +162,13 @@ async function settle(
   world: World,
   planned: readonly PlannedRun[],
   client: Client,
-  ledger: Ledger,
+  ledger: GroundTruth,
   late: AbortSignal,
 ): Promise<Pick<Ended, 'runs' | 'arrivals' | 'seen'>> {
   const asked = planned.filter(({ message }) => !message);
   const { kafka } = world;
   if (typeof kafka !== 'string' && !(await kafka.untilTaken(late))) ledger.violation(undefined, 'not all source messages were taken');
-  for (const what of await untilRest(world)) ledger.violation(undefined, what);
+  for (const what of await waitUntilIdle(world)) ledger.violation(undefined, what);
   if (!(await untilReady(world.url, 20_000))) ledger.violation(undefined, 'the API is not ready again');
   if (typeof kafka === 'string') return { runs: asked, arrivals: [], seen: undefined };
   // Also when it is too late: what stands in the topics tells why.
@@ -188,7 +188,7 @@ async function settle(
 }
 
 /** Whoever asks once more, long after, hears of the same run and the same outcome. */
-async function askAgain(runs: readonly PlannedRun[], client: Client, random: Random, ledger: Ledger): Promise<void> {
+async function askAgain(runs: readonly PlannedRun[], client: Client, random: Random, ledger: GroundTruth): Promise<void> {
   const asked = runs.filter(({ message }) => !message);
   for (const run of random.shuffle(asked).slice(0, SENT_AGAIN)) {
     await client.process(run, 'wait', 'again');
@@ -206,7 +206,7 @@ async function injectFaults(
   { faults, gapMs }: Preset,
   random: Random,
   overMs: number,
-  ledger: Ledger,
+  ledger: GroundTruth,
 ): Promise<Pick<ChaosReport, 'faults' | 'skipped'>> {
   const rows: Readonly<Record<FaultName, FaultKind>> = FAULTS;
   const counts: Partial<Record<FaultName, number>> = {};

@@ -2,8 +2,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withLimit } from '../../src/core/abort.ts';
-import type { EndState, Ledger, Observation } from './ledger.ts';
-import { expectedFailure, type Manner, type PlannedRun, serviceOf } from './load.ts';
+import type { EndState, GroundTruth, Observation } from './ground-truth.ts';
+import { type ClientBehaviour, expectedFailure, type PlannedRun, serviceOf } from './load.ts';
 import { bytesOf } from './poison.ts';
 import { Random } from './random.ts';
 import type { World } from './world.ts';
@@ -23,13 +23,13 @@ const LOOK_MS = 400;
 
 export class Client {
   readonly #world: Surroundings;
-  readonly #ledger: Ledger;
+  readonly #ledger: GroundTruth;
   /** Aborted when it is too late for an outcome. */
   readonly #late: AbortSignal;
   /** Copies of a message go to partitions of their own. */
   #sent = 0;
 
-  constructor(world: Surroundings, ledger: Ledger, late: AbortSignal) {
+  constructor(world: Surroundings, ledger: GroundTruth, late: AbortSignal) {
     this.#world = world;
     this.#ledger = ledger;
     this.#late = late;
@@ -49,7 +49,7 @@ export class Client {
   }
 
   /** One client's way from request to outcome. */
-  async process(run: PlannedRun, manner: Manner, who: string): Promise<void> {
+  async process(run: PlannedRun, manner: ClientBehaviour, who: string): Promise<void> {
     const prefer = { wait: undefined, 'wait-a-second': 'wait=1', look: 'respond-async' }[manner];
     const headers = {
       'content-type': 'application/json',
@@ -59,9 +59,9 @@ export class Client {
     const answer = await this.#insist(run, `${who}: request`, this.#pathOf(run, '/process'), { headers, ...this.#askFor(run) });
     if (answer === undefined) return;
     if (answer.status === 200 || (answer.status === 400 && typeof answer.body.error === 'string')) {
-      this.#ledger.heardOutcome(run.key, who, observationOf(answer));
+      this.#ledger.observeOutcome(run.key, who, observationOf(answer));
     } else if (answer.status === 202) {
-      this.#ledger.heardId(run.key, answer.body.id);
+      this.#ledger.observeId(run.key, answer.body.id);
       await this.look(run, answer.body.id, who);
     } else this.#unexpected(run, `${who}: request`, answer);
   }
@@ -75,8 +75,8 @@ export class Client {
       const { state, outcome, endedAt } = answer.body;
       if (outcome !== undefined) {
         if (state !== outcome.state) this.#ledger.violation(run.key, `the run is ${state}, and its outcome ${outcome.state}`);
-        this.#ledger.heardEnd(run.key, Date.parse(endedAt));
-        return this.#ledger.heardOutcome(run.key, who, { state: outcome.state, body: outcome.report ?? outcome.failure });
+        this.#ledger.observeEnd(run.key, Date.parse(endedAt));
+        return this.#ledger.observeOutcome(run.key, who, { state: outcome.state, body: outcome.report ?? outcome.failure });
       }
       await sleep(LOOK_MS);
     }
@@ -107,7 +107,7 @@ export class Client {
     if (answer === undefined) return;
     this.#ledger.note(run.key, 'cancel', { status: answer.status, state: answer.body.state });
     if (answer.status === 200) {
-      this.#ledger.heardOutcome(run.key, 'cancel', { state: 'cancelled', body: answer.body.outcome?.failure ?? {} });
+      this.#ledger.observeOutcome(run.key, 'cancel', { state: 'cancelled', body: answer.body.outcome?.failure ?? {} });
     } else if (answer.status !== 202 && answer.status !== 409) this.#unexpected(run, 'DELETE', answer);
   }
 

@@ -9,11 +9,11 @@
  * each time that an outcome was announced again, which takes a fault between the first and the next.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Delays } from './delays.ts';
-import type { EndState, Ledger } from './ledger.ts';
+import type { Latencies } from './delays.ts';
+import type { EndState, GroundTruth } from './ground-truth.ts';
 import type { PlannedRun } from './load.ts';
-import type { LifeLog, LogLine } from './logs.ts';
-import type { Seen } from './messages.ts';
+import type { InstanceLog, LogLine } from './logs.ts';
+import type { TopicContents } from './messages.ts';
 import { coveredMs, minus, spanOf } from './spans.ts';
 import { LOCK_SECONDS, type World } from './world.ts';
 
@@ -46,13 +46,13 @@ export interface Totals {
 }
 
 /** Asks every process that is left, until its gauges say that nothing goes on. Writes what is wrong into the ledger. */
-export async function judgeGauges({ api, workers }: World, completed: number, ledger: Ledger): Promise<void> {
+export async function judgeGauges({ api, workers }: World, completed: number, ledger: GroundTruth): Promise<void> {
   for (const member of [api, ...workers]) {
     const deadline = Date.now() + GAUGES_LIMIT_MS;
     let wrong: readonly string[];
     do {
       const answered = await member.scrape(ASK_LIMIT_MS);
-      const values = member.lives.at(-1)?.scrape?.values ?? new Map();
+      const values = member.instances.at(-1)?.scrape?.values ?? new Map();
       const depths = ZERO_STATES.map((state) => `rml_queue_runs{state="${state}"}`);
       const rest = [...ZERO, ...depths].flatMap((name) => (values.get(name) === 0 ? [] : [`${name} is ${values.get(name)}`]));
       const ended = values.get('rml_queue_runs{state="completed"}');
@@ -66,13 +66,13 @@ export async function judgeGauges({ api, workers }: World, completed: number, le
 /** Writes what is wrong into the ledger. `seen`: what stands in the topics; undefined: there are none. */
 export function judgeCounters(
   world: World,
-  logs: readonly LifeLog[],
+  logs: readonly InstanceLog[],
   runs: readonly PlannedRun[],
-  seen: Seen | undefined,
-  delays: Delays,
-  ledger: Ledger,
+  seen: TopicContents | undefined,
+  delays: Latencies,
+  ledger: GroundTruth,
 ): Totals {
-  const workers = logs.filter(({ member }) => member.role === 'worker');
+  const workers = logs.filter(({ process }) => process.role === 'worker');
   let counted = 0;
   let lines = 0;
   for (const log of workers) {
@@ -94,25 +94,25 @@ export function judgeCounters(
   return { counted, unseen: runs.length + again - counted, again };
 }
 
-const linesOf = ({ lines }: LifeLog, says: readonly string[]): readonly LogLine[] => lines.filter(({ msg }) => says.includes(msg));
+const linesOf = ({ lines }: InstanceLog, says: readonly string[]): readonly LogLine[] => lines.filter(({ msg }) => says.includes(msg));
 
-function sumOf({ life }: LifeLog, metric: string, label: string): number {
-  const rows = [...(life.scrape?.values ?? [])].filter(([name]) => name.replace(/\{.*/, '') === metric && name.includes(label));
+function sumOf({ instance }: InstanceLog, metric: string, label: string): number {
+  const rows = [...(instance.scrape?.values ?? [])].filter(([name]) => name.replace(/\{.*/, '') === metric && name.includes(label));
   return rows.reduce((sum, [, value]) => sum + value, 0);
 }
 
 /** What the counter stood at, between the lines before and after. */
-function judgeCounter(log: LifeLog, [metric, label, says]: (typeof COUNTED)[number], ledger: Ledger): number {
-  const { scrape } = log.life;
+function judgeCounter(log: InstanceLog, [metric, label, says]: (typeof COUNTED)[number], ledger: GroundTruth): number {
+  const { scrape } = log.instance;
   if (scrape === undefined) return 0;
   const value = sumOf(log, metric, label);
   const all = linesOf(log, says);
   const least = all.filter(({ at }) => at < scrape.askedAt).length;
   const most = all.filter(({ at }) => at <= scrape.answeredAt).length;
-  if (value < least || (value > most && log.life.killedAt === undefined)) {
+  if (value < least || (value > most && log.instance.killedAt === undefined)) {
     ledger.violation(
       undefined,
-      `${metric} ${label} is ${value}, and the log has ${least} to ${most} lines ${says.join(' or ')} (${log.life.log})`,
+      `${metric} ${label} is ${value}, and the log has ${least} to ${most} lines ${says.join(' or ')} (${log.instance.log})`,
     );
   }
   return value;
@@ -124,13 +124,13 @@ const UNDER_WAY_MS = 1_000;
 /** Each run was announced as the ledger heard, and again only after a fault. Returns how often it was, and how many lines are lost. */
 function judgeAnnouncements(
   { redis }: World,
-  logs: readonly LifeLog[],
+  logs: readonly InstanceLog[],
   runs: readonly PlannedRun[],
-  delays: Delays,
-  ledger: Ledger,
+  delays: Latencies,
+  ledger: GroundTruth,
 ): { readonly again: number; readonly lost: number } {
   const states: readonly EndState[] = ['completed', 'failed', 'cancelled'];
-  const said = new Map<string, { readonly at: number; readonly state: EndState; readonly log: LifeLog }[]>();
+  const said = new Map<string, { readonly at: number; readonly state: EndState; readonly log: InstanceLog }[]>();
   for (const log of logs) {
     for (const state of states) {
       for (const { at, run } of linesOf(log, [`run ${state}`]))
@@ -139,7 +139,7 @@ function judgeAnnouncements(
   }
   let again = 0;
   let lost = 0;
-  const kills = logs.flatMap(({ life: { killedAt } }) => (killedAt === undefined ? [] : [killedAt]));
+  const kills = logs.flatMap(({ instance: { killedAt } }) => (killedAt === undefined ? [] : [killedAt]));
   for (const { key } of runs) {
     const id = String(ledger.idOf(key));
     const all = (said.get(id) ?? []).sort((a, b) => a.at - b.at);
@@ -151,16 +151,16 @@ function judgeAnnouncements(
       else ledger.violation(key, 'no log says how the run ended');
     }
     for (const [i, { at, state, log }] of all.entries()) {
-      if (state !== ledger.outcomeOf(key)?.state) ledger.violation(key, `a log says that the run has ${state} (${log.life.log})`);
+      if (state !== ledger.outcomeOf(key)?.state) ledger.violation(key, `a log says that the run has ${state} (${log.instance.log})`);
       const next = all[i + 1];
       if (next === undefined) continue;
       again++;
       // Who sleeps with the job in hand announces it after it has woken, its lock gone.
       const span = spanOf(at - LOCK_SECONDS * 1_000, next.at);
-      const wasDown = coveredMs(span, minus([span], log.member.up)) > 0;
+      const wasDown = coveredMs(span, minus([span], log.process.up)) > 0;
       const lostItsLock = delays.longest(span) > LOCK_SECONDS * 500;
       if (!wasDown && !lostItsLock && coveredMs(span, redis.away) === 0) {
-        ledger.violation(key, `the outcome was announced twice, and no fault explains it (${log.life.log}, ${next.log.life.log})`);
+        ledger.violation(key, `the outcome was announced twice, and no fault explains it (${log.instance.log}, ${next.log.instance.log})`);
       }
     }
   }
@@ -169,7 +169,7 @@ function judgeAnnouncements(
 }
 
 /** A message is counted when the brokers have it, so there are at least as many as the processes say. */
-function judgeSent(logs: readonly LifeLog[], seen: Seen, ledger: Ledger): void {
+function judgeSent(logs: readonly InstanceLog[], seen: TopicContents, ledger: GroundTruth): void {
   for (const [kind, topic] of [
     ['success', seen.success],
     ['dead-letter', seen.dead],

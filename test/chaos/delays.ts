@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { withLimit } from '../../src/core/abort.ts';
-import type { Member } from './member.ts';
+import type { FleetProcess } from './fleet-process.ts';
 import type { Span } from './spans.ts';
 import type { World } from './world.ts';
 
@@ -14,8 +14,8 @@ import type { World } from './world.ts';
 export const LOOK_MS = 100;
 const ANSWER_LIMIT_MS = 5_000;
 
-export class Delays {
-  readonly #workers: readonly Member[];
+export class Latencies {
+  readonly #workers: readonly FleetProcess[];
   readonly #queue: { readonly url: string; readonly busy: boolean };
   readonly #client: Redis;
   readonly #seen: { readonly at: number; readonly ms: number }[] = [];
@@ -60,7 +60,7 @@ export class Delays {
     if (answered !== undefined && !this.#queue.busy) this.#note(performance.now() - before);
   }
 
-  async #ask(worker: Member): Promise<void> {
+  async #ask(worker: FleetProcess): Promise<void> {
     const up = worker.up.at(-1);
     if (!worker.isUp || this.#asked.has(worker)) return;
     this.#asked.add(worker);

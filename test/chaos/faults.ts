@@ -4,7 +4,7 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Member } from './member.ts';
+import type { FleetProcess } from './fleet-process.ts';
 import type { Random } from './random.ts';
 import { LOCK_SECONDS, STOP_LIMIT_MS, untilReady, type World } from './world.ts';
 
@@ -49,7 +49,7 @@ export const FAULTS = {
     weight: 2,
     summary: 'kill -9 of Redis, started again on its files',
     inject: (world, random) =>
-      inHand(world.redis, async () => {
+      withServer(world.redis, async () => {
         await world.redis.restart(random.between(100, 2_500));
         const back = Date.now();
         if (world.api.isUp && (await untilReady(world.url, 20_000)) && world.api.isUp) world.returns.push(Date.now() - back);
@@ -58,7 +58,7 @@ export const FAULTS = {
   'pause-redis': {
     weight: 1,
     summary: 'Redis sleeps (SIGSTOP)',
-    inject: ({ redis }, random) => inHand(redis, () => redis.pause(random.between(500, 4_000))),
+    inject: ({ redis }, random) => withServer(redis, () => redis.pause(random.between(500, 4_000))),
   },
   'kill-kafka': {
     weight: 2,
@@ -66,7 +66,7 @@ export const FAULTS = {
     missing: ({ kafka }) => (typeof kafka === 'string' ? kafka : undefined),
     async inject({ kafka }, random) {
       if (typeof kafka === 'string') return false;
-      return inHand(kafka, async () => {
+      return withServer(kafka, async () => {
         await kafka.server.crash();
         await sleep(random.between(500, 4_000));
         await kafka.server.restart();
@@ -79,7 +79,7 @@ export const FAULTS = {
     missing: ({ kafka }) => (typeof kafka === 'string' ? kafka : undefined),
     async inject({ kafka }, random) {
       if (typeof kafka === 'string') return false;
-      return inHand(kafka, async () => {
+      return withServer(kafka, async () => {
         kafka.server.pause();
         await sleep(random.between(500, 4_000));
         kafka.server.resume();
@@ -92,7 +92,7 @@ export const FAULTS = {
     missing: ({ database }) => (typeof database === 'string' ? database : undefined),
     async inject({ database }, random) {
       if (typeof database === 'string') return false;
-      return inHand(database, async () => {
+      return withServer(database, async () => {
         const waitMs = random.between(100, 2_000);
         try {
           await database.server.crash();
@@ -162,7 +162,11 @@ export const FAULTS = {
 export type FaultName = keyof typeof FAULTS;
 
 /** One of `members` that is ready and in no other fault's hands, for as long as `act` takes. */
-async function withMember(members: readonly Member[], random: Random, act: (member: Member) => Promise<void>): Promise<boolean> {
+async function withMember(
+  members: readonly FleetProcess[],
+  random: Random,
+  act: (member: FleetProcess) => Promise<void>,
+): Promise<boolean> {
   const free = members.filter(({ isUp }) => isUp);
   if (free.length === 0) return false;
   const member = random.pick(free);
@@ -176,7 +180,7 @@ async function withMember(members: readonly Member[], random: Random, act: (memb
 }
 
 /** False: another fault has the server. */
-async function inHand(server: { busy: boolean }, act: () => Promise<void>): Promise<boolean> {
+async function withServer(server: { busy: boolean }, act: () => Promise<void>): Promise<boolean> {
   if (server.busy) return false;
   server.busy = true;
   try {
@@ -188,7 +192,7 @@ async function inHand(server: { busy: boolean }, act: () => Promise<void>): Prom
 }
 
 /** Also one that is still starting: a crash does not wait until its process is ready. */
-async function killOne(members: readonly Member[], waitMs: number, random: Random): Promise<boolean> {
+async function killOne(members: readonly FleetProcess[], waitMs: number, random: Random): Promise<boolean> {
   const free = members.filter(({ busy }) => !busy);
   if (free.length === 0) return false;
   const member = random.pick(free);
@@ -200,7 +204,7 @@ async function killOne(members: readonly Member[], waitMs: number, random: Rando
   return true;
 }
 
-const pauseOne = (members: readonly Member[], waitMs: number, random: Random): Promise<boolean> =>
+const pauseOne = (members: readonly FleetProcess[], waitMs: number, random: Random): Promise<boolean> =>
   withMember(members, random, async (member) => {
     member.signal('SIGSTOP');
     await sleep(waitMs);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { answers, missingPostgres, startPostgres } from '../servers/postgres.ts';
 import { closeAfterEach } from '../support/closing.ts';
-import { Ledger } from './ledger.ts';
+import { GroundTruth } from './ground-truth.ts';
 import { expectedStatements, outputBytes, planLoad } from './load.ts';
 import { PRESETS } from './presets.ts';
 import { Random } from './random.ts';
@@ -46,7 +46,7 @@ describe('the disk', () => {
 describe('the verdict', () => {
   async function violations(events: readonly (readonly [at: number, event: string])[], free: readonly (readonly [number, number])[]) {
     const directory = await directoryForTest();
-    const ledger = new Ledger(join(directory, 'ledger.ndjson'), []);
+    const ledger = new GroundTruth(join(directory, 'ledger.ndjson'), []);
     const all = events.map(([at, event]): QueueEvent => ({ at, event, due: 0 }));
     const spans = free.map(([from, to]) => ({ from, to }));
     const delays = { longest: () => 0 } as unknown as Parameters<typeof judgeWaits>[2];

@@ -38,7 +38,7 @@ export const OUTPUT_NAMES: Readonly<Record<ServiceName, string>> = {
 export const serviceOf = ({ kind }: PlannedRun): ServiceName => (kind === 'table' ? 'sql-transformer' : 'semi-structured-transformer');
 
 /** How a client asks: waits for the answer, waits for a second and then looks, or only looks. */
-export type Manner = 'wait' | 'wait-a-second' | 'look';
+export type ClientBehaviour = 'wait' | 'wait-a-second' | 'look';
 
 export interface PlannedRun {
   /** Idempotency key; of a message, its key. */
@@ -54,7 +54,7 @@ export interface PlannedRun {
   readonly atMs: number;
   /** How long the server of a slow input pauses. */
   readonly pauseMs: number;
-  readonly manner: Manner;
+  readonly manner: ClientBehaviour;
   /** The same request, or message, is sent again so much later; undefined: it is not. */
   readonly againMs: number | undefined;
   /** The client cancels so long after it heard the run's id. */

@@ -1,6 +1,6 @@
 /** What the processes of the fleet wrote, line by line. */
 import { readFile } from 'node:fs/promises';
-import type { Life, Member } from './member.ts';
+import type { FleetProcess, ProcessInstance } from './fleet-process.ts';
 
 export interface LogLine {
   /** Milliseconds since 1970. */
@@ -12,25 +12,25 @@ export interface LogLine {
 }
 
 /** The log of one process that there was. */
-export interface LifeLog {
-  readonly member: Member;
-  readonly life: Life;
+export interface InstanceLog {
+  readonly process: FleetProcess;
+  readonly instance: ProcessInstance;
   readonly lines: readonly LogLine[];
   /** What somebody should look at: lines of level error; and beside the log warnings of Node, rejections that nobody handled. */
-  readonly complaints: readonly string[];
+  readonly errors: readonly string[];
 }
 
-export const readLogs = (members: readonly Member[]): Promise<readonly LifeLog[]> =>
-  Promise.all(members.flatMap((member) => member.lives.map((life) => readLog(member, life))));
+export const readLogs = (members: readonly FleetProcess[]): Promise<readonly InstanceLog[]> =>
+  Promise.all(members.flatMap((member) => member.instances.map((life) => readLog(member, life))));
 
-async function readLog(member: Member, life: Life): Promise<LifeLog> {
+async function readLog(member: FleetProcess, life: ProcessInstance): Promise<InstanceLog> {
   const texts = (await readFile(life.log, 'utf8')).split('\n').filter((text) => text !== '');
   const lines = texts
     .filter((text) => text.startsWith('{'))
     .flatMap((text, i, { length }) => parse(text, i === length - 1 && life.killedAt !== undefined));
   // One that never was ready may end in any way: the queue was away.
   const complaints = life.url === undefined ? [] : texts.filter((text) => !text.startsWith('{') || text.startsWith('{"level":"error"'));
-  return { member, life, lines, complaints: complaints.map((text) => `${life.log}: ${text}`) };
+  return { process: member, instance: life, lines, errors: complaints.map((text) => `${life.log}: ${text}`) };
 }
 
 /** `mayBeHalf`: the last line of a process that was killed. @throws SyntaxError — another line that is no JSON */

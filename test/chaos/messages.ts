@@ -17,7 +17,7 @@ const GROUP = 'semi-structured-transformer';
 const RETRY = { retries: 3, initialRetryTime: 200, maxRetryTime: 1_000 };
 const AGAIN_MS = 500;
 
-export interface SeenMessage {
+export interface TopicMessage {
   readonly partition: number;
   readonly offset: string;
   readonly key: string;
@@ -25,7 +25,7 @@ export interface SeenMessage {
   readonly headers: Readonly<Record<string, Buffer>>;
 }
 
-export type Seen = Readonly<Record<TopicName, readonly SeenMessage[]>>;
+export type TopicContents = Readonly<Record<TopicName, readonly TopicMessage[]>>;
 
 export class Messages {
   /** A fault has the broker in hand. */
@@ -76,12 +76,12 @@ export class Messages {
   }
 
   /** Everything that was ever sent, from the first message of each topic to the last. */
-  async read(signal: AbortSignal): Promise<Seen> {
-    let seen: Seen | undefined;
+  async read(signal: AbortSignal): Promise<TopicContents> {
+    let seen: TopicContents | undefined;
     await this.#insist(signal, async () => {
       seen = await this.#readOnce(signal);
     });
-    return seen as Seen;
+    return seen as TopicContents;
   }
 
   async close(): Promise<void> {
@@ -89,8 +89,8 @@ export class Messages {
     await this.server.stop();
   }
 
-  async #readOnce(signal: AbortSignal): Promise<Seen> {
-    const seen: Record<TopicName, SeenMessage[]> = { source: [], success: [], dead: [] };
+  async #readOnce(signal: AbortSignal): Promise<TopicContents> {
+    const seen: Record<TopicName, TopicMessage[]> = { source: [], success: [], dead: [] };
     const ends = await this.#asAdmin((admin) => Promise.all(TOPIC_NAMES.map((name) => admin.fetchTopicOffsets(TOPICS[name]))));
     const count = ends.flat().reduce((sum, { high }) => sum + Number(high), 0);
     const consumer = this.#kafka.consumer({ groupId: `reader-${randomBytes(6).toString('hex')}`, maxWaitTimeInMs: 100 });

@@ -5,11 +5,11 @@
  * and has a free place takes it. The clock runs while there is such a worker, and the queue is there; it stands during the pause.
  */
 import { Redis } from 'ioredis';
-import { type Delays, LOOK_MS } from './delays.ts';
-import type { LifeLog } from './logs.ts';
-import type { Member } from './member.ts';
+import { type Latencies, LOOK_MS } from './delays.ts';
+import type { FleetProcess } from './fleet-process.ts';
+import type { InstanceLog } from './logs.ts';
 import { coveredMs, minus, overlaps, type Span, spanOf } from './spans.ts';
-import { LOCK_SECONDS, PLACES, PREFIX, STALLED_SECONDS, type World } from './world.ts';
+import { CONCURRENCY, LOCK_SECONDS, PREFIX, STALLED_SECONDS, type World } from './world.ts';
 
 const QUEUES = { 'run started': 'transform', 'slice started': 'slice' } as const;
 export type QueueName = (typeof QUEUES)[keyof typeof QUEUES];
@@ -37,7 +37,7 @@ export interface Records {
 interface Start {
   readonly job: string;
   readonly queue: QueueName;
-  readonly worker: Member;
+  readonly worker: FleetProcess;
   readonly killedAt: number | undefined;
   /** From taken to ended, or to the death of its worker. */
   readonly held: Span;
@@ -63,7 +63,7 @@ const STEPS = 2;
 const QUEUE_RETURN_MS = 5_000;
 
 /** Recoveries of every run and slice that a killed worker held and that was not given up. */
-export async function readRecords(world: World, logs: readonly LifeLog[], delays: Delays): Promise<Records> {
+export async function readRecords(world: World, logs: readonly InstanceLog[], delays: Latencies): Promise<Records> {
   const client = new Redis(world.redis.url);
   try {
     const events = { transform: await readEvents(client, 'transform'), slice: await readEvents(client, 'slice') };
@@ -93,21 +93,21 @@ export async function readRecords(world: World, logs: readonly LifeLog[], delays
 }
 
 /** When at least one worker that was up had a place for a job of the queue. */
-function freePlaces(workers: readonly Member[], starts: readonly Start[], queue: QueueName): readonly Span[] {
+function freePlaces(workers: readonly FleetProcess[], starts: readonly Start[], queue: QueueName): readonly Span[] {
   return workers.flatMap((worker) => {
     const held = starts.filter((start) => start.worker === worker && start.queue === queue).map((start) => start.held);
-    return minus(worker.up, overlaps(held, PLACES));
+    return minus(worker.up, overlaps(held, CONCURRENCY));
   });
 }
 
 /** Pairs the lines of the logs, which name the worker, with the events of the queue, which name the job. */
-function startsOf(events: JobEvents[QueueName], queue: QueueName, logs: readonly LifeLog[]): readonly Start[] {
+function startsOf(events: JobEvents[QueueName], queue: QueueName, logs: readonly InstanceLog[]): readonly Start[] {
   const jobs = new Map<string, string[]>();
   for (const job of events.keys()) {
     const name = queue === 'transform' ? job : job.replace(/^([^-]+)-.*-(\d+)$/, '$1 $2');
     jobs.set(name, [...(jobs.get(name) ?? []), job]);
   }
-  return logs.flatMap(({ member: worker, life: { killedAt }, lines }) =>
+  return logs.flatMap(({ process: worker, instance: { killedAt }, lines }) =>
     lines.flatMap(({ at, msg, run, slice }): readonly Start[] => {
       if (QUEUES[msg as keyof typeof QUEUES] !== queue) return [];
       const named = jobs.get(queue === 'transform' ? String(run) : `${run} ${slice}`) ?? [];

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { withLimit } from '../../src/core/abort.ts';
 import { mayEnd } from './client.ts';
-import type { Ledger } from './ledger.ts';
+import type { GroundTruth } from './ground-truth.ts';
 import { expectedStatements, OUTPUT_NAMES, type PlannedRun, serviceOf } from './load.ts';
 import { PREFIX, type World } from './world.ts';
 
@@ -18,13 +18,13 @@ const MUST_NOT_FAIL: ReadonlySet<string> = new Set(['announce', 'outbox']);
 const REST_LIMIT_MS = 30_000;
 
 /** Writes what is wrong into the ledger. */
-export async function judge(world: World, runs: readonly PlannedRun[], ledger: Ledger): Promise<void> {
+export async function judge(world: World, runs: readonly PlannedRun[], ledger: GroundTruth): Promise<void> {
   for (const run of runs) judgeOutcome(run, ledger);
   await judgeFiles(world, runs, ledger);
   await judgeQueue(world, runs, ledger);
 }
 
-function judgeOutcome(run: PlannedRun, ledger: Ledger): void {
+function judgeOutcome(run: PlannedRun, ledger: GroundTruth): void {
   const outcome = ledger.outcomeOf(run.key);
   if (outcome === undefined) ledger.violation(run.key, 'there is no outcome');
   else if (!mayEnd(run, outcome.state, outcome.body.code)) {
@@ -32,7 +32,7 @@ function judgeOutcome(run: PlannedRun, ledger: Ledger): void {
   }
 }
 
-async function judgeFiles({ data }: World, runs: readonly PlannedRun[], ledger: Ledger): Promise<void> {
+async function judgeFiles({ data }: World, runs: readonly PlannedRun[], ledger: GroundTruth): Promise<void> {
   const directory = join(data, 'output');
   // Not there where no run has written anything; then the outcomes say why.
   const left = new Set(await readdir(directory).catch(() => []));
@@ -55,7 +55,7 @@ async function judgeFiles({ data }: World, runs: readonly PlannedRun[], ledger: 
 }
 
 /** Manifest, parts and statements against each other and the oracle. Returns the names of the parts. */
-async function judgeOutput(directory: string, name: string, run: PlannedRun, ledger: Ledger): Promise<readonly string[]> {
+async function judgeOutput(directory: string, name: string, run: PlannedRun, ledger: GroundTruth): Promise<readonly string[]> {
   const manifest = JSON.parse(await readFile(join(directory, `${name}.manifest.json`), 'utf8'));
   const files: string[] = [];
   const lines: string[] = [];
@@ -88,12 +88,12 @@ async function judgeOutput(directory: string, name: string, run: PlannedRun, led
 }
 
 /** Waits until nothing waits in the queue or goes on. Returns what does when it is too late. */
-export async function untilRest({ redis }: Pick<World, 'redis'>): Promise<readonly string[]> {
+export async function waitUntilIdle({ redis }: Pick<World, 'redis'>): Promise<readonly string[]> {
   const client = new Redis(redis.url, { maxRetriesPerRequest: 1 });
   client.on('error', () => undefined);
   try {
     for (const deadline = Date.now() + REST_LIMIT_MS; ; await sleep(250)) {
-      const unrest = await findUnrest(client);
+      const unrest = await findActivity(client);
       if (unrest.length === 0 || Date.now() > deadline) return unrest;
     }
   } finally {
@@ -101,11 +101,11 @@ export async function untilRest({ redis }: Pick<World, 'redis'>): Promise<readon
   }
 }
 
-async function judgeQueue({ redis, url }: World, runs: readonly PlannedRun[], ledger: Ledger): Promise<void> {
+async function judgeQueue({ redis, url }: World, runs: readonly PlannedRun[], ledger: GroundTruth): Promise<void> {
   const client = new Redis(redis.url, { maxRetriesPerRequest: 1 });
   client.on('error', () => undefined);
   try {
-    for (const what of await findUnrest(client)) ledger.violation(undefined, what);
+    for (const what of await findActivity(client)) ledger.violation(undefined, what);
     const ended = await client.zcard(`${PREFIX}:announce:completed`);
     const counts = ledger.counts();
     const heard = counts.completed + counts.failed + counts.cancelled;
@@ -122,7 +122,7 @@ async function judgeQueue({ redis, url }: World, runs: readonly PlannedRun[], le
 }
 
 /** What a queue at rest does not have. */
-async function findUnrest(client: Redis): Promise<readonly string[]> {
+async function findActivity(client: Redis): Promise<readonly string[]> {
   const found: string[] = [];
   for (const queue of QUEUES) {
     const key = (name: string): string => `${PREFIX}:${queue}:${name}`;

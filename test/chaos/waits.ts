@@ -4,15 +4,15 @@
  * A job that may be taken waits for a place, and for nothing else. One that was lost waits for its pause besides, which grows with each loss:
  * that bounds how often a run is started, and lets the others go on.
  */
-import { backoffAfter, type StalledBackoff } from '../../queues/backend/lost.ts';
+import { backoffAfter, type StalledBackoff } from '../../queues/backend/stalled-jobs.ts';
 import { RUN_BACKOFF, SLICE_BACKOFF } from '../../workers/host.ts';
-import { type Delays, LOOK_MS } from './delays.ts';
-import type { Ledger } from './ledger.ts';
+import { type Latencies, LOOK_MS } from './delays.ts';
+import type { GroundTruth } from './ground-truth.ts';
 import type { JobEvents, QueueEvent, QueueName } from './recovery.ts';
 import { coveredMs, type Span, spanOf } from './spans.ts';
 import { STALLED_SECONDS } from './world.ts';
 
-const PAUSES: Readonly<Record<QueueName, StalledBackoff>> = { transform: RUN_BACKOFF, slice: SLICE_BACKOFF };
+const BACKOFFS: Readonly<Record<QueueName, StalledBackoff>> = { transform: RUN_BACKOFF, slice: SLICE_BACKOFF };
 /** The clocks of the worker, which computes when a pause is over, and of Redis, which orders events, are read one after the other. */
 const CLOCKS_MS = 25;
 /** As in `recovery.ts`: a look finds what nobody was told of, and a worker that waits takes it. */
@@ -27,12 +27,17 @@ export interface Waits {
 }
 
 /** Writes what is wrong into the ledger. `free`: when a worker had a place for a job of the queue, and the queue was there. */
-export function judgeWaits(events: JobEvents, free: Readonly<Record<QueueName, readonly Span[]>>, delays: Delays, ledger: Ledger): Waits {
+export function judgeWaits(
+  events: JobEvents,
+  free: Readonly<Record<QueueName, readonly Span[]>>,
+  delays: Latencies,
+  ledger: GroundTruth,
+): Waits {
   let [mostStarts, longestMs, longestIdleMs] = [0, 0, 0];
   for (const queue of ['transform', 'slice'] as const) {
     for (const [job, all] of events[queue]) {
       if (queue === 'transform') mostStarts = Math.max(mostStarts, all.filter(({ event }) => event === 'active').length);
-      judgePauses(job, all, PAUSES[queue], ledger);
+      judgeBackoffs(job, all, BACKOFFS[queue], ledger);
       for (const span of waitsOf(all)) {
         const idleMs = coveredMs(span, free[queue]);
         const limitMs = STALLED_SECONDS * 1_000 + STEPS * (delays.longest(span) + LOOK_MS);
@@ -56,7 +61,7 @@ function waitsOf(all: readonly QueueEvent[]): readonly Span[] {
   });
 }
 
-function judgePauses(job: string, all: readonly QueueEvent[], pause: StalledBackoff, ledger: Ledger): void {
+function judgeBackoffs(job: string, all: readonly QueueEvent[], pause: StalledBackoff, ledger: GroundTruth): void {
   let losses = 0;
   for (const [i, { event, at }] of all.entries()) {
     if (event !== 'stalled') continue;

@@ -8,17 +8,17 @@ import { freePort } from '../servers/port.ts';
 import { type Redis, startRedis } from '../servers/redis.ts';
 import { type Database, SLICE_ROWS, startDatabase, TABLE_MAPPING } from './database.ts';
 import { type Disk, mountDisk } from './disk.ts';
+import { FleetProcess } from './fleet-process.ts';
+import type { GroundTruth } from './ground-truth.ts';
 import { type InputServer, serveInputs } from './input-server.ts';
-import type { Ledger } from './ledger.ts';
 import { contentOf, INPUT_KINDS, MAPPING, outputBytes, type PlannedRun } from './load.ts';
-import { Member } from './member.ts';
 import { type Messages, startMessages, TOPICS } from './messages.ts';
 import { type Span, spanOf } from './spans.ts';
 
 export const LOCK_SECONDS = 2;
 export const STALLED_SECONDS = 1;
 /** Runs, and slices as many, that a worker maps at the same time. */
-export const PLACES = 2;
+export const CONCURRENCY = 2;
 const DRAIN_SECONDS = 2;
 /** The deadline of the runs, and what closing may take on a busy machine. */
 export const STOP_LIMIT_MS = 40_000;
@@ -39,7 +39,7 @@ const SETTINGS = {
   // Faults come far more often than in life: a run that meets several of them is not to end as one that kills its workers, or gave up.
   MAX_STARTS: '20',
   RUN_ATTEMPTS: '10',
-  WORKER_CONCURRENCY: String(PLACES),
+  WORKER_CONCURRENCY: String(CONCURRENCY),
   // Large inputs spill, and what is not small is cut.
   MEMORY_BUDGET_MB: '1',
   SLICE_BYTES: '65536',
@@ -142,8 +142,8 @@ export interface World extends Omit<Servers, 'close'> {
   /** DATA_DIR of the fleet. */
   readonly data: string;
   readonly url: string;
-  readonly api: Member;
-  readonly workers: readonly Member[];
+  readonly api: FleetProcess;
+  readonly workers: readonly FleetProcess[];
   /** A text says why it cannot be filled. */
   readonly disk: Disk | string;
   readonly inputs: InputServer;
@@ -162,7 +162,7 @@ export async function buildWorld(
   servers: Servers,
   runs: readonly PlannedRun[],
   workers: number,
-  ledger: Ledger,
+  ledger: GroundTruth,
 ): Promise<World> {
   const at = (name: string): string => join(directory, name);
   for (const name of ['data', 'inputs', 'logs', 'mappings/sql']) await mkdir(at(name), { recursive: true });
@@ -178,8 +178,8 @@ export async function buildWorld(
   const mappings = { SEMI_STRUCTURED_TRANSFORMER_MAPPINGS_DIR_URL: at('mappings'), SQL_TRANSFORMER_MAPPINGS_DIR_URL: at('mappings') };
   const env = { ...SETTINGS, DATA_DIR: at('data'), ...mappings, ...settingsOf(servers) };
   const violation = (what: string): void => ledger.violation(undefined, what);
-  const member = (role: Member['role'], name: string, port: string): Member =>
-    new Member({ name, role, cwd: directory, env: { ...env, PORT: port }, logs: at('logs'), violation });
+  const member = (role: FleetProcess['role'], name: string, port: string): FleetProcess =>
+    new FleetProcess({ name, role, cwd: directory, env: { ...env, PORT: port }, logs: at('logs'), violation });
   const api = member('api', 'api', String(port));
   const all = Array.from({ length: workers }, (_, i) => member('worker', `worker-${i + 1}`, '0'));
   const close = async (): Promise<void> => {
@@ -211,7 +211,7 @@ export async function buildWorld(
 /** Room for the output of all runs, those of repeated messages included, and for what is under way: files of slices, spill files. */
 export function diskMb(runs: readonly PlannedRun[], workers: number): number {
   const bytes = runs.reduce((sum, run) => sum + outputBytes(run) * (run.message && run.againMs !== undefined ? 2 : 1), 0);
-  const underWay = 2 * 2 * PLACES * workers * Math.max(0, ...runs.map(outputBytes));
+  const underWay = 2 * 2 * CONCURRENCY * workers * Math.max(0, ...runs.map(outputBytes));
   return 16 + Math.ceil((bytes + underWay) / 2 ** 20);
 }
 

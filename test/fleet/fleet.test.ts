@@ -94,7 +94,7 @@ const why = hasRedis ? '' : ' (skipped: there is no redis-server on the PATH)';
     try {
       const [api, ...workers] = await Promise.all([start('api'), start('worker'), start('worker')]);
       const answer = postJson(`${api.url}/process`, { inputFileURL: input.url, mappingURL: at('people.ttl') });
-      const starting = await Promise.race(workers.map(async (worker) => [worker, await worker.said('run started')] as const));
+      const starting = await Promise.race(workers.map(async (worker) => [worker, await worker.waitForLog('run started')] as const));
       await input.asked;
       const output = at('data/output');
       const visible = async () =>
@@ -104,7 +104,7 @@ const why = hasRedis ? '' : ' (skipped: there is no redis-server on the PATH)';
       expect(await visible()).toEqual([]);
       const [survivor] = workers.filter((worker) => worker !== starting[0]) as [ServiceProcess];
       const id = starting[1].run;
-      await survivor.said('run started', (line) => line.run === id);
+      await survivor.waitForLog('run started', (line) => line.run === id);
       expect(await visible()).toEqual([]);
       input.release();
       const { status, body: report } = await answer;

@@ -153,7 +153,7 @@ function suite(startDatabase: () => Promise<Database>): void {
   }, 60_000);
 
   test('no password is in the queue, in a log line, in a metric, in an answer or in an output file', async () => {
-    const said: [string, string][] = fleet.map(({ log, complaints }) => ['log', `${JSON.stringify(log)}${complaints()}`]);
+    const said: [string, string][] = fleet.map(({ log, stderr }) => ['log', `${JSON.stringify(log)}${stderr()}`]);
     for (const path of ['/metrics', '/runs?limit=1000', '/config', '/openapi.json']) {
       said.push([path, JSON.stringify((await ask(`${api.url}${path}`)).body)]);
     }

@@ -63,7 +63,7 @@ const why = missingRedis === undefined ? '' : ` (not tested: ${missingRedis})`;
       start(['--role', 'worker'], env),
     ]);
     const answer = postJson(`${(api as ServiceProcess).url}/process`, { inputFileURL: at('large.nq') });
-    const [taker] = await Promise.race(workers.map(async (worker) => [worker, await worker.said('run started')] as const));
+    const [taker] = await Promise.race(workers.map(async (worker) => [worker, await worker.waitForLog('run started')] as const));
     for (let i = 0; i < 600 && (await countIn(store)) === 0; i++);
     const before = await countIn(store);
     taker.kill('SIGKILL');

@@ -46,7 +46,7 @@ async function checkLoad(directory: string, [api]: readonly ServiceProcess[]): P
   expect((await readdir(join(directory, 'data', 'output'))).sort()).toEqual(expected.sort());
   expect((await ask(`${api?.url}/runs?state=completed&limit=1000`)).body.runs).toHaveLength(RUNS);
   expect((await ask(`${api?.url}/health/ready`)).status).toBe(200);
-  expect(api?.complaints()).toBe('');
+  expect(api?.stderr()).toBe('');
 }
 
 const common = { SERVICE: 'semi-structured-transformer', LOG_LEVEL: 'info' };

@@ -50,7 +50,7 @@ onLinux(
   async () => {
     for (const found of [false, true]) {
       const one = await start();
-      const opened = await one.said('queue opened');
+      const opened = await one.waitForLog('queue opened');
       expect([found, opened.kind]).toEqual([found, 'embedded']);
       await sleep(8_000);
       // A collection of garbage may be due when it is looked at: the middle of several.
@@ -79,7 +79,7 @@ onLinux(
       mappingURL: at('people.ttl'),
     });
     expect(report).toMatchObject({ quads: 200_000 });
-    const failed = await one.said('run failed');
+    const failed = await one.waitForLog('run failed');
     expect(failed).toMatchObject({ service: 'graph-writer', code: 'store/full' });
     expect(failed.reason).toContain('EMBEDDED_MEMORY_MB');
     expect(failed.reason).toContain(report.outputFileLocations[0]);

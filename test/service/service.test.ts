@@ -36,7 +36,7 @@ afterAll(async () => {
 
 test('the first log line says which queue is in use, and the listening line where', async () => {
   expect(service.log[0]).toMatchObject({ msg: 'queue opened', kind: 'embedded' });
-  expect(await service.said('listening')).toMatchObject({ url: service.url, queue: expect.stringContaining('embedded') });
+  expect(await service.waitForLog('listening')).toMatchObject({ url: service.url, queue: expect.stringContaining('embedded') });
 });
 
 describe('a run that completes', () => {
@@ -247,7 +247,7 @@ describe('a process that is asked to end', () => {
     const { input, own, answer } = await startSlow('drain', 15);
     try {
       own.kill('SIGTERM');
-      await own.said('draining');
+      await own.waitForLog('draining');
       await expect(ask(`${own.url}/health/live`)).rejects.toThrow();
       input.release();
       expect(await answer).toMatchObject({ status: 200, body: { records: 2_000 } });
@@ -286,7 +286,7 @@ describe('a process that is asked to end', () => {
     try {
       answer.catch(() => undefined);
       own.kill('SIGTERM');
-      await own.said('draining');
+      await own.waitForLog('draining');
       const asked = performance.now();
       own.kill('SIGTERM');
       expect((await own.exited).code).toBe(1);
@@ -312,8 +312,8 @@ describe('a process that cannot start says why', () => {
     await mkdir(cwd);
     const own = spawnService({ cwd, args, env: { PORT: '0', ...env } });
     expect(await own.exited).toEqual({ code, signal: null });
-    expect(own.complaints()).toMatch(complaint);
-    expect(own.complaints()).not.toMatch(/\n\s+at /);
+    expect(own.stderr()).toMatch(complaint);
+    expect(own.stderr()).not.toMatch(/\n\s+at /);
     await rm(cwd, { recursive: true, force: true });
   });
 
@@ -322,6 +322,6 @@ describe('a process that cannot start says why', () => {
     await mkdir(cwd);
     const own = spawnService({ cwd, args: ['--port', new URL(service.url).port], env: { QUEUE_URL: 'embedded:' } });
     expect(await own.exited).toEqual({ code: 1, signal: null });
-    expect(own.complaints()).toMatch(/Cannot listen on 127\.0\.0\.1, port \d+: the port is in use by another program/);
+    expect(own.stderr()).toMatch(/Cannot listen on 127\.0\.0\.1, port \d+: the port is in use by another program/);
   });
 });

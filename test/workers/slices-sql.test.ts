@@ -132,7 +132,7 @@ function suite(product: (typeof PRODUCTS)[number]): void {
     const shared = await run();
     expect(shared.report).toMatchObject({ records: ROWS + 2, quads: 3 * ROWS + 2 });
     expect(shared.report.successfulIterations).toBeGreaterThanOrEqual(5);
-    for (const worker of workers) await worker.said('slice started', (line) => line.run === shared.report.runId);
+    for (const worker of workers) await worker.waitForLog('slice started', (line) => line.run === shared.report.runId);
     await change('SQL_SLICE_ROWS', '0');
     const alone = await run();
     await change('SQL_SLICE_ROWS', '10000');
@@ -199,6 +199,6 @@ function suite(product: (typeof PRODUCTS)[number]): void {
   }, 60_000);
 
   test('leaves no password in a log', () => {
-    for (const one of [api, ...workers]) expect(JSON.stringify(one.log) + one.complaints()).not.toContain(PASSWORD);
+    for (const one of [api, ...workers]) expect(JSON.stringify(one.log) + one.stderr()).not.toContain(PASSWORD);
   });
 }

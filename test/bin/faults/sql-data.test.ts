@@ -6,15 +6,15 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { Parser } from 'n3';
 import { FAULTY, type Faulty } from '../../servers/faulty.ts';
 import {
-  makeRoom,
+  makeWorkspace,
   mappingOf,
   query,
-  type Room,
   runCommand,
   type SqlService,
   startSqlService,
   table,
   until,
+  type Workspace,
 } from '../../support/service/sql-runs.ts';
 
 const LIMIT_MS = 60_000;
@@ -28,16 +28,16 @@ for (const { product, missing, start } of FAULTY) {
 function suite(product: Faulty['product'], start: () => Promise<Faulty>): void {
   const isPostgres = product === 'postgresql';
   let database: Faulty;
-  let room: Room;
+  let room: Workspace;
   let service: SqlService;
 
   beforeAll(async () => {
-    [database, room] = await Promise.all([start(), makeRoom()]);
+    [database, room] = await Promise.all([start(), makeWorkspace()]);
     service = await startSqlService(room, database);
   }, LIMIT_MS);
   afterEach(() => room.empty());
   afterAll(async () => {
-    expect(service?.process.complaints()).toBe('');
+    expect(service?.process.stderr()).toBe('');
     await service?.process.stop();
     await database?.stop();
     await room?.remove();

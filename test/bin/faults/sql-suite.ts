@@ -7,16 +7,16 @@ import { FAULTY, type Faulty } from '../../servers/faulty.ts';
 import { freePort } from '../../servers/port.ts';
 import { ask } from '../../support/service/process.ts';
 import {
-  makeRoom,
+  makeWorkspace,
   mappingOf,
   query,
-  type Room,
   runCommand,
   type SqlService,
   startCommand,
   startSqlService,
   table,
   until,
+  type Workspace,
 } from '../../support/service/sql-runs.ts';
 
 const LIMIT_MS = 60_000;
@@ -111,12 +111,12 @@ export function sqlFaults(only: Faulty['product']): void {
 
 function suite(product: Faulty['product'], start: () => Promise<Faulty>): void {
   let database: Faulty;
-  let room: Room;
+  let room: Workspace;
   let service: SqlService;
   const person = mappingOf(table('person'));
 
   beforeAll(async () => {
-    [database, room] = await Promise.all([start(), makeRoom()]);
+    [database, room] = await Promise.all([start(), makeWorkspace()]);
     await database.execute('CREATE TABLE person (id integer PRIMARY KEY, name varchar(40))');
     await database.execute("INSERT INTO person VALUES (1, 'Ann')");
     await room.write(person);
@@ -124,7 +124,7 @@ function suite(product: Faulty['product'], start: () => Promise<Faulty>): void {
   }, LIMIT_MS);
   afterEach(() => room.empty());
   afterAll(async () => {
-    expect(service?.process.complaints()).toBe('');
+    expect(service?.process.stderr()).toBe('');
     await service?.process.stop();
     await database?.stop();
     await room?.remove();
@@ -205,7 +205,7 @@ function suite(product: Faulty['product'], start: () => Promise<Faulty>): void {
         const answer = service.run();
         await until(room.isHalfWay);
         await database.crash();
-        await service.process.said('run retried', ({ code }) => code === 'database/lost');
+        await service.process.waitForLog('run retried', ({ code }) => code === 'database/lost');
         expect(await room.files()).toEqual([]);
         await database.restart();
         const { status, body } = await answer;

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Worker } from 'bullmq';
 import type { QueueBackend } from '../../../queues/backend/backend.ts';
 import { bandOf, DEFAULT_URGENCY, prioritiesFrom, priorityOf, URGENCY_LEVELS, urgencyOf } from '../../../queues/backend/fair-queueing.ts';
-import type { StalledBackoff } from '../../../queues/backend/lost.ts';
+import type { StalledBackoff } from '../../../queues/backend/stalled-jobs.ts';
 import { SLICE_QUEUE, TRANSFORM_QUEUE, type TransformRequest } from '../../../queues/jobs.ts';
 import { openRuns } from '../../../queues/runs/runs.ts';
 import { openConfig } from '../../../src/config/store.ts';

@@ -86,7 +86,7 @@ const why = missing === undefined ? '' : ` (not tested: ${missing})`;
     await update('kafka.topicNameSource', SOURCE2);
     const after = await Promise.all([send(SOURCE2), send(SOURCE), send(SOURCE2)]);
     for (const subject of [...before, ...after]) await written(subject);
-    await service.said('former topic is empty', ({ topic }) => topic === SOURCE);
+    await service.waitForLog('former topic is empty', ({ topic }) => topic === SOURCE);
     await written(await send(SOURCE2));
   }, 180_000);
 

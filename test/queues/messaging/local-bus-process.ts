@@ -11,7 +11,7 @@ import { openRuns } from '../../../queues/runs/runs.ts';
 import { openConfig } from '../../../src/config/store.ts';
 import { quietLogger } from '../../../src/core/telemetry/observe.ts';
 import { startWorkers } from '../../../workers/host.ts';
-import { openMessaging } from '../../../workers/messaging/bridge.ts';
+import { openMessaging } from '../../../workers/messaging/messaging.ts';
 import { built } from '../../support/project-root.ts';
 import { tinyRun } from '../../support/queues/requests.ts';
 

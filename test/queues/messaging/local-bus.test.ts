@@ -14,7 +14,7 @@ import { openLocalBus } from '../../../queues/messaging/local-bus.ts';
 import { openOutbox } from '../../../queues/messaging/outbox.ts';
 import { openConfig } from '../../../src/config/store.ts';
 import { quietLogger } from '../../../src/core/telemetry/observe.ts';
-import { type Messaging, openMessaging } from '../../../workers/messaging/bridge.ts';
+import { type Messaging, openMessaging } from '../../../workers/messaging/messaging.ts';
 import { built } from '../../support/project-root.ts';
 import { QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
 import { tinyRun } from '../../support/queues/requests.ts';

@@ -510,7 +510,7 @@ describe(`a large file${missingRedis === undefined ? '' : ` (skipped: ${missingR
     'is mapped by all workers of a fleet, and gives what one of them would, under one manifest',
     async () => {
       const shared = await ran();
-      for (const worker of workers) await worker.said('slice started', (line) => line.run === shared.report.runId);
+      for (const worker of workers) await worker.waitForLog('slice started', (line) => line.run === shared.report.runId);
       expect(shared.report.outputFileLocations.length).toBeGreaterThan(5);
       const output = join(home.path, 'data', 'output');
       const files = (await readdir(output)).filter((name) => name.includes(shared.report.runId));

@@ -21,13 +21,13 @@ export interface ServiceProcess {
   /** Lines of standard output so far. */
   readonly log: readonly LogLine[];
   /** Standard error so far. */
-  complaints(): string;
+  stderr(): string;
   kill(signal: NodeJS.Signals): void;
   readonly exited: Promise<Exit>;
   /** Ends it in order, or by force after ten seconds. */
   stop(): Promise<Exit>;
   /** The first log line, now or later, that says `message`. @throws after a minute, with the whole log */
-  said(message: string, where?: (line: LogLine) => boolean): Promise<LogLine>;
+  waitForLog(message: string, where?: (line: LogLine) => boolean): Promise<LogLine>;
 }
 
 export interface ServiceOptions {
@@ -71,7 +71,7 @@ export function spawnService({ program = PROGRAM, args = [], env, cwd }: Service
       return url;
     },
     log,
-    complaints: () => complaints,
+    stderr: () => complaints,
     kill: (signal) => void child.kill(signal),
     exited,
     async stop() {
@@ -81,7 +81,7 @@ export function spawnService({ program = PROGRAM, args = [], env, cwd }: Service
       clearTimeout(late);
       return exit;
     },
-    said(message, where = () => true) {
+    waitForLog(message, where = () => true) {
       const find = () => log.find((line) => line.msg === message && where(line));
       return new Promise((resolve, reject) => {
         const end = (): void => {
@@ -114,7 +114,7 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
   if (env.QUEUE_URL === 'embedded:') await makeEmbeddedQueue(join(resolve(cwd, env.DATA_DIR ?? 'data'), 'queue'));
   const started = spawnService({ ...options, env: isWorker ? env : { PORT: '0', ...env } });
   try {
-    await started.said(isWorker ? 'workers started' : 'listening');
+    await started.waitForLog(isWorker ? 'workers started' : 'listening');
   } catch (error) {
     started.kill('SIGKILL');
     throw error;

@@ -31,7 +31,7 @@ export async function until(holds: () => boolean | Promise<boolean>, limitMs = 1
   return performance.now() - begun;
 }
 
-export interface Room {
+export interface Workspace {
   readonly path: string;
   /** Of the mapping of both ways. */
   write(mapping: string): Promise<void>;
@@ -44,7 +44,7 @@ export interface Room {
   remove(): Promise<void>;
 }
 
-export async function makeRoom(): Promise<Room> {
+export async function makeWorkspace(): Promise<Workspace> {
   const directory = await temporaryDirectory();
   const { path } = directory;
   const places = ['out', 'tmp', 'data/output', 'data/spill'];
@@ -90,7 +90,7 @@ export interface CommandOptions {
 
 /** `quadmill run` as ann, in the room; writes to `out/graph.nq` unless the arguments say otherwise. */
 export function startCommand(
-  room: Room,
+  room: Workspace,
   jdbcUrl: string,
   { args = ['-o', 'out/graph.nq'], nodeArgs = [], env }: CommandOptions = {},
 ): CommandLine {
@@ -112,7 +112,7 @@ export function startCommand(
   return { child, ended: new Promise((resolve) => child.once('close', (code) => resolve({ code, out, err }))) };
 }
 
-export const runCommand = (room: Room, jdbcUrl: string, options?: CommandOptions): Promise<Ended> =>
+export const runCommand = (room: Workspace, jdbcUrl: string, options?: CommandOptions): Promise<Ended> =>
   startCommand(room, jdbcUrl, options).ended;
 
 export interface SqlService {
@@ -125,7 +125,11 @@ export interface SqlService {
   retries(): readonly unknown[];
 }
 
-export async function startSqlService(room: Room, { jdbcUrl }: Faulty, env: Readonly<Record<string, string>> = {}): Promise<SqlService> {
+export async function startSqlService(
+  room: Workspace,
+  { jdbcUrl }: Faulty,
+  env: Readonly<Record<string, string>> = {},
+): Promise<SqlService> {
   const service = await startService({
     cwd: room.path,
     env: {

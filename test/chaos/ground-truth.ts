@@ -19,7 +19,7 @@ interface Entry {
   endedAt: number | undefined;
 }
 
-export class Ledger {
+export class GroundTruth {
   readonly #path: string;
   readonly #entries = new Map<string, Entry>();
   readonly violations: string[] = [];
@@ -49,17 +49,17 @@ export class Ledger {
   }
 
   /** Every answer to one key must name the same run. */
-  heardId(key: string, id: string): void {
+  observeId(key: string, id: string): void {
     const entry = this.#entry(key);
     if (entry.id !== undefined && entry.id !== id) this.violation(key, `the key made two runs, ${entry.id} and ${id}`);
     entry.id ??= id;
   }
 
   /** Every answer to one key must tell the same outcome. */
-  heardOutcome(key: string, how: string, observation: Observation): void {
+  observeOutcome(key: string, how: string, observation: Observation): void {
     const entry = this.#entry(key);
     this.note(key, 'outcome', { how, state: observation.state, code: observation.body.code });
-    this.heardId(key, String(observation.body.runId));
+    this.observeId(key, String(observation.body.runId));
     if (entry.outcome === undefined) entry.outcome = observation;
     else if (JSON.stringify(entry.outcome) !== JSON.stringify(observation)) {
       this.violation(key, `two outcomes: ${JSON.stringify(entry.outcome)}\n  and ${JSON.stringify(observation)}`);
@@ -67,7 +67,7 @@ export class Ledger {
   }
 
   /** When the run ended, in milliseconds since 1970, as it says of itself. */
-  heardEnd(key: string, at: number): void {
+  observeEnd(key: string, at: number): void {
     this.#entry(key).endedAt = at;
   }
 

@@ -1,8 +1,8 @@
 /** Whether what was said on the topics agrees with the ledger: of every run its outcome, of poison its bytes, and nothing else. */
 import { runIdOfKey } from '../../queues/runs/runs.ts';
-import type { Ledger, Observation } from './ledger.ts';
+import type { GroundTruth, Observation } from './ground-truth.ts';
 import { type PlannedRun, serviceOf } from './load.ts';
-import { type Seen, type SeenMessage, TOPICS } from './messages.ts';
+import { TOPICS, type TopicContents, type TopicMessage } from './messages.ts';
 import { bytesOf } from './poison.ts';
 import type { World } from './world.ts';
 
@@ -12,12 +12,12 @@ export interface Arrival {
   readonly run: PlannedRun | undefined;
   /** The planned message that it is a copy of. */
   readonly plan: PlannedRun;
-  readonly message: SeenMessage;
+  readonly message: TopicMessage;
   readonly runId: string;
 }
 
 /** What stands in the source topic, with a violation for each message that was sent and is not there as often. */
-export function arrivalsOf(source: readonly SeenMessage[], runs: readonly PlannedRun[], ledger: Ledger): readonly Arrival[] {
+export function arrivalsOf(source: readonly TopicMessage[], runs: readonly PlannedRun[], ledger: GroundTruth): readonly Arrival[] {
   const plans = new Map(runs.filter(({ message }) => message).map((run) => [run.key, run]));
   const counts = new Map<string, number>();
   const arrivals = source.flatMap((message): readonly Arrival[] => {
@@ -40,11 +40,11 @@ export function arrivalsOf(source: readonly SeenMessage[], runs: readonly Planne
 
 /** Writes what is wrong into the ledger. `runs` are those that have an outcome in it, those of messages among them. */
 export function judgeMessages(
-  seen: Seen,
+  seen: TopicContents,
   arrivals: readonly Arrival[],
   runs: readonly PlannedRun[],
   world: Pick<World, 'inputUrl' | 'mappingUrl'>,
-  ledger: Ledger,
+  ledger: GroundTruth,
 ): void {
   const byRun = new Map(arrivals.map((arrival) => [arrival.runId, arrival]));
   const dead = groupByKey(seen.dead);
@@ -70,10 +70,10 @@ export function judgeMessages(
 
 function judgePoison(
   arrival: Arrival,
-  success: ReadonlyMap<string, readonly SeenMessage[]>,
-  dead: ReadonlyMap<string, readonly SeenMessage[]>,
+  success: ReadonlyMap<string, readonly TopicMessage[]>,
+  dead: ReadonlyMap<string, readonly TopicMessage[]>,
   world: Pick<World, 'inputUrl' | 'mappingUrl'>,
-  ledger: Ledger,
+  ledger: GroundTruth,
 ): void {
   const { plan, runId } = arrival;
   const letters = dead.get(runId) ?? [];
@@ -88,7 +88,7 @@ function judgePoison(
 }
 
 /** Messages of one run differ in their time at most. */
-function wrongSuccess({ key, value, headers }: SeenMessage, run: PlannedRun, report: Observation['body']): string | undefined {
+function wrongSuccess({ key, value, headers }: TopicMessage, run: PlannedRun, report: Observation['body']): string | undefined {
   const { runId, outputFileLocations, quads } = report;
   const expected = { runId, service: serviceOf(run), outputFileLocations, quads, provenance: '' };
   const { time, ...rest } = JSON.parse(String(value));
@@ -99,7 +99,7 @@ function wrongSuccess({ key, value, headers }: SeenMessage, run: PlannedRun, rep
   return undefined;
 }
 
-function wrongLetter({ key, value, headers }: SeenMessage, code: unknown): string | undefined {
+function wrongLetter({ key, value, headers }: TopicMessage, code: unknown): string | undefined {
   const message = JSON.parse(String(value));
   const right = message.runId === key && message.code === code && String(headers.code) === code && String(headers.runId) === key;
   return right ? undefined : `the dead letter does not say ${code}`;
@@ -107,7 +107,7 @@ function wrongLetter({ key, value, headers }: SeenMessage, code: unknown): strin
 
 /** A dead letter of a message carries its place and its bytes, any other none. */
 function wrongPlace(
-  { headers }: SeenMessage,
+  { headers }: TopicMessage,
   arrival: Arrival | undefined,
   world: Pick<World, 'inputUrl' | 'mappingUrl'>,
 ): string | undefined {
@@ -121,15 +121,15 @@ function wrongPlace(
   return `the dead letter does not carry the message at ${place(message)} with its ${bytes?.length ?? 'missing'} bytes`;
 }
 
-const place = ({ partition, offset }: SeenMessage): string => `${partition}-${offset}`;
+const place = ({ partition, offset }: TopicMessage): string => `${partition}-${offset}`;
 
-function shown({ value, headers }: SeenMessage): string {
+function shown({ value, headers }: TopicMessage): string {
   const texts = Object.entries(headers).map(([name, bytes]) => `${name}=${bytes.toString('latin1').slice(0, 80)}`);
   return `${texts.join(' ')} ${String(value).slice(0, 300)}`;
 }
 
-function groupByKey(messages: readonly SeenMessage[]): ReadonlyMap<string, readonly SeenMessage[]> {
-  const groups = new Map<string, SeenMessage[]>();
+function groupByKey(messages: readonly TopicMessage[]): ReadonlyMap<string, readonly TopicMessage[]> {
+  const groups = new Map<string, TopicMessage[]>();
   for (const message of messages) {
     const group = groups.get(message.key) ?? [];
     group.push(message);

@@ -8,7 +8,7 @@ import { withLimit } from '../../src/core/abort.ts';
 import { PROJECT_ROOT } from '../support/project-root.ts';
 import { type Span, spanOf } from './spans.ts';
 
-export interface MemberOptions {
+export interface FleetProcessOptions {
   readonly name: string;
   readonly role: 'api' | 'worker';
   readonly cwd: string;
@@ -20,7 +20,7 @@ export interface MemberOptions {
 }
 
 /** One process that there was. */
-export interface Life {
+export interface ProcessInstance {
   readonly log: string;
   readonly startedAt: number;
   /** Where it answers HTTP; undefined: it has not said that it is ready. */
@@ -46,21 +46,21 @@ const AGAIN_MS = 300;
 /** A start needs a second on an idle machine; while the queue is away it ends by itself and is made again. */
 const READY_LIMIT_MS = 120_000;
 
-export class Member {
+export class FleetProcess {
   readonly name: string;
   readonly role: 'api' | 'worker';
-  readonly lives: Life[] = [];
+  readonly instances: ProcessInstance[] = [];
   /** When it worked: ready, and in no fault's hands. */
   readonly up: Span[] = [];
   #busy = false;
   #ready = false;
-  readonly #options: MemberOptions;
+  readonly #options: FleetProcessOptions;
   #child: ChildProcess | undefined;
   #starting: Promise<void> | undefined;
   #wanted = false;
   #closed = false;
 
-  constructor(options: MemberOptions) {
+  constructor(options: FleetProcessOptions) {
     this.name = options.name;
     this.role = options.role;
     this.#options = options;
@@ -71,7 +71,7 @@ export class Member {
   }
 
   get url(): string | undefined {
-    return this.lives.at(-1)?.url;
+    return this.instances.at(-1)?.url;
   }
 
   /** A fault has it in hand. */
@@ -106,7 +106,7 @@ export class Member {
 
   /** Asks for its metrics, and remembers them. False: it did not answer in time. */
   async scrape(limitMs = SCRAPE_MS): Promise<boolean> {
-    const life = this.lives.at(-1);
+    const life = this.instances.at(-1);
     const { url } = this;
     if (life === undefined || url === undefined) return false;
     const askedAt = Date.now();
@@ -152,7 +152,7 @@ export class Member {
 
   /** kill -9, after a last look at its metrics. */
   async kill(): Promise<void> {
-    const life = this.lives.at(-1) as Life;
+    const life = this.instances.at(-1) as ProcessInstance;
     await this.scrape();
     life.killedAt = Date.now();
     await this.#end('SIGKILL', undefined);
@@ -164,10 +164,10 @@ export class Member {
     const started = Date.now();
     const code = await this.#end('SIGTERM', limitMs);
     if (code === 'late')
-      this.#options.violation(`${this.name} did not stop within ${limitMs / 1_000} s of SIGTERM (${this.lives.at(-1)?.log})`);
+      this.#options.violation(`${this.name} did not stop within ${limitMs / 1_000} s of SIGTERM (${this.instances.at(-1)?.log})`);
     else if (code !== 0) {
       const after = Date.now() - started;
-      this.#options.violation(`${this.name} stopped with exit code ${code} after ${after} ms of SIGTERM (${this.lives.at(-1)?.log})`);
+      this.#options.violation(`${this.name} stopped with exit code ${code} after ${after} ms of SIGTERM (${this.instances.at(-1)?.log})`);
     }
   }
 
@@ -195,9 +195,9 @@ export class Member {
     return answer;
   }
 
-  #spawn(): Life {
+  #spawn(): ProcessInstance {
     const { name, role, cwd, env, logs } = this.#options;
-    const log = join(logs, `${name}.${this.lives.length + 1}.log`);
+    const log = join(logs, `${name}.${this.instances.length + 1}.log`);
     const output = openSync(log, 'w');
     const child = spawn(process.execPath, [join(PROJECT_ROOT, 'bin', 'quadmill.js'), 'serve', '--role', role], {
       cwd,
@@ -207,8 +207,8 @@ export class Member {
     closeSync(output);
     this.#child = child;
     this.#wanted = true;
-    const life: Life = { log, startedAt: Date.now(), url: undefined, killedAt: undefined, scrape: undefined };
-    this.lives.push(life);
+    const life: ProcessInstance = { log, startedAt: Date.now(), url: undefined, killedAt: undefined, scrape: undefined };
+    this.instances.push(life);
     const killOnExit = (): void => void child.kill('SIGKILL');
     process.once('exit', killOnExit);
     child.once('exit', (code, signal) => {
@@ -221,7 +221,7 @@ export class Member {
     return life;
   }
 
-  #isReady(life: Life): boolean {
+  #isReady(life: ProcessInstance): boolean {
     life.url ??= READY.exec(readFileSync(life.log, 'utf8'))?.[1];
     return life.url !== undefined;
   }
