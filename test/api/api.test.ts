@@ -343,7 +343,7 @@ describe('operators', () => {
     starting.runs.breaks(how);
     expect((await get(`${starting.url}/health/ready`)).status).toBe(503);
     expect(lines).toEqual([]);
-    // What is lost besides is told.
+    // Also reports what else is lost.
     starting.runs.breaks('refuses');
     await get(`${starting.url}/semi-structured-transformer/runs/r1`);
     expect(lines.map((line) => JSON.parse(line))).toEqual([expect.objectContaining({ level: 'warn', msg: 'request failed' })]);

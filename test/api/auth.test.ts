@@ -1,4 +1,4 @@
-/** Who is let in: tokens and roles, and what is served without tokens. */
+/** Authorization: tokens and roles, and what is served without tokens. */
 import { request } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { isLoopback, makeGuard, parseTokens } from '../../api/auth.ts';

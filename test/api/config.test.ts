@@ -1,4 +1,4 @@
-/** The configuration of each service over HTTP: what belongs to whom, what changes while the service runs, and what does not exist yet. */
+/** The configuration of each service over HTTP: which options it has, changes at run time, and options without effect. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

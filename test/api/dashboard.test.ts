@@ -1,4 +1,4 @@
-/** The dashboard of the queues: what it shows, to whom, and what it lets be done, on every kind of queue. */
+/** The dashboard of the queues: what it shows, to which role, and which actions it allows, on every kind of queue. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
@@ -17,7 +17,7 @@ const basic = (token: string) => ({ authorization: `Basic ${Buffer.from(`anybody
 const viewer = basic('v-token');
 const operator = basic('o:token');
 
-/** Nobody takes it here, so it need not be one that could be carried out. */
+/** No worker runs it, so it need not be valid. */
 const request = {
   service: 'semi-structured-transformer',
   inputs: [{ name: undefined, url: 'http://ann:s3cret@files.example/people.csv?token=s3cret' }],
@@ -65,7 +65,7 @@ describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
 
   const check = missing === undefined ? test : test.skip;
   const why = missing === undefined ? '' : ` (skipped: ${missing})`;
-  /** Takes a run out, without the time that cancelling one gives to its worker. */
+  /** Cancels a run without the time that the route gives to its worker. */
   const forget = async (id: string): Promise<void> => {
     for (const name of ['transform', 'announce']) await backend.queue(name).remove(id);
   };
@@ -82,7 +82,7 @@ describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
     expect(page.body).toContain('<base href="/queues/"');
     const banner = JSON.parse(/<script id="__UI_CONFIG__"[^>]*>(.*?)<\/script>/s.exec(page.body)?.[1] ?? '{}').environment;
     expect(banner).toMatchObject({ label: expect.stringContaining('queue.example') });
-    // What WCAG asks for at its enhanced level; a colour that is left out depends on the theme.
+    // WCAG's enhanced level; a missing colour depends on the theme.
     expect(contrast(banner.color, banner.textColor)).toBeGreaterThanOrEqual(7);
     const script = /src="(static\/js\/main[^"]+)"/.exec(page.body)?.[1];
     const loaded = await at(`/${script}`, viewer);
@@ -126,7 +126,7 @@ describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
   check(`cancels a run that is taken out, and keeps one that has ended${why}`, async () => {
     const { id } = await runs.submit(request, {});
     expect((await at(`/api/queues/transform/${id}/clean`, operator, 'PUT')).status).toBe(204);
-    // Nobody announces here: the mark is what the outcome is made of.
+    // There is no announce worker: the mark determines the outcome.
     expect((await backend.queue('announce').getJob(id))?.data).toMatchObject({ cancelled: true });
     expect(await backend.queue('transform').getJob(id)).toBeUndefined();
     const worker = backend.worker('announce', async () => ({ state: 'cancelled', failure: {} }), {});

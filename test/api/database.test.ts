@@ -32,16 +32,16 @@ interface ProductRow {
   start(): Promise<Subject>;
   readonly classes: readonly string[];
   readonly otherClass: string;
-  /** alice's statements that run just now, by the id that `kill` takes. */
+  /** alice's active statements, with the ids for `kill`. */
   readonly running: string;
   readonly kill: (id: unknown) => string;
   readonly sleep: string;
-  /** A query of one row, and what the answer has of it. */
+  /** A query of one row, and its part of the answer. */
   readonly values: string;
   readonly row: string;
   readonly types: readonly string[];
   readonly fileParameter: string;
-  /** The name and value of a parameter that would lift the time limit. */
+  /** The name and value of a parameter that would disable the time limit. */
   readonly lift: readonly [string, string];
   readonly refused: readonly (readonly [string, string])[];
 }
@@ -176,7 +176,7 @@ async function ask(path: string, parameters: Parameters) {
   return { status: response.status, type: response.headers.get('content-type'), headers: response.headers, text, body };
 }
 
-/** A request of which the answer is read by hand. */
+/** A request whose answer is read by hand. */
 async function open(path: string, parameters: Parameters): Promise<IncomingMessage> {
   const asked = request(urlOf(path, parameters), { agent: false }).end();
   const [answer] = (await once(asked, 'response')) as [IncomingMessage];
@@ -189,7 +189,7 @@ async function readAll(answer: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-/** Sends a request and leaves as soon as `when` holds, before or in the middle of the answer. */
+/** Sends a request and closes the connection once `when` holds, before or during the answer. */
 async function leave(url: string, when: () => Promise<boolean>): Promise<void> {
   const { hostname, port, pathname, search } = new URL(url);
   const socket = connect(Number(port), hostname);

@@ -1,4 +1,4 @@
-/** What operators are told of the queue and the disk, on every kind of queue. */
+/** Metrics of the queue and the disk, on every kind of queue. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { openBackend } from '../../queues/backend/backend.ts';
@@ -10,7 +10,7 @@ import { QUEUES, temporaryDirectory, uniquePrefix } from '../support/queues/back
 import { startFakeApi } from '../support/service/fake.ts';
 import { ask } from '../support/service/process.ts';
 
-/** Nobody takes it here, so it need not be one that could be carried out. */
+/** No worker runs it, so it need not be valid. */
 const request = { service: 'sql-transformer', inputs: [], mappings: [] } as unknown as TransformRequest;
 
 describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
@@ -34,7 +34,7 @@ describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
         const before = await backlogOf(backend);
         expect(before.oldestSeconds).toBeGreaterThan(0.5);
         expect(before.slices).toEqual({ waiting: 1, active: 0, retrying: 0 });
-        // One that a worker has taken waits no more, also while it waits for another attempt.
+        // A job that was started no longer counts as waiting, not even while it waits for a retry.
         const worker = backend.worker('transform', async () => Promise.reject(new Error('again')), { concurrency: 1 });
         const taken = new Promise((resolve) => worker.once('failed', resolve));
         worker.run().catch(() => undefined);

@@ -1,4 +1,4 @@
-/** `/process` over HTTP with runs in memory: what becomes a run, what is refused, and how the outcome is answered. */
+/** `/process` over HTTP with runs in memory: which requests become runs, which are refused, and how outcomes are answered. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** `/sparql` of a process with an embedded store, over HTTP: who may ask what, what goes through, and what problems look like. */
+/** `/sparql` of a process with an embedded store, over HTTP: roles, forwarding and problem answers. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';

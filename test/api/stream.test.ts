@@ -1,4 +1,4 @@
-/** Answers that are sent while they are made: slow clients, clients that leave, answers that break. */
+/** Streamed answers: slow clients, clients that close the connection, answers that fail. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -15,7 +15,7 @@ afterEach(() => {
   server?.close();
 });
 
-/** Asks a server that answers with the chunks; its end of the answer, and the client's. */
+/** Sends chunks from a server to a client; returns both ends. */
 async function ask(chunks: AsyncIterable<Uint8Array>, stallMs?: number): Promise<{ answer: IncomingMessage; end: Promise<StreamEnd> }> {
   let ended: (end: StreamEnd) => void = () => undefined;
   const end = new Promise<StreamEnd>((resolve) => {
@@ -31,7 +31,7 @@ async function ask(chunks: AsyncIterable<Uint8Array>, stallMs?: number): Promise
   return { answer, end };
 }
 
-/** Chunks, how many were asked for, and whether they were given up or read to their end. */
+/** Chunks, with the number requested and whether they were returned early or read to the end. */
 function source(count: number, then?: Error) {
   const seen = { made: 0, closed: false };
   async function* chunks(): AsyncGenerator<Uint8Array> {

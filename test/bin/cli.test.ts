@@ -42,11 +42,11 @@ interface Ended {
 
 const quadmill = (...args: readonly string[]): Promise<Ended> => quadmillIn(directory, undefined, ...args);
 
-/** @param input of standard input, which is then closed; undefined: it stays open, and has nothing */
+/** @param input standard input, which is then closed; undefined: it stays open and empty */
 function quadmillIn(cwd: string, input: string | Buffer | undefined, ...args: readonly string[]): Promise<Ended> {
   return new Promise((done) => {
     const child = execFile(process.execPath, [QUADMILL, ...args], { cwd }, (_, out, err) => done({ code: child.exitCode, out, err }));
-    // A program that ends at once does not read.
+    // A program that ends at once does not read its input.
     child.stdin?.on('error', () => undefined);
     if (input !== undefined) child.stdin?.end(input);
   });
@@ -355,7 +355,7 @@ describe('what inputs are, and where', () => {
   });
 });
 
-/** Where nothing can be written, ever. */
+/** A device that cannot be written. */
 const below = (path: string): string => join(directory, path);
 test.each([
   ['a file', () => below('people.csv'), /people\.csv is no directory/],

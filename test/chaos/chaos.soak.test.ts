@@ -1,4 +1,4 @@
-/** Chaos over a fleet, for a short while; `npm run chaos` does the same for as long as one likes. CHAOS_SEED and CHAOS_SECONDS choose another one here. */
+/** A short chaos run over a fleet; `npm run chaos` runs for any time. CHAOS_SEED and CHAOS_SECONDS select another run here. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
@@ -7,12 +7,12 @@ import { PROJECT_ROOT } from '../support/project-root.ts';
 
 const SEED = process.env.CHAOS_SEED ?? '1';
 const SECONDS = process.env.CHAOS_SECONDS ?? '60';
-/** Faults, the rest after them and the verdict; three times as long as on a busy machine. */
+/** Time for the faults, for settling and for the verdict; three times what a busy machine needs. */
 const LIMIT_MS = (Number(SECONDS) + 300) * 1_000;
 
 (missingRedis === undefined ? describe : describe.skip)(`chaos${missingRedis === undefined ? '' : ` (skipped: ${missingRedis})`}`, () => {
   let child: ChildProcess | undefined;
-  // Told to end, it ends everything that it has started.
+  // On SIGTERM it ends all processes that it has started.
   afterEach(() => void child?.kill('SIGTERM'));
 
   const chaos = async (args: readonly string[]): Promise<string> => {

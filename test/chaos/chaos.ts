@@ -1,4 +1,4 @@
-/** One chaos run: a load, faults over it, rest, and the verdict. */
+/** One chaos run: a load, faults during it, settling, and the verdict. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withLimit } from '../../src/core/abort.ts';
@@ -22,15 +22,15 @@ export interface ChaosReport {
   readonly violations: readonly string[];
   readonly faults: Readonly<Partial<Record<FaultName, number>>>;
   readonly skipped: Readonly<Partial<Record<FaultName, string>>>;
-  /** Why there was no Kafka, or no database, where the preset wants them. */
+  /** Why Kafka or the database is missing, if the preset needs it. */
   readonly missing: readonly string[];
   readonly runs: Readonly<Record<EndState, number>>;
   /** Runs that were cut into slices. */
   readonly shared: number;
-  /** Source messages: requests, and what was none. */
+  /** Source messages: requests, and poison messages. */
   readonly messages: { readonly runs: number; readonly poison: number };
   readonly totals: Totals;
-  /** Requests that clients sent again. */
+  /** Requests that clients repeated. */
   readonly repeated: number;
   readonly recoveries: readonly Recovery[];
   readonly waits: Waits;
@@ -39,14 +39,14 @@ export interface ChaosReport {
   readonly settledMs: number;
 }
 
-/** Everything that was started must have ended so long after the last fault; on an idle machine it takes seconds. */
+/** All runs must have ended this long after the last fault; on an idle machine it takes seconds. */
 const SETTLE_LIMIT_MS = 200_000;
 const SENT_AGAIN = 20;
 const READ_LIMIT_MS = 60_000;
 /** How often workers are asked for their metrics. */
 const ASK_MS = 1_000;
 
-/** What is known when the harness itself fails: what it was about to find out is not. */
+/** The result when the harness itself fails: the remaining checks were not made. */
 export interface HarnessFailure {
   readonly violations: readonly string[];
   readonly brokenOff: true;
@@ -78,16 +78,16 @@ export async function runChaos(directory: string, preset: Preset, seed: number, 
   }
 }
 
-/** What there is to judge when the clients have heard what they asked for. */
+/** The input of the verdict, after the clients have received all outcomes. */
 interface Ended extends Pick<ChaosReport, 'faults' | 'skipped' | 'settledMs'> {
-  /** All runs: those that were asked for, and those of messages. */
+  /** All runs: those requested by clients, and those of messages. */
   readonly runs: readonly PlannedRun[];
   readonly arrivals: readonly Arrival[];
-  /** Undefined: there are no topics. */
+  /** Undefined: no topics. */
   readonly seen: TopicContents | undefined;
 }
 
-/** Load and faults, and rest after them. */
+/** Runs load and faults, and waits until everything has settled. */
 async function breakWorld(
   world: World,
   preset: Preset,
@@ -99,7 +99,7 @@ async function breakWorld(
   const late = new AbortController();
   const client = new Client(world, ledger, late.signal);
   const driving = Promise.all(planned.map(async (run) => sleep(run.atMs).then(() => client.drive(run))));
-  // A kill leaves little time to ask.
+  // A killed process can barely be asked beforehand.
   const asking = setInterval(() => {
     for (const worker of world.workers) if (worker.isUp) void worker.scrape(ASK_MS);
   }, ASK_MS);
@@ -118,7 +118,7 @@ async function breakWorld(
   }
 }
 
-/** Everything that must hold; what does not is in the ledger then. The fleet has stopped afterwards. */
+/** Checks all invariants; violations are recorded in the ground truth. Stops the fleet. */
 async function judgeWorld(world: World, ended: Ended, delays: Latencies, ledger: GroundTruth): Promise<Omit<ChaosReport, 'missing'>> {
   const { runs, arrivals, seen, faults, skipped, settledMs } = ended;
   const fleet = [world.api, ...world.workers];
@@ -171,7 +171,7 @@ async function settle(
   for (const what of await waitUntilIdle(world)) ledger.violation(undefined, what);
   if (!(await untilReady(world.url, 20_000))) ledger.violation(undefined, 'the API is not ready again');
   if (typeof kafka === 'string') return { runs: asked, arrivals: [], seen: undefined };
-  // Also when it is too late: what stands in the topics tells why.
+  // Also after the limit: the contents of the topics explain why.
   const seen = await withLimit(READ_LIMIT_MS, (signal) => kafka.read(signal));
   const arrivals = arrivalsOf(seen.source, planned, ledger);
   const runs = [...asked];
@@ -187,7 +187,7 @@ async function settle(
   return { runs, arrivals, seen };
 }
 
-/** Whoever asks once more, long after, hears of the same run and the same outcome. */
+/** A request repeated long after must give the same run and the same outcome. */
 async function askAgain(runs: readonly PlannedRun[], client: Client, random: Random, ledger: GroundTruth): Promise<void> {
   const asked = runs.filter(({ message }) => !message);
   for (const run of random.shuffle(asked).slice(0, SENT_AGAIN)) {
@@ -200,7 +200,7 @@ async function askAgain(runs: readonly PlannedRun[], client: Client, random: Ran
   }
 }
 
-/** Injects until the time is over; resolves when the last fault is undone. */
+/** Injects faults until the time is over; resolves when the last fault is undone. */
 async function injectFaults(
   world: World,
   { faults, gapMs }: Preset,
@@ -217,7 +217,7 @@ async function injectFaults(
     if (reason === undefined) weights[name] = rows[name].weight;
     else skipped[name] = reason;
   }
-  // Each comes once before any comes again.
+  // Every fault once before any is repeated.
   const first = random.shuffle(Object.keys(weights) as FaultName[]);
   const underWay: Promise<void>[] = [];
   const deadline = Date.now() + overMs;

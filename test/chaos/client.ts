@@ -1,4 +1,4 @@
-/** A client as one would write it: one idempotency key for a request, sent again after every error that may pass. */
+/** A typical client: one idempotency key per request, which it repeats after every transient error. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withLimit } from '../../src/core/abort.ts';
@@ -17,16 +17,16 @@ interface Answer {
   readonly body: any;
 }
 
-/** Longer than a pause of the API; then a client gives the answer up, and asks again. */
+/** Longer than a pause of the API; then the client gives up the answer and asks again. */
 const ANSWER_LIMIT_MS = 15_000;
 const LOOK_MS = 400;
 
 export class Client {
   readonly #world: Surroundings;
   readonly #ledger: GroundTruth;
-  /** Aborted when it is too late for an outcome. */
+  /** Aborted at the limit for outcomes. */
   readonly #late: AbortSignal;
-  /** Copies of a message go to partitions of their own. */
+  /** Copies of a message are sent to different partitions. */
   #sent = 0;
 
   constructor(world: Surroundings, ledger: GroundTruth, late: AbortSignal) {
@@ -35,7 +35,7 @@ export class Client {
     this.#late = late;
   }
 
-  /** Sends the request and hears the outcome, with what else the plan says. Leaves what it heard in the ledger. Of a message nothing is heard. */
+  /** Sends the request and waits for the outcome, as planned. Records all answers in the ground truth. Messages have no answer. */
   async drive(run: PlannedRun): Promise<void> {
     if (run.message) {
       await Promise.all([this.#send(run), ...(run.againMs === undefined ? [] : [sleep(run.againMs).then(() => this.#send(run))])]);
@@ -48,7 +48,7 @@ export class Client {
     await Promise.all([first, second, cancelling]);
   }
 
-  /** One client's way from request to outcome. */
+  /** One client from request to outcome. */
   async process(run: PlannedRun, manner: ClientBehaviour, who: string): Promise<void> {
     const prefer = { wait: undefined, 'wait-a-second': 'wait=1', look: 'respond-async' }[manner];
     const headers = {
@@ -66,7 +66,7 @@ export class Client {
     } else this.#unexpected(run, `${who}: request`, answer);
   }
 
-  /** Looks at the run until it has ended. */
+  /** Polls the run until it has ended. */
   async look(run: PlannedRun, id: string, who: string): Promise<void> {
     for (;;) {
       const answer = await this.#insist(run, `${who}: GET`, this.#pathOf(run, `/runs/${id}`));
@@ -84,7 +84,7 @@ export class Client {
 
   /** The key with another request must be refused. */
   async contradict(run: PlannedRun): Promise<void> {
-    // There is nothing that requests of the SQL transformer could differ in.
+    // All requests of the SQL transformer are equal.
     if (run.kind === 'table') return;
     const body = JSON.stringify({ inputFileURL: '/another.csv', mappingURL: this.#world.mappingUrl });
     const headers = { 'content-type': 'application/json', 'idempotency-key': run.key };
@@ -92,7 +92,7 @@ export class Client {
     if (answer !== undefined && answer.status !== 409) this.#unexpected(run, 'another request with the same key', answer);
   }
 
-  /** What was no request made no run. */
+  /** A message that is not a request must not create a run. */
   async denied(plan: PlannedRun, id: string): Promise<void> {
     const answer = await this.#insist(plan, 'GET of poison', this.#pathOf(plan, `/runs/${id}`));
     if (answer !== undefined && answer.status !== 404) this.#unexpected(plan, 'poison made a run; GET', answer);
@@ -127,12 +127,12 @@ export class Client {
   }
 
   #askFor(run: PlannedRun): Pick<RequestInit, 'method' | 'body'> {
-    // What the SQL transformer maps stands in its options.
+    // The input of the SQL transformer comes from its options.
     if (run.kind === 'table') return { method: 'GET' };
     return { method: 'POST', body: JSON.stringify({ inputFileURL: this.#world.inputUrl(run), mappingURL: this.#world.mappingUrl }) };
   }
 
-  /** Asks until there is an answer that is not a passing trouble; undefined when it is too late. */
+  /** Repeats the request until the answer is not a transient error; undefined after the limit. */
   async #insist(run: PlannedRun, what: string, path: string, init: RequestInit = {}): Promise<Answer | undefined> {
     for (let waitMs = 100; !this.#late.aborted; waitMs = Math.min(waitMs * 2, 1_000)) {
       const asking = (signal: AbortSignal): Promise<Answer> => ask(`${this.#world.url}${path}`, { ...init, signal });
@@ -164,7 +164,7 @@ function observationOf({ status, body }: Answer): Observation {
   return { state: body.code === 'run/cancelled' ? 'cancelled' : 'failed', body };
 }
 
-/** Whether the run may end so. */
+/** Whether the run may end like this. */
 export function mayEnd(run: PlannedRun, state: EndState, code: unknown): boolean {
   if (state === 'cancelled') return run.cancelMs !== undefined;
   const fails = expectedFailure(run);

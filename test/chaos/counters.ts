@@ -1,12 +1,12 @@
 /**
- * Whether the counters of the processes add up.
+ * Checks that the counters of the processes are consistent.
  *
- * A process counts and says so in its log in one step, so at every answer of `/metrics` a counter stands where the log does: not below the
- * lines from before it was asked, not above those from before it had answered. A process that is killed loses what it counted after it was
- * asked last, and the lines that are under way just then; so for one that was killed the second half does not hold.
+ * A process counts and logs in the same step, so in every answer of `/metrics` a counter equals the number of its log lines: at least the
+ * lines before the request, at most those before the answer. A killed process loses what it counted after the last request and the lines
+ * not yet written, so only the first half holds for it.
  *
- * All logs together have a line for each outcome of the ledger, but for those that ended just before a worker was killed, and one more for
- * each time that an outcome was announced again, which takes a fault between the first and the next.
+ * All logs together have one line for each recorded outcome, except for those that ended just before a worker was killed, and one more for
+ * each repeated announcement, which requires a fault in between.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Latencies } from './delays.ts';
@@ -17,7 +17,7 @@ import type { TopicContents } from './messages.ts';
 import { coveredMs, minus, spanOf } from './spans.ts';
 import { LOCK_SECONDS, type World } from './world.ts';
 
-/** A counter, the labels that it has, and the lines that are written when it grows. */
+/** A counter, its labels, and the log lines written when it is incremented. */
 const COUNTED: readonly (readonly [metric: string, label: string, lines: readonly string[]])[] = [
   ['rml_runs_total', 'state="completed"', ['run completed']],
   ['rml_runs_total', 'state="failed"', ['run failed']],
@@ -29,7 +29,7 @@ const COUNTED: readonly (readonly [metric: string, label: string, lines: readonl
   ['rml_messages_taken_total', 'result="dead-letter"', ['message is not a valid request']],
 ];
 
-/** Gauges that are zero when all is done. */
+/** Gauges that must be zero at the end. */
 const ZERO = ['rml_active_runs', 'rml_active_slices', 'rml_outbox_messages'] as const;
 const ZERO_STATES = ['queued', 'running', 'retrying'] as const;
 /** The depth of the outbox is measured every two seconds. */
@@ -37,15 +37,15 @@ const GAUGES_LIMIT_MS = 10_000;
 const ASK_LIMIT_MS = 5_000;
 
 export interface Totals {
-  /** Outcomes that processes counted, by their last answers. */
+  /** Outcomes counted by the processes, in their last answers. */
   readonly counted: number;
-  /** Those that killed processes announced after their last answer. */
+  /** Outcomes announced by killed processes after their last answer. */
   readonly unseen: number;
-  /** Outcomes that were announced again. */
+  /** Outcomes announced more than once. */
   readonly again: number;
 }
 
-/** Asks every process that is left, until its gauges say that nothing goes on. Writes what is wrong into the ledger. */
+/** Asks every running process until its gauges show no activity. Records violations. */
 export async function judgeGauges({ api, workers }: World, completed: number, ledger: GroundTruth): Promise<void> {
   for (const member of [api, ...workers]) {
     const deadline = Date.now() + GAUGES_LIMIT_MS;
@@ -63,7 +63,7 @@ export async function judgeGauges({ api, workers }: World, completed: number, le
   }
 }
 
-/** Writes what is wrong into the ledger. `seen`: what stands in the topics; undefined: there are none. */
+/** Records violations. `seen`: contents of the topics; undefined: no topics. */
 export function judgeCounters(
   world: World,
   logs: readonly InstanceLog[],
@@ -101,7 +101,7 @@ function sumOf({ instance }: InstanceLog, metric: string, label: string): number
   return rows.reduce((sum, [, value]) => sum + value, 0);
 }
 
-/** What the counter stood at, between the lines before and after. */
+/** Value of the counter, between the lines before and after. */
 function judgeCounter(log: InstanceLog, [metric, label, says]: (typeof COUNTED)[number], ledger: GroundTruth): number {
   const { scrape } = log.instance;
   if (scrape === undefined) return 0;
@@ -118,10 +118,13 @@ function judgeCounter(log: InstanceLog, [metric, label, says]: (typeof COUNTED)[
   return value;
 }
 
-/** A line that is under way for so long is not lost when its process is killed. */
+/** A log line older than this is written, even if its process is killed. */
 const UNDER_WAY_MS = 1_000;
 
-/** Each run was announced as the ledger heard, and again only after a fault. Returns how often it was, and how many lines are lost. */
+/**
+ * Every run was announced with its recorded outcome, and repeated only after a fault. Returns the numbers of announcements and of lost
+ * lines.
+ */
 function judgeAnnouncements(
   { redis }: World,
   logs: readonly InstanceLog[],
@@ -155,7 +158,7 @@ function judgeAnnouncements(
       const next = all[i + 1];
       if (next === undefined) continue;
       again++;
-      // Who sleeps with the job in hand announces it after it has woken, its lock gone.
+      // A suspended process announces its job after it has resumed, without its lock.
       const span = spanOf(at - LOCK_SECONDS * 1_000, next.at);
       const wasDown = coveredMs(span, minus([span], log.process.up)) > 0;
       const lostItsLock = delays.longest(span) > LOCK_SECONDS * 500;
@@ -168,7 +171,7 @@ function judgeAnnouncements(
   return { again, lost };
 }
 
-/** A message is counted when the brokers have it, so there are at least as many as the processes say. */
+/** Messages are counted after the brokers have stored them, so the topics have at least as many. */
 function judgeSent(logs: readonly InstanceLog[], seen: TopicContents, ledger: GroundTruth): void {
   for (const [kind, topic] of [
     ['success', seen.success],

@@ -1,4 +1,4 @@
-/** The database of the SQL transformer: what is in it, the mapping, and the statements that each run must make of it. */
+/** The database of the SQL transformer: its content, the mapping, and the statements that each run must produce. */
 import pg from 'pg';
 import { type Postgres, startPostgres } from '../servers/postgres.ts';
 
@@ -6,10 +6,10 @@ export const NAMES = ['Ann', 'Bob "the Miller"', 'Çelik, Zoë', 'two\nlines', '
 export const TOWNS = ['Basel', 'Chur', 'Olten', 'Thun'] as const;
 
 export const TABLE_ROWS = 3_000;
-/** Rows of a slice: a run has six, and one of what is not cut. */
+/** Rows per slice: a run has six slices, and one for tables that are not cut. */
 export const SLICE_ROWS = 500;
 
-/** `person` is cut by its key, `town` is too small. Some towns are not known. */
+/** `person` is cut by its key, `town` is too small. Some persons have no town. */
 export const TABLE_MAPPING = `@prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix ex: <http://example.com/> .
 <#Person> rr:logicalTable [ rr:tableName "person" ] ;
   rr:subjectMap [ rr:template "http://example.com/person/{id}" ; rr:class ex:Person ] ;
@@ -57,12 +57,12 @@ export function tableStatements(): ReadonlySet<string> {
 export interface Database {
   readonly jdbcUrl: string;
   readonly user: string;
-  /** A fault has it in hand. */
+  /** In use by a fault. */
   busy: boolean;
   readonly server: Postgres;
 }
 
-/** A text says why there is none. */
+/** A text is the reason why there is none. */
 export async function startDatabase(): Promise<Database | string> {
   const server = await startPostgres();
   if ('skip' in server) return server.skip;
@@ -75,7 +75,7 @@ export async function startDatabase(): Promise<Database | string> {
     const rows = people();
     const columns = [rows.map(({ id }) => id), rows.map(({ name }) => name), rows.map(({ town }) => town)];
     await client.query('INSERT INTO person SELECT * FROM unnest($1::int[], $2::text[], $3::int[])', columns);
-    // A table is cut by what the statistics say of its size.
+    // Whether a table is cut depends on its size in the statistics.
     await client.query('ANALYZE');
   } catch (error) {
     await server.stop();

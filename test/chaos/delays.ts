@@ -1,6 +1,6 @@
 /**
- * How late things happen on this machine, just now: how much longer than asked a sleep takes here, and how long workers that are up, and the
- * queue, take to answer the least of all requests. Bounds on time are given that much more.
+ * Latency of this machine: how much longer than requested a sleep takes, and how long running workers and the queue take for the smallest
+ * request. Time limits of the checks are extended by it.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import type { FleetProcess } from './fleet-process.ts';
 import type { Span } from './spans.ts';
 import type { World } from './world.ts';
 
-/** Between two looks. A delay that begins and ends between them is shorter than that. */
+/** Measuring interval. A delay within one interval is shorter than that. */
 export const LOOK_MS = 100;
 const ANSWER_LIMIT_MS = 5_000;
 
@@ -30,7 +30,7 @@ export class Latencies {
     void this.#watch();
   }
 
-  /** The longest that was seen within the span, in milliseconds. */
+  /** The longest measured within the span, in milliseconds. */
   longest({ from, to }: Span): number {
     return Math.max(0, ...this.#seen.flatMap(({ at, ms }) => (at >= from && at - ms <= to ? [ms] : [])));
   }
@@ -50,7 +50,7 @@ export class Latencies {
     }
   }
 
-  /** It waits for the disk before it answers anybody. */
+  /** Redis syncs to disk before it answers. */
   async #askQueue(): Promise<void> {
     if (this.#queue.busy || this.#asked.has(this.#queue)) return;
     this.#asked.add(this.#queue);
@@ -68,7 +68,7 @@ export class Latencies {
     const asking = async (signal: AbortSignal): Promise<string> => (await fetch(`${worker.url}/health/live`, { signal })).text();
     const answer = await withLimit(ANSWER_LIMIT_MS, asking).catch((error: Error) => error.name);
     this.#asked.delete(worker);
-    // What a fault did to it meanwhile is no delay of the machine, and a connection that breaks is none either.
+    // Delays caused by a fault do not count, nor do broken connections.
     if (worker.up.at(-1) === up && answer !== 'TypeError') this.#note(performance.now() - before);
   }
 

@@ -1,6 +1,6 @@
 /**
- * A small disk of its own for the fleet's data, so that it can be full: a tmpfs in a mount namespace that this process enters by
- * starting itself again. It goes with the process.
+ * A small disk for the fleet's data, which can be filled: a tmpfs in a mount namespace that this process enters by restarting itself. It
+ * disappears with the process.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
@@ -14,7 +14,7 @@ export interface Disk {
   free(): void;
 }
 
-/** The flags of unshare that this user may use; a text says why there are none. */
+/** The flags of unshare that this user may use; a text is the reason why there are none. */
 function namespaceFlags(): readonly string[] | string {
   const all = process.getuid?.() === 0 ? ['-m'] : ['-Urm'];
   const tried = spawnSync('unshare', [...all, 'mount', '-t', 'tmpfs', '-o', 'size=1m', 'chaos', '/mnt'], { encoding: 'utf8' });
@@ -22,7 +22,7 @@ function namespaceFlags(): readonly string[] | string {
   return `no tmpfs can be mounted in a namespace of its own: ${tried.error?.message ?? tried.stderr.trim()}`;
 }
 
-/** Starts this program again in a mount namespace. Resolves to its exit code; undefined: this is it, or there is none. */
+/** Restarts this program in a mount namespace and resolves to its exit code; undefined: already inside, or not possible. */
 export async function enterNamespace(): Promise<number | undefined> {
   if (process.env[INSIDE] !== undefined) return undefined;
   const flags = namespaceFlags();
@@ -33,7 +33,7 @@ export async function enterNamespace(): Promise<number | undefined> {
   return new Promise((resolve) => child.once('close', (code) => resolve(code ?? 1)));
 }
 
-/** Puts a disk of that size at `directory`, which is there; a text says why it cannot. */
+/** Mounts a disk of that size at an existing directory; a text is the reason why it cannot. */
 export function mountDisk(directory: string, sizeMb: number): Disk | string {
   const inside = process.env[INSIDE];
   if (inside !== 'entered') return inside ?? 'not in a mount namespace of its own';

@@ -1,6 +1,6 @@
 /**
- * THE table of faults. A row says how often its fault comes, where it cannot, and what it does; it undoes itself before it resolves.
- * A fault of another server is another row, and that server a field of `World`.
+ * The table of faults: how often each occurs, why it may be impossible, and what it does. `inject` undoes the fault before it resolves.
+ * Faults of another server are further rows, with that server as a field of `World`.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,9 +11,9 @@ import { LOCK_SECONDS, STOP_LIMIT_MS, untilReady, type World } from './world.ts'
 export interface FaultKind {
   readonly weight: number;
   readonly summary: string;
-  /** Why it cannot be had here. */
+  /** Why it is not possible here; undefined: it is. */
   missing?(world: World): string | undefined;
-  /** False: what it would act on was in the hands of other faults. */
+  /** False: the process or server is in use by other faults. */
   inject(world: World, random: Random): Promise<boolean>;
 }
 
@@ -161,7 +161,7 @@ export const FAULTS = {
 
 export type FaultName = keyof typeof FAULTS;
 
-/** One of `members` that is ready and in no other fault's hands, for as long as `act` takes. */
+/** Runs `act` on one process that is ready and not in use by another fault. */
 async function withMember(
   members: readonly FleetProcess[],
   random: Random,
@@ -179,7 +179,7 @@ async function withMember(
   return true;
 }
 
-/** False: another fault has the server. */
+/** False: in use by another fault. */
 async function withServer(server: { busy: boolean }, act: () => Promise<void>): Promise<boolean> {
   if (server.busy) return false;
   server.busy = true;
@@ -191,7 +191,7 @@ async function withServer(server: { busy: boolean }, act: () => Promise<void>): 
   return true;
 }
 
-/** Also one that is still starting: a crash does not wait until its process is ready. */
+/** May also kill a process that is still starting, as real crashes do. */
 async function killOne(members: readonly FleetProcess[], waitMs: number, random: Random): Promise<boolean> {
   const free = members.filter(({ busy }) => !busy);
   if (free.length === 0) return false;

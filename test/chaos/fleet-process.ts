@@ -1,4 +1,4 @@
-/** One process of the fleet, kept alive as a supervisor would: whatever ends it, it is started again until it is ready. */
+/** One process of the fleet, kept alive as by a supervisor: restarted after any end until it is ready. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
@@ -13,25 +13,25 @@ export interface FleetProcessOptions {
   readonly role: 'api' | 'worker';
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Where its output goes, one file for each start. */
+  /** Directory of its logs, one file per start. */
   readonly logs: string;
-  /** Told what a process of a healthy fleet does not do. */
+  /** Called for behaviour that a healthy fleet never shows. */
   readonly violation: (what: string) => void;
 }
 
-/** One process that there was. */
+/** One start of the process. */
 export interface ProcessInstance {
   readonly log: string;
   readonly startedAt: number;
-  /** Where it answers HTTP; undefined: it has not said that it is ready. */
+  /** Its HTTP address; undefined: it has not reported to be ready. */
   url: string | undefined;
-  /** Killed by a fault; undefined: it was not. */
+  /** Time at which a fault killed it; undefined: not killed. */
   killedAt: number | undefined;
-  /** What it counted, as it said last. A process that is killed takes the rest with it. */
+  /** Its last metrics. A killed process loses later counts. */
   scrape: Scrape | undefined;
 }
 
-/** An answer of `/metrics`, and between which two moments it was made. */
+/** An answer of `/metrics`, with the times of request and answer. */
 export interface Scrape {
   readonly askedAt: number;
   readonly answeredAt: number;
@@ -40,17 +40,17 @@ export interface Scrape {
 }
 
 const READY = /"url":"([^"]+)".*"msg":"listening"/;
-/** Before a kill, which waits for no longer. */
+/** Limit for the request before a kill. */
 const SCRAPE_MS = 250;
 const AGAIN_MS = 300;
-/** A start needs a second on an idle machine; while the queue is away it ends by itself and is made again. */
+/** A start takes a second on an idle machine; while the queue is away the process exits and is restarted. */
 const READY_LIMIT_MS = 120_000;
 
 export class FleetProcess {
   readonly name: string;
   readonly role: 'api' | 'worker';
   readonly instances: ProcessInstance[] = [];
-  /** When it worked: ready, and in no fault's hands. */
+  /** Spans in which it was ready and not in use by a fault. */
   readonly up: Span[] = [];
   #busy = false;
   #ready = false;
@@ -74,7 +74,7 @@ export class FleetProcess {
     return this.instances.at(-1)?.url;
   }
 
-  /** A fault has it in hand. */
+  /** In use by a fault. */
   get busy(): boolean {
     return this.#busy;
   }
@@ -104,7 +104,7 @@ export class FleetProcess {
     else if (!this.isUp && wasUp) this.up[this.up.length - 1] = spanOf(last.from, Date.now());
   }
 
-  /** Asks for its metrics, and remembers them. False: it did not answer in time. */
+  /** Reads and stores its metrics. False: no answer in time. */
   async scrape(limitMs = SCRAPE_MS): Promise<boolean> {
     const life = this.instances.at(-1);
     const { url } = this;
@@ -122,7 +122,7 @@ export class FleetProcess {
     this.#child?.kill(name);
   }
 
-  /** Resolves when it is ready, however often it dies on the way. @throws when it is not in time */
+  /** Resolves when it is ready, however often it is restarted. @throws if it is not ready in time */
   start(): Promise<void> {
     if (this.#ready) return Promise.resolve();
     this.#starting ??= this.#start().finally(() => {
@@ -137,7 +137,7 @@ export class FleetProcess {
       const life = this.#spawn();
       const child = this.#child as ChildProcess;
       while (isAlive(child)) {
-        // One that was just killed is none, whatever its log says.
+        // A process that was just killed is not ready, whatever its log says.
         if (this.#wanted && this.#isReady(life)) {
           this.#setReady(true);
           return;
@@ -150,7 +150,7 @@ export class FleetProcess {
     }
   }
 
-  /** kill -9, after a last look at its metrics. */
+  /** kill -9, after reading its metrics. */
   async kill(): Promise<void> {
     const life = this.instances.at(-1) as ProcessInstance;
     await this.scrape();
@@ -158,7 +158,7 @@ export class FleetProcess {
     await this.#end('SIGKILL', undefined);
   }
 
-  /** Asks it to stop. It must, with exit code 0 and within `limitMs`. */
+  /** Sends SIGTERM. It must exit with code 0 within `limitMs`. */
   async stop(limitMs: number): Promise<void> {
     await this.scrape();
     const started = Date.now();
@@ -171,7 +171,7 @@ export class FleetProcess {
     }
   }
 
-  /** Ends it, whatever it does, and for good. */
+  /** Kills it for good. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#end('SIGKILL', undefined);

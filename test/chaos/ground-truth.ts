@@ -1,10 +1,10 @@
-/** The ground truth, kept outside of the system: what was asked for, what was answered, and what that contradicts. */
+/** The ground truth, kept outside of the system under test: all requests, all answers, and all contradictions between them. */
 import { appendFileSync } from 'node:fs';
 import type { PlannedRun } from './load.ts';
 
 export type EndState = 'completed' | 'failed' | 'cancelled';
 
-/** An outcome as somebody has seen it. */
+/** An outcome as seen by a client. */
 export interface Observation {
   readonly state: EndState;
   /** Report or failure message. */
@@ -23,7 +23,7 @@ export class GroundTruth {
   readonly #path: string;
   readonly #entries = new Map<string, Entry>();
   readonly violations: string[] = [];
-  /** Requests that were sent again after an error. */
+  /** Requests repeated after an error. */
   repeated = 0;
 
   constructor(path: string, runs: readonly PlannedRun[]) {
@@ -31,7 +31,7 @@ export class GroundTruth {
     for (const run of runs) this.add(run);
   }
 
-  /** A run that nobody knew of before: that of a message, whose place makes its id. */
+  /** Adds the run of a message, whose id is derived from its offset. */
   add(run: PlannedRun): void {
     this.#entries.set(run.key, { run, lines: [], id: undefined, outcome: undefined, endedAt: undefined });
   }
@@ -42,20 +42,20 @@ export class GroundTruth {
     appendFileSync(this.#path, `${line}\n`);
   }
 
-  /** Something is not as it must be. */
+  /** Records a violation. */
   violation(key: string | undefined, what: string): void {
     const lines = key === undefined ? [] : this.#entry(key).lines.slice(-30);
     this.violations.push([`${key ?? 'fleet'}: ${what}`, ...lines.map((line) => `    ${line}`)].join('\n'));
   }
 
-  /** Every answer to one key must name the same run. */
+  /** All answers to one key must name the same run. */
   observeId(key: string, id: string): void {
     const entry = this.#entry(key);
     if (entry.id !== undefined && entry.id !== id) this.violation(key, `the key made two runs, ${entry.id} and ${id}`);
     entry.id ??= id;
   }
 
-  /** Every answer to one key must tell the same outcome. */
+  /** All answers to one key must report the same outcome. */
   observeOutcome(key: string, how: string, observation: Observation): void {
     const entry = this.#entry(key);
     this.note(key, 'outcome', { how, state: observation.state, code: observation.body.code });
@@ -66,7 +66,7 @@ export class GroundTruth {
     }
   }
 
-  /** When the run ended, in milliseconds since 1970, as it says of itself. */
+  /** When the run ended according to its view, in milliseconds since 1970. */
   observeEnd(key: string, at: number): void {
     this.#entry(key).endedAt = at;
   }
@@ -83,7 +83,7 @@ export class GroundTruth {
     return this.#entry(key).outcome;
   }
 
-  /** Runs by the state in which they ended. */
+  /** Number of runs by final state. */
   counts(): Readonly<Record<EndState, number>> {
     const counts = { completed: 0, failed: 0, cancelled: 0 };
     for (const { outcome } of this.#entries.values()) if (outcome !== undefined) counts[outcome.state]++;

@@ -1,4 +1,4 @@
-/** What chaos breaks things with, and how it judges: that it sees what it is to see. */
+/** Tests of the chaos harness: its tools work, and its checks find violations. */
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { answers, missingPostgres, startPostgres } from '../servers/postgres.ts';

@@ -1,11 +1,11 @@
-/** Inputs over HTTP: the first half at once, the rest after a pause; cut off when a fault says so. */
+/** Serves inputs over HTTP: the first half at once, the rest after a pause; cut off by a fault. */
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { contentOf, type PlannedRun } from './load.ts';
 
 export interface InputServer {
   readonly url: string;
-  /** Breaks every connection, and all new ones, until told otherwise. */
+  /** Breaks all existing and new connections until switched off. */
   cut(on: boolean): void;
   close(): Promise<void>;
 }

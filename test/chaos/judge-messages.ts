@@ -1,4 +1,4 @@
-/** Whether what was said on the topics agrees with the ledger: of every run its outcome, of poison its bytes, and nothing else. */
+/** Checks the topics against the ground truth: the outcome of every run, the bytes of every poison message, and nothing else. */
 import { runIdOfKey } from '../../queues/runs/runs.ts';
 import type { GroundTruth, Observation } from './ground-truth.ts';
 import { type PlannedRun, serviceOf } from './load.ts';
@@ -6,9 +6,9 @@ import { TOPICS, type TopicContents, type TopicMessage } from './messages.ts';
 import { bytesOf } from './poison.ts';
 import type { World } from './world.ts';
 
-/** A message that stands in the source topic: each is an input of its own, also where it says the same as another. */
+/** A message in the source topic. Each is a separate input, even if it equals another. */
 export interface Arrival {
-  /** The request that it carries, under a key of its own; undefined: it carries none. */
+  /** Its request, under a key of its own; undefined: it is not a request. */
   readonly run: PlannedRun | undefined;
   /** The planned message that it is a copy of. */
   readonly plan: PlannedRun;
@@ -16,7 +16,7 @@ export interface Arrival {
   readonly runId: string;
 }
 
-/** What stands in the source topic, with a violation for each message that was sent and is not there as often. */
+/** The messages of the source topic; records a violation for each sent message that is missing. */
 export function arrivalsOf(source: readonly TopicMessage[], runs: readonly PlannedRun[], ledger: GroundTruth): readonly Arrival[] {
   const plans = new Map(runs.filter(({ message }) => message).map((run) => [run.key, run]));
   const counts = new Map<string, number>();
@@ -38,7 +38,7 @@ export function arrivalsOf(source: readonly TopicMessage[], runs: readonly Plann
   return arrivals;
 }
 
-/** Writes what is wrong into the ledger. `runs` are those that have an outcome in it, those of messages among them. */
+/** Records violations. `runs` have a recorded outcome and include those of messages. */
 export function judgeMessages(
   seen: TopicContents,
   arrivals: readonly Arrival[],
@@ -87,7 +87,7 @@ function judgePoison(
   }
 }
 
-/** Messages of one run differ in their time at most. */
+/** Messages of one run differ at most in their time. */
 function wrongSuccess({ key, value, headers }: TopicMessage, run: PlannedRun, report: Observation['body']): string | undefined {
   const { runId, outputFileLocations, quads } = report;
   const expected = { runId, service: serviceOf(run), outputFileLocations, quads, provenance: '' };
@@ -105,7 +105,7 @@ function wrongLetter({ key, value, headers }: TopicMessage, code: unknown): stri
   return right ? undefined : `the dead letter does not say ${code}`;
 }
 
-/** A dead letter of a message carries its place and its bytes, any other none. */
+/** The dead letter of a message has its offset and its bytes, any other dead letter has neither. */
 function wrongPlace(
   { headers }: TopicMessage,
   arrival: Arrival | undefined,

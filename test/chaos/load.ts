@@ -1,13 +1,13 @@
-/** The stream of runs: which inputs there are, what each must give, and how its client behaves. The oracle knows nothing of the engine. */
+/** The load: inputs, expected results and behaviour of the clients. The oracle does not use the engine. */
 import { literal, NAMES, TABLE_ROWS, TOWNS, tableStatements } from './database.ts';
 import { Random } from './random.ts';
 
-/** What an input is like. */
+/** A kind of input. */
 export interface InputRow {
   readonly summary: string;
-  /** Served by HTTP, which keeps it from being cut. */
+  /** Served by HTTP, so that it cannot be cut into slices. */
   readonly http?: true;
-  /** How many there are at least and at most. */
+  /** Minimum and maximum number of rows. */
   readonly rows: readonly [number, number];
   /** Code of the fault with which the run must fail. */
   readonly fails?: string;
@@ -29,7 +29,7 @@ export const INPUT_KINDS: Readonly<Record<InputKind, InputRow>> = {
 
 export type ServiceName = 'semi-structured-transformer' | 'sql-transformer';
 
-/** What the names of a service's files begin with. */
+/** Prefix of the names of a service's files. */
 export const OUTPUT_NAMES: Readonly<Record<ServiceName, string>> = {
   'semi-structured-transformer': 'Semi-Structured-Transformer',
   'sql-transformer': 'SQL-Transformer',
@@ -37,27 +37,27 @@ export const OUTPUT_NAMES: Readonly<Record<ServiceName, string>> = {
 
 export const serviceOf = ({ kind }: PlannedRun): ServiceName => (kind === 'table' ? 'sql-transformer' : 'semi-structured-transformer');
 
-/** How a client asks: waits for the answer, waits for a second and then looks, or only looks. */
+/** How a client asks: waits for the answer; waits for a second and then polls; or only polls. */
 export type ClientBehaviour = 'wait' | 'wait-a-second' | 'look';
 
 export interface PlannedRun {
-  /** Idempotency key; of a message, its key. */
+  /** Idempotency key, or key of the message. */
   readonly key: string;
-  /** Name of the input, of which its statements speak. */
+  /** Name of the input, used in its statements. */
   readonly input: string;
   readonly kind: InputKind;
   readonly file: string;
   readonly seed: number;
-  /** Whether it arrives as a message. */
+  /** Whether it is sent as a message. */
   readonly message: boolean;
   /** Milliseconds after the start. */
   readonly atMs: number;
   /** How long the server of a slow input pauses. */
   readonly pauseMs: number;
   readonly manner: ClientBehaviour;
-  /** The same request, or message, is sent again so much later; undefined: it is not. */
+  /** Delay before the same request or message is sent again; undefined: sent once. */
   readonly againMs: number | undefined;
-  /** The client cancels so long after it heard the run's id. */
+  /** Delay before the client cancels, after it has received the run's id. */
   readonly cancelMs: number | undefined;
 }
 
@@ -68,12 +68,12 @@ export interface LoadPlan {
   readonly pauseMs: readonly [number, number];
   readonly twice: number;
   readonly cancelled: number;
-  /** Share of the requests that arrive as messages, and share of those that are poison. */
+  /** Share of requests sent as messages, and share of those that are poison. */
   readonly messages: number;
   readonly poison: number;
 }
 
-/** Without Kafka messages are requests, and poison is left out; without a database its runs are of small files. The rest is the same. */
+/** Without Kafka messages become requests and poison is left out; without a database its runs become small files. All else is unchanged. */
 export function planLoad(
   plan: LoadPlan,
   random: Random,
@@ -107,7 +107,7 @@ export function planLoad(
   return has.kafka ? runs : runs.filter(({ kind }) => kind !== 'poison');
 }
 
-/** Two triples maps that say much the same, so that there is something to spill. */
+/** Two triples maps with mostly the same statements, so that duplicates spill. */
 export const MAPPING = `@prefix rml: <http://w3id.org/rml/> .
 @prefix ex: <http://example.com/> .
 ex:People a rml:TriplesMap ;
@@ -128,7 +128,7 @@ interface Row {
   readonly town: string;
 }
 
-/** Some rows come twice: their statements must not. */
+/** Some rows are repeated; their statements must not be. */
 function rowsOf({ kind, seed }: PlannedRun): readonly Row[] {
   const random = new Random(seed);
   const rows: Row[] = [];
@@ -148,14 +148,14 @@ export function contentOf(run: PlannedRun): Buffer | undefined {
   return Buffer.from(`file,id,name,town\n${lines.join('')}${run.kind === 'malformed' ? `${run.input},0,"never closed\n` : ''}`);
 }
 
-/** What its statements take as N-Quads, at most; a run that fails leaves nothing. */
+/** Maximum size of its statements as N-Quads; a failing run leaves none. */
 export function outputBytes(run: PlannedRun): number {
   if (run.kind === 'poison' || expectedFailure(run) !== undefined) return 0;
   const rows = run.kind === 'table' ? TABLE_ROWS : new Random(run.seed).between(...INPUT_KINDS[run.kind].rows);
   return rows * ROW_BYTES;
 }
 
-/** Three statements. */
+/** Size of three statements. */
 const ROW_BYTES = 350;
 
 /** The statements that the run must write, each once. */

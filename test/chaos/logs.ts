@@ -1,4 +1,4 @@
-/** What the processes of the fleet wrote, line by line. */
+/** Reads the logs of the fleet, line by line. */
 import { readFile } from 'node:fs/promises';
 import type { FleetProcess, ProcessInstance } from './fleet-process.ts';
 
@@ -11,12 +11,12 @@ export interface LogLine {
   readonly slice: number | undefined;
 }
 
-/** The log of one process that there was. */
+/** The log of one process instance. */
 export interface InstanceLog {
   readonly process: FleetProcess;
   readonly instance: ProcessInstance;
   readonly lines: readonly LogLine[];
-  /** What somebody should look at: lines of level error; and beside the log warnings of Node, rejections that nobody handled. */
+  /** Problems: lines of level error, and output that is not JSON, such as warnings of Node or unhandled rejections. */
   readonly errors: readonly string[];
 }
 
@@ -28,12 +28,12 @@ async function readLog(member: FleetProcess, life: ProcessInstance): Promise<Ins
   const lines = texts
     .filter((text) => text.startsWith('{'))
     .flatMap((text, i, { length }) => parse(text, i === length - 1 && life.killedAt !== undefined));
-  // One that never was ready may end in any way: the queue was away.
+  // An instance that was never ready may end in any way: the queue was away.
   const complaints = life.url === undefined ? [] : texts.filter((text) => !text.startsWith('{') || text.startsWith('{"level":"error"'));
   return { process: member, instance: life, lines, errors: complaints.map((text) => `${life.log}: ${text}`) };
 }
 
-/** `mayBeHalf`: the last line of a process that was killed. @throws SyntaxError — another line that is no JSON */
+/** `mayBeHalf`: the last line of a killed process may be incomplete. @throws SyntaxError — another line that is not JSON */
 function parse(text: string, mayBeHalf: boolean): readonly LogLine[] {
   try {
     const { time, level, msg, run, slice } = JSON.parse(text);

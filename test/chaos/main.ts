@@ -1,4 +1,4 @@
-/** `npm run chaos`: seeded faults over a stream of runs. Exit code 1 when anything was lost, doubled or left behind. */
+/** `npm run chaos`: seeded faults during a load of runs. Exit code 1 if anything was lost, duplicated or left behind. */
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -96,13 +96,13 @@ function spread(times: readonly number[]): string {
   return `median ${seconds(sorted[sorted.length >> 1] as number)}, longest ${seconds(sorted.at(-1) as number)}, of ${times.length}`;
 }
 
-/** How near it came to its limit, which depends on how busy the machine was. */
+/** How close the worst recovery came to its limit, which depends on the load of the machine. */
 function nearest(recoveries: readonly Recovery[]): string {
   const [worst] = [...recoveries].sort((a, b) => b.clockMs - b.limitMs - (a.clockMs - a.limitMs));
   return worst === undefined ? 'no limit' : `nearest to its limit ${seconds(worst.clockMs)} of ${seconds(worst.limitMs)}`;
 }
 
-/** Lines of the processes' logs about the runs that are named, else the last ones. */
+/** Prints log lines of the named runs, else the last lines. */
 async function showLogs(directory: string, text: string): Promise<void> {
   const ids = [...new Set(text.match(/\bk[0-9a-f]{40}\b/g) ?? [])].slice(0, 3);
   const logs = join(directory, 'logs');
@@ -112,7 +112,7 @@ async function showLogs(directory: string, text: string): Promise<void> {
   if (ids.length === 0) console.error(read('tail', ['-n', String(SHOWN_LOG_LINES), ...files]));
 }
 
-/** The disk goes with this process; what lies on it is copied. */
+/** The disk disappears with this process, so its files are copied. */
 const keepData = (directory: string): void => void spawnSync('cp', ['-a', join(directory, 'data'), join(directory, 'data-kept')]);
 
 async function remove(directory: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** The other side of the brokers: sends source messages, and reads all topics when everything is over. */
+/** The client side of the brokers: sends source messages, and reads all topics at the end. */
 
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,14 +6,14 @@ import { Kafka, logLevel, Partitioners, type Producer } from 'kafkajs';
 import { withLimit } from '../../src/core/abort.ts';
 import { type KafkaServer, startKafka } from '../servers/kafka.ts';
 
-/** Each with its partitions. */
+/** Number of partitions by topic. */
 const PARTITIONS = { source: 3, success: 2, dead: 1 } as const;
 export type TopicName = keyof typeof PARTITIONS;
 const TOPIC_NAMES = Object.keys(PARTITIONS) as readonly TopicName[];
 export const TOPICS: Readonly<Record<TopicName, string>> = { source: 'chaos.source', success: 'chaos.success', dead: 'chaos.dead' };
-/** The workers' group. */
+/** The consumer group of the workers. */
 const GROUP = 'semi-structured-transformer';
-/** A try of the library; whoever sends or reads here tries again himself. */
+/** Retries of the library; callers here retry again. */
 const RETRY = { retries: 3, initialRetryTime: 200, maxRetryTime: 1_000 };
 const AGAIN_MS = 500;
 
@@ -28,7 +28,7 @@ export interface TopicMessage {
 export type TopicContents = Readonly<Record<TopicName, readonly TopicMessage[]>>;
 
 export class Messages {
-  /** A fault has the broker in hand. */
+  /** In use by a fault. */
   busy = false;
   readonly server: KafkaServer;
   readonly #kafka: Kafka;
@@ -39,15 +39,15 @@ export class Messages {
     this.#kafka = new Kafka({ brokers: [server.broker], logLevel: logLevel.NOTHING, retry: RETRY });
   }
 
-  /** Makes the topics. */
+  /** Creates the topics. */
   async prepare(): Promise<void> {
     const topics = TOPIC_NAMES.map((name) => ({ topic: TOPICS[name], numPartitions: PARTITIONS[name] }));
-    // Right after the start of a broker the first try may fail.
+    // The first attempt may fail right after the start of a broker.
     const make = (): Promise<unknown> => this.#asAdmin((admin) => admin.createTopics({ topics, waitForLeaders: true }));
     await withLimit(30_000, (signal) => this.#insist(signal, make));
   }
 
-  /** Sends until it is acknowledged; it may be there several times then. */
+  /** Retries until acknowledged; the message may then exist several times. */
   async send(key: string, value: Buffer | null, random: number, signal: AbortSignal): Promise<void> {
     const message = { key, value, partition: random % PARTITIONS.source };
     await this.#insist(signal, async () => {
@@ -61,7 +61,7 @@ export class Messages {
     });
   }
 
-  /** Waits until the group has committed everything of the source topic. False: it is too late. */
+  /** Waits until the group has committed all messages of the source topic. False: not within the limit. */
   async untilTaken(signal: AbortSignal): Promise<boolean> {
     for (; !signal.aborted; await sleep(AGAIN_MS)) {
       const left = await this.#asAdmin(async (admin) => {
@@ -75,7 +75,7 @@ export class Messages {
     return false;
   }
 
-  /** Everything that was ever sent, from the first message of each topic to the last. */
+  /** Reads all messages of all topics. */
   async read(signal: AbortSignal): Promise<TopicContents> {
     let seen: TopicContents | undefined;
     await this.#insist(signal, async () => {
@@ -127,7 +127,7 @@ export class Messages {
     return ask(admin).finally(() => admin.disconnect());
   }
 
-  /** @throws what it failed with last, when it is too late */
+  /** @throws the last error, after the limit */
   async #insist(signal: AbortSignal, act: () => Promise<unknown>): Promise<void> {
     for (;;) {
       try {
@@ -141,7 +141,7 @@ export class Messages {
   }
 }
 
-/** A text says why there are none. */
+/** A text is the reason why there are none. */
 export async function startMessages(): Promise<Messages | string> {
   const server = await startKafka();
   if ('skip' in server) return server.skip;

@@ -1,4 +1,4 @@
-/** What stands in a message: the request of a run, or what is none and never will be. */
+/** The content of messages: a valid request, or one that can never become a run. */
 import type { PlannedRun } from './load.ts';
 import { Random } from './random.ts';
 import type { World } from './world.ts';
@@ -13,12 +13,12 @@ const POISON: readonly (string | Buffer | null)[] = [
   'x'.repeat(20_000),
 ];
 
-/** Bytes, the first of which begins no UTF-8. */
+/** Bytes that are not UTF-8 from the first one on. */
 function noise(random: Random): Buffer {
   return Buffer.from([0xff, ...Array.from({ length: random.between(1, 2_000) }, () => random.between(0, 255))]);
 }
 
-/** The same for each copy of a message. null: a message without a value. */
+/** The same for all copies of a message. null: a message without value. */
 export function bytesOf(run: PlannedRun, world: Pick<World, 'inputUrl' | 'mappingUrl'>): Buffer | null {
   const random = new Random(run.seed);
   if (run.kind === 'poison') {

@@ -1,4 +1,4 @@
-/** What a chaos run is made of. */
+/** Parameters of a chaos run. */
 import { FAULTS, type FaultName } from './faults.ts';
 import type { LoadPlan } from './load.ts';
 
@@ -6,7 +6,7 @@ export interface Preset {
   readonly summary: string;
   readonly workers: number;
   readonly seconds: number;
-  /** Servers that there are beside Redis, where they can be had. */
+  /** Servers in addition to Redis, where available. */
   readonly kafka: boolean;
   readonly database: boolean;
   /** Time between two faults, in milliseconds. */
@@ -15,7 +15,7 @@ export interface Preset {
   load(seconds: number): LoadPlan;
 }
 
-/** `/runs` lists a thousand at most, and messages that are sent twice are two runs. */
+/** `/runs` lists at most a thousand, and a message sent twice gives two runs. */
 const MOST_RUNS = 700;
 
 export const PRESETS = {

@@ -1,4 +1,4 @@
-/** Numbers that a seed decides (mulberry32): the same seed makes the same faults and the same load. */
+/** Seeded random numbers (mulberry32): the same seed gives the same faults and the same load. */
 
 export class Random {
   #state: number;
@@ -7,7 +7,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** 0 to below 1. */
+  /** At least 0, less than 1. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let t = this.#state;
@@ -16,7 +16,7 @@ export class Random {
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from `least` to `most`. */
+  /** An integer from `least` to `most`. */
   between(least: number, most: number): number {
     return least + Math.floor(this.next() * (most - least + 1));
   }
@@ -25,13 +25,13 @@ export class Random {
     return this.next() < probability;
   }
 
-  /** @throws where there is nothing to pick */
+  /** @throws for an empty list */
   pick<T>(list: readonly T[]): T {
     if (list.length === 0) throw new Error('there is nothing to pick');
     return list[this.between(0, list.length - 1)] as T;
   }
 
-  /** A key of `weights`, each as often as its weight says. */
+  /** A key of `weights`, with a probability proportional to its weight. */
   weighted<K extends string>(weights: Readonly<Partial<Record<K, number>>>): K {
     const rows = Object.entries(weights) as [K, number][];
     let left = this.next() * rows.reduce((sum, [, weight]) => sum + weight, 0);

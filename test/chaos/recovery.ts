@@ -1,8 +1,8 @@
 /**
- * How soon the jobs of a killed worker were taken again, from the queue's own events and the logs of the workers.
+ * How soon the jobs of a killed worker were restarted, from the queue's events and the logs of the workers.
  *
- * Two things must happen: the queue gives the job back, which any worker that is up sees to; and when its pause is over, a worker that is up
- * and has a free place takes it. The clock runs while there is such a worker, and the queue is there; it stands during the pause.
+ * Two steps are needed: the queue recovers the job, which any running worker triggers; and after its backoff a running worker with free
+ * capacity takes it. The clock runs while such a worker and the queue are available, and stops during the backoff.
  */
 import { Redis } from 'ioredis';
 import { type Latencies, LOOK_MS } from './delays.ts';
@@ -15,33 +15,33 @@ const QUEUES = { 'run started': 'transform', 'slice started': 'slice' } as const
 export type QueueName = (typeof QUEUES)[keyof typeof QUEUES];
 
 export interface QueueEvent {
-  /** By the clock of Redis, which is this machine's. */
+  /** Time of Redis, whose clock is that of this machine. */
   readonly at: number;
   readonly event: string;
-  /** When a delayed job may be taken. */
+  /** When a delayed job is due. */
   readonly due: number;
 }
 
 /** By queue and job. */
 export type JobEvents = Readonly<Record<QueueName, ReadonlyMap<string, readonly QueueEvent[]>>>;
 
-/** What the queue and the logs say of all jobs. */
+/** All data about jobs in the queue and the logs. */
 export interface Records {
   readonly events: JobEvents;
   readonly recoveries: readonly Recovery[];
-  /** When a worker that was up had a place for a job of the queue, and the queue was there. */
+  /** Spans in which a running worker had capacity for a job of the queue, and the queue was available. */
   readonly free: Readonly<Record<QueueName, readonly Span[]>>;
 }
 
-/** One start of a job by a worker. */
+/** One attempt of a job. */
 interface Start {
   readonly job: string;
   readonly queue: QueueName;
   readonly worker: FleetProcess;
   readonly killedAt: number | undefined;
-  /** From taken to ended, or to the death of its worker. */
+  /** From start to end, or to the death of its worker. */
   readonly held: Span;
-  /** From there on. */
+  /** Later events. */
   readonly later: readonly QueueEvent[];
 }
 
@@ -49,20 +49,20 @@ export interface Recovery {
   readonly job: string;
   /** From the death of the worker to the next start. */
   readonly span: Span;
-  /** As much of it as somebody could have done what was to be done. */
+  /** The part of it in which recovery was possible. */
   readonly clockMs: number;
   readonly limitMs: number;
 }
 
 /**
- * What must happen in time one after the other, once the lock has run out: a timer of a worker fires and its check reaches the queue; the
- * queue's answer reaches a worker that waits for jobs, and its own request the queue.
+ * Sequential steps after the lock has expired: a worker's timer fires and its check reaches the queue; the queue's answer reaches a waiting
+ * worker, whose request reaches the queue.
  */
 const STEPS = 2;
-/** Processes find the queue again within so long of its return (docs/operations.md). */
+/** Processes reconnect to the queue within this time (docs/operations.md). */
 const QUEUE_RETURN_MS = 5_000;
 
-/** Recoveries of every run and slice that a killed worker held and that was not given up. */
+/** Recoveries of all runs and slices that a killed worker held and that were restarted. */
 export async function readRecords(world: World, logs: readonly InstanceLog[], delays: Latencies): Promise<Records> {
   const client = new Redis(world.redis.url);
   try {
@@ -92,7 +92,7 @@ export async function readRecords(world: World, logs: readonly InstanceLog[], de
   }
 }
 
-/** When at least one worker that was up had a place for a job of the queue. */
+/** Spans in which at least one running worker had capacity for a job of the queue. */
 function freePlaces(workers: readonly FleetProcess[], starts: readonly Start[], queue: QueueName): readonly Span[] {
   return workers.flatMap((worker) => {
     const held = starts.filter((start) => start.worker === worker && start.queue === queue).map((start) => start.held);
@@ -100,7 +100,7 @@ function freePlaces(workers: readonly FleetProcess[], starts: readonly Start[], 
   });
 }
 
-/** Pairs the lines of the logs, which name the worker, with the events of the queue, which name the job. */
+/** Matches log lines, which name the worker, with events of the queue, which name the job. */
 function startsOf(events: JobEvents[QueueName], queue: QueueName, logs: readonly InstanceLog[]): readonly Start[] {
   const jobs = new Map<string, string[]>();
   for (const job of events.keys()) {
@@ -125,7 +125,7 @@ function startsOf(events: JobEvents[QueueName], queue: QueueName, logs: readonly
   );
 }
 
-/** What changes the state of a job. */
+/** Events that change the state of a job. */
 const CHANGES: ReadonlySet<string> = new Set(['active', 'waiting', 'delayed', 'stalled', 'completed', 'failed', 'removed']);
 
 async function readEvents(client: Redis, queue: QueueName): Promise<ReadonlyMap<string, readonly QueueEvent[]>> {

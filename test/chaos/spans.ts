@@ -1,6 +1,6 @@
-/** Spans of time, and how much of one the others cover. */
+/** Spans of time: subtraction, coverage and overlap. */
 
-/** Milliseconds since 1970; `to` is Infinity while it lasts. */
+/** Milliseconds since 1970; `to` is Infinity for a span that has not ended. */
 export interface Span {
   readonly from: number;
   readonly to: number;
@@ -8,7 +8,7 @@ export interface Span {
 
 export const spanOf = (from: number, to: number): Span => ({ from, to });
 
-/** What is left of `spans` when `holes` are taken out. */
+/** `spans` without `holes`. */
 export function minus(spans: readonly Span[], holes: readonly Span[]): readonly Span[] {
   let left = spans;
   for (const hole of holes) {
@@ -19,7 +19,7 @@ export function minus(spans: readonly Span[], holes: readonly Span[]): readonly 
   return left;
 }
 
-/** Milliseconds of `within` that at least one of `spans` covers. */
+/** Milliseconds of `within` that are covered by at least one of `spans`. */
 export function coveredMs(within: Span, spans: readonly Span[]): number {
   let sum = 0;
   let upTo = within.from;
@@ -33,7 +33,7 @@ export function coveredMs(within: Span, spans: readonly Span[]): number {
   return sum;
 }
 
-/** When at least `count` of `spans` overlap. */
+/** Spans in which at least `count` of `spans` overlap. */
 export function overlaps(spans: readonly Span[], count: number): readonly Span[] {
   const steps = spans.flatMap(({ from, to }) => [
     { at: from, by: 1 },

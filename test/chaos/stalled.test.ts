@@ -1,4 +1,4 @@
-/** How often lost jobs are looked for, which bounds how long they wait: chaos measures the whole, this the part that it hangs on. */
+/** How often stalled jobs are checked, which bounds their waiting time. Chaos measures the total; this tests the interval. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
@@ -35,7 +35,7 @@ const CHECKS = 6;
       monitor.on('monitor', (time: string, [command = '', key = '', , , milliseconds]: readonly string[]) => {
         if (command.toLowerCase() !== 'set' || !key.endsWith(':stalled-check')) return;
         at.push(Number(time) * 1_000);
-        // As if the clock of the next one were a little fast.
+        // Simulates a worker whose clock is slightly fast.
         void client.pexpire(key, Number(milliseconds) + 50);
       });
       const worker = backend.worker('lost', async () => undefined, { stalledInterval: INTERVAL_MS });
@@ -44,7 +44,7 @@ const CHECKS = 6;
       monitor.disconnect();
       const gaps = at.slice(1).map((time, i) => time - (at[i] as number));
       expect(gaps.length).toBeGreaterThanOrEqual(CHECKS - 1);
-      // The middle one: a busy machine makes some of them late.
+      // The median: a busy machine delays some of them.
       expect(gaps.sort((a, b) => a - b)[gaps.length >> 1]).toBeLessThan(1.4 * INTERVAL_MS);
     });
   },

@@ -1,4 +1,4 @@
-/** After the last fault: does everything that is left behind agree with the ledger? */
+/** After the last fault: checks that files, queue and API agree with the ground truth. */
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -12,12 +12,12 @@ import { expectedStatements, OUTPUT_NAMES, type PlannedRun, serviceOf } from './
 import { PREFIX, type World } from './world.ts';
 
 const QUEUES = ['transform', 'announce', 'slice', 'outbox'] as const;
-/** Whose jobs leave the queue when they end well; one that failed is one that is lost. */
+/** Queues whose jobs must not fail: a failed job is a lost one. */
 const MUST_NOT_FAIL: ReadonlySet<string> = new Set(['announce', 'outbox']);
-/** Locks of workers that were killed last live for LOCK_SECONDS; messages wait for brokers that were away. */
+/** Locks of workers killed last live for LOCK_SECONDS; messages wait for brokers that were away. */
 const REST_LIMIT_MS = 30_000;
 
-/** Writes what is wrong into the ledger. */
+/** Records violations. */
 export async function judge(world: World, runs: readonly PlannedRun[], ledger: GroundTruth): Promise<void> {
   for (const run of runs) judgeOutcome(run, ledger);
   await judgeFiles(world, runs, ledger);
@@ -34,7 +34,7 @@ function judgeOutcome(run: PlannedRun, ledger: GroundTruth): void {
 
 async function judgeFiles({ data }: World, runs: readonly PlannedRun[], ledger: GroundTruth): Promise<void> {
   const directory = join(data, 'output');
-  // Not there where no run has written anything; then the outcomes say why.
+  // Missing if no run has written anything; then the outcomes explain why.
   const left = new Set(await readdir(directory).catch(() => []));
   for (const run of runs) {
     if (ledger.outcomeOf(run.key)?.state !== 'completed') continue;
@@ -54,7 +54,7 @@ async function judgeFiles({ data }: World, runs: readonly PlannedRun[], ledger: 
   for (const spill of spills) ledger.violation(undefined, `a spill directory is left: ${spill}`);
 }
 
-/** Manifest, parts and statements against each other and the oracle. Returns the names of the parts. */
+/** Compares manifest, parts and statements with each other and with the oracle. Returns the names of the parts. */
 async function judgeOutput(directory: string, name: string, run: PlannedRun, ledger: GroundTruth): Promise<readonly string[]> {
   const manifest = JSON.parse(await readFile(join(directory, `${name}.manifest.json`), 'utf8'));
   const files: string[] = [];
@@ -87,7 +87,7 @@ async function judgeOutput(directory: string, name: string, run: PlannedRun, led
   return files;
 }
 
-/** Waits until nothing waits in the queue or goes on. Returns what does when it is too late. */
+/** Waits until no job of the queue is waiting or active. Returns the remaining activity after the limit. */
 export async function waitUntilIdle({ redis }: Pick<World, 'redis'>): Promise<readonly string[]> {
   const client = new Redis(redis.url, { maxRetriesPerRequest: 1 });
   client.on('error', () => undefined);
@@ -121,7 +121,7 @@ async function judgeQueue({ redis, url }: World, runs: readonly PlannedRun[], le
   }
 }
 
-/** What a queue at rest does not have. */
+/** Activity that an idle queue must not have. */
 async function findActivity(client: Redis): Promise<readonly string[]> {
   const found: string[] = [];
   for (const queue of QUEUES) {

@@ -1,8 +1,8 @@
 /**
- * How long jobs waited and how often they were started, from the queue's own events.
+ * How long jobs waited and how often they were started, from the queue's events.
  *
- * A job that may be taken waits for a place, and for nothing else. One that was lost waits for its pause besides, which grows with each loss:
- * that bounds how often a run is started, and lets the others go on.
+ * A due job waits only for capacity. A stalled job also waits for its backoff, which grows each time: that limits how often a run is
+ * restarted, and lets other runs continue.
  */
 import { backoffAfter, type StalledBackoff } from '../../queues/backend/stalled-jobs.ts';
 import { RUN_BACKOFF, SLICE_BACKOFF } from '../../workers/host.ts';
@@ -13,20 +13,20 @@ import { coveredMs, type Span, spanOf } from './spans.ts';
 import { STALLED_SECONDS } from './world.ts';
 
 const BACKOFFS: Readonly<Record<QueueName, StalledBackoff>> = { transform: RUN_BACKOFF, slice: SLICE_BACKOFF };
-/** The clocks of the worker, which computes when a pause is over, and of Redis, which orders events, are read one after the other. */
+/** The worker's clock, which determines the end of a backoff, and Redis's clock, which orders events, are read one after the other. */
 const CLOCKS_MS = 25;
-/** As in `recovery.ts`: a look finds what nobody was told of, and a worker that waits takes it. */
+/** As in `recovery.ts`: a check finds a job without notification, and a waiting worker takes it. */
 const STEPS = 2;
 
 export interface Waits {
-  /** Of one run: starts, and milliseconds that it waited for its turn at once. */
+  /** For one run: number of starts, and the longest uninterrupted wait in milliseconds. */
   readonly mostStarts: number;
   readonly longestMs: number;
-  /** The longest of it in which there was a free place. */
+  /** The longest part of a wait with free capacity. */
   readonly longestIdleMs: number;
 }
 
-/** Writes what is wrong into the ledger. `free`: when a worker had a place for a job of the queue, and the queue was there. */
+/** Records violations. `free`: spans in which a worker had capacity for a job of the queue, and the queue was available. */
 export function judgeWaits(
   events: JobEvents,
   free: Readonly<Record<QueueName, readonly Span[]>>,
@@ -53,7 +53,7 @@ export function judgeWaits(
   return { mostStarts, longestMs, longestIdleMs };
 }
 
-/** From when it may be taken to when it is. */
+/** Spans from due to started. */
 function waitsOf(all: readonly QueueEvent[]): readonly Span[] {
   return all.flatMap(({ event, at }, i) => {
     const next = all[i + 1];

@@ -1,4 +1,4 @@
-/** What the faults act on: an API process, workers, their Redis, Kafka and database, their disk and the server of their inputs. */
+/** The system under test: an API process, workers, their Redis, Kafka and database, their disk and the server of their inputs. */
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,40 +17,40 @@ import { type Span, spanOf } from './spans.ts';
 
 export const LOCK_SECONDS = 2;
 export const STALLED_SECONDS = 1;
-/** Runs, and slices as many, that a worker maps at the same time. */
+/** Concurrent runs of a worker; the same number of slices. */
 export const CONCURRENCY = 2;
 const DRAIN_SECONDS = 2;
-/** The deadline of the runs, and what closing may take on a busy machine. */
+/** The drain deadline of runs, plus the time that closing may take on a busy machine. */
 export const STOP_LIMIT_MS = 40_000;
 export const PREFIX = 'chaos';
 
-/** Beside the mapping of files, which a message without one takes. */
+/** In the directory of file mappings, which a message without mapping uses. */
 const MASTER_MAPPING = 'sql/tables.ttl';
 const MAPPING_FILE = 'files.ttl';
 
-/** Turned down, so that a short time shows what a long one would; the reasons stand beside. */
+/** Settings lowered so that a short run shows what a long one would, with reasons. */
 const SETTINGS = {
   SERVICE: 'all',
   QUEUE_PREFIX: PREFIX,
-  // A lost worker is noticed in seconds.
+  // A lost worker is noticed within seconds.
   LOCK_SECONDS: String(LOCK_SECONDS),
   STALLED_SECONDS: String(STALLED_SECONDS),
   DRAIN_SECONDS: String(DRAIN_SECONDS),
-  // Faults come far more often than in life: a run that meets several of them is not to end as one that kills its workers, or gave up.
+  // Faults are far more frequent than in reality: a run that meets several must not fail because of MAX_STARTS or its attempts.
   MAX_STARTS: '20',
   RUN_ATTEMPTS: '10',
   WORKER_CONCURRENCY: String(CONCURRENCY),
-  // Large inputs spill, and what is not small is cut.
+  // Large inputs spill, and all but small ones are cut into slices.
   MEMORY_BUDGET_MB: '1',
   SLICE_BYTES: '65536',
   SQL_SLICE_ROWS: String(SLICE_ROWS),
   MASTER_MAPPING_FILE: MASTER_MAPPING,
 };
 
-/** Redis, killed and started again on the same files and port. */
+/** Redis, killed and restarted on the same files and port. */
 export class QueueServer {
   busy = false;
-  /** When it did not answer. */
+  /** Spans without an answer. */
   readonly away: Span[] = [];
   #server: Redis;
   readonly #directory: string;
@@ -68,7 +68,7 @@ export class QueueServer {
     return this.#server.pid;
   }
 
-  /** kill -9; there again after `waitMs`. */
+  /** kill -9, and restart after `waitMs`. */
   async restart(waitMs: number): Promise<void> {
     const from = Date.now();
     await this.#server.stop();
@@ -91,7 +91,7 @@ export class QueueServer {
   }
 }
 
-/** The servers that the fleet uses; a text says why one is not there. */
+/** The servers used by the fleet; a text is the reason why one is missing. */
 export interface Servers {
   readonly redis: QueueServer;
   readonly kafka: Messages | string;
@@ -99,7 +99,7 @@ export interface Servers {
   close(): Promise<void>;
 }
 
-/** @throws when Redis cannot be started; the other two may be missing */
+/** @throws if Redis cannot be started; the other two may be missing */
 export async function startServers(directory: string, wanted: { readonly kafka: boolean; readonly database: boolean }): Promise<Servers> {
   const files = join(directory, 'redis');
   await mkdir(files, { recursive: true });
@@ -109,7 +109,7 @@ export async function startServers(directory: string, wanted: { readonly kafka: 
     wanted.kafka ? startMessages() : unused,
     wanted.database ? startDatabase() : unused,
   ]);
-  // Whoever ends this process early must find nothing of it; a killed server's children end by themselves.
+  // If this process is ended early, no server may remain; children of a killed server end by themselves.
   const killAll = (): void => {
     const pids = [
       redis.pid,
@@ -120,7 +120,7 @@ export async function startServers(directory: string, wanted: { readonly kafka: 
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // It has ended already.
+        // It has already ended.
       }
     }
   };
@@ -144,16 +144,16 @@ export interface World extends Omit<Servers, 'close'> {
   readonly url: string;
   readonly api: FleetProcess;
   readonly workers: readonly FleetProcess[];
-  /** A text says why it cannot be filled. */
+  /** A text is the reason why it cannot be filled. */
   readonly disk: Disk | string;
   readonly inputs: InputServer;
   /** Milliseconds from the queue's return to a ready API. */
   readonly returns: number[];
-  /** Where the mapping of files is. */
+  /** Location of the mapping of files. */
   readonly mappingUrl: string;
-  /** Where the input of a run is. */
+  /** Location of the input of a run. */
   inputUrl(run: PlannedRun): string;
-  /** Ends the fleet; the servers are whoever's who started them. */
+  /** Ends the fleet; the caller ends the servers. */
   close(): Promise<void>;
 }
 
@@ -208,14 +208,14 @@ export async function buildWorld(
   };
 }
 
-/** Room for the output of all runs, those of repeated messages included, and for what is under way: files of slices, spill files. */
+/** Enough for the output of all runs including repeated messages, and for temporary files of slices and spill files. */
 export function diskMb(runs: readonly PlannedRun[], workers: number): number {
   const bytes = runs.reduce((sum, run) => sum + outputBytes(run) * (run.message && run.againMs !== undefined ? 2 : 1), 0);
   const underWay = 2 * 2 * CONCURRENCY * workers * Math.max(0, ...runs.map(outputBytes));
   return 16 + Math.ceil((bytes + underWay) / 2 ** 20);
 }
 
-/** Options that say where the servers are. */
+/** Options with the addresses of the servers. */
 function settingsOf({ redis, kafka, database }: Servers): Readonly<Record<string, string>> {
   return {
     QUEUE_URL: redis.url,

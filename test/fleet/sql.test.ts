@@ -1,4 +1,4 @@
-/** The SQL transformer as its users meet it: a fleet of real processes over a real database, over HTTP and by its schedule. */
+/** The SQL transformer: a fleet of real processes over a real database, over HTTP and by its schedule. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -114,7 +114,7 @@ function suite(startDatabase: () => Promise<Database>): void {
   test('a refused login has exactly the text of the specification, and the next run finds the password mended', async () => {
     await setPassword(WRONG);
     const text = 'Record could not be processed due to: Invalid Database Credentials.';
-    // Enough for both workers to have some.
+    // Enough for both workers to get some.
     const runs = () => Promise.all(Array.from({ length: 6 }, () => ask(`${api.url}/process`)));
     for (const { status, body } of await runs()) {
       expect({ status, ...body }).toMatchObject({ status: 400, error: text, name: 'SQL-Transformer', code: 'database/credentials' });
@@ -165,7 +165,7 @@ function suite(startDatabase: () => Promise<Database>): void {
   });
 }
 
-/** Every table of the queue as text, but the settings: what `/updateConfig` was given is kept there, to be used. */
+/** All tables of the queue as text, except the settings, which store what `/updateConfig` was given. */
 async function tablesOf(url: string, schema: string): Promise<[string, string][]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -189,7 +189,7 @@ async function startedPostgres(): Promise<Postgres> {
   return server;
 }
 
-/** The test's server trusts everybody: `ann` alone needs a password. */
+/** The test's server trusts all users; only `ann` needs a password. */
 async function startPeopleInPostgres(): Promise<Database> {
   const server = await startedPostgres();
   const client = new pg.Client({ connectionString: server.url });

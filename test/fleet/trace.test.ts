@@ -1,4 +1,4 @@
-/** One trace from the request to the last slice, written against the interface of OpenTelemetry alone. */
+/** One trace from the request to the last slice, using only the interface of OpenTelemetry. */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -43,7 +43,7 @@ const spans: Recorded[] = [];
 let count = 0;
 const nextId = (length: number): string => (++count).toString(16).padStart(length, '0');
 
-/** Keeps every span, and nothing else of what an SDK does. */
+/** Keeps all spans, and does nothing else of an SDK. */
 const tracer: Tracer = {
   startSpan(name, options = {}, parentContext = context.active()) {
     const parent = trace.getSpanContext(parentContext);
@@ -175,7 +175,7 @@ describe('with an SDK', () => {
       ended: true,
       attributes: { 'http.route': '/process', 'http.response.status_code': 202, 'quadmill.run': id },
     });
-    /** Whether one span lies below another, however deep. */
+    /** Whether one span is a descendant of another. */
     const below = (one: Recorded | undefined, other: Recorded | undefined): boolean =>
       one !== undefined &&
       (one.parent === other?.span.spanId ||

@@ -1,4 +1,4 @@
-/** The graph writer on a real Kafka: what a transformer announces is written, what cannot be is a dead letter in the writer's words. */
+/** The graph writer on a real Kafka: announced files are written, and failures become dead letters of the graph writer. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';

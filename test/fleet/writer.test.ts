@@ -1,4 +1,4 @@
-/** The graph writer in a fleet: a worker that is killed in mid-write, messages that come twice, a target that is not there. */
+/** The graph writer in a fleet: a worker killed during a write, repeated messages, an unavailable target. */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -32,7 +32,7 @@ const why = missingRedis === undefined ? '' : ` (not tested: ${missingRedis})`;
     all.push(one);
     return one;
   };
-  /** A process of its own, with an embedded store: a SPARQL endpoint for the others. */
+  /** A separate process with an embedded store, used as a SPARQL endpoint. */
   const startStore = (): Promise<ServiceProcess> =>
     start([], { QUEUE_URL: redis.url, QUEUE_PREFIX: 'store', DATA_DIR: at('store'), LOCAL_MESSAGES: 'false', SERVICE: 'graph-writer' });
   const fleet = (store: ServiceProcess): Record<string, string> => ({

@@ -1,4 +1,4 @@
-/** One suite for every queue that is here: what `queues/runs/contract.ts` promises, kept by real workers with a made-up engine. */
+/** The contract of `queues/runs/contract.ts` on every available queue, with real workers and a fake engine. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
@@ -192,7 +192,7 @@ function suite(queue: TestQueue): void {
     await patient.close();
   });
 
-  // Runs that end in the same moment do not see each other in PostgreSQL, so a few more may be kept until the next one ends.
+  // In PostgreSQL, runs that end at the same moment do not see each other, so a few more may be kept until the next one ends.
   test('keeps as many ended runs as it was told once they have rested, and loses no outcome by that', async () => {
     const forgetful = await openRuns(backend, { keepCount: 2, minKeepMs: 3_000 });
     const ids = await Promise.all(Array.from({ length: 30 }, async () => (await forgetful.submit(request('ok'), {})).id));
@@ -210,7 +210,7 @@ function suite(queue: TestQueue): void {
     const queues = [backend.queue(ANNOUNCE_QUEUE), backend.queue(TRANSFORM_QUEUE)];
     const before = await Promise.all(queues.map((queue) => queue.getJob(id)));
     expect(await runs.outcome(id, 10_000)).toMatchObject({ state: 'completed' });
-    // Who cancels has read both a moment before the end.
+    // A cancelling caller has read both just before the end.
     const spies = queues.map((queue, i) => jest.spyOn(queue, 'getJob').mockResolvedValueOnce(before[i]));
     expect(await runs.cancel(id)).toMatchObject({ state: 'completed', attempts: 1 });
     for (const spy of spies) spy.mockRestore();

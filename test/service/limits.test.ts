@@ -1,4 +1,4 @@
-/** Limits of a run: what meets one ends, soon and cheaply, and is told which limit it was, how much it allows and how to raise it. */
+/** Limits of a run: a run that exceeds one ends soon and cheaply, and its message names the limit, its value and how to raise it. */
 
 import { readdir, truncate, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -30,7 +30,7 @@ import { ask, postJson, type ServiceProcess, startService } from '../support/ser
 const ENGINE = built('test/support/queues/engine.js').href;
 
 const MEMBER_BYTES = 64 * 2 ** 20;
-/** A gzip file that unpacks to a gigabyte of one byte: members in a row are one content. */
+/** A gzip file that unpacks to a gigabyte of one byte: consecutive members are one content. */
 const bomb = (byte: number): Uint8Array => Buffer.concat(new Array(16).fill(gzipSync(Buffer.alloc(MEMBER_BYTES, byte))));
 const rows = (count: number, row: (i: number) => string): string => `id,name\n${Array.from({ length: count }, (_, i) => row(i)).join('')}`;
 const DEEP = 200_000;
@@ -158,7 +158,7 @@ describe('a run ends with the fault of its limit:', () => {
       expect(ended.told).toBe(told);
       expect(ended.fault).toMatchObject({ code: 'limit/exceeded', limit, place });
       expect(ended.left).toEqual([]);
-      // Soon, on a machine that has other things to do as well.
+      // Soon, on a machine that is also busy with other work.
       expect((user + system) / 1e6).toBeLessThan(5);
     },
     30_000,
@@ -427,7 +427,7 @@ describe('the service', () => {
 
   beforeAll(async () => {
     directory = await temporaryDirectory();
-    // The one that starts fastest.
+    // The fastest one to start.
     queue = await (QUEUES.find(({ name, missing }) => name === 'redis' && missing === undefined) ?? (QUEUES[0] as TestQueue)).start();
     const env = {
       QUEUE_URL: queue.url,
@@ -467,7 +467,7 @@ describe('the service', () => {
     expect(body).toMatchObject({ code: 'limit/exceeded', detail: { limit } });
     const metrics = (await ask(`${service.url}/metrics`)).body as string;
     expect(metrics).toContain(`rml_limits_hit_total{limit="${limit}"} 1\n`);
-    // A bomb is never held.
+    // A compression bomb is never held in memory.
     expect(memoryIn(metrics) - before).toBeLessThan(200 * 2 ** 20);
   });
 

@@ -1,4 +1,4 @@
-/** Many small runs at once: every one is answered, every output is complete, none is there twice. */
+/** Many small runs at once: each is answered, each output is complete, and none exists twice. */
 import { spawnSync } from 'node:child_process';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ async function postAll(url: string, body: unknown): Promise<readonly Answer[]> {
   return answers;
 }
 
-/** Posts the runs to the first of `fleet`, and looks at everything that they left behind. */
+/** Posts the runs to the first of `fleet`, and checks everything that they left. */
 async function checkLoad(directory: string, [api]: readonly ServiceProcess[]): Promise<void> {
   await writeFile(join(directory, 'people.csv'), PEOPLE.csv);
   await writeFile(join(directory, 'people.ttl'), peopleMapping('csv', 'people.csv'));

@@ -1,4 +1,4 @@
-/** Large mappings: whoever reads them leaves the event loop, which renews the locks of runs, alone. */
+/** Reading large mappings must not block the event loop, which renews the locks of runs. */
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../support/queues/backends.ts';
 import { peopleMapping } from '../support/service/inputs.ts';
 import { type ServiceProcess, startService } from '../support/service/process.ts';
 
-/** Triples maps of one source, of about so many bytes. */
+/** Triples maps of one source, of about this many bytes. */
 function largeMapping(bytes: number): string {
   const [head, one] = peopleMapping('csv', 'people.csv').split(/(?=^ex:People)/m) as [string, string];
   const parts = [head];
@@ -20,7 +20,7 @@ function largeMapping(bytes: number): string {
 }
 
 const LARGE = largeMapping(9.5 * 2 ** 20);
-/** Understanding it takes seconds. A busy machine lets the event loop wait, too. */
+/** Parsing takes seconds. On a busy machine the event loop is delayed too. */
 const LONGEST_MS = 700;
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;

@@ -1,4 +1,4 @@
-/** A mapping that is fetched from a server that has trouble: another attempt may get it, and nobody waits for it in vain. */
+/** A mapping from a failing server: another attempt may succeed, and no caller waits in vain. */
 import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -26,7 +26,7 @@ const silent: Answer = () => undefined;
 
 let server: Server;
 let url: string;
-/** The first requests are answered by these, later ones well. */
+/** The first requests are answered by these, later ones correctly. */
 let answers: Answer[];
 let requests: number;
 
@@ -77,7 +77,7 @@ describe('over the service', () => {
   });
 
   test.each(Object.entries(TROUBLE))('a run whose mapping server %s is tried again and completes', async (_, trouble) => {
-    // The API looks at the mapping too, before the run's first attempt does.
+    // The API also reads the mapping, before the run's first attempt does.
     answers = [trouble, trouble];
     const { status, body } = await process_();
     expect({ status, quads: body.quads }).toEqual({ status: 200, quads: 2 });

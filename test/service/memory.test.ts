@@ -1,4 +1,4 @@
-/** What `npm start` costs without a redis-server: memory of an idle process, and of a store that loads all output by itself. */
+/** The memory of `npm start` without a redis-server: of an idle process, and of a store that loads all output. */
 import { createWriteStream } from 'node:fs';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ afterEach(async () => {
   await directory.remove();
 });
 
-/** A PATH with Node and nothing else. */
+/** A PATH with only Node. */
 async function start(env: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> {
   await mkdir(at('bin'), { recursive: true });
   await symlink(process.execPath, at('bin/node')).catch((error: NodeJS.ErrnoException) => {
@@ -31,7 +31,7 @@ async function start(env: Readonly<Record<string, string>> = {}): Promise<Servic
   return service;
 }
 
-/** Of a process and all that it has started, in megabytes. */
+/** Memory of a process and its children, in megabytes. */
 async function residentMb(root: number): Promise<number> {
   const processes = new Map<number, { parent: number; kilobytes: number }>();
   for (const name of (await readdir('/proc')).filter((each) => /^\d+$/.test(each))) {
@@ -53,7 +53,7 @@ onLinux(
       const opened = await one.waitForLog('queue opened');
       expect([found, opened.kind]).toEqual([found, 'embedded']);
       await sleep(8_000);
-      // A collection of garbage may be due when it is looked at: the middle of several.
+      // The median: a garbage collection may be due at any one look.
       const looks: number[] = [];
       for (let i = 0; i < 9; i++, await sleep(1_000)) looks.push(await residentMb(one.pid));
       expect(looks.sort((a, b) => a - b)[4]).toBeLessThan(300);
@@ -85,9 +85,9 @@ onLinux(
     expect(failed.reason).toContain(report.outputFileLocations[0]);
     const { body: view } = await ask(`${one.url}/graph-writer/runs/${failed.run}`);
     expect(view).toMatchObject({ state: 'failed', attempts: 1 });
-    // Threads that have mapped stay for the next run.
+    // Threads are kept for the next run.
     expect((await residentMb(one.pid)) - before).toBeLessThan(64 + 250);
-    // What has room is taken.
+    // What fits is accepted.
     const { body: small } = await postJson(`${one.url}/semi-structured-transformer/process`, {
       inputFileURL: at('few.csv'),
       mappingURL: at('people.ttl'),

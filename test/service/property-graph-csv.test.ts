@@ -1,4 +1,4 @@
-/** PROPERTY_GRAPH_MODE of a real service: files of nodes and edges beside the statements, under one manifest, and nothing of attempts that died. */
+/** PROPERTY_GRAPH_MODE of a real service: node and edge files with the statements under one manifest, and nothing left by dead attempts. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -37,7 +37,7 @@ let directory: { readonly path: string; remove(): Promise<void> };
 let redis: Awaited<ReturnType<typeof startRedis>> | undefined;
 let service: ServiceProcess | undefined;
 const at = (name: string): string => join(directory.path, name);
-/** What one service has changed, the next one should not see. */
+/** Changes of one service must not be seen by the next one. */
 let data = '';
 const prefix = uniquePrefix();
 const output = (): string => join(data, 'output');
@@ -115,7 +115,7 @@ const sha256 = async (url: string): Promise<string> =>
     .update(await readFile(fileURLToPath(url)))
     .digest('hex');
 
-/** What the report names is there, complete, in the manifest, and says what the statements say. */
+/** The files in the report exist, are complete, are in the manifest, and match the statements. */
 async function expectGraphOf({ body }: Answer, header: string): Promise<void> {
   const files = body.propertyGraphFileLocations as readonly string[];
   expect(files.map((url) => basename(url))).toEqual(

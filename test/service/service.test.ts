@@ -1,4 +1,4 @@
-/** The service as its users meet it: one real process on the embedded queue, over HTTP. */
+/** The whole service: one real process on the embedded queue, over HTTP. */
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -231,7 +231,7 @@ test('the documents of the operators stand at the root', async () => {
 });
 
 describe('a process that is asked to end', () => {
-  /** A service of its own, reading a slow input. */
+  /** A separate service that reads a slow input. */
   const startSlow = async (name: string, drainSeconds: number) => {
     const cwd = at(name);
     await mkdir(cwd, { recursive: true });

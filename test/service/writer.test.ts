@@ -1,4 +1,4 @@
-/** The graph writer as a service: requests, reports, failures in their exact text, messages within the process. */
+/** The graph writer as a service: requests, reports, exact failure texts, messages within the process. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
@@ -162,7 +162,7 @@ describe('the connection', () => {
       const location = (await fetch(`${base}/process`, { method: 'POST', headers, body })).headers.get('location') as string;
       const run = new URL(location, service.url);
       const view = async () => (await (await fetch(run)).json()) as { state: string; progress?: Record<string, unknown> };
-      // The log is written in the background, and progress twice a second.
+      // The log is written asynchronously, and progress twice a second.
       const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
         for (let i = 0; i < 200 && !(await holds()); i++) await sleep(100);
       };

@@ -1,9 +1,9 @@
-/** Random datasets with everything that a format could trip over, as statements and as the lines that the engine writes. */
+/** Random datasets with values that are difficult for formats, as statements and as lines of the engine. */
 import { escapeLiteral, toBytes } from '../../src/core/text.ts';
 import { XSD } from '../../src/core/value.ts';
 import type { Random } from '../chaos/random.ts';
 
-/** A term as a comparable text: `<iri>`, `_:label`, or a literal's JSON with language in lower case and datatype. */
+/** A term as comparable text: `<iri>`, `_:label`, or JSON of a literal with lower-case language and datatype. */
 export type Key = string;
 
 export interface Statement {
@@ -25,7 +25,7 @@ const resource = (text: string): RandomTerm => ({ key: text, token: toBytes(text
 export const literalKey = (value: string, language: string, datatype: string): Key =>
   JSON.stringify([value, language.toLowerCase(), language === '' ? datatype : `${RDF}langString`]);
 
-/** Escapes that N-Quads has and the engine does not write; whoever takes its lines takes these, too. */
+/** Escapes that are valid in N-Quads but not written by the engine; readers of its lines must accept them. */
 const ESCAPES: Readonly<Record<string, string>> = { '\t': '\\t', '\b': '\\b', '\f': '\\f', '\x7f': '\\U0000007F' };
 
 function literal(value: string, language: string, datatype: string): RandomTerm {
@@ -69,7 +69,7 @@ const NAMES = [
     'a:',
   ],
 ].map((iri) => resource(`<${iri}>`));
-/** The same IRI with escapes, which the engine does not write; a sink takes them all the same. */
+/** The same IRI with escapes, which the engine does not write but sinks must accept. */
 const ESCAPED: RandomTerm = { key: '<http://é.example/ü/日本/😀>', token: '<http://\\u00E9.example/\\u00fc/\\u65E5\\u672C/\\U0001F600>' };
 const BLANKS = ['_:b1', '_:b2_20', '_:c0', '_:x3'].map(resource);
 const PREDICATES = [
@@ -137,7 +137,7 @@ const PIECES = [
   ...Array.from({ length: 32 }, (_, code) => String.fromCharCode(code)),
 ];
 
-/** Statements whose subjects, predicates and graphs come back, in random order. @param graphs whether statements stand in named graphs */
+/** Statements with repeated subjects, predicates and graphs, in random order. @param graphs whether to use named graphs */
 export function randomDataset(random: Random, size: number, graphs: boolean): readonly Statement[] {
   const some = (list: readonly RandomTerm[], count: number): RandomTerm[] => random.shuffle(list).slice(0, count);
   const subjects = [...some([...NAMES, ESCAPED], random.between(1, 5)), ...some(BLANKS, random.between(0, 2))];
@@ -159,6 +159,6 @@ export function randomDataset(random: Random, size: number, graphs: boolean): re
     return { keys: terms.map(({ key }) => key) as [Key, Key, Key, Key], line };
   });
   if (random.chance(0.5)) return statements;
-  // As a triples map gives them: record after record.
+  // In the order of a triples map: by record.
   return statements.toSorted((a, b) => (a.keys[0] < b.keys[0] ? -1 : a.keys[0] > b.keys[0] ? 1 : 0));
 }

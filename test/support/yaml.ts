@@ -1,4 +1,4 @@
-/** YAML files of the project, for tests; the parser is the one that the test runner brings along. */
+/** Reads YAML files of the project for tests, with the parser that comes with the test runner. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ const { safeLoadAll } = createRequire(import.meta.url)('js-yaml') as { safeLoadA
 // biome-ignore lint/suspicious/noExplicitAny: tests reach into documents of every shape
 export type Yaml = any;
 
-/** The documents of a file of the project. @throws with line and column of what is no YAML, and for a key that stands twice */
+/** The documents of a file of the project. @throws with line and column, for invalid YAML and for a duplicate key */
 export function readYaml(path: string): readonly Yaml[] {
   return safeLoadAll(readFileSync(join(PROJECT_ROOT, path), 'utf8'));
 }

@@ -1,4 +1,4 @@
-/** What appears of a run whose workers are killed, or sleep and come back late. */
+/** The output of a run whose workers are killed, or suspended and resumed late. */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -35,7 +35,7 @@ interface Attempt {
   readonly sink: FileSink;
 }
 
-/** An attempt that has mapped: its parts are written, under their temporary names. */
+/** An attempt that has mapped: its parts are complete under temporary names. */
 async function mapped(directory: string, attempt: string, parts: number): Promise<Attempt> {
   const output = { directory, name: 'S-r1', format: 'nquads', attempt, service: 'S' } as const;
   const request = { ...RUN_DEFAULTS, runId: 'r1', mappings: [], inputs: [], workingDirectory: directory, spillDirectory: directory };
@@ -54,7 +54,7 @@ describe('a late attempt', () => {
     const directory = await directoryForTest();
     const late = await mapped(directory, '1', count);
     const publishing = publish(late.task, REPORT, [], async () => {
-      // Its worker sleeps here, after its last question whether it may go on; another one takes the run and ends it.
+      // Its worker is suspended here, after it was allowed to commit; another attempt takes over and completes the run.
       const finished = await finish(late);
       await removeEarlier(directory, 'S-r1', '2');
       const next = await mapped(directory, '2', count);

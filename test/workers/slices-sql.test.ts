@@ -1,4 +1,4 @@
-/** A large table of real databases, shared by real processes. */
+/** Large tables of real databases, sliced over real processes. */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -33,7 +33,7 @@ const TABLES = [
 interface Database {
   readonly jdbcUrl: string;
   readonly user: string;
-  /** One statement; the rows of a query. */
+  /** One statement; returns the rows of a query. */
   execute(sql: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
   stop(): Promise<void>;
 }
@@ -116,7 +116,7 @@ function suite(product: (typeof PRODUCTS)[number]): void {
     await directory?.remove();
   });
 
-  /** Runs the mapping and gives the statements in order, and the report. */
+  /** Runs the mapping and returns the sorted statements and the report. */
   const run = async () => {
     const { status, body } = await ask(`${api.url}/process`);
     if (status !== 200) throw new Error(`the run failed: ${JSON.stringify(body)}`);
@@ -168,7 +168,7 @@ function suite(product: (typeof PRODUCTS)[number]): void {
       expect(seen.size).toBe(1);
       const [state] = [...seen].map(Number) as [number];
       expect(lines.filter((line) => line.includes('ns#Note>'))).toHaveLength(state === 0 ? ROWS : (states.get(state) as number));
-      // The run began before the last version was written, or the test has shown nothing.
+      // The run must have started before the last version was written, or the test shows nothing.
       expect(state).toBeLessThan(version);
     },
     60_000,

@@ -1,4 +1,4 @@
-/** Threads, files and words of the workers. Threads are started from `dist`. */
+/** Threads, files and messages of the workers. Threads are started from `dist`. */
 
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -53,7 +53,7 @@ function taskFor(directory: string, url: string, runId = 'r1', more: Partial<Tas
   };
 }
 
-/** A first one has nothing of its own run to look for. */
+/** A first attempt has no files of its own run to look for. */
 const thirdAttempt = (task: Task): Task => ({ ...task, output: { ...task.output, attempt: '3' } });
 
 const hooks = (signal = new AbortController().signal, assertMayCommit: () => Promise<void> = async () => {}) => ({

@@ -1,4 +1,4 @@
-/** Inputs that no reader can accept, and what is said of them. */
+/** Invalid inputs, and the messages about them. */
 import { gzipSync } from 'node:zlib';
 import { csv, json, latin1, type Row, utf16, xml, zipped } from './files.ts';
 import { CSV, encoded } from './mappings.ts';

@@ -1,4 +1,4 @@
-/** What goes wrong for users, what they are told of it, and that no half output is left. What only looks wrong works. */
+/** User errors and their messages; no partial output is left. Cases that only look wrong work. */
 import { chmod, mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -114,7 +114,7 @@ describe('what only looks odd works:', () => {
   ])('a text of 16 MB in %s', async (_, files) => {
     const { told, output } = await attempt(files());
     expect(told).toBe('');
-    // not toBe: a difference of 16 MB is no help to anybody
+    // not toBe: a difference of 16 MB helps nobody
     expect(output === statement('1', LONG)).toBe(true);
   });
 
@@ -159,7 +159,7 @@ const PEOPLE = csv('id,name\n1,Ada\n');
 const WITH_A_BAD_RECORD: Files = { 'mapping.ttl': idAsIri(CSV), 'people.csv': 'id,name\nhttp://e.org/1,Ada\nhttp://e.org/a b,Zoe\n' };
 const TO_FILE = ['run', 'mapping.ttl', '-o', 'out.nq'];
 
-/** The program over `files`; `there`: what is new in the directory, and what of its temporary files is left. */
+/** Runs the program over `files`; `there` lists new files in the directory, and remaining temporary files. */
 function quadmill(files: Files, args: readonly string[]): Promise<Ended & { readonly there: readonly string[] }> {
   return withFiles({ ...files, 'tmp/.keep': '' }, async (directory) => {
     const ended = await startQuadmill(directory, args).ended;
@@ -274,7 +274,7 @@ describe('the program', () => {
   });
 });
 
-/** `test`, or where something is missing a skipped test that says what. */
+/** `test`, or a skipped test that names what is missing. */
 function when(missing: string | undefined): (name: string, body: () => Promise<void>) => void {
   return (name, body) => (missing === undefined ? test(name, body) : test.skip(`${name} (not tested: ${missing})`, body));
 }

@@ -1,4 +1,4 @@
-/** Inputs beside the mapping that reads them, and the shape of a table of faults. */
+/** Inputs with the mapping that reads them, and the form of the table of faults. */
 import type { FaultCode, FaultPlace } from '../../../src/core/fault.ts';
 import { CSV, JSON_PATH, XPATH } from './mappings.ts';
 import type { Files } from './trial.ts';
@@ -9,11 +9,11 @@ export const xml = (content: string | Uint8Array): Files => ({ 'mapping.ttl': XP
 export const latin1 = (text: string): Uint8Array => Buffer.from(text, 'latin1');
 export const utf16 = (text: string): Uint8Array => Buffer.from(text, 'utf16le');
 
-/** `people.csv.gz` with `content`, which is packed already. */
+/** `people.csv.gz` with `content`, which is already compressed. */
 export const zipped = (content: Uint8Array): Files => ({
   'mapping.ttl': CSV.replace('people.csv', 'people.csv.gz'),
   'people.csv.gz': content,
 });
 
-/** `place` holds numbers and other whole values, `words` what the whole text says besides. */
+/** `place` has numbers and other whole values, `words` what the text must contain. */
 export type Row = readonly [name: string, files: Files, code: FaultCode, place: FaultPlace, words: readonly string[]];

@@ -1,4 +1,4 @@
-/** What this machine lets a test do: be a user without rights, and have a small disk. */
+/** What this machine allows: running as an unprivileged user, and a small disk. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import type { User } from './trial.ts';
 
 const isRoot = process.getuid?.() === 0;
 
-/** Whom to run the program as, so that permissions mean something; undefined: as ourselves. */
+/** The user to run the program as, so that permissions apply; undefined: the current one. */
 export const plainUser: User | undefined = isRoot ? idsOf('nobody') : undefined;
 
 /** Why permissions cannot be tested; undefined: they can. */
@@ -19,10 +19,10 @@ export const permissionsMissing: string | undefined = !isRoot
       ? undefined
       : 'root may do everything, and the user nobody may not run the program where it lies';
 
-/** Why there can be no small disk; undefined: there can. */
+/** Why a small disk is not possible; undefined: it is. */
 export const smallDiskMissing: string | undefined = probeMount();
 
-/** Gives `directory` a disk of `kilobytes` until `end`. */
+/** Mounts a disk of `kilobytes` at `directory` until `end`. */
 export function mountSmallDisk(directory: string, kilobytes: number): { end(): void } | undefined {
   const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${kilobytes}k,mode=755`, 'quadmill-test', directory]);
   return status === 0 ? { end: () => void spawnSync('umount', [directory]) } : undefined;

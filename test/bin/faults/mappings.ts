@@ -1,4 +1,4 @@
-/** One mapping in three formats: a person with an id and a name. Their lines count: messages name them. */
+/** One mapping in three formats: a person with an id and a name. Line numbers matter: messages name them. */
 
 const mapping = (
   formulation: string,
@@ -19,11 +19,11 @@ export const CSV = mapping('CSV', 'people.csv', '', 'id', 'name');
 export const JSON_PATH = mapping('JSONPath', 'people.json', ' rml:iterator "$.people[*]" ;', '$.id', '$.name');
 export const XPATH = mapping('XPath', 'people.xml', ' rml:iterator "/people/person" ;', '@id', 'name');
 
-/** The mapping with an encoding declared. */
+/** The mapping with a declared encoding. */
 export const encoded = (text: string, encoding: string): string => text.replace(/(rml:path "[^"]+")/, `$1 ; rml:encoding rml:${encoding}`);
 
-/** The mapping whose subjects are the ids themselves. */
+/** The mapping with the ids as subjects. */
 export const idAsIri = (text: string): string => text.replace(/rml:template "[^"]*\{(.*)\}"/, 'rml:reference "$1"');
 
-/** What the mapping says of a person. */
+/** The statements of a person. */
 export const statement = (id: string, name: string): string => `<http://example.com/person/${id}> <http://example.com/name> "${name}" .\n`;

@@ -1,4 +1,6 @@
-/** Data that is not as a mapping expects it, in whole runs: bytes, columns that come and go, very many or none, values that their datatype does not have. */
+/**
+ * Data that a mapping does not expect, in whole runs: bytes, columns that change, very many or no rows, values invalid for their datatype.
+ */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -43,7 +45,7 @@ function suite(product: Faulty['product'], start: () => Promise<Faulty>): void {
     await room?.remove();
   });
 
-  /** Of what only one of the products has. */
+  /** Cases for only one of the products. */
   const testOver = (wanted: Faulty['product'], name: string, run: () => Promise<void>, limitMs?: number): void => {
     if (product === wanted) test(name, run, limitMs);
   };
@@ -87,7 +89,7 @@ function suite(product: Faulty['product'], start: () => Promise<Faulty>): void {
 
   describe('a column that vanishes', () => {
     const COLUMN = 'ADD COLUMN age integer DEFAULT 7';
-    /** Made while they are read; with 1 MB for what is looked up, the table comes after they have begun to spill. */
+    /** Generated while they are read; with a budget of 1 MB, the table is read after spilling has started. */
     const many = isPostgres ? "SELECT generate_series(1, 300000) AS id, 'x' AS name" : "SELECT seq AS id, 'x' AS name FROM seq_1_to_300000";
     const gone = (mapping: string, columns: string): string =>
       `The table person has no column age (${input()}, expression age, mapping ${mapping}). The columns are ${columns}`;
@@ -118,7 +120,7 @@ function suite(product: Faulty['product'], start: () => Promise<Faulty>): void {
       await database.execute(`ALTER TABLE person ${COLUMN}`);
     });
 
-    /** Runs the service, and alters the table when its first rows are read; says how that ended. */
+    /** Runs the service, and alters the table after its first rows were read; returns the outcome. */
     const alter = async (change: string): Promise<readonly [altered: string, Awaited<ReturnType<SqlService['run']>>]> => {
       await room.write(mappingOf(query(many)) + also(mappingOf(table('person'), ['age'])));
       const other = await database.connect();

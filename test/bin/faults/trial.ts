@@ -1,4 +1,4 @@
-/** One run over files that a test gives, in a fresh directory, and everything that it left behind. */
+/** One run over files of a test in a fresh directory, and all its results. */
 import { spawn } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { openFileSink } from '../../../src/sinks/file.ts';
 /** Name within the directory → content. `mapping.ttl` is the mapping. */
 export type Files = Readonly<Record<string, string | Uint8Array>>;
 
-/** A directory of its own for `action`, which others may read; gone afterwards. */
+/** Runs `action` in a directory that other users may read, and removes it afterwards. */
 export async function withFiles<T>(files: Files, action: (directory: string) => Promise<T>): Promise<T> {
   const directory = await mkdtemp(join(tmpdir(), 'quadmill-faults-'));
   try {
@@ -29,16 +29,16 @@ export async function withFiles<T>(files: Files, action: (directory: string) => 
 export interface Trial {
   readonly report: RunReport | undefined;
   readonly fault: Fault | undefined;
-  /** What a person is told; the directory of the trial is left out. */
+  /** The printed messages, without the directory of the trial. */
   readonly told: string;
-  /** The output, when there is one. */
+  /** The output; undefined: none. */
   readonly output: string | undefined;
   readonly rejections: readonly Rejection[];
   /** Files in the output and the spill directory. */
   readonly left: readonly string[];
 }
 
-/** What `quadmill run` does, in this process. */
+/** Does what `quadmill run` does, in this process. */
 export function attempt(files: Files, changes: Partial<RunRequest> = {}): Promise<Trial> {
   return withFiles(files, async (directory) => {
     const [out, spill] = [join(directory, 'out'), join(directory, 'spill')];
@@ -84,7 +84,7 @@ export interface User {
   readonly gid: number;
 }
 
-/** `quadmill …` as a process, whose temporary directory is `tmp` within `directory`. */
+/** `quadmill …` as a process, with `tmp` within `directory` as its temporary directory. */
 export function startQuadmill(directory: string, args: readonly string[], user?: User): Program {
   const child = spawn(process.execPath, [resolve('bin/quadmill.js'), ...args], {
     cwd: directory,

@@ -1,4 +1,4 @@
-/** Mappings that cannot be carried out, and what is said of them. */
+/** Invalid mappings, and the messages about them. */
 import { csv, json, type Row, xml } from './files.ts';
 import { CSV, encoded, JSON_PATH, XPATH } from './mappings.ts';
 

@@ -1,4 +1,4 @@
-/** Opening and losing queues: the private server, the embedded one, one that goes away. */
+/** Opening and losing queues: the private server, the embedded queue, and a queue that goes away. */
 
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -41,7 +41,7 @@ async function open(url: string | undefined, directory: string, prefix = 'test')
   return backend;
 }
 
-/** A process that opens a queue, keeps a setting in it, and waits. Resolves when it has. */
+/** A process that opens a queue, stores a setting and waits. Resolves when it is stored. */
 async function startOpener(directory: string, url: string | undefined): Promise<{ readonly pid: number; kill(): Promise<void> }> {
   const script = `
     const { openBackend } = await import(${JSON.stringify(BACKEND)});

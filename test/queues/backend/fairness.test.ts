@@ -1,4 +1,4 @@
-/** Callers take turns, on every queue that is here: what `queues/backend/fair-queueing.ts` says, kept by real workers with a made-up engine. */
+/** Fair queueing (`queues/backend/fair-queueing.ts`) on every available queue, with real workers and a fake engine. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +22,7 @@ import { tinyRun } from '../../support/queues/requests.ts';
 const ENGINE = built('test/support/queues/engine.js').href;
 const CALLER = fileURLToPath(built('test/support/queues/caller.js'));
 const MANY = 2_000;
-/** The embedded queue takes a hundred runs a second on an idle machine; other tests may be running. */
+/** The embedded queue handles a hundred runs a second on an idle machine; other tests may be running. */
 const LIMIT_MS = 180_000;
 const logger = quietLogger();
 
@@ -77,7 +77,10 @@ function suite(queue: TestQueue): void {
     closes.push(() => runs.close());
   }
 
-  /** Starts places for runs, and as many for slices; the answer grows by the id of each job of the queue that is taken. With one place, in exact order. */
+  /**
+   * Starts a worker with a concurrency of `places` for runs and slices; the returned list receives the id of each job taken. With a
+   * concurrency of one the order is exact.
+   */
   async function work(name: string, places = 1): Promise<readonly string[]> {
     const taken: string[] = [];
     const events = await backend.queueEvents(name);
@@ -103,7 +106,7 @@ function suite(queue: TestQueue): void {
     const ended = await Promise.all(ids.map((id) => runs.outcome(id, LIMIT_MS)));
     expect(ended.map((outcome) => outcome?.state)).toEqual(ids.map(() => 'completed'));
   };
-  /** Events may be a little behind outcomes. */
+  /** Events may arrive slightly after outcomes. */
   const untilTaken = async (taken: readonly string[], ids: readonly string[]): Promise<void> => {
     for (const deadline = Date.now() + LIMIT_MS; !ids.every((id) => taken.includes(id)); await sleep(25)) {
       if (Date.now() > deadline) throw new Error(`not all of ${ids.length} jobs were taken`);
@@ -120,9 +123,9 @@ function suite(queue: TestQueue): void {
       const taken = await work(TRANSFORM_QUEUE);
       await outcomes(few);
       await untilTaken(taken, few);
-      // One of each in turn.
+      // One run of each caller in rotation.
       expect(taken.indexOf(few.at(-1) as string)).toBeLessThanOrEqual(24);
-      // While the queue is busy, a third caller begins where it is.
+      // While the queue is busy, a third caller starts at the current tag.
       const before = taken.length;
       const late = await submitMany('late', 3);
       await outcomes(late);
@@ -162,7 +165,7 @@ function suite(queue: TestQueue): void {
       const waiting = (await backend.queue(TRANSFORM_QUEUE).getPrioritized()).map(({ id }) => id as string);
       expect(waiting.length).toBeGreaterThanOrEqual(100);
       const lane = bandOf(TRANSFORM_QUEUE, DEFAULT_URGENCY);
-      // Places that were taken and not used, as by a process that died in between.
+      // Tags that were taken but not used, as by a process that died in between.
       for (let i = 0; i < 5; i++) await backend.fairQueueing.nextStartTag(lane, 'many');
       const [more, few] = [await submitMany('many', 5), await submitMany('few', 5)];
       const taken = await work(TRANSFORM_QUEUE);
@@ -178,7 +181,7 @@ function suite(queue: TestQueue): void {
     LIMIT_MS,
   );
 
-  /** A worker that takes one job, and is as good as dead from then on, but for its looks for lost jobs. */
+  /** A worker that takes one job and never ends it, but still checks for stalled jobs. */
   async function loseNext(pause: StalledBackoff): Promise<{ readonly id: string; readonly worker: Worker }> {
     const dead = { skipLockRenewal: true, lockDuration: 100, stalledInterval: 200, lostPause: pause };
     const worker = backend.worker(TRANSFORM_QUEUE, () => new Promise(() => undefined), dead);
@@ -189,7 +192,7 @@ function suite(queue: TestQueue): void {
     expect(id).toBe(job.id);
     return { id, worker };
   }
-  /** Completes the jobs that are next, one after the other. */
+  /** Completes the next jobs, one after another. */
   async function takeNext(count: number): Promise<readonly string[]> {
     const worker = backend.worker(TRANSFORM_QUEUE, async () => undefined, {});
     const ids: string[] = [];
@@ -209,7 +212,7 @@ function suite(queue: TestQueue): void {
     const pause = { initialMs: 300, maxMs: 1_000 };
     const pauses: number[] = [];
     for (let losses = 1; losses <= 4; losses++) {
-      // Its turn has come each time: it was there first.
+      // It is next each time: it has the lowest tag.
       const { id, worker } = await loseNext(pause);
       expect(id).toBe(lost);
       const job = await backend.queue(TRANSFORM_QUEUE).getJob(lost);
@@ -218,7 +221,7 @@ function suite(queue: TestQueue): void {
       expect(await runs.get(lost)).toMatchObject({ state: 'retrying' });
       pauses.push(job?.delay as number);
       if (losses === 2) expect(await takeNext(2)).toEqual(others.slice(0, 2));
-      // The worker has no free place, and asks for nothing.
+      // The worker is at full concurrency and asks for no job.
       for (const deadline = Date.now() + 5_000; (await job?.getState()) !== 'prioritized'; await sleep(20)) {
         expect(Date.now()).toBeLessThan(deadline);
       }
@@ -240,7 +243,7 @@ function suite(queue: TestQueue): void {
     const few = await submitMany('few', 5);
     const left = await takeNext(1 + 10 + few.length);
     expect(left[0]).toBe(lost);
-    // One of each in turn.
+    // One run of each caller in rotation.
     for (const [i, id] of few.entries()) expect(left.indexOf(id)).toBeLessThanOrEqual(2 * i + 3);
     expect(left.slice(0, 8).filter((id) => few.includes(id)).length).toBeLessThanOrEqual(4);
   });
@@ -255,7 +258,7 @@ function suite(queue: TestQueue): void {
     await submitMany('a', 3);
     await sleep(500);
     await worker.close(true);
-    // Beside the first of the other caller.
+    // With the same tag as the first run of the other caller.
     expect((await takeNext(7)).indexOf(id)).toBeLessThanOrEqual(1);
   });
 

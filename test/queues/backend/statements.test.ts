@@ -1,4 +1,4 @@
-/** Statements of the embedded queue, parsed once and run by name. */
+/** Prepared statements of the embedded queue. */
 
 import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';

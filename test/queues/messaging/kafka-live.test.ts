@@ -1,4 +1,4 @@
-/** Brokers, topics and the target change while the service runs: a real Kafka, and nothing is lost on the way. */
+/** Changing brokers, topics and target of a running service with a real Kafka: nothing is lost. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -53,7 +53,7 @@ const why = missing === undefined ? '' : ` (not tested: ${missing})`;
     const query = new URLSearchParams({ configEntry, configValue });
     expect(await ask(`${url}/${prefix}${prefix === '' ? '' : '/'}updateConfig?${query}`, { method: 'PUT' })).toMatchObject({ status: 200 });
   };
-  /** An input that gives one statement of its own; the last part of its subject. */
+  /** An input that gives one distinct statement, named by the last part of its subject. */
   const input = async (): Promise<{ readonly url: string; readonly subject: string }> => {
     const subject = `http://example.com/i${++inputs}`;
     const url = at(`people${inputs}.csv`);

@@ -1,4 +1,4 @@
-/** What is checked of certificates and keys before a broker is asked. */
+/** Checks of certificates and keys before connecting to a broker. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

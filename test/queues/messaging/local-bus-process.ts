@@ -1,6 +1,6 @@
 /**
- * A process with all services in it and without brokers: `node local-bus-process.js QUEUE_URL PREFIX DATA_DIR COUNT TAKES`. Submits COUNT
- * runs and takes their success messages; after TAKES of them it holds the next one for ever. Says `submitted`, `took`, `holds` with the
+ * A process with all services and without brokers: `node local-bus-process.js QUEUE_URL PREFIX DATA_DIR COUNT TAKES`. Submits COUNT runs
+ * and handles their success messages; after TAKES messages it never finishes the next one. Prints `submitted`, `took`, `holds` with the
  * run, and `announced` when all runs have ended.
  */
 

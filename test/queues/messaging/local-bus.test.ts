@@ -1,4 +1,4 @@
-/** The message bus without brokers: nothing is lost between the outbox and who takes it in the same process, and nothing piles up. */
+/** The local message bus: nothing is lost between the outbox and the consumer in the same process, and nothing accumulates. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
@@ -174,7 +174,7 @@ function suite(queue: TestQueue): void {
     const submitted = first.said('submitted');
     expect([submitted.length, first.said('took').length]).toEqual([8, 3]);
     await open();
-    // One of them was with its consumer, who had not kept it yet.
+    // One message was being handled when the process died.
     expect(await inOutbox()).toBe(5);
     await close();
 
@@ -221,11 +221,11 @@ function suite(queue: TestQueue): void {
 }
 
 interface Child {
-  /** What it has said after the word. */
+  /** The rest of the line after the word. */
   said(word: string): readonly string[];
   /** kill -9. */
   kill(): Promise<void>;
-  /** Asks it to end. @throws when it ends with a failure */
+  /** Sends SIGTERM. @throws if it exits with a failure */
   end(): Promise<void>;
 }
 

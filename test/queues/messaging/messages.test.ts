@@ -1,4 +1,4 @@
-/** Messages in and out without brokers: what they say, what becomes of them, the outbox on every queue, the switch of the fleet. */
+/** Messages in and out without brokers: their content, their handling, the outbox on every queue, and the switch of the fleet. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** Cron expressions: both forms, their days of the week, what is refused and how, changes of summer time. */
+/** Cron expressions: both forms, days of the week, refusals, changes of summer time. */
 import { describe, expect, test } from '@jest/globals';
 import { cronOfOptions, nextTick, parseCron } from '../../../queues/schedule/cron.ts';
 import { parseOption } from '../../../src/config/parse.ts';

@@ -24,7 +24,7 @@ export interface TestQueue {
   start(): Promise<TestServer>;
 }
 
-/** A PostgreSQL to use in place of one that is started for the test. */
+/** A PostgreSQL to use instead of starting one. */
 const GIVEN_POSTGRES = process.env.TEST_POSTGRES_URL;
 
 export const QUEUES: readonly TestQueue[] = [
@@ -54,7 +54,7 @@ export async function temporaryDirectory(): Promise<{ readonly path: string; rem
   return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
-/** A redis-server for this test alone, which may be stopped: without files, on a free port unless one is given. */
+/** A redis-server for this test alone, which may be stopped: without files, on a free port by default. */
 export const startRedis = async (port?: number): Promise<Redis> => started(await startRedisServer({ port }));
 
 function started<T>(server: T | { readonly skip: string }): T {

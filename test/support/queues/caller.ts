@@ -1,4 +1,7 @@
-/** A process that submits runs of one caller until it is killed: `node queues-caller.js QUEUE_URL PREFIX DATA_DIR CALLER`. Says `enough` on the way. */
+/**
+ * A process that submits runs of one caller until it is killed: `node queues-caller.js QUEUE_URL PREFIX DATA_DIR CALLER`. Prints `enough`
+ * after the first hundred.
+ */
 import { openBackend } from '../../../queues/backend/backend.ts';
 import { openRuns } from '../../../queues/runs/runs.ts';
 import { quietLogger } from '../../../src/core/telemetry/observe.ts';

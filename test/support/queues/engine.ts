@@ -1,9 +1,9 @@
 /**
- * An engine that does what the first input's URL says, so that tests of queues and workers choose what happens to a run.
- * It has the signature of `src/run/run.ts`.
+ * A fake engine controlled by the URL of the first input, so that tests of queues and workers choose what happens to a run. It has the
+ * interface of `src/run/run.ts`.
  *
- * A run whose first input is `slices=<count>` is cut; the slice of index n does what the input named `n` says, and the cutting what the
- * input named `cut` says. What the slices read is there as long as the cut is not released: a directory stands for it.
+ * A run whose first input is `slices=<count>` is cut; slice n does what the input named `n` says, and the cutting does what the input named
+ * `cut` says. A directory represents the state that the slices read: it exists until the cut is released.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
@@ -19,7 +19,7 @@ type Act = (argument: string, given: { readonly request: RunRequest; readonly si
 
 const ACTS: Readonly<Record<string, Act>> = {
   ok: async () => undefined,
-  /** Takes so many milliseconds, and stops when it is told to. */
+  /** Takes that many milliseconds, and stops when aborted. */
   slow: async (milliseconds, { hooks }) => {
     for (const end = Date.now() + Number(milliseconds); Date.now() < end; ) {
       if (hooks.signal?.aborted) throw new Fault('run/cancelled', 'stopped by the signal');
@@ -30,15 +30,15 @@ const ACTS: Readonly<Record<string, Act>> = {
   fault: async (code, { request }) => {
     throw new Fault(code as FaultCode, `it failed with ${code}`, { place: { input: request.inputs.at(-1)?.url } });
   },
-  /** Fails in a way that can get better, until the attempt of this number. */
+  /** Fails with a transient error until this attempt. */
   flaky: async (attempt, { request }) => {
     if (attemptOf(request) < Number(attempt)) throw new Fault('source/unreadable', `attempt ${attemptOf(request)} is too early`);
   },
-  /** Never stops by itself, whatever it is told. */
+  /** Never stops by itself, not even when aborted. */
   deaf: async () => {
     for (;;) await sleep(1000);
   },
-  /** As `deaf`, and never lets its thread do anything else. */
+  /** As `deaf`, and blocks its thread. */
   busy: async () => {
     for (;;);
   },
@@ -46,26 +46,26 @@ const ACTS: Readonly<Record<string, Act>> = {
     const held: string[][] = [];
     for (;;) held.push(Array.from({ length: 100_000 }, (_, i) => `${i} ${held.length}`));
   },
-  /** Holds so many megabytes outside of the heap, until it is told to stop. */
+  /** Holds that many megabytes outside of the heap until aborted. */
   buffers: async (megabytes, given) => {
     const held = Array.from({ length: Number(megabytes) }, () => Buffer.alloc(2 ** 20, 1));
     await ACTS.slow?.('60000', given);
     held.length = 0;
   },
-  /** Takes the whole worker process down. */
+  /** Kills the whole worker process. */
   die: async () => {
     process.kill(process.pid, 'SIGKILL');
     await sleep(60_000);
   },
-  /** As `die`, at the first start only, a little later and without waiting for it. */
+  /** As `die`, but only in the first attempt, after a delay, and without waiting for it. */
   dieonce: async (milliseconds, { request }) => {
     if (attemptOf(request) === 1) setTimeout(() => process.kill(process.pid, 'SIGKILL'), Number(milliseconds));
   },
-  /** As `dieonce`, for slices in another process than the one that waits for them. */
+  /** As `dieonce`, for slices in another process than the waiting one. */
   dieaway: async (milliseconds, given) => {
     if (given.request.slice?.snapshots.process !== String(process.pid)) await ACTS.dieonce?.(milliseconds, given);
   },
-  /** So many statements, each in a part of its own. */
+  /** Writes that many statements, each in its own part. */
   parts: async (count, { sink }) => {
     for (let i = 2; i <= Number(count); i++) {
       await sink.rollOver?.();
@@ -133,7 +133,7 @@ function checkState({ slice, database }: RunRequest): void {
   if (state !== undefined && !existsSync(state)) throw new Fault('database/lost', 'the state that the slice reads is gone');
 }
 
-/** The spill directory is the attempt's own, and named after it: `2`, of a slice `2-5-1` with its own start at the end. */
+/** The spill directory is named after the attempt: `2`; for a slice `2-5-1`, with its own attempt at the end. */
 function attemptOf(request: RunRequest): number {
   return Number(request.spillDirectory.split(/[.-]/).pop());
 }

@@ -1,9 +1,9 @@
-/** What runs of the made-up engine ask for. */
+/** Requests of runs of the fake engine. */
 import { join } from 'node:path';
 import type { TransformRequest } from '../../../queues/jobs.ts';
 import { RUN_DEFAULTS } from '../../../src/run/request.ts';
 
-/** Done at once; `act` says otherwise, see `queues/engine.ts`. */
+/** Ends at once unless `act` says otherwise, see `queues/engine.ts`. */
 export const tinyRun = (directory: string, act = 'ok'): TransformRequest => ({
   service: 'semi-structured-transformer',
   inputs: [{ name: 'people', url: act }],

@@ -1,4 +1,4 @@
-/** A worker process for tests: `node queues-worker.js QUEUE_URL PREFIX DATA_DIR`. Says `ready`, works until SIGTERM. */
+/** A worker process for tests: `node queues-worker.js QUEUE_URL PREFIX DATA_DIR`. Prints `ready` and works until SIGTERM. */
 
 import { openBackend } from '../../../queues/backend/backend.ts';
 import { openConfig } from '../../../src/config/store.ts';

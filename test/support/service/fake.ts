@@ -1,4 +1,4 @@
-/** An API with everything behind it in memory: runs that the test ends, settings in a map. */
+/** An API with everything in memory: the test ends the runs, and settings are in a map. */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { makeApp } from '../../../api/app.ts';
@@ -11,14 +11,14 @@ import { openConfig, type SharedSettings } from '../../../src/config/store.ts';
 import { Fault } from '../../../src/core/fault.ts';
 import { quietLogger } from '../../../src/core/telemetry/observe.ts';
 
-/** Runs that end when and how the test says. */
+/** Runs whose end is controlled by the test. */
 export interface FakeRuns extends Runs {
   readonly submitted: readonly { readonly id: string; readonly request: TransformRequest; readonly key: string | undefined }[];
   /** The outcome of every run submitted from now on; undefined: they do not end. */
   ends(outcome: ((id: string) => Outcome) | undefined): void;
-  /** Ends a run that waits. */
+  /** Ends a waiting run. */
   end(id: string, outcome: Outcome): void;
-  /** Every call from now on fails, or never answers. */
+  /** From now on all calls fail, or never return. */
   breaks(how: 'refuses' | 'hangs' | 'internal' | undefined): void;
 }
 

@@ -1,4 +1,4 @@
-/** Mappings and inputs for service tests, and an HTTP server whose input ends when the test says. */
+/** Mappings and inputs for service tests, and an HTTP server whose input ends when the test releases it. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -43,7 +43,7 @@ export const PEOPLE = {
   xml: '<people><person><id>1</id><name>Ann</name></person><person><id>2</id><name>Bob</name></person></people>',
 } as const;
 
-/** What each of them gives, in any order. */
+/** The statements of both, in any order. */
 export const PEOPLE_LINES = [
   '<http://example.com/1> <http://example.com/name> "Ann" .',
   '<http://example.com/2> <http://example.com/name> "Bob" .',
@@ -52,16 +52,16 @@ export const PEOPLE_LINES = [
 export interface SlowInput {
   /** Ends in `.csv`. */
   readonly url: string;
-  /** Resolves when a run begins to read. */
+  /** Resolves when a run starts to read. */
   readonly asked: Promise<void>;
-  /** How often it was asked for. */
+  /** Number of requests. */
   count(): number;
-  /** Lets every reader, present and future, come to the end. */
+  /** Lets all current and future readers reach the end. */
   release(): void;
   close(): Promise<void>;
 }
 
-/** People as CSV over HTTP: the first rows at once, the last one when released. */
+/** People as CSV over HTTP: the first rows at once, the last one after `release`. */
 export async function slowInput(rows = 2_000): Promise<SlowInput> {
   const first = `id,name\n${Array.from({ length: rows - 1 }, (_, i) => `${i + 1},Name ${i + 1}\n`).join('')}`;
   const last = `${rows},Name ${rows}\n`;

@@ -1,9 +1,9 @@
-/** Whoever stands on the other side of the brokers: makes topics, sends source messages, and hears what is announced. */
+/** A client of the brokers: creates topics, sends source messages, and collects announced messages. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Kafka, logLevel, Partitioners } from 'kafkajs';
 
-/** Longer than any broker is away. */
+/** Longer than any outage of a broker. */
 const RETRY = { retries: 200, initialRetryTime: 200, maxRetryTime: 1_000 };
 
 export interface Heard {
@@ -17,22 +17,22 @@ export interface Heard {
 }
 
 export interface KafkaClient {
-  /** Sends in order, to the partition of each, else to the key's. */
+  /** Sends in order, to the given partition or by key. */
   send(
     topic: string,
     values: readonly (string | Buffer | null)[],
     where?: { readonly key?: string; readonly partition?: number },
   ): Promise<void>;
-  /** Everything in the topics that are listened to so far. */
+  /** All messages received so far. */
   readonly heard: readonly Heard[];
-  /** Waits until what was heard is enough. @throws after `waitMs`, with what was heard */
+  /** Waits until enough was received. @throws after `waitMs`, with the received messages */
   hear(enough: (heard: readonly Heard[]) => boolean, waitMs?: number): Promise<readonly Heard[]>;
-  /** Sum of the offsets that the group has committed. */
+  /** Sum of the offsets committed by the group. */
   committed(topic: string, group: string): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Makes the topics, and listens to those that are named in `listened` from their beginning. */
+/** Creates the topics, and consumes those in `listened` from the beginning. */
 export async function openKafkaClient(
   broker: string,
   topics: Readonly<Record<string, number>>,
@@ -42,7 +42,7 @@ export async function openKafkaClient(
   const admin = kafka.admin();
   await admin.connect();
   const wanted = Object.entries(topics).map(([topic, numPartitions]) => ({ topic, numPartitions }));
-  // Right after the start of a broker the first try may fail.
+  // The first attempt may fail right after the start of a broker.
   await admin
     .createTopics({ topics: wanted, waitForLeaders: true })
     .catch(() => admin.createTopics({ topics: wanted, waitForLeaders: true }));

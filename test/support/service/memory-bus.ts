@@ -1,4 +1,4 @@
-/** A broker in memory, for tests: keeps every message of its life for whoever comes later. A topic has one partition, and is there once it is used. */
+/** A broker in memory, for tests: keeps all messages for later consumers. A topic has one partition and is created when first used. */
 import type { IncomingMessage, MessageBus, OutgoingMessage } from '../../../queues/messaging/bus.ts';
 
 export interface KeptMessage extends IncomingMessage {
@@ -8,7 +8,7 @@ export interface KeptMessage extends IncomingMessage {
 }
 
 export interface MemoryBus extends MessageBus {
-  /** What the topic has, oldest first. */
+  /** The messages of the topic, oldest first. */
   messages(topic: string): readonly KeptMessage[];
 }
 
@@ -47,7 +47,7 @@ export function openMemoryBus(): MemoryBus {
             await take(message, stop.signal);
             next.set(place, Number(message.offset) + 1);
           } catch {
-            // "Not now", as the contract has it.
+            // A rejection means "deliver again later".
             await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
           }
         }

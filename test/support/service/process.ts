@@ -1,4 +1,4 @@
-/** Real processes of the service, started from `dist` on free ports and directories of their own. */
+/** Real processes of the service, started from `dist` on free ports and in their own directories. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -16,7 +16,7 @@ export interface Exit {
 
 export interface ServiceProcess {
   readonly pid: number;
-  /** Of the root; empty for a process that does not listen. */
+  /** URL of the root; empty for a process that does not listen. */
   readonly url: string;
   /** Lines of standard output so far. */
   readonly log: readonly LogLine[];
@@ -24,9 +24,9 @@ export interface ServiceProcess {
   stderr(): string;
   kill(signal: NodeJS.Signals): void;
   readonly exited: Promise<Exit>;
-  /** Ends it in order, or by force after ten seconds. */
+  /** Sends SIGTERM, and SIGKILL after ten seconds. */
   stop(): Promise<Exit>;
-  /** The first log line, now or later, that says `message`. @throws after a minute, with the whole log */
+  /** The first log line with `message`, now or later. @throws after a minute, with the whole log */
   waitForLog(message: string, where?: (line: LogLine) => boolean): Promise<LogLine>;
 }
 
@@ -34,14 +34,14 @@ export interface ServiceOptions {
   /** Path of the command; undefined: this project's. */
   readonly program?: string;
   readonly args?: readonly string[];
-  /** Options of the service; of this process's own environment only PATH is passed on. */
+  /** Options of the service; only PATH is inherited from this process. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
 }
 
 const PROGRAM = join(PROJECT_ROOT, 'bin', 'quadmill.js');
 
-/** Starts `quadmill serve` without waiting for anything. */
+/** Starts `quadmill serve` without waiting. */
 export function spawnService({ program = PROGRAM, args = [], env, cwd }: ServiceOptions): ServiceProcess {
   const child: ChildProcess = spawn(process.execPath, [program, 'serve', ...args], {
     cwd,
@@ -107,7 +107,7 @@ export function spawnService({ program = PROGRAM, args = [], env, cwd }: Service
   };
 }
 
-/** Starts `quadmill serve` and waits until it takes requests or, where it does not listen, runs. */
+/** Starts `quadmill serve` and waits until it accepts requests, or runs if it does not listen. */
 export async function startService(options: ServiceOptions): Promise<ServiceProcess> {
   const { args = [], env, cwd } = options;
   const isWorker = args.includes('worker') && env.PORT === undefined;
@@ -140,7 +140,7 @@ export async function ask(url: string, init: RequestInit = {}): Promise<Answer> 
 export const postJson = (url: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
   ask(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) });
 
-/** Asks again every fifty milliseconds. @throws when `until` is still false after `waitMs` */
+/** Repeats the request every fifty milliseconds. @throws if `until` is still false after `waitMs` */
 export async function poll(url: string, until: (answer: Answer) => boolean, waitMs = 15_000): Promise<Answer> {
   const deadline = Date.now() + waitMs;
   for (;;) {

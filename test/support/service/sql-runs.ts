@@ -1,4 +1,4 @@
-/** Runs over a database as people start them: by the command line and by the SQL transformer, each in a directory that shows what is left. */
+/** Runs over a database by the command line and by the SQL transformer, each in a directory that shows what is left. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { type Answer, ask, type ServiceProcess, startService } from './process.t
 
 const PREFIXES = '@prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix ex: <http://example.com/> . @base <http://example.com/base/> .\n';
 
-/** R2RML over one logical table: a subject of column `id`, and a statement for each of `columns`, whose predicate is its name. */
+/** R2RML over one logical table: a subject from the column `id`, and one statement for each of `columns`, with its name as predicate. */
 export const mappingOf = (table: string, columns: readonly string[] = ['name'], rest = ''): string => `${PREFIXES}
 <#Map> rr:logicalTable [ ${table} ] ;
   rr:subjectMap [ rr:template "http://example.com/{id}" ] ;
@@ -21,7 +21,7 @@ ${columns.map((name) => `  rr:predicateObjectMap [ rr:predicate ex:${name} ; rr:
 export const table = (name: string): string => `rr:tableName "${name}"`;
 export const query = (sql: string): string => `rr:sqlQuery """${sql}"""`;
 
-/** Waits until something is so. @throws after `limitMs`. Resolves to the milliseconds that it took */
+/** Waits until a condition holds; resolves to the milliseconds it took. @throws after `limitMs` */
 export async function until(holds: () => boolean | Promise<boolean>, limitMs = 15_000, what = 'it'): Promise<number> {
   const begun = performance.now();
   while (!(await holds())) {
@@ -33,11 +33,11 @@ export async function until(holds: () => boolean | Promise<boolean>, limitMs = 1
 
 export interface Workspace {
   readonly path: string;
-  /** Of the mapping of both ways. */
+  /** Writes the mapping for both. */
   write(mapping: string): Promise<void>;
-  /** What runs have left so far, by path: output files, temporary ones and spills. The mapping and the service's queue are not among them. */
+  /** Files left by runs so far: output, temporary and spill files, without the mapping and the service's queue. */
   files(): Promise<readonly string[]>;
-  /** A temporary file of an output has some content, and a spill is there. */
+  /** Whether a temporary output file has content and a spill file exists. */
   readonly isHalfWay: () => Promise<boolean>;
   /** Removes those files. */
   empty(): Promise<void>;
@@ -88,7 +88,7 @@ export interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** `quadmill run` as ann, in the room; writes to `out/graph.nq` unless the arguments say otherwise. */
+/** `quadmill run` as ann, in the workspace; writes to `out/graph.nq` by default. */
 export function startCommand(
   room: Workspace,
   jdbcUrl: string,
@@ -119,9 +119,9 @@ export interface SqlService {
   readonly process: ServiceProcess;
   /** `GET /process`: the answer when the run has ended. */
   run(): Promise<Answer>;
-  /** Options, by `/updateConfig`. */
+  /** Sets options by `/updateConfig`. */
   configure(options: Readonly<Record<string, string>>): Promise<void>;
-  /** The codes with which runs were tried again since the last call. */
+  /** Codes of the faults after which runs were retried, since the last call. */
   retries(): readonly unknown[];
 }
 

@@ -1,9 +1,9 @@
-/** Asks an embedded store, as another program would. */
+/** A client of an embedded store. */
 export interface StoreClient {
-  /** `search` with its question mark; the login is sent along. */
+  /** `search` with its question mark; the login is added. */
   ask(search: string, init?: RequestInit): Promise<Response>;
   query(query: string, accept?: string): Promise<Response>;
-  /** @throws Error with the status and the words of the store */
+  /** @throws Error with the status and the message of the store */
   update(update: string): Promise<void>;
   /** Adds N-Quads. @throws Error as `update` */
   add(quads: string): Promise<void>;
