@@ -83,7 +83,7 @@ describe('paths and methods', () => {
     expect(body.hint).toContain('/semi-structured-transformer/config');
   });
 
-  test('405 says which methods there are', async () => {
+  test('405 lists the allowed methods', async () => {
     const response = await fetch(`${base()}/process`, { method: 'DELETE' });
     expect(response.headers.get('allow')).toBe('GET, POST');
     expect((await fetch(`${base()}/config`, { method: 'DELETE' })).headers.get('allow')).toBe('GET, HEAD');
@@ -100,13 +100,13 @@ describe('paths and methods', () => {
     }
   });
 
-  test('OPTIONS says which methods there are', async () => {
+  test('OPTIONS lists the allowed methods', async () => {
     const response = await fetch(`${base()}/process`, { method: 'OPTIONS' });
     expect(response.status).toBe(204);
     expect(response.headers.get('allow')).toContain('POST');
   });
 
-  test('a service that is alone stands at the root, and only there', async () => {
+  test('a single service is mounted at the root only', async () => {
     const alone = await startFakeApi({ DATA_DIR: directory, SERVICE: 'semi-structured-transformer' });
     try {
       expect((await get(`${alone.url}/config`)).status).toBe(200);
@@ -350,7 +350,7 @@ describe('operators', () => {
     await starting.close();
   });
 
-  test('a fleet without workers says so', async () => {
+  test('a fleet without workers reports that', async () => {
     let workers = 0;
     const lonely = await startFakeApi({ DATA_DIR: directory }, { workerCount: () => workers });
     try {
@@ -366,7 +366,7 @@ describe('operators', () => {
     }
   });
 
-  test('a process that is about to end is not ready, and takes no more runs', async () => {
+  test('a process that is shutting down is not ready, and accepts no more runs', async () => {
     api.drain();
     expect((await get(`${api.url}/health/ready`)).body).toMatchObject({ status: 503, checks: { process: 'ending' } });
     expect((await get(`${base()}/process?inputFileURL=a.csv`)).status).toBe(503);

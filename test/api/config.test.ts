@@ -63,7 +63,7 @@ describe('options belong to services', () => {
       ),
     );
 
-  test('a friendlyName of the writer renames the writer only, and an empty one takes it back', async () => {
+  test('a friendlyName of the writer renames the writer only, and an empty one removes it', async () => {
     expect((await update('graph-writer', 'friendlyName', 'Pen')).body).toEqual({ configEntry: 'friendlyName', configValue: 'Pen' });
     expect(await friendlyNames()).toEqual(['Semi-Structured-Transformer', 'SQL-Transformer', 'Pen']);
     await update('sql-transformer', 'FRIENDLY_NAME', 'Mill');

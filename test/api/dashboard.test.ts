@@ -225,7 +225,7 @@ describe('the door of the dashboard', () => {
     expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="quadmill"']);
   });
 
-  test.each(['cross-site', 'same-site'])('does not act for a page that is %s, whose browser knows the password', async (site) => {
+  test.each(['cross-site', 'same-site'])('refuses actions of a page that is %s, whose browser knows the password', async (site) => {
     api = await startFakeApi({ API_TOKENS: TOKENS }, { queues });
     const headers = { ...operator, 'sec-fetch-site': site };
     expect((await ask(`${api.url}/queues/api/queues/pause`, { method: 'PUT', headers })).status).toBe(403);
@@ -238,7 +238,7 @@ describe('the door of the dashboard', () => {
     expect((await ask(`${api.url}/openapi.json`)).body.paths['/queues']).toBeDefined();
   });
 
-  test('says 503 when the queue does not answer', async () => {
+  test('answers 503 when the queue does not answer', async () => {
     api = await startFakeApi({}, { queues });
     api.runs.breaks('hangs');
     const before = performance.now();
@@ -246,7 +246,7 @@ describe('the door of the dashboard', () => {
     expect(performance.now() - before).toBeLessThan(3_000);
   });
 
-  test('notes who did what', async () => {
+  test('logs each action with its actor', async () => {
     const lines: unknown[] = [];
     const logger = Object.assign(quietLogger(), { info: (line: unknown) => lines.push(line) });
     api = await startFakeApi({ API_TOKENS: TOKENS }, { queues, logger });
@@ -258,7 +258,7 @@ describe('the door of the dashboard', () => {
 });
 
 (missingRedis === undefined ? describe : describe.skip)('without its queue', () => {
-  test('the dashboard is a problem for two seconds at most, and is there again when the queue is', async () => {
+  test('the dashboard answers a problem within two seconds, and works again when the queue is back', async () => {
     const directory = await temporaryDirectory();
     let redis = await startRedis();
     const backend = await openBackend({ url: redis.url, directory: directory.path, prefix: uniquePrefix() }, quietLogger());

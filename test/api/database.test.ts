@@ -244,7 +244,7 @@ describe('a wrong request is a problem that does not repeat it', () => {
     expect(response.status).toBe(405);
   });
 
-  test('a kind of database without a driver is told with those that have one', async () => {
+  test('an unsupported kind of database is refused with a list of the supported ones', async () => {
     const { status, type, body } = await ask('/testDBConnection', { url: 'jdbc:oracle:thin:@host:1521/db' });
     expect([status, isProblem(type)]).toEqual([400, false]);
     expect(body).toMatchObject({ name: 'SQL-Transformer', type: 'SQL-Transformer', code: 'database/driver' });
@@ -297,7 +297,7 @@ describe.each(PRODUCTS)('$product', (row) => {
       expect(body).toMatchObject({ success: true });
     });
 
-    test('a wrong password is answered in the words of the specification', async () => {
+    test('a wrong password is answered with the text of the specification', async () => {
       const { status, type, body } = await ask('/testDBConnection', { ...login, password: inBase64('wrong one') });
       expect([status, isProblem(type)]).toEqual([400, false]);
       expect(body.error).toBe('Record could not be processed due to: Invalid Database Credentials.');

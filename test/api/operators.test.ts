@@ -61,7 +61,7 @@ describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
   );
 });
 
-test("space in an object store is nobody's to measure", async () => {
+test('space in an object store is not measured', async () => {
   const api = await startFakeApi({ OUTPUT_DIR_URL: 's3://bucket/output' });
   const { body } = await ask(`${api.url}/metrics`);
   await api.close();

@@ -159,7 +159,7 @@ describe('a request that is refused, and makes no run', () => {
     expect(api.runs.submitted.length).toBe(before);
   });
 
-  test('a source that no mapping has is told with the names that there are', async () => {
+  test('an unknown source is refused with the names of the existing ones', async () => {
     const before = api.runs.submitted.length;
     const response = await post({ inputFileURL: input, logicalSource: 'peple.csv', mappingURL: file('two.ttl') });
     expect(response.status).toBe(400);

@@ -127,7 +127,7 @@ const isRefused = ({ body: { code, detail } }: Awaited<ReturnType<typeof send>>)
 test('there are routes to check', () => expect(ROUTES.length).toBeGreaterThan(15));
 
 describe.each(ROUTES.map((one) => [one.name, one] as const))('%s', (_, one) => {
-  test('takes what its schemas require, and everything that they have', async () => {
+  test('accepts what its schemas require, and everything that they allow', async () => {
     for (const request of [required(one), everything(one)]) {
       const answer = await send(one, request);
       expect([request, answer, isRefused(answer)]).toEqual([request, answer, false]);

@@ -146,7 +146,7 @@ describe('problems', () => {
     }
   });
 
-  test('a process without a store says where it is', async () => {
+  test('a process without a store names the process that has it', async () => {
     const other = await startFakeApi({});
     try {
       const response = await fetch(`${other.url}/sparql?query=x`);

@@ -200,7 +200,7 @@ describe('/config', () => {
 });
 
 describe('/updateCron', () => {
-  test('sets the schedule, tells the next three times in its zone, and switches it off', async () => {
+  test('sets the schedule, shows the next three times in its zone, and switches it off', async () => {
     const one = await start({ CRON_TIMEZONE: 'Asia/Kolkata' });
     const url = `${one.url}/sql-transformer`;
     const shown = async () => (await ask(`${url}/config?paths=sql.cron`)).body.serviceTransformerConfig.sql.cron;
@@ -268,7 +268,7 @@ describe('/restartKafka', () => {
   });
 });
 
-test('alone, the SQL transformer stands at the root', async () => {
+test('alone, the SQL transformer is mounted at the root', async () => {
   const one = await start({ SERVICE: 'sql-transformer' });
   expect((await ask(`${one.url}/config?paths=applicationName`)).body).toEqual({ applicationName: 'SQL-Transformer' });
   expect((await updateCron('0 2 * * *', one.url)).status).toBe(200);

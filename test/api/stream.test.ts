@@ -60,7 +60,7 @@ test('a client that reads gets everything, and the trailers', async () => {
   expect(seen.closed).toBe(true);
 });
 
-test('no more is made than a slow client takes', async () => {
+test('no more is produced than a slow client reads', async () => {
   const { chunks, seen } = source(100);
   const { answer, end } = await ask(chunks);
   await sleep(300);
@@ -77,7 +77,7 @@ test('a client that leaves ends the making', async () => {
   expect(seen.closed).toBe(true);
 });
 
-test('a client that takes nothing for too long is left', async () => {
+test('a client that reads nothing for too long is disconnected', async () => {
   const { chunks, seen } = source(1000);
   const { answer, end } = await ask(chunks, 200);
   answer.on('error', () => undefined);

@@ -62,7 +62,7 @@ describe('quadmill run', () => {
     expect(out).toContain('<http://example.com/person/2> <http://xmlns.com/foaf/0.1/name> "Zoë" .\n');
   });
 
-  test('writes a file whose extension tells the format', async () => {
+  test('writes a file in the format of its extension', async () => {
     expect(await quadmill('run', 'mapping.ttl', '-o', 'out/graph.ttl')).toEqual({ code: 0, out: '', err: '' });
     expect(await readdir(join(directory, 'out'))).toEqual(['graph.ttl']);
     expect(await readFile(join(directory, 'out', 'graph.ttl'), 'utf8')).toContain('a foaf:Person');
@@ -137,7 +137,7 @@ describe('quadmill run', () => {
     expect(err).toBe('code 141\n');
   });
 
-  test.each(['SIGINT', 'SIGTERM'] as const)('on %s stops soon and takes its part of a file away', async (signal) => {
+  test.each(['SIGINT', 'SIGTERM'] as const)('on %s stops soon and removes its incomplete file', async (signal) => {
     const sent = new Promise<void>((begun) => {
       server.once('request', () => setTimeout(begun, 300));
     });
@@ -389,7 +389,7 @@ test('an output below /proc ends with a sentence', async () => {
   expect(err).toBe('quadmill: /proc/quadmill/out/graph.nq cannot be written: there is no such directory\n');
 });
 
-test('quadmill write says that it waits for a store that is not there, and ends with code 1', async () => {
+test('quadmill write reports that it waits for an unreachable store, and exits with code 1', async () => {
   await writeFile(join(directory, 'graph.nq'), '<http://e/s> <http://e/p> "o" .\n');
   const { code, err } = await quadmill('write', 'graph.nq', '--target', 'http://127.0.0.1:1/ds', '--patience-seconds', '3');
   expect(code).toBe(1);
@@ -436,7 +436,7 @@ test.each([
   expect(out).toContain(words);
 });
 
-test('without a build the program says how to make one', async () => {
+test('without a build the program reports how to build it', async () => {
   await mkdir(join(directory, 'fresh', 'bin'), { recursive: true });
   await writeFile(join(directory, 'fresh', 'package.json'), '{"type":"module"}');
   await copyFile(QUADMILL, join(directory, 'fresh', 'bin', 'quadmill.js'));

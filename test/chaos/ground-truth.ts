@@ -92,7 +92,7 @@ export class GroundTruth {
 
   #entry(key: string): Entry {
     const entry = this.#entries.get(key);
-    if (entry === undefined) throw new Error(`the ledger has no ${key}`);
+    if (entry === undefined) throw new Error(`the ground truth has no ${key}`);
     return entry;
   }
 }

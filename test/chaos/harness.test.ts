@@ -58,7 +58,7 @@ describe('the verdict', () => {
     [at, 'stalled'],
   ];
 
-  test('sees a run that is started again and again without a pause that grows', async () => {
+  test('sees a run that is restarted without a growing backoff', async () => {
     const start = (at: number): readonly [number, string] => [at, 'active'];
     const kept = [start(0), ...lost(3_000), start(4_000), ...lost(7_000), start(9_000)];
     expect(await violations(kept, [])).toEqual([]);
@@ -66,7 +66,7 @@ describe('the verdict', () => {
     expect(await violations(broken, [])).toEqual([expect.stringContaining('r1 was started again 1000 ms after it was lost 2 times')]);
   });
 
-  test('sees a run that waits while there is a free place, and none where all are taken', async () => {
+  test('sees a run that waits while there is free capacity, and none without', async () => {
     const waited: (readonly [number, string])[] = [
       [0, 'waiting'],
       [9_000, 'active'],

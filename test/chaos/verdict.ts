@@ -110,11 +110,11 @@ async function judgeQueue({ redis, url }: World, runs: readonly PlannedRun[], le
     const counts = ledger.counts();
     const heard = counts.completed + counts.failed + counts.cancelled;
     if (ended !== runs.length || heard !== runs.length) {
-      ledger.violation(undefined, `the queue has ${ended} outcomes, the ledger ${heard}, and there were ${runs.length} requests`);
+      ledger.violation(undefined, `the queue has ${ended} outcomes, the ground truth ${heard}, and there were ${runs.length} requests`);
     }
     for (const [state, count] of Object.entries(counts)) {
       const listed = await listRuns(url, state);
-      if (listed !== count) ledger.violation(undefined, `/runs lists ${listed} runs that are ${state}, the ledger ${count}`);
+      if (listed !== count) ledger.violation(undefined, `/runs lists ${listed} runs that are ${state}, the ground truth ${count}`);
     }
   } finally {
     client.disconnect();

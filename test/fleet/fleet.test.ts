@@ -46,7 +46,7 @@ const why = hasRedis ? '' : ' (skipped: there is no redis-server on the PATH)';
   };
   const body = () => ({ inputFileURL: at('people.csv'), mappingURL: at('people.ttl') });
 
-  test('without workers, readiness, the run and an answer that waited say so; with one, the run goes on', async () => {
+  test('without workers, readiness, the run and a waiting answer report that; with one, the run continues', async () => {
     const api = await start('api', { PROCESS_WAIT_SECONDS: '1' });
     expect((await ask(`${api.url}/health/ready`)).body).toMatchObject({ status: 'up', workers: 0 });
     const { status, body: waiting } = await postJson(`${api.url}/process`, body());
@@ -89,7 +89,7 @@ const why = hasRedis ? '' : ' (skipped: there is no redis-server on the PATH)';
     expect((await ask(`${next.url}/config?paths=friendlyName`)).body).toEqual({ friendlyName: 'Mill' });
   });
 
-  test('a run whose worker is killed is started once more and completes, and no half file is ever seen', async () => {
+  test('a run whose worker is killed is started again and completes, and no incomplete file is ever visible', async () => {
     const input = await slowInput();
     try {
       const [api, ...workers] = await Promise.all([start('api'), start('worker'), start('worker')]);
@@ -121,7 +121,7 @@ const why = hasRedis ? '' : ' (skipped: there is no redis-server on the PATH)';
     }
   });
 
-  test('a run goes on when the API process that took it is killed, and another one knows it', async () => {
+  test('a run continues when the API process that accepted it is killed, and another one shows it', async () => {
     const input = await slowInput();
     try {
       const [first, second] = await Promise.all([start('api'), start('api'), start('worker')]);
@@ -139,7 +139,7 @@ const why = hasRedis ? '' : ' (skipped: there is no redis-server on the PATH)';
     }
   });
 
-  test('a queue that is away is 503 with Retry-After within two seconds; it is ready again within five of its return, and runs go on', async () => {
+  test('a queue that is away is 503 with Retry-After within two seconds; it is ready again within five of its return, and runs continue', async () => {
     const [api, worker] = await Promise.all([start('api'), start('worker')]);
     expect((await postJson(`${api.url}/process`, body())).status).toBe(200);
     await redis.stop();

@@ -104,7 +104,7 @@ const propagator: TextMapPropagator = {
   fields: () => ['traceparent'],
 };
 
-test('without an SDK nothing is traced, and everything goes on', async () => {
+test('without an SDK nothing is traced, and everything works', async () => {
   expect(isTraced()).toBe(false);
   let done = false;
   await inRequestSpan({ method: 'GET', route: '/x', headers: {} }, async () => {

@@ -50,7 +50,7 @@ const why = missingRedis === undefined ? '' : ` (not tested: ${missingRedis})`;
     return Number(bindings[0]?.n.value);
   };
 
-  test('goes on where the worker was that is killed, and the store has each statement once', async () => {
+  test('resumes where the killed worker stopped, and the store has each statement once', async () => {
     const file = createWriteStream(at('large.nq'));
     for (let i = 0; i < STATEMENTS; i++)
       file.write(`<http://e.org/s/${i >> 2}> <http://e.org/p${i & 3}> ${i % 7 === 0 ? `_:n${i}` : `"${i}"`} .\n`);
@@ -77,7 +77,7 @@ const why = missingRedis === undefined ? '' : ` (not tested: ${missingRedis})`;
     expect(view).toMatchObject({ state: 'completed', attempts: 2 });
   }, 240_000);
 
-  test('waits for a target that is away, and says how long when it gives up', async () => {
+  test('waits for an unreachable target, and reports how long when it gives up', async () => {
     const store = await startStore();
     const env = { ...fleet(store), TRIPLESTORE_PATIENCE_SECONDS: '1', RUN_ATTEMPTS: '1' };
     const [api] = await Promise.all([start(['--role', 'api'], env), start(['--role', 'worker'], env)]);

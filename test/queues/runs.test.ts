@@ -97,7 +97,7 @@ function suite(queue: TestQueue): void {
     expect(await runs.get(id)).toMatchObject({ state: 'completed', attempts: 1, outcome });
   });
 
-  test('gives the outcome to whoever asks after the end, and nothing for a run that never was', async () => {
+  test('returns the outcome after the end, and nothing for an unknown run', async () => {
     const { id } = await runs.submit(request('ok'), {});
     const first = await runs.outcome(id, 0);
     expect(await runs.outcome(id, 0)).toEqual(first);
@@ -105,7 +105,7 @@ function suite(queue: TestQueue): void {
     expect(await runs.get('r0')).toBeUndefined();
   });
 
-  test('stops waiting when the wait is over, and the run goes on', async () => {
+  test('stops waiting at the limit, and the run continues', async () => {
     const { id } = await runs.submit(request('slow=700'), {});
     const started = Date.now();
     expect(await runs.outcome(id, 200)).toBeUndefined();
@@ -130,7 +130,7 @@ function suite(queue: TestQueue): void {
     await expect(runs.submit(request('slow=1'), key)).rejects.toMatchObject({ code: 'request/conflict' });
   });
 
-  test('says why a run failed, in the text form of the specification', async () => {
+  test('reports why a run failed, in the text of the specification', async () => {
     const outcome = await outcomeOf('fault=source/malformed');
     expect(outcome).toMatchObject({
       state: 'failed',
@@ -144,7 +144,7 @@ function suite(queue: TestQueue): void {
     });
   });
 
-  test('tries a fault again that can get better', async () => {
+  test('retries a transient error', async () => {
     const { id } = await runs.submit(request('flaky=3'), {});
     expect(await runs.outcome(id, 10_000)).toMatchObject({ state: 'completed' });
     expect(await runs.get(id)).toMatchObject({ attempts: 3 });
@@ -193,7 +193,7 @@ function suite(queue: TestQueue): void {
   });
 
   // In PostgreSQL, runs that end at the same moment do not see each other, so a few more may be kept until the next one ends.
-  test('keeps as many ended runs as it was told once they have rested, and loses no outcome by that', async () => {
+  test('keeps at most the configured number of ended runs, and loses no outcome by that', async () => {
     const forgetful = await openRuns(backend, { keepCount: 2, minKeepMs: 3_000 });
     const ids = await Promise.all(Array.from({ length: 30 }, async () => (await forgetful.submit(request('ok'), {})).id));
     const outcomes = await Promise.all(ids.map((id) => forgetful.outcome(id, 10_000)));
@@ -257,7 +257,7 @@ function suite(queue: TestQueue): void {
     expect(views.filter((view) => view?.attempts !== 1)).toEqual([]);
   }, 30_000);
 
-  test('keeps shared settings: one of two writers wins, and whoever watches hears of it', async () => {
+  test('keeps shared settings: one of two writers wins, and watchers are notified', async () => {
     const key = uniquePrefix();
     const seen: (string | undefined)[] = [];
     const unwatch = backend.settings.watch(key, (value) => seen.push(value));
@@ -313,7 +313,7 @@ function suite(queue: TestQueue): void {
       await other.close();
     });
 
-    test('ends a run whose worker was killed, in a second attempt by another', async () => {
+    test('completes a run whose worker was killed, in a second attempt by another worker', async () => {
       const first = await startChild();
       const { id } = await runs.submit(request('slow=1500'), {});
       await reach(id, 'running');
@@ -326,7 +326,7 @@ function suite(queue: TestQueue): void {
       expect(files.sort()).toEqual([`Semi-Structured-Transformer-${id}.manifest.json`, `Semi-Structured-Transformer-${id}.nq`]);
     }, 30_000);
 
-    test('fails a run that takes down each worker that starts it', async () => {
+    test('fails a run that kills every worker that starts it', async () => {
       const { id } = await runs.submit(request('die'), {});
       for (let i = 0; i < 2; i++) {
         const child = children.at(-1) as ChildProcess;
@@ -340,7 +340,7 @@ function suite(queue: TestQueue): void {
       expect((await readdir(join(directory.path, 'output'))).filter((name) => name.includes(id))).toEqual([]);
     }, 40_000);
 
-    test('lets a worker that slept too long publish nothing of a run that another has taken', async () => {
+    test('does not let a suspended worker publish a run that another worker has taken over', async () => {
       const sleeper = children.at(-1) as ChildProcess;
       const { id } = await runs.submit(request('slow=1500'), {});
       await reach(id, 'running');
@@ -356,7 +356,7 @@ function suite(queue: TestQueue): void {
       sleeper.kill('SIGKILL');
     }, 30_000);
 
-    test('gives an unfinished run back when a worker is told to stop', async () => {
+    test('requeues an unfinished run when a worker is stopped', async () => {
       const child = children.at(-1) as ChildProcess;
       const { id } = await runs.submit(request('slow=2000'), {});
       await reach(id, 'running');

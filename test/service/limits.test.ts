@@ -295,7 +295,7 @@ describe('a thread', () => {
     20_000,
   );
 
-  test('that dies of memory leaves nothing, says so, and its neighbour completes', async () => {
+  test('that runs out of memory leaves nothing, reports that, and its neighbour completes', async () => {
     const { run, left } = await open(ENGINE);
     const neighbour = run('slow=2500', 'r2');
     await expect(run('memory', 'r1')).rejects.toMatchObject({

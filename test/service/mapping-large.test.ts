@@ -88,7 +88,7 @@ test('the service answers others while it checks an upload of 10 MB', async () =
   expect(longest).toBeLessThan(1_500);
 }, 120_000);
 
-test('what is wrong with a large mapping is told as of a small one', async () => {
+test('errors of a large mapping are reported as of a small one', async () => {
   const { diagnostics } = await inspectMapping([{ name: 'large.ttl', text: `${LARGE}\nex:broken ex:p ;;; "` }], 'http://example.com/');
   expect(diagnostics).toMatchObject([{ severity: 'error', code: 'syntax', origin: { document: 'large.ttl' } }]);
 }, 120_000);

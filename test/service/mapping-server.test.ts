@@ -45,7 +45,7 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-test('a server that sends nothing for a while is one to be asked again', async () => {
+test('a server that sends nothing for a while is asked again', async () => {
   answers = [silent, (response) => void response.writeHead(200).write('some')];
   for (const _ of [1, 2]) {
     await expect(readText(url, 1_000, { workingDirectory: '/', silenceMs: 200 })).rejects.toMatchObject({
@@ -76,7 +76,7 @@ describe('over the service', () => {
     await directory.remove();
   });
 
-  test.each(Object.entries(TROUBLE))('a run whose mapping server %s is tried again and completes', async (_, trouble) => {
+  test.each(Object.entries(TROUBLE))('a run whose mapping server %s is retried and completes', async (_, trouble) => {
     // The API also reads the mapping, before the run's first attempt does.
     answers = [trouble, trouble];
     const { status, body } = await process_();

@@ -243,7 +243,7 @@ describe('a process that is asked to end', () => {
     return { cwd, env, input, own, answer };
   };
 
-  test('lets its run end, answers who waits, and exits 0', async () => {
+  test('lets its run end, answers waiting callers, and exits 0', async () => {
     const { input, own, answer } = await startSlow('drain', 15);
     try {
       own.kill('SIGTERM');
@@ -258,7 +258,7 @@ describe('a process that is asked to end', () => {
     }
   });
 
-  test('gives a run back that takes too long, says where it will be, and the next process completes it', async () => {
+  test('requeues a run that takes too long, answers where to find it, and the next process completes it', async () => {
     const { cwd, env, input, own, answer } = await startSlow('give-back', 1);
     let next: ServiceProcess | undefined;
     try {
@@ -281,7 +281,7 @@ describe('a process that is asked to end', () => {
     }
   });
 
-  test('ends at once when it is asked twice', async () => {
+  test('ends at once at the second signal', async () => {
     const { input, own, answer } = await startSlow('twice', 60);
     try {
       answer.catch(() => undefined);
@@ -298,7 +298,7 @@ describe('a process that is asked to end', () => {
   });
 });
 
-describe('a process that cannot start says why', () => {
+describe('a process that cannot start reports why', () => {
   test.each<[string, string[], Record<string, string>, number, RegExp]>([
     ['a worker alone on an embedded queue', ['--role', 'worker'], { QUEUE_URL: 'embedded:' }, 2, /QUEUE_URL/],
     ['an API alone without a queue', ['--role', 'api'], {}, 2, /QUEUE_URL/],
@@ -317,7 +317,7 @@ describe('a process that cannot start says why', () => {
     await rm(cwd, { recursive: true, force: true });
   });
 
-  test('a port that is taken', async () => {
+  test('a port in use', async () => {
     const cwd = at('start-port');
     await mkdir(cwd);
     const own = spawnService({ cwd, args: ['--port', new URL(service.url).port], env: { QUEUE_URL: 'embedded:' } });

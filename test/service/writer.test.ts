@@ -45,7 +45,7 @@ const valuesOf = async (subject: string, predicate: string, root = service.url):
   (await ask(`SELECT ?o { <${subject}> <${predicate}> ?o } ORDER BY ?o`, root)).map(({ o }) => o?.value ?? '');
 
 describe('a file that is written', () => {
-  test('by GET is reported, and stands in the store', async () => {
+  test('by GET is reported, and is in the store', async () => {
     const { status, body } = await answer(await fetch(`${base}/process?inputRdfURL=${encodeURIComponent(`file://${file('a.nq')}`)}`));
     expect(body).toMatchObject({ input: [`file://${file('a.nq')}`], mode: 'insert', quadsWritten: 2, batches: 1, rejectedRecords: 0 });
     expect(body.processingTime).toEqual(expect.any(Number));
@@ -76,7 +76,7 @@ describe('a file that is written', () => {
     }
   });
 
-  test('with a statement that no store should get keeps the rest, and tells of it', async () => {
+  test('with an invalid statement keeps the rest, and reports it', async () => {
     const { status, body } = await post({ inputFileURL: file('bad.nq') });
     expect(status).toBe(200);
     expect(body).toMatchObject({ quadsWritten: 1, rejectedRecords: 1, rejectedStatements: [{ line: 2, fault: { code: 'record/term' } }] });
@@ -112,7 +112,7 @@ describe('a write that fails', () => {
     expect(String(body.error)).toMatch(/^Record '.*nothing\.nq' could not be processed due to: .*[^.]$/);
   });
 
-  test('of a file that is cut off says the line', async () => {
+  test('of a truncated file names the line', async () => {
     const { status, body } = await post({ inputFileURL: file('cut.nq') });
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'source/malformed', detail: { place: { line: 2 } } });
@@ -150,7 +150,7 @@ describe('the connection', () => {
     }
   });
 
-  test('that cannot be made is told while the run waits for it, and the run goes on when it can', async () => {
+  test('that fails is reported while the run waits, and the run continues once it works', async () => {
     const port = await freePort();
     await setOption('TRIPLESTORE_TYPE', 'sparql');
     await setOption('TRIPLESTORE_ENDPOINT', `http://127.0.0.1:${port}/ds`);

@@ -119,7 +119,7 @@ describe('the pool of threads', () => {
     expect(await readdir(spill)).toEqual(['r12.1']);
   });
 
-  test('keeps what a fault says on its way out of the thread', async () => {
+  test('keeps all fields of a fault from the thread', async () => {
     const directory = await directoryForTest();
     await expect(openPool().run(taskFor(directory, 'fault=source/malformed'), hooks())).rejects.toMatchObject({
       code: 'source/malformed',
@@ -128,14 +128,14 @@ describe('the pool of threads', () => {
     expect(await readdir(directory)).toEqual([]);
   });
 
-  test('says so when there is no engine', async () => {
+  test('reports a missing engine', async () => {
     const directory = await directoryForTest();
     await expect(openPool({ engine: 'file:///nowhere/engine.js' }).run(taskFor(directory, 'ok'), hooks())).rejects.toMatchObject({
       code: 'internal/error',
     });
   });
 
-  test('writes rejected records to a file of their own under quarantine, and says how many', async () => {
+  test('writes rejected records to a separate file under quarantine, and reports how many', async () => {
     const directory = await directoryForTest();
     const { rejections, report } = await openPool().run(taskFor(directory, 'reject=5', 'r1', { onError: 'quarantine' }), hooks());
     expect(rejections).toBe(pathToFileURL(join(directory, 'Service-r1.rejected.ndjson')).href);
@@ -210,7 +210,7 @@ describe('files of a run', () => {
     expect(await readdir(join(directory, 'spill'))).toEqual(['S-r12.1']);
   });
 
-  test('are there for a slice although an earlier start of it, whose worker slept, begins after it', async () => {
+  test('are there for a slice although an earlier attempt of it, whose worker was suspended, starts after it', async () => {
     const directory = await directoryForTest();
     const slice = (start: string): Task => {
       const task = taskFor(directory, 'slow=600');
@@ -304,7 +304,7 @@ describe('the report of a shared run', () => {
   });
   const map = { id: 'a', name: 'A', origin: 'm:1:1', records: 1, quads: 1, rejected: 0, empty: undefined };
 
-  test('adds up those of its slices, and says each warning once', () => {
+  test('adds up those of its slices, and lists each warning once', () => {
     const sum = mergeReports([report({ warnings: ['w', 'x'] }), report({ warnings: ['w'] })], 7);
     expect(sum).toMatchObject({ records: 2, quads: 4, rejected: 6, bytesRead: 8, bytesWritten: 10, seconds: 7, warnings: ['w', 'x'] });
     expect(sum.mappings).toEqual([{ url: 'm', sha256: 's' }]);
@@ -514,7 +514,7 @@ describe('log and metrics', () => {
     expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['started', 'failed']);
   });
 
-  test('every metric has a name of the house, and the depth of the queue is read when it is asked for', async () => {
+  test('every metric follows the naming rule, and the depth of the queue is read at each scrape', async () => {
     METRICS.runs.inc({ service: 'sql-transformer', state: 'completed' });
     const text = await metricsText({ counts: async () => ({ queued: 3 }) });
     expect(text).toContain('rml_runs_total{service="sql-transformer",state="completed"} 1');

@@ -169,7 +169,7 @@ function suite(product: Faulty['product'], start: () => Promise<Faulty>): void {
     );
   });
 
-  test('zero rows give an empty file, and words why', async () => {
+  test('zero rows give an empty file, and a warning why', async () => {
     await database.execute('CREATE TABLE nobody (id integer PRIMARY KEY, name varchar(20))');
     await room.write(mappingOf(table('nobody')) + also(mappingOf(query('SELECT id, name FROM nobody'))));
     const { code, err } = await runCommand(room, database.jdbcUrl);

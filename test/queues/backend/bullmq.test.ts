@@ -146,7 +146,7 @@ const missingRedis = QUEUES.find((queue) => queue.name === 'redis')?.missing;
       expect(await redis.hget(key('meta'), 'opts.maxLenEvents')).toBe('10000');
     });
 
-    test('a paused queue has a field in its metadata, and wakes nobody', async () => {
+    test('a paused queue has a field in its metadata, and wakes no worker', async () => {
       const { queue, key } = open('pauses');
       await queue.pause();
       await queue.add('job', {});
@@ -169,7 +169,7 @@ const missingRedis = QUEUES.find((queue) => queue.name === 'redis')?.missing;
       expect(await redis.exists(key(`${id}:lock`), key('active'))).toBe(0);
     });
 
-    test('the check for lost jobs has a key that ends by itself, counts losses in stc, and says so in events', async () => {
+    test('the check for stalled jobs has a key that expires, counts losses in stc, and emits events', async () => {
       const { queue, worker, key } = open('losses');
       const { id } = (await queue.add('job', {})) as { id: string };
       await worker.getNextJob('token', { block: false });
@@ -265,7 +265,7 @@ describe('in PostgreSQL, a server or embedded', () => {
     await queue.drain(true);
   });
 
-  test('a new job is told on the channel that workers listen to', async () => {
+  test('a new job is announced on the channel that workers listen to', async () => {
     const client = await pool.connect();
     const heard = new Promise((resolve) => client.once('notification', resolve));
     await client.query('LISTEN bullmq_jobs');

@@ -29,7 +29,7 @@ const logger = quietLogger();
 describe('places and priorities', () => {
   const lane = bandOf(TRANSFORM_QUEUE, DEFAULT_URGENCY);
 
-  test('of an urgency lie between those of its neighbours, and within what BullMQ takes', () => {
+  test('of an urgency lie between those of its neighbours, and within the range of BullMQ', () => {
     for (let urgency = 0; urgency < URGENCY_LEVELS; urgency++) {
       const band = bandOf(TRANSFORM_QUEUE, urgency);
       for (const place of [0, 1, 1.5, 10_000, 1e9]) {
@@ -206,7 +206,7 @@ function suite(queue: TestQueue): void {
     return ids;
   }
 
-  test('a run whose worker is lost again and again waits longer each time, and others are mapped meanwhile', async () => {
+  test('a run whose worker is lost repeatedly waits longer each time, and others are mapped meanwhile', async () => {
     await open();
     const [lost, ...others] = (await submitMany('a', 4)) as [string, ...string[]];
     const pause = { initialMs: 300, maxMs: 1_000 };
@@ -231,7 +231,7 @@ function suite(queue: TestQueue): void {
     expect(await takeNext(2)).toEqual([lost, others[2]]);
   });
 
-  test('a run that comes back does not let a third caller overtake all that wait', async () => {
+  test('a retried run does not let a third caller overtake all waiting runs', async () => {
     await open();
     await submit('a');
     const many = await submitMany('many', 30);
@@ -248,7 +248,7 @@ function suite(queue: TestQueue): void {
     expect(left.slice(0, 8).filter((id) => few.includes(id)).length).toBeLessThanOrEqual(4);
   });
 
-  test('a run that waits to be tried again does not go behind those that were sent after it, although nothing waited in between', async () => {
+  test('a run that waits for a retry stays ahead of runs submitted later, although nothing waited in between', async () => {
     await open();
     const early = await submitMany('a', 20);
     expect(await takeNext(19)).toEqual(early.slice(0, 19));

@@ -30,7 +30,7 @@ describe('a statement', () => {
     for (const _time of [1, 2]) expect((await pool.query(text, [given])).rows).toEqual([{ it: expected }]);
   });
 
-  test('says how many rows it changed', async () => {
+  test('returns how many rows it changed', async () => {
     const insert = 'INSERT INTO item (id, name) VALUES ($1, $2)';
     expect(await pool.query(insert, [1, 'one'])).toEqual({ rows: [], rowCount: 1 });
     expect(await pool.query(insert, [2, 'two'])).toEqual({ rows: [], rowCount: 1 });

@@ -70,7 +70,7 @@ const why = missing === undefined ? '' : ` (not tested: ${missing})`;
     return subject;
   };
 
-  test('connects to brokers that it is given, and takes, announces and writes', async () => {
+  test('connects to configured brokers, and consumes, announces and writes', async () => {
     expect((await ask(`${service.url}/graph-writer/restartKafka`)).status).toBe(409);
     const subject = await send(SOURCE);
     await update('kafka.kafkaBrokers', kafka.broker);
@@ -120,7 +120,7 @@ const why = missing === undefined ? '' : ` (not tested: ${missing})`;
     expect(client.heard.filter(({ topic }) => topic === DEAD)).toEqual([]);
   }, 120_000);
 
-  test('takes what is left of a former topic also after a restart', async () => {
+  test('drains a former topic also after a restart', async () => {
     await update('kafka.topicNameSource', SOURCE);
     await service.stop();
     const subjects = [await send(SOURCE2), await send(SOURCE)];

@@ -34,7 +34,7 @@ type Files = Parameters<typeof kafkaTls>[0];
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  test('become what the client library takes', () => {
+  test('become the options of the client library', () => {
     const tls = kafkaTls(options({ KAFKA_SSL_CA: file('other.pem'), KAFKA_SSL_CERT: file('own.pem'), KAFKA_SSL_KEY: file('own.key') }));
     expect(tls).toEqual({
       ca: [expect.stringContaining('BEGIN CERTIFICATE')],

@@ -33,7 +33,7 @@ describe('the local bus', () => {
     bus = openLocalBus();
   });
 
-  test('keeps whoever produces waiting until every group has taken the messages, in order', async () => {
+  test('resolves for the producer once every group has handled the messages, in order', async () => {
     const taken: string[] = [];
     let release = (): void => undefined;
     const hold = new Promise<void>((resolve) => {
@@ -67,7 +67,7 @@ describe('the local bus', () => {
     expect(taken).toEqual(['1', '1', '1', '2']);
   });
 
-  test('takes nothing that nobody takes, and gives back what is not taken at the end', async () => {
+  test('refuses messages without a consumer, and rejects undelivered ones at the end', async () => {
     expect(bus.hasConsumer('success_queue')).toBe(false);
     await expect(bus.produce([message('1')])).rejects.toThrow('success_queue');
     let first = true;
@@ -187,7 +187,7 @@ function suite(queue: TestQueue): void {
     expect(await inOutbox()).toBe(0);
   }, 200_000);
 
-  test('an outcome that nobody in the process takes makes no message, and what is left of brokers keeps nothing back and is kept', async () => {
+  test('an outcome without a consumer in the process makes no message, and messages left for brokers are kept and block nothing', async () => {
     const config = await openConfig({ DATA_DIR: directory.path, LOCK_SECONDS: 2, STALLED_SECONDS: 1 });
     const bus = openLocalBus();
     const runs = fakeRuns();

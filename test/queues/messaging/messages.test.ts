@@ -281,7 +281,7 @@ describe('a source message', () => {
     expect(runs.submitted).toHaveLength(1);
   });
 
-  test('is taken while the switch is on, from where it was left', async () => {
+  test('is consumed while the switch is on, from where it stopped', async () => {
     const bus = openMemoryBus();
     const shared = memorySettings();
     const state = await openSwitch(shared);

@@ -65,7 +65,7 @@ describe('ticks at', () => {
     expect(times.filter((time) => !holds(time))).toEqual([]);
   });
 
-  test('Unix takes either of two fields that both choose days', () => {
+  test('Unix matches either of two fields that both choose days', () => {
     const times = parseCron('0 0 13 * 5', 'UTC').next(10, NEW_YEAR);
     expect(times.filter((time) => time.getUTCDate() !== 13 && time.getUTCDay() !== 5)).toEqual([]);
     expect(times.some((time) => time.getUTCDate() === 13 && time.getUTCDay() !== 5)).toBe(true);
