@@ -194,7 +194,7 @@ export function slicesSuite(queue: TestQueue, extent: Extent): void {
     );
 
     onEach(
-      'takes more slices than it asks for at once',
+      'waits for more slices than it polls at once',
       async () => {
         const id = await submit(request(70));
         const report = await completed(id, 25_000);
@@ -234,7 +234,7 @@ export function slicesSuite(queue: TestQueue, extent: Extent): void {
       await nothingLeft(id);
     });
 
-    onOne('tries a slice again whose fault can get better, and no other', async () => {
+    onOne('retries a slice with a transient error, and no other', async () => {
       const id = await submit(request(3, { 1: 'flaky=3' }));
       expect(await texts(await completed(id))).toEqual(slicesOf(id, [0, 1, 2]));
       expect(await runs.get(id)).toMatchObject({ attempts: 1 });
@@ -323,7 +323,7 @@ export function slicesSuite(queue: TestQueue, extent: Extent): void {
   );
 
   onEach(
-    'goes back to the queue with its slices when the worker is told to stop, and is done by the next',
+    'is requeued with its slices when the worker is stopped, and completed by the next',
     async () => {
       const first = await startWorkers(backend, config, logger, { engine: ENGINE });
       const id = await submit(request(3, { 1: 'slow=1500' }));
@@ -394,7 +394,7 @@ export function slicesSuite(queue: TestQueue, extent: Extent): void {
     );
 
     onOne(
-      'fails when a slice takes down each worker that starts it',
+      'fails when a slice kills every worker that starts it',
       async () => {
         const id = await submit(request(3, { 1: 'die' }));
         let outcome: Outcome | undefined;
@@ -411,7 +411,7 @@ export function slicesSuite(queue: TestQueue, extent: Extent): void {
     );
 
     onOne(
-      'takes nothing from a process that slept too long over a slice',
+      'ignores the result of a process that was suspended during a slice',
       async () => {
         const id = await submit(request(6, { 0: 'slow=1500', 1: 'slow=1500', 2: 'slow=1500', 3: 'slow=1500' }));
         await taken(id, 3);

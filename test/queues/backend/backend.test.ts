@@ -87,7 +87,7 @@ describe('a directory', () => {
     expect(await backend.settings.get('left')).toBe('behind');
   }, 60_000);
 
-  test('is free again when its owner lets go, or left half a file', async () => {
+  test('is free again when its owner releases it, or left an incomplete file', async () => {
     const directory = await directoryForTest();
     const claim = await lockDirectory(directory);
     await expect(lockDirectory(directory)).rejects.toMatchObject({ code: 'service/unavailable' });
@@ -180,7 +180,7 @@ describe('a socket directory in a place where others may make one', () => {
 });
 
 describe('an error of a pool', () => {
-  test('of the embedded queue is told, and ends nothing', async () => {
+  test('of the embedded queue is reported, and does not end the process', async () => {
     const directory = await directoryForTest();
     await makeEmbeddedQueue(directory);
     const backend = await open('embedded:', directory);
@@ -189,7 +189,7 @@ describe('an error of a pool', () => {
     await backend.ping();
   });
 
-  test('of PostgreSQL, with a connection that is taken, is told, and the next query takes another one', async () => {
+  test('of PostgreSQL, with a connection in use, is reported, and the next query uses another one', async () => {
     const postgres = QUEUES.find(({ name }) => name === 'postgres');
     if (postgres === undefined || postgres.missing !== undefined) return;
     const prefix = uniquePrefix();

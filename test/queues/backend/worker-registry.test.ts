@@ -1,7 +1,7 @@
 /** Who is counted as a worker of a queue: whoever was there a moment ago. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import { registerWorker, watchWorkerRegistry } from '../../../queues/backend/presence.ts';
+import { registerWorker, watchWorkerRegistry } from '../../../queues/backend/worker-registry.ts';
 import type { SharedSettings } from '../../../src/config/store.ts';
 import { openQueue, QUEUES, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
 

@@ -51,7 +51,7 @@ export function outageSuite({ awayMs, oldestSeconds, pausedMs }: Outage): void {
         ...new Set(of(topics.success)(client.heard).flatMap((one) => (one.key === key ? [one.value] : []))),
       ];
       const allCame = (): boolean => [...put].every(([key, values]) => came(key).length === values.length);
-      await worker.said('consumer joined its group');
+      await worker.waitForLog('consumer joined its group');
       await runs(3);
       await client.hear(allCame);
 
@@ -62,7 +62,7 @@ export function outageSuite({ awayMs, oldestSeconds, pausedMs }: Outage): void {
       worker.kill('SIGKILL');
       await worker.exited;
       const next = await start('worker', { ...sliced, PORT: '0' });
-      await next.said('listening');
+      await next.waitForLog('listening');
       const third = await start('worker', sliced);
       await runs(5);
       expect((await third.stop()).code).toBe(0);
@@ -77,7 +77,7 @@ export function outageSuite({ awayMs, oldestSeconds, pausedMs }: Outage): void {
       expect(await metric(next, 'rml_outbox_oldest_seconds')).toBeGreaterThan(oldestSeconds);
       // Off and on again while the broker is dead: what tried to connect then must not join the group later.
       expect((await ask(`${api.url}/restartKafka`)).body).toEqual({ kafka: 'off' });
-      await next.said('unsubscribed from topic');
+      await next.waitForLog('unsubscribed from topic');
       expect((await ask(`${api.url}/restartKafka`)).body).toEqual({ kafka: 'on' });
       while (performance.now() - away < awayMs) await runs(1);
       expect(client.heard.every(({ key }) => [...put.keys()].indexOf(key) < 3)).toBe(true);

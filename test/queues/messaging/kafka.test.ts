@@ -81,12 +81,12 @@ const LARGEST = 1_048_400;
       expect(await metric(next, 'rml_messages_taken_total')).toBe(1);
     }, 60_000);
 
-    test('/restartKafka stops the fleet from taking and sending, over a restart, until it is asked again', async () => {
+    test('/restartKafka stops the fleet from consuming and sending, also after a restart, until it is called again', async () => {
       const [first, second] = await Promise.all([start('all'), start('all')]);
       await fleet.client.send(fleet.topics.source, [at('people.csv')]);
       await fleet.client.hear((all) => all.length === 1);
       expect((await ask(`${first.url}/restartKafka`)).body).toEqual({ kafka: 'off' });
-      await Promise.all([first, second].map((one) => one.said('unsubscribed from topic')));
+      await Promise.all([first, second].map((one) => one.waitForLog('unsubscribed from topic')));
       await fleet.client.send(fleet.topics.source, [at('people.csv'), at('people.csv')]);
       expect((await run(second)).status).toBe(200);
       await Promise.all([first.stop(), second.stop()]);
@@ -113,7 +113,7 @@ const LARGEST = 1_048_400;
         );
       await fleet.client.hear((all) => all.length > 5);
       const second = await start('worker');
-      await second.said('consumer joined its group', ({ partitions }) => partitions === 1);
+      await second.waitForLog('consumer joined its group', ({ partitions }) => partitions === 1);
       for (const partition of [0, 1])
         await fleet.client.send(
           fleet.topics.source,
@@ -123,7 +123,7 @@ const LARGEST = 1_048_400;
       await fleet.client.hear((all) => keys(all).size > count);
       group.kill('SIGKILL');
       for (const partition of [0, 1]) await fleet.client.send(fleet.topics.source, [input(partition * 1000 + 200)], { partition });
-      await second.said('consumer joined its group', ({ partitions }) => partitions === 2);
+      await second.waitForLog('consumer joined its group', ({ partitions }) => partitions === 2);
       await fleet.client.hear((all) => keys(all).size === 2 * count + 2);
       await sleep(500);
       expect(keys(fleet.client.heard).size).toBe(2 * count + 2);
@@ -133,13 +133,13 @@ const LARGEST = 1_048_400;
       expect(keys(of(fleet.topics.success)(fleet.client.heard))).toEqual(new Set(expected));
     }, 90_000);
 
-    test('a worker whom the brokers do not take says why in its log and at /health/ready, and what it kept arrives once it has a certificate', async () => {
+    test('a worker refused by the brokers reports why in its log and at /health/ready, and its messages arrive once it has a certificate', async () => {
       const { mutual, ca, client: own } = fleet.kafka.secured as Secured;
       const tls = { KAFKA_BROKERS: mutual, KAFKA_SSL: 'true', KAFKA_SSL_CA: ca };
       const without = await start('all', tls);
       expect((await run(without)).status).toBe(200);
       const why = /set KAFKA_SSL_CERT and KAFKA_SSL_KEY$/;
-      await without.said('message queue error', ({ reason }) => why.test(String(reason)));
+      await without.waitForLog('message queue error', ({ reason }) => why.test(String(reason)));
       const ready = await poll(`${without.url}/health/ready`, ({ body }) => body.checks.messages === 'down', 30_000);
       expect(ready).toMatchObject({ status: 200, body: { checks: { queue: 'up' }, reasons: { messages: expect.stringMatching(why) } } });
       expect((await without.stop()).code).toBe(0);
@@ -202,7 +202,7 @@ const LARGEST = 1_048_400;
         await bus.disconnect();
       });
 
-      test('says that a login is refused, without the password', async () => {
+      test('reports a refused login, without the password', async () => {
         const lines: string[] = [];
         const logger = createLogger({}, { write: (line) => void lines.push(line) });
         const { sasl } = fleet.kafka.secured as Secured;

@@ -156,7 +156,7 @@ export function scheduleSuite(queue: TestQueue, extent: Extent): void {
   );
 
   onOne(
-    'it survives that every process restarts, and goes on from where it was set',
+    'it survives a restart of every process',
     async () => {
       complete();
       const one = await join_();
@@ -200,7 +200,7 @@ export function scheduleSuite(queue: TestQueue, extent: Extent): void {
   );
 
   onEach(
-    'a change takes the place of what was, also when several set it at once',
+    'a change replaces the schedule, also when several set it at once',
     async () => {
       const one = await join_();
       const two = await join_({}, { shares: one });
@@ -219,7 +219,7 @@ export function scheduleSuite(queue: TestQueue, extent: Extent): void {
   );
 
   onOne(
-    'CRON is the schedule until a request sets another one, and takes back only its own',
+    'CRON is the schedule until a request sets another one, and removes only its own',
     async () => {
       const options = { CRON: YEARLY.cron, CRON_TIMEZONE: 'UTC' };
       const one = await join_(options);
@@ -254,7 +254,7 @@ export function scheduleSuite(queue: TestQueue, extent: Extent): void {
   );
 
   onOne(
-    'a tick is skipped, and says so, while the run of an earlier one is still active',
+    'a tick is skipped, and logged, while the run of an earlier one is active',
     async () => {
       const one = await join_({}, { real: true });
       const real = one.runs as Runs;
@@ -273,7 +273,7 @@ export function scheduleSuite(queue: TestQueue, extent: Extent): void {
   );
 
   onOne(
-    'a tick without a master mapping starts nothing, says what to do, and the next one comes',
+    'a tick without a master mapping starts nothing, logs what to do, and the next one follows',
     async () => {
       const one = await join_({ MASTER_MAPPING_FILE: 'absent.ttl' });
       await one.schedule.set(EVERY_SECOND);
@@ -289,7 +289,7 @@ export function scheduleSuite(queue: TestQueue, extent: Extent): void {
   );
 
   onOne(
-    'a tick whose run cannot be queued just now is tried again, as the same run',
+    'a tick whose run cannot be queued is retried, as the same run',
     async () => {
       complete();
       const one = await join_();
