@@ -1,7 +1,7 @@
 /** Memory does not grow with the rows of a database: whole processes, of which the larger run reads four times as many rows. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { FAULTY, type Faulty } from '../../servers/faulty.ts';
-import { makeRoom, mappingOf, query, type Room, runCommand, table } from '../../support/service/sql-runs.ts';
+import { makeWorkspace, mappingOf, query, runCommand, table, type Workspace } from '../../support/service/sql-runs.ts';
 
 const LIMIT_MS = 120_000;
 const ROWS = 300_000;
@@ -18,10 +18,10 @@ export function boundedSqlMemory(only: Faulty['product']): void {
 
 function suite(product: Faulty['product'], start: () => Promise<Faulty>): void {
   let database: Faulty;
-  let room: Room;
+  let room: Workspace;
 
   beforeAll(async () => {
-    [database, room] = await Promise.all([start(), makeRoom()]);
+    [database, room] = await Promise.all([start(), makeWorkspace()]);
     for (const [name, rows] of [
       ['few', ROWS],
       ['many', 4 * ROWS],
