@@ -11,7 +11,7 @@ import { redact } from '../../src/core/redact.ts';
 import type { Diagnostic } from '../../src/mapping/model/model.ts';
 import { DEFAULT_BASE } from '../../src/run/request.ts';
 import { makeDirectory } from '../../src/storage/local/directory.ts';
-import { readText, resolveInside, writeAtomically } from '../../src/storage/storage.ts';
+import { readText, resolveInside, writeAtomically } from '../../src/storage/open.ts';
 import { locate } from '../../src/storage/url.ts';
 import { readTextBody } from '../body.ts';
 import { RequestFault } from '../problem.ts';

@@ -3,7 +3,7 @@ import { mappingsOf } from '../../src/config/directories.ts';
 import type { Snapshot } from '../../src/config/options/options.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { redact } from '../../src/core/redact.ts';
-import { listDirectory, probeInput } from '../../src/storage/storage.ts';
+import { listDirectory, probeInput } from '../../src/storage/open.ts';
 import { locate } from '../../src/storage/url.ts';
 import type { TransformRequest } from '../jobs.ts';
 import { bindInputs, readMappingSources } from './mapping-sources.ts';

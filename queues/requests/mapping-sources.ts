@@ -7,7 +7,7 @@ import { nearest } from '../../src/core/nearest.ts';
 import { redact } from '../../src/core/redact.ts';
 import { DEFAULT_BASE, type InputBinding } from '../../src/run/request.ts';
 import { pathsMeant } from '../../src/storage/input-names.ts';
-import { probeInput, readText } from '../../src/storage/storage.ts';
+import { probeInput, readText } from '../../src/storage/open.ts';
 import { locate } from '../../src/storage/url.ts';
 import { inspectMapping, type MappingSource, type MappingText } from './mapping-inspection.ts';
 import type { ProcessRequest } from './process.ts';

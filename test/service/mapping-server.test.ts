@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Fault } from '../../src/core/fault.ts';
-import { readText } from '../../src/storage/storage.ts';
+import { readText } from '../../src/storage/open.ts';
 import { temporaryDirectory } from '../support/queues/backends.ts';
 import { PEOPLE, peopleMapping } from '../support/service/inputs.ts';
 import { ask, poll, postJson, type ServiceProcess, startService } from '../support/service/process.ts';

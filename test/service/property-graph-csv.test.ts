@@ -14,7 +14,7 @@ import { readGraphCsv } from '../../src/property-graph/csv/read.ts';
 import { type EdgeElement, elementsOf, type NodeElement } from '../../src/property-graph/elements.ts';
 import { namesOf } from '../../src/property-graph/names.ts';
 import { RUN_DEFAULTS } from '../../src/run/request.ts';
-import { openInput } from '../../src/storage/storage.ts';
+import { openInput } from '../../src/storage/open.ts';
 import type { Task } from '../../workers/threads/messages.ts';
 import { ThreadPool } from '../../workers/threads/pool.ts';
 import { missingRedis } from '../servers/redis.ts';

@@ -13,7 +13,7 @@ import { readStatements } from '../../nquads/read.ts';
 import type { Statement } from '../../nquads/statement.ts';
 import { type FileSink, openFileSink } from '../../sinks/file.ts';
 import type { FinishedPart, GraphHeader } from '../../sinks/sink.ts';
-import { openInput } from '../../storage/storage.ts';
+import { openInput } from '../../storage/open.ts';
 import { type EdgeElement, elementsOf, mergeNodes, type NodeElement, RDF_TYPE } from '../elements.ts';
 import type { PropertyGraphOptions } from '../names.ts';
 import { BASE_LABEL, type Names, namesOf, nodeKey } from '../names.ts';

@@ -8,7 +8,7 @@ import { redact } from '../../core/redact.ts';
 import type { FileSource, LogicalSource } from '../../mapping/model/model.ts';
 import { formatOrigin } from '../../mapping/model/model.ts';
 import { pathsMeant } from '../../storage/input-names.ts';
-import { formatByExtension, type InputFormat, inputFormat } from '../../storage/storage.ts';
+import { formatByExtension, type InputFormat, inputFormat } from '../../storage/open.ts';
 import { type InputBinding, type InputOptions, type RunRequest, STANDARD_INPUT } from '../request.ts';
 
 /** A document of a source. */

@@ -6,7 +6,7 @@ import { formatDiagnostic } from '../../mapping/model/diagnostics.ts';
 import type { Diagnostic, Mapping } from '../../mapping/model/model.ts';
 import type { ReadOptions } from '../../mapping/parse/document.ts';
 import { readMapping } from '../../mapping/parse/read.ts';
-import { readText } from '../../storage/storage.ts';
+import { readText } from '../../storage/open.ts';
 
 const MAPPING_LIMIT_BYTES = 64 * 2 ** 20;
 /** A server that sends nothing for this long is asked again later. */

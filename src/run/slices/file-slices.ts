@@ -7,7 +7,7 @@ import { csvHeadBytes } from '../../sources/csv/csv.ts';
 import { CsvCuts, canBeCut } from '../../sources/csv/cuts.ts';
 import { utf8Mark } from '../../sources/encoding.ts';
 import type { ReadOptions } from '../../sources/source.ts';
-import { type InputState, type OpenOptions, openInput, probeInput } from '../../storage/storage.ts';
+import { type InputState, type OpenOptions, openInput, probeInput } from '../../storage/open.ts';
 import { readingOf } from '../execute/open-scan.ts';
 import { formatByName } from '../prepare/inputs.ts';
 import type { ByteSlice, RunRequest } from '../request.ts';

@@ -6,8 +6,8 @@ import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promis
 import { basename, dirname, extname, join } from 'node:path';
 import { Fault } from '../../core/fault.ts';
 import { nearest } from '../../core/nearest.ts';
+import type { RawInput } from '../open.ts';
 import { type ByteRange, changedFault, type InputState } from '../range.ts';
-import type { RawInput } from '../storage.ts';
 import { makeDirectory } from './directory.ts';
 
 const CHUNK_BYTES = 256 * 1024;

@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Fault } from '../../../src/core/fault.ts';
 import { redact } from '../../../src/core/redact.ts';
-import { inputFormat, listDirectory, openInput, readText, resolveInside, writeAtomically } from '../../../src/storage/storage.ts';
+import { inputFormat, listDirectory, openInput, readText, resolveInside, writeAtomically } from '../../../src/storage/open.ts';
 
 let directory: string;
 let server: Server;
