@@ -7,7 +7,7 @@ import type { Snapshot } from '../../src/config/options/options.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { redact } from '../../src/core/redact.ts';
 import type { PropertyGraphOptions } from '../../src/property-graph/names.ts';
-import { resolveInside } from '../../src/storage/open.ts';
+import { resolveInside } from '../../src/storage/local/safe-path.ts';
 import { locate } from '../../src/storage/url.ts';
 import type { TransformRequest } from '../jobs.ts';
 

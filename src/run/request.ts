@@ -3,7 +3,8 @@ import type { CsvDialect } from '../core/csv-dialect.ts';
 import type { FaultData } from '../core/fault.ts';
 import { NO_LIMITS, type RunLimits } from '../core/limits.ts';
 import type { ErrorPolicy } from '../mapping/model/model.ts';
-import type { ByteRange, InputFormat } from '../storage/open.ts';
+import type { InputFormat } from '../storage/input-format.ts';
+import type { ByteRange } from '../storage/range.ts';
 
 /** Binds a source, by its name in the mapping, to a real location. Several bindings of one source are read in order. */
 export interface InputBinding {

@@ -3,8 +3,8 @@ import type { ReadableStream } from 'node:stream/web';
 import { LinkedAbort } from '../core/abort.ts';
 import { Fault } from '../core/fault.ts';
 import { describeConnectionError, HttpClient, type Response } from '../core/http.ts';
-import type { RawInput } from './open.ts';
 import { type ByteRange, changedFault, type InputState } from './range.ts';
+import type { RawInput } from './storage.ts';
 
 const client = new HttpClient({ connectMs: 10_000, answerMs: 300_000 });
 

@@ -1,56 +1,17 @@
 /**
- * The storage layer: `file:` URLs, bare paths and `http(s):` URLs behind read, list and write.
+ * Opens the input that a URL or a bare path names, whatever its scheme, decompresses gzip, and checks the limits of inputs.
  *
  * Nothing else in the project opens a user's file by its URL.
  */
 import { isUtf8 } from 'node:buffer';
-import { pathToFileURL } from 'node:url';
 import { Fault } from '../core/fault.ts';
-import { boundOf, INFLATION_FLOOR_BYTES, inflationFault, inputBytesFault, type RunLimits } from '../core/limits.ts';
+import { boundOf, INFLATION_FLOOR_BYTES, inflationFault, inputBytesFault } from '../core/limits.ts';
 import { redact } from '../core/redact.ts';
 import { gunzipWhenGzip } from './gzip.ts';
-import { fileState, listFiles, openFile, openStandardInput, replaceFile } from './local/file.ts';
+import { fileState, openFile, openStandardInput } from './local/file.ts';
 import type { ByteRange, InputState } from './range.ts';
+import type { OpenedInput, OpenOptions, RawInput } from './storage.ts';
 import { fileNameOf, locate } from './url.ts';
-
-export { formatByExtension, type InputFormat, inputFormat } from './input-format.ts';
-export { resolveInside } from './local/safe-path.ts';
-export type { ByteRange, InputState } from './range.ts';
-
-export interface OpenedInput {
-  /** Chunks in order, read on demand; ending the iteration closes the input. */
-  readonly bytes: AsyncIterable<Uint8Array>;
-  /** Size of the input in bytes if known (for progress). */
-  readonly sizeBytes: number | undefined;
-  /** Media type of an HTTP response, without parameters. */
-  readonly mediaType: string | undefined;
-  /** For a caller that may never start to iterate, or stops halfway. May be called repeatedly. */
-  close(): Promise<void>;
-}
-
-/** The bytes of a scheme before decompression. Ended by the iteration, or by `close` if it never began. */
-export interface RawInput {
-  readonly chunks: AsyncGenerator<Uint8Array, void, undefined>;
-  readonly close: () => Promise<void>;
-  readonly sizeBytes: number | undefined;
-  /** Number of bytes received over the network for `chunks`, if the protocol itself decompresses and they are known. */
-  readonly packedBytes?: number;
-  readonly mediaType: string | undefined;
-}
-
-export interface OpenOptions {
-  /** Base of relative paths. */
-  readonly workingDirectory: string;
-  readonly signal?: AbortSignal;
-  /** As declared in the mapping; a name that ends in `.gz` implies gzip. */
-  readonly compression?: 'none' | 'gzip';
-  /** undefined: none. */
-  readonly limits?: Pick<RunLimits, 'inputBytes' | 'inflationRatio'>;
-  /** Only these bytes of an input that `probeInput` has found. */
-  readonly range?: ByteRange;
-  /** Read standard input, which is possible only once; the URL is for messages. */
-  readonly standardInput?: boolean;
-}
 
 /**
  * Opens an input and decompresses gzip. Stops with `run/cancelled` within one chunk of `signal`.
@@ -184,27 +145,3 @@ export async function readText(url: string, limitBytes: number, options: OpenOpt
   if (!isUtf8(whole)) throw new Fault('source/encoding', `${name} is not UTF-8`, { place });
   return new TextDecoder().decode(whole);
 }
-
-/**
- * The files directly in a directory with one of `extensions` (without dot), by name; `file:` URLs if `url` is one, else absolute paths.
- *
- * @throws Fault source/missing, source/refused — not a directory, or a scheme that cannot list
- */
-export async function listDirectory(url: string, extensions: readonly string[], workingDirectory: string): Promise<readonly string[]> {
-  const location = locate(url, workingDirectory);
-  const name = redact(url);
-  if (location.kind !== 'file') {
-    throw new Fault('source/refused', `${name} cannot be listed as a directory`, {
-      hint: 'Name the single files, or a directory of this machine',
-    });
-  }
-  const paths = await listFiles(location.path, name, extensions);
-  return /^file:/i.test(url) ? paths.map((path) => pathToFileURL(path).href) : paths;
-}
-
-/**
- * Writes `text` as UTF-8 to a path atomically: readers see the old content or the new. Creates missing directories.
- *
- * @throws Fault sink/failed
- */
-export const writeAtomically = (path: string, text: string): Promise<void> => replaceFile(path, text);

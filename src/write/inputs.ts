@@ -7,7 +7,9 @@ import { redact } from '../core/redact.ts';
 import { type InputPosition, readStatements, type StatementBlock } from '../nquads/read.ts';
 import { skolemiser } from '../nquads/skolem.ts';
 import { fileState } from '../storage/local/file.ts';
-import { type InputState, type OpenedInput, type OpenOptions, openInput, probeInput } from '../storage/open.ts';
+import { openInput, probeInput } from '../storage/open.ts';
+import type { InputState } from '../storage/range.ts';
+import type { OpenedInput, OpenOptions } from '../storage/storage.ts';
 import { fileNameOf, type Location, locate } from '../storage/url.ts';
 import type { WriteRequest } from './request.ts';
 

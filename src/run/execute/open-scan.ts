@@ -6,7 +6,9 @@ import type { FileSource } from '../../mapping/model/model.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
 import { openCsv } from '../../sources/csv/csv.ts';
 import type { OpenScan, ReadOptions, Scan } from '../../sources/source.ts';
-import { type InputFormat, type OpenedInput, type OpenOptions, openInput } from '../../storage/open.ts';
+import type { InputFormat } from '../../storage/input-format.ts';
+import { openInput } from '../../storage/open.ts';
+import type { OpenedInput, OpenOptions } from '../../storage/storage.ts';
 import { type DocumentPlace, formatOf, withOtherPlace } from '../prepare/inputs.ts';
 import { type ByteSlice, type RunRequest, STANDARD_INPUT } from '../request.ts';
 

@@ -5,10 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { Fault } from '../../core/fault.ts';
 import { nearest } from '../../core/nearest.ts';
 import { redact } from '../../core/redact.ts';
-import type { FileSource, LogicalSource } from '../../mapping/model/model.ts';
-import { formatOrigin } from '../../mapping/model/model.ts';
+import { type FileSource, formatOrigin, type LogicalSource } from '../../mapping/model/model.ts';
+import { formatByExtension, type InputFormat, inputFormat } from '../../storage/input-format.ts';
 import { pathsMeant } from '../../storage/input-names.ts';
-import { formatByExtension, type InputFormat, inputFormat } from '../../storage/open.ts';
 import { type InputBinding, type InputOptions, type RunRequest, STANDARD_INPUT } from '../request.ts';
 
 /** A document of a source. */

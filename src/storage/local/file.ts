@@ -6,8 +6,8 @@ import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promis
 import { basename, dirname, extname, join } from 'node:path';
 import { Fault } from '../../core/fault.ts';
 import { nearest } from '../../core/nearest.ts';
-import type { RawInput } from '../open.ts';
 import { type ByteRange, changedFault, type InputState } from '../range.ts';
+import type { RawInput } from '../storage.ts';
 import { makeDirectory } from './directory.ts';
 
 const CHUNK_BYTES = 256 * 1024;
@@ -173,7 +173,7 @@ export async function listFiles(directory: string, name: string, extensions: rea
  *
  * Creates missing directories. @throws Fault sink/failed
  */
-export async function replaceFile(path: string, text: string): Promise<void> {
+export async function writeAtomically(path: string, text: string): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.${process.pid}-${randomBytes(4).toString('hex')}.part`);
   try {
     makeDirectory(dirname(path));

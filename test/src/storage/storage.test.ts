@@ -8,7 +8,11 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Fault } from '../../../src/core/fault.ts';
 import { redact } from '../../../src/core/redact.ts';
-import { inputFormat, listDirectory, openInput, readText, resolveInside, writeAtomically } from '../../../src/storage/open.ts';
+import { inputFormat } from '../../../src/storage/input-format.ts';
+import { listDirectory } from '../../../src/storage/list.ts';
+import { writeAtomically } from '../../../src/storage/local/file.ts';
+import { resolveInside } from '../../../src/storage/local/safe-path.ts';
+import { openInput, readText } from '../../../src/storage/open.ts';
 
 let directory: string;
 let server: Server;

@@ -1,0 +1,42 @@
+/**
+ * The contract between those who read and write by URL and the schemes (`file:`, `http:`, `https:`, standard input).
+ *
+ * Implementations import this file; `open.ts` puts them together.
+ */
+import type { RunLimits } from '../core/limits.ts';
+import type { ByteRange } from './range.ts';
+
+export interface OpenedInput {
+  /** Chunks in order, read on demand; ending the iteration closes the input. */
+  readonly bytes: AsyncIterable<Uint8Array>;
+  /** Size of the input in bytes if known (for progress). */
+  readonly sizeBytes: number | undefined;
+  /** Media type of an HTTP response, without parameters. */
+  readonly mediaType: string | undefined;
+  /** For a caller that may never start to iterate, or stops halfway. May be called repeatedly. */
+  close(): Promise<void>;
+}
+
+/** The bytes of a scheme before decompression. Ended by the iteration, or by `close` if it never began. */
+export interface RawInput {
+  readonly chunks: AsyncGenerator<Uint8Array, void, undefined>;
+  readonly close: () => Promise<void>;
+  readonly sizeBytes: number | undefined;
+  /** Number of bytes received over the network for `chunks`, if the protocol itself decompresses and they are known. */
+  readonly packedBytes?: number;
+  readonly mediaType: string | undefined;
+}
+
+export interface OpenOptions {
+  /** Base of relative paths. */
+  readonly workingDirectory: string;
+  readonly signal?: AbortSignal;
+  /** As declared in the mapping; a name that ends in `.gz` implies gzip. */
+  readonly compression?: 'none' | 'gzip';
+  /** undefined: none. */
+  readonly limits?: Pick<RunLimits, 'inputBytes' | 'inflationRatio'>;
+  /** Only these bytes of an input that `probeInput` has found. */
+  readonly range?: ByteRange;
+  /** Read standard input, which is possible only once; the URL is for messages. */
+  readonly standardInput?: boolean;
+}
