@@ -1,7 +1,8 @@
 /** `/testDBConnection` and `/queryDatabase`: connect to a database chosen by the caller, for one request. */
 import { failureMessage } from '../../queues/runs/outcome.ts';
 import { Fault } from '../../src/core/fault.ts';
-import { type DatabaseAddress, openSession, type RowBatch, type SqlSession } from '../../src/sql/database.ts';
+import type { DatabaseAddress, RowBatch, SqlSession } from '../../src/sql/database.ts';
+import { openSession } from '../../src/sql/open.ts';
 import { csvResult } from '../../src/sql/result/csv.ts';
 import { jsonResult } from '../../src/sql/result/json.ts';
 import { CHUNK_BYTES, type ResultSummary, writeResult } from '../../src/sql/result/result.ts';

@@ -139,9 +139,3 @@ export interface SqlSession {
  * connections, starting up), run/cancelled. `place.input` is `address.name` in all others. No message ever holds a password.
  */
 export type OpenSession = (address: DatabaseAddress, options: SessionOptions) => Promise<SqlSession>;
-
-/** Opens a session with the driver of the address; drivers are loaded when first wanted. */
-export const openSession: OpenSession = async (address, options) =>
-  address.product === 'postgresql'
-    ? (await import('./postgresql/postgresql.ts')).openPostgres(address, options)
-    : (await import('./mysql/mysql.ts')).openMysql(address, options);

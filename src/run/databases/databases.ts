@@ -5,8 +5,7 @@
  */
 import { Fault } from '../../core/fault.ts';
 import { didYouMean } from '../../core/nearest.ts';
-import type { Mapping, SqlConnection, SqlSource } from '../../mapping/model/model.ts';
-import { formatOrigin } from '../../mapping/model/model.ts';
+import { formatOrigin, type Mapping, type SqlConnection, type SqlSource } from '../../mapping/model/model.ts';
 import type { CatalogueMetadata } from '../../plan/catalogue-metadata.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
 import { sqlKey } from '../../plan/scans.ts';
@@ -14,8 +13,9 @@ import type { Scan } from '../../sources/source.ts';
 import { openSql } from '../../sources/sql/sql.ts';
 import { readTable, readTables, type Table } from '../../sql/catalogue/catalogue.ts';
 import { findColumn, parseTableName, suggestColumns } from '../../sql/catalogue/identifiers.ts';
-import { type Column, type DatabaseAddress, openSession, type SqlSession } from '../../sql/database.ts';
+import type { Column, DatabaseAddress, SqlSession } from '../../sql/database.ts';
 import { parseJdbcUrl } from '../../sql/jdbc/jdbc.ts';
+import { openSession } from '../../sql/open.ts';
 import { allOf, boundsQuery, canBeDistinct, joinQuery, type Relation, type Side, selectQuery } from '../../sql/select.ts';
 import type { OpenedScan } from '../execute/open-scan.ts';
 import type { KeyRange, RunRequest } from '../request.ts';

@@ -1,8 +1,9 @@
 /** What the catalogues of real servers say about tables. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { defaultSchema, readTable, readTables, type Table } from '../../../src/sql/catalogue/catalogue.ts';
-import { openSession, SESSION_DEFAULTS, type SqlSession } from '../../../src/sql/database.ts';
+import { SESSION_DEFAULTS, type SqlSession } from '../../../src/sql/database.ts';
 import { parseJdbcUrl } from '../../../src/sql/jdbc/jdbc.ts';
+import { openSession } from '../../../src/sql/open.ts';
 import { SERVERS, startDatabases, type TestDatabases } from '../../servers/databases.ts';
 
 const KEYS = `

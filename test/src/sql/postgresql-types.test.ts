@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Fault } from '../../../src/core/fault.ts';
 import { fromBytes, toBytes } from '../../../src/core/text.ts';
 import { XSD } from '../../../src/core/value.ts';
-import { type Column, openSession, SESSION_DEFAULTS, type SqlSession } from '../../../src/sql/database.ts';
+import { type Column, SESSION_DEFAULTS, type SqlSession } from '../../../src/sql/database.ts';
 import { parseJdbcUrl } from '../../../src/sql/jdbc/jdbc.ts';
 import { missingPostgres } from '../../servers/postgres.ts';
 import { SHARED_START_MS, type SharedPostgres, sharedPostgres } from '../../servers/shared.ts';
+import { openSession } from '../../../src/sql/open.ts';
 
 const missing = await missingPostgres();
 const suite = missing === undefined ? describe : describe.skip;

@@ -5,8 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { Fault } from '../../../src/core/fault.ts';
-import { openSession, type RowBatch, SESSION_DEFAULTS, type SessionOptions, type SqlSession } from '../../../src/sql/database.ts';
+import { type RowBatch, SESSION_DEFAULTS, type SessionOptions, type SqlSession } from '../../../src/sql/database.ts';
 import { parseJdbcUrl } from '../../../src/sql/jdbc/jdbc.ts';
+import { openSession } from '../../../src/sql/open.ts';
 import { freePort } from '../../servers/port.ts';
 import { missingPostgres, type Postgres, startPostgres } from '../../servers/postgres.ts';
 
