@@ -9,7 +9,7 @@ import { type CsvDialect, type CsvTrim, contradictionIn, delimiterOf, quoteOf } 
 import { isEncoding } from '../../core/encoding-name.ts';
 import type { Origin, RdfTerm } from '../model/model.ts';
 import { lookUp, shorten, USUAL_PREFIXES } from '../vocabulary/namespaces.ts';
-import { type Graph, nodeId, type Statement } from './document.ts';
+import { type Graph, nodeId, type Statement } from './graph.ts';
 import { type Context, describeTerm, orList, RDF_TYPE, reportUnknown } from './node.ts';
 
 const CSVW = USUAL_PREFIXES.csvw as string;

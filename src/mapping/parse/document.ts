@@ -7,7 +7,8 @@
 import { Parser } from 'n3';
 import { XSD } from '../../core/value.ts';
 import type { Origin, RdfTerm } from '../model/model.ts';
-import { type Described, renameNamesakes } from './namesakes.ts';
+import { type Described, type Graph, type GraphNode, nodeId, type Statement } from './graph.ts';
+import { renameNamesakes } from './namesakes.ts';
 import { syntaxFinding, type Token } from './syntax.ts';
 
 export interface Document {
@@ -16,26 +17,6 @@ export interface Document {
   /** Turtle; a byte order mark is ignored. */
   readonly text: string;
 }
-
-export interface Statement {
-  readonly property: string;
-  readonly object: RdfTerm;
-  /** Position of the object, or of the property if the object has no token of its own (an empty list). */
-  readonly origin: Origin;
-  readonly propertyOrigin: Origin;
-}
-
-export interface GraphNode {
-  /** IRI, or `_:label` that is unique over all documents of the graph and stable across readings. */
-  readonly id: string;
-  /** Where the node is first described. */
-  readonly origin: Origin;
-  /** In document order, without repetitions. */
-  readonly statements: readonly Statement[];
-}
-
-/** Every subject by id, in document order. */
-export type Graph = ReadonlyMap<string, GraphNode>;
 
 export interface ReadOptions {
   /** Base for relative IRIs in documents without `@base`. */
@@ -87,10 +68,6 @@ const yarrrmlFinding = (document: string): SyntaxFinding => ({
   message: 'YARRRML is not supported yet by this version: a mapping is written in Turtle',
   hint: 'translate it to RML first',
 });
-
-/** The key under which a term is a subject. */
-export const nodeId = (term: RdfTerm): string | undefined =>
-  term.kind === 'literal' ? undefined : term.kind === 'blank' ? `_:${term.value}` : term.value;
 
 interface GrowingNode extends GraphNode {
   readonly statements: Statement[];

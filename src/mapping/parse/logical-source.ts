@@ -3,7 +3,7 @@ import { canonicalEncoding, isEncoding, KNOWN_ENCODINGS } from '../../core/encod
 import type { Dialect, FileSource, LogicalSource } from '../model/model.ts';
 import { lookUp, shorten } from '../vocabulary/namespaces.ts';
 import { isTable, readTable, tableUrl } from './csvw.ts';
-import { nodeId, type Statement } from './document.ts';
+import { nodeId, type Statement } from './graph.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, RDF_TYPE, readNode, reportUnknown, textOf } from './node.ts';
 import { asksDatabase, isDatabase, readLogicalTable, readSqlSource } from './sql-source.ts';
 

@@ -7,17 +7,10 @@
  * are one mapping.
  */
 import { Links } from '../../core/links.ts';
-import type { Origin, RdfTerm } from '../model/model.ts';
+import type { RdfTerm } from '../model/model.ts';
 import { lookUp } from '../vocabulary/namespaces.ts';
 import type { Property } from '../vocabulary/vocabulary.ts';
-import type { Statement } from './document.ts';
-
-/** A statement with its subject. */
-export interface Described {
-  readonly subject: RdfTerm;
-  readonly subjectOrigin: Origin;
-  readonly statement: Statement;
-}
+import type { Described, Statement } from './graph.ts';
 
 type Document = readonly Described[];
 

@@ -9,7 +9,7 @@ import type { Report } from '../model/diagnostics.ts';
 import { formatOrigin, type Origin, type RdfTerm } from '../model/model.ts';
 import { type KnownTerm, localName, lookUp, shorten } from '../vocabulary/namespaces.ts';
 import { CLASSES, type Class, HARMLESS, LATER, type Later, type Place, PROPERTIES, type Property } from '../vocabulary/vocabulary.ts';
-import { type Graph, nodeId, type Statement } from './document.ts';
+import { type Graph, nodeId, type Statement } from './graph.ts';
 
 export const RDF_TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
 

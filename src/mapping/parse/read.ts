@@ -8,7 +8,8 @@ import { Report } from '../model/diagnostics.ts';
 import type { Diagnostic, LogicalSource, Mapping, ReferencingObjectMap, TriplesMap } from '../model/model.ts';
 import { localName, lookUp, RML_NAMESPACES, shorten } from '../vocabulary/namespaces.ts';
 import { CLASSES, type Property } from '../vocabulary/vocabulary.ts';
-import { type Document, type Graph, type GraphNode, nodeId, parseDocuments, type ReadOptions } from './document.ts';
+import { type Document, parseDocuments, type ReadOptions } from './document.ts';
+import { type Graph, type GraphNode, nodeId } from './graph.ts';
 import { type Context, checkUnvisited, RDF_TYPE } from './node.ts';
 import { readTriplesMap } from './triples-map.ts';
 

@@ -5,7 +5,7 @@ import { type Expression, expressionText, type Origin, type RdfTerm, type TermMa
 import { parseTemplate } from '../model/template.ts';
 import { lookUp, shorten } from '../vocabulary/namespaces.ts';
 import type { Individual, Place, Property } from '../vocabulary/vocabulary.ts';
-import type { Statement } from './document.ts';
+import type { Statement } from './graph.ts';
 import { isLanguageTag, namesLanguage } from './language-tag.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, reportUnknown, textOf, withArticle } from './node.ts';
 

@@ -12,7 +12,7 @@ import type {
 } from '../model/model.ts';
 import { lookUp, shorten } from '../vocabulary/namespaces.ts';
 import type { Place, Property } from '../vocabulary/vocabulary.ts';
-import type { Statement } from './document.ts';
+import type { Statement } from './graph.ts';
 import { readLogicalSource } from './logical-source.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, readNode, textOf } from './node.ts';
 import { isIriText, readConstant, readExpressionMap, readTermMaps, termMapOf } from './term-map.ts';
