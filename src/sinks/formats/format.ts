@@ -7,20 +7,13 @@ import { Fault } from '../../core/fault.ts';
 import { fromBytes } from '../../core/text.ts';
 import { eachStatement } from '../../nquads/terms.ts';
 import type { OutputFormat, QuadSink } from '../sink.ts';
+import type { Conversion } from './conversion.ts';
 import { jsonLd } from './json-ld.ts';
 import { turtle } from './turtle.ts';
 
 export interface FormatOptions {
   readonly format: Exclude<OutputFormat, 'nquads'>;
   readonly prefixes?: Readonly<Record<string, string>>;
-}
-
-/** Converts statements, given as N-Quads tokens, to text of a format. All text is one-byte. */
-export interface Conversion {
-  /** Returns what can be written now. */
-  add(subject: string, predicate: string, object: string, graph: string): string;
-  /** Returns the rest. */
-  end(): string;
 }
 
 /** Lines are converted in slices of about this many characters, so that text of two formats never accumulates. */

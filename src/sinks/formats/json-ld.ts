@@ -8,7 +8,7 @@
  * @see https://www.w3.org/TR/json-ld11/#expanded-document-form
  */
 import { unescapeTerm } from '../../core/text.ts';
-import type { Conversion } from './format.ts';
+import type { Conversion } from './conversion.ts';
 
 /** Characters of N-Quads whose statements are grouped. */
 const WINDOW_LENGTH = 256 * 1024;

@@ -5,7 +5,7 @@
  */
 import { findNotInIri, toBytes } from '../../core/text.ts';
 import { XSD } from '../../core/value.ts';
-import type { Conversion } from './format.ts';
+import type { Conversion } from './conversion.ts';
 
 const RDF_TYPE = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>';
 
