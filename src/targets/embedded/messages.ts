@@ -63,8 +63,6 @@ export const REASONS = [
   'failed',
 ] as const;
 export type Reason = (typeof REASONS)[number];
-/** The reason in an answer, for programs: two reasons have the status 507. */
-export const REASON_HEADER = 'quadmill-reason';
 
 /** What the thread starts with. */
 export interface StoreThreadData {

@@ -1,8 +1,8 @@
 /** Maps a store's answers and connection errors to faults. */
 import { Fault } from '../../core/fault.ts';
 import { describeConnectionError } from '../../core/http.ts';
-import { REASON_HEADER } from '../embedded/messages.ts';
 import { TargetBusy } from '../target.ts';
+import { REASON_HEADER } from './headers.ts';
 import type { SparqlProduct } from './products.ts';
 
 export interface StoreAnswer {

@@ -1,7 +1,8 @@
 /** The HTTP server of the embedded store, on the loopback interface. Only its own process knows the login. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { REASON_HEADER, type Reason, type StoreThreadData } from '../messages.ts';
+import { REASON_HEADER } from '../../sparql/headers.ts';
+import type { Reason, StoreThreadData } from '../messages.ts';
 import { StoreFailure, type StoreSupervisor } from '../supervisor.ts';
 import { ProtocolError, parseRequest, type StoreRequest } from './protocol.ts';
 
