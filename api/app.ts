@@ -13,7 +13,7 @@ import { dashboard, dashboardRoute } from './dashboard.ts';
 import { type Input, inputOf } from './input.ts';
 import { openApiRoute } from './openapi.ts';
 import { faultOf, PROBLEM_TYPE, problemAnswer, RequestFault } from './problem.ts';
-import type { Api, Reply, Route } from './route.ts';
+import type { Api, MountedRoute, Reply, Route } from './route.ts';
 import { configRoutes } from './routes/config.ts';
 import { databaseRoutes } from './routes/database.ts';
 import { kafkaRoute } from './routes/kafka.ts';
@@ -26,15 +26,6 @@ import { sparqlRoutes } from './routes/sparql.ts';
 import { unsupportedRoutes } from './routes/unsupported.ts';
 import { writerRoutes } from './routes/writer.ts';
 import { sendStream } from './stream.ts';
-
-/** A route at its full path. */
-export interface MountedRoute {
-  readonly route: Route;
-  /** undefined: a route of the process itself, at the root. */
-  readonly service: Service | undefined;
-  /** `` or `/semi-structured-transformer`. */
-  readonly prefix: string;
-}
 
 const ALL_SERVICES = Object.keys(SERVICES) as readonly Service[];
 
@@ -214,6 +205,7 @@ async function answerAndObserve(context: Context, next: () => Promise<unknown>, 
 }
 
 const KNOWN_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']);
+
 /** Status in the metrics for a request whose client closed the connection before the answer. */
 const CLIENT_CLOSED_REQUEST = 499;
 

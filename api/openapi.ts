@@ -1,8 +1,7 @@
 /** `/openapi.json`, generated from the table of routes. @see https://spec.openapis.org/oas/v3.1.1.html */
 import { VERSION } from '../src/config/version.ts';
-import type { MountedRoute } from './app.ts';
 import { PROBLEM_TYPE } from './problem.ts';
-import type { Parameter, Route, SchemaLike } from './route.ts';
+import type { MountedRoute, Parameter, Route, SchemaLike } from './route.ts';
 import { SCHEMAS } from './schemas.ts';
 
 /** `mounted` is called for each request, because this route is one of the mounted routes. */

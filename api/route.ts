@@ -156,3 +156,12 @@ export async function explainQueueError<T>({ runs }: Pick<Api, 'runs'>, work: Pr
     throw away ? new Fault('service/unavailable', 'The queue cannot be reached', { hint: TRY_AGAIN, cause: error }) : error;
   }
 }
+
+/** A route at its full path. */
+export interface MountedRoute {
+  readonly route: Route;
+  /** undefined: a route of the process itself, at the root. */
+  readonly service: Service | undefined;
+  /** `` or `/semi-structured-transformer`. */
+  readonly prefix: string;
+}
