@@ -7,8 +7,8 @@ import type { Statement } from '../nquads/statement.ts';
 import type { GraphReplacement } from '../targets/target.ts';
 import { openBatcher } from './batch/batches.ts';
 import { openDelivery, type Send } from './batch/bisect.ts';
+import type { LineTable } from './line-table.ts';
 import { refusedStatement, type WriteRun } from './run.ts';
-import type { LineTable } from './update.ts';
 
 /** How long a run that has failed waits for the store to tidy up. */
 const ABORT_MS = 5_000;

@@ -10,13 +10,9 @@ import type { UpdateScope } from '../targets/target.ts';
 import { openDelivery } from './batch/bisect.ts';
 import { openBatches } from './batch/send.ts';
 import { readInput } from './inputs.ts';
+import { type LineTable, lineTable } from './line-table.ts';
 import { countBlock, refusedStatement, type WriteRun } from './run.ts';
 import { replaceGraphs } from './update-graphs.ts';
-
-/** Which input a line of the groups belongs to: lines are counted through all inputs. */
-export interface LineTable {
-  locate(statement: Statement): { readonly input: string; readonly line: number };
-}
 
 /** @throws Fault whatever ends the run */
 export async function updateTarget(run: WriteRun): Promise<void> {
@@ -60,12 +56,7 @@ async function readInputs(run: WriteRun, groups: Groups): Promise<LineTable> {
       await run.yieldToEventLoop();
     }
   }
-  return {
-    locate({ line }) {
-      const position = line === 0 ? 0 : before.findLastIndex((offset) => line > offset);
-      return { input: inputs[position]?.name ?? '', line: line === 0 ? 0 : line - (before[position] ?? 0) };
-    },
-  };
+  return lineTable(inputs, before);
 }
 
 async function replaceSubjects(run: WriteRun, groups: Groups, scope: Exclude<UpdateScope, 'graph'>, lines: LineTable): Promise<void> {
