@@ -7,7 +7,8 @@ import { excerpt, Fault, type FaultPlace } from '../../core/fault.ts';
 import { fromBytes, toBytes } from '../../core/text.ts';
 import { type Accessor, TypedValue, type Value, type Values, XSD } from '../../core/value.ts';
 import { isSingular, type Query } from './path/path.ts';
-import { compileSegments, compileSingular } from './path/query.ts';
+import { compileSegments } from './path/query.ts';
+import { compileSingular } from './path/singular.ts';
 import { IllFormedText, illFormedPart, Numeral, writtenNumber } from './text.ts';
 
 const INTEGER = `${XSD}integer`;

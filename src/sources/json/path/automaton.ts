@@ -5,9 +5,9 @@
  * front, and a final filter that only refers to its own element. At its end, or at the end of an iterator that is its prefix, the value is
  * cut out; the rest of each iterator is evaluated on the parsed value.
  */
-import { compileTest, usesRoot } from './filter.ts';
+import { usesRoot } from './filter.ts';
 import type { Query, Segment, Selector } from './path.ts';
-import { compileSegments, type Find } from './query.ts';
+import { compileFilter, compileSegments, type Find } from './query.ts';
 
 /** The largest value that is parsed in one piece because its iterator cannot be followed further: the maximum length of a V8 string. */
 export const MAX_WHOLE_BYTES = 512_000_000;
@@ -68,7 +68,7 @@ function pathStateOf(query: Query, iteration: number, iterator: string): PathSta
     }
     const selector = onlySelector(segment);
     if (selector?.kind !== 'filter') return { iteration, steps, find: compileSegments(segments.slice(i)), iterator };
-    const test = compileTest(selector.test);
+    const test = compileFilter(selector.test);
     const rest = compileSegments(segments.slice(i + 1));
     const find: Find = (node, root, found) => {
       if (test(node, root)) rest(node, root, found);

@@ -8,25 +8,28 @@
  */
 import { fromBytes } from '../../../core/text.ts';
 import { isObject, Numeral, writtenNumber } from '../text.ts';
-import { type Call, isSingular, type Operand, type Operator, type Query, type Test } from './path.ts';
-import { compileSegments, compileSingular } from './query.ts';
+import { type Call, isSingular, type Operand, type Operator, type Query, type Segment, type Test } from './path.ts';
+import { compileSingular } from './singular.ts';
 
 type Decide = (node: unknown, root: unknown) => boolean;
 /** A value, or undefined for Nothing. */
 type Evaluate = (node: unknown, root: unknown) => unknown;
 
-export function compileTest(test: Test): Decide {
+/** Segments → what finds their nodes. `query.ts` hands its own in: filters stand in queries, and queries in filters. */
+export type CompileSegments = (segments: readonly Segment[]) => (node: unknown, root: unknown, found: unknown[]) => void;
+
+export function compileTest(test: Test, segments: CompileSegments): Decide {
   switch (test.kind) {
     case 'or': {
-      const tests = test.tests.map(compileTest);
+      const tests = test.tests.map((one) => compileTest(one, segments));
       return (node, root) => tests.some((decide) => decide(node, root));
     }
     case 'and': {
-      const tests = test.tests.map(compileTest);
+      const tests = test.tests.map((one) => compileTest(one, segments));
       return (node, root) => tests.every((decide) => decide(node, root));
     }
     case 'not': {
-      const decide = compileTest(test.test);
+      const decide = compileTest(test.test, segments);
       return (node, root) => !decide(node, root);
     }
     case 'exists': {
@@ -34,16 +37,16 @@ export function compileTest(test: Test): Decide {
         const find = compileSingular(test.query);
         return (node, root) => find(node, root) !== undefined;
       }
-      const nodes = compileNodes(test.query);
+      const nodes = compileNodes(test.query, segments);
       return (node, root) => nodes(node, root).length > 0;
     }
     case 'call': {
-      const evaluate = compileCall(test.call);
+      const evaluate = compileCall(test.call, segments);
       return (node, root) => evaluate(node, root) === true;
     }
     case 'compare': {
-      const left = compileOperand(test.left);
-      const right = compileOperand(test.right);
+      const left = compileOperand(test.left, segments);
+      const right = compileOperand(test.right, segments);
       const compare = COMPARE[test.operator];
       return (node, root) => compare(left(node, root), right(node, root));
     }
@@ -74,8 +77,8 @@ const queryUsesRoot = (query: Query): boolean =>
   query.absolute ||
   query.segments.some(({ selectors }) => selectors.some((selector) => selector.kind === 'filter' && usesRoot(selector.test)));
 
-function compileNodes(query: Query): (node: unknown, root: unknown) => unknown[] {
-  const find = compileSegments(query.segments);
+function compileNodes(query: Query, segments: CompileSegments): (node: unknown, root: unknown) => unknown[] {
+  const find = segments(query.segments);
   return (node, root) => {
     const found: unknown[] = [];
     find(query.absolute ? root : node, root, found);
@@ -83,7 +86,7 @@ function compileNodes(query: Query): (node: unknown, root: unknown) => unknown[]
   };
 }
 
-function compileOperand(operand: Operand): Evaluate {
+function compileOperand(operand: Operand, segments: CompileSegments): Evaluate {
   switch (operand.kind) {
     case 'literal': {
       const { value } = operand;
@@ -96,15 +99,15 @@ function compileOperand(operand: Operand): Evaluate {
     case 'query':
       return compileSingular(operand.query);
     case 'call':
-      return compileCall(operand.call);
+      return compileCall(operand.call, segments);
   }
 }
 
-function compileCall({ name, operands }: Call): Evaluate {
+function compileCall({ name, operands }: Call, segments: CompileSegments): Evaluate {
   const [first, second] = operands as [Operand, Operand];
   switch (name) {
     case 'length': {
-      const of = compileOperand(first);
+      const of = compileOperand(first, segments);
       return (node, root) => {
         const value = of(node, root);
         if (typeof value === 'string') return [...fromBytes(value)].length;
@@ -114,7 +117,7 @@ function compileCall({ name, operands }: Call): Evaluate {
     }
     case 'count':
     case 'value': {
-      const nodes = compileNodes((first as Operand & { kind: 'query' }).query);
+      const nodes = compileNodes((first as Operand & { kind: 'query' }).query, segments);
       if (name === 'count') return (node, root) => nodes(node, root).length;
       return (node, root) => {
         const found = nodes(node, root);
@@ -123,8 +126,8 @@ function compileCall({ name, operands }: Call): Evaluate {
     }
     case 'match':
     case 'search': {
-      const text = compileOperand(first);
-      const pattern = compileOperand(second);
+      const text = compileOperand(first, segments);
+      const pattern = compileOperand(second, segments);
       const compiled = new Map<string, RegExp | undefined>();
       return (node, root) => {
         const subject = text(node, root);

@@ -3,16 +3,13 @@
  *
  * A closure pushes the nodes that it finds; everything about the expression is decided beforehand.
  */
-
-import { isObject, type JsonObject } from '../text.ts';
+import { isObject } from '../text.ts';
 import { compileTest } from './filter.ts';
-import type { Query, Segment, Selector } from './path.ts';
+import type { Segment, Selector, Test } from './path.ts';
+import { compileMember, elementAt } from './singular.ts';
 
 /** Pushes the nodes found from `node`; `root` is the meaning of `$` in filters. */
 export type Find = (node: unknown, root: unknown, found: unknown[]) => void;
-
-/** The node that a singular query finds, or undefined. */
-export type FindOne = (node: unknown, root: unknown) => unknown;
 
 export function compileSegments(segments: readonly Segment[]): Find {
   let next: Find = (node, _root, found) => {
@@ -22,42 +19,8 @@ export function compileSegments(segments: readonly Segment[]): Find {
   return next;
 }
 
-/** Inherited property names of every object: they need an own-property check. */
-const INHERITED = new Set(Object.getOwnPropertyNames(Object.prototype));
-
-/** The member with that name; undefined if there is none, or `node` is not an object. */
-export function compileMember(name: string): (node: unknown) => unknown {
-  if (INHERITED.has(name)) return (node) => (isObject(node) && Object.hasOwn(node, name) ? node[name] : undefined);
-  // A Numeral has no string-named members, so it needs no separate check.
-  return (node) => (typeof node === 'object' && node !== null && !Array.isArray(node) ? (node as JsonObject)[name] : undefined);
-}
-
-export const elementAt = (node: unknown, index: number): unknown => (Array.isArray(node) ? node.at(index) : undefined);
-
-/** @param query a singular query: names and indexes only */
-export function compileSingular(query: Query): FindOne {
-  const steps = query.segments.map(({ selectors: [selector] }) => {
-    if (selector?.kind === 'name') return compileMember(selector.name);
-    const index = selector?.kind === 'index' ? selector.index : 0;
-    return (node: unknown) => elementAt(node, index);
-  });
-  const [a, b, c] = steps as readonly FindOne[] as readonly [FindOne, FindOne, FindOne];
-  if (query.absolute) {
-    return (_node, root) => steps.reduce((at, step) => step(at), root);
-  }
-  switch (steps.length) {
-    case 0:
-      return (node) => node;
-    case 1:
-      return a;
-    case 2:
-      return (node, root) => b(a(node, root), root);
-    case 3:
-      return (node, root) => c(b(a(node, root), root), root);
-    default:
-      return (node) => steps.reduce((at, step) => step(at), node);
-  }
-}
+/** Whether a node passes a filter; `root` is what `$` means in it. */
+export const compileFilter = (test: Test): ((node: unknown, root: unknown) => boolean) => compileTest(test, compileSegments);
 
 function compileSegment({ descendant, selectors }: Segment, next: Find): Find {
   const finds = selectors.map((selector) => compileSelector(selector, next));
@@ -101,7 +64,7 @@ function compileSelector(selector: Selector, next: Find): Find {
     case 'slice':
       return compileSlice(selector.start, selector.end, selector.step, next);
     case 'filter': {
-      const test = compileTest(selector.test);
+      const test = compileFilter(selector.test);
       return (node, root, found) => {
         if (Array.isArray(node)) {
           for (const element of node) if (test(element, root)) next(element, root, found);
