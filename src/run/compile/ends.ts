@@ -1,7 +1,6 @@
 /** The text around the objects of a rule, when it differs between records or the join is made at the end. */
 import type { Text, TextOf } from '../../terms/generate.ts';
 import type { Multimap } from '../join/join.ts';
-import type { MapProgram } from './program.ts';
 import type { End } from './rule.ts';
 import { distinct, listOf } from './texts.ts';
 
@@ -46,8 +45,8 @@ export interface DeferredJoin {
   readonly children: Multimap;
   /** The text after the parent's subject; undefined: each child has its own, after a line feed. */
   readonly tail: string | undefined;
-  /** The program that counts the statements. */
-  readonly program: MapProgram;
+  /** Counts the statements, and returns only lines that the run does not have yet. */
+  readonly program: { once(line: string): string };
 }
 
 /** No term contains an unescaped line feed. */
