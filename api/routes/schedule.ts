@@ -1,5 +1,5 @@
 /** `/updateCron`: the schedule of the SQL transformer. */
-import { localTimezone, parseCron } from '../../queues/schedule/cron.ts';
+import { localTimezone, parseCron } from '../../queues/cron.ts';
 import { type Api, type Route, withinQueueWait } from '../route.ts';
 
 /** Number of next ticks in the answer. */

@@ -9,7 +9,7 @@ import type { SharedSettings } from '../../src/config/store.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 import { isTraced, TRACER } from '../../src/core/telemetry/trace.ts';
-import { nextTick } from '../schedule/cron.ts';
+import { nextTick } from '../cron.ts';
 import type { BackendKind, Driver } from './driver.ts';
 import type { FairQueueing } from './fair-queueing.ts';
 import { openEmbedded, openPostgres } from './postgres.ts';

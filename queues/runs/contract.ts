@@ -1,7 +1,7 @@
 /** What the API uses of the queue: submit a run, wait for it, view it, cancel it. Implemented in `queues/runs/runs.ts`. */
 
+import type { CronSchedule } from '../cron.ts';
 import type { Outcome, RunSource, RunState, RunView, Service, ServiceRequest } from '../jobs.ts';
-import type { CronSchedule } from '../schedule/cron.ts';
 
 export interface Submitted {
   readonly id: string;

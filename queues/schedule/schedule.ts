@@ -12,12 +12,12 @@ import type { ConfigStore } from '../../src/config/store.ts';
 import { Fault } from '../../src/core/fault.ts';
 import type { Logger } from '../../src/core/telemetry/observe.ts';
 import { atMost, type QueueBackend } from '../backend/backend.ts';
+import { type CronSchedule, cronOfOptions, localTimezone } from '../cron.ts';
 import { type FailureMessage, SCHEDULE_QUEUE } from '../jobs.ts';
 import { sqlRequest } from '../requests/transform.ts';
 import type { Runs, Schedule, SharedSettings } from '../runs/contract.ts';
 import { requestFailureMessage } from '../runs/outcome.ts';
 import { runIdOfKey } from '../runs/runs.ts';
-import { type CronSchedule, cronOfOptions, localTimezone } from './cron.ts';
 
 /** The stored setting, as JSON. */
 interface Stored {

@@ -1,6 +1,6 @@
 /** Cron expressions: both forms, days of the week, refusals, changes of summer time. */
 import { describe, expect, test } from '@jest/globals';
-import { cronOfOptions, nextTick, parseCron } from '../../../queues/schedule/cron.ts';
+import { cronOfOptions, nextTick, parseCron } from '../../../queues/cron.ts';
 import { parseOption } from '../../../src/config/parse.ts';
 import type { Fault } from '../../../src/core/fault.ts';
 

@@ -7,7 +7,7 @@ import type { QueueBackend } from '../../../queues/backend/backend.ts';
 import type { FailureMessage } from '../../../queues/jobs.ts';
 import type { Runs } from '../../../queues/runs/contract.ts';
 import { openRuns } from '../../../queues/runs/runs.ts';
-import type { CronSchedule } from '../../../queues/schedule/cron.ts';
+import type { CronSchedule } from '../../../queues/cron.ts';
 import { openSchedule, type SharedSchedule, startTicks, type TickOptions } from '../../../queues/schedule/schedule.ts';
 import type { OptionValues } from '../../../src/config/options/options.ts';
 import { openConfig } from '../../../src/config/store.ts';

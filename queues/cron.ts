@@ -6,8 +6,8 @@
  * `W`, `#`. When summer time begins, a tick at a skipped time comes right after the gap; when it ends, a repeated time of day ticks once.
  */
 import { Cron as Croner } from 'croner';
-import type { Snapshot } from '../../src/config/options/options.ts';
-import { excerpt, Fault, type FaultCode } from '../../src/core/fault.ts';
+import type { Snapshot } from '../src/config/options/options.ts';
+import { excerpt, Fault, type FaultCode } from '../src/core/fault.ts';
 
 /** An expression and its IANA time zone. */
 export interface CronSchedule {
