@@ -5,7 +5,7 @@
  * an element costs one lookup, however many paths there are. Predicates are evaluated only where a name could satisfy one.
  */
 import { Fault } from '../../core/fault.ts';
-import type { Name } from './parse/names.ts';
+import type { Name } from './names.ts';
 import type { NameTest, Path } from './path/path.ts';
 import { type Bind, type BoundPredicate, bindPredicates, passes } from './path/walk.ts';
 import type { Attributes } from './tree.ts';

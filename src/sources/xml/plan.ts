@@ -3,7 +3,7 @@ import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { fromBytes } from '../../core/text.ts';
 import type { IterationRequest, ReadOptions } from '../source.ts';
 import { type Keep, MAX_STEPS, Matcher, STRUCTURE, TEXT, type TrackedPath, WHOLE } from './matcher.ts';
-import type { Name, NameTable, Scope } from './parse/names.ts';
+import type { Name, NameTable, Scope } from './names.ts';
 import { type NamePattern, nameTest, type Path, parsePath, type Step } from './path/path.ts';
 import { streamabilityOf } from './path/streamability.ts';
 import { type Bind, compileWalk, isWalkable } from './path/walk.ts';

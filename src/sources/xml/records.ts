@@ -6,7 +6,7 @@
  */
 import { Fault } from '../../core/fault.ts';
 import { type Counts, type Matcher, type State, TEXT, WHOLE } from './matcher.ts';
-import type { Name, Scope } from './parse/names.ts';
+import type { Name, Scope } from './names.ts';
 import { type Attributes, CommentOrInstruction, Element, type XmlSink } from './tree.ts';
 
 /** The open record of an iteration has a number up to `first + records.length - 1`. */

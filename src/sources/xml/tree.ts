@@ -3,7 +3,7 @@
  *
  * All text is UTF-8 in one-byte strings.
  */
-import type { Name } from './parse/names.ts';
+import type { Name } from './names.ts';
 
 /** Name, value, name, value, … in document order; namespace declarations are not attributes. */
 export type Attributes = readonly (Name | string)[];

@@ -16,7 +16,7 @@ import { fromBytes, toBytes } from '../../core/text.ts';
 import type { Accessor } from '../../core/value.ts';
 import { toUtf8 } from '../encoding.ts';
 import type { Batch, IterationRequest, OpenScan, ReadOptions, Scan } from '../source.ts';
-import { type Name, NameTable, type Scope } from './parse/names.ts';
+import { type Name, NameTable, type Scope } from './names.ts';
 import { XmlScanner } from './parse/scanner.ts';
 import { planIterations, type XmlPlan } from './plan.ts';
 import { RecordBuilder, RootWaiter } from './records.ts';

@@ -11,8 +11,8 @@
 import { excerpt, Fault } from '../../../core/fault.ts';
 import { depthFault } from '../../../core/limits.ts';
 import { fromBytes } from '../../../core/text.ts';
+import { hashStep, isName, type Name, NameError, type NameTable, Scope } from '../names.ts';
 import { type Attributes, NO_ATTRIBUTES, type XmlSink } from '../tree.ts';
-import { hashStep, isName, type Name, NameError, type NameTable, Scope } from './names.ts';
 import {
   AMP,
   APOSTROPHE,

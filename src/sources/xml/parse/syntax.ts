@@ -1,7 +1,7 @@
 /** Lexical parts of XML: character classes, references, declarations. */
 import { excerpt } from '../../../core/fault.ts';
 import { fromBytes, toBytes } from '../../../core/text.ts';
-import { isName } from './names.ts';
+import { isName } from '../names.ts';
 
 /** Throws a fault for a position of the window. */
 type Fail = (message: string, at: number, hint?: string) => never;

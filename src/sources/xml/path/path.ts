@@ -5,7 +5,7 @@
 // `parsePath` returns undefined for everything else, valid or not: that is for the XPath engine (`path/xpath.ts`). Names stay as written
 // here; `nameTest` binds them to the names of a document.
 import { toBytes } from '../../../core/text.ts';
-import type { Name, NameTable } from '../parse/names.ts';
+import type { Name, NameTable } from '../names.ts';
 
 export interface Path {
   readonly absolute: boolean;

@@ -1,6 +1,6 @@
 /** References that are plain paths → functions over the light tree. Everything is parsed and looked up beforehand. */
 
-import type { Name } from '../parse/names.ts';
+import type { Name } from '../names.ts';
 import { type Attributes, type Child, Element, stringValue, Text, visitBelow } from '../tree.ts';
 import type { NamePattern, NameTest, Path, Predicate, Step } from './path.ts';
 

@@ -7,7 +7,7 @@
 import fontoxpath from 'fontoxpath';
 import { excerpt, Fault, type FaultPlace } from '../../../core/fault.ts';
 import { fromBytes, toBytes } from '../../../core/text.ts';
-import type { Name } from '../parse/names.ts';
+import type { Name } from '../names.ts';
 import { type Child, Element, Text } from '../tree.ts';
 
 /** Resolves a prefix; undefined: not declared. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { SaxesParser } from 'saxes';
 import { Fault } from '../../../../src/core/fault.ts';
 import { fromBytes } from '../../../../src/core/text.ts';
-import { type Name, NameTable } from '../../../../src/sources/xml/parse/names.ts';
+import { type Name, NameTable } from '../../../../src/sources/xml/names.ts';
 import { MAX_DEPTH, XmlScanner } from '../../../../src/sources/xml/parse/scanner.ts';
 import type { Attributes } from '../../../../src/sources/xml/tree.ts';
 import { openXml } from '../../../../src/sources/xml/xml.ts';

@@ -4,7 +4,7 @@
  * A scanner sees the same few names millions of times; one lookup in the scope of the open element returns everything about a name. Text is
  * UTF-8 in one-byte strings, as everywhere.
  */
-import { detach, fromBytes } from '../../../core/text.ts';
+import { detach, fromBytes } from '../../core/text.ts';
 
 const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
 const XMLNS_NAMESPACE = 'http://www.w3.org/2000/xmlns/';
