@@ -3,10 +3,10 @@ import { Fault } from '../../core/fault.ts';
 import type { TriplesMap } from '../../mapping/model/model.ts';
 import type { JoinPlan } from '../../plan/plan.ts';
 import { type Accessors, type CompiledTerm, compileTerm, type Text, type TextOf } from '../../terms/generate.ts';
-import type { RunState } from '../compile/program.ts';
-import { compileKeys, termContext } from '../compile/rule.ts';
-import { countOf, distinct, listOf, PIECE_STATEMENTS } from '../compile/texts.ts';
-import type { Multimap } from './join.ts';
+import type { Multimap } from '../join/join.ts';
+import type { RunState } from './program.ts';
+import { compileKeys, termContext } from './rule.ts';
+import { countOf, distinct, listOf, PIECE_STATEMENTS } from './texts.ts';
 
 export class BuildSide {
   readonly parent: TriplesMap;
