@@ -9,7 +9,7 @@ import { examineInputs, versionOf } from './inputs.ts';
 import { insertInputs } from './insert.ts';
 import type { WriteHooks, WriteReport, WriteRequest } from './request.ts';
 import { openWriteRun, type WriteRun } from './run.ts';
-import { updateTarget } from './update.ts';
+import { updateTarget } from './update/update.ts';
 
 /**
  * Writes the inputs of `request` to its target.

@@ -106,6 +106,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'Writing statements to a target: insert, update, retry, checkpoints.',
     folders: {
       batch: 'batches: their size, sending, and halving of refused ones',
+      update: 'subjects and graphs that take the place of those of the store',
     },
     uses: ['src/core', 'src/nquads', 'src/property-graph', 'src/storage', 'src/targets'],
   },

@@ -2,17 +2,17 @@
  * Update: everything is read and grouped before the first statement is sent, so that a file which is malformed or cut off changes nothing.
  * Then whole subjects, or whole graphs, take the place of what the store has.
  */
-import { excerpt, Fault } from '../core/fault.ts';
-import { fromBytes } from '../core/text.ts';
-import { type Groups, openGroups } from '../nquads/group.ts';
-import type { Statement } from '../nquads/statement.ts';
-import type { UpdateScope } from '../targets/target.ts';
-import { openDelivery } from './batch/bisect.ts';
-import { openBatches } from './batch/send.ts';
-import { readInput } from './inputs.ts';
+import { excerpt, Fault } from '../../core/fault.ts';
+import { fromBytes } from '../../core/text.ts';
+import { type Groups, openGroups } from '../../nquads/group.ts';
+import type { Statement } from '../../nquads/statement.ts';
+import type { UpdateScope } from '../../targets/target.ts';
+import { openDelivery } from '../batch/bisect.ts';
+import { openBatches } from '../batch/send.ts';
+import { readInput } from '../inputs.ts';
+import { countBlock, refusedStatement, type WriteRun } from '../run.ts';
+import { replaceGraphs } from './graphs.ts';
 import { type LineTable, lineTable } from './line-table.ts';
-import { countBlock, refusedStatement, type WriteRun } from './run.ts';
-import { replaceGraphs } from './update-graphs.ts';
 
 /** @throws Fault whatever ends the run */
 export async function updateTarget(run: WriteRun): Promise<void> {

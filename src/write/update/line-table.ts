@@ -1,6 +1,6 @@
 /** Which input a statement comes from, where the lines of several inputs are counted through. */
-import type { Statement } from '../nquads/statement.ts';
-import type { WriteInput } from './inputs.ts';
+import type { Statement } from '../../nquads/statement.ts';
+import type { WriteInput } from '../inputs.ts';
 
 export interface LineTable {
   /** `line` is that of the input; 0 for a statement that has none. */

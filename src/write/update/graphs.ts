@@ -1,14 +1,14 @@
 /** Update of whole graphs: each is filled out of sight, and then takes the place of the one that the store has. */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Fault } from '../core/fault.ts';
-import type { Groups } from '../nquads/group.ts';
-import type { Statement } from '../nquads/statement.ts';
-import type { GraphReplacement } from '../targets/target.ts';
-import { openBatcher } from './batch/batches.ts';
-import { openDelivery, type Send } from './batch/bisect.ts';
+import { Fault } from '../../core/fault.ts';
+import type { Groups } from '../../nquads/group.ts';
+import type { Statement } from '../../nquads/statement.ts';
+import type { GraphReplacement } from '../../targets/target.ts';
+import { openBatcher } from '../batch/batches.ts';
+import { openDelivery, type Send } from '../batch/bisect.ts';
+import { refusedStatement, type WriteRun } from '../run.ts';
 import type { LineTable } from './line-table.ts';
-import { refusedStatement, type WriteRun } from './run.ts';
 
 /** How long a run that has failed waits for the store to tidy up. */
 const ABORT_MS = 5_000;
