@@ -1,8 +1,8 @@
 /** Cron expressions: both forms, days of the week, refusals, changes of summer time. */
 import { describe, expect, test } from '@jest/globals';
-import { cronOfOptions, nextTick, parseCron } from '../../../queues/cron.ts';
-import { parseOption } from '../../../src/config/parse.ts';
-import type { Fault } from '../../../src/core/fault.ts';
+import { cronOfOptions, nextTick, parseCron } from '../../queues/cron.ts';
+import { parseOption } from '../../src/config/parse.ts';
+import type { Fault } from '../../src/core/fault.ts';
 
 const NEW_YEAR = new Date('2098-01-01T00:00:00Z');
 const DAYS = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'];
