@@ -3,7 +3,16 @@ import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { Fault } from '../../src/core/fault.ts';
 import { findNotInIri } from '../../src/core/text.ts';
-import { type DatabaseAccess, type ErrorPolicy, RUN_DEFAULTS, type RunReport, type RunRequest, STANDARD_INPUT, XML_DEFAULT_NAMESPACES, type XmlDefaultNamespace } from '../../src/run/request.ts';
+import {
+  type DatabaseAccess,
+  type ErrorPolicy,
+  RUN_DEFAULTS,
+  type RunReport,
+  type RunRequest,
+  STANDARD_INPUT,
+  XML_DEFAULT_NAMESPACES,
+  type XmlDefaultNamespace,
+} from '../../src/run/request.ts';
 import { ReaderGone } from '../../src/sinks/descriptor.ts';
 import { GRAPH_HEADERS, OUTPUT_FORMATS } from '../../src/sinks/sink.ts';
 import { formatByExtension } from '../../src/storage/input-format.ts';
