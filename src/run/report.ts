@@ -1,13 +1,29 @@
 /** The report on each triples map of a run, including why it made no statement. */
 import { describeFault, type Fault } from '../core/fault.ts';
-import { expressionText, formatOrigin, type LogicalSource } from '../mapping/model/model.ts';
+import { expressionText, formatOrigin, type LogicalSource, type TriplesMap } from '../mapping/model/model.ts';
 import { describeContent } from '../plan/explain.ts';
 import type { JoinPlan, Plan } from '../plan/plan.ts';
-import type { MapProgram } from './compile/program.ts';
 import type { ErrorPolicy, TriplesMapReport } from './request.ts';
 
+/** What a program of a triples map counted, and knows of its records. */
+export interface MappedRecords {
+  readonly triplesMap: TriplesMap;
+  readonly records: number;
+  readonly quads: number;
+  readonly rejected: number;
+  /** Records for which the subject had no value. */
+  readonly withoutSubject: number;
+  /** Statements in the spill, which may turn out to be new. */
+  readonly undecided: number;
+  /** A hint for the case of no records. */
+  readonly hint: string | undefined;
+  /** A statement was left out because the run had it already. */
+  readonly repeated: boolean;
+  readonly ruleCount: number;
+}
+
 /** One row per triples map; several documents of its source are added up. */
-export function reportsOf(programs: readonly MapProgram[]): readonly TriplesMapReport[] {
+export function reportsOf(programs: readonly MappedRecords[]): readonly TriplesMapReport[] {
   const reports = new Map<string, TriplesMapReport>();
   for (const program of programs) {
     const report = reportOf(program);
@@ -22,7 +38,7 @@ function together(a: TriplesMapReport, b: TriplesMapReport): TriplesMapReport {
   return { ...a, records: a.records + b.records, quads: a.quads + b.quads, rejected: a.rejected + b.rejected, empty };
 }
 
-function reportOf(program: MapProgram): TriplesMapReport {
+function reportOf(program: MappedRecords): TriplesMapReport {
   const { triplesMap, records, quads, rejected } = program;
   return {
     id: triplesMap.id,
@@ -35,7 +51,7 @@ function reportOf(program: MapProgram): TriplesMapReport {
   };
 }
 
-function reason(program: MapProgram): string {
+function reason(program: MappedRecords): string {
   const { triplesMap, records, rejected, withoutSubject } = program;
   const { source, subject } = triplesMap;
   if (records === 0) {
@@ -59,7 +75,7 @@ function foundNothing(source: LogicalSource): string {
 const recordsOf = (records: number): string => (records === 1 ? 'its only record' : `any of ${records} records`);
 
 /** The number of record pairs of joins without a condition. */
-export function pairWarnings({ scans, joins }: Plan, programs: readonly MapProgram[]): readonly string[] {
+export function pairWarnings({ scans, joins }: Plan, programs: readonly MappedRecords[]): readonly string[] {
   const recordsOf = (id: string): number | undefined => {
     const own = programs.filter(({ triplesMap }) => triplesMap.id === id);
     return own.length === 0 ? undefined : own.reduce((sum, { records }) => sum + records, 0);

@@ -17,7 +17,7 @@ import type { Column, DatabaseAddress, SqlSession } from '../../sql/database.ts'
 import { parseJdbcUrl } from '../../sql/jdbc/jdbc.ts';
 import { openSession } from '../../sql/open.ts';
 import { allOf, boundsQuery, canBeDistinct, joinQuery, type Relation, type Side, selectQuery } from '../../sql/select.ts';
-import type { OpenedScan } from '../execute/open-scan.ts';
+import type { OpenedScan } from '../opened-scan.ts';
 import type { KeyRange, RunRequest } from '../request.ts';
 
 type Content<K extends SqlSource['content']['kind']> = SqlSource & { readonly content: Extract<SqlSource['content'], { kind: K }> };

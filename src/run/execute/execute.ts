@@ -12,9 +12,9 @@ import { type DeferredJoin, joinedLine } from '../compile/ends.ts';
 import { MapProgram, type RunState } from '../compile/program.ts';
 import type { LineSpill, SpillSpace, SubjectSpill } from '../distinct/spill.ts';
 import { type Multimap, pairTexts } from '../join/join.ts';
+import type { OpenedScan } from '../opened-scan.ts';
 import { pairWarnings, warningsOf } from '../report.ts';
 import type { RunHooks, RunReport, RunRequest } from '../request.ts';
-import type { OpenedScan } from './open-scan.ts';
 
 /** Text goes to the sink in pieces of about this size: small enough for V8 to flatten in the young generation. */
 const PIECE_CHARACTERS = 1 << 15;

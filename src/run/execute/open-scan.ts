@@ -9,19 +9,9 @@ import type { OpenScan, ReadOptions, Scan } from '../../sources/source.ts';
 import type { InputFormat } from '../../storage/input-format.ts';
 import { openInput } from '../../storage/open.ts';
 import type { OpenedInput, OpenOptions } from '../../storage/storage.ts';
+import type { OpenedScan } from '../opened-scan.ts';
 import { type DocumentPlace, formatOf, withOtherPlace } from '../prepare/inputs.ts';
 import { type ByteSlice, type RunRequest, STANDARD_INPUT } from '../request.ts';
-
-export interface OpenedScan {
-  readonly scan: Scan;
-  /** Name of the input for messages, already redacted. */
-  readonly name: string;
-  /** Whether accessors may return values with a natural datatype. */
-  readonly typed: boolean;
-  /** For a slice of a document: where its records begin. */
-  readonly recordsFrom?: number;
-  close(): Promise<void>;
-}
 
 /** Opens a document, or a slice of it. The caller closes it. */
 export async function openFileScan(

@@ -1,0 +1,13 @@
+/** A scan of the plan that was opened: what documents and databases give to the pass over them. */
+import type { Scan } from '../sources/source.ts';
+
+export interface OpenedScan {
+  readonly scan: Scan;
+  /** Name of the input for messages, already redacted. */
+  readonly name: string;
+  /** Whether accessors may return values with a natural datatype. */
+  readonly typed: boolean;
+  /** For a slice of a document: where its records begin. */
+  readonly recordsFrom?: number;
+  close(): Promise<void>;
+}
