@@ -15,7 +15,7 @@ import { type EdgeElement, elementsOf, type NodeElement } from '../../src/proper
 import { namesOf } from '../../src/property-graph/names.ts';
 import { RUN_DEFAULTS } from '../../src/run/request.ts';
 import { openInput } from '../../src/storage/open.ts';
-import type { Task } from '../../workers/threads/messages.ts';
+import type { Task } from '../../workers/task.ts';
 import { ThreadPool } from '../../workers/threads/pool.ts';
 import { missingRedis } from '../servers/redis.ts';
 import { startRedis, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';

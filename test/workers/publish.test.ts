@@ -12,7 +12,7 @@ import { type FileSink, openFileSink } from '../../src/sinks/file.ts';
 import { startWorkers } from '../../workers/host.ts';
 import { removeEarlier } from '../../workers/output/output.ts';
 import { publish } from '../../workers/output/publish.ts';
-import type { Task } from '../../workers/threads/messages.ts';
+import type { Task } from '../../workers/task.ts';
 import { closeAfterEach } from '../support/closing.ts';
 import { openQueue, uniquePrefix } from '../support/queues/backends.ts';
 

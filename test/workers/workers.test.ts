@@ -22,7 +22,7 @@ import {
   removeSpills,
 } from '../../workers/output/output.ts';
 import { mergeReports } from '../../workers/output/publish.ts';
-import type { Task } from '../../workers/threads/messages.ts';
+import type { Task } from '../../workers/task.ts';
 import { type PoolOptions, ThreadPool } from '../../workers/threads/pool.ts';
 import { closeAfterEach } from '../support/closing.ts';
 import { built } from '../support/project-root.ts';

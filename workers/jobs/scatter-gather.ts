@@ -16,7 +16,7 @@ import { Fault } from '../../src/core/fault.ts';
 import { checkCounts } from '../../src/core/limits.ts';
 import type { Progress, RunSlice } from '../../src/run/request.ts';
 import { removeAttempt } from '../output/output.ts';
-import type { Task } from '../threads/messages.ts';
+import type { Task } from '../task.ts';
 import type { AttemptContext } from './attempts.ts';
 
 type SliceQueue = Queue<SlicePayload, SliceResult>;

@@ -4,7 +4,7 @@ import { type RunPayload, SERVICES, type TransformPayload } from '../../queues/j
 import { type DatabaseAccess, RUN_DEFAULTS, type RunSlice } from '../../src/run/request.ts';
 import type { SliceSizes } from '../../src/run/slices/slices.ts';
 import { outputDirectory, outputName } from '../output/output.ts';
-import type { Task } from '../threads/messages.ts';
+import type { Task } from '../task.ts';
 
 export interface TaskSettings {
   /** Absolute path. */

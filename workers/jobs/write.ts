@@ -6,7 +6,7 @@ import { cancelledFault } from '../../queues/runs/outcome.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 import type { TargetAddress } from '../../src/targets/target.ts';
 import { removeAll, removeSpills } from '../output/output.ts';
-import type { WriteTask } from '../threads/messages.ts';
+import type { WriteTask } from '../task.ts';
 import type { TaskHooks, ThreadPool } from '../threads/pool.ts';
 import { type AttemptContext, type AttemptSettings, Attempts, fieldsOf, type JobKind } from './attempts.ts';
 import { pathsOf } from './task.ts';

@@ -13,7 +13,7 @@ import { writeFault } from '../../src/sinks/descriptor.ts';
 import { temporaryName } from '../../src/sinks/file.ts';
 import type { PartFile } from '../../src/sinks/sink.ts';
 import { makeDirectory } from '../../src/storage/local/directory.ts';
-import type { Task } from '../threads/messages.ts';
+import type { Task } from '../task.ts';
 
 /** `<Service-Name>-<runId>`, the prefix of all file names of a run. */
 export function outputName({ service, runId }: Pick<RunPayload, 'service' | 'runId'>): string {

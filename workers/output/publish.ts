@@ -12,7 +12,7 @@ import { writeFault } from '../../src/sinks/descriptor.ts';
 import { partName } from '../../src/sinks/file.ts';
 import { type FinishedPart, FORMAT_EXTENSION, type PartFile } from '../../src/sinks/sink.ts';
 import { syncDirectory } from '../../src/storage/local/file.ts';
-import type { RunResult, Task } from '../threads/messages.ts';
+import type { RunResult, Task } from '../task.ts';
 import { hasEarlier, RejectionFile, removeAttempt, removeReplaced, writeManifest } from './output.ts';
 
 /** Complete files under their temporary names. */

@@ -1,11 +1,10 @@
 /** Messages between a thread and the process that owns it. Plain data, structured-cloned. */
-
-import type { GraphFilesRequest, RunProgress, SliceResult, TransformResult, WriteResult } from '../../queues/jobs.ts';
+import type { RunProgress, SliceResult } from '../../queues/jobs.ts';
 import type { FaultData } from '../../src/core/fault.ts';
 import type { RunHooks, RunReport, RunRequest, RunSlice } from '../../src/run/request.ts';
 import type { SliceSizes } from '../../src/run/slices/slices.ts';
-import type { OutputFormat, QuadSink } from '../../src/sinks/sink.ts';
-import type { WriteRequest } from '../../src/write/request.ts';
+import type { QuadSink } from '../../src/sinks/sink.ts';
+import type { RunResult, Task, WriteTask, WrittenResult } from '../task.ts';
 
 /** The engine, as exported by `src/run/run.ts`. */
 export interface Engine {
@@ -20,38 +19,9 @@ export interface CutRun {
   release(): Promise<void>;
 }
 
-/** One attempt of a run or of a slice. */
-export interface Task {
-  /** With `slice`: files keep their temporary names; the job that waits for the slices publishes them. */
-  readonly request: RunRequest;
-  readonly slices: SliceSizes;
-  readonly output: {
-    /** Absolute path. */
-    readonly directory: string;
-    /** File name without extension, `Semi-Structured-Transformer-r1f2…`. */
-    readonly name: string;
-    readonly format: OutputFormat;
-    /** Unique among the attempts of the run: `2`; for a slice `2-5-1`: attempt of the run, index, attempt of the slice. */
-    readonly attempt: string;
-    /** Name of the service, for the manifest. */
-    readonly service: string;
-    /** Undefined: statements only. */
-    readonly propertyGraph?: GraphFilesRequest | undefined;
-  };
-}
-
-/** One attempt to write the inputs of a run to the target. */
-export interface WriteTask {
-  readonly request: WriteRequest;
-  /** Names the file of rejected statements. */
-  readonly output: Pick<Task['output'], 'directory' | 'name' | 'attempt'>;
-}
-
 /** A command to a thread. */
 export type ThreadCommand = { readonly kind: 'run'; readonly task: Task } | { readonly kind: 'write'; readonly task: WriteTask };
 
-export type RunResult = Omit<TransformResult, 'milliseconds'>;
-export type WrittenResult = Omit<WriteResult, 'milliseconds'>;
 export type ThreadResult = RunResult | SliceResult | WrittenResult;
 
 export type ToThread =

@@ -12,18 +12,8 @@ import { secondsFault } from '../../src/core/limits.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 import type { RunSlice } from '../../src/run/request.ts';
 import { removeAttempt } from '../output/output.ts';
-import type {
-  FromThread,
-  RunResult,
-  TargetOutage,
-  Task,
-  ThreadCommand,
-  ThreadData,
-  ThreadResult,
-  ToThread,
-  WriteTask,
-  WrittenResult,
-} from './messages.ts';
+import type { RunResult, Task, WriteTask, WrittenResult } from '../task.ts';
+import type { FromThread, TargetOutage, ThreadCommand, ThreadData, ThreadResult, ToThread } from './messages.ts';
 
 export interface PoolOptions {
   readonly memoryMb: number;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Fault } from '../../src/core/fault.ts';
 import { type GraphCsvFiles, writeGraphCsv } from '../../src/property-graph/csv/write.ts';
 import type { FinishedPart } from '../../src/sinks/sink.ts';
-import type { Task } from './messages.ts';
+import type { Task } from '../task.ts';
 
 /**
  * Statements are read back from the parts, which therefore must be line-based.

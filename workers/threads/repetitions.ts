@@ -9,7 +9,7 @@ import { findRepeated, type RepeatedSubjects, RepetitionFilter } from '../../src
 import { writeFault } from '../../src/sinks/descriptor.ts';
 import { openFileSink } from '../../src/sinks/file.ts';
 import { type FinishedPart, FORMAT_EXTENSION } from '../../src/sinks/sink.ts';
-import type { Task } from './messages.ts';
+import type { Task } from '../task.ts';
 
 /**
  * The results of slices for publication, in order. Parts without a repeated subject are unchanged; others are rewritten under temporary

@@ -16,18 +16,8 @@ import { FORMAT_EXTENSION } from '../../src/sinks/sink.ts';
 import { makeDirectory } from '../../src/storage/local/directory.ts';
 import { hasEarlier, RejectionFile, removeAttempt, removeEarlier, removeEarlierSpills } from '../output/output.ts';
 import { publish, publishSlices } from '../output/publish.ts';
-import type {
-  CutRun,
-  Engine,
-  FromThread,
-  RunResult,
-  Task,
-  TaskContext,
-  ThreadCommand,
-  ThreadData,
-  ThreadResult,
-  ToThread,
-} from './messages.ts';
+import type { RunResult, Task } from '../task.ts';
+import type { CutRun, Engine, FromThread, TaskContext, ThreadCommand, ThreadData, ThreadResult, ToThread } from './messages.ts';
 import { checkGraphFormat, graphFilesOf } from './property-graph.ts';
 import { withoutRepetitions } from './repetitions.ts';
 import { writeInputs } from './write-task.ts';

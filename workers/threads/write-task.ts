@@ -10,7 +10,8 @@ import { writeFault } from '../../src/sinks/descriptor.ts';
 import { makeDirectory } from '../../src/storage/local/directory.ts';
 import type { WriteProgress, WriteReport } from '../../src/write/request.ts';
 import { RejectionFile, removeEarlier } from '../output/output.ts';
-import type { FromThread, TaskContext, WriteTask, WrittenResult } from './messages.ts';
+import type { WriteTask, WrittenResult } from '../task.ts';
+import type { FromThread, TaskContext } from './messages.ts';
 
 /** The number of rejected statements in a report. */
 const MAX_NAMED = 100;

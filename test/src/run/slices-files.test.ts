@@ -16,7 +16,7 @@ import { RUN_DEFAULTS, type RunRequest, type RunSlice } from '../../../src/run/r
 import { openCsv } from '../../../src/sources/csv/csv.ts';
 import { CsvCuts } from '../../../src/sources/csv/cuts.ts';
 import type { ReadOptions } from '../../../src/sources/source.ts';
-import type { RunResult, Task } from '../../../workers/threads/messages.ts';
+import type { RunResult, Task } from '../../../workers/task.ts';
 import { ThreadPool } from '../../../workers/threads/pool.ts';
 import { missingRedis } from '../../servers/redis.ts';
 import { startRedis, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';

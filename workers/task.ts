@@ -1,0 +1,37 @@
+/** One attempt at a run, a slice or a write: what a job hands to a thread, and what the thread gives back. Plain data, structured-cloned. */
+import type { GraphFilesRequest, TransformResult, WriteResult } from '../queues/jobs.ts';
+import type { RunRequest } from '../src/run/request.ts';
+import type { SliceSizes } from '../src/run/slices/slices.ts';
+import type { OutputFormat } from '../src/sinks/sink.ts';
+import type { WriteRequest } from '../src/write/request.ts';
+
+/** One attempt of a run or of a slice. */
+export interface Task {
+  /** With `slice`: files keep their temporary names; the job that waits for the slices publishes them. */
+  readonly request: RunRequest;
+  readonly slices: SliceSizes;
+  readonly output: {
+    /** Absolute path. */
+    readonly directory: string;
+    /** File name without extension, `Semi-Structured-Transformer-r1f2…`. */
+    readonly name: string;
+    readonly format: OutputFormat;
+    /** Unique among the attempts of the run: `2`; for a slice `2-5-1`: attempt of the run, index, attempt of the slice. */
+    readonly attempt: string;
+    /** Name of the service, for the manifest. */
+    readonly service: string;
+    /** Undefined: statements only. */
+    readonly propertyGraph?: GraphFilesRequest | undefined;
+  };
+}
+
+/** One attempt to write the inputs of a run to the target. */
+export interface WriteTask {
+  readonly request: WriteRequest;
+  /** Names the file of rejected statements. */
+  readonly output: Pick<Task['output'], 'directory' | 'name' | 'attempt'>;
+}
+
+export type RunResult = Omit<TransformResult, 'milliseconds'>;
+
+export type WrittenResult = Omit<WriteResult, 'milliseconds'>;
