@@ -11,27 +11,7 @@ import { cutTail, isEmpty, moveIntoPlace, openGeneration, removeOthers } from '.
 import { type Journal, openJournal } from './disk/journal.ts';
 import { type Engine, startEngine } from './engine/thread.ts';
 import type { FromEngine, Read, Reason, StoreLimits, Write } from './messages.ts';
-
-/** Why a request failed. The store is as if the request had never been made. */
-export class StoreFailure extends Error {
-  readonly reason: Reason;
-
-  constructor(reason: Reason, message: string) {
-    super(message);
-    this.reason = reason;
-  }
-}
-
-export interface StoreSupervisor {
-  /** Statements when the store was opened. */
-  readonly quads: number;
-  /** The answer as UTF-8; it shows nothing that is not on disk. @throws StoreFailure */
-  read(read: Read): Promise<Uint8Array>;
-  /** Resolves when the write is on disk; `created`: it made a new graph. @throws StoreFailure */
-  write(write: Write, body: Uint8Array): Promise<{ readonly created: boolean }>;
-  /** Requests that have not started fail. */
-  close(): Promise<void>;
-}
+import { StoreFailure, type StoreSupervisor } from './store.ts';
 
 type Task = (
   | { readonly kind: 'snapshot' }
@@ -41,6 +21,7 @@ type Task = (
 
 /** A snapshot waits until no request has come for this long… */
 const QUIET_MS = 1_000;
+
 /** …or until the journal is this many times its limit. */
 const URGENT_FACTOR = 4;
 

@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { REASON_HEADER } from '../../sparql/headers.ts';
 import type { Reason, StoreThreadData } from '../messages.ts';
-import { StoreFailure, type StoreSupervisor } from '../supervisor.ts';
+import { StoreFailure, type StoreSupervisor } from '../store.ts';
 import { ProtocolError, parseRequest, type StoreRequest } from './protocol.ts';
 
 export const STORE_PATH = '/sparql';

@@ -1,0 +1,23 @@
+/** The contract between the HTTP server of the embedded store and what carries its requests out. */
+import type { Read, Reason, Write } from './messages.ts';
+
+/** Why a request failed. The store is as if the request had never been made. */
+export class StoreFailure extends Error {
+  readonly reason: Reason;
+
+  constructor(reason: Reason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+export interface StoreSupervisor {
+  /** Statements when the store was opened. */
+  readonly quads: number;
+  /** The answer as UTF-8; it shows nothing that is not on disk. @throws StoreFailure */
+  read(read: Read): Promise<Uint8Array>;
+  /** Resolves when the write is on disk; `created`: it made a new graph. @throws StoreFailure */
+  write(write: Write, body: Uint8Array): Promise<{ readonly created: boolean }>;
+  /** Requests that have not started fail. */
+  close(): Promise<void>;
+}
