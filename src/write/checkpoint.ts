@@ -1,5 +1,4 @@
 /** Tracks which batches are in the store, in any order of completion, and the position up to which everything is. */
-import type { Checkpoint } from './batch/batches.ts';
 import type { WritePosition } from './request.ts';
 
 export interface CheckpointTracker {
@@ -89,4 +88,15 @@ export function trackCheckpoints(version: string | undefined, resume: WritePosit
       };
     },
   };
+}
+
+/** A place in the inputs: everything before it stands in this batch or in earlier ones. */
+export interface Checkpoint {
+  /** Statements of the batch before the mark. */
+  readonly count: number;
+  readonly input: number;
+  readonly done: number;
+  readonly line: number;
+  /** What the reader has rejected since the mark before. */
+  readonly rejected: number;
 }

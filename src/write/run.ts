@@ -6,7 +6,7 @@ import { fromBytes } from '../core/text.ts';
 import type { StatementBlock } from '../nquads/read.ts';
 import type { RejectedStatement, Statement } from '../nquads/statement.ts';
 import type { GraphTarget } from '../targets/target.ts';
-import { type BatchSizer, openSizer } from './batch/batches.ts';
+import { type BatchSizer, openSizer } from './batch-size.ts';
 import { type CheckpointTracker, trackCheckpoints } from './checkpoint.ts';
 import type { WriteInput } from './inputs.ts';
 import type { WriteHooks, WritePosition, WriteRequest } from './request.ts';

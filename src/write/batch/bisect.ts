@@ -9,8 +9,8 @@
 import { Fault } from '../../core/fault.ts';
 import { detach } from '../../core/text.ts';
 import type { Statement } from '../../nquads/statement.ts';
+import type { BatchSizer } from '../batch-size.ts';
 import type { RetryPolicy } from '../retry.ts';
-import type { BatchSizer } from './batches.ts';
 
 export type Send = (statements: readonly Statement[], signal: AbortSignal) => Promise<void>;
 

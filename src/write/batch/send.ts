@@ -1,8 +1,9 @@
 /** Statements on their way to the store: cut into batches, which are sent in the background, several at a time. */
 
 import type { Statement } from '../../nquads/statement.ts';
+import type { Checkpoint } from '../checkpoint.ts';
 import type { WriteRun } from '../run.ts';
-import { type Batch, type Checkpoint, openBatcher } from './batches.ts';
+import { type Batch, openBatcher } from './batches.ts';
 import type { Delivery } from './bisect.ts';
 
 export interface Batches {

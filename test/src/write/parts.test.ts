@@ -1,6 +1,7 @@
 /** The parts of the writer: sizes of batches, where they are cut, and the ledger of what is in. */
 import { describe, expect, test } from '@jest/globals';
-import { type Batch, openBatcher, openSizer } from '../../../src/write/batch/batches.ts';
+import { type Batch, openBatcher } from '../../../src/write/batch/batches.ts';
+import { openSizer } from '../../../src/write/batch-size.ts';
 import { trackCheckpoints } from '../../../src/write/checkpoint.ts';
 import { dice, randomStatements } from './writing.ts';
 
