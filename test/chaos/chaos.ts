@@ -2,21 +2,21 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withLimit } from '../../src/core/abort.ts';
-import { Client } from './client.ts';
-import { judgeCounters, judgeGauges, type Totals } from './counters.ts';
-import { Latencies } from './delays.ts';
+import { Random } from '../support/random.ts';
 import { FAULTS, type FaultKind, type FaultName } from './faults.ts';
-import { type EndState, GroundTruth } from './ground-truth.ts';
-import { type Arrival, arrivalsOf, judgeMessages } from './judge-messages.ts';
-import { type PlannedRun, planLoad } from './load.ts';
-import { readLogs } from './logs.ts';
-import type { TopicContents } from './messages.ts';
+import type { TopicContents } from './fleet/messages.ts';
+import { buildWorld, STOP_LIMIT_MS, startServers, untilReady, type World } from './fleet/world.ts';
+import { judgeCounters, judgeGauges, type Totals } from './judge/counters.ts';
+import { Latencies } from './judge/delays.ts';
+import { type EndState, GroundTruth } from './judge/ground-truth.ts';
+import { readLogs } from './judge/logs.ts';
+import { type Arrival, arrivalsOf, judgeMessages } from './judge/messages.ts';
+import { type Recovery, readRecords } from './judge/recovery.ts';
+import { judge, waitUntilIdle } from './judge/verdict.ts';
+import { judgeWaits, type Waits } from './judge/waits.ts';
+import { Client } from './load/client.ts';
+import { type PlannedRun, planLoad } from './load/load.ts';
 import type { Preset } from './presets.ts';
-import { Random } from './random.ts';
-import { type Recovery, readRecords } from './recovery.ts';
-import { judge, waitUntilIdle } from './verdict.ts';
-import { judgeWaits, type Waits } from './waits.ts';
-import { buildWorld, STOP_LIMIT_MS, startServers, untilReady, type World } from './world.ts';
 
 export interface ChaosReport {
   readonly violations: readonly string[];

@@ -4,9 +4,9 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FleetProcess } from './fleet-process.ts';
-import type { Random } from './random.ts';
-import { LOCK_SECONDS, STOP_LIMIT_MS, untilReady, type World } from './world.ts';
+import type { Random } from '../support/random.ts';
+import type { FleetProcess } from './fleet/process.ts';
+import { LOCK_SECONDS, STOP_LIMIT_MS, untilReady, type World } from './fleet/world.ts';
 
 export interface FaultKind {
   readonly weight: number;

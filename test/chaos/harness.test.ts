@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { answers, missingPostgres, startPostgres } from '../servers/postgres.ts';
 import { closeAfterEach } from '../support/closing.ts';
-import { GroundTruth } from './ground-truth.ts';
-import { expectedStatements, outputBytes, planLoad } from './load.ts';
+import { Random } from '../support/random.ts';
+import { diskMb } from './fleet/world.ts';
+import { GroundTruth } from './judge/ground-truth.ts';
+import type { QueueEvent } from './judge/recovery.ts';
+import { judgeWaits } from './judge/waits.ts';
+import { expectedStatements, outputBytes, planLoad } from './load/load.ts';
 import { PRESETS } from './presets.ts';
-import { Random } from './random.ts';
-import type { QueueEvent } from './recovery.ts';
-import { judgeWaits } from './waits.ts';
-import { diskMb } from './world.ts';
 
 const { closes, directory: directoryForTest } = closeAfterEach();
 

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { missingRedis } from '../servers/redis.ts';
 import { type ChaosReport, runChaos } from './chaos.ts';
-import { enterNamespace } from './disk.ts';
 import { FAULTS, type FaultName } from './faults.ts';
+import { enterNamespace } from './fleet/disk.ts';
+import type { Recovery } from './judge/recovery.ts';
 import { PRESETS, type Preset, type PresetName } from './presets.ts';
-import type { Recovery } from './recovery.ts';
 
 const USAGE = `usage: npm run chaos -- [--seed N] [--seconds S] [--preset NAME] [--keep]
 presets: ${Object.entries(PRESETS)

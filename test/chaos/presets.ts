@@ -1,6 +1,6 @@
 /** Parameters of a chaos run. */
 import { FAULTS, type FaultName } from './faults.ts';
-import type { LoadPlan } from './load.ts';
+import type { LoadPlan } from './load/load.ts';
 
 export interface Preset {
   readonly summary: string;

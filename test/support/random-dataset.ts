@@ -1,7 +1,7 @@
 /** Random datasets with values that are difficult for formats, as statements and as lines of the engine. */
 import { escapeLiteral, toBytes } from '../../src/core/text.ts';
 import { XSD } from '../../src/core/value.ts';
-import type { Random } from '../chaos/random.ts';
+import type { Random } from './random.ts';
 
 /** A term as comparable text: `<iri>`, `_:label`, or JSON of a literal with lower-case language and datatype. */
 export type Key = string;

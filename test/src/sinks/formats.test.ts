@@ -6,7 +6,7 @@ import { describe, expect, test } from '@jest/globals';
 import { toBytes } from '../../../src/core/text.ts';
 import { eachStatement } from '../../../src/nquads/terms.ts';
 import { FORMAT_EXTENSION, OUTPUT_FORMATS, type OutputFormat } from '../../../src/sinks/sink.ts';
-import { Random } from '../../chaos/random.ts';
+import { Random } from '../../support/random.ts';
 import { randomDataset, type Statement } from '../../support/random-dataset.ts';
 import { repeatedKeys } from './json-keys.ts';
 import {

@@ -10,7 +10,7 @@ import { parse as parseOxigraph } from 'oxigraph';
 import { isomorphic } from 'rdf-isomorphic';
 import { openFileSink } from '../../../src/sinks/file.ts';
 import { FORMAT_EXTENSION, type OutputFormat } from '../../../src/sinks/sink.ts';
-import { Random } from '../../chaos/random.ts';
+import { Random } from '../../support/random.ts';
 import { type Key, literalKey, randomDataset, type Statement } from '../../support/random-dataset.ts';
 import { repeatedKeys } from './json-keys.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { canonicalDouble as canonicalOfNumber } from '../../../src/sources/json/references.ts';
 import { canonicalDecimal, canonicalDouble } from '../../../src/sql/numbers.ts';
-import { Random } from '../../chaos/random.ts';
+import { Random } from '../../support/random.ts';
 import { isCanonicalDouble } from '../sources/double-oracle.ts';
 
 test.each([

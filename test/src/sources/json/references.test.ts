@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type TypedValue, type Values, XSD } from '../../../../src/core/value.ts';
 import { openJson } from '../../../../src/sources/json/json.ts';
 import { canonicalDouble } from '../../../../src/sources/json/references.ts';
-import { Random } from '../../../chaos/random.ts';
+import { Random } from '../../../support/random.ts';
 import { isCanonicalDouble } from '../double-oracle.ts';
 import { chunks, faultOf, READING, read, showAll } from './reading.ts';
 

@@ -12,8 +12,8 @@ import oxigraph from 'oxigraph';
 import { isomorphic } from 'rdf-isomorphic';
 import { loadSnapshot, writeSnapshot } from '../../../../src/targets/embedded/disk/snapshot.ts';
 import { type EmbeddedStoreOptions, openEmbeddedStore } from '../../../../src/targets/embedded/embedded.ts';
-import { Random } from '../../../chaos/random.ts';
 import { built } from '../../../support/project-root.ts';
+import { Random } from '../../../support/random.ts';
 import { linesOf, type StoreClient, storeClient } from '../../../support/service/store-client.ts';
 
 let base: string;

@@ -1,6 +1,6 @@
 /** The ground truth, kept outside of the system under test: all requests, all answers, and all contradictions between them. */
 import { appendFileSync } from 'node:fs';
-import type { PlannedRun } from './load.ts';
+import type { PlannedRun } from '../load/load.ts';
 
 export type EndState = 'completed' | 'failed' | 'cancelled';
 

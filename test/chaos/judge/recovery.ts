@@ -5,11 +5,11 @@
  * capacity takes it. The clock runs while such a worker and the queue are available, and stops during the backoff.
  */
 import { Redis } from 'ioredis';
+import type { FleetProcess } from '../fleet/process.ts';
+import { CONCURRENCY, LOCK_SECONDS, PREFIX, STALLED_SECONDS, type World } from '../fleet/world.ts';
 import { type Latencies, LOOK_MS } from './delays.ts';
-import type { FleetProcess } from './fleet-process.ts';
 import type { InstanceLog } from './logs.ts';
 import { coveredMs, minus, overlaps, type Span, spanOf } from './spans.ts';
-import { CONCURRENCY, LOCK_SECONDS, PREFIX, STALLED_SECONDS, type World } from './world.ts';
 
 const QUEUES = { 'run started': 'transform', 'slice started': 'slice' } as const;
 export type QueueName = (typeof QUEUES)[keyof typeof QUEUES];

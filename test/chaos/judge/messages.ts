@@ -1,10 +1,10 @@
 /** Checks the topics against the ground truth: the outcome of every run, the bytes of every poison message, and nothing else. */
-import { runIdOfKey } from '../../queues/runs/runs.ts';
+import { runIdOfKey } from '../../../queues/runs/runs.ts';
+import { TOPICS, type TopicContents, type TopicMessage } from '../fleet/messages.ts';
+import type { World } from '../fleet/world.ts';
+import { type PlannedRun, serviceOf } from '../load/load.ts';
+import { bytesOf } from '../load/poison.ts';
 import type { GroundTruth, Observation } from './ground-truth.ts';
-import { type PlannedRun, serviceOf } from './load.ts';
-import { TOPICS, type TopicContents, type TopicMessage } from './messages.ts';
-import { bytesOf } from './poison.ts';
-import type { World } from './world.ts';
 
 /** A message in the source topic. Each is a separate input, even if it equals another. */
 export interface Arrival {

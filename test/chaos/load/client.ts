@@ -1,12 +1,12 @@
 /** A typical client: one idempotency key per request, which it repeats after every transient error. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withLimit } from '../../src/core/abort.ts';
-import type { EndState, GroundTruth, Observation } from './ground-truth.ts';
+import { withLimit } from '../../../src/core/abort.ts';
+import { Random } from '../../support/random.ts';
+import type { World } from '../fleet/world.ts';
+import type { EndState, GroundTruth, Observation } from '../judge/ground-truth.ts';
 import { type ClientBehaviour, expectedFailure, type PlannedRun, serviceOf } from './load.ts';
 import { bytesOf } from './poison.ts';
-import { Random } from './random.ts';
-import type { World } from './world.ts';
 
 type Surroundings = Pick<World, 'url' | 'inputUrl' | 'mappingUrl' | 'kafka'>;
 

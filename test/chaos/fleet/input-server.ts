@@ -1,7 +1,7 @@
 /** Serves inputs over HTTP: the first half at once, the rest after a pause; cut off by a fault. */
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { contentOf, type PlannedRun } from './load.ts';
+import { contentOf, type PlannedRun } from '../load/load.ts';
 
 export interface InputServer {
   readonly url: string;

@@ -1,6 +1,6 @@
 /** Reads the logs of the fleet, line by line. */
 import { readFile } from 'node:fs/promises';
-import type { FleetProcess, ProcessInstance } from './fleet-process.ts';
+import type { FleetProcess, ProcessInstance } from '../fleet/process.ts';
 
 export interface LogLine {
   /** Milliseconds since 1970. */

@@ -1,7 +1,8 @@
 /** The content of messages: a valid request, or one that can never become a run. */
+
+import { Random } from '../../support/random.ts';
+import type { World } from '../fleet/world.ts';
 import type { PlannedRun } from './load.ts';
-import { Random } from './random.ts';
-import type { World } from './world.ts';
 
 const POISON: readonly (string | Buffer | null)[] = [
   Buffer.from([0x00, 0xff, 0xfe]),

@@ -4,9 +4,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withLimit } from '../../src/core/abort.ts';
-import { PROJECT_ROOT } from '../support/project-root.ts';
-import { type Span, spanOf } from './spans.ts';
+import { withLimit } from '../../../src/core/abort.ts';
+import { PROJECT_ROOT } from '../../support/project-root.ts';
+import { type Span, spanOf } from '../judge/spans.ts';
 
 export interface FleetProcessOptions {
   readonly name: string;

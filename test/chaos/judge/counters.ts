@@ -9,13 +9,13 @@
  * each repeated announcement, which requires a fault in between.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { TopicContents } from '../fleet/messages.ts';
+import { LOCK_SECONDS, type World } from '../fleet/world.ts';
+import type { PlannedRun } from '../load/load.ts';
 import type { Latencies } from './delays.ts';
 import type { EndState, GroundTruth } from './ground-truth.ts';
-import type { PlannedRun } from './load.ts';
 import type { InstanceLog, LogLine } from './logs.ts';
-import type { TopicContents } from './messages.ts';
 import { coveredMs, minus, spanOf } from './spans.ts';
-import { LOCK_SECONDS, type World } from './world.ts';
 
 /** A counter, its labels, and the log lines written when it is incremented. */
 const COUNTED: readonly (readonly [metric: string, label: string, lines: readonly string[]])[] = [

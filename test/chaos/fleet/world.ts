@@ -3,17 +3,17 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withLimit } from '../../src/core/abort.ts';
-import { freePort } from '../servers/port.ts';
-import { type Redis, startRedis } from '../servers/redis.ts';
+import { withLimit } from '../../../src/core/abort.ts';
+import { freePort } from '../../servers/port.ts';
+import { type Redis, startRedis } from '../../servers/redis.ts';
+import type { GroundTruth } from '../judge/ground-truth.ts';
+import { type Span, spanOf } from '../judge/spans.ts';
+import { contentOf, INPUT_KINDS, MAPPING, outputBytes, type PlannedRun } from '../load/load.ts';
 import { type Database, SLICE_ROWS, startDatabase, TABLE_MAPPING } from './database.ts';
 import { type Disk, mountDisk } from './disk.ts';
-import { FleetProcess } from './fleet-process.ts';
-import type { GroundTruth } from './ground-truth.ts';
 import { type InputServer, serveInputs } from './input-server.ts';
-import { contentOf, INPUT_KINDS, MAPPING, outputBytes, type PlannedRun } from './load.ts';
 import { type Messages, startMessages, TOPICS } from './messages.ts';
-import { type Span, spanOf } from './spans.ts';
+import { FleetProcess } from './process.ts';
 
 export const LOCK_SECONDS = 2;
 export const STALLED_SECONDS = 1;

@@ -4,13 +4,13 @@
  * A due job waits only for capacity. A stalled job also waits for its backoff, which grows each time: that limits how often a run is
  * restarted, and lets other runs continue.
  */
-import { backoffAfter, type StalledBackoff } from '../../queues/backend/stalled-jobs.ts';
-import { RUN_BACKOFF, SLICE_BACKOFF } from '../../workers/host.ts';
+import { backoffAfter, type StalledBackoff } from '../../../queues/backend/stalled-jobs.ts';
+import { RUN_BACKOFF, SLICE_BACKOFF } from '../../../workers/host.ts';
+import { STALLED_SECONDS } from '../fleet/world.ts';
 import { type Latencies, LOOK_MS } from './delays.ts';
 import type { GroundTruth } from './ground-truth.ts';
 import type { JobEvents, QueueEvent, QueueName } from './recovery.ts';
 import { coveredMs, type Span, spanOf } from './spans.ts';
-import { STALLED_SECONDS } from './world.ts';
 
 const BACKOFFS: Readonly<Record<QueueName, StalledBackoff>> = { transform: RUN_BACKOFF, slice: SLICE_BACKOFF };
 /** The worker's clock, which determines the end of a backoff, and Redis's clock, which orders events, are read one after the other. */

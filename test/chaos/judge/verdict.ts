@@ -5,11 +5,11 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { withLimit } from '../../src/core/abort.ts';
-import { mayEnd } from './client.ts';
+import { withLimit } from '../../../src/core/abort.ts';
+import { PREFIX, type World } from '../fleet/world.ts';
+import { mayEnd } from '../load/client.ts';
+import { expectedStatements, OUTPUT_NAMES, type PlannedRun, serviceOf } from '../load/load.ts';
 import type { GroundTruth } from './ground-truth.ts';
-import { expectedStatements, OUTPUT_NAMES, type PlannedRun, serviceOf } from './load.ts';
-import { PREFIX, type World } from './world.ts';
 
 const QUEUES = ['transform', 'announce', 'slice', 'outbox'] as const;
 /** Queues whose jobs must not fail: a failed job is a lost one. */

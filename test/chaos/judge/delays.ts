@@ -5,10 +5,10 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { withLimit } from '../../src/core/abort.ts';
-import type { FleetProcess } from './fleet-process.ts';
+import { withLimit } from '../../../src/core/abort.ts';
+import type { FleetProcess } from '../fleet/process.ts';
+import type { World } from '../fleet/world.ts';
 import type { Span } from './spans.ts';
-import type { World } from './world.ts';
 
 /** Measuring interval. A delay within one interval is shorter than that. */
 export const LOOK_MS = 100;

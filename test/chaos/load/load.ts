@@ -1,6 +1,7 @@
 /** The load: inputs, expected results and behaviour of the clients. The oracle does not use the engine. */
-import { literal, NAMES, TABLE_ROWS, TOWNS, tableStatements } from './database.ts';
-import { Random } from './random.ts';
+
+import { Random } from '../../support/random.ts';
+import { literal, NAMES, TABLE_ROWS, TOWNS, tableStatements } from '../fleet/database.ts';
 
 /** A kind of input. */
 export interface InputRow {
