@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { contractsWithParts, findCircles, type Import, siblingImports } from './circles.ts';
 import { LIBRARIES, ROOMS, TEST_FOLDERS } from './rooms.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -55,6 +56,11 @@ describe('imports point one way', () => {
     expect(upwards).toEqual([]);
   });
 
+  test.each(Object.entries(ROOMS))('%s names nothing twice', (_, { uses }) => {
+    // A room stands for all of its files.
+    expect(uses.filter((used, i) => uses.indexOf(used) !== i || (room(used) !== used && uses.includes(room(used))))).toEqual([]);
+  });
+
   test('every room is in the table', () => {
     expect([...new Set(imports.map(({ from }) => room(from)))].filter((name) => !(name in ROOMS))).toEqual([]);
   });
@@ -89,6 +95,60 @@ describe('imports point one way', () => {
         .filter(({ from, to }) => (to === library || to.startsWith(`${library}/`)) && !places.some((place) => from.startsWith(place)))
         .map(({ from }) => from),
     ).toEqual([]);
+  });
+});
+
+const inner: readonly Import[] = imports.filter(({ inside }) => inside).map(({ from, to }) => [from, to]);
+
+describe('no circle', () => {
+  test('escapes the search', () => {
+    const ofFiles: readonly Import[] = [
+      ['a/x.ts', 'a/y.ts'],
+      ['a/y.ts', 'b/z.ts'],
+      ['b/z.ts', 'a/x.ts'],
+      ['b/z.ts', 'c.ts'],
+    ];
+    const ofFolders: readonly Import[] = [
+      ['a/b/x.ts', 'a/c/d/y.ts'],
+      ['a/c/z.ts', 'a/b/w.ts'],
+      ['a/b/w.ts', 'a/b/v.ts'],
+    ];
+    expect(findCircles(ofFiles)).toEqual(['a/x.ts → a/y.ts → b/z.ts → a/x.ts']);
+    expect(findCircles(ofFolders)).toEqual([]);
+    expect(findCircles(siblingImports(ofFolders))).toEqual(['a/b → a/c → a/b']);
+    expect(
+      contractsWithParts([
+        ['a/b/x.ts', 'a/contract.ts'],
+        ['a/contract.ts', 'a/c/y.ts'],
+        ['a/open.ts', 'a/b/x.ts'],
+      ]),
+    ).toEqual(['a/contract.ts → a/c/y.ts']);
+  });
+
+  test('of files', () => expect(findCircles(inner)).toEqual([]));
+
+  test('of folders beside each other', () => expect(findCircles(siblingImports(inner))).toEqual([]));
+
+  test('of a folder and its subfolders: what they import from it imports none of them', () =>
+    expect(contractsWithParts(inner)).toEqual([]));
+});
+
+/** Folders that may have more entries, each with the reason. */
+const LARGE: Readonly<Record<string, string>> = {
+  'test/servers': 'one file for each server, which is looked up by its name',
+  'test/src/run/cases': 'golden cases, one folder each',
+  'test/src/mapping/cases': 'golden cases, one folder each',
+};
+const MOST_ENTRIES = 14;
+
+describe('folders', () => {
+  test(`have at most ${MOST_ENTRIES} entries beside each other`, () => {
+    const tops = ['src', 'queues', 'workers', 'api', 'bin', 'test'].map((top) => join(ROOT, top));
+    const large = tops
+      .flatMap((top) => [top, ...folders(top)])
+      .map((path) => ({ path: relative(ROOT, path), entries: readdirSync(path).filter((name) => !name.startsWith('.')).length }))
+      .filter(({ path, entries }) => entries > MOST_ENTRIES && !(path in LARGE));
+    expect(large.map(({ path, entries }) => `${path}: ${entries}`)).toEqual([]);
   });
 });
 
