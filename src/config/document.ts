@@ -2,7 +2,8 @@
 
 import { redact } from '../core/redact.ts';
 import { type DocumentService, effectiveValue, optionsOf, sharedOption } from './effective.ts';
-import { DEFAULTS, type OptionName, type OptionScope, optionRow, ROOT_PATHS, type Snapshot } from './options/options.ts';
+import { DEFAULTS, type OptionName, optionRow, ROOT_PATHS, type Snapshot } from './options/options.ts';
+import type { OptionScope } from './options/row.ts';
 import { findOption } from './parse.ts';
 import { VERSION } from './version.ts';
 

@@ -1,6 +1,7 @@
 /** The effective value of an option for one service: its own value, the value for the fleet, or a default. */
 import { directories, mappingsOf } from './directories.ts';
-import { OPTION_NAMES, type OptionName, type OptionScope, optionRow, type Snapshot } from './options/options.ts';
+import { OPTION_NAMES, type OptionName, optionRow, type Snapshot } from './options/options.ts';
+import type { OptionScope } from './options/row.ts';
 
 /** A service, from the point of view of its configuration. */
 export interface DocumentService {

@@ -1,0 +1,56 @@
+/** Names of the services, licence and backup. */
+import { none, type OptionRow } from './row.ts';
+
+export const NAME_OPTIONS = {
+  FRIENDLY_NAME: {
+    path: 'friendlyName',
+    type: 'string',
+    default: none,
+    live: true,
+    summary: 'Display name of services that have none of their own. Absent: the name of the service.',
+  },
+  SEMI_STRUCTURED_TRANSFORMER_FRIENDLY_NAME: {
+    path: 'semi-structured-transformer.friendlyName',
+    type: 'string',
+    default: none,
+    live: true,
+    scope: 'transformer',
+    own: { service: 'Semi-Structured-Transformer', of: 'FRIENDLY_NAME' },
+    summary: 'Display name of the Semi-Structured-Transformer. Absent: FRIENDLY_NAME.',
+  },
+  SQL_TRANSFORMER_FRIENDLY_NAME: {
+    path: 'sql-transformer.friendlyName',
+    type: 'string',
+    default: none,
+    live: true,
+    scope: 'transformer',
+    own: { service: 'SQL-Transformer', of: 'FRIENDLY_NAME' },
+    summary: 'Display name of the SQL-Transformer. Absent: FRIENDLY_NAME.',
+  },
+  GRAPH_WRITER_FRIENDLY_NAME: {
+    path: 'graph-writer.friendlyName',
+    type: 'string',
+    default: none,
+    live: true,
+    scope: 'writer',
+    own: { service: 'Graph-Writer', of: 'FRIENDLY_NAME' },
+    summary: 'Display name of the Graph-Writer. Absent: FRIENDLY_NAME.',
+  },
+  LICENSE: {
+    path: 'license',
+    type: 'string',
+    default: none,
+    secret: true,
+    live: true,
+    effect: 'none yet',
+    summary: 'Signed licence text. Absent: the community licence.',
+  },
+  CONFIG_BACKUP: {
+    path: 'configBackup',
+    type: 'url',
+    default: none,
+    live: true,
+    effect: 'none yet',
+    summary: 'Where a configuration backup is written to and restored from.',
+  },
+} as const satisfies Readonly<Record<string, OptionRow>>;

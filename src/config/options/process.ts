@@ -1,0 +1,84 @@
+/** Options of every process: where it listens, keeps its files, and who may call it. */
+import { noList, type OptionRow } from './row.ts';
+
+export const PROCESS_OPTIONS = {
+  SERVICE: {
+    path: 'process.service',
+    type: 'enum',
+    values: ['all', 'semi-structured-transformer', 'sql-transformer', 'graph-writer'],
+    default: 'all',
+    summary: 'Which service this process is; `all` serves each under its own prefix.',
+  },
+  HOST: { path: 'process.host', type: 'string', default: '127.0.0.1', summary: 'Address to listen on.' },
+  PORT: {
+    path: 'process.port',
+    type: 'integer',
+    default: 8080,
+    minimum: 0,
+    maximum: 65535,
+    summary: 'Port to listen on; 0 takes a free one.',
+  },
+  DATA_DIR: {
+    path: 'process.dataDir',
+    type: 'string',
+    default: './data',
+    summary:
+      'Directory of queue files, embedded store and configuration, and of output and mappings unless their options name other directories.',
+  },
+  LOG_LEVEL: {
+    path: 'process.logLevel',
+    type: 'enum',
+    values: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+    default: 'info',
+    live: true,
+    summary: 'Least severe log line that is written.',
+  },
+  DRAIN_SECONDS: {
+    path: 'process.drainSeconds',
+    type: 'integer',
+    default: 25,
+    minimum: 0,
+    summary: 'How long a stopping process lets its runs end before it requeues them.',
+  },
+  API_TOKENS: {
+    path: 'process.apiTokens',
+    type: 'list',
+    default: noList,
+    secret: true,
+    pattern: {
+      test: /^([^\s:]+:)?(viewer|operator|admin):\S+$/,
+      says: '`NAME:ROLE:TOKEN` or `ROLE:TOKEN`, with a role of viewer, operator, admin',
+    },
+    summary:
+      'Accepted bearer tokens, each as `name:role:token` (viewer, operator, admin). Empty: no authentication, on a loopback address only.',
+  },
+  ALLOW_ANONYMOUS: {
+    path: 'process.allowAnonymous',
+    type: 'boolean',
+    default: false,
+    summary: 'Listen on other than loopback addresses without tokens.',
+  },
+  MAX_BODY_BYTES: {
+    path: 'process.maxBodyBytes',
+    type: 'integer',
+    default: 10 * 2 ** 20,
+    minimum: 1024,
+    live: true,
+    summary: 'Largest request body that is accepted.',
+  },
+  REQUEST_TIMEOUT_SECONDS: {
+    path: 'process.requestTimeoutSeconds',
+    type: 'integer',
+    default: 60,
+    minimum: 1,
+    summary: 'How long a client may take to send its request.',
+  },
+  PROCESS_WAIT_SECONDS: {
+    path: 'process.waitSeconds',
+    type: 'integer',
+    default: 0,
+    minimum: 0,
+    live: true,
+    summary: 'How long `/process` waits for the outcome before it answers 202; 0: as long as it takes.',
+  },
+} as const satisfies Readonly<Record<string, OptionRow>>;

@@ -1,0 +1,49 @@
+/** Options of provenance. */
+import { BROKER, TOPIC } from './patterns.ts';
+import { noList, none, type OptionRow } from './row.ts';
+
+export const PROVENANCE_OPTIONS = {
+  RECORD_PROVO: {
+    path: 'provenance.recordProvo',
+    type: 'boolean',
+    default: false,
+    live: true,
+    effect: 'none yet',
+    summary: 'Record provenance (PROV-O).',
+  },
+  PROV_OUTPUT_DIR_URL: {
+    path: 'provenance.outputDirUrl',
+    type: 'url',
+    default: none,
+    live: true,
+    effect: 'none yet',
+    summary: 'Directory of provenance files. Absent: beside the output.',
+  },
+  SWITCHED_OFF_ACTIVITIES: {
+    path: 'provenance.switchedOffActivities',
+    type: 'list',
+    default: noList,
+    live: true,
+    effect: 'none yet',
+    pattern: { test: /^(main|execution|message)$/, says: '`main`, `execution` or `message`' },
+    summary: 'Activities that are left out of the provenance: main, execution, message.',
+  },
+  PROV_KAFKA_BROKERS: {
+    path: 'provenance.kafka.kafkaBrokers',
+    type: 'list',
+    default: noList,
+    live: true,
+    effect: 'none yet',
+    pattern: BROKER,
+    summary: 'Brokers of the provenance topics. Empty: KAFKA_BROKERS.',
+  },
+  PROV_KAFKA_TOPIC_NAME_DLQ: {
+    path: 'provenance.kafka.topicNameDLQ',
+    type: 'string',
+    default: 'prov_dead_letter_queue',
+    live: true,
+    effect: 'none yet',
+    pattern: TOPIC,
+    summary: 'Topic of failures to record provenance.',
+  },
+} as const satisfies Readonly<Record<string, OptionRow>>;
