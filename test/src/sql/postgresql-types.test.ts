@@ -5,9 +5,9 @@ import { fromBytes, toBytes } from '../../../src/core/text.ts';
 import { XSD } from '../../../src/core/value.ts';
 import { type Column, SESSION_DEFAULTS, type SqlSession } from '../../../src/sql/database.ts';
 import { parseJdbcUrl } from '../../../src/sql/jdbc/jdbc.ts';
+import { openSession } from '../../../src/sql/open.ts';
 import { missingPostgres } from '../../servers/postgres.ts';
 import { SHARED_START_MS, type SharedPostgres, sharedPostgres } from '../../servers/shared.ts';
-import { openSession } from '../../../src/sql/open.ts';
 
 const missing = await missingPostgres();
 const suite = missing === undefined ? describe : describe.skip;
