@@ -1,8 +1,8 @@
 /** Options for the inputs of a command and how to read them; they override the mapping. */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { contradictionIn, delimiterOf, quoteOf } from '../../src/core/csv-dialect.ts';
-import { isEncoding, KNOWN_ENCODINGS } from '../../src/core/encoding-name.ts';
+import { contradictionIn, delimiterOf, quoteOf } from '../../src/core/input/csv-dialect.ts';
+import { isEncoding, KNOWN_ENCODINGS } from '../../src/core/input/encoding-name.ts';
 import { type InputBinding, type InputOptions, STANDARD_INPUT } from '../../src/run/request.ts';
 import { INPUT_FORMATS, type InputFormat } from '../../src/storage/input-format.ts';
 import { type CommandOption, type Parsed, UsageError } from '../command-line.ts';

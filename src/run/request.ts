@@ -1,6 +1,7 @@
 /** Request and report of a run. Plain data: it is sent to a thread and back. */
-import type { CsvDialect } from '../core/csv-dialect.ts';
+
 import type { FaultData } from '../core/fault.ts';
+import type { CsvDialect } from '../core/input/csv-dialect.ts';
 import { NO_LIMITS, type RunLimits } from '../core/limits.ts';
 import type { ErrorPolicy } from '../mapping/model/model.ts';
 import type { InputFormat } from '../storage/input-format.ts';

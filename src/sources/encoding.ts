@@ -5,8 +5,8 @@
  * (`isUtf8` takes 1/15 s per gigabyte), so that no reader needs to validate again.
  */
 import { isUtf8 } from 'node:buffer';
-import { canonicalEncoding } from '../core/encoding-name.ts';
 import { Fault, type FaultPlace } from '../core/fault.ts';
+import { canonicalEncoding } from '../core/input/encoding-name.ts';
 
 const MARKS: readonly (readonly [mark: readonly number[], encoding: string])[] = [
   [[0xef, 0xbb, 0xbf], 'utf-8'],

@@ -5,7 +5,7 @@
  * of the scan, with its own records and accessors. Order of calls: `open` → `accessor` for every reference of every iteration → `batches`
  * once.
  */
-import type { CsvDialect } from '../core/csv-dialect.ts';
+import type { CsvDialect } from '../core/input/csv-dialect.ts';
 import type { Accessor } from '../core/value.ts';
 
 /** One iterator over a document and the references that the plan will read from its records. */

@@ -16,6 +16,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'src/core': {
     purpose: 'What every room may use: faults, texts, hashes, limits, logs, metrics and traces.',
     folders: {
+      input: 'how a document is written: its encoding, and its dialect of CSV',
       telemetry: 'logs, metrics and traces',
     },
     uses: [],

@@ -5,7 +5,7 @@
  * (functions, logical views, gather maps, quoted triples) are further variants here.
  */
 
-import type { CsvDialect } from '../../core/csv-dialect.ts';
+import type { CsvDialect } from '../../core/input/csv-dialect.ts';
 
 /** Where a statement stands: document as the user named it, 1-based line and column. */
 export interface Origin {

@@ -5,8 +5,8 @@
  *
  * @see https://www.w3.org/TR/tabular-metadata/#dialect-descriptions and https://kg-construct.github.io/rml-io-registry/
  */
-import { type CsvDialect, type CsvTrim, contradictionIn, delimiterOf, quoteOf } from '../../core/csv-dialect.ts';
-import { isEncoding } from '../../core/encoding-name.ts';
+import { type CsvDialect, type CsvTrim, contradictionIn, delimiterOf, quoteOf } from '../../core/input/csv-dialect.ts';
+import { isEncoding } from '../../core/input/encoding-name.ts';
 import type { Origin, RdfTerm } from '../model/model.ts';
 import { lookUp, shorten, USUAL_PREFIXES } from '../vocabulary/namespaces.ts';
 import { type Graph, nodeId, type Statement } from './graph.ts';

@@ -1,5 +1,5 @@
 /** Logical sources: the document, its format and its iterator. Logical sources over databases are read by `sql-source.ts`. */
-import { canonicalEncoding, isEncoding, KNOWN_ENCODINGS } from '../../core/encoding-name.ts';
+import { canonicalEncoding, isEncoding, KNOWN_ENCODINGS } from '../../core/input/encoding-name.ts';
 import type { Dialect, FileSource, LogicalSource } from '../model/model.ts';
 import { lookUp, shorten } from '../vocabulary/namespaces.ts';
 import { isTable, readTable, tableUrl } from './csvw.ts';

@@ -1,6 +1,7 @@
 /** Opens a scan of the plan over a document, by its format. */
-import type { CsvDialect } from '../../core/csv-dialect.ts';
+
 import { Fault } from '../../core/fault.ts';
+import type { CsvDialect } from '../../core/input/csv-dialect.ts';
 import { redact } from '../../core/redact.ts';
 import type { FileSource } from '../../mapping/model/model.ts';
 import type { ScanPlan } from '../../plan/plan.ts';

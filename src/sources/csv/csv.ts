@@ -4,8 +4,9 @@
  * A record is an array of cells by slot: `null` where the row has no such cell (or, in the legacy dialect, an empty
  * unquoted one). Memory: one chunk, one batch and one partial row.
  */
-import { type CsvDialect, DEFAULT_DELIMITER } from '../../core/csv-dialect.ts';
+
 import { Fault } from '../../core/fault.ts';
+import { type CsvDialect, DEFAULT_DELIMITER } from '../../core/input/csv-dialect.ts';
 import { nearest } from '../../core/nearest.ts';
 import { fromBytes, toBytes } from '../../core/text.ts';
 import type { Accessor } from '../../core/value.ts';

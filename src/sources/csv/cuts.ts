@@ -5,7 +5,7 @@
  * unquoted cell is a character. Text between quotes is skipped at the speed of a search, unless there are many quotes. A malformed cell is
  * not reported here: the reader of its slice reports it.
  */
-import { type CsvDialect, DEFAULT_DELIMITER, DEFAULT_QUOTE } from '../../core/csv-dialect.ts';
+import { type CsvDialect, DEFAULT_DELIMITER, DEFAULT_QUOTE } from '../../core/input/csv-dialect.ts';
 
 const LF = 10;
 const CR = 13;

@@ -6,8 +6,9 @@
  *
  * @see https://www.rfc-editor.org/rfc/rfc4180 and https://www.w3.org/TR/tabular-data-model/#parsing
  */
-import { type CsvDialect, contradictionIn, DEFAULT_DELIMITER, DEFAULT_QUOTE, delimiterOf, quoteOf } from '../../core/csv-dialect.ts';
+
 import { Fault } from '../../core/fault.ts';
+import { type CsvDialect, contradictionIn, DEFAULT_DELIMITER, DEFAULT_QUOTE, delimiterOf, quoteOf } from '../../core/input/csv-dialect.ts';
 import { fromBytes, toBytes } from '../../core/text.ts';
 import type { ReadOptions } from '../source.ts';
 

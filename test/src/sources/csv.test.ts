@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { CsvDialect } from '../../../src/core/csv-dialect.ts';
 import { Fault } from '../../../src/core/fault.ts';
+import type { CsvDialect } from '../../../src/core/input/csv-dialect.ts';
 import { fromBytes } from '../../../src/core/text.ts';
 import { openCsv } from '../../../src/sources/csv/csv.ts';
 import type { ReadOptions } from '../../../src/sources/source.ts';

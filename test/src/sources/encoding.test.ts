@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { canonicalEncoding } from '../../../src/core/encoding-name.ts';
 import { Fault } from '../../../src/core/fault.ts';
+import { canonicalEncoding } from '../../../src/core/input/encoding-name.ts';
 import { toUtf8 } from '../../../src/sources/encoding.ts';
 
 async function* pieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {

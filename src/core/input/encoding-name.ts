@@ -1,5 +1,5 @@
 /** Names of character encodings. */
-import { Fault } from './fault.ts';
+import { Fault } from '../fault.ts';
 
 /** Examples for messages; every label of the WHATWG Encoding Standard is understood. */
 export const KNOWN_ENCODINGS =
