@@ -53,7 +53,7 @@ export const REPRESENTATIVE: readonly string[] = [
   'test/src/sinks/',
   'test/src/storage/',
   'test/conformance/',
-  'test/project/package.test',
+  'test/project/package/package.test',
   'test/queues/backend/bullmq',
   'test/service/service.test',
 ];

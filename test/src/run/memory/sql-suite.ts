@@ -1,7 +1,7 @@
 /** Memory does not grow with the rows of a database: whole processes, of which the larger run reads four times as many rows. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { FAULTY, type Faulty } from '../../servers/faulty.ts';
-import { makeWorkspace, mappingOf, query, runCommand, table, type Workspace } from '../../support/service/sql-runs.ts';
+import { FAULTY, type Faulty } from '../../../servers/faulty.ts';
+import { makeWorkspace, mappingOf, query, runCommand, table, type Workspace } from '../../../support/service/sql-runs.ts';
 
 const LIMIT_MS = 120_000;
 const ROWS = 300_000;

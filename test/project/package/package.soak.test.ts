@@ -1,8 +1,8 @@
 /** The package, installed as a user does: with npm, into an empty folder, with the newest versions that its ranges allow. */
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { VERSION } from '../../src/config/version.ts';
-import { temporaryDirectory } from '../support/queues/backends.ts';
+import { VERSION } from '../../../src/config/version.ts';
+import { temporaryDirectory } from '../../support/queues/backends.ts';
 import { installInto, pack, STATEMENTS, tryPackage } from './packed.ts';
 
 const registry = spawnSync('npm', ['ping'], { timeout: 30_000 });

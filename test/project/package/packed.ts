@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { PROJECT_ROOT } from '../support/project-root.ts';
-import { ask, startService } from '../support/service/process.ts';
+import { PROJECT_ROOT } from '../../support/project-root.ts';
+import { ask, startService } from '../../support/service/process.ts';
 
 const execute = promisify(execFile);
 const LONG_MS = 600_000;

@@ -1,7 +1,7 @@
 /** The package that npm would publish: what is in it, and that its command, service and library work where nothing else is. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { VERSION } from '../../src/config/version.ts';
-import { temporaryDirectory } from '../support/queues/backends.ts';
+import { VERSION } from '../../../src/config/version.ts';
+import { temporaryDirectory } from '../../support/queues/backends.ts';
 import { checkTypes, type Packed, pack, STATEMENTS, tryPackage, unpackInto } from './packed.ts';
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
