@@ -73,6 +73,7 @@ export const PURPOSES: Readonly<Record<string, string>> = {
   '@koa/router': 'routes of the HTTP service',
   '@opentelemetry/api': 'traces, where an SDK is registered',
   ajv: 'request bodies and parameters, checked against their schemas',
+  'jsonc-parser': 'the place of a JSON error in a request body',
   bullmq: 'jobs and queues on Redis and PostgreSQL; pinned, since parts are used that are not documented',
   'bullmq-otel': 'traces through the queue',
   croner: 'cron expressions',
