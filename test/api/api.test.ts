@@ -425,14 +425,14 @@ describe('the place of a JSON error', () => {
     ['{"a":1,}', '1:8 a name in double quotes'],
     ['[1,]', '1:4 a value'],
     ['{"a" 1}', "1:6 ':'"],
-    ['{"a":1 "b":2}', "1:8 ',' or '}'"],
-    ['[1 2]', "1:4 ',' or ']'"],
-    ['{a:1}', "1:2 a name in double quotes or '}'"],
+    ['{"a":1 "b":2}', "1:8 ','"],
+    ['[1 2]', "1:4 ','"],
+    ['{a:1}', '1:2 JSON, in which names and texts are in double quotes'],
     ['{\n "é": "x\ny"}', '2:7 a string that is well-formed and ends'],
     ['{"a":"\\x"}', '1:6 a string that is well-formed and ends'],
     ['01', '1:2 the end of the text'],
     ['[1', "1:3 ',' or ']'"],
-    ['{"a":{"b":[]}} x', '1:16 the end of the text'],
+    ['{"a":{"b":[]}} x', '1:16 JSON, in which names and texts are in double quotes'],
   ])('%j', (text, expected) => {
     const found = findJsonError(text);
     expect(`${found?.line}:${found?.column} ${found?.expected}`).toBe(expected);

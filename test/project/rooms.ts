@@ -221,6 +221,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 /** Outside libraries that may be replaced one day, and the one place that knows each. */
 export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   ajv: ['src/core/schema.ts'],
+  'jsonc-parser': ['api/json-error.ts'],
   bullmq: ['queues/', 'workers/'],
   ioredis: ['queues/'],
   kafkajs: ['queues/messaging/kafka/kafka.ts'],
