@@ -1,4 +1,5 @@
 /** A route: one row with everything needed to serve it, refuse it and describe it. */
+
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import type { QueueBackend } from '../queues/backend/backend.ts';
@@ -6,6 +7,7 @@ import type { FailureMessage, Service } from '../queues/jobs.ts';
 import type { BusSwitch } from '../queues/messaging/bus.ts';
 import type { Runs, Schedule } from '../queues/runs/contract.ts';
 import type { ConfigStore } from '../src/config/store.ts';
+import { within } from '../src/core/abort.ts';
 import { Fault } from '../src/core/fault.ts';
 import type { Fields, FieldsSchema } from '../src/core/schema.ts';
 import type { Role } from './auth.ts';
@@ -130,15 +132,9 @@ const QUEUE_WAIT_MS = 1_800;
  * @throws Fault service/unavailable — the queue does not answer in time, or is away
  */
 export async function withinQueueWait<T>(api: Pick<Api, 'runs'>, work: Promise<T>, waitMs = QUEUE_WAIT_MS): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Fault('service/unavailable', 'The queue does not answer', { hint: TRY_AGAIN })), waitMs);
+  return within(waitMs, explainQueueError(api, work), () => {
+    throw new Fault('service/unavailable', 'The queue does not answer', { hint: TRY_AGAIN });
   });
-  try {
-    return await Promise.race([explainQueueError(api, work), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 const TRY_AGAIN = 'Try again in a moment';

@@ -1,6 +1,6 @@
 /** Worker process: takes transform, slice, write and announce jobs from the queue, and stops in an orderly way. */
 
-import { atMost, type QueueBackend } from '../queues/backend/backend.ts';
+import type { QueueBackend } from '../queues/backend/backend.ts';
 import type { StalledBackoff } from '../queues/backend/stalled-jobs.ts';
 import { registerWorker } from '../queues/backend/worker-registry.ts';
 import {
@@ -21,6 +21,7 @@ import { targetOf } from '../queues/requests/writer.ts';
 import { directories } from '../src/config/directories.ts';
 import type { Snapshot } from '../src/config/options/options.ts';
 import type { ConfigStore } from '../src/config/store.ts';
+import { atMost, within } from '../src/core/abort.ts';
 import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
 import type { DatabaseAccess } from '../src/run/request.ts';
 import { announce, type PublishOutcome } from './jobs/announce.ts';
@@ -191,9 +192,7 @@ async function waitUntil(done: () => boolean | Promise<boolean>, waitMs: number)
   const deadline = Date.now() + waitMs;
   for (;;) {
     const answer = (async () => done())().catch(() => false);
-    const left = deadline - Date.now();
-    const late = new Promise<boolean>((resolve) => setTimeout(() => resolve(false), Math.max(left, 0)).unref());
-    if (await Promise.race([answer, late])) return true;
+    if (await within(Math.max(deadline - Date.now(), 0), answer, () => false)) return true;
     if (Date.now() >= deadline) return false;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

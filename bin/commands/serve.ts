@@ -1,10 +1,11 @@
 /** `quadmill serve`: one process of the fleet; it serves HTTP, executes runs, or both. */
+
 import { accessSync, constants } from 'node:fs';
 import { resolve } from 'node:path';
 import { makeApp } from '../../api/app.ts';
 import { makeGuard, parseTokens } from '../../api/auth.ts';
 import { type HttpServer, listen } from '../../api/server.ts';
-import { atMost, openBackend, type QueueBackend } from '../../queues/backend/backend.ts';
+import { openBackend, type QueueBackend } from '../../queues/backend/backend.ts';
 import { type WorkerRegistry, watchWorkerRegistry } from '../../queues/backend/worker-registry.ts';
 import { cronOfOptions } from '../../queues/cron.ts';
 import type { FailureMessage } from '../../queues/jobs.ts';
@@ -19,6 +20,7 @@ import { DEFAULTS, type OptionName, type OptionValues, type Snapshot } from '../
 import { type EnvironmentReading, parseOption, readEnvironment } from '../../src/config/parse.ts';
 import { type ConfigStore, openConfig } from '../../src/config/store.ts';
 import { VERSION } from '../../src/config/version.ts';
+import { atMost } from '../../src/core/abort.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { createLogger, type Logger, observeProcess } from '../../src/core/telemetry/observe.ts';
 import { makeDirectory } from '../../src/storage/local/directory.ts';

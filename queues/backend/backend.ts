@@ -2,10 +2,12 @@
  * Opens the queue that the options name and creates BullMQ's objects on it. Nothing outside `queues/backend` knows which kind of queue is
  * in use or touches its client library.
  */
+
 import { join } from 'node:path';
 import { FlowProducer, type Processor, Queue, QueueEvents, Worker, type WorkerOptions } from 'bullmq';
 import { BullMQOtel } from 'bullmq-otel';
 import type { SharedSettings } from '../../src/config/store.ts';
+import { atMost, within } from '../../src/core/abort.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 import { isTraced, TRACER } from '../../src/core/telemetry/trace.ts';
@@ -147,7 +149,7 @@ function makeBackend(driver: Driver, prefix: string, logger: Logger): QueueBacke
     fairQueueing: driver.fairQueueing,
 
     async ping(waitMs = 2_000) {
-      await within(waitMs, driver.ping(), `The queue (${driver.description}) does not answer`);
+      await answerOf(waitMs, driver.ping(), `The queue (${driver.description}) does not answer`);
     },
 
     close() {
@@ -169,18 +171,15 @@ function makeBackend(driver: Driver, prefix: string, logger: Logger): QueueBacke
  *
  * @throws Fault service/unavailable — it took longer or failed; the message is `message` and the reason
  */
-export async function within<T>(waitMs: number, answer: Promise<T>, message: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Fault('service/unavailable', `${message}: no answer within ${waitMs / 1000} s`)), waitMs);
-  });
+export async function answerOf<T>(waitMs: number, answer: Promise<T>, message: string): Promise<T> {
+  const late = (): never => {
+    throw new Fault('service/unavailable', `${message}: no answer within ${waitMs / 1000} s`);
+  };
   try {
-    return await Promise.race([answer, late]);
+    return await within(waitMs, answer, late);
   } catch (error) {
     if (error instanceof Fault) throw error;
     throw new Fault('service/unavailable', `${message}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
-  } finally {
-    clearTimeout(timer);
   }
 }
 
@@ -197,21 +196,6 @@ async function responds(driver: Driver): Promise<boolean> {
 
 /** BullMQ asks the queue before it closes, and waits without limit for a queue that is away. */
 const CLOSE_MS = 2_000;
-
-/** Waits for `work`, but at most `waitMs`. Resolves to whether it settled; a rejection counts as settled. */
-export async function atMost(waitMs: number, work: Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), waitMs);
-  });
-  const done = work.then(
-    () => true as const,
-    () => true as const,
-  );
-  const answer = await Promise.race([done, late]);
-  clearTimeout(timer);
-  return answer;
-}
 
 const REPEAT_MS = 10_000;
 

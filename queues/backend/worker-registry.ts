@@ -7,7 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SharedSettings } from '../../src/config/store.ts';
-import { atMost } from './backend.ts';
+import { atMost } from '../../src/core/abort.ts';
 
 const KEY = 'workers';
 /** A process is ignored after three missed heartbeats and some extra time for a busy machine. */

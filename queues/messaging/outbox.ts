@@ -5,11 +5,13 @@
  * sends the messages, and sends all of them again after a crash or while the brokers are away: at-least-once delivery. The messages of one
  * run are one job, so they keep their order.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayedError, type Job, type Queue } from 'bullmq';
 import type { Snapshot } from '../../src/config/options/options.ts';
+import { atMost } from '../../src/core/abort.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
-import { atMost, type QueueBackend, within } from '../backend/backend.ts';
+import { answerOf, type QueueBackend } from '../backend/backend.ts';
 import { OUTBOX_QUEUE } from '../jobs.ts';
 import { type BusState, type MessageBus, MessageTooLarge, type OutgoingMessage } from './bus.ts';
 import { type MessageKind, type OutcomeMessages, SOURCE_MESSAGE_HEADERS, withoutSourceMessage } from './messages.ts';
@@ -53,7 +55,7 @@ export function openOutbox(backend: QueueBackend): Outbox {
           removeOnFail: false,
         },
       );
-      await within(ADD_MS, adding, 'The messages of the outcome may not have been stored');
+      await answerOf(ADD_MS, adding, 'The messages of the outcome may not have been stored');
     },
   };
 }

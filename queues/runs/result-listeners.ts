@@ -1,6 +1,6 @@
 /** Result listeners: one event listener per process for all waiting callers, plus slow polling in case an event is lost. */
 import type { QueueEvents } from 'bullmq';
-import { atMost } from '../backend/backend.ts';
+import { atMost } from '../../src/core/abort.ts';
 import type { Outcome } from '../jobs.ts';
 
 export interface ResultListeners {

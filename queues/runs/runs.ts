@@ -3,14 +3,16 @@
  *
  * A run is submitted atomically. One listener per process receives outcomes for all waiting callers; slow polling covers lost events.
  */
+
 import { createHash, randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Job, JobState, JobType } from 'bullmq';
 import { DEFAULTS, type Snapshot } from '../../src/config/options/options.ts';
+import { atMost } from '../../src/core/abort.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { redact } from '../../src/core/redact.ts';
 import { traceRun } from '../../src/core/telemetry/trace.ts';
-import { atMost, type QueueBackend, within } from '../backend/backend.ts';
+import { answerOf, type QueueBackend } from '../backend/backend.ts';
 import { bandOf, DEFAULT_URGENCY, priorityOf } from '../backend/fair-queueing.ts';
 import {
   ANNOUNCE_QUEUE,
@@ -64,7 +66,7 @@ const PAGE = 50;
 /** Runs of a page that are viewed concurrently. */
 const VIEW_CONCURRENCY = 10;
 /** Each step of a long list must be answered in time; the whole list may take longer. */
-const withinAnswerTime = <T>(step: Promise<T>): Promise<T> => within(ANSWER_MS, step, 'The runs cannot be listed');
+const withinAnswerTime = <T>(step: Promise<T>): Promise<T> => answerOf(ANSWER_MS, step, 'The runs cannot be listed');
 
 /** The caller of a run and its urgency. */
 interface SubmitContext {
@@ -238,7 +240,7 @@ export async function openRuns(
 
     async submit(request, { idempotencyKey, digest = digestOf(request), source, caller, urgency = DEFAULT_URGENCY }) {
       const origin = { source, caller: caller ?? (source === undefined ? 'anonymous' : 'kafka'), urgency };
-      return within(ANSWER_MS, submitOnce(request, idempotencyKey, digest, origin), 'The run may not have been queued');
+      return answerOf(ANSWER_MS, submitOnce(request, idempotencyKey, digest, origin), 'The run may not have been queued');
     },
 
     outcome: async (id, waitMs) => (await listeners()).wait(id, waitMs),
@@ -280,7 +282,7 @@ export async function openRuns(
     },
 
     async counts() {
-      return within(
+      return answerOf(
         ANSWER_MS,
         (async () => {
           const [announcing, ...work] = await Promise.all([

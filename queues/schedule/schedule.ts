@@ -5,13 +5,15 @@
  * it changes. The scheduler has one job for the next tick; the worker that takes it creates the job of the following tick and starts a run.
  * So each tick happens once, however many processes exist, and a tick missed while no worker was running is made up once.
  */
+
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from 'bullmq';
 import type { ConfigStore } from '../../src/config/store.ts';
+import { atMost } from '../../src/core/abort.ts';
 import { Fault } from '../../src/core/fault.ts';
 import type { Logger } from '../../src/core/telemetry/observe.ts';
-import { atMost, type QueueBackend } from '../backend/backend.ts';
+import type { QueueBackend } from '../backend/backend.ts';
 import { type CronSchedule, cronOfOptions, localTimezone } from '../cron.ts';
 import { type FailureMessage, SCHEDULE_QUEUE } from '../jobs.ts';
 import { sqlRequest } from '../requests/transform.ts';

@@ -1,5 +1,5 @@
 /**
- * Abort signals that follow other signals or a time limit.
+ * Abort signals that follow other signals or a time limit, and promises with a time limit.
  *
  * `AbortSignal.any` and `AbortSignal.timeout` are not used (`test/project/layers.test.ts` checks): Node 20 may collect a time-out to which
  * only a combined signal refers, and then it never fires.
@@ -70,3 +70,22 @@ export async function withLimit<T>(
     limit.release();
   }
 }
+
+/** The result of `work`, or that of `late` if `work` takes longer than `waitMs`. `work` goes on; what becomes of it then is ignored. */
+export async function within<T, L>(waitMs: number, work: Promise<T>, late: () => L): Promise<T | L> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, waitMs);
+  });
+  try {
+    return await Promise.race([work, limit.then(late)]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Waits for `work`, but at most `waitMs`. Resolves to whether it settled; a rejection counts as settled. */
+export const atMost = (waitMs: number, work: Promise<unknown>): Promise<boolean> => {
+  const settled = (): boolean => true;
+  return within(waitMs, work.then(settled, settled), () => false);
+};

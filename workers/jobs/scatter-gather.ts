@@ -7,11 +7,10 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job, JobsOptions, Queue } from 'bullmq';
-import { atMost } from '../../queues/backend/backend.ts';
 import { bandOf, type FairQueueing, prioritiesFrom, urgencyOf } from '../../queues/backend/fair-queueing.ts';
 import { SLICE_QUEUE, type SlicePayload, type SliceResult, type TransformPayload, type TransformResult } from '../../queues/jobs.ts';
 import { decodeFault } from '../../queues/runs/outcome.ts';
-import { LinkedAbort } from '../../src/core/abort.ts';
+import { atMost, LinkedAbort } from '../../src/core/abort.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { checkCounts } from '../../src/core/limits.ts';
 import type { Progress, RunSlice } from '../../src/run/request.ts';

@@ -18,10 +18,9 @@ import {
   type SASLOptions,
 } from 'kafkajs';
 import type { Snapshot } from '../../../src/config/options/options.ts';
-import { LinkedAbort } from '../../../src/core/abort.ts';
+import { atMost, LinkedAbort, within } from '../../../src/core/abort.ts';
 import { Fault } from '../../../src/core/fault.ts';
 import { type Logger, METRICS } from '../../../src/core/telemetry/observe.ts';
-import { atMost } from '../../backend/backend.ts';
 import {
   type IncomingMessage,
   type MessageBus,
@@ -115,8 +114,7 @@ export function openKafka(snapshot: Snapshot, logger: Logger): MessageBus {
         })();
         const connected = await admin;
         const asked = Promise.all([connected.fetchTopicOffsets(topic), connected.fetchOffsets({ groupId: group, topics: [topic] })]);
-        const late = sleep(LAG_MS, undefined, { ref: false });
-        const answer = await Promise.race([asked, late]);
+        const answer = await within(LAG_MS, asked, () => undefined);
         if (answer === undefined) throw new Fault('service/unavailable', 'The brokers do not answer');
         const [ends, [taken]] = answer;
         reportConsume(undefined);

@@ -1,6 +1,8 @@
 /** MySQL and MariaDB. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrepareStatementInfo } from 'mysql2';
+import { atMost, within } from '../../core/abort.ts';
 import { Fault } from '../../core/fault.ts';
 import type { Column, DatabaseAddress, OpenSession, Product, RowBatch, SessionOptions, SqlSession } from '../database.ts';
 import { type Connected, connect } from './connect.ts';
@@ -150,7 +152,7 @@ class MysqlSession implements SqlSession {
     if (locks) throw this.#refusal('The query would lock what it reads', 'Leave FOR UPDATE, FOR SHARE and LOCK IN SHARE MODE out');
     const columns = await this.describe(text);
     await this.#checkQuery(text);
-    return { columns, batches: atMost(this.rows(text, columns.length), maxRows + 1) };
+    return { columns, batches: firstRows(this.rows(text, columns.length), maxRows + 1) };
   }
 
   /**
@@ -194,7 +196,7 @@ class MysqlSession implements SqlSession {
       const ended = new Promise<void>((resolve) => {
         this.#connection.end(() => resolve());
       });
-      await before(ended, CLOSE_LIMIT_MS);
+      await atMost(CLOSE_LIMIT_MS, ended);
     }
     this.#connection.stream.destroy();
   }
@@ -247,7 +249,7 @@ class MysqlSession implements SqlSession {
           const killed = new Promise<void>((resolve, reject) => {
             other.query(`KILL QUERY ${this.#id}`, (error: Error | null) => (error === null ? resolve() : reject(error)));
           });
-          await before(killed, left());
+          await within(left(), killed, () => undefined);
           running.drain();
           await Promise.race([running.ended, sleep(KILL_AGAIN_MS)]);
         }
@@ -259,7 +261,7 @@ class MysqlSession implements SqlSession {
     }
     if (!running.isOver) return this.#breakOff(new Error('the statement could not be cancelled'));
     // A late KILL would end the next statement.
-    await before(new Promise<void>((resolve) => void this.#connection.query('DO 0', () => resolve())), left());
+    await atMost(left(), new Promise<void>((resolve) => void this.#connection.query('DO 0', () => resolve())));
   }
 
   #breakOff(error: unknown): void {
@@ -329,7 +331,7 @@ class Prepared implements Running {
 
 const isPaused = (connection: Socketed): boolean => (connection.stream as unknown as { isPaused(): boolean }).isPaused();
 
-async function* atMost(batches: AsyncIterable<RowBatch>, most: number): AsyncGenerator<RowBatch> {
+async function* firstRows(batches: AsyncIterable<RowBatch>, most: number): AsyncGenerator<RowBatch> {
   let left = most;
   for await (const { rows, bytes } of batches) {
     yield { rows: rows.length > left ? rows.slice(0, left) : rows, bytes };
@@ -341,10 +343,3 @@ async function* atMost(batches: AsyncIterable<RowBatch>, most: number): AsyncGen
 /** A value as SQL. Quoting depends on the sql_mode; a hexadecimal literal does not. */
 const literal = (value: string | number): string =>
   typeof value === 'number' ? String(value) : `_utf8mb4 X'${Buffer.from(value).toString('hex')}'`;
-
-/** Waits for a promise with a time limit. */
-async function before(promise: Promise<void>, milliseconds: number): Promise<void> {
-  const late = new AbortController();
-  await Promise.race([promise, sleep(milliseconds, undefined, { signal: late.signal }).catch(() => {})]);
-  late.abort();
-}

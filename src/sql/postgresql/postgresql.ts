@@ -5,7 +5,7 @@
  * The transaction is REPEATABLE READ, so that all statements see one snapshot, and has a savepoint: a statement that fails or is abandoned
  * ends neither the session nor its snapshot.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { atMost } from '../../core/abort.ts';
 import { Fault } from '../../core/fault.ts';
 import type { Column, DatabaseAddress, OpenSession, RowBatch, SessionOptions, SqlSession } from '../database.ts';
 import { type Connected, connect } from './connect.ts';
@@ -243,10 +243,7 @@ class PostgresSession implements SqlSession {
     const { client, wire } = this.#connected;
     if (this.#lost === undefined) {
       this.#lost = new Error('the session is closed');
-      await before(
-        client.end().catch(() => {}),
-        CLOSE_LIMIT_MS,
-      );
+      await atMost(CLOSE_LIMIT_MS, client.end());
     }
     wire.stream.destroy();
   }
@@ -303,7 +300,7 @@ class PostgresSession implements SqlSession {
     for (let attempt = 1; ; attempt++) {
       const statement = new Statement(ROLLBACK);
       this.#connected.client.query(statement as unknown as { submit(): void });
-      await before(statement.ended, CANCEL_LIMIT_MS);
+      await atMost(CANCEL_LIMIT_MS, statement.ended);
       if (statement.isOver && statement.error === undefined) return;
       if (attempt === 2 || (statement.error as PostgresError | undefined)?.code !== '57014')
         return this.#breakOff(statement.error ?? new Error('the transaction could not be rolled back'));
@@ -327,7 +324,7 @@ class PostgresSession implements SqlSession {
     while (!statement.isOver && performance.now() < deadline) {
       // Even if the cancel request fails, the statement may still end in time.
       await this.#connected.cancel(left()).catch(() => {});
-      await before(statement.ended, Math.min(CANCEL_AGAIN_MS, left()));
+      await atMost(Math.min(CANCEL_AGAIN_MS, left()), statement.ended);
     }
     if (!statement.isOver) this.#breakOff(new Error('the statement could not be cancelled'));
   }
@@ -382,11 +379,4 @@ function settingsOf(options: string): readonly (readonly [name: string, value: s
   return [...options.matchAll(/-c (\w+)=((?:[^\s\\]|\\.)*)/gs)].map(
     ([, name, value]) => [name as string, (value as string).replace(/\\(.)/gs, '$1')] as const,
   );
-}
-
-/** Waits for a promise with a time limit. */
-async function before(promise: Promise<void>, milliseconds: number): Promise<void> {
-  const late = new AbortController();
-  await Promise.race([promise, sleep(milliseconds, undefined, { signal: late.signal }).catch(() => {})]);
-  late.abort();
 }

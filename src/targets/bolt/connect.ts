@@ -1,8 +1,10 @@
 /** Connections over Bolt: addresses, TLS, login, sessions with a time limit. */
+
 import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import neo4j, { type Config, type Driver, type QueryResult, type Transaction } from 'neo4j-driver';
+import { atMost } from '../../core/abort.ts';
 import { Fault } from '../../core/fault.ts';
 import { redact } from '../../core/redact.ts';
 import { type TargetAddress, TargetBusy } from '../target.ts';
@@ -101,10 +103,9 @@ export async function connectBolt(address: TargetAddress): Promise<BoltConnectio
         return agent ?? '';
       }, signal),
     async close() {
-      let late: NodeJS.Timeout | undefined;
-      const limit = new Promise<void>((resolve) => (late = setTimeout(resolve, CLOSE_LIMIT_MS)));
-      await Promise.race([driver.close().catch(unlessLost), limit]);
-      clearTimeout(late);
+      const closed = driver.close().catch(unlessLost);
+      // An error of another kind is reported; a server that does not answer is left behind.
+      if (await atMost(CLOSE_LIMIT_MS, closed)) await closed;
       await authorities.remove();
     },
   };

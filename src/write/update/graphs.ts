@@ -1,6 +1,7 @@
 /** Update of whole graphs: each is filled out of sight, and then takes the place of the one that the store has. */
+
 import { createHash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { atMost } from '../../core/abort.ts';
 import { Fault } from '../../core/fault.ts';
 import type { Groups } from '../../nquads/group.ts';
 import type { Statement } from '../../nquads/statement.ts';
@@ -140,7 +141,7 @@ async function beginUpload(run: WriteRun, name: string, lines: LineTable): Promi
     deliver,
     commit: async () => void (await patience.attempt((signal) => replacement.commit(signal))),
     // What ended the run is worth more than what the store says to this.
-    abort: async () => void (await Promise.race([replacement.abort().catch(() => undefined), sleep(ABORT_MS, undefined, { ref: false })])),
+    abort: async () => void (await atMost(ABORT_MS, replacement.abort())),
   };
 }
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
-import { LinkedAbort, withLimit } from '../../../src/core/abort.ts';
+import { atMost, LinkedAbort, within, withLimit } from '../../../src/core/abort.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -60,5 +60,32 @@ describe('a limit of time', () => {
     const { signal } = new AbortController();
     expect(await withLimit(60_000, async () => 'done', signal)).toBe('done');
     expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+});
+
+describe('a promise with a time limit', () => {
+  test('gives its own result in time, and its own error', async () => {
+    await expect(within(60_000, Promise.resolve('own'), () => 'late')).resolves.toBe('own');
+    await expect(within(60_000, Promise.reject(new Error('own')), () => 'late')).rejects.toThrow('own');
+  });
+
+  test('gives the result of the limit afterwards, or its error; a later rejection of its own is ignored', async () => {
+    let reject: (error: Error) => void = () => undefined;
+    const promise = new Promise<never>((_, refuse) => {
+      reject = refuse;
+    });
+    await expect(within(1, promise, () => 'late')).resolves.toBe('late');
+    await expect(
+      within(1, promise, () => {
+        throw new Error('late');
+      }),
+    ).rejects.toThrow('late');
+    reject(new Error('much later'));
+    await new Promise((resolve) => setImmediate(resolve));
+  });
+
+  test('atMost says whether it settled', async () => {
+    await expect(atMost(60_000, Promise.reject(new Error('failed')))).resolves.toBe(true);
+    await expect(atMost(1, new Promise(() => undefined))).resolves.toBe(false);
   });
 });
