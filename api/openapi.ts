@@ -16,7 +16,7 @@ export function openApiRoute(mounted: () => readonly MountedRoute[]): Route {
   };
 }
 
-export function openApiDocument(mounted: readonly MountedRoute[]): Readonly<Record<string, unknown>> {
+function openApiDocument(mounted: readonly MountedRoute[]): Readonly<Record<string, unknown>> {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const one of mounted) {
     const path = (paths[one.prefix + one.route.path] ??= {});

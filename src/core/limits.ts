@@ -37,7 +37,7 @@ export const recordsFault = (limit: number, place: FaultPlace = {}): Fault =>
     hint: 'Raise MAX_RECORDS, or split the input',
   });
 
-export const statementsFault = (limit: number, place: FaultPlace = {}): Fault =>
+const statementsFault = (limit: number, place: FaultPlace = {}): Fault =>
   new Fault('limit/exceeded', `The run makes more than the ${limit} statements that MAX_STATEMENTS allows`, {
     limit: 'MAX_STATEMENTS',
     place,

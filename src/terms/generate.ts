@@ -56,8 +56,6 @@ export interface TermContext extends Accessors {
   readonly recordNodePrefix: string;
 }
 
-export const contextBase = (map: TriplesMap, runBase: string): string => map.baseIri ?? runBase;
-
 /** @throws Fault mapping/invalid, mapping/reference */
 export function compileTerm(map: TermMap, context: TermContext): CompiledTerm {
   const { expression } = map;

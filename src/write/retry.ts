@@ -72,7 +72,7 @@ const isTransient = (error: unknown): error is Fault =>
   error instanceof Fault && (error.code === 'target/busy' || error.code === 'target/unreachable');
 
 /** `act` without a signal of its own would keep a run that is over. */
-export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const abort = (): void => reject(signal.reason);
     if (signal.aborted) abort();

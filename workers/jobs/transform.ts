@@ -22,8 +22,6 @@ import { type AttemptSettings, Attempts, fieldsOf, type JobKind } from './attemp
 import { ScatterGather } from './scatter-gather.ts';
 import { type AttemptPaths, pathsOf, type TaskSettings, taskOf } from './task.ts';
 
-export type TransformJob = Job<TransformPayload, TransformResult>;
-
 export function transformAttempts(
   backend: QueueBackend,
   pool: ThreadPool,

@@ -189,7 +189,7 @@ export function reportUnknown(
   report.error('unknown-term', origin, `there is no ${kind} ${short}`, didYouMean(short, others, localName) ?? otherwise);
 }
 
-export function reportLater(report: Report, what: string, origin: Origin, later: Later): void {
+function reportLater(report: Report, what: string, origin: Origin, later: Later): void {
   const { name, hint } = LATER[later];
   report.error('not-supported', origin, `${what}: ${name} are not supported yet by this version`, hint);
 }

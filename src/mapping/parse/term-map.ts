@@ -45,7 +45,7 @@ export function readTermMaps(context: Context, node: MappingNode, property: Prop
 }
 
 /** The term map of a statement such as `rml:subjectMap […]`. */
-export function readTermMap(context: Context, statement: Statement, place: TermPlace): TermMap | undefined {
+function readTermMap(context: Context, statement: Statement, place: TermPlace): TermMap | undefined {
   const node = nodeOf(context, statement, place);
   return node === undefined ? undefined : termMapOf(context, node, place);
 }
@@ -120,7 +120,7 @@ export function termMapOf(context: Context, node: MappingNode, place: TermPlace)
 }
 
 /** The single expression of a node; undefined if there is none or, with a diagnostic, if it is not valid. */
-export function readExpression(context: Context, node: MappingNode): Expression | undefined {
+function readExpression(context: Context, node: MappingNode): Expression | undefined {
   const statement = only(context, node, 'constant', 'reference', 'template');
   if (statement === undefined) return undefined;
   const { origin } = statement;

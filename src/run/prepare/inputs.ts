@@ -148,7 +148,7 @@ function checkReading({ csv }: InputOptions, sources: readonly LogicalSource[], 
 }
 
 /** @throws Fault source/type — the mapping expects another format */
-export function checkFormat(format: InputFormat, url: string, source: FileSource): void {
+function checkFormat(format: InputFormat, url: string, source: FileSource): void {
   const family = familyOf(format) as FileSource['formulation'];
   if (family === source.formulation) return;
   throw new Fault(

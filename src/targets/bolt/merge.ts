@@ -23,7 +23,7 @@ export interface NodeChange {
  * The property `graph` of a node that is the subject of statements in these graphs: absent for the default graph alone, otherwise one IRI
  * or a list, in which the default graph is the empty text.
  */
-export function graphProperty(graphs: readonly string[]): string | readonly string[] | undefined {
+function graphProperty(graphs: readonly string[]): string | readonly string[] | undefined {
   if (graphs.length === 0 || (graphs.length === 1 && graphs[0] === '')) return undefined;
   return graphs.length === 1 ? graphs[0] : [...graphs].sort();
 }

@@ -24,7 +24,7 @@ export interface EmbeddedStoreOptions extends Partial<StoreLimits> {
   readonly warn?: (message: string) => void;
 }
 
-export const STORE_LIMITS: StoreLimits = {
+const STORE_LIMITS: StoreLimits = {
   querySeconds: 60,
   updateSeconds: 300,
   // WebAssembly has at most 4 GB; beyond that the thread ends.

@@ -56,7 +56,7 @@ export const bindPredicates = (step: Step, bind: Bind): readonly BoundPredicate[
   step.predicates.map((p: Predicate) => (p.kind === 'position' ? p : { kind: 'attribute', test: bind(p.name), value: p.value }));
 
 /** True if the element has the attribute that the predicate requires. */
-export function hasAttribute(attributes: Attributes, predicate: Extract<BoundPredicate, { kind: 'attribute' }>): boolean {
+function hasAttribute(attributes: Attributes, predicate: Extract<BoundPredicate, { kind: 'attribute' }>): boolean {
   for (let i = 0; i < attributes.length; i += 2) {
     if (predicate.test(attributes[i] as Name) && (predicate.value === undefined || attributes[i + 1] === predicate.value)) return true;
   }

@@ -241,7 +241,7 @@ function childView(parent: ElementView, child: Child, index: number): ElementVie
   return new CharacterView(child.target === undefined ? 8 : 7, parent, index, child.text, child.target ?? '#comment');
 }
 
-export class AttributeView {
+class AttributeView {
   readonly nodeType = 2;
   readonly ownerElement: ElementView;
   readonly parentNode = null;
@@ -275,7 +275,7 @@ export class AttributeView {
 }
 
 /** Text, comment or processing instruction. */
-export class CharacterView {
+class CharacterView {
   readonly nodeType: 3 | 7 | 8;
   readonly nodeName: string;
   readonly parentNode: ElementView;
