@@ -18,7 +18,7 @@ import {
   toBytes,
 } from '../core/text.ts';
 import { type Accessor, type Value, type Values, XSD } from '../core/value.ts';
-import type { Expression, RdfTerm, TermMap, TermType, TriplesMap } from '../mapping/model/model.ts';
+import type { Expression, RdfTerm, TermMap, TermType } from '../mapping/model/model.ts';
 import { expressionText, formatOrigin } from '../mapping/model/model.ts';
 import { schemeOf } from '../mapping/model/template.ts';
 

@@ -2,7 +2,6 @@
  * The transform job: one attempt to map a run, in a thread. If the engine cuts the run into slices, its thread holds the state of the data
  * while this job waits for the slice jobs, and then publishes their output.
  */
-import type { Job } from 'bullmq';
 import type { QueueBackend } from '../../queues/backend/backend.ts';
 import {
   SLICE_QUEUE,
