@@ -4,6 +4,9 @@
  * @see https://github.com/aappleby/smhasher/wiki/MurmurHash3
  */
 
+/** Another one whenever the same text has another hash: interrupted writes and slices of different versions must not be combined. */
+export const HASH_VERSION = 2;
+
 const C1 = 0x239b961b;
 const C2 = 0xab0e9789;
 const C3 = 0x38b34ae5;
@@ -15,54 +18,68 @@ export let h2 = 0;
 export let h3 = 0;
 export let h4 = 0;
 
-/** Hashes a one-byte string into `h1…h4`, four characters at a time, in the manner of MurmurHash3 x86-128. */
+/**
+ * Hashes a one-byte string into `h1…h4`, in rounds of sixteen characters: those of MurmurHash3 x86-128, followed by sums of the lanes. The
+ * last round is padded with zeros; the length, mixed in at the end, tells padding from NUL.
+ *
+ * **Claim.** Two texts of one length that differ in up to three words of four characters never collide; with four or more differing words,
+ * the odds are 2^-96 or better.
+ *
+ * **Why.** A round is invertible, both in the state and in each word, so texts that differ in one round only never collide. A differing word
+ * leaves differences in at least two lanes after its round: in `a` and `c` (the third word), in `b` and `d` (the second, the fourth), or in
+ * all (the first). In the next round these reach at least three lanes, and each can be undone only by a differing word of its own, which
+ * has the right one of 2^32 values.
+ *
+ * MurmurHash3 itself does not mix its last characters: there, a word of the last full round and the word sixteen characters behind it change
+ * one lane alone, and texts that differ in both collide with odds of 2^-32.
+ */
 export function hash(text: string, seed: number): void {
   let a = seed;
   let b = seed;
   let c = seed;
   let d = seed;
   const length = text.length;
-  const blocks = length & ~15;
-  let i = 0;
-  for (; i < blocks; i += 16) {
-    let k = text.charCodeAt(i) | (text.charCodeAt(i + 1) << 8) | (text.charCodeAt(i + 2) << 16) | (text.charCodeAt(i + 3) << 24);
-    k = Math.imul(k, C1);
-    a ^= Math.imul((k << 15) | (k >>> 17), C2);
-    a = Math.imul(((a << 19) | (a >>> 13)) + b, 5) + 0x561ccd1b;
-    k = text.charCodeAt(i + 4) | (text.charCodeAt(i + 5) << 8) | (text.charCodeAt(i + 6) << 16) | (text.charCodeAt(i + 7) << 24);
-    k = Math.imul(k, C2);
-    b ^= Math.imul((k << 16) | (k >>> 16), C3);
-    b = Math.imul(((b << 17) | (b >>> 15)) + c, 5) + 0x0bcaa747;
-    k = text.charCodeAt(i + 8) | (text.charCodeAt(i + 9) << 8) | (text.charCodeAt(i + 10) << 16) | (text.charCodeAt(i + 11) << 24);
-    k = Math.imul(k, C3);
-    c ^= Math.imul((k << 17) | (k >>> 15), C4);
-    c = Math.imul(((c << 15) | (c >>> 17)) + d, 5) + 0x96cd1c35;
-    k = text.charCodeAt(i + 12) | (text.charCodeAt(i + 13) << 8) | (text.charCodeAt(i + 14) << 16) | (text.charCodeAt(i + 15) << 24);
-    k = Math.imul(k, C4);
-    d ^= Math.imul((k << 18) | (k >>> 14), C1);
-    d = Math.imul(((d << 13) | (d >>> 19)) + a, 5) + 0x32ac3b17;
-  }
-  // The remaining characters, four at a time, into one lane after the other. The length, mixed in below, tells padding from NUL.
-  for (let lane = 0; i < length; i += 4, lane++) {
-    let k = text.charCodeAt(i);
-    if (i + 1 < length) k |= text.charCodeAt(i + 1) << 8;
-    if (i + 2 < length) k |= text.charCodeAt(i + 2) << 16;
-    if (i + 3 < length) k |= text.charCodeAt(i + 3) << 24;
-    if (lane === 0) {
-      k = Math.imul(k, C1);
-      a ^= Math.imul((k << 15) | (k >>> 17), C2);
-    } else if (lane === 1) {
-      k = Math.imul(k, C2);
-      b ^= Math.imul((k << 16) | (k >>> 16), C3);
-    } else if (lane === 2) {
-      k = Math.imul(k, C3);
-      c ^= Math.imul((k << 17) | (k >>> 15), C4);
+  for (let i = 0; i < length; i += 16) {
+    let k1: number;
+    let k2: number;
+    let k3: number;
+    let k4: number;
+    if (i + 16 <= length) {
+      k1 = text.charCodeAt(i) | (text.charCodeAt(i + 1) << 8) | (text.charCodeAt(i + 2) << 16) | (text.charCodeAt(i + 3) << 24);
+      k2 = text.charCodeAt(i + 4) | (text.charCodeAt(i + 5) << 8) | (text.charCodeAt(i + 6) << 16) | (text.charCodeAt(i + 7) << 24);
+      k3 = text.charCodeAt(i + 8) | (text.charCodeAt(i + 9) << 8) | (text.charCodeAt(i + 10) << 16) | (text.charCodeAt(i + 11) << 24);
+      k4 = text.charCodeAt(i + 12) | (text.charCodeAt(i + 13) << 8) | (text.charCodeAt(i + 14) << 16) | (text.charCodeAt(i + 15) << 24);
     } else {
-      k = Math.imul(k, C4);
-      d ^= Math.imul((k << 18) | (k >>> 14), C1);
+      k1 = lastWord(text, i);
+      k2 = lastWord(text, i + 4);
+      k3 = lastWord(text, i + 8);
+      k4 = lastWord(text, i + 12);
     }
+    k1 = Math.imul(k1, C1);
+    a ^= Math.imul((k1 << 15) | (k1 >>> 17), C2);
+    a = (Math.imul(((a << 19) | (a >>> 13)) + b, 5) + 0x561ccd1b) | 0;
+    k2 = Math.imul(k2, C2);
+    b ^= Math.imul((k2 << 16) | (k2 >>> 16), C3);
+    b = (Math.imul(((b << 17) | (b >>> 15)) + c, 5) + 0x0bcaa747) | 0;
+    k3 = Math.imul(k3, C3);
+    c ^= Math.imul((k3 << 17) | (k3 >>> 15), C4);
+    c = (Math.imul(((c << 15) | (c >>> 17)) + d, 5) + 0x96cd1c35) | 0;
+    k4 = Math.imul(k4, C4);
+    d ^= Math.imul((k4 << 18) | (k4 >>> 14), C1);
+    d = (Math.imul(((d << 13) | (d >>> 19)) + a, 5) + 0x32ac3b17) | 0;
+    a = (a + c) | 0;
+    b = (b + d) | 0;
+    c = (c + a) | 0;
+    d = (d + b) | 0;
   }
   finish(a ^ length, b ^ length, c ^ length, d ^ length);
+}
+
+/** Four characters from `at` on; zeros behind the end. */
+function lastWord(text: string, at: number): number {
+  let word = 0;
+  for (let i = Math.min(text.length, at + 4) - 1; i >= at; i--) word = (word << 8) | text.charCodeAt(i);
+  return word;
 }
 
 function finish(wordA: number, wordB: number, wordC: number, wordD: number): void {

@@ -1,7 +1,9 @@
 /** The inputs of a write: their types, their versions, and their statements from a given position on. */
+
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { Fault } from '../core/fault.ts';
+import { HASH_VERSION } from '../core/hash.ts';
 import { boundOf, inputBytesFault } from '../core/limits.ts';
 import { redact } from '../core/redact.ts';
 import { type InputPosition, readStatements, type StatementBlock } from '../nquads/read.ts';
@@ -101,7 +103,7 @@ export function versionOf(
   const versions = inputs.map(({ address, version }) => (version === undefined ? undefined : [address, version]));
   if (versions.includes(undefined)) return undefined;
   const { mode, scope, blankNodes, skolemBase } = request;
-  return digest(JSON.stringify([target, mode, mode === 'update' ? scope : '', blankNodes, skolemBase, versions]));
+  return digest(JSON.stringify([HASH_VERSION, target, mode, mode === 'update' ? scope : '', blankNodes, skolemBase, versions]));
 }
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 22);

@@ -1,5 +1,7 @@
 /** Prepares a run: parses the mapping, asks the databases for metadata, makes the plan, finds the documents. */
+
 import { createHash } from 'node:crypto';
+import { HASH_VERSION } from '../../core/hash.ts';
 import { redact } from '../../core/redact.ts';
 import { formatDiagnostic } from '../../mapping/model/diagnostics.ts';
 import type { LogicalSource, Mapping } from '../../mapping/model/model.ts';
@@ -19,7 +21,7 @@ export interface PreparedRun {
   readonly databases: Databases | undefined;
   readonly warnings: readonly string[];
   readonly documents: LoadedMapping['documents'];
-  /** Digest of mapping, plan and database: processes with equal digests have the same plan over the same database. */
+  /** Digest of hash function, mapping, plan and database: processes with equal digests have the same plan over the same database. */
   readonly digest: string;
   close(): Promise<void>;
 }
@@ -55,7 +57,7 @@ export async function prepareRun(
       iterations.map(({ references, maps }) => [references, maps.map(({ unique }) => unique)]),
     );
     const digest = createHash('sha256')
-      .update(JSON.stringify([documents.map(({ sha256 }) => sha256), base, shape, redact(request.database?.jdbcUrl ?? '')]))
+      .update(JSON.stringify([HASH_VERSION, documents.map(({ sha256 }) => sha256), base, shape, redact(request.database?.jdbcUrl ?? '')]))
       .digest('hex');
     return { plan, places, databases, warnings, documents, digest, close: async () => databases?.close() };
   } catch (error) {
