@@ -19,12 +19,19 @@ export type Extent = 'fast' | 'soak';
 export interface Cases {
   /** In place of `test`, for what has to be shown on each kind of queue: fast, on all of them. */
   readonly onEach: typeof test;
+  /** In place of `test`, for what depends on the store behind the queue: fast on Redis and PostgreSQL, and on the embedded PostgreSQL in the soak tests. */
+  readonly onStore: typeof test;
   /** In place of `test`, for what does not depend on the kind of the queue: fast on one, and on the others in the soak tests. */
   readonly onOne: typeof test;
 }
 
 export function casesFor(queue: TestQueue, extent: Extent): Cases {
-  return { onEach: extent === 'fast' ? test : none, onOne: (queue === ONE) === (extent === 'fast') ? test : none };
+  const isFast = extent === 'fast';
+  return {
+    onEach: isFast ? test : none,
+    onStore: (queue.name !== 'embedded') === isFast ? test : none,
+    onOne: (queue === ONE) === isFast ? test : none,
+  };
 }
 
 /** No case at all. */
