@@ -280,7 +280,7 @@ export function slicesSuite(queue: TestQueue, extent: Extent): void {
       const [own] = await sliceJobs(id);
       const late = await slices.add(SLICE_QUEUE, { ...(own?.data as SlicePayload), attempt: 0 }, { jobId: `${id}-late` });
       await until('the late slice ended', async () => (await slices.getJob(late.id as string))?.failedReason !== undefined);
-      expect((await slices.getJob(late.id as string))?.failedReason).toContain('is over');
+      expect((await slices.getJob(late.id as string))?.failedReason).toContain('has ended');
       await runs.cancel(id);
       expect(await runs.outcome(id, 20_000)).toMatchObject({ state: 'cancelled' });
     });
