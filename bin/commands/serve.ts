@@ -4,6 +4,7 @@ import { accessSync, constants } from 'node:fs';
 import { resolve } from 'node:path';
 import { makeApp } from '../../api/app.ts';
 import { makeGuard, parseTokens } from '../../api/auth.ts';
+import type { Api } from '../../api/route.ts';
 import { type HttpServer, listen } from '../../api/server.ts';
 import { openBackend, type QueueBackend } from '../../queues/backend/backend.ts';
 import { type WorkerRegistry, watchWorkerRegistry } from '../../queues/backend/worker-registry.ts';
@@ -148,13 +149,13 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
     const ending = new AbortController();
     let workers: Workers | undefined;
     if (listens) {
-      const api = {
+      const api: Api = {
         runs,
         schedule,
         get messageQueue() {
           return bus.kind === 'kafka' ? messageQueue : undefined;
         },
-        bury: sendDeadLetter,
+        deadLetter: sendDeadLetter,
         config,
         logger,
         workingDirectory,
@@ -166,7 +167,7 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
         ...(role === 'api'
           ? {}
           : { messages: () => (bus.kind === 'kafka' ? { on: messageQueue.isOn(), trouble: bus.lastError() } : undefined) }),
-        fleet: () => workerRegistry.count(),
+        workerCount: () => workerRegistry.count(),
         ...(role === 'api' ? {} : { workers: () => ({ running: workers?.state().running ?? false }) }),
       };
       const app = makeApp(api, role === 'worker' ? 'none' : settings.SERVICE);
