@@ -90,9 +90,9 @@ function isSliceable({ iterations }: ScanPlan, distinct: boolean): boolean {
   return iterations.every(({ maps, buildSides: fills }) => fills.length === 0 && maps.every((map) => staysInSlice(map, distinct)));
 }
 
-function staysInSlice({ identifiesRow: rowBound, rules }: MapPlan, distinct: boolean): boolean {
+function staysInSlice({ identifiesRow, rules }: MapPlan, distinct: boolean): boolean {
   if (rules.some(({ object }) => object.kind === 'join')) return false;
-  return !distinct || (rowBound && rules.every((rule) => rule.distinct === 'subject'));
+  return !distinct || (identifiesRow && rules.every((rule) => rule.distinct === 'subject'));
 }
 
 /** Key ranges of about `sliceRows` rows each; one or none if the table is small or has no single-column key. */
