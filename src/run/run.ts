@@ -8,7 +8,7 @@ import { executeInThreads } from './execute/threads.ts';
 import { type PreparedRun, prepareRun } from './prepare/prepare.ts';
 import type { RunHooks, RunReport, RunRequest, SliceScan } from './request.ts';
 
-export { sliceRun as cutRun } from './slices/slices.ts';
+export { sliceRun } from './slices/slices.ts';
 
 /**
  * Executes a run, or one slice of it. Writes to `sink`; the caller commits the sink when this returns and aborts it when this throws.

@@ -10,7 +10,7 @@ import type { RunResult, Task, WriteTask, WrittenResult } from '../task.ts';
 export interface Engine {
   executeRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Promise<RunReport>;
   /** Cuts a run over large tables or files into slices; undefined: not worth it, or not possible. */
-  cutRun?(request: RunRequest, sizes: SliceSizes, signal: AbortSignal): Promise<CutRun | undefined>;
+  sliceRun?(request: RunRequest, sizes: SliceSizes, signal: AbortSignal): Promise<CutRun | undefined>;
 }
 
 export interface CutRun {

@@ -94,7 +94,7 @@ async function mapRun(task: Task, context: TaskContext): Promise<RunResult> {
     await removeEarlierSpills(task.request.spillDirectory);
   }
   const { rows, bytes } = task.slices;
-  const cut = rows > 0 || bytes > 0 ? await engine.cutRun?.(task.request, task.slices, context.signal) : undefined;
+  const cut = rows > 0 || bytes > 0 ? await engine.sliceRun?.(task.request, task.slices, context.signal) : undefined;
   if (cut !== undefined) return waitForSlices(task, cut, context);
   return mapInto(task, context, async ({ sink, rejected, report, first }) => {
     const propertyGraph = task.output.propertyGraph && (await graphFilesOf(task, await sink.finish(), context.signal));

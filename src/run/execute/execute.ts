@@ -114,7 +114,7 @@ export class Execution {
         const map = (part: Batch): Promise<void> => this.#map(part, consumer, name);
         await (plan.source.kind === 'sql' ? this.#mapRows(batch, map) : map(batch));
         this.bytesRead = this.#bytesBefore + batch.bytes;
-        await this.#breathe();
+        await this.#yieldToEventLoop();
       }
       for (const { program } of consumers.flat()) program.finish();
       this.#bytesBefore = this.bytesRead;
@@ -138,7 +138,7 @@ export class Execution {
           this.#emit(text);
           this.#drained += countLines(text);
         }
-        await this.#breathe();
+        await this.#yieldToEventLoop();
       }
     }
     if (this.#text !== '') this.#pieces.push(this.#text);
@@ -176,7 +176,7 @@ export class Execution {
           this.#pieces.push(text);
           text = '';
         }
-        if (i % DUE_RECORDS === DUE_RECORDS - 1 && this.#due) await this.#breathe();
+        if (i % DUE_RECORDS === DUE_RECORDS - 1 && this.#due) await this.#yieldToEventLoop();
       }
       if (text !== '') this.#pieces.push(text);
     }
@@ -186,7 +186,7 @@ export class Execution {
   async #takeTime(pieces: Iterable<string>): Promise<void> {
     for (const lines of pieces) {
       if (lines !== '') this.#pieces.push(lines);
-      if (this.#due) await this.#breathe();
+      if (this.#due) await this.#yieldToEventLoop();
     }
   }
 
@@ -220,10 +220,10 @@ export class Execution {
     for await (const [child, found] of pairTexts(children, parents, { budget: this.#state.budget, space: this.#spill.space })) {
       for (const parent of found) {
         this.#emit(program.once(joinedLine(join, child, parent)));
-        if (++pairs % BATCH_PAIRS === 0) await this.#breathe();
+        if (++pairs % BATCH_PAIRS === 0) await this.#yieldToEventLoop();
       }
     }
-    await this.#breathe();
+    await this.#yieldToEventLoop();
   }
 
   /** For database rows: `rowsPerPart` of them per part of the output. */
@@ -268,7 +268,7 @@ export class Execution {
     this.warnings.push(...(scan.warnings?.() ?? []));
   }
 
-  async #breathe(): Promise<void> {
+  async #yieldToEventLoop(): Promise<void> {
     if (this.#limitsStatements) {
       const place = this.#input === undefined ? {} : { input: this.#input };
       checkCounts(this.#request.limits, { records: 0, quads: this.quads }, place);

@@ -7,7 +7,7 @@ import { readMapping } from '../../../src/mapping/parse/read.ts';
 import { explainPlan } from '../../../src/plan/explain.ts';
 import { Databases } from '../../../src/run/databases/databases.ts';
 import { type DatabaseAccess, RUN_DEFAULTS, type RunReport, type RunRequest } from '../../../src/run/request.ts';
-import { cutRun, executeRun } from '../../../src/run/run.ts';
+import { executeRun, sliceRun } from '../../../src/run/run.ts';
 import type { QuadSink } from '../../../src/sinks/sink.ts';
 import { SERVERS, startDatabases, type TestDatabases } from '../../servers/databases.ts';
 import { built } from '../../support/project-root.ts';
@@ -191,7 +191,7 @@ describe.each(SERVERS)('a run over %s', (product, missing) => {
   test('is cut into slices that make each statement once', async () => {
     const path = join(directory, 'sliced.ttl');
     await writeFile(path, R2RML);
-    const cut = await cutRun(requestFor(path, { database }), { rows: 500, bytes: 0 }, new AbortController().signal);
+    const cut = await sliceRun(requestFor(path, { database }), { rows: 500, bytes: 0 }, new AbortController().signal);
     expect(cut?.slices.length).toBeGreaterThan(5);
     const slices: Written[] = [];
     try {
@@ -212,7 +212,7 @@ describe.each(SERVERS)('a run over %s', (product, missing) => {
 <#Part> rr:logicalTable [ rr:tableName "part" ] ; rr:subjectMap [ rr:template "http://e/{code}" ] ;
   rr:predicateObjectMap [ rr:predicate ex:name ; rr:objectMap [ rr:column "name" ] ] .`,
     );
-    const cut = await cutRun(requestFor(path, { database }), { rows: 50, bytes: 0 }, new AbortController().signal);
+    const cut = await sliceRun(requestFor(path, { database }), { rows: 50, bytes: 0 }, new AbortController().signal);
     expect(cut?.slices).toHaveLength(8);
     const lines: string[] = [];
     try {

@@ -107,7 +107,7 @@ export async function executeRun(request: RunRequest, sink: QuadSink, hooks: Run
   };
 }
 
-export async function cutRun(request: RunRequest, { rows }: SliceSizes, signal: AbortSignal): Promise<CutRun | undefined> {
+export async function sliceRun(request: RunRequest, { rows }: SliceSizes, signal: AbortSignal): Promise<CutRun | undefined> {
   const [name, count] = (request.inputs[0]?.url ?? '').split('=');
   if (name !== 'slices' || rows === 0 || rows > 1_000) return undefined;
   const [act = '', argument = ''] = inputNamed(request, 'cut')?.url.split('=') ?? [];

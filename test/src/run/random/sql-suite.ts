@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { fromBytes } from '../../../../src/core/text.ts';
 import type { RunRequest } from '../../../../src/run/request.ts';
 import { type DatabaseAccess, RUN_DEFAULTS } from '../../../../src/run/request.ts';
-import { cutRun, executeRun } from '../../../../src/run/run.ts';
+import { executeRun, sliceRun } from '../../../../src/run/run.ts';
 import { SERVERS, startDatabases, type TestDatabases } from '../../../servers/databases.ts';
 
 /** Random mappings with joins, over tables whose values repeat and are missing: what the database does must be what the engine does with files. */
@@ -158,7 +158,7 @@ export const randomSql = (numbers: readonly number[]): void =>
       expect(await linesOf(mapping, { database, memoryBudgetBytes: 1 })).toEqual(lines);
       // In slices: none makes what another makes.
       const path = join(directory, 'mapping.ttl');
-      const cut = await cutRun(requestFor(path, { database }), { rows: 17, bytes: 0 }, new AbortController().signal);
+      const cut = await sliceRun(requestFor(path, { database }), { rows: 17, bytes: 0 }, new AbortController().signal);
       const slices: string[] = [];
       for (const slice of cut?.slices ?? []) slices.push(...(await linesOf(mapping, { database, slice })));
       await cut?.release();
