@@ -117,7 +117,7 @@ const IN_WORDS: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
   UND_ERR_HEADERS_TIMEOUT: 'the server did not answer in time',
   UND_ERR_BODY_TIMEOUT: 'the server stopped sending',
-  UND_ERR_SOCKET: 'the connection broke',
+  UND_ERR_SOCKET: 'the server closed the connection',
 };
 
 /** What `get` says of the ports that browsers avoid. */
