@@ -88,8 +88,8 @@ describe('a small graph', () => {
       'default',
       `iri,labels,name:string,since:dateTime,height:float,old:boolean,age:integer,nick:string[],graph:string[]
 http://e/bob,Resource;Person,"",2020-01-02T03:04:05Z,1.5,true,,,
-http://e/ann,Resource;Person;Author,"Ann ""A"", Lee",,,,42,a\\;b;c,http://g/1;
 _:c,Resource,,,,,,,
+http://e/ann,Resource;Person;Author,"Ann ""A"", Lee",,,,42,a\\;b;c,http://g/1;
 `,
       `from,to,type,graph
 http://e/bob,_:c,knows,
@@ -101,8 +101,8 @@ http://e/ann,http://e/bob,knows,http://g/1
       'neo4j',
       `iri:ID,:LABEL,name:string,since:datetime,height:double,old:boolean,age:long,nick:string[],graph:string[],array-delimiter=U+007C:IGNORE
 http://e/bob,Resource|Person,"",2020-01-02T03:04:05Z,1.5,true,,,,
-http://e/ann,Resource|Person|Author,"Ann ""A"", Lee",,,,42,a;b|c,http://g/1|,
 _:c,Resource,,,,,,,,
+http://e/ann,Resource|Person|Author,"Ann ""A"", Lee",,,,42,a;b|c,http://g/1|,
 `,
       `:START_ID,:END_ID,:TYPE,graph:string
 http://e/bob,_:c,knows,
@@ -114,8 +114,8 @@ http://e/ann,http://e/bob,knows,http://g/1
       'neptune',
       `~id,~label,name:String,since:Date,height:Double,old:Bool,age:Long,nick:String[],graph:String[]
 http://e/bob,Resource;Person,"",2020-01-02T03:04:05Z,1.5,true,,,
-http://e/ann,Resource;Person;Author,"Ann ""A"", Lee",,,,42,a\\;b;c,http://g/1;
 _:c,Resource,,,,,,,
+http://e/ann,Resource;Person;Author,"Ann ""A"", Lee",,,,42,a\\;b;c,http://g/1;
 `,
       `~id,~from,~to,~label,graph:String
 76b8f8ffd81c1cee96b08a9f59d9f797,http://e/bob,_:c,knows,
@@ -127,9 +127,9 @@ _:c,Resource,,,,,,,
       'tigergraph',
       `iri type name since height old age nick graph
 http://e/bob Person  2020-01-02T03:04:05Z 1.5 true   
+_:c Resource       
 http://e/ann Person Ann_"A",_Lee    42 a;b|c http://g/1|
 http://e/ann Author Ann_"A",_Lee    42 a;b|c http://g/1|
-_:c Resource       
 `
         .replaceAll(' ', '\t')
         .replaceAll('_"A",_', ' "A", '),
