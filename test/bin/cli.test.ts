@@ -316,8 +316,9 @@ describe('what inputs are, and where', () => {
   test('standard input that sends nothing does not keep an interrupted run', async () => {
     const child = spawn(process.execPath, [QUADMILL, 'run', 'mapping.ttl', '-i', '-'], { cwd: directory });
     const ended = endOf(child);
-    child.stdin.write('id,name,knows\n1,Ada,http://example.com/\n');
-    await new Promise((wait) => setTimeout(wait, 700));
+    // More than a pipe holds: once all of it is written, the run reads.
+    const rows = `id,name,knows\n${'1,Ada,http://example.com/\n'.repeat(20_000)}`;
+    await new Promise<void>((written) => child.stdin.write(rows, () => written()));
     child.kill('SIGINT');
     expect(await ended).toMatchObject({ code: 130, err: expect.stringContaining('interrupted') });
   });
