@@ -22,13 +22,13 @@ export let h4 = 0;
  * Hashes a one-byte string into `h1…h4`, in rounds of sixteen characters: those of MurmurHash3 x86-128, followed by sums of the lanes. The
  * last round is padded with zeros; the length, mixed in at the end, tells padding from NUL.
  *
- * **Claim.** Two texts of one length that differ in up to three words of four characters never collide; with four or more differing words,
- * the odds are 2^-96 or better.
+ * **Claim.** Two texts that differ in few words of four characters collide with odds of 2^-96 or better.
  *
- * **Why.** A round is invertible, both in the state and in each word, so texts that differ in one round only never collide. A differing word
- * leaves differences in at least two lanes after its round: in `a` and `c` (the third word), in `b` and `d` (the second, the fourth), or in
- * all (the first). In the next round these reach at least three lanes, and each can be undone only by a differing word of its own, which
- * has the right one of 2^32 values.
+ * **Why.** A round is invertible, in the state and in each of its words: texts that differ in one round only never collide, and a difference
+ * of states does not vanish without another differing word. A word that differs leaves differences in at least two lanes: the first in `a`,
+ * `b` and `c`, the second in `b` and `c`, the third in `a`, `c` and `d`, the fourth in `b`, `c` and `d`. In the next round these reach three
+ * lanes or more, and each of them has to become equal again, which one of 2^32 values does. Several words of one round can undo the
+ * difference of a lane, for one more such condition each.
  *
  * MurmurHash3 itself does not mix its last characters: there, a word of the last full round and the word sixteen characters behind it change
  * one lane alone, and texts that differ in both collide with odds of 2^-32.
@@ -69,8 +69,8 @@ export function hash(text: string, seed: number): void {
     d = (Math.imul(((d << 13) | (d >>> 19)) + a, 5) + 0x32ac3b17) | 0;
     a = (a + c) | 0;
     b = (b + d) | 0;
-    c = (c + a) | 0;
-    d = (d + b) | 0;
+    c = (c + b) | 0;
+    d = (d + a) | 0;
   }
   finish(a ^ length, b ^ length, c ^ length, d ^ length);
 }

@@ -86,56 +86,56 @@ describe('a small graph', () => {
   test.each<[GraphHeader, string, string, readonly string[]]>([
     [
       'default',
-      `iri,labels,name:string,since:dateTime,height:float,old:boolean,age:integer,nick:string[],graph:string[]
-http://e/bob,Resource;Person,"",2020-01-02T03:04:05Z,1.5,true,,,
+      `iri,labels,name:string,age:integer,nick:string[],graph:string[],since:dateTime,height:float,old:boolean
+http://e/ann,Resource;Person;Author,"Ann ""A"", Lee",42,a\\;b;c,http://g/1;,,,
 _:c,Resource,,,,,,,
-http://e/ann,Resource;Person;Author,"Ann ""A"", Lee",,,,42,a\\;b;c,http://g/1;
+http://e/bob,Resource;Person,"",,,,2020-01-02T03:04:05Z,1.5,true
 `,
       `from,to,type,graph
-http://e/bob,_:c,knows,
 http://e/ann,http://e/bob,knows,http://g/1
+http://e/bob,_:c,knows,
 `,
       [],
     ],
     [
       'neo4j',
-      `iri:ID,:LABEL,name:string,since:datetime,height:double,old:boolean,age:long,nick:string[],graph:string[],array-delimiter=U+007C:IGNORE
-http://e/bob,Resource|Person,"",2020-01-02T03:04:05Z,1.5,true,,,,
+      `iri:ID,:LABEL,name:string,age:long,nick:string[],graph:string[],since:datetime,height:double,old:boolean,array-delimiter=U+007C:IGNORE
+http://e/ann,Resource|Person|Author,"Ann ""A"", Lee",42,a;b|c,http://g/1|,,,,
 _:c,Resource,,,,,,,,
-http://e/ann,Resource|Person|Author,"Ann ""A"", Lee",,,,42,a;b|c,http://g/1|,
+http://e/bob,Resource|Person,"",,,,2020-01-02T03:04:05Z,1.5,true,
 `,
       `:START_ID,:END_ID,:TYPE,graph:string
-http://e/bob,_:c,knows,
 http://e/ann,http://e/bob,knows,http://g/1
+http://e/bob,_:c,knows,
 `,
       ["Values of lists hold ';': import the nodes with --array-delimiter='|'"],
     ],
     [
       'neptune',
-      `~id,~label,name:String,since:Date,height:Double,old:Bool,age:Long,nick:String[],graph:String[]
-http://e/bob,Resource;Person,"",2020-01-02T03:04:05Z,1.5,true,,,
+      `~id,~label,name:String,age:Long,nick:String[],graph:String[],since:Date,height:Double,old:Bool
+http://e/ann,Resource;Person;Author,"Ann ""A"", Lee",42,a\\;b;c,http://g/1;,,,
 _:c,Resource,,,,,,,
-http://e/ann,Resource;Person;Author,"Ann ""A"", Lee",,,,42,a\\;b;c,http://g/1;
+http://e/bob,Resource;Person,"",,,,2020-01-02T03:04:05Z,1.5,true
 `,
       `~id,~from,~to,~label,graph:String
-76b8f8ffd81c1cee96b08a9f59d9f797,http://e/bob,_:c,knows,
 71e06b492012d6f509c69e389305a67e,http://e/ann,http://e/bob,knows,http://g/1
+76b8f8ffd81c1cee96b08a9f59d9f797,http://e/bob,_:c,knows,
 `,
       [],
     ],
     [
       'tigergraph',
-      `iri type name since height old age nick graph
-http://e/bob Person  2020-01-02T03:04:05Z 1.5 true   
+      `iri type name age nick graph since height old
+http://e/ann Person Ann_"A",_Lee 42 a;b|c http://g/1|   
+http://e/ann Author Ann_"A",_Lee 42 a;b|c http://g/1|   
 _:c Resource       
-http://e/ann Person Ann_"A",_Lee    42 a;b|c http://g/1|
-http://e/ann Author Ann_"A",_Lee    42 a;b|c http://g/1|
+http://e/bob Person     2020-01-02T03:04:05Z 1.5 true
 `
         .replaceAll(' ', '\t')
         .replaceAll('_"A",_', ' "A", '),
       `from to type graph
-http://e/bob _:c knows 
 http://e/ann http://e/bob knows http://g/1
+http://e/bob _:c knows 
 `.replaceAll(' ', '\t'),
       [],
     ],
