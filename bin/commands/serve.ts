@@ -15,7 +15,8 @@ import { type ConfiguredBus, openConfiguredBus } from '../../queues/messaging/co
 import { deadLetter, topicOf } from '../../queues/messaging/messages.ts';
 import { openOutbox } from '../../queues/messaging/outbox.ts';
 import { openRuns, runPolicy } from '../../queues/runs/runs.ts';
-import { openSchedule, type SharedSchedule, startTicks, type Ticks } from '../../queues/schedule/schedule.ts';
+import { openSchedule, type SharedSchedule } from '../../queues/schedule/schedule.ts';
+import { startTicks, type Ticks } from '../../queues/schedule/ticks.ts';
 import { directories } from '../../src/config/directories.ts';
 import { DEFAULTS, type OptionName, type OptionValues, type Snapshot } from '../../src/config/options/options.ts';
 import { type EnvironmentReading, parseOption, readEnvironment } from '../../src/config/parse.ts';
