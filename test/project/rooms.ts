@@ -224,7 +224,7 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   'jsonc-parser': ['api/json-error.ts'],
   bullmq: ['queues/', 'workers/'],
   ioredis: ['queues/'],
-  kafkajs: ['queues/messaging/kafka/kafka.ts'],
+  kafkajs: ['queues/messaging/kafka/'],
   pg: ['queues/', 'src/sql/'],
   mysql2: ['src/sql/'],
   croner: ['queues/', 'api/'],
