@@ -64,7 +64,7 @@ export async function taskOf(data: TransformPayload, attempt: string, settings: 
   };
 }
 
-/** Repeated statements of slices of a file are removed line by line (`subjects.ts`), which needs a line-based format. */
+/** Repeated statements of slices of a file are removed line by line (`repetition-filter.ts`), which needs a line-based format. */
 function sizesOf({ service, run, output, sliceRows, sliceBytes }: TransformPayload): SliceSizes {
   const hasLines = output.format === 'nquads' || output.format === 'ntriples';
   return {

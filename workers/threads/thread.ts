@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { SliceResult } from '../../queues/jobs.ts';
 import { Fault } from '../../src/core/fault.ts';
-import { SubjectFile } from '../../src/run/distinct/subjects.ts';
+import { SubjectFile } from '../../src/run/distinct/subject-file.ts';
 import { comparedScan, type Rejection, type RunReport } from '../../src/run/request.ts';
 import { type FileSink, openFileSink, temporaryName } from '../../src/sinks/file.ts';
 import { FORMAT_EXTENSION } from '../../src/sinks/sink.ts';
