@@ -50,9 +50,9 @@ async function rewrite(
   try {
     for (const position of positions) {
       const result = results[position] as SliceResult;
-      const before = filter.left;
+      const before = filter.withheld;
       const parts = await filterParts(task, result, position, filter, space, signal);
-      results[position] = lessQuads({ ...result, parts }, filter.left - before);
+      results[position] = lessQuads({ ...result, parts }, filter.withheld - before);
     }
     const last = positions.at(-1) as number;
     let late = 0;

@@ -1,12 +1,19 @@
-/** The comparison of the subjects of slices. */
-import { type FileHandle, open } from 'node:fs/promises';
+/**
+ * Finds the subjects that occur in more than one slice of a document.
+ *
+ * Each slice makes distinct statements. Equal statements have equal subjects, so a statement can repeat only if its subject occurs in two
+ * slices. Usually none does, because the records of a document have a key: then the parts are published as they are. Otherwise only the
+ * statements of these subjects are compared (`repetition-filter.ts`).
+ *
+ * Subjects are compared by 64-bit hashes. Two subjects with the same hash cost a needless comparison, never a statement.
+ */
 import { hashInto } from '../../core/hash.ts';
-import { HashNumbers, slotsFor } from './hash-numbers.ts';
-import { BLOCK_WORDS, blocksByShare, readBlock, reading, SEED, SHARES } from './subject-file.ts';
+import { HashNumbers } from './hash-numbers.ts';
+import { BLOCK_WORDS, SHARES, SUBJECT_SEED, SubjectFileReader } from './subject-file.ts';
 
-/** Subjects that occur in more than one slice. */
+/** The subjects that occur in more than one slice; every subject, once they take more than `limitBytes`. */
 export class RepeatedSubjects {
-  /** Positions of the slices that have some. */
+  /** Positions of the slices that have such a subject. */
   readonly slices = new Set<number>();
   readonly #numbers = new HashNumbers(0);
   readonly #limitBytes: number;
@@ -17,13 +24,14 @@ export class RepeatedSubjects {
     this.#limitBytes = limitBytes;
   }
 
-  /** True also of some that occur once, when there are too many to be kept. */
+  /** Whether the subject may occur in more than one slice. False is certain. */
   has(subject: string): boolean {
     if (this.#overflowed) return true;
-    hashInto(subject, SEED, this.#hash, 0);
+    hashInto(subject, SUBJECT_SEED, this.#hash, 0);
     return this.#numbers.get(this.#hash[0] as number, this.#hash[1] as number) !== 0;
   }
 
+  /** Adds the subject with the hash `a`, `b`, which occurs in these slices. */
   add(a: number, b: number, slices: readonly number[]): void {
     for (const slice of slices) this.slices.add(slice);
     if (this.#overflowed) return;
@@ -31,7 +39,7 @@ export class RepeatedSubjects {
     else this.#overflowed = true;
   }
 
-  /** All of them may occur in more than one. */
+  /** Adds every subject of every slice. */
   addAll(slices: number): void {
     for (let slice = 0; slice < slices; slice++) this.slices.add(slice);
     this.#overflowed = true;
@@ -39,37 +47,34 @@ export class RepeatedSubjects {
 }
 
 /**
- * Compares the subjects of slices. Memory: a share of the hashes at a time, and those that repeat; where that is more than
- * `budgetBytes`, every subject counts as repeated.
+ * Compares the subjects of slices.
  *
- * @param files of the slices, in their order
- * @throws Fault sink/failed — a file cannot be read; the reason of `signal`
+ * Memory: the hashes of one share, and those that repeat, each within half of `budgetBytes`. If either needs more, every subject counts as
+ * repeated.
+ *
+ * @param files what `SubjectFile` wrote for each slice, in the order of the slices
+ * @throws Fault sink/failed — a file cannot be read; the reason of `signal`, within one share
  */
 export async function findRepeated(files: readonly string[], budgetBytes: number, signal: AbortSignal): Promise<RepeatedSubjects> {
   const repeated = new RepeatedSubjects(budgetBytes / 2);
-  const handles: FileHandle[] = [];
+  const readers: SubjectFileReader[] = [];
   try {
-    const blocks: (readonly number[])[][] = [];
-    for (const path of files) {
-      const handle = await reading(path, open(path, 'r'));
-      handles.push(handle);
-      blocks.push(await reading(path, blocksByShare(handle)));
-    }
+    for (const path of files) readers.push(await SubjectFileReader.open(path));
     const block = new Uint32Array(BLOCK_WORDS);
-    const bytes = new Uint8Array(block.buffer);
     for (let share = 0; share < SHARES; share++) {
-      // Whoever aborts is heard between two turns of the event loop.
+      // `signal` can only change while the event loop runs.
       await new Promise((resolve) => setImmediate(resolve));
       signal.throwIfAborted();
-      const hashes = blocks.reduce((sum, shares) => sum + (shares[share]?.length ?? 0), 0) * (BLOCK_WORDS / 2);
-      if (slotsFor(hashes) * 12 > budgetBytes / 2) {
+      const hashes = readers.reduce((sum, reader) => sum + reader.blocksOf(share).length, 0) * (BLOCK_WORDS / 2);
+      if (HashNumbers.bytesFor(hashes) > budgetBytes / 2) {
         repeated.addAll(files.length);
         return repeated;
       }
+      /** By hash: the first slice that has it, counted from 1. */
       const first = new HashNumbers(hashes);
-      for (const [slice, handle] of handles.entries()) {
-        for (const at of blocks[slice]?.[share] ?? []) {
-          readBlock(handle.fd, at, bytes, files[slice] as string);
+      for (const [slice, reader] of readers.entries()) {
+        for (const position of reader.blocksOf(share)) {
+          reader.read(position, block);
           for (let i = 0; i < BLOCK_WORDS; i += 2) {
             const a = block[i] as number;
             const b = block[i + 1] as number;
@@ -82,6 +87,6 @@ export async function findRepeated(files: readonly string[], budgetBytes: number
     }
     return repeated;
   } finally {
-    for (const handle of handles) await handle.close();
+    for (const reader of readers) await reader.close();
   }
 }

@@ -1,28 +1,37 @@
-/** Removes the repeated statements of slices. */
+/**
+ * Removes the statements of a slice that an earlier slice has made.
+ *
+ * Only lines of a repeated subject are looked up in a set; all others pass.
+ */
 import { subjectAt } from '../../nquads/terms.ts';
 import { HashSet, KNOWN, MemoryBudget, NEW } from './distinct.ts';
 import type { RepeatedSubjects } from './repeated-subjects.ts';
 import type { LineSpill } from './spill.ts';
 
-/** Lets lines of slices through, in their order, but for those that an earlier one had. */
+/** Takes the text of all slices, one after the other, and passes each line on once. The order of the lines is kept. */
 export class RepetitionFilter {
   readonly #repeated: RepeatedSubjects;
   readonly #seen: HashSet;
   readonly #undecided: LineSpill;
-  /** Lines left out, or left to the spill. */
-  left = 0;
+  /** Number of lines not passed on: repetitions, and lines that went to `undecided`. */
+  withheld = 0;
+  /** The subject of the line before, with the space after it. */
   #subject = '';
   #isRepeated = false;
+  /** The beginning of a line whose end is in the next piece. */
   #rest = '';
 
-  /** @param undecided takes lines that memory cannot decide: whoever drains it at the end has each of them once */
+  /**
+   * @param budgetBytes for the set of lines
+   * @param undecided receives the lines that the full set cannot decide. The caller drains it at the end: that gives each of them once.
+   */
   constructor(repeated: RepeatedSubjects, budgetBytes: number, seed: number, undecided: LineSpill) {
     this.#repeated = repeated;
     this.#seen = new HashSet(new MemoryBudget(budgetBytes), seed);
     this.#undecided = undecided;
   }
 
-  /** The lines of the next piece of text that are to stay. A line that is not complete waits for the next piece. */
+  /** The lines of the next piece of text that pass. A partial line at its end is kept until the next piece completes it. */
   pass(piece: string): string {
     const end = piece.lastIndexOf('\n') + 1;
     if (end === 0) {
@@ -35,18 +44,18 @@ export class RepetitionFilter {
     let from = 0;
     for (let at = 0; at < lines.length; ) {
       const next = lines.indexOf('\n', at) + 1;
-      if (this.#concerns(lines, at) && !this.#isNew(lines.slice(at, next))) {
+      if (this.#hasRepeatedSubject(lines, at) && !this.#isNew(lines.slice(at, next))) {
         kept += lines.slice(from, at);
         from = next;
-        this.left++;
+        this.withheld++;
       }
       at = next;
     }
     return from === 0 ? lines : kept + lines.slice(from);
   }
 
-  /** Lines of a subject stand together. */
-  #concerns(lines: string, at: number): boolean {
+  /** Whether the subject of the line at `at` is repeated. Neighbouring lines often have the same subject, so the last answer is kept. */
+  #hasRepeatedSubject(lines: string, at: number): boolean {
     if (this.#subject !== '' && lines.startsWith(this.#subject, at)) return this.#isRepeated;
     const subject = subjectAt(lines, at);
     this.#subject = `${subject} `;

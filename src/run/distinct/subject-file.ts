@@ -1,34 +1,34 @@
 /**
- * Distinct statements over the slices of a file.
+ * The file in which a slice of a document records the subjects of its statements, for `repeated-subjects.ts`.
  *
- * Each slice is distinct in itself. Equal statements have equal subjects, so each slice writes down the hashes of its subjects, eight
- * bytes for each, and whoever publishes the slices looks which of them occur in two. Usually there are none, since the records of a file
- * have a key: the parts are published as they are. Otherwise only statements of those subjects are looked at again. Two subjects with
- * the same hash cost a look, and never a statement.
+ * A subject is stored as a 64-bit hash, some of them more than once. The hashes are divided into 256 *shares* by their first eight bits.
+ * So slices can be compared share by share, and the share of a file of any reasonable size fits in the processor's cache.
+ *
+ * Format: blocks of 4096 bytes, then one byte per block with its share. A block holds 512 hashes of one share, each as two 32-bit words in
+ * the byte order of the machine. The last block of a share is padded with copies of its first hash.
  */
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { Fault } from '../../core/fault.ts';
 import { hashInto } from '../../core/hash.ts';
 import { subjectAt } from '../../nquads/terms.ts';
 
-/** The same in all processes. */
-export const SEED = 0x2f6e2b1;
+/** The seed of the hashes; the same in all processes, which compare each other's files. */
+export const SUBJECT_SEED = 0x2f6e2b1;
 
-/**
- * A file of subjects: blocks of hashes that have their first eight bits in common, padded with repetitions, and behind them a byte with
- * those bits for each block. So slices can be compared share by share, and a share of any reasonable file fits into the processor's cache.
- */
 export const SHARES = 256;
-export const BLOCK_BYTES = 4096;
+const BLOCK_BYTES = 4096;
+/** 32-bit words in a block: two per hash. */
 export const BLOCK_WORDS = BLOCK_BYTES / 4;
 
-/** What a slice writes: hashes of 64 bits, some of them more than once. */
+/** Writes a file of subjects. Memory: one block per share, 1 MiB. The caller calls `finish` or `close`. */
 export class SubjectFile {
   readonly #path: string;
   #descriptor: number | undefined;
   readonly #words = new Uint32Array(SHARES * BLOCK_WORDS);
+  /** By share: words in its block. */
   readonly #lengths = new Uint32Array(SHARES);
+  /** By block that was written: its share. */
   readonly #shares: number[] = [];
   readonly #hash = new Uint32Array(2);
   #last = '';
@@ -43,11 +43,14 @@ export class SubjectFile {
     }
   }
 
-  /** @throws Fault sink/failed */
+  /**
+   * @param token a subject as N-Quads text; text after it is ignored
+   * @throws Fault sink/failed
+   */
   add(token: string): void {
     if (token === this.#last) return;
     this.#last = token;
-    hashInto(subjectAt(token, 0), SEED, this.#hash, 0);
+    hashInto(subjectAt(token, 0), SUBJECT_SEED, this.#hash, 0);
     const first = this.#hash[0] as number;
     const share = first >>> 24;
     const length = this.#lengths[share] as number;
@@ -69,7 +72,7 @@ export class SubjectFile {
     this.close();
   }
 
-  /** Does no harm when repeated. */
+  /** May be called more than once. */
   close(): void {
     if (this.#descriptor !== undefined) closeSync(this.#descriptor);
     this.#descriptor = undefined;
@@ -90,22 +93,55 @@ export class SubjectFile {
   }
 }
 
-function fileFault(path: string, error: unknown, what: 'read' | 'written'): Fault {
-  const hint =
-    what === 'read' ? { hint: 'OUTPUT_DIR_URL must name a directory that all workers share; with SLICE_BYTES=0 no file is cut' } : {};
-  return new Fault('sink/failed', `${path} cannot be ${what}: ${(error as Error).message}`, { cause: error, ...hint });
-}
+/** Reads a file that `SubjectFile` has finished. The caller closes it. */
+export class SubjectFileReader {
+  readonly #path: string;
+  readonly #handle: FileHandle;
+  readonly #blocks: readonly (readonly number[])[];
 
-/** Not through the thread pool: that would take longer than the reading. */
-export function readBlock(descriptor: number, at: number, bytes: Uint8Array, path: string): void {
-  try {
-    if (readSync(descriptor, bytes, 0, BLOCK_BYTES, at * BLOCK_BYTES) !== BLOCK_BYTES) throw new Error('it ends too early');
-  } catch (error) {
-    throw fileFault(path, error, 'read');
+  private constructor(path: string, handle: FileHandle, blocks: readonly (readonly number[])[]) {
+    this.#path = path;
+    this.#handle = handle;
+    this.#blocks = blocks;
+  }
+
+  /** @throws Fault sink/failed — the file is missing, incomplete or unreadable */
+  static async open(path: string): Promise<SubjectFileReader> {
+    let handle: FileHandle | undefined;
+    try {
+      handle = await open(path, 'r');
+      return new SubjectFileReader(path, handle, await blocksByShare(handle));
+    } catch (error) {
+      await handle?.close();
+      throw fileFault(path, error, 'read');
+    }
+  }
+
+  /** The positions of the blocks of a share, for `read`. */
+  blocksOf(share: number): readonly number[] {
+    return this.#blocks[share] ?? [];
+  }
+
+  /**
+   * Reads one block. Synchronous: the thread pool would take longer than the reading.
+   *
+   * @param words receives the block; `BLOCK_WORDS` long
+   * @throws Fault sink/failed
+   */
+  read(position: number, words: Uint32Array): void {
+    try {
+      if (readSync(this.#handle.fd, words, 0, BLOCK_BYTES, position * BLOCK_BYTES) !== BLOCK_BYTES) throw new Error('it ends too early');
+    } catch (error) {
+      throw fileFault(this.#path, error, 'read');
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close();
   }
 }
 
-export async function blocksByShare(handle: FileHandle): Promise<(readonly number[])[]> {
+async function blocksByShare(handle: FileHandle): Promise<(readonly number[])[]> {
   const { size } = await handle.stat();
   const count = size / (BLOCK_BYTES + 1);
   if (!Number.isInteger(count)) throw new Error('it is not complete');
@@ -117,7 +153,8 @@ export async function blocksByShare(handle: FileHandle): Promise<(readonly numbe
   return found;
 }
 
-export const reading = <T>(path: string, work: Promise<T>): Promise<T> =>
-  work.catch((error) => {
-    throw fileFault(path, error, 'read');
-  });
+function fileFault(path: string, error: unknown, what: 'read' | 'written'): Fault {
+  const hint =
+    what === 'read' ? { hint: 'OUTPUT_DIR_URL must name a directory that all workers share; with SLICE_BYTES=0 no file is cut' } : {};
+  return new Fault('sink/failed', `${path} cannot be ${what}: ${(error as Error).message}`, { cause: error, ...hint });
+}
