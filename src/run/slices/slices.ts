@@ -4,7 +4,7 @@
  */
 import type { MapPlan, Plan, ScanPlan } from '../../plan/plan.ts';
 import type { Databases } from '../databases/databases.ts';
-import { keysOf } from '../databases/databases.ts';
+import { keysOf } from '../databases/keys.ts';
 import type { DocumentPlace } from '../prepare/inputs.ts';
 import { prepareRun } from '../prepare/prepare.ts';
 import type { ByteSlice, KeyRange, RunRequest, RunSlice, SliceScan } from '../request.ts';

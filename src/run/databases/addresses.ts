@@ -1,0 +1,25 @@
+/** Which database a source of the mapping reads. */
+import { Fault } from '../../core/fault.ts';
+import { formatOrigin, type SqlConnection, type SqlSource } from '../../mapping/model/model.ts';
+import type { DatabaseAddress } from '../../sql/database.ts';
+import { parseJdbcUrl } from '../../sql/jdbc/jdbc.ts';
+import type { RunRequest } from '../request.ts';
+import { inMapping } from './faults.ts';
+
+/** @throws Fault database/driver, request/invalid, mapping/invalid — neither mapping nor run name a database */
+export function addressOf({ connection, origin }: SqlSource, { database }: Pick<RunRequest, 'database'>): DatabaseAddress {
+  if (connection !== undefined) return addressOfMapping(connection);
+  if (database !== undefined) return parseJdbcUrl({ url: database.jdbcUrl, user: database.user, password: database.password });
+  throw new Fault('mapping/invalid', 'The mapping reads a database, and neither it nor the run says which one', {
+    place: { mapping: formatOrigin(origin) },
+    hint: 'Set JDBC_URL, DB_USER and DB_PASSWORD, or describe the database in the mapping (d2rq:Database)',
+  });
+}
+
+function addressOfMapping({ jdbcUrl, driver, user, password, origin }: SqlConnection): DatabaseAddress {
+  try {
+    return parseJdbcUrl({ url: jdbcUrl, driver, user, password });
+  } catch (error) {
+    throw inMapping(error, formatOrigin(origin));
+  }
+}

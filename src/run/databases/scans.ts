@@ -1,0 +1,59 @@
+/** The SQL of each scan of a plan, and its rows. */
+import { formatOrigin, type SqlSource } from '../../mapping/model/model.ts';
+import type { ScanPlan } from '../../plan/plan.ts';
+import type { Scan } from '../../sources/source.ts';
+import { openSql } from '../../sources/sql/sql.ts';
+import { joinQuery, selectQuery } from '../../sql/select.ts';
+import type { OpenedScan } from '../opened-scan.ts';
+import type { KeyRange } from '../request.ts';
+import { inMapping } from './faults.ts';
+import { ascending, type Relations, sideOf } from './relations.ts';
+
+/** Opens a scan of the plan; with `range`, the rows of the table (of a join: of the child's table) between two keys. */
+export function openDatabaseScan(
+  relations: Relations,
+  { iterations }: ScanPlan,
+  source: SqlSource,
+  range: KeyRange | undefined,
+): OpenedScan {
+  const references = iterations.flatMap((iteration) => iteration.references);
+  const { content } = source;
+  const origin = formatOrigin(content.origin);
+  const close = async (): Promise<void> => undefined;
+  if (content.kind === 'join') {
+    const [child, parent] = relations.sides(content, references);
+    const query = joinQuery(child, parent, range);
+    const position = (reference: string): number => {
+      const [side, name] = sideOf(reference);
+      const column = relations.position(content[side], name);
+      return side === 'child' ? child.read.indexOf(column) : child.read.length + parent.read.indexOf(column);
+    };
+    const { session } = child.relation;
+    const scan = openSql({ session, sql: query.sql, columns: query.columns, position, nulls: source.nulls, origin });
+    return { scan: placed(scan, origin), name: session.address.name, typed: true, close };
+  }
+  const relation = relations.of(source);
+  const { session } = relation;
+  const read = ascending(references.map((reference) => relations.position(source, reference)));
+  const query = selectQuery(relation, read, range);
+  const position = (reference: string): number => {
+    const column = relations.position(source, reference);
+    return relation.query === undefined ? read.indexOf(column) : column;
+  };
+  const scan = openSql({ session, sql: query.sql, columns: query.columns, position, nulls: source.nulls, origin });
+  return { scan: placed(scan, origin), name: session.address.name, typed: true, close };
+}
+
+/** A scan whose faults say which table or query they are about: a mapping may have many. */
+function placed(scan: Scan, mapping: string): Scan {
+  return {
+    ...scan,
+    async *batches(signal) {
+      try {
+        yield* scan.batches(signal);
+      } catch (error) {
+        throw inMapping(error, mapping);
+      }
+    },
+  };
+}
