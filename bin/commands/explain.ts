@@ -31,7 +31,7 @@ export async function explain(argv: readonly string[]): Promise<number> {
   const base = parsed.value('base') ?? DEFAULT_BASE;
   const { mapping } = await loadMapping(parsed.positionals, { baseIri: base }, process.cwd());
   const databases = await openDatabases(mapping, databaseOf(parsed));
-  process.stdout.write(explainPlan(mapping, base, databases?.facts));
+  process.stdout.write(explainPlan(mapping, base, databases?.metadata));
   await databases?.close();
   return EXIT.done;
 }

@@ -20,14 +20,14 @@ import { Relations } from './relations.ts';
 import { openDatabaseScan } from './scans.ts';
 
 export class Databases {
-  readonly facts: CatalogueMetadata;
+  readonly metadata: CatalogueMetadata;
   readonly #sessions: readonly SqlSession[];
   readonly #relations: Relations;
 
   private constructor(sessions: readonly SqlSession[], relations: ReadonlyMap<string, Relation>) {
     this.#sessions = sessions;
     this.#relations = new Relations(relations);
-    this.facts = metadataOf(this.#relations);
+    this.metadata = metadataOf(this.#relations);
   }
 
   /**

@@ -46,7 +46,7 @@ export async function prepareRun(
   const { mapping, warnings, documents } = selected(loaded, request);
   const databases = await Databases.open(mapping, request, snapshots, signal);
   try {
-    const whole = databases === undefined ? planOf(mapping, base) : planMapping(mapping, base, databases.facts, request.onError);
+    const whole = databases === undefined ? planOf(mapping, base) : planMapping(mapping, base, databases.metadata, request.onError);
     const located = locateInputs(whole.scans.map(sourceOf), request);
     const { plan, positions } = forDocuments(
       whole,

@@ -162,7 +162,7 @@ describe.each(SERVERS)('a run over %s', (product, missing) => {
     const { mapping } = readMapping([{ name: 'm.ttl', text: R2RML }], { baseIri: 'http://example.com/' });
     const databases = (await Databases.open(mapping, { database, sql: RUN_DEFAULTS.sql }, {}, undefined)) as Databases;
     try {
-      const plan = explainPlan(mapping, 'http://example.com/', databases.facts);
+      const plan = explainPlan(mapping, 'http://example.com/', databases.metadata);
       expect(plan).toContain('table person joined by the database with table person on boss = id');
       expect(plan).toContain('joined by the database with query SELECT DISTINCT name, city FROM person on name = name');
       expect(plan.match(/no two records make the same statement/g)).toHaveLength(4);
