@@ -1,33 +1,35 @@
 /**
- * The contract between the engine and a database: what a driver (`postgresql.ts`, `mysql.ts`) offers.
+ * The contract between the engine and the drivers for databases (`postgresql/`, `mysql/`).
  *
- * A *session* is one connection in one read-only transaction that sees one state of the data from its opening to its close: all
- * scans of a run read the same state. Nothing here knows of mappings, and no JavaScript number or Date ever holds a value: values
- * are the server's own texts.
+ * A *session* is one connection in one read-only transaction. It sees one state of the data from its opening to its close, so all scans of a
+ * run read the same state. A value is always the server's own text, never a JavaScript number or Date. Nothing here depends on mappings.
  */
 
-/** What a JDBC URL can name. MySQL and MariaDB share a driver; which of the two answers is told by the server. */
+/** The supported products. MySQL and MariaDB share a driver, which asks the server which of the two it is. */
 export type Product = 'postgresql' | 'mysql' | 'mariadb';
 
-/** Where a database is and how to log in: what `parseJdbcUrl` (`jdbc.ts`) makes of a JDBC URL and its parameters. */
+/** Where a database is and how to log in: the result of `parseJdbcUrl` (`jdbc/jdbc.ts`). */
 export interface DatabaseAddress {
   readonly product: Product;
-  /** Tried in this order; at least one. */
+  /** At least one. They are tried in this order. */
   readonly hosts: readonly { readonly host: string; readonly port: number }[];
   readonly database: string | undefined;
   readonly user: string | undefined;
   readonly password: string | undefined;
-  /** Search path (PostgreSQL's currentSchema); empty: the server's own. */
+  /** Search path (PostgreSQL's currentSchema). Empty: the default of the server. */
   readonly schemas: readonly string[];
   readonly tls: TlsOptions;
-  /** The driver's further parameters that are allowed, by their JDBC names, checked. */
+  /** Other allowed parameters of the driver, by JDBC name. Their values have been checked. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** The JDBC URL for messages and logs: without user, password and parameters. */
+  /** The JDBC URL without user, password and parameters, for messages and logs. */
   readonly name: string;
 }
 
 export interface TlsOptions {
-  /** `prefer`: TLS where the server offers it, its certificate unchecked; `require`: TLS, unchecked; `verify-ca`, `verify-full`: checked. */
+  /**
+   * `prefer`: TLS if the server offers it; `require`: always TLS. Neither checks the certificate. `verify-ca`: its issuer is checked;
+   * `verify-full`: the host name as well.
+   */
   readonly mode: 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-full';
   /** Paths of PEM files. */
   readonly caFile: string | undefined;
@@ -36,8 +38,8 @@ export interface TlsOptions {
 }
 
 /**
- * What kind of values a column holds, as far as SQL comparisons care: two columns of the same family compare with `=` as their texts
- * would. `other` compares with nothing, not even with itself.
+ * The kind of the values of a column. For two columns of one family, SQL's `=` gives the same answer as comparing their texts. Columns of
+ * the family `other` must not be compared, not even with each other.
  */
 export type Family =
   | 'number'
@@ -53,89 +55,95 @@ export type Family =
 
 /** A column of a result. */
 export interface Column {
-  /** Its label in the result, as one-byte UTF-8 text (see `text.ts`) is NOT used here: names are ordinary JavaScript text. */
+  /** Its label in the result, as ordinary JavaScript text: unlike values, not as one-byte UTF-8. */
   readonly name: string;
-  /** As the product writes it, for people: `numeric(10,2)`. */
+  /** As the product writes it, for messages: `numeric(10,2)`. */
   readonly type: string;
   readonly family: Family;
-  /** IRI of the natural datatype; undefined: plain strings. @see https://www.w3.org/TR/r2rml/#natural-mapping */
+  /** IRI of the natural datatype. undefined: values are plain strings. @see https://www.w3.org/TR/r2rml/#natural-mapping */
   readonly datatype: string | undefined;
   /**
-   * The server's text → the canonical lexical form of the datatype, or a CHAR with its padding; undefined: it is that already. Both one-byte UTF-8.
+   * Converts the server's text to the canonical lexical form of the datatype, or pads a CHAR. Both are one-byte UTF-8. undefined: the
+   * server's text needs no conversion.
    *
-   * @throws Fault record/term — a value that the datatype does not have (an infinite date), with the value and what to write in SQL instead
+   * @throws Fault record/term — the datatype has no such value (an infinite date); with the value, and what to write in SQL instead
    */
   readonly canonical: ((text: string) => string) | undefined;
   /** Whether `canonical` may throw. */
   readonly partial: boolean;
-  /** An array: its text → the texts of its elements that are not null; `canonical` and `datatype` are those of an element. */
+  /** For an array: splits its text into the texts of its non-null elements; `canonical` and `datatype` then apply to an element. */
   readonly elements: ((text: string) => readonly string[]) | undefined;
-  /** Texts of equal values are equal, and of different values differ: a unique key stays one as text. False for MySQL's FLOAT. */
+  /** Equal values have equal texts, and different values different texts. So a unique key is also unique as text. False for MySQL's FLOAT. */
   readonly exact: boolean;
 }
 
-/** A few hundred or thousand neighbouring rows. A row is an array of texts as the server writes them, by column; null is SQL's NULL. */
+/** A few hundred or thousand neighbouring rows. A row has the server's text of each column, in order; null is SQL's NULL. */
 export interface RowBatch {
-  /** The arrays are the reader's to keep. Texts are one-byte UTF-8 (see `text.ts`). */
+  /** Texts are one-byte UTF-8 (see `core/text.ts`). The session does not use the arrays again, so the reader may keep them. */
   readonly rows: readonly (readonly (string | null)[])[];
-  /** Bytes that came from the server so far. */
+  /** Bytes received from the server so far. */
   readonly bytes: number;
 }
 
 export interface SessionOptions {
-  /** Ends the session: opening fails, a running statement is cancelled on the server within a second; Fault run/cancelled. */
+  /** Ends the session with Fault run/cancelled: opening fails, and a running statement is cancelled on the server within a second. */
   readonly signal?: AbortSignal;
-  /** How long each host may take to answer and log in. */
+  /** Time for each host to answer and accept the login. */
   readonly connectSeconds: number;
-  /** A statement that takes longer ends with database/time-limit; 0: no limit. Time that the reader takes to ask for rows does not count where the product can tell. */
+  /**
+   * A statement that takes longer ends with database/time-limit. 0: no limit. Time in which the server waits for the reader does not count if
+   * the product can tell it apart.
+   */
   readonly statementSeconds: number;
-  /** A statement that waits longer for a lock ends with database/busy; 0: no limit. */
+  /** A statement that waits longer for a lock ends with database/busy. 0: no limit. */
   readonly lockSeconds: number;
-  /** PostgreSQL: read the state that another session exported, instead of the present one. */
+  /** A state that `SqlSession.exportSnapshot` of another session has named. undefined: the present state. */
   readonly snapshot?: string;
 }
 
-/** Defaults of the limits; `connectSeconds` etc. are options of the service. */
+/** Defaults of the limits, which are options of the service. */
 export const SESSION_DEFAULTS = { connectSeconds: 10, statementSeconds: 0, lockSeconds: 60 } as const;
 
 /**
- * One connection. Used by one caller at a time: a second statement is not begun before the first one's rows are read or given up.
- * Every method throws Fault database/lost when the connection breaks, and those of the statement: database/query (with the line and
- * column of the error in the SQL where the server tells them), database/busy, database/time-limit, run/cancelled.
+ * One connection. One caller uses it at a time, and begins a statement only after it has read or given up all rows of the one before.
+ *
+ * Every method but `close` throws Fault database/lost if the connection breaks, and the faults of its statement: database/query (with line
+ * and column in the SQL if the server reports them), database/busy, database/time-limit, run/cancelled.
  */
 export interface SqlSession {
-  /** Of the server that answered. */
+  /** The product of the server that answered. */
   readonly product: Product;
-  /** `15.19`, `10.11.19-MariaDB`. */
+  /** As the server writes it: `15.19`, `10.11.19-MariaDB`. */
   readonly version: string;
   readonly address: DatabaseAddress;
-  /** The columns of a query's result, in order, without running it. The query is one SELECT without a semicolon at its end. */
+  /** The columns of a query's result, in order. The query is not run. It is one SELECT without a trailing semicolon. */
   describe(sql: string): Promise<readonly Column[]>;
   /**
-   * Runs a query and yields its rows in the order in which they come, in constant memory: the server waits while the reader does.
-   * Giving up early (return of the iterator) or the session's signal cancels the statement on the server.
+   * Runs a query and yields its rows in the order of the server. Memory is constant, because the server waits for a slow reader. Ending the
+   * iteration early, or the session's signal, cancels the statement on the server.
    *
-   * @param columns how many the query has, which `describe` has told
+   * @param columns number of columns that `describe` has found
    */
   rows(sql: string, columns: number): AsyncIterable<RowBatch>;
   /**
-   * Runs one read-only query of a stranger, whatever its text tries: more than one statement, anything but a query, a write to the
-   * database or to a file of the server are refused (database/query). Yields at most `maxRows + 1` rows.
+   * Runs one read-only query from an untrusted caller. Refused with database/query are several statements, statements other than queries,
+   * and writes to the database or to files of the server. Yields at most `maxRows + 1` rows.
    */
   select(sql: string, maxRows: number): Promise<{ readonly columns: readonly Column[]; readonly batches: AsyncIterable<RowBatch> }>;
-  /** A small query of our own, for catalogues: all rows as objects of ordinary text. Placeholders as the product writes them ($1 or ?). */
+  /** A small query of the project itself: all rows as objects by column, in ordinary text. Placeholders are those of the product ($1 or ?). */
   query(sql: string, parameters?: readonly (string | number)[]): Promise<readonly Readonly<Record<string, string | null>>[]>;
-  /** PostgreSQL: the name of this session's state of the data, for `SessionOptions.snapshot` of others while this session lives. undefined: the product has none. */
+  /** Names this session's state of the data for `SessionOptions.snapshot` of other sessions; valid until `close`. undefined: not PostgreSQL. */
   exportSnapshot(): Promise<string | undefined>;
   /** Never throws. */
   close(): Promise<void>;
 }
 
 /**
- * Connects, trying the hosts in order. What each module of a driver exports.
+ * Connects to the first host that answers. Each driver exports one such function.
  *
- * @throws Fault database/credentials — message exactly `Invalid Database Credentials`, without place and hint (the specification's words);
- * database/missing (no such database), database/unreachable (host, port and reason of each host tried), database/busy (too many
- * connections, starting up), run/cancelled. `place.input` is `address.name` in all others. No message ever holds a password.
+ * @throws Fault database/credentials — the specification's text `Invalid Database Credentials`, without place and hint;
+ * database/missing — no such database; database/unreachable — with host, port and reason of each host tried;
+ * database/busy — too many connections, or the server is starting; run/cancelled.
+ * Except for database/credentials, `place.input` is `address.name`. No message contains a password.
  */
 export type OpenSession = (address: DatabaseAddress, options: SessionOptions) => Promise<SqlSession>;

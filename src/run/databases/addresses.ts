@@ -1,4 +1,4 @@
-/** Which database a source of the mapping reads. */
+/** Finds the database that a source of the mapping reads. */
 import { Fault } from '../../core/fault.ts';
 import { formatOrigin, type SqlConnection, type SqlSource } from '../../mapping/model/model.ts';
 import type { DatabaseAddress } from '../../sql/database.ts';
@@ -6,7 +6,11 @@ import { parseJdbcUrl } from '../../sql/jdbc/jdbc.ts';
 import type { RunRequest } from '../request.ts';
 import { inMapping } from './faults.ts';
 
-/** @throws Fault database/driver, request/invalid, mapping/invalid — neither mapping nor run name a database */
+/**
+ * The database that the mapping describes for the source; otherwise, the database of the run.
+ *
+ * @throws Fault database/driver or request/invalid — the JDBC URL; mapping/invalid — neither the mapping nor the run names a database
+ */
 export function addressOf({ connection, origin }: SqlSource, { database }: Pick<RunRequest, 'database'>): DatabaseAddress {
   if (connection !== undefined) return addressOfMapping(connection);
   if (database !== undefined) return parseJdbcUrl({ url: database.jdbcUrl, user: database.user, password: database.password });

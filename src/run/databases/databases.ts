@@ -1,7 +1,7 @@
 /**
- * The databases of a run: a session for each, what its tables and queries are made of, and the SQL of each scan.
+ * The databases of a run: one session each, from before planning to the end of the run.
  *
- * Opened before planning, which asks for keys and types (`SourceFacts`); all scans read the one state that the sessions see.
+ * The planner asks for keys and types (`CatalogueMetadata`), then each scan becomes one SELECT. All of them see the same state of the data.
  */
 import type { Mapping, SqlSource } from '../../mapping/model/model.ts';
 import type { CatalogueMetadata } from '../../plan/catalogue-metadata.ts';
@@ -19,6 +19,7 @@ import { metadataOf } from './metadata.ts';
 import { Relations } from './relations.ts';
 import { openDatabaseScan } from './scans.ts';
 
+/** The sessions of a run. The caller closes them. */
 export class Databases {
   readonly metadata: CatalogueMetadata;
   readonly #sessions: readonly SqlSession[];
@@ -31,10 +32,11 @@ export class Databases {
   }
 
   /**
-   * Opens the databases that a mapping reads, undefined where it reads none, and asks them what its tables and queries are.
+   * Opens the databases that a mapping reads, and asks them for the columns and keys of its tables and queries.
    *
-   * @param snapshots states to read, by the addresses' names: those of another run's `snapshots`
-   * @throws Fault database/…; mapping/invalid — a source without a database; mapping/reference — no such table
+   * @param snapshots what `snapshots` of another process has returned, to read the same states; empty: the present states
+   * @returns undefined if the mapping reads no database
+   * @throws Fault database/…; those of `addressOf` and `describeSource`
    */
   static async open(
     mapping: Mapping,
@@ -66,7 +68,10 @@ export class Databases {
     return new Databases([...sessions.values()], relations);
   }
 
-  /** The states that the sessions see, for other processes, by the addresses' names. They last as long as this is open. */
+  /**
+   * Names of the states that the sessions see, by address name, for `open` in other processes. They are valid until `close`. A product
+   * without exported states has no entry.
+   */
   async snapshots(): Promise<Readonly<Record<string, string>>> {
     const entries: [string, string][] = [];
     for (const session of this.#sessions) {
@@ -76,7 +81,7 @@ export class Databases {
     return Object.fromEntries(entries);
   }
 
-  /** The table that a source is; undefined for a query or a join. */
+  /** The table that a source reads. undefined: the source is a query or a join. */
   tableOf(source: SqlSource): (Table & { readonly session: SqlSession; readonly columnsByName: ReadonlyMap<string, Column> }) | undefined {
     const relation = source.content.kind === 'join' ? undefined : this.#relations.of(source);
     if (relation?.table === undefined) return undefined;
@@ -87,17 +92,18 @@ export class Databases {
     };
   }
 
-  /** Every `rows`-th value of a key in its order, without the first. */
+  /** Every `rows`-th value of a key column, in key order and without the first, as the server's texts. */
   async boundsOf(table: Table & { readonly session: SqlSession }, column: string, rows: number): Promise<readonly string[]> {
     const bounds = await table.session.query(boundsQuery(table, column, rows, table.session.product));
     return bounds.map((row) => Object.values(row)[0] as string);
   }
 
-  /** Opens a scan of the plan; with `range`, the rows of the table (of a join: of the child's table) between two keys. */
+  /** Opens a scan of the plan: see `openDatabaseScan`. */
   openScan(scan: ScanPlan, source: SqlSource, range: KeyRange | undefined): OpenedScan {
     return openDatabaseScan(this.#relations, scan, source, range);
   }
 
+  /** Closes the sessions. Never throws. */
   async close(): Promise<void> {
     await Promise.all(this.#sessions.map((session) => session.close()));
   }

@@ -1,4 +1,4 @@
-/** What a database says of the table or query that a source is. */
+/** Asks a database what the table or query of a source consists of. */
 import { Fault } from '../../core/fault.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import { formatOrigin, type SqlSource } from '../../mapping/model/model.ts';
@@ -8,8 +8,15 @@ import type { SqlSession } from '../../sql/database.ts';
 import { allOf, type Relation } from '../../sql/select.ts';
 import { inMapping } from './faults.ts';
 
+/** Tables that a message lists at most. */
 const SHOWN_TABLES = 30;
 
+/**
+ * Reads the columns of the source and, for a table, its keys.
+ *
+ * @param source not a join: joins consist of sources that are described on their own
+ * @throws Fault mapping/reference — the database has no such table or view; those of `SqlSession.describe`
+ */
 export async function describeSource(source: SqlSource, session: SqlSession): Promise<Relation> {
   const { content } = source;
   try {

@@ -1,11 +1,15 @@
-/** Faults of databases, with the statement of the mapping that they are about. */
+/** Faults of databases that name the statement of the mapping that they concern. */
 import { Fault } from '../../core/fault.ts';
 
-/** The words about a login that was refused are the specification's, and stand alone; who cancels a run knows that it is all of it. */
-const ALONE: ReadonlySet<string> = new Set(['database/credentials', 'run/cancelled']);
+/** Faults without a place: the specification gives the exact text for a refused login, and a cancellation concerns the whole run. */
+const WITHOUT_PLACE: ReadonlySet<string> = new Set(['database/credentials', 'run/cancelled']);
 
-/** The same fault, with the statement of the mapping that it is about. */
+/**
+ * The fault with a mapping statement as part of its place; any other error, or a fault that has one already, unchanged.
+ *
+ * @param mapping an origin as `formatOrigin` writes it
+ */
 export function inMapping(error: unknown, mapping: string): unknown {
-  if (!(error instanceof Fault) || ALONE.has(error.code) || error.place.mapping !== undefined) return error;
+  if (!(error instanceof Fault) || WITHOUT_PLACE.has(error.code) || error.place.mapping !== undefined) return error;
   return error.with({ place: { mapping } });
 }

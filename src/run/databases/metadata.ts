@@ -1,4 +1,4 @@
-/** Catalogue metadata of the tables and queries of a run, for the planner. */
+/** Answers the questions of the planner from the columns and keys of the tables and queries. */
 import type { SqlSource } from '../../mapping/model/model.ts';
 import type { CatalogueMetadata } from '../../plan/catalogue-metadata.ts';
 import { canBeDistinct, type Relation } from '../../sql/select.ts';
@@ -25,7 +25,7 @@ function identifiesRow(relations: Relations, source: SqlSource, references: read
 function isKey(relations: Relations, source: SqlSource, references: readonly string[]): boolean {
   if (!identifiesRow(relations, source, references)) return false;
   if (source.content.kind !== 'join') return true;
-  // A row of the child meets at most one of the parent.
+  // Then each row of the child has at most one matching row of the parent.
   const [, { relation, keys }] = relations.sides(source.content, references);
   return isKeyOf(
     relation,
@@ -43,9 +43,9 @@ function canJoin(relations: Relations, child: SqlSource, childReference: string,
   if (relations.of(child).session !== relations.of(parent).session) return false;
   const [left, right] = [relations.column(child, childReference), relations.column(parent, parentReference)];
   if (left === undefined || right === undefined) return false;
-  // The columns of a subquery need names of their own.
-  if (![child, parent].every((side) => hasOwnNames(relations.of(side)))) return false;
+  // SQL accepts a subquery only if its column names are distinct.
+  if (![child, parent].every((side) => hasDistinctNames(relations.of(side)))) return false;
   return left.family !== 'other' && left.family === right.family && left.elements === undefined && right.elements === undefined;
 }
 
-const hasOwnNames = ({ columns }: Relation): boolean => new Set(columns.map(({ name }) => name.toLowerCase())).size === columns.length;
+const hasDistinctNames = ({ columns }: Relation): boolean => new Set(columns.map(({ name }) => name.toLowerCase())).size === columns.length;

@@ -1,4 +1,4 @@
-/** The tables and queries of a run, and the columns that references name in them. */
+/** The tables and queries of a run, and the columns that references name. */
 import { Fault } from '../../core/fault.ts';
 import { formatOrigin, type SqlContent, type SqlSource } from '../../mapping/model/model.ts';
 import { sqlKey } from '../../plan/scans.ts';
@@ -10,18 +10,19 @@ import { isKeyOf } from './keys.ts';
 export type JoinContent = Extract<SqlContent, { kind: 'join' }>;
 
 export class Relations {
-  /** By `sqlKey`: tables and queries. */
+  /** By `sqlKey`. Joins have no entry. */
   readonly #byKey: ReadonlyMap<string, Relation>;
 
   constructor(byKey: ReadonlyMap<string, Relation>) {
     this.#byKey = byKey;
   }
 
+  /** @param source a table or query that the run has described */
   of(source: SqlSource): Relation {
     return this.#byKey.get(sqlKey(source)) as Relation;
   }
 
-  /** @throws Fault mapping/reference */
+  /** Index of the column that a reference names in a table or query. @throws Fault mapping/reference — there is no such column */
   position(source: SqlSource, reference: string): number {
     const relation = this.of(source);
     const position = findColumn(relation.columns, reference, relation.naming, relation.session.product);
@@ -32,7 +33,7 @@ export class Relations {
     });
   }
 
-  /** undefined where there is no such column: opening the scan says so. */
+  /** The column that a reference names in a table, query or join. undefined: there is none, which opening the scan reports. */
   column(source: SqlSource, reference: string): Column | undefined {
     if (source.content.kind === 'join') {
       const [side, name] = sideOf(reference);
@@ -42,7 +43,12 @@ export class Relations {
     return columns[findColumn(columns, reference, naming, session.product)];
   }
 
-  /** What a join reads of each side, for the references of a scan. */
+  /**
+   * The columns that a join reads of its child and its parent.
+   *
+   * @param references of the scan, each with the prefix of its side
+   * @throws Fault mapping/reference — there is no such column
+   */
   sides({ child, parent, conditions }: JoinContent, references: readonly string[]): readonly [child: Side, parent: Side] {
     const read = (side: SqlSource, name: 'child' | 'parent'): Side => {
       const own = references.filter((reference) => reference.startsWith(`${name} `)).map((reference) => reference.slice(name.length + 1));
@@ -63,10 +69,11 @@ export class Relations {
   }
 }
 
-/** A reference over a join: `child Name`. */
+/** Splits a reference over a join, `child Name` or `parent Name`. */
 export function sideOf(reference: string): readonly [side: 'child' | 'parent', reference: string] {
   const space = reference.indexOf(' ');
   return [reference.slice(0, space) as 'child' | 'parent', reference.slice(space + 1)];
 }
 
+/** Column indexes in ascending order, each once. */
 export const ascending = (positions: readonly number[]): readonly number[] => [...new Set(positions)].sort((a, b) => a - b);

@@ -1,4 +1,4 @@
-/** The SQL of each scan of a plan, and its rows. */
+/** Makes each scan of a plan one SELECT. */
 import { formatOrigin, type SqlSource } from '../../mapping/model/model.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
 import type { Scan } from '../../sources/source.ts';
@@ -9,7 +9,12 @@ import type { KeyRange } from '../request.ts';
 import { inMapping } from './faults.ts';
 import { ascending, type Relations, sideOf } from './relations.ts';
 
-/** Opens a scan of the plan; with `range`, the rows of the table (of a join: of the child's table) between two keys. */
+/**
+ * Opens a scan over a table, a query or a join. The SELECT reads only the columns that the references name; a query is run as it is written.
+ *
+ * @param range reads only the rows of the table (for a join, of the child's table) whose key is in this range
+ * @throws Fault mapping/reference — there is no such column
+ */
 export function openDatabaseScan(
   relations: Relations,
   { iterations }: ScanPlan,
@@ -44,7 +49,7 @@ export function openDatabaseScan(
   return { scan: placed(scan, origin), name: session.address.name, typed: true, close };
 }
 
-/** A scan whose faults say which table or query they are about: a mapping may have many. */
+/** The scan, with faults that name the table or query of the mapping: a mapping may have many. */
 function placed(scan: Scan, mapping: string): Scan {
   return {
     ...scan,
