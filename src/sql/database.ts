@@ -139,7 +139,8 @@ export interface SqlSession {
 }
 
 /**
- * Connects to the first host that answers. Each driver exports one such function.
+ * Connects to the first host that accepts the login: a host that is unreachable, busy or not of the wanted kind is skipped. Each driver
+ * exports one such function.
  *
  * @throws Fault database/credentials — the specification's text `Invalid Database Credentials`, without place and hint;
  * database/missing — no such database; database/unreachable — with host, port and reason of each host tried;
