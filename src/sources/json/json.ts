@@ -12,7 +12,9 @@ import type { Accessor } from '../../core/value.ts';
 import { toUtf8 } from '../encoding.ts';
 import type { Batch, IterationRequest, OpenScan, ReadOptions, Scan } from '../source.ts';
 import { buildAutomaton, MAX_WHOLE_BYTES, type PathAutomaton, type Subscriber } from './path/automaton.ts';
-import { JsonPathError, type Leniency, parseJsonPath, type Query } from './path/path.ts';
+import type { Query } from './path/model.ts';
+import { type Leniency, parseJsonPath } from './path/parse.ts';
+import { JsonPathError } from './path/tokens.ts';
 import { compileReference, type TrackedReader } from './references.ts';
 import { JsonSplitter } from './split.ts';
 

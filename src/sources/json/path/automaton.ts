@@ -6,7 +6,7 @@
  * cut out; the rest of each iterator is evaluated on the parsed value.
  */
 import { usesRoot } from './filter.ts';
-import type { Query, Segment, Selector } from './path.ts';
+import type { Query, Segment, Selector } from './model.ts';
 import { compileFilter, compileSegments, type Find } from './query.ts';
 
 /** The largest value that is parsed in one piece because its iterator cannot be followed further: the maximum length of a V8 string. */

@@ -8,7 +8,7 @@
  */
 import { fromBytes } from '../../../core/text.ts';
 import { isObject, Numeral, writtenNumber } from '../text.ts';
-import { type Call, isSingular, type Operand, type Operator, type Query, type Segment, type Test } from './path.ts';
+import { type Call, isSingular, type Operand, type Operator, type Query, type Segment, type Test } from './model.ts';
 import { compileSingular } from './singular.ts';
 
 type Decide = (node: unknown, root: unknown) => boolean;

@@ -5,7 +5,7 @@
  */
 import { isObject } from '../text.ts';
 import { compileTest } from './filter.ts';
-import type { Segment, Selector, Test } from './path.ts';
+import type { Segment, Selector, Test } from './model.ts';
 import { compileMember, elementAt } from './singular.ts';
 
 /** Pushes the nodes found from `node`; `root` is the meaning of `$` in filters. */

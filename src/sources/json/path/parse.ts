@@ -6,68 +6,18 @@
  * @see https://www.rfc-editor.org/rfc/rfc9535#section-2
  */
 import { toBytes } from '../../../core/text.ts';
-
-export interface Query {
-  /** From `$`, the root; otherwise from `@`, the current node of a filter. */
-  readonly absolute: boolean;
-  readonly segments: readonly Segment[];
-}
-
-export interface Segment {
-  readonly descendant: boolean;
-  readonly selectors: readonly Selector[];
-}
-
-export type Selector =
-  | { readonly kind: 'name'; readonly name: string }
-  | { readonly kind: 'wildcard' }
-  | { readonly kind: 'index'; readonly index: number }
-  | { readonly kind: 'slice'; readonly start: number | undefined; readonly end: number | undefined; readonly step: number }
-  | { readonly kind: 'filter'; readonly test: Test };
-
-export type Test =
-  | { readonly kind: 'or' | 'and'; readonly tests: readonly Test[] }
-  | { readonly kind: 'not'; readonly test: Test }
-  | { readonly kind: 'exists'; readonly query: Query }
-  | { readonly kind: 'call'; readonly call: Call }
-  | { readonly kind: 'compare'; readonly operator: Operator; readonly left: Operand; readonly right: Operand };
-
-export type Operator = '==' | '!=' | '<' | '<=' | '>' | '>=';
-
-export type Operand =
-  /** A number stands as it is written. */
-  | { readonly kind: 'number'; readonly text: string }
-  | { readonly kind: 'literal'; readonly value: string | boolean | null }
-  | { readonly kind: 'query'; readonly query: Query }
-  | { readonly kind: 'call'; readonly call: Call };
-
-export interface Call {
-  readonly name: FunctionName;
-  readonly operands: readonly Operand[];
-}
-
-/** What each parameter takes (`value`: one value or nothing, `nodes`: a query) and what comes out. */
-const FUNCTIONS = {
-  length: { parameters: ['value'], result: 'value' },
-  count: { parameters: ['nodes'], result: 'value' },
-  value: { parameters: ['nodes'], result: 'value' },
-  match: { parameters: ['value', 'value'], result: 'logical' },
-  search: { parameters: ['value', 'value'], result: 'logical' },
-} as const satisfies Record<string, { parameters: readonly ('value' | 'nodes')[]; result: 'value' | 'logical' }>;
-
-export type FunctionName = keyof typeof FUNCTIONS;
-
-/** What is wrong with an expression, and at which character (0-based). */
-export class JsonPathError extends Error {
-  readonly position: number;
-  readonly hint: string | undefined;
-
-  constructor(message: string, position: number, hint?: string) {
-    super(message);
-    this.position = position;
-    this.hint = hint;
-  }
-}
+import {
+  FUNCTIONS,
+  type FunctionName,
+  isSingular,
+  type Operand,
+  type Operator,
+  type Query,
+  type Segment,
+  type Selector,
+  type Test,
+} from './model.ts';
+import { CALL, LOOSE_NAME, NUMBER, OPERATOR, SHORT_NAME, SHORTHAND, Tokens, WORD } from './tokens.ts';
 
 /** `strict`: RFC 9535 and nothing else. `short`: `$.` may be missing. `loose`: also any character in a name, and spaces around. */
 export type Leniency = 'strict' | 'short' | 'loose';
@@ -84,33 +34,15 @@ export function parseJsonPath(expression: string, leniency: Leniency): Query {
   return new PathParser(expression, leniency).parse();
 }
 
-export const isSingular = (query: Query): boolean =>
-  query.segments.every(
-    ({ descendant, selectors }) =>
-      !descendant && selectors.length === 1 && (selectors[0]?.kind === 'name' || selectors[0]?.kind === 'index'),
-  );
-
-const SPACE = /[ \t\n\r]*/y;
-const SHORTHAND = /[A-Za-z_\u0080-\u{10ffff}][A-Za-z0-9_\u0080-\u{10ffff}]*/uy;
-const SHORT_NAME = /[A-Za-z0-9_@#\u0080-\u{10ffff}](?:[A-Za-z0-9_@#:/\- \u0080-\u{10ffff}]*[A-Za-z0-9_@#:/\-\u0080-\u{10ffff}])?/uy;
-const LOOSE_NAME = /[^.[\]]+/y;
-const INTEGER = /-?(?:0|[1-9][0-9]*)/y;
-const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
-const CALL = /[a-z][a-z0-9_]*(?=\()/y;
-const WORD = /(?:true|false|null)(?![A-Za-z0-9_(])/y;
-const OPERATOR = /==|!=|<=|>=|<|>/y;
-
 /** A filter nested deeper than this is a mistake or an attack. */
 const MAX_NESTING = 100;
 
-class PathParser {
-  private readonly text: string;
+class PathParser extends Tokens {
   private readonly leniency: Leniency;
-  private at = 0;
   private nesting = 0;
 
   constructor(text: string, leniency: Leniency) {
-    this.text = leniency === 'loose' ? text.trim() : text;
+    super(leniency === 'loose' ? text.trim() : text);
     this.leniency = leniency;
   }
 
@@ -214,15 +146,6 @@ class PathParser {
       step = this.integer() ?? 1;
     } else this.at = afterEnd;
     return { kind: 'slice', start, end, step };
-  }
-
-  private integer(): number | undefined {
-    const at = this.at;
-    const text = this.match(INTEGER);
-    if (text === undefined) return undefined;
-    const value = Number(text);
-    if (text === '-0' || !Number.isSafeInteger(value)) this.fail(`${text} is no index`, at, undefined);
-    return value;
   }
 
   private or(): Test {
@@ -356,64 +279,5 @@ class PathParser {
   private argument(name: string, parameter: 'value' | 'nodes' | undefined, operand: Operand, at: number): void {
     if (parameter === 'nodes' && operand.kind !== 'query') this.fail(`${name}() takes a query`, at, undefined);
     if (parameter === 'value') this.comparable(operand, at);
-  }
-
-  /** A quoted text, as bytes. */
-  private string(): string {
-    const { text } = this;
-    const open = this.at;
-    const quote = text[this.at++] as string;
-    let value = '';
-    for (;;) {
-      const c = text[this.at];
-      if (c === undefined) this.fail(`The text that begins with ${quote} has no end`, open, undefined);
-      if (c < ' ') this.fail('A quoted text may not have control characters in it', this.at, 'Write an escape, for example \\n');
-      this.at++;
-      if (c === quote) return toBytes(value);
-      value += c === '\\' ? this.escape(quote) : c;
-    }
-  }
-
-  private escape(quote: string): string {
-    const at = this.at - 1;
-    const c = this.text[this.at++];
-    const simple = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', '/': '/', '\\': '\\' }[c ?? ''];
-    if (simple !== undefined) return simple;
-    if (c === quote) return c;
-    if (c === 'u') {
-      const [escape, high, single] =
-        /^(?:([dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|([0-9a-fA-F]{4}))/.exec(this.text.slice(this.at, this.at + 10)) ??
-        [];
-      const code = Number.parseInt(single ?? '0', 16);
-      if (escape !== undefined && (code < 0xd800 || code > 0xdfff)) {
-        this.at += escape.length;
-        return high === undefined
-          ? String.fromCharCode(code)
-          : String.fromCharCode(Number.parseInt(high.slice(0, 4), 16), Number.parseInt(high.slice(6), 16));
-      }
-    }
-    return this.fail('There is no such escape', at, undefined);
-  }
-
-  private match(pattern: RegExp): string | undefined {
-    pattern.lastIndex = this.at;
-    const found = pattern.exec(this.text)?.[0];
-    if (found === undefined || found === '') return undefined;
-    this.at += found.length;
-    return found;
-  }
-
-  private take(text: string): boolean {
-    if (!this.text.startsWith(text, this.at)) return false;
-    this.at += text.length;
-    return true;
-  }
-
-  private space(): void {
-    this.match(SPACE);
-  }
-
-  private fail(message: string, position: number, hint: string | undefined): never {
-    throw new JsonPathError(message, position, hint);
   }
 }
