@@ -1,16 +1,24 @@
-/** The segments, selectors and filters of a JSONPath. */
+/**
+ * A parsed JSONPath: segments, selectors and filters, with the terms of RFC 9535.
+ *
+ * Names and string literals are one-byte UTF-8 (`core/text.ts`), because documents are read as bytes.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9535#section-2
+ */
 
 export interface Query {
-  /** From `$`, the root; otherwise from `@`, the current node of a filter. */
+  /** true: the query starts at `$`, the root. false: at `@`, the current node of a filter. */
   readonly absolute: boolean;
   readonly segments: readonly Segment[];
 }
 
 export interface Segment {
+  /** `..`: the selectors apply to the node and all its descendants. */
   readonly descendant: boolean;
   readonly selectors: readonly Selector[];
 }
 
+/** `slice`: from `start` to before `end`. undefined: the bound is absent, which means one end of the array. */
 export type Selector =
   | { readonly kind: 'name'; readonly name: string }
   | { readonly kind: 'wildcard' }
@@ -28,7 +36,7 @@ export type Test =
 export type Operator = '==' | '!=' | '<' | '<=' | '>' | '>=';
 
 export type Operand =
-  /** A number stands as it is written. */
+  /** `text`: the number as it is written. */
   | { readonly kind: 'number'; readonly text: string }
   | { readonly kind: 'literal'; readonly value: string | boolean | null }
   | { readonly kind: 'query'; readonly query: Query }
@@ -39,7 +47,7 @@ export interface Call {
   readonly operands: readonly Operand[];
 }
 
-/** What each parameter takes (`value`: one value or nothing, `nodes`: a query) and what comes out. */
+/** By function: the types of its parameters and its result. `value`: one value or nothing; `nodes`: the nodes of a query; `logical`: true or false. */
 export const FUNCTIONS = {
   length: { parameters: ['value'], result: 'value' },
   count: { parameters: ['nodes'], result: 'value' },
@@ -50,6 +58,7 @@ export const FUNCTIONS = {
 
 export type FunctionName = keyof typeof FUNCTIONS;
 
+/** Whether the query finds at most one node: it has only names and indexes. */
 export const isSingular = (query: Query): boolean =>
   query.segments.every(
     ({ descendant, selectors }) =>

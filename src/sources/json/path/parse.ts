@@ -1,7 +1,5 @@
 /**
- * JSONPath text → segments: the whole of RFC 9535, and the shorter forms that mappings use.
- *
- * Names and literals are turned to bytes here, since documents are read as bytes.
+ * Parses JSONPath: all of RFC 9535, and the shorter forms that mappings use.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9535#section-2
  */
@@ -19,14 +17,17 @@ import {
 } from './model.ts';
 import { CALL, LOOSE_NAME, NUMBER, OPERATOR, SHORT_NAME, SHORTHAND, Tokens, WORD } from './tokens.ts';
 
-/** `strict`: RFC 9535 and nothing else. `short`: `$.` may be missing. `loose`: also any character in a name, and spaces around. */
+/**
+ * `strict`: RFC 9535 only. `short`: `$.` may be missing. `loose`: besides that, a name may have any character but `.[]`, `.` may stand before
+ * `[`, and spaces around the expression are ignored.
+ */
 export type Leniency = 'strict' | 'short' | 'loose';
 
 /**
- * The segments of an expression.
+ * Parses an expression.
  *
- * A short expression (`name`, `customer.name`, `tags[*]`, `Country Code`) means the same with `$.` before it; its names may have
- * spaces and `-@:#/` in them, and in the loose form everything but `.[]`; there, `.` may stand before `[`.
+ * A short expression (`name`, `customer.name`, `tags[*]`, `Country Code`) means the same with `$.` before it. Its names may contain spaces and
+ * `-@:#/`.
  *
  * @throws JsonPathError
  */
@@ -34,7 +35,7 @@ export function parseJsonPath(expression: string, leniency: Leniency): Query {
   return new PathParser(expression, leniency).parse();
 }
 
-/** A filter nested deeper than this is a mistake or an attack. */
+/** Deeper filters are refused: they are mistakes or attacks. */
 const MAX_NESTING = 100;
 
 class PathParser extends Tokens {
@@ -57,7 +58,7 @@ class PathParser extends Tokens {
     return { absolute: true, segments };
   }
 
-  /** An expression without `$`: `.` or `[` may follow at once, or a name. */
+  /** An expression without `$`. It begins with `.`, `[` or a name. */
   private short(): Query {
     const first: Segment[] = [];
     if (this.text[0] !== '.' && this.text[0] !== '[') first.push({ descendant: false, selectors: [this.dotted()] });
@@ -66,6 +67,7 @@ class PathParser extends Tokens {
     return { absolute: true, segments };
   }
 
+  /** @throws JsonPathError — the expression goes on here */
   private end(): void {
     if (this.at === this.text.length) return;
     const rest = this.text.slice(this.at);
@@ -87,7 +89,7 @@ class PathParser extends Tokens {
         const selectors = this.text[this.at] === '[' ? this.bracketed() : [this.dotted()];
         segments.push({ descendant: true, selectors });
       } else if (this.take('.')) {
-        // `$.[*]`: no JSONPath, and in many older mappings.
+        // `$.[*]` is not JSONPath, but many older mappings have it.
         const isBracketed = this.leniency === 'loose' && this.text[this.at] === '[';
         segments.push({ descendant: false, selectors: isBracketed ? this.bracketed() : [this.dotted()] });
       } else if (this.text[this.at] === '[') segments.push({ descendant: false, selectors: this.bracketed() });
@@ -98,7 +100,7 @@ class PathParser extends Tokens {
     }
   }
 
-  /** What follows a dot. */
+  /** The selector after a dot. */
   private dotted(): Selector {
     if (this.take('*')) return { kind: 'wildcard' };
     const lenient = this.nesting === 0 && (this.leniency === 'loose' || (this.leniency === 'short' && this.text[0] !== '$'));
@@ -107,6 +109,7 @@ class PathParser extends Tokens {
     return { kind: 'name', name: toBytes(lenient ? name.trim() : name) };
   }
 
+  /** The selectors in brackets, from `[` to `]`. */
   private bracketed(): Selector[] {
     const open = this.at++;
     const selectors: Selector[] = [];
@@ -192,7 +195,7 @@ class PathParser extends Tokens {
     const test = this.or();
     this.space();
     if (!this.take(')')) this.fail('The "(" has no ")"', open, undefined);
-    // Parentheses make a comparison something that "!" may stand before.
+    // Wrapped, so that "!" may stand before a comparison in parentheses.
     return test.kind === 'compare' ? { kind: 'and', tests: [test] } : test;
   }
 
@@ -216,6 +219,7 @@ class PathParser extends Tokens {
     return { kind: 'compare', operator, left, right };
   }
 
+  /** @throws JsonPathError — the operand at `at` is not a single value */
   private comparable(operand: Operand, at: number): void {
     if (operand.kind === 'query' && !isSingular(operand.query)) {
       this.fail('A query that may find several nodes cannot be compared', at, 'Name one node, or use count() or value()');

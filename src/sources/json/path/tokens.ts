@@ -1,7 +1,11 @@
-/** The tokens of a JSONPath. */
+/**
+ * Reads the tokens of a JSONPath: names, texts, numbers, operators and white space.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9535#appendix-A
+ */
 import { toBytes } from '../../../core/text.ts';
 
-/** What is wrong with an expression, and at which character (0-based). */
+/** A syntax error in an expression; `position` counts UTF-16 code units from 0. */
 export class JsonPathError extends Error {
   readonly position: number;
   readonly hint: string | undefined;
@@ -13,24 +17,33 @@ export class JsonPathError extends Error {
   }
 }
 
+// Sticky patterns, for `match`.
+
 const SPACE = /[ \t\n\r]*/y;
+/** A name after a dot. */
 export const SHORTHAND = /[A-Za-z_\u0080-\u{10ffff}][A-Za-z0-9_\u0080-\u{10ffff}]*/uy;
+/** A name of a short expression: spaces and `-:/` may stand within it. */
 export const SHORT_NAME = /[A-Za-z0-9_@#\u0080-\u{10ffff}](?:[A-Za-z0-9_@#:/\- \u0080-\u{10ffff}]*[A-Za-z0-9_@#:/\-\u0080-\u{10ffff}])?/uy;
+/** A name of a loose expression. */
 export const LOOSE_NAME = /[^.[\]]+/y;
 const INTEGER = /-?(?:0|[1-9][0-9]*)/y;
 export const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+/** The name of a function, before its parenthesis. */
 export const CALL = /[a-z][a-z0-9_]*(?=\()/y;
 export const WORD = /(?:true|false|null)(?![A-Za-z0-9_(])/y;
 export const OPERATOR = /==|!=|<=|>=|<|>/y;
 
+/** A position in the text of an expression. Each method reads one token there and moves behind it. */
 export class Tokens {
   protected readonly text: string;
+  /** Index of the next character. */
   protected at = 0;
 
   constructor(text: string) {
     this.text = text;
   }
 
+  /** undefined: there is no integer here. @throws JsonPathError — an integer that is no index */
   protected integer(): number | undefined {
     const at = this.at;
     const text = this.match(INTEGER);
@@ -40,7 +53,7 @@ export class Tokens {
     return value;
   }
 
-  /** A quoted text, as bytes. */
+  /** The quoted text here, as bytes. @throws JsonPathError */
   protected string(): string {
     const { text } = this;
     const open = this.at;
@@ -56,6 +69,7 @@ export class Tokens {
     }
   }
 
+  /** The character of the escape after the backslash. */
   private escape(quote: string): string {
     const at = this.at - 1;
     const c = this.text[this.at++];
@@ -77,6 +91,7 @@ export class Tokens {
     return this.fail('There is no such escape', at, undefined);
   }
 
+  /** The text that the pattern matches here. undefined: none, or an empty one. */
   protected match(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.at;
     const found = pattern.exec(this.text)?.[0];
@@ -85,6 +100,7 @@ export class Tokens {
     return found;
   }
 
+  /** Moves behind the given text; false if the expression does not continue with it. */
   protected take(text: string): boolean {
     if (!this.text.startsWith(text, this.at)) return false;
     this.at += text.length;
