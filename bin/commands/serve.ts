@@ -65,6 +65,8 @@ const FLAGS: readonly (readonly [flag: string, option: OptionName])[] = [
 
 /** Time for outcomes of runs that ended last to reach waiting callers. */
 const FINAL_ANSWERS_MS = 500;
+/** A signal that comes again within this time is the same one: npm passes on what a process of its group has got already. */
+const SAME_SIGNAL_MS = 1_000;
 /** Time to send answers after all waits for runs have ended. */
 const CLOSING_MS = 2_000;
 
@@ -306,17 +308,19 @@ function prepareDataDirectory({ DATA_DIR, QUEUE_URL }: Snapshot): void {
   }
 }
 
-/** Resolves to the first SIGTERM or SIGINT; a second one ends the process at once. */
+/** Resolves to the first SIGTERM or SIGINT; another one ends the process at once. */
 function firstSignal(logger: Logger): Promise<string> {
   return new Promise((resolve) => {
-    let asked = false;
-    const take = (name: string): void => {
-      if (asked) {
-        logger.warn({ signal: name }, 'ended at once');
+    let first: { readonly signal: string; readonly at: number } | undefined;
+    const take = (signal: string): void => {
+      const at = performance.now();
+      if (first !== undefined && first.signal === signal && at - first.at < SAME_SIGNAL_MS) return;
+      if (first !== undefined) {
+        logger.warn({ signal }, 'ended at once');
         process.exit(1);
       }
-      asked = true;
-      resolve(name);
+      first = { signal, at };
+      resolve(signal);
     };
     process.on('SIGTERM', take);
     process.on('SIGINT', take);

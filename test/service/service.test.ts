@@ -288,7 +288,7 @@ describe('a process that is asked to end', () => {
       own.kill('SIGTERM');
       await own.waitForLog('draining');
       const asked = performance.now();
-      own.kill('SIGTERM');
+      own.kill('SIGINT');
       expect((await own.exited).code).toBe(1);
       expect(performance.now() - asked).toBeLessThan(20_000);
     } finally {

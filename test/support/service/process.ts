@@ -33,6 +33,8 @@ export interface ServiceProcess {
 export interface ServiceOptions {
   /** Path of the command; undefined: this project's. */
   readonly program?: string;
+  /** What starts the service, with its arguments, in place of Node and `program`. It gets a process group of its own. */
+  readonly command?: readonly [file: string, ...args: string[]];
   readonly args?: readonly string[];
   /** Options of the service; only PATH is inherited from this process. */
   readonly env: Readonly<Record<string, string>>;
@@ -42,9 +44,11 @@ export interface ServiceOptions {
 const PROGRAM = join(PROJECT_ROOT, 'bin', 'quadmill.js');
 
 /** Starts `quadmill serve` without waiting. */
-export function spawnService({ program = PROGRAM, args = [], env, cwd }: ServiceOptions): ServiceProcess {
-  const child: ChildProcess = spawn(process.execPath, [program, 'serve', ...args], {
+export function spawnService({ program = PROGRAM, command, args = [], env, cwd }: ServiceOptions): ServiceProcess {
+  const [file, ...first] = command ?? [process.execPath, program, 'serve'];
+  const child: ChildProcess = spawn(file, [...first, ...args], {
     cwd,
+    detached: command !== undefined,
     env: { PATH: process.env.PATH, HOME: cwd, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
