@@ -4,19 +4,9 @@ import { Parser } from 'n3';
 import type { Statement } from '../../../../src/nquads/statement.ts';
 import { sparqlTarget } from '../../../../src/targets/sparql/sparql.ts';
 import type { GraphTarget } from '../../../../src/targets/target.ts';
-import { PLACES, type Stores, sorted, startStores, statements } from './stores.ts';
+import { type Place, type Stores, sorted, startStores, statements } from './stores.ts';
 
 const never = new AbortController().signal;
-let stores: Stores;
-
-beforeAll(async () => {
-  stores = await startStores();
-}, 180_000);
-
-afterAll(async () => {
-  await stores?.stop();
-});
-
 const BEFORE = `
   <urn:a> <urn:p> "1" .
   <urn:a> <urn:q> "2" .
@@ -48,9 +38,24 @@ const AWKWARD = [
   '<mailto:a@example.org>',
 ] as const;
 
-describe.each(
-  PLACES.map((place) => [`${place.name}${place.missing === undefined ? '' : ` (not tested: ${place.missing})`}`, place] as const),
-)('%s', (_, place) => {
+/** All cases on each of these places. */
+export function sparqlSuite(places: readonly Place[]): void {
+  let stores: Stores;
+
+  beforeAll(async () => {
+    stores = await startStores(places.map(({ server }) => server));
+  }, 180_000);
+
+  afterAll(async () => {
+    await stores?.stop();
+  });
+
+  describe.each(
+    places.map((place) => [`${place.name}${place.missing === undefined ? '' : ` (not tested: ${place.missing})`}`, place] as const),
+  )('%s', (_, place) => casesOf(place));
+}
+
+function casesOf(place: Place): void {
   const run = place.missing === undefined ? test : test.skip;
   let target: GraphTarget;
 
@@ -227,7 +232,7 @@ describe.each(
     },
     120_000,
   );
-});
+}
 
 function text(those: readonly Statement[]): string {
   return those.map(({ subject, predicate, object, graph }) => `${subject} ${predicate} ${object} ${graph} .\n`).join('');

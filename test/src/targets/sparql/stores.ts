@@ -60,9 +60,12 @@ export async function post(url: string, type: string, body: string, login?: stri
   if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
 }
 
+export type StoreServer = 'embedded' | 'fuseki' | 'rdf4j' | 'virtuoso';
+
 /** One place that statements can be written to, as a user names it, and a way into it beside our own. */
 export interface Place {
   readonly name: string;
+  readonly server: StoreServer;
   readonly missing: string | undefined;
   /** Objects that the product refuses, or stores as others. */
   readonly changes?: RegExp;
@@ -110,30 +113,50 @@ const inMemory = (): string => (rdf4j as SharedRdf4j).memory;
 const stored = (): string => (embedded as EmbeddedStore).endpoint;
 const native = (): string => `${(rdf4j as SharedRdf4j).native}/statements`;
 
-export const PLACES: readonly Place[] = [
-  { name: 'the embedded store', missing: undefined, address: () => address('embedded', stored()), ...quadsAt(stored) },
-  { name: 'Fuseki, TDB2, by its dataset', missing: noFuseki, address: () => address('fuseki', tdb()), ...quadsAt(tdb) },
+/** Two kinds of stores that show most of what there is to show: one of ours, and one that is not. */
+export const FEW_PLACES: readonly Place[] = [
+  { name: 'the embedded store', server: 'embedded', missing: undefined, address: () => address('embedded', stored()), ...quadsAt(stored) },
+  {
+    name: 'Fuseki, TDB2, by its dataset',
+    server: 'fuseki',
+    missing: noFuseki,
+    address: () => address('fuseki', tdb()),
+    ...quadsAt(tdb),
+  },
+];
+
+export const OTHER_PLACES: readonly Place[] = [
   {
     name: 'Fuseki, in memory, by its update URL',
+    server: 'fuseki',
     missing: noFuseki,
     address: () => address('fuseki', `${memory()}/update`),
     ...quadsAt(memory),
   },
   {
     name: 'Fuseki as any SPARQL 1.1 endpoint',
+    server: 'fuseki',
     missing: noFuseki,
     address: () => address('sparql', `${memory()}/update`),
     ...quadsAt(memory),
   },
   {
     name: 'RDF4J, in memory, by its repository',
+    server: 'rdf4j',
     missing: noRdf4j,
     address: () => address('rdf4j', inMemory()),
     ...quadsAt(() => `${inMemory()}/statements`),
   },
-  { name: 'RDF4J, native store, by its update URL', missing: noRdf4j, address: () => address('rdf4j', native()), ...quadsAt(native) },
+  {
+    name: 'RDF4J, native store, by its update URL',
+    server: 'rdf4j',
+    missing: noRdf4j,
+    address: () => address('rdf4j', native()),
+    ...quadsAt(native),
+  },
   {
     name: 'Virtuoso',
+    server: 'virtuoso',
     missing: noVirtuoso,
     changes: /abc|XMLLiteral/,
     address: () => address('virtuoso', (virtuoso as Virtuoso).origin, VIRTUOSO_USER),
@@ -190,13 +213,13 @@ export interface Stores {
   stop(): Promise<void>;
 }
 
-/** Starts what can be started, or takes part in what all files share. */
-export async function startStores(options: { readonly fuseki: boolean } = { fuseki: true }): Promise<Stores> {
+/** Starts those of them that can be started, or takes part in what all files share. */
+export async function startStores(servers: readonly StoreServer[]): Promise<Stores> {
   const directory = await mkdtemp(join(tmpdir(), 'quadmill-sparql-store-'));
-  embedded = await openEmbeddedStore(directory);
-  if (options.fuseki && noFuseki === undefined) fuseki = await sharedFuseki();
-  if (noRdf4j === undefined) rdf4j = await sharedRdf4j();
-  if (noVirtuoso === undefined) virtuoso = (await startVirtuoso()) as Virtuoso;
+  if (servers.includes('embedded')) embedded = await openEmbeddedStore(directory);
+  if (servers.includes('fuseki') && noFuseki === undefined) fuseki = await sharedFuseki();
+  if (servers.includes('rdf4j') && noRdf4j === undefined) rdf4j = await sharedRdf4j();
+  if (servers.includes('virtuoso') && noVirtuoso === undefined) virtuoso = (await startVirtuoso()) as Virtuoso;
   return {
     fuseki,
     rdf4j,
