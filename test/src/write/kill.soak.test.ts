@@ -1,4 +1,4 @@
-/** Kills in mid-write, in every mode and scope; `kill.test.ts` has one of them. */
+/** Kills in mid-write, in every mode and scope. */
 import { killSuite } from './kill-suite.ts';
 
 killSuite([

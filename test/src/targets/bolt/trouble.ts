@@ -1,4 +1,4 @@
-/** A real Neo4j, of which things are asked while it is in trouble: for `faults.test.ts` and `faults.soak.test.ts`. */
+/** A real Neo4j, of which things are asked while it is in trouble. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Driver } from 'neo4j-driver';
@@ -23,6 +23,17 @@ export const statement = (subject: string, predicate: string, object: string): S
 
 const SETTINGS = { 'dbms.security.auth_max_failed_attempts': '0', 'db.memory.transaction.max': '20m' };
 
+export const addressOf = (address: Partial<TargetAddress> & { readonly endpoint: string }): TargetAddress => ({
+  type: 'neo4j',
+  ...NEO4J_LOGIN,
+  ca: undefined,
+  requestSeconds: 120,
+  connectSeconds: 10,
+  database: undefined,
+  propertyGraph: { prefixes: {}, keepLanguage: true },
+  ...address,
+});
+
 export interface Given {
   readonly server: Neo4jServer;
   readonly driver: Driver;
@@ -46,17 +57,7 @@ function prepare(): Given {
   let opened: GraphTarget[];
 
   const open = async (address: Partial<TargetAddress> = {}): Promise<GraphTarget> => {
-    const target = await boltTarget({
-      type: 'neo4j',
-      endpoint: server.url,
-      ...NEO4J_LOGIN,
-      ca: undefined,
-      requestSeconds: 120,
-      connectSeconds: 10,
-      database: undefined,
-      propertyGraph: { prefixes: {}, keepLanguage: true },
-      ...address,
-    });
+    const target = await boltTarget(addressOf({ endpoint: server.url, ...address }));
     opened.push(target);
     return target;
   };
