@@ -2,8 +2,8 @@
 import { isIP } from 'node:net';
 import { type ConnectionOptions, createConnection, type SslOptions } from 'mysql2';
 import { Fault } from '../../core/fault.ts';
+import { firstHost, type Host, readTls } from '../connect.ts';
 import type { DatabaseAddress, SessionOptions } from '../database.ts';
-import { readPem } from '../jdbc/pem.ts';
 import { faultOf, isAnswer, type MysqlError, unreachableReason } from './faults.ts';
 import type { Socketed } from './rows.ts';
 
@@ -24,31 +24,19 @@ export async function connect(
 ): Promise<Connected> {
   const own = Number(address.parameters.connectTimeout ?? 0);
   const timeoutMs = Math.min(connectSeconds * 1000, own || Number.POSITIVE_INFINITY);
-  const place = { input: address.name };
   const tls = await tlsOptions(address);
-  const reasons: string[] = [];
-  for (const [index, { host, port }] of address.hosts.entries()) {
-    const options = connectionOptions(address, host, port);
-    try {
-      return await connectHost(options, tls, address.tls.mode === 'prefer', timeoutMs, signal);
-    } catch (error) {
-      if (signal?.aborted) throw new Fault('run/cancelled', 'The run was cancelled', { place });
-      const fault = isAnswer(error) ? faultOf(error, { address, statementSeconds: 0 }) : undefined;
-      const isLast = index === address.hosts.length - 1;
-      if (
-        fault !== undefined &&
-        fault.code !== 'database/query' &&
-        fault.code !== 'database/lost' &&
-        (isLast || fault.code !== 'database/busy')
-      )
-        throw fault;
-      reasons.push(`${host.includes(':') ? `[${host}]` : host}:${port}: ${unreachableReason(error)}`);
-    }
-  }
-  throw new Fault('database/unreachable', `The database server cannot be reached (${reasons.join('; ')})`, { place });
+  const withoutTls = address.tls.mode === 'prefer';
+  const attempt = (host: Host): Promise<Connected> => connectHost(connectionOptions(address, host), tls, withoutTls, timeoutMs, signal);
+  return firstHost(address, [attempt], { faultOf: (error) => answerOf(error, address), reasonOf: unreachableReason }, signal);
 }
 
-function connectionOptions(address: DatabaseAddress, host: string, port: number): ConnectionOptions {
+/** A server that does not accept this client (database/query) counts as if it were not reachable. */
+function answerOf(error: unknown, address: DatabaseAddress): Fault | undefined {
+  const fault = isAnswer(error) ? faultOf(error, { address, statementSeconds: 0 }) : undefined;
+  return fault?.code === 'database/query' ? undefined : fault;
+}
+
+function connectionOptions(address: DatabaseAddress, { host, port }: Host): ConnectionOptions {
   return {
     host,
     port,
@@ -101,22 +89,16 @@ function login(options: ConnectionOptions, timeoutMs: number, signal: AbortSigna
   });
 }
 
-async function tlsOptions({ tls, hosts, name }: DatabaseAddress): Promise<SslOptions | undefined> {
-  const { mode, caFile, certificateFile, keyFile } = tls;
-  if (mode === 'disable') return undefined;
-  const [ca, cert, key] = await Promise.all([caFile, certificateFile, keyFile].map((path) => readPem(path, name)));
+async function tlsOptions(address: DatabaseAddress): Promise<SslOptions | undefined> {
+  const files = await readTls(address);
+  if (files === undefined) return undefined;
+  const verifyIdentity = address.tls.mode === 'verify-full';
   // mysql2 would compare the certificate of a server without a name with `localhost`.
-  const nameless = hosts.find(({ host }) => isIP(host) !== 0);
-  if (mode === 'verify-full' && nameless !== undefined)
+  const nameless = address.hosts.find(({ host }) => isIP(host) !== 0);
+  if (verifyIdentity && nameless !== undefined)
     throw new Fault('database/unreachable', `The certificate of ${nameless.host} cannot be checked against an address`, {
-      place: { input: name },
+      place: { input: address.name },
       hint: 'Name the host as its certificate does, or use sslMode=VERIFY_CA',
     });
-  return {
-    rejectUnauthorized: mode === 'verify-ca' || mode === 'verify-full',
-    verifyIdentity: mode === 'verify-full',
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
-  };
+  return { ...files, verifyIdentity };
 }

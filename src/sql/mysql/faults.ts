@@ -1,6 +1,8 @@
 /** Maps errors of MySQL, MariaDB and connections to faults. */
 import { Fault, type FaultCode } from '../../core/fault.ts';
+import { systemReason } from '../connect.ts';
 import type { DatabaseAddress } from '../database.ts';
+import { BUSY, busyFault, credentialsFault, type FaultContext, lostFault, queryFault, timeLimitFault } from '../faults.ts';
 
 /** What mysql2 throws. */
 export interface MysqlError extends Error {
@@ -34,9 +36,9 @@ const CODES: Readonly<Record<number, FaultCode>> = {
   4031: 'database/lost',
 };
 
-const BUSY: Readonly<Record<number, string>> = {
-  1205: 'A lock was waited for longer than the limit: another connection holds it',
-  1213: 'The server ended the statement to resolve a deadlock',
+const BUSY_MESSAGES: Readonly<Record<number, string>> = {
+  1205: BUSY.lock,
+  1213: BUSY.deadlock,
   1412: 'A table was changed after the session had begun, whose state of the data it has no longer',
 };
 
@@ -45,40 +47,25 @@ const HINTS: Readonly<Record<number, string>> = {
   1298: 'A server without tables of time zones knows offsets alone, such as +02:00',
 };
 
-export interface Context {
-  readonly address: DatabaseAddress;
-  /** The statement as its author wrote it; undefined: an internal statement. */
-  readonly sql?: string;
-  readonly statementSeconds: number;
-}
-
 /** The fault for an error of a connection. */
-export function faultOf(error: unknown, { address, sql, statementSeconds }: Context): Fault {
+export function faultOf(error: unknown, context: FaultContext): Fault {
   if (error instanceof Fault) return error;
+  const { address, sql } = context;
   const cause = error as MysqlError;
-  const place = { input: address.name };
   const code = codeOf(cause);
   switch (code) {
     case 'database/credentials':
-      return new Fault(code, 'Invalid Database Credentials');
+      return credentialsFault();
     case 'database/missing':
-      return new Fault(code, missing(cause, address), { place });
+      return new Fault(code, missing(cause, address), { place: { input: address.name } });
     case 'database/busy':
-      return new Fault(code, BUSY[cause.errno as number] ?? `The server has no place: ${cause.message}`, { place, cause });
-    case 'database/time-limit': {
-      const hint = 'A shorter query, or a higher limit for statements, may help';
-      return new Fault(code, `The query takes longer than its limit${statementSeconds > 0 ? ` of ${statementSeconds} s` : ''}`, {
-        place,
-        hint,
-        cause,
-      });
-    }
+      return busyFault(BUSY_MESSAGES[cause.errno as number], cause.message, context, cause);
+    case 'database/time-limit':
+      return timeLimitFault(context, cause);
     case 'database/lost':
-      return new Fault(code, `The connection to the database broke: ${cause.message.replace(/\.$/, '')}`, { place, cause });
-    default: {
-      const hint = HINTS[cause.errno as number];
-      return new Fault('database/query', queryMessage(cause, sql), { place, cause, ...(hint === undefined ? {} : { hint }) });
-    }
+      return lostFault(cause.message.replace(/\.$/, ''), context, cause);
+    default:
+      return queryFault(queryMessage(cause, sql), address, HINTS[cause.errno as number], cause);
   }
 }
 
@@ -117,21 +104,8 @@ function columnOf(sql: string, near: string, line: number): number | undefined {
 /** Why a host was not reachable, in a few words. */
 export function unreachableReason(error: unknown): string {
   const { code, message } = error as MysqlError;
-  switch (code) {
-    case 'ECONNREFUSED':
-      return 'connection refused';
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return 'no such host';
-    case 'ETIMEDOUT':
-      return 'no answer in time';
-    case 'HANDSHAKE_NO_SSL_SUPPORT':
-      return 'the server does not offer TLS';
-    case 'HANDSHAKE_SSL_ERROR':
-      return `TLS failed: ${message}`;
-    default:
-      return message || code || 'no reason given';
-  }
+  if (code === 'HANDSHAKE_NO_SSL_SUPPORT') return 'the server does not offer TLS';
+  return code === 'HANDSHAKE_SSL_ERROR' ? `TLS failed: ${message}` : systemReason(error);
 }
 
 /** An error of the server. System errors have negative numbers, those of mysql2 itself none. */

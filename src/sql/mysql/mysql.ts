@@ -4,7 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrepareStatementInfo } from 'mysql2';
 import { atMost, within } from '../../core/abort.ts';
 import { Fault } from '../../core/fault.ts';
+import { beginOrClose } from '../connect.ts';
 import type { Column, DatabaseAddress, OpenSession, Product, RowBatch, SessionOptions, SqlSession } from '../database.ts';
+import { cancelledFault, queryFault } from '../faults.ts';
 import { type Connected, connect } from './connect.ts';
 import { faultOf, type MysqlError } from './faults.ts';
 import { Rows, type Socketed } from './rows.ts';
@@ -21,17 +23,8 @@ const PATIENCE_SECONDS = 86_400;
 /** The longest lock wait that the server accepts: a year. */
 const LOCK_LIMIT_SECONDS = 31_536_000;
 
-export const openMysql: OpenSession = async (address, options) => {
-  const connected = await connect(address, options);
-  const session = new MysqlSession(address, options, connected);
-  try {
-    await session.begin();
-    return session;
-  } catch (error) {
-    await session.close();
-    throw error;
-  }
-};
+export const openMysql: OpenSession = async (address, options) =>
+  beginOrClose(new MysqlSession(address, options, await connect(address, options)));
 
 type Row = Readonly<Record<string, string | null>>;
 
@@ -133,7 +126,7 @@ class MysqlSession implements SqlSession {
     try {
       for (;;) {
         const batch = await rows.next();
-        if (this.#options.signal?.aborted) throw this.#cancelled();
+        if (this.#options.signal?.aborted) throw cancelledFault(this.address);
         const now = rows.columns?.length ?? 0;
         if (now !== columns) throw this.#refusal(`The query has ${now} columns now, and had ${columns} when it was described`);
         if (batch === undefined) return;
@@ -210,7 +203,7 @@ class MysqlSession implements SqlSession {
   }
 
   #checkFree(): void {
-    if (this.#options.signal?.aborted) throw this.#cancelled();
+    if (this.#options.signal?.aborted) throw cancelledFault(this.address);
     if (this.#lost !== undefined) throw this.#faultOf(this.#lost, undefined);
     if (this.#running !== undefined) throw new Error('a session runs one statement at a time');
   }
@@ -282,16 +275,12 @@ class MysqlSession implements SqlSession {
   }
 
   #faultOf(error: unknown, sql: string | undefined): Fault {
-    if (this.#options.signal?.aborted) return this.#cancelled();
+    if (this.#options.signal?.aborted) return cancelledFault(this.address);
     return faultOf(error, { address: this.address, statementSeconds: this.#statementSeconds, ...(sql === undefined ? {} : { sql }) });
   }
 
-  #cancelled(): Fault {
-    return new Fault('run/cancelled', 'The run was cancelled', { place: { input: this.address.name } });
-  }
-
   #refusal(message: string, hint?: string, cause?: unknown): Fault {
-    return new Fault('database/query', message, { place: { input: this.address.name }, ...(hint === undefined ? {} : { hint }), cause });
+    return queryFault(message, this.address, hint, cause);
   }
 }
 

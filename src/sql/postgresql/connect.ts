@@ -3,9 +3,10 @@ import type { Socket } from 'node:net';
 import { userInfo } from 'node:os';
 import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
-import { Fault } from '../../core/fault.ts';
+import type { Fault } from '../../core/fault.ts';
+import { firstHost, type Host, readTls } from '../connect.ts';
 import type { DatabaseAddress, SessionOptions } from '../database.ts';
-import { readPem } from '../jdbc/pem.ts';
+import { credentialsFault } from '../faults.ts';
 import { faultOf, isAnswer, NO_TLS, type PostgresError, unreachableReason } from './faults.ts';
 import type { Wire } from './statement.ts';
 
@@ -17,11 +18,6 @@ export interface Connected {
   cancel(timeoutMs: number): Promise<void>;
 }
 
-interface Host {
-  readonly host: string;
-  readonly port: number;
-}
-
 /** Tries the hosts in order. @throws Fault those of `OpenSession` */
 export async function connect(
   address: DatabaseAddress,
@@ -30,28 +26,14 @@ export async function connect(
   const { connectTimeout = '0', loginTimeout = '0', targetServerType = 'any' } = address.parameters;
   const limits = [connectSeconds, Number(connectTimeout), Number(loginTimeout)].filter((seconds) => seconds > 0);
   const timeoutMs = limits.length === 0 ? 0 : Math.min(...limits, 2 ** 31 / 1000 - 1) * 1000;
-  const place = { input: address.name };
   const tls = await tlsOptions(address);
-  const reasons: string[] = [];
-  const last = address.hosts.length - 1;
-  for (const wanted of SERVER_TYPES[targetServerType] ?? [undefined]) {
-    for (const [index, host] of address.hosts.entries()) {
-      const named = `${host.host.includes(':') ? `[${host.host}]` : host.host}:${host.port}`;
-      try {
-        const connected = await connectHost(address, host, tls, timeoutMs, signal);
-        if (wanted === undefined || wanted === (await serverType(connected.client))) return connected;
-        connected.wire.stream.destroy();
-        reasons.push(`${named}: the server is no ${wanted}`);
-      } catch (error) {
-        if (signal?.aborted) throw new Fault('run/cancelled', 'The run was cancelled', { place });
-        const fault = isLogin(error) || isAnswer(error) ? faultOf(loginError(error), { address, statementSeconds: 0 }) : undefined;
-        const isFinal = fault?.code === 'database/credentials' || fault?.code === 'database/missing' || index === last;
-        if (fault !== undefined && fault.code !== 'database/lost' && isFinal) throw fault;
-        reasons.push(`${named}: ${unreachableReason(error)}`);
-      }
-    }
-  }
-  throw new Fault('database/unreachable', `The database server cannot be reached (${[...new Set(reasons)].join('; ')})`, { place });
+  const attempts = (SERVER_TYPES[targetServerType] ?? [undefined]).map((wanted) => async (host: Host) => {
+    const connected = await connectHost(address, host, tls, timeoutMs, signal);
+    if (wanted === undefined || wanted === (await serverType(connected.client))) return connected;
+    connected.wire.stream.destroy();
+    throw new Error(`the server is no ${wanted}`);
+  });
+  return firstHost(address, attempts, { faultOf: (error) => answerOf(error, address), reasonOf: unreachableReason }, signal);
 }
 
 type ServerType = 'primary' | 'secondary';
@@ -73,7 +55,10 @@ async function serverType(client: pg.Client): Promise<ServerType> {
 /** pg's messages if the server requires a password and there is none, or an unusable one. */
 const isLogin = (error: unknown): boolean => /^SASL: .*password/.test((error as PostgresError).message);
 
-const loginError = (error: unknown): unknown => (isLogin(error) ? { code: '28P01', severity: 'FATAL' } : error);
+function answerOf(error: unknown, address: DatabaseAddress): Fault | undefined {
+  if (isLogin(error)) return credentialsFault();
+  return isAnswer(error) ? faultOf(error, { address, statementSeconds: 0 }) : undefined;
+}
 
 async function connectHost(
   address: DatabaseAddress,
@@ -171,15 +156,7 @@ function cancel(client: pg.Client, { host, port }: Host, tls: ConnectionOptions 
   });
 }
 
-async function tlsOptions({ tls, name }: DatabaseAddress): Promise<ConnectionOptions | undefined> {
-  const { mode, caFile, certificateFile, keyFile } = tls;
-  if (mode === 'disable') return undefined;
-  const [ca, cert, key] = await Promise.all([caFile, certificateFile, keyFile].map((path) => readPem(path, name)));
-  return {
-    rejectUnauthorized: mode === 'verify-ca' || mode === 'verify-full',
-    ...(mode === 'verify-ca' ? { checkServerIdentity: () => undefined } : {}),
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
-  };
+async function tlsOptions(address: DatabaseAddress): Promise<ConnectionOptions | undefined> {
+  const files = await readTls(address);
+  return files && address.tls.mode === 'verify-ca' ? { ...files, checkServerIdentity: () => undefined } : files;
 }

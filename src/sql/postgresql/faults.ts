@@ -1,6 +1,7 @@
 /** Maps errors of PostgreSQL and of connections to faults. */
 import { Fault, type FaultCode } from '../../core/fault.ts';
-import type { DatabaseAddress } from '../database.ts';
+import { systemReason } from '../connect.ts';
+import { BUSY, busyFault, credentialsFault, type FaultContext, lostFault, queryFault, timeLimitFault } from '../faults.ts';
 
 /** An error thrown by pg: the server's answer (five-character SQLSTATE in `code`), or a system error, or an error of pg itself. */
 export interface PostgresError extends Error {
@@ -27,18 +28,14 @@ const CODES: Readonly<Record<string, FaultCode>> = {
   '25P04': 'database/time-limit',
 };
 
-const BUSY: Readonly<Record<string, string>> = {
-  '55P03': 'A lock was waited for longer than the limit: another connection holds it',
-  '40P01': 'The server ended the statement to resolve a deadlock',
+const BUSY_MESSAGES: Readonly<Record<string, string>> = {
+  '55P03': BUSY.lock,
+  '40P01': BUSY.deadlock,
 };
 
-export interface Context {
-  readonly address: DatabaseAddress;
-  /** The statement as its author wrote it; undefined: an internal statement. */
-  readonly sql?: string | undefined;
-  /** Number of characters that were prepended to it. */
+export interface Context extends FaultContext {
+  /** Number of characters that were prepended to `sql`. */
   readonly offset?: number;
-  readonly statementSeconds: number;
   /** The statement was cancelled because of its time limit. */
   readonly late?: boolean;
 }
@@ -46,33 +43,22 @@ export interface Context {
 /** The fault for an error of a connection. */
 export function faultOf(error: unknown, context: Context): Fault {
   if (error instanceof Fault) return error;
-  const { address, statementSeconds } = context;
+  const { address } = context;
   const cause = error as PostgresError;
-  const place = { input: address.name };
   const code = context.late === true ? 'database/time-limit' : codeOf(cause);
   switch (code) {
     case 'database/credentials':
-      return new Fault(code, 'Invalid Database Credentials');
+      return credentialsFault();
     case 'database/missing':
-      return new Fault(code, `The server has no database ${address.database ?? address.user ?? ''}`, { place });
+      return new Fault(code, `The server has no database ${address.database ?? address.user ?? ''}`, { place: { input: address.name } });
     case 'database/busy':
-      return new Fault(code, BUSY[cause.code as string] ?? `The server has no place: ${withDetail(cause)}`, { place, cause });
-    case 'database/time-limit': {
-      const hint = 'A shorter query, or a higher limit for statements, may help';
-      return new Fault(code, `The query takes longer than its limit${statementSeconds > 0 ? ` of ${statementSeconds} s` : ''}`, {
-        place,
-        hint,
-        cause,
-      });
-    }
+      return busyFault(BUSY_MESSAGES[cause.code as string], withDetail(cause), context, cause);
+    case 'database/time-limit':
+      return timeLimitFault(context, cause);
     case 'database/lost':
-      return new Fault(code, `The connection to the database broke: ${cause.message}`, { place, cause });
+      return lostFault(cause.message, context, cause);
     default:
-      return new Fault('database/query', queryMessage(cause, context), {
-        place,
-        ...(cause.hint === undefined ? {} : { hint: cause.hint }),
-        cause,
-      });
+      return queryFault(queryMessage(cause, context), address, cause.hint, cause);
   }
 }
 
@@ -109,23 +95,9 @@ function placeIn(sql: string, position: number): string {
 
 /** Why a host was not reachable, in a few words. */
 export function unreachableReason(error: unknown): string {
-  const { code, message } = error as PostgresError;
+  const { message } = error as PostgresError;
   if (message === 'timeout expired') return 'no answer in time';
-  if (message === NO_TLS) return 'the server does not offer TLS';
-  switch (code) {
-    case 'ECONNREFUSED':
-      return 'connection refused';
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return 'no such host';
-    case 'ETIMEDOUT':
-      return 'no answer in time';
-    case 'EHOSTUNREACH':
-    case 'ENETUNREACH':
-      return 'there is no way to the host';
-    default:
-      return message || code || 'no reason given';
-  }
+  return message === NO_TLS ? 'the server does not offer TLS' : systemReason(error);
 }
 
 /** pg's message. */

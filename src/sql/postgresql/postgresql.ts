@@ -7,7 +7,9 @@
  */
 import { atMost } from '../../core/abort.ts';
 import { Fault } from '../../core/fault.ts';
+import { beginOrClose } from '../connect.ts';
 import type { Column, DatabaseAddress, OpenSession, RowBatch, SessionOptions, SqlSession } from '../database.ts';
+import { cancelledFault, queryFault } from '../faults.ts';
 import { type Connected, connect } from './connect.ts';
 import { faultOf, type PostgresError } from './faults.ts';
 import { checkUtf8, splitRows } from './rows.ts';
@@ -29,17 +31,8 @@ const LONGEST_TEXT = 2 ** 29 - 2 ** 16;
 const SAVEPOINT = 'SAVEPOINT quadmill';
 const ROLLBACK = 'ROLLBACK TO SAVEPOINT quadmill';
 
-export const openPostgres: OpenSession = async (address, options) => {
-  const connected = await connect(address, options);
-  const session = new PostgresSession(address, options, connected);
-  try {
-    await session.begin();
-    return session;
-  } catch (error) {
-    await session.close();
-    throw error;
-  }
-};
+export const openPostgres: OpenSession = async (address, options) =>
+  beginOrClose(new PostgresSession(address, options, await connect(address, options)));
 
 type Row = Readonly<Record<string, string | null>>;
 
@@ -175,7 +168,7 @@ class PostgresSession implements SqlSession {
         leftMs -= performance.now() - begun;
         const buffer = copy.take();
         if (buffer === undefined) break;
-        if (this.#options.signal?.aborted) throw this.#cancelled();
+        if (this.#options.signal?.aborted) throw cancelledFault(this.address);
         if (buffer.length > LONGEST_TEXT) throw this.#tooLong(buffer.length, first);
         if (check) checkUtf8(buffer, columns, first, this.address.name);
         bytes += buffer.length;
@@ -261,7 +254,7 @@ class PostgresSession implements SqlSession {
   }
 
   #submit(statement: Statement): void {
-    if (this.#options.signal?.aborted) throw this.#cancelled();
+    if (this.#options.signal?.aborted) throw cancelledFault(this.address);
     if (this.#lost !== undefined) throw faultOf(this.#lost, this.#context());
     if (this.#running !== undefined) throw new Error('a session runs one statement at a time');
     if (statement.text.includes('\0')) throw this.#refusal('The query has a NUL character, which PostgreSQL cannot read');
@@ -351,16 +344,12 @@ class PostgresSession implements SqlSession {
   }
 
   #faultOf(statement: Statement, source: Source | undefined): Fault {
-    if (this.#options.signal?.aborted) return this.#cancelled();
+    if (this.#options.signal?.aborted) return cancelledFault(this.address);
     return faultOf(statement.error, { ...this.#context(), ...source, late: this.#late.has(statement) });
   }
 
-  #cancelled(): Fault {
-    return new Fault('run/cancelled', 'The run was cancelled', { place: { input: this.address.name } });
-  }
-
   #refusal(message: string, hint?: string, cause?: unknown): Fault {
-    return new Fault('database/query', message, { place: { input: this.address.name }, ...(hint === undefined ? {} : { hint }), cause });
+    return queryFault(message, this.address, hint, cause);
   }
 
   #tooLong(length: number, record: number): Fault {
