@@ -77,117 +77,93 @@ const server = (endpoint: string): string => endpoint.replace(/\/repositories\/.
 
 const origin = (endpoint: string): string => new URL(endpoint).origin;
 
-const SMALL: BatchSizes = { first: 5_000, least: 100, most: 20_000, inFlight: 2 };
-const NIL = 'http://www.openrdf.org/schema/sesame#nil';
+/** What holds for a product unless its row says otherwise. */
+const USUAL = {
+  login: 'basic',
+  mostInserted: undefined,
+  defaultGraph: { kind: 'own' },
+  takesBlankNodes: true,
+  removesDotSegments: false,
+  refusesBy500: false,
+  atomic: 'not known',
+  sizes: { first: 5_000, least: 100, most: 20_000, inFlight: 2 },
+} as const satisfies Partial<SparqlProduct>;
 
-/** The differences, one row per product. */
+/** Servers with the REST API of RDF4J. */
+const REPOSITORY = {
+  ...USUAL,
+  defaultGraph: { kind: 'nil', iri: 'http://www.openrdf.org/schema/sesame#nil' },
+  sizes: { first: 10_000, least: 100, most: 50_000, inFlight: 1 },
+} as const satisfies Partial<SparqlProduct>;
+
+/** One row per product: its names and URLs, and how it differs from `USUAL`. */
 export const SPARQL_PRODUCTS: Readonly<Record<SparqlType, SparqlProduct>> = {
   embedded: {
+    ...USUAL,
     name: 'Embedded store',
     endpoint: 'the URL that the open store has, or its directory',
     urls: (endpoint) => ({ query: endpoint, update: endpoint, quads: endpoint, version: undefined }),
-    login: 'basic',
-    mostInserted: undefined,
-    defaultGraph: { kind: 'own' },
-    takesBlankNodes: true,
-    removesDotSegments: false,
-    refusesBy500: false,
     atomic: 'tested',
     sizes: { first: 10_000, least: 100, most: 50_000, inFlight: 2 },
     source: 'src/targets/embedded, oxigraph 0.5.11; tested',
   },
   sparql: {
+    ...USUAL,
     name: 'SPARQL 1.1 endpoint',
     endpoint: 'the URL that takes updates; beside …/update the place of queries is …/query',
     urls: (endpoint) => ({ ...siblings({ query: 'query', update: 'update' }, 'alone')(endpoint), version: undefined }),
-    login: 'basic',
-    mostInserted: undefined,
-    defaultGraph: { kind: 'own' },
-    takesBlankNodes: true,
-    removesDotSegments: false,
-    refusesBy500: false,
-    atomic: 'not known',
-    sizes: SMALL,
     source: 'SPARQL 1.1 Update and Protocol (W3C 2013), which recommend atomic requests; tested with Fuseki as one of them',
   },
   fuseki: {
+    ...USUAL,
     name: 'Apache Jena Fuseki',
     endpoint: 'http://HOST:3030/DATASET, or its …/update',
     urls: (endpoint) => ({
       ...siblings({ query: 'query', update: 'update', quads: 'data' }, 'alone')(endpoint),
       version: `${origin(endpoint)}/$/server`,
     }),
-    login: 'basic',
-    mostInserted: undefined,
-    defaultGraph: { kind: 'own' },
-    takesBlankNodes: true,
     removesDotSegments: true,
-    refusesBy500: false,
     atomic: 'tested',
     // TDB2 files grow with every transaction, so transactions are few and large; it has one writer at a time.
     sizes: { first: 20_000, least: 100, most: 100_000, inFlight: 2 },
     source: 'Apache Jena documentation, Fuseki and TDB2; tested with 5.6.0, TDB2 and memory',
   },
   graphdb: {
+    ...REPOSITORY,
     name: 'Ontotext GraphDB',
     endpoint: 'http://HOST:7200/repositories/ID, or its …/statements',
     urls: (endpoint) => ({ ...repository(endpoint), version: `${server(endpoint)}/rest/info/version` }),
-    login: 'basic',
-    mostInserted: undefined,
-    defaultGraph: { kind: 'nil', iri: NIL },
-    takesBlankNodes: true,
-    removesDotSegments: false,
-    refusesBy500: false,
-    atomic: 'not known',
-    sizes: { first: 10_000, least: 100, most: 50_000, inFlight: 1 },
     source:
       'GraphDB documentation, "Query behaviour" (the default graph of a query is the union) and the client library graphdb 3.1 (requests as of RDF4J); only read',
   },
   rdf4j: {
+    ...REPOSITORY,
     name: 'Eclipse RDF4J',
     endpoint: 'http://HOST:8080/rdf4j-server/repositories/ID, or its …/statements',
     urls: (endpoint) => ({ ...repository(endpoint), version: `${server(endpoint)}/protocol` }),
-    login: 'basic',
-    mostInserted: undefined,
-    defaultGraph: { kind: 'nil', iri: NIL },
-    takesBlankNodes: true,
-    removesDotSegments: false,
-    refusesBy500: false,
     atomic: 'tested',
-    sizes: { first: 10_000, least: 100, most: 50_000, inFlight: 1 },
     source: 'RDF4J 4.1 server, protocol 12, "REST API"; tested with 4.1.3, memory and native store',
   },
   stardog: {
+    ...USUAL,
     name: 'Stardog',
     endpoint: 'http://HOST:5820/DATABASE, or its …/update',
     urls: (endpoint) => ({ ...siblings({ query: 'query', update: 'update' }, 'under')(endpoint), version: undefined }),
-    login: 'basic',
-    mostInserted: undefined,
-    // The union of all graphs with query.all.graphs.
-    defaultGraph: { kind: 'own' },
-    takesBlankNodes: true,
-    removesDotSegments: false,
-    refusesBy500: false,
-    atomic: 'not known',
-    sizes: SMALL,
+    // Its own default graph; with query.all.graphs, patterns read the union of all graphs.
     source: 'Stardog documentation, "HTTP API" (/{db}/query, /{db}/update) and query.all.graphs; only read',
   },
   blazegraph: {
+    ...USUAL,
     name: 'Blazegraph',
     endpoint: 'http://HOST:9999/bigdata/namespace/NAMESPACE/sparql',
     urls: (endpoint) => ({ query: endpoint, update: endpoint, quads: undefined, version: undefined }),
-    login: 'basic',
-    mostInserted: undefined,
     // For a namespace in quads mode; one in triples mode has no graphs, and reports that.
     defaultGraph: { kind: 'named', iri: 'http://www.bigdata.com/rdf#nullGraph' },
-    takesBlankNodes: true,
-    removesDotSegments: false,
     refusesBy500: true,
-    atomic: 'not known',
-    sizes: SMALL,
     source: 'Blazegraph wiki, "REST API" of 2020, and the name of its null graph from clients of it; only read',
   },
   neptune: {
+    ...USUAL,
     name: 'Amazon Neptune',
     endpoint: 'https://HOST:8182, or its /sparql',
     urls: (endpoint) => {
@@ -195,16 +171,11 @@ export const SPARQL_PRODUCTS: Readonly<Record<SparqlType, SparqlProduct>> = {
       return { query: url, update: url, quads: undefined, version: `${origin(endpoint)}/status` };
     },
     login: 'none',
-    mostInserted: undefined,
     defaultGraph: { kind: 'named', iri: 'http://aws.amazon.com/neptune/vocab/v01/DefaultNamedGraph' },
-    takesBlankNodes: true,
-    removesDotSegments: false,
-    refusesBy500: false,
-    atomic: 'not known',
-    sizes: SMALL,
     source: 'Neptune user guide, "SPARQL Default Graph and Named Graphs" and "Transaction Semantics"; only read',
   },
   virtuoso: {
+    ...USUAL,
     name: 'OpenLink Virtuoso',
     endpoint: 'http://HOST:8890, or its /sparql-auth; /sparql where the public may write',
     urls: (endpoint) => {
@@ -217,9 +188,7 @@ export const SPARQL_PRODUCTS: Readonly<Record<SparqlType, SparqlProduct>> = {
     // It has no default graph; its own client library uses this name for one.
     defaultGraph: { kind: 'named', iri: 'virt:DEFAULT' },
     takesBlankNodes: false,
-    removesDotSegments: false,
     refusesBy500: true,
-    atomic: 'not known',
     sizes: { first: 1_000, least: 50, most: 2_000, inFlight: 1 },
     source:
       'Virtuoso documentation, "SPARQL Update", and its client library (name of the default graph); tested with 7.2.5.1 where it is installed',
