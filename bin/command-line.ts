@@ -1,6 +1,7 @@
 /** Options of a command as a table, used for parsing, `--help` and suggestions. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { didYouMean } from '../src/core/nearest.ts';
+import { EXIT } from './exit.ts';
 
 export interface CommandOption {
   readonly short?: string;
@@ -77,6 +78,20 @@ function parse(command: Command, argv: readonly string[], options: NonNullable<P
     throw error;
   }
 }
+
+/**
+ * A command as a function of its arguments that resolves to the exit code. With `--help` it prints the help text instead.
+ *
+ * @throws UsageError — from parsing, besides what `act` throws
+ */
+export const commandOf =
+  (command: Command, act: (parsed: Parsed) => Promise<number>) =>
+  async (argv: readonly string[]): Promise<number> => {
+    const parsed = parseCommandLine(command, argv);
+    if (!parsed.has('help')) return act(parsed);
+    process.stdout.write(helpOf(command));
+    return EXIT.done;
+  };
 
 /** The help text of a command. */
 export function helpOf(command: Command): string {

@@ -28,7 +28,7 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   write: { summary: 'write N-Quads to a graph database', start: async (argv) => (await import('./commands/write.ts')).write(argv) },
   serve: {
     summary: 'start the service',
-    start: async (argv) => (await import('./commands/serve.ts')).serve([...argv]),
+    start: async (argv) => (await import('./commands/serve.ts')).serve(argv),
   },
 };
 

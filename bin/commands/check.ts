@@ -3,7 +3,7 @@ import { formatDiagnostic } from '../../src/mapping/model/diagnostics.ts';
 import { readMapping } from '../../src/mapping/parse/read.ts';
 import { readMappingDocuments } from '../../src/run/prepare/load.ts';
 import { DEFAULT_BASE } from '../../src/run/request.ts';
-import { type Command, helpOf, parseCommandLine, UsageError } from '../command-line.ts';
+import { type Command, commandOf, UsageError } from '../command-line.ts';
 import { EXIT } from '../exit.ts';
 
 const CHECK: Command = {
@@ -16,12 +16,7 @@ const CHECK: Command = {
   notes: 'Exit codes: 0 no errors, 2 errors.',
 };
 
-export async function check(argv: readonly string[]): Promise<number> {
-  const parsed = parseCommandLine(CHECK, argv);
-  if (parsed.has('help')) {
-    process.stdout.write(helpOf(CHECK));
-    return EXIT.done;
-  }
+export const check = commandOf(CHECK, async (parsed) => {
   if (parsed.positionals.length === 0) throw new UsageError('check needs at least one mapping');
   const documents = await readMappingDocuments(parsed.positionals, process.cwd());
   const { mapping, diagnostics } = readMapping(documents, { baseIri: parsed.value('base') ?? DEFAULT_BASE });
@@ -29,7 +24,7 @@ export async function check(argv: readonly string[]): Promise<number> {
   const lines = [...diagnostics.map(formatDiagnostic), summaryOf(errors, diagnostics.length - errors, mapping.triplesMaps.length)];
   process.stdout.write(`${lines.join('\n')}\n`);
   return errors > 0 ? EXIT.usage : EXIT.done;
-}
+});
 
 function summaryOf(errors: number, warnings: number, triplesMaps: number): string {
   const maps = `${plural(triplesMaps, 'triples map')}`;

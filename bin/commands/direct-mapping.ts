@@ -8,7 +8,7 @@ import { type DirectMappingRequest, readDirectMapping } from '../../src/sql/dire
 import { parseJdbcUrl } from '../../src/sql/jdbc/jdbc.ts';
 import { openSession } from '../../src/sql/open.ts';
 import { makeTemporaryDirectory } from '../../src/storage/local/directory.ts';
-import { type Command, helpOf, type Parsed, parseCommandLine, UsageError } from '../command-line.ts';
+import { type Command, commandOf, type Parsed, UsageError } from '../command-line.ts';
 import { EXIT } from '../exit.ts';
 import { databaseOf, LOGIN_OPTIONS, sqlLimits } from '../options/database.ts';
 import { STANDARD_OUTPUT } from '../options/output.ts';
@@ -38,12 +38,7 @@ Default of JDBC_URL is the variable of that name.`,
   quadmill direct-mapping jdbc:mariadb://localhost/shop --db-user reader --db-password-file secret --r2rml -o shop.ttl`,
 };
 
-export async function directMapping(argv: readonly string[]): Promise<number> {
-  const parsed = parseCommandLine(DIRECT_MAPPING, argv);
-  if (parsed.has('help')) {
-    process.stdout.write(helpOf(DIRECT_MAPPING));
-    return EXIT.done;
-  }
+export const directMapping = commandOf(DIRECT_MAPPING, async (parsed) => {
   if (parsed.positionals.length > 1) throw new UsageError(`direct-mapping takes one database, not ${parsed.positionals.length}`);
   const database = databaseOf(parsed, parsed.positionals[0] ?? process.env.JDBC_URL);
   if (database === undefined) throw new UsageError('direct-mapping needs a JDBC URL, as in jdbc:postgresql://localhost/shop');
@@ -61,7 +56,7 @@ export async function directMapping(argv: readonly string[]): Promise<number> {
       await rm(directory, { recursive: true, force: true });
     }
   });
-}
+});
 
 async function documentOf(access: DatabaseAccess, wanted: DirectMappingRequest, signal: AbortSignal): Promise<string> {
   const address = parseJdbcUrl({ url: access.jdbcUrl, user: access.user, password: access.password });

@@ -5,7 +5,7 @@ import { explainPlan } from '../../src/plan/explain.ts';
 import { Databases } from '../../src/run/databases/databases.ts';
 import { loadMapping } from '../../src/run/prepare/load.ts';
 import { type DatabaseAccess, DEFAULT_BASE } from '../../src/run/request.ts';
-import { type Command, helpOf, parseCommandLine, UsageError } from '../command-line.ts';
+import { type Command, commandOf, UsageError } from '../command-line.ts';
 import { EXIT } from '../exit.ts';
 import { DATABASE_OPTIONS, databaseOf, sqlLimits } from '../options/database.ts';
 import { printLine } from '../terminal.ts';
@@ -21,12 +21,7 @@ const EXPLAIN: Command = {
   },
 };
 
-export async function explain(argv: readonly string[]): Promise<number> {
-  const parsed = parseCommandLine(EXPLAIN, argv);
-  if (parsed.has('help')) {
-    process.stdout.write(helpOf(EXPLAIN));
-    return EXIT.done;
-  }
+export const explain = commandOf(EXPLAIN, async (parsed) => {
   if (parsed.positionals.length === 0) throw new UsageError('explain needs a mapping');
   const base = parsed.value('base') ?? DEFAULT_BASE;
   const { mapping } = await loadMapping(parsed.positionals, { baseIri: base }, process.cwd());
@@ -34,7 +29,7 @@ export async function explain(argv: readonly string[]): Promise<number> {
   process.stdout.write(explainPlan(mapping, base, databases?.metadata));
   await databases?.close();
   return EXIT.done;
-}
+});
 
 /** Without its database a mapping can still be explained, except for what depends on keys and types. */
 async function openDatabases(mapping: Mapping, database: DatabaseAccess | undefined): Promise<Databases | undefined> {

@@ -16,7 +16,7 @@ import {
 import { ReaderGone } from '../../src/sinks/descriptor.ts';
 import { GRAPH_HEADERS, OUTPUT_FORMATS } from '../../src/sinks/sink.ts';
 import { formatByExtension } from '../../src/storage/input-format.ts';
-import { type Command, helpOf, numberOf, type Parsed, parseCommandLine, UsageError } from '../command-line.ts';
+import { type Command, commandOf, numberOf, type Parsed, UsageError } from '../command-line.ts';
 import { EXIT, failed } from '../exit.ts';
 import { interruptible } from '../interruption.ts';
 import { DATABASE_OPTIONS, databaseOf, sqlLimits } from '../options/database.ts';
@@ -78,12 +78,7 @@ Exit codes: 0 done, 1 the run failed, 2 the command line or the mapping is wrong
   DB_PASSWORD=… quadmill run r2rml.ttl --jdbc-url jdbc:postgresql://localhost/shop --db-user reader`,
 };
 
-export async function run(argv: readonly string[]): Promise<number> {
-  const parsed = parseCommandLine(RUN, argv);
-  if (parsed.has('help')) {
-    process.stdout.write(helpOf(RUN));
-    return EXIT.done;
-  }
+export const run = commandOf(RUN, async (parsed) => {
   checkMappings(parsed.positionals);
   const request = requestOf(parsed, parsed.positionals, databaseOf(parsed));
   // Checked early, while a usage error can still be reported.
@@ -92,7 +87,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     await refuseOverwritingInputs(targetOf(parsed), [...request.mappings, ...request.inputs.map(({ url }) => url)]);
     return executeRequest(request, parsed, signal);
   });
-}
+});
 
 /** @throws UsageError — no mapping, or a file that is an input by its name */
 function checkMappings(mappings: readonly string[]): void {

@@ -29,7 +29,7 @@ import { makeDirectory } from '../../src/storage/local/directory.ts';
 import type { EmbeddedStore } from '../../src/targets/embedded/embedded.ts';
 import { startWorkers, type Workers } from '../../workers/host.ts';
 import { type Messaging, openMessaging } from '../../workers/messaging/messaging.ts';
-import { type Command, helpOf, type Parsed, parseCommandLine, UsageError } from '../command-line.ts';
+import { type Command, commandOf, type Parsed, UsageError } from '../command-line.ts';
 import { openStore } from '../store.ts';
 
 const ROLES = ['all', 'api', 'worker'] as const;
@@ -71,12 +71,7 @@ const SAME_SIGNAL_MS = 1_000;
 const CLOSING_MS = 2_000;
 
 /** Serves until a signal. Resolves to the exit code. @throws UsageError, Fault — it could not start */
-export async function serve(argv: string[]): Promise<number> {
-  const parsed = parseCommandLine(SERVE, argv);
-  if (parsed.has('help')) {
-    process.stdout.write(helpOf(SERVE));
-    return 0;
-  }
+export const serve = commandOf(SERVE, async (parsed) => {
   if (parsed.positionals.length > 0) throw new UsageError(`serve takes no ${parsed.positionals[0]}`);
   const role = (parsed.value('role') ?? 'all') as Role;
   const environment = readEnvironment(process.env);
@@ -104,7 +99,7 @@ export async function serve(argv: string[]): Promise<number> {
   logger.info('stopped');
   exitSoon();
   return 0;
-}
+});
 
 interface Process {
   readonly backend: QueueBackend;

@@ -11,7 +11,7 @@ import type { RejectedStatement } from '../../src/nquads/statement.ts';
 import { makeTemporaryDirectory } from '../../src/storage/local/directory.ts';
 import { TARGET_TYPES, type TargetType, UPDATE_SCOPES, WRITE_MODES } from '../../src/targets/target.ts';
 import type { WriteReport, WriteRequest } from '../../src/write/request.ts';
-import { type Command, helpOf, numberOf, type Parsed, parseCommandLine, UsageError } from '../command-line.ts';
+import { type Command, commandOf, numberOf, type Parsed, UsageError } from '../command-line.ts';
 import { EXIT, failed } from '../exit.ts';
 import { interruptible } from '../interruption.ts';
 import { readPassword } from '../options/database.ts';
@@ -62,12 +62,7 @@ const FLAGS: readonly (readonly [flag: string, option: OptionName])[] = [
   ['username', 'TRIPLESTORE_USERNAME'],
 ];
 
-export async function write(argv: readonly string[]): Promise<number> {
-  const parsed = parseCommandLine(WRITE, argv);
-  if (parsed.has('help')) {
-    process.stdout.write(helpOf(WRITE));
-    return EXIT.done;
-  }
+export const write = commandOf(WRITE, async (parsed) => {
   if (parsed.positionals.length === 0) throw new UsageError('write needs at least one file');
   const snapshot = snapshotOf(parsed);
   const spillDirectory = makeTemporaryDirectory('quadmill-');
@@ -85,7 +80,7 @@ export async function write(argv: readonly string[]): Promise<number> {
     interruption.end();
     await rm(spillDirectory, { recursive: true, force: true });
   }
-}
+});
 
 function requestOf(parsed: Parsed, snapshot: Snapshot, spillDirectory: string): WriteRequest {
   const { inputs, write: settings } = writerRequest(parsed.positionals, snapshot, process.cwd());
