@@ -3,7 +3,7 @@
  *
  * Only the process that holds the lock of a job decides about it; all others only set marks that this process polls.
  */
-import { type Job, UnrecoverableError, WaitingError } from 'bullmq';
+import { type Job, type Queue, UnrecoverableError, WaitingError } from 'bullmq';
 import type { RunPayload, RunProgress } from '../../queues/jobs.ts';
 import { cancelledFault, encodeFault, killedFault } from '../../queues/runs/outcome.ts';
 import { Fault } from '../../src/core/fault.ts';
@@ -24,6 +24,19 @@ export interface JobKind<D extends RunPayload, R> {
   /** Called when a job has ended for good; undefined: it completed. */
   onEnded(fault: Fault | undefined): void;
 }
+
+/** The part of a kind that is the same where a job is the work of a whole run: it is needed until somebody cancels the run. */
+export const wholeRun = <D extends RunPayload, R>(
+  queue: Pick<Queue<D>, 'getJob'>,
+): Pick<JobKind<D, R>, 'noun' | 'cancellation' | 'onEnded'> => ({
+  noun: 'run',
+  async cancellation({ data }) {
+    const now = await queue.getJob(data.runId);
+    return now?.data.cancelled === true ? cancelledFault() : undefined;
+  },
+  // Counted by the worker that announces the run.
+  onEnded: () => undefined,
+});
 
 /** One attempt of a job, passed to `work`. */
 export interface AttemptContext {

@@ -11,13 +11,12 @@ import {
   type TransformPayload,
   type TransformResult,
 } from '../../queues/jobs.ts';
-import { cancelledFault } from '../../queues/runs/outcome.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 import { inPresentSpan } from '../../src/core/telemetry/trace.ts';
 import { removeAll, removeSpills } from '../output/output.ts';
 import type { ThreadPool } from '../threads/pool.ts';
-import { type AttemptSettings, Attempts, fieldsOf, type JobKind } from './attempts.ts';
+import { type AttemptSettings, Attempts, fieldsOf, type JobKind, wholeRun } from './attempts.ts';
 import { ScatterGather } from './scatter-gather.ts';
 import { type AttemptPaths, pathsOf, type TaskSettings, taskOf } from './task.ts';
 
@@ -27,11 +26,10 @@ export function transformAttempts(
   settings: AttemptSettings & TaskSettings,
   logger: Logger,
 ): Attempts<TransformPayload, TransformResult> {
-  const queue = backend.queue<TransformPayload>(TRANSFORM_QUEUE);
   const slices = backend.queue<SlicePayload, SliceResult>(SLICE_QUEUE);
 
   const kind: JobKind<TransformPayload, TransformResult> = {
-    noun: 'run',
+    ...wholeRun(backend.queue<TransformPayload>(TRANSFORM_QUEUE)),
 
     async work(job, context) {
       const { data } = job;
@@ -58,16 +56,9 @@ export function transformAttempts(
       }
     },
 
-    async cancellation(job) {
-      const now = await queue.getJob(job.data.runId);
-      return now?.data.cancelled === true ? cancelledFault() : undefined;
-    },
-
     cleanUp: (job) => cleanUpRun(job.data, settings),
 
     onActiveCount: (count) => METRICS.activeRuns.set(count),
-    // Counted by the worker that announces the run.
-    onEnded: () => undefined,
   };
   return new Attempts(kind, settings, logger);
 }

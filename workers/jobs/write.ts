@@ -2,13 +2,12 @@
 import type { Job } from 'bullmq';
 import type { QueueBackend } from '../../queues/backend/backend.ts';
 import { type RunProgress, WRITE_QUEUE, type WritePayload, type WriteResult } from '../../queues/jobs.ts';
-import { cancelledFault } from '../../queues/runs/outcome.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 import type { TargetAddress } from '../../src/targets/target.ts';
 import { removeAll, removeSpills } from '../output/output.ts';
 import type { WriteTask } from '../task.ts';
 import type { TaskHooks, ThreadPool } from '../threads/pool.ts';
-import { type AttemptContext, type AttemptSettings, Attempts, fieldsOf, type JobKind } from './attempts.ts';
+import { type AttemptContext, type AttemptSettings, Attempts, fieldsOf, type JobKind, wholeRun } from './attempts.ts';
 import { pathsOf } from './task.ts';
 
 export interface WriteSettings extends AttemptSettings {
@@ -25,10 +24,8 @@ export function writeAttempts(
   settings: WriteSettings,
   logger: Logger,
 ): Attempts<WritePayload, WriteResult> {
-  const queue = backend.queue<WritePayload>(WRITE_QUEUE);
-
   const kind: JobKind<WritePayload, WriteResult> = {
-    noun: 'run',
+    ...wholeRun(backend.queue<WritePayload>(WRITE_QUEUE)),
 
     async work(job, context) {
       const started = performance.now();
@@ -43,16 +40,9 @@ export function writeAttempts(
       return { ...result, milliseconds: Math.round(performance.now() - started) };
     },
 
-    async cancellation(job) {
-      const now = await queue.getJob(job.data.runId);
-      return now?.data.cancelled === true ? cancelledFault() : undefined;
-    },
-
     cleanUp: (job) => cleanUpWrite(job.data, settings),
 
     onActiveCount: (count) => METRICS.activeWrites.set(count),
-    // Counted by the worker that announces the run.
-    onEnded: () => undefined,
   };
   return new Attempts(kind, settings, logger);
 }
