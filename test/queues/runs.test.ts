@@ -1,10 +1,10 @@
 /** The contract of `queues/runs/contract.ts` on every available queue, with real workers and a fake engine. */
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { QueueBackend } from '../../queues/backend/backend.ts';
 import { ANNOUNCE_QUEUE, type Outcome, type RunView, TRANSFORM_QUEUE, type TransformRequest } from '../../queues/jobs.ts';
@@ -18,6 +18,7 @@ import { fastest } from '../support/fastest.ts';
 import { built } from '../support/project-root.ts';
 import { openQueue, QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
 import { describeQueues } from '../support/queues/describe.ts';
+import { workerProcesses } from '../support/queues/worker-processes.ts';
 
 const ENGINE = built('test/support/queues/engine.js').href;
 const logger = quietLogger();
@@ -282,27 +283,10 @@ function suite(queue: TestQueue): void {
   if (queue.name === 'embedded') return;
 
   describe('with workers in other processes', () => {
-    const children: ChildProcess[] = [];
-    const startChild = async (): Promise<ChildProcess> => {
-      const script = fileURLToPath(built('test/support/queues/worker.js'));
-      const child = spawn(process.execPath, [script, server.url, prefix, directory.path], { stdio: ['ignore', 'pipe', 'inherit'] });
-      children.push(child);
-      await new Promise<void>((resolve, reject) => {
-        child.stdout?.once('data', () => resolve());
-        child.once('exit', (code) => reject(new Error(`the worker process ended with ${code}`)));
-      });
-      return child;
-    };
+    const processes = workerProcesses(() => [server.url, prefix, directory.path]);
 
     beforeAll(() => workers.drain(0));
-    afterAll(async () => {
-      for (const child of children) {
-        if (child.exitCode !== null || child.signalCode !== null) continue;
-        const ended = new Promise((resolve) => child.once('exit', resolve));
-        child.kill('SIGKILL');
-        await ended;
-      }
-    });
+    afterAll(() => processes.kill());
 
     test('sees a setting that another process made', async () => {
       const other = await openQueue(server.url, directory.path, prefix, logger);
@@ -321,12 +305,12 @@ function suite(queue: TestQueue): void {
     });
 
     test('completes a run whose worker was killed, in a second attempt by another worker', async () => {
-      const first = await startChild();
+      const first = await processes.start();
       const { id } = await runs.submit(request('slow=1500'), {});
       await reach(id, 'running');
       await sleep(300);
       first.kill('SIGKILL');
-      await startChild();
+      await processes.start();
       expect(await runs.outcome(id, 25_000)).toMatchObject({ state: 'completed' });
       expect(await runs.get(id)).toMatchObject({ attempts: 2 });
       const files = (await readdir(join(directory.path, 'output'))).filter((name) => name.includes(id));
@@ -336,9 +320,9 @@ function suite(queue: TestQueue): void {
     test('fails a run that kills every worker that starts it', async () => {
       const { id } = await runs.submit(request('die'), {});
       for (let i = 0; i < 2; i++) {
-        const child = children.at(-1) as ChildProcess;
+        const child = processes.all.at(-1) as ChildProcess;
         await new Promise((resolve) => child.once('exit', resolve));
-        await startChild();
+        await processes.start();
       }
       expect(await runs.outcome(id, 25_000)).toMatchObject({
         state: 'failed',
@@ -348,11 +332,11 @@ function suite(queue: TestQueue): void {
     }, 40_000);
 
     test('does not let a suspended worker publish a run that another worker has taken over', async () => {
-      const sleeper = children.at(-1) as ChildProcess;
+      const sleeper = processes.all.at(-1) as ChildProcess;
       const { id } = await runs.submit(request('slow=1500'), {});
       await reach(id, 'running');
       sleeper.kill('SIGSTOP');
-      await startChild();
+      await processes.start();
       expect(await runs.outcome(id, 25_000)).toMatchObject({ state: 'completed' });
       sleeper.kill('SIGCONT');
       await sleep(1_000);
@@ -364,14 +348,14 @@ function suite(queue: TestQueue): void {
     }, 30_000);
 
     test('requeues an unfinished run when a worker is stopped', async () => {
-      const child = children.at(-1) as ChildProcess;
+      const child = processes.all.at(-1) as ChildProcess;
       const { id } = await runs.submit(request('slow=2000'), {});
       await reach(id, 'running');
       const ended = new Promise((resolve) => child.once('exit', resolve));
       child.kill('SIGTERM');
       expect(await ended).toBe(0);
       await reach(id, 'retrying');
-      await startChild();
+      await processes.start();
       expect(await runs.outcome(id, 25_000)).toMatchObject({ state: 'completed' });
     }, 30_000);
   });

@@ -1,15 +1,15 @@
 /** Large tables of real databases, sliced over real processes. */
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { type Mariadb, missingMariadb, startMariadb } from '../servers/mariadb.ts';
 import { missingPostgres, type Postgres, startPostgres } from '../servers/postgres.ts';
 import { missingRedis } from '../servers/redis.ts';
-import { startRedis, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
-import { ask, type ServiceProcess, startService } from '../support/service/process.ts';
+import { temporaryDirectory } from '../support/queues/backends.ts';
+import { type Fleet, outputOf, startFleet } from '../support/service/fleet.ts';
+import { ask } from '../support/service/process.ts';
 
 const ROWS = 50_000;
 const PASSWORD = 'hunter2-of-the-database';
@@ -84,58 +84,42 @@ for (const product of PRODUCTS) {
 
 function suite(product: (typeof PRODUCTS)[number]): void {
   let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-  let redis: Awaited<ReturnType<typeof startRedis>>;
   let database: Database;
-  let api: ServiceProcess;
-  let workers: readonly ServiceProcess[] = [];
+  let fleet: Fleet;
 
   beforeAll(async () => {
-    [directory, redis] = await Promise.all([temporaryDirectory(), startRedis()]);
-    database = await product.start();
+    [directory, database] = await Promise.all([temporaryDirectory(), product.start()]);
     await mkdir(join(directory.path, 'data', 'mappings'), { recursive: true });
     await writeFile(join(directory.path, 'data', 'mappings', 'mapping.ttl'), MAPPING);
-    const env = {
-      QUEUE_URL: redis.url,
-      QUEUE_PREFIX: uniquePrefix(),
+    fleet = await startFleet(directory.path, {
       SERVICE: 'sql-transformer',
       JDBC_URL: database.jdbcUrl,
       DB_USER: database.user,
       DB_PASSWORD: PASSWORD,
       SQL_SLICE_ROWS: '10000',
-    };
-    const start = (role: string): Promise<ServiceProcess> => startService({ cwd: directory.path, args: ['--role', role], env });
-    [api, ...workers] = (await Promise.all([start('api'), start('worker'), start('worker')])) as [ServiceProcess, ...ServiceProcess[]];
+    });
   }, 60_000);
 
   afterAll(async () => {
-    const all = [api, ...workers].filter((one) => one !== undefined);
-    for (const one of all) one.kill('SIGKILL');
-    await Promise.all(all.map((one) => one.exited));
+    await fleet?.stop();
     await database?.stop();
-    await redis?.stop();
     await directory?.remove();
   });
 
   /** Runs the mapping and returns the sorted statements and the report. */
   const run = async () => {
-    const { status, body } = await ask(`${api.url}/process`);
-    if (status !== 200) throw new Error(`the run failed: ${JSON.stringify(body)}`);
-    const texts = await Promise.all((body.outputFileLocations as string[]).map((url) => readFile(fileURLToPath(url), 'utf8')));
-    return { report: body, lines: texts.flatMap((text) => text.trimEnd().split('\n')).sort() };
-  };
-  const change = async (option: string, value: string): Promise<void> => {
-    const { status } = await ask(`${api.url}/updateConfig?configEntry=${option}&configValue=${value}`, { method: 'PUT' });
-    expect(status).toBe(200);
+    const { report, lines } = await outputOf(await ask(`${fleet.api.url}/process`));
+    return { report, lines: lines.sort() };
   };
 
   test('is mapped by all workers, and gives what one of them would', async () => {
     const shared = await run();
     expect(shared.report).toMatchObject({ records: ROWS + 2, quads: 3 * ROWS + 2 });
     expect(shared.report.successfulIterations).toBeGreaterThanOrEqual(5);
-    for (const worker of workers) await worker.waitForLog('slice started', (line) => line.run === shared.report.runId);
-    await change('SQL_SLICE_ROWS', '0');
+    for (const worker of fleet.workers) await worker.waitForLog('slice started', (line) => line.run === shared.report.runId);
+    await fleet.change('SQL_SLICE_ROWS', '0');
     const alone = await run();
-    await change('SQL_SLICE_ROWS', '10000');
+    await fleet.change('SQL_SLICE_ROWS', '10000');
     expect(alone.report).toMatchObject({ successfulIterations: 1, records: ROWS + 2, quads: 3 * ROWS + 2 });
     expect(alone.report.outputFileLocations).toHaveLength(1);
     expect(shared.lines).toHaveLength(3 * ROWS + 2);
@@ -187,7 +171,7 @@ function suite(product: (typeof PRODUCTS)[number]): void {
   }, 60_000);
 
   test('goes into a file for so many rows, in each slice', async () => {
-    await change('SQL_ITERATION_ROWS', '4000');
+    await fleet.change('SQL_ITERATION_ROWS', '4000');
     const { report, lines } = await run();
     const [row] = await database.execute('SELECT count(*) AS count FROM note');
     expect(lines).toHaveLength(3 * Number(row?.count) + 2);
@@ -199,6 +183,6 @@ function suite(product: (typeof PRODUCTS)[number]): void {
   }, 60_000);
 
   test('leaves no password in a log', () => {
-    for (const one of [api, ...workers]) expect(JSON.stringify(one.log) + one.stderr()).not.toContain(PASSWORD);
+    for (const one of [fleet.api, ...fleet.workers]) expect(JSON.stringify(one.log) + one.stderr()).not.toContain(PASSWORD);
   });
 }

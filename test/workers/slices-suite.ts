@@ -1,6 +1,6 @@
 /** Runs that the fleet shares, on a queue: slices as jobs of a queue of their own, kept together by the transform job that waits for them. */
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -26,6 +26,7 @@ import { fastest } from '../support/fastest.ts';
 import { built } from '../support/project-root.ts';
 import { openQueue, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
 import { casesFor, type Extent } from '../support/queues/describe.ts';
+import { workerProcesses } from '../support/queues/worker-processes.ts';
 
 const ENGINE = built('test/support/queues/engine.js').href;
 const PASSWORD = 'hunter2-of-the-database';
@@ -342,32 +343,16 @@ export function slicesSuite(queue: TestQueue, extent: Extent): void {
   if (queue.name === 'embedded') return;
 
   describe('with workers in other processes', () => {
-    /** Two that live when a case begins, and those that it starts. */
-    let children: ChildProcess[] = [];
-    const startChild = async (): Promise<ChildProcess> => {
-      const script = fileURLToPath(built('test/support/queues/worker.js'));
-      const child = spawn(process.execPath, [script, server.url, prefix, directory.path], { stdio: ['ignore', 'pipe', 'inherit'] });
-      children.push(child);
-      await new Promise<void>((resolve, reject) => {
-        child.stdout?.once('data', () => resolve());
-        child.once('exit', (code) => reject(new Error(`the worker process ended with ${code}`)));
-      });
-      return child;
-    };
-    const isAlive = (child: ChildProcess): boolean => child.exitCode === null && child.signalCode === null;
+    const processes = workerProcesses(() => [server.url, prefix, directory.path]);
+    /** Processes that had ended when the present case began. */
+    let endedEarlier = 0;
     const mappers = (report: SuccessReport): readonly string[] => report.warnings.filter((warning) => warning.includes('by the process'));
 
     beforeEach(async () => {
-      children = children.filter(isAlive);
-      await Promise.all(Array.from({ length: 2 - children.length }, startChild));
+      await Promise.all(Array.from({ length: 2 - processes.alive().length }, () => processes.start()));
+      endedEarlier = processes.all.length - 2;
     });
-    afterAll(async () => {
-      for (const child of children.filter(isAlive)) {
-        const ended = new Promise((resolve) => child.once('exit', resolve));
-        child.kill('SIGKILL');
-        await ended;
-      }
-    });
+    afterAll(() => processes.kill());
 
     onEach('shares a run between two processes', async () => {
       const id = await submit(request(5, { 0: 'slow=500', 1: 'slow=500', 2: 'slow=500', 3: 'slow=500' }));
@@ -385,7 +370,7 @@ export function slicesSuite(queue: TestQueue, extent: Extent): void {
       async (_, acts) => {
         const id = await submit(request(8, { 1: 'slow=500', 2: 'slow=500', ...acts }));
         const report = await completed(id, 40_000);
-        expect(children.filter(isAlive)).toHaveLength(1);
+        expect(processes.alive()).toHaveLength(1);
         expect(await texts(report)).toEqual(slicesOf(id, [0, 1, 2, 3, 4, 5, 6, 7]));
         await until('no temporary file is left', async () => (await filesOf(id)).every((name) => !name.startsWith('.')));
         expect(await filesOf(id)).toEqual(partsOf(id, 8));
@@ -400,11 +385,11 @@ export function slicesSuite(queue: TestQueue, extent: Extent): void {
         let outcome: Outcome | undefined;
         for (const deadline = Date.now() + 60_000; outcome === undefined && Date.now() < deadline; ) {
           outcome = await runs.outcome(id, 250);
-          if (children.filter(isAlive).length < 2) await startChild();
+          if (processes.alive().length < 2) await processes.start();
         }
         expect(outcome).toMatchObject({ state: 'failed', failure: { code: 'run/killed' } });
         // The slice may take the process that waits for it with it, and then it begins again: both are counted.
-        expect(children.filter((child) => child.signalCode === 'SIGKILL').length).toBeLessThanOrEqual(4);
+        expect(processes.all.length - processes.alive().length - endedEarlier).toBeLessThanOrEqual(4);
         await nothingLeft(id);
       },
       90_000,
@@ -415,14 +400,14 @@ export function slicesSuite(queue: TestQueue, extent: Extent): void {
       async () => {
         const id = await submit(request(6, { 0: 'slow=1500', 1: 'slow=1500', 2: 'slow=1500', 3: 'slow=1500' }));
         await taken(id, 3);
-        const [sleeper] = children as [ChildProcess];
+        const [sleeper] = processes.alive() as [ChildProcess];
         sleeper.kill('SIGSTOP');
         const report = await completed(id, 40_000);
         sleeper.kill('SIGCONT');
         await sleep(1_500);
         expect(await texts(report)).toEqual(slicesOf(id, [0, 1, 2, 3, 4, 5]));
         expect(await filesOf(id)).toEqual(partsOf(id, 6));
-        expect(isAlive(sleeper)).toBe(true);
+        expect(processes.alive()).toContain(sleeper);
       },
       60_000,
     );

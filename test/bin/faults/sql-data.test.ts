@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Parser } from 'n3';
-import { FAULTY, type Faulty } from '../../servers/faulty.ts';
+import type { Faulty } from '../../servers/faulty.ts';
+import { describeDatabases } from '../../support/service/describe.ts';
 import {
   makeWorkspace,
   mappingOf,
@@ -22,10 +23,7 @@ import {
 const LIMIT_MS = 60_000;
 const PLACE = 'mapping mappings/mapping.ttl:3';
 
-for (const { product, missing, start } of FAULTY) {
-  if (missing === undefined) describe(`over ${product}`, () => suite(product, start));
-  else describe(`over ${product}`, () => test.skip(`is not tested: ${missing}`, () => undefined));
-}
+describeDatabases(suite);
 
 function suite(product: Faulty['product'], start: () => Promise<Faulty>): void {
   const isPostgres = product === 'postgresql';

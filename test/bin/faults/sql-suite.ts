@@ -5,8 +5,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { FAULTY, type Faulty } from '../../servers/faulty.ts';
+import type { Faulty } from '../../servers/faulty.ts';
 import { freePort } from '../../servers/port.ts';
+import { describeDatabases } from '../../support/service/describe.ts';
 import { ask } from '../../support/service/process.ts';
 import {
   makeWorkspace,
@@ -103,13 +104,7 @@ const WRONG: readonly (readonly [name: string, wrong: (database: Faulty, otherPo
   ],
 ];
 
-export function sqlFaults(only: Faulty['product']): void {
-  for (const { product, missing, start } of FAULTY) {
-    if (product !== only) continue;
-    if (missing === undefined) describe(`over ${product}`, () => suite(product, start));
-    else describe(`over ${product}`, () => test.skip(`is not tested: ${missing}`, () => undefined));
-  }
-}
+export const sqlFaults = (only: Faulty['product']): void => describeDatabases(suite, only);
 
 function suite(product: Faulty['product'], start: () => Promise<Faulty>): void {
   let database: Faulty;

@@ -27,6 +27,18 @@ function slowStore(): SettingsStore & { readonly values: Map<string, string>; re
 let settings: WatchedSettings | undefined;
 afterEach(() => settings?.close());
 
+/** Settings in whose slow store `key` is old, and the values that its watcher sees. */
+function oldKey() {
+  const store = slowStore();
+  store.values.set('key', 'old');
+  const watched = watchSettings(store);
+  settings = watched;
+  const seen: (string | undefined)[] = [];
+  watched.watch('key', (value) => seen.push(value));
+  store.slow = true;
+  return { store, watched, seen };
+}
+
 test('whoever asks for a watched key tells its watchers first', async () => {
   const store = slowStore();
   settings = watchSettings(store);
@@ -38,29 +50,19 @@ test('whoever asks for a watched key tells its watchers first', async () => {
 });
 
 test('an answer from before a change does not undo it', async () => {
-  const store = slowStore();
-  store.values.set('key', 'old');
-  settings = watchSettings(store);
-  const seen: (string | undefined)[] = [];
-  settings.watch('key', (value) => seen.push(value));
-  store.slow = true;
-  const late = settings.get('key');
-  await settings.compareAndSet('key', 'old', 'new');
+  const { store, watched, seen } = oldKey();
+  const late = watched.get('key');
+  await watched.compareAndSet('key', 'old', 'new');
   store.waiting.shift()?.();
   expect(await late).toBe('old');
   expect(seen).toEqual(['new']);
 });
 
 test('of two questions at the same time the later one counts', async () => {
-  const store = slowStore();
-  store.values.set('key', 'old');
-  settings = watchSettings(store);
-  const seen: (string | undefined)[] = [];
-  settings.watch('key', (value) => seen.push(value));
-  store.slow = true;
-  const early = settings.get('key');
+  const { store, watched, seen } = oldKey();
+  const early = watched.get('key');
   store.values.set('key', 'new');
-  const late = settings.get('key');
+  const late = watched.get('key');
   store.waiting.pop()?.();
   await late;
   store.waiting.pop()?.();

@@ -19,8 +19,9 @@ import type { ReadOptions } from '../../../src/sources/source.ts';
 import type { RunResult, Task } from '../../../workers/task.ts';
 import { ThreadPool } from '../../../workers/threads/pool.ts';
 import { missingRedis } from '../../servers/redis.ts';
-import { startRedis, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
-import { ask, postJson, type ServiceProcess, startService } from '../../support/service/process.ts';
+import { temporaryDirectory } from '../../support/queues/backends.ts';
+import { type Fleet, outputOf, startFleet } from '../../support/service/fleet.ts';
+import { postJson } from '../../support/service/process.ts';
 
 const PREFIXES = `@prefix rml: <http://w3id.org/rml/> . @prefix ex: <http://example.com/ns#> .
   @prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix ql: <http://semweb.mmlab.be/ns/ql#> .\n`;
@@ -464,53 +465,37 @@ describe(`a large file${missingRedis === undefined ? '' : ` (skipped: ${missingR
   const maybe = missingRedis === undefined ? test : test.skip;
   const COUNT = 60_000;
   let home: Awaited<ReturnType<typeof temporaryDirectory>>;
-  let redis: Awaited<ReturnType<typeof startRedis>>;
-  let api: ServiceProcess;
-  let workers: readonly ServiceProcess[] = [];
+  let fleet: Fleet;
 
   beforeAll(async () => {
     if (missingRedis !== undefined) return;
-    [home, redis] = await Promise.all([temporaryDirectory(), startRedis()]);
+    home = await temporaryDirectory();
     // The last rows have the subjects of the first ones.
     const rows = Array.from({ length: COUNT }, (_, i) => `${i % (COUNT - 100)},"a\n${i}",k${i % 7}`).join('\n');
     await writeFile(join(home.path, 'large.csv'), `id,a,kind\n${rows}\n`);
     await writeFile(join(home.path, 'mapping.ttl'), LARGE);
-    const env = {
-      QUEUE_URL: redis.url,
-      QUEUE_PREFIX: uniquePrefix(),
+    fleet = await startFleet(home.path, {
       SERVICE: 'semi-structured-transformer',
       WORKER_CONCURRENCY: '1',
       SLICE_BYTES: '100000',
-    };
-    const start = (role: string): Promise<ServiceProcess> => startService({ cwd: home.path, args: ['--role', role], env });
-    [api, ...workers] = (await Promise.all([start('api'), start('worker'), start('worker')])) as [ServiceProcess, ...ServiceProcess[]];
+    });
   }, 60_000);
 
   afterAll(async () => {
-    const all = [api, ...workers].filter((one) => one !== undefined);
-    for (const one of all) one.kill('SIGKILL');
-    await Promise.all(all.map((one) => one.exited));
-    await redis?.stop();
+    await fleet?.stop();
     await home?.remove();
   });
 
   const ran = async () => {
     const request = { inputFileURL: join(home.path, 'large.csv'), mappingURL: join(home.path, 'mapping.ttl') };
-    const { status, body } = await postJson(`${api.url}/process`, request);
-    if (status !== 200) throw new Error(`the run failed: ${JSON.stringify(body)}`);
-    const texts = await Promise.all((body.outputFileLocations as string[]).map((url) => readFile(fileURLToPath(url), 'utf8')));
-    return { report: body, lines: texts.flatMap((text) => text.trimEnd().split('\n')) };
-  };
-  const change = async (option: string, value: string): Promise<void> => {
-    const { status } = await ask(`${api.url}/updateConfig?configEntry=${option}&configValue=${value}`, { method: 'PUT' });
-    expect(status).toBe(200);
+    return outputOf(await postJson(`${fleet.api.url}/process`, request));
   };
 
   maybe(
     'is mapped by all workers of a fleet, and gives what one of them would, under one manifest',
     async () => {
       const shared = await ran();
-      for (const worker of workers) await worker.waitForLog('slice started', (line) => line.run === shared.report.runId);
+      for (const worker of fleet.workers) await worker.waitForLog('slice started', (line) => line.run === shared.report.runId);
       expect(shared.report.outputFileLocations.length).toBeGreaterThan(5);
       const output = join(home.path, 'data', 'output');
       const files = (await readdir(output)).filter((name) => name.includes(shared.report.runId));
@@ -521,9 +506,9 @@ describe(`a large file${missingRedis === undefined ? '' : ` (skipped: ${missingR
       const { parts, quads } = JSON.parse(await readFile(join(output, manifests[0] as string), 'utf8'));
       expect(parts).toHaveLength(shared.report.outputFileLocations.length);
 
-      await change('SLICE_BYTES', '0');
+      await fleet.change('SLICE_BYTES', '0');
       const alone = await ran();
-      await change('SLICE_BYTES', '100000');
+      await fleet.change('SLICE_BYTES', '100000');
       expect(alone.report.outputFileLocations).toHaveLength(1);
       expect(shared.report).toMatchObject({ records: COUNT, quads: alone.report.quads });
       expect(quads).toBe(shared.lines.length);
@@ -536,9 +521,9 @@ describe(`a large file${missingRedis === undefined ? '' : ` (skipped: ${missingR
   maybe(
     'is not shared for a format that has no lines, unless statements may repeat',
     async () => {
-      await change('OUTPUT_FILE_FORMAT', 'turtle');
+      await fleet.change('OUTPUT_FILE_FORMAT', 'turtle');
       expect((await ran()).report.outputFileLocations).toHaveLength(1);
-      await change('DISTINCT', 'false');
+      await fleet.change('DISTINCT', 'false');
       expect((await ran()).report.outputFileLocations.length).toBeGreaterThan(5);
     },
     60_000,

@@ -1,6 +1,7 @@
 /** Memory does not grow with the rows of a database: whole processes, of which the larger run reads four times as many rows. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { FAULTY, type Faulty } from '../../../servers/faulty.ts';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Faulty } from '../../../servers/faulty.ts';
+import { describeDatabases } from '../../../support/service/describe.ts';
 import { makeWorkspace, mappingOf, query, runCommand, table, type Workspace } from '../../../support/service/sql-runs.ts';
 
 const LIMIT_MS = 120_000;
@@ -8,13 +9,7 @@ const ROWS = 300_000;
 const HEAP_MB = 256;
 const COLUMNS = ['name', 'town'];
 
-export function boundedSqlMemory(only: Faulty['product']): void {
-  for (const { product, missing, start } of FAULTY) {
-    if (product !== only) continue;
-    if (missing === undefined) describe(`over ${product}`, () => suite(product, start));
-    else describe(`over ${product}`, () => test.skip(`is not tested: ${missing}`, () => undefined));
-  }
-}
+export const boundedSqlMemory = (only: Faulty['product']): void => describeDatabases(suite, only);
 
 function suite(product: Faulty['product'], start: () => Promise<Faulty>): void {
   let database: Faulty;
