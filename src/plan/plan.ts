@@ -67,8 +67,9 @@ export interface RulePlan {
 }
 
 /**
- * Plans a mapping. Pure: the same arguments give the same plan.
+ * Plans a mapping that has no errors. Pure: the same arguments give the same plan. Throws nothing.
  *
+ * @param runBase base IRI of the run, absolute; triples maps may have their own
  * @param metadata catalogue metadata of databases; without it no key is known, and no join is pushed down
  * @param onError undefined: the default of each triples map's dialect
  * @returns scans in execution order (parents of joins before their children where possible); `MapPlan.index` counts the triples maps in

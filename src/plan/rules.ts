@@ -29,11 +29,15 @@ export interface MapDraft {
 const RDF_TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
 
 /**
- * The rules of a triples map, in the order of the mapping: classes first, then predicate object maps. A statement goes to every graph of
- * the subject map and of its predicate object map, or to the default graph if there is none.
+ * The rules of a triples map: classes first, then predicate object maps in the order of the mapping. Within each they are ordered by graph,
+ * then predicate, then object. A statement goes to every graph of the subject map and of its predicate object map, each once, or to the
+ * default graph if there is none. A referencing object map without conditions takes the parent's subject from the same record,
+ * or with `all` from every record of the parent.
+ *
+ * Throws nothing: the mapping has been checked.
  *
  * @param byId every triples map of the mapping; parents of referencing object maps must be in it
- * @param joinOf returns the join with this parent and these parent keys; called with the conditions in a canonical order
+ * @param joinOf returns the join with this parent and these parent keys, which stand in a canonical order, so that equal joins are one
  */
 export function draftRules(
   map: TriplesMap,

@@ -43,7 +43,10 @@ export interface Accessors {
   readonly typed: boolean;
   /** The natural datatype of all plain texts that the accessor returns, which are then canonical; undefined: not known beforehand. */
   readonly datatype: (reference: string) => string | undefined;
-  /** Distinguishes the records of this slice from those of other slices, which are also numbered from 0; empty: the run has no slices. */
+  /**
+   * Part of the labels of per-record blank nodes. It keeps apart records with the same position: those of the run's slices (`s` and the
+   * 0-based index of the slice) and of several documents of one source (`d` and the document's number). `s2`, `d1`, `s2d1`; empty: neither.
+   */
   readonly slice: string;
 }
 

@@ -18,6 +18,7 @@ import { joinKey, type Multimap } from '../join/join.ts';
 
 export interface ParentLists {
   readonly index: Multimap;
+  /** As `CompiledRule.slot`, for the number of the list; never -1. */
   readonly slot: number;
 }
 
@@ -29,10 +30,12 @@ export interface CompiledRule {
   /** Whether the texts are parents of a join: those of one key have no duplicates. */
   readonly joined: boolean;
   /**
-   * Index of the object among the values that the subject table remembers per subject, from 0 in rule order; -1 if the object is not
-   * remembered, because it depends functionally on the subject or the rule overlaps with others.
+   * Index of the object among the values that the subject table remembers per subject. The rules of a triples map and their
+   * `ParentLists` take the numbers from 0 in rule order. -1: not remembered, because the object is functionally dependent on the subject
+   * or the rule overlaps with others.
    */
   readonly slot: number;
+  /** `RulePlan.distinct` is `overlapping`. */
   readonly overlapping: boolean;
   /** For a join: its index, and the index of the list number among the values that the subject table remembers. */
   readonly lists: ParentLists | undefined;
@@ -69,9 +72,11 @@ function endOf({ constant, before, after, text }: CompiledTerm, lead: string, ta
 
 /**
  * Compiles a rule of a triples map. All texts are one-byte N-Quads text; a statement is `subject + lead + text + tail`, where `lead` begins
- * with the space after the subject and `tail` ends with ` .` and a line feed.
+ * with the space after the subject and `tail` ends with ` .` and a line feed. If predicate or graph give several texts, or `text` does, the
+ * rule makes a statement of each combination.
  *
- * @param parents the join index of a join that is made record by record; undefined for any other object
+ * @param parents the join index of a join that is made record by record; `text` then gives the subjects of the parents, each
+ * once. undefined for any other object
  * @throws Fault mapping/invalid, mapping/reference — the mapping cannot be compiled for this source. The closures throw record/term for an
  * invalid value
  */
@@ -124,10 +129,10 @@ function probe(index: Multimap, keys: Text): Text {
  * Compiles the key expressions of a join, in the order of `JoinPlan.keys`, into one closure over the records of one side.
  *
  * It returns the join keys of a record: one text per combination of values (`joinKey` joins several expressions unambiguously), without
- * duplicates; null if some expression has no value. Keys are the values as the source writes them, in one-byte text, neither escaped nor
- * percent-encoded.
+ * duplicates, the last expression varying fastest; null if some expression has no value. Keys are the values as the source writes them, in
+ * one-byte text, neither escaped nor percent-encoded.
  *
- * @throws Fault mapping/reference — a reference that the source does not have
+ * @throws Fault mapping/reference — a reference that the source does not have. The closure throws record/term for an invalid value
  */
 export function compileKeys(expressions: readonly Expression[], context: TermContext): TextOf {
   const terms = expressions.map(
