@@ -28,6 +28,12 @@ const pathsIn = (text: string): readonly string[] =>
     .map(([, word]) => word as string)
     .filter((word) => /^(src|queues|workers|api|bin|test|docs|docker|k8s|grafana|\.ci)\/[\w./-]+$/.test(word) || /\w\.ts$/.test(word));
 
+/** Phrases in backticks of at least two words, all small letters: log messages, unless another program has them. */
+const phrasesIn = (text: string): readonly string[] =>
+  [...proseOf(text).matchAll(/`([a-z]+(?:[;:,]? [a-z]+)+)`/g)].map(([, phrase]) => phrase as string);
+/** Commands, spans of BullMQ, settings of Redis, columns of a file. */
+const FOREIGN_PHRASE = /^((npm|docker|quadmill) .*|process (transform|slice|announce)|append(fsync|only) \w+|from to type graph)$/;
+
 const linksIn = (text: string): readonly string[] =>
   [...proseOf(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link as string).filter((link) => !/^[a-z]+:/.test(link));
 
@@ -41,12 +47,14 @@ const identifiersIn = (text: string): readonly string[] =>
     .map(([, word]) => word as string)
     .filter((word) => /^[a-z]+[A-Z]\w*$|^[A-Z][a-z]+[A-Z]\w*$|^[A-Z][A-Z0-9_]{2,}$/.test(word));
 
-const code = ['src', 'queues', 'workers', 'api', 'bin', 'test']
-  .flatMap((top) => (readdirSync(join(PROJECT_ROOT, top), { recursive: true }) as string[]).map((name) => join(top, name)))
-  .filter((name) => name.endsWith('.ts') && !name.endsWith('documents.test.ts'))
-  .map(read)
-  .join('\n');
-const words = new Set(code.match(/\w+/g));
+const codeOf = (...folders: readonly string[]): string =>
+  folders
+    .flatMap((top) => (readdirSync(join(PROJECT_ROOT, top), { recursive: true }) as string[]).map((name) => join(top, name)))
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('documents.test.ts'))
+    .map(read)
+    .join('\n');
+const program = codeOf('src', 'queues', 'workers', 'api', 'bin');
+const words = new Set((program + codeOf('test')).match(/\w+/g));
 
 /** The anchors that a page's headings have. */
 const anchorsOf = (text: string): readonly string[] =>
@@ -63,6 +71,7 @@ describe('what documents name is there', () => {
     expect(pathsIn(text)).toEqual(['src/a/b.ts', 'b.ts']);
     expect(linksIn(text)).toEqual(['c.md#d-e']);
     expect(anchorsOf(text)).toEqual(['d-e']);
+    expect(phrasesIn('`run failed`, `kept: not sent`, `run`, `Run failed`, `a b=c`')).toEqual(['run failed', 'kept: not sent']);
     expect(identifiersIn('`isSingle`, `OpenScan`, `NOT_YET`, `run`, `Route`')).toEqual(['isSingle', 'OpenScan', 'NOT_YET']);
   });
 
@@ -82,6 +91,21 @@ describe('what documents name is there', () => {
 
   test.each(DOCUMENTS.filter((path) => path.startsWith('docs/how-to/')))('%s: names of the code', (document) => {
     expect(identifiersIn(read(document)).filter((name) => !words.has(name))).toEqual([]);
+  });
+
+  test.each(['README.md', 'docs/api.md', 'docs/operations.md', 'docs/run-states.md', 'docs/chaos.md'])(
+    '%s: messages of the log',
+    (document) => {
+      const messages = phrasesIn(read(document)).filter((phrase) => !FOREIGN_PHRASE.test(phrase));
+      expect(messages.filter((message) => !program.includes(`'${message}'`))).toEqual([]);
+    },
+  );
+
+  test('docs/operations.md: panels of the dashboard', () => {
+    const panels = [...read('docs/operations.md').matchAll(/`([A-Z][a-z]+(?: [a-z]+)+)`/g)].map(([, title]) => title as string);
+    expect(panels.length).toBeGreaterThan(0);
+    const dashboard = read('grafana/dashboards/quadmill.json');
+    expect(panels.filter((title) => !dashboard.includes(`"title": "${title}"`))).toEqual([]);
   });
 
   test('docs/glossary.md names what modules export', () => {

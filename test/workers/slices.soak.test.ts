@@ -1,4 +1,4 @@
-/** What npm test shows of shared runs on one queue, on the others. */
+/** What npm test shows of sliced runs on one queue, on the others. */
 import { describeQueues, OTHER_QUEUES } from '../support/queues/describe.ts';
 import { slicesSuite } from './slices-suite.ts';
 

@@ -287,7 +287,7 @@ describe('files of a run', () => {
   });
 });
 
-describe('the report of a shared run', () => {
+describe('the report of a sliced run', () => {
   const report = (more: Partial<RunReport>): { readonly report: RunReport } => ({
     report: {
       records: 1,
