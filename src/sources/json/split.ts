@@ -12,13 +12,10 @@ import { depthFault } from '../../core/limits.ts';
 import { CLOSE, DELIMITERS, hex, isDigit, isLossyFraction, LINE_FEED, LONG_DIGITS, MARKS, OPEN, POINT, passText, QUOTE } from './bytes.ts';
 import type { PathAutomaton } from './path/automaton.ts';
 import { adviceFor, JsonSyntaxError, parseJson, parseName } from './text.ts';
+import { JsonWindow } from './window.ts';
 
 /** Deeper nesting is refused, so that no later step can run out of stack. */
 export const MAX_DEPTH = 1000;
-
-const WINDOW_BYTES = 128 * 1024;
-/** A window doubles up to this size and then grows by it; one that is larger is given back when it is no longer needed. */
-const GROWTH_BYTES = 32 * 1024 * 1024;
 
 const LITERAL = /^(?:true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)$/;
 const LONG_NUMBER = /[0-9]{16}/;
@@ -59,14 +56,11 @@ const PIECE_SCALAR = 6;
  *
  * @throws Fault source/malformed, limit/exceeded — from `next`
  */
-export class JsonSplitter {
+export class JsonSplitter extends JsonWindow {
   /** The automaton that cuts the current piece. */
   automaton: PathAutomaton | undefined;
   /** 1-based line on which the current piece begins. */
   pieceLine = 1;
-  ended = false;
-  /** Bytes of the document before the first that was fed. */
-  skippedBytes = 0;
 
   /** A number may stand in the piece that a double would not give back as it is written; `long`: if it has that many digits. */
   private exact = false;
@@ -78,17 +72,8 @@ export class JsonSplitter {
   private readonly maxDepth: number;
   private readonly place: (automaton: PathAutomaton | undefined) => FaultPlace;
 
-  private window = Buffer.allocUnsafeSlow(WINDOW_BYTES);
-  private pos = 0;
-  private end = 0;
-  /** Byte offset in the document of the window's first byte. */
-  private base = 0;
-  private line = 1;
   private mode = BETWEEN;
   private expect = VALUE;
-  /** Where the piece, name or scalar in hand begins and (once whole) ends, in the window. */
-  private first = 0;
-  private last = 0;
   private pieceDepth = 0;
   private lastMark = 0;
 
@@ -113,6 +98,7 @@ export class JsonSplitter {
     place: (automaton: PathAutomaton | undefined) => FaultPlace,
     maxDepth = MAX_DEPTH,
   ) {
+    super();
     this.root = root;
     this.lines = lines;
     this.limitBytes = limitBytes;
@@ -143,26 +129,11 @@ export class JsonSplitter {
     }
   }
 
-  private text(): string {
-    return this.window.toString('latin1', this.first, this.last);
-  }
-
   /** Copies `bytes` behind what is still needed of the earlier ones. Large chunks are better fed in slices. */
   feed(bytes: Uint8Array): void {
     const keep = this.mode === BETWEEN || this.mode === STRING ? this.pos : this.first;
-    const kept = this.end - keep;
-    const needed = kept + bytes.length;
-    let target = this.window;
-    if (needed > target.length) target = Buffer.allocUnsafeSlow(Math.max(needed, target.length + Math.min(target.length, GROWTH_BYTES)));
-    else if (target.length > GROWTH_BYTES && needed <= WINDOW_BYTES) target = Buffer.allocUnsafeSlow(WINDOW_BYTES);
-    if (target !== this.window || keep > 0) this.window.copy(target, 0, keep, this.end);
-    target.set(bytes, kept);
-    this.window = target;
-    this.base += keep;
-    this.pos -= keep;
-    this.first -= keep;
+    this.extend(bytes, keep);
     this.lastMark -= keep;
-    this.end = needed;
   }
 
   /** Walks to the end of the next piece; false when the window is used up. */
@@ -503,15 +474,7 @@ export class JsonSplitter {
     return this.fail(error.message, error.offset, error.hint);
   }
 
-  private fail(message: string, pos: number, hint: string | undefined): never {
-    throw new Fault('source/malformed', message, {
-      place: this.placeOf(pos),
-      ...(hint === undefined ? {} : { hint }),
-    });
-  }
-
-  private placeOf(pos: number): FaultPlace {
-    const inPiece = this.mode >= PIECE ? this.automaton : this.child;
-    return { ...this.place(inPiece), line: this.line, byte: this.skippedBytes + this.base + pos };
+  protected override context(): FaultPlace {
+    return this.place(this.mode >= PIECE ? this.automaton : this.child);
   }
 }
