@@ -7,10 +7,11 @@
  * @see https://www.rfc-editor.org/rfc/rfc4180 and https://www.w3.org/TR/tabular-data-model/#parsing
  */
 
-import { Fault } from '../../core/fault.ts';
-import { type CsvDialect, contradictionIn, DEFAULT_DELIMITER, DEFAULT_QUOTE, delimiterOf, quoteOf } from '../../core/input/csv-dialect.ts';
-import { fromBytes, toBytes } from '../../core/text.ts';
+import { Fault, type FaultPlace } from '../../core/fault.ts';
+import { fromBytes } from '../../core/text.ts';
 import type { ReadOptions } from '../source.ts';
+import { byteDialect } from './dialect.ts';
+import { CsvWindow } from './window.ts';
 
 /** Cells by slot. */
 export type Row = (string | null)[];
@@ -19,20 +20,16 @@ const LF = 10;
 const CR = 13;
 const TAB = 9;
 const SPACE = 32;
-const BACKSLASH = 92;
 
 /** The slots of a row of which every column is wanted, as many as a row may have. Nobody writes to it. */
 const EVERY_COLUMN: Int32Array = Int32Array.from({ length: 65_536 }, (_, column) => column);
 
-export class CsvScanner {
+export class CsvScanner extends CsvWindow {
   header: readonly string[] = [];
-  bytesRead = 0;
   /** Rows with text beyond the last column of the header, and the position of the first. */
   longRows = 0;
   firstLongRow = 0;
 
-  readonly #input: AsyncIterator<Uint8Array>;
-  readonly #reading: ReadOptions;
   readonly #delimiter: number;
   readonly #quote: number;
   readonly #doubleQuote: boolean;
@@ -43,32 +40,22 @@ export class CsvScanner {
   readonly #trimEnd: boolean;
   readonly #skipBlankRows: boolean | undefined;
   readonly #emptyIsNull: boolean;
-  #buffer: Buffer = Buffer.alloc(0);
-  #text = '';
-  #at = 0;
-  #ended = false;
-  /** Row and line of the row at `#at`, for messages; lines are counted only when a message needs them. */
+  /** The row at `at`, for messages. */
   #row = 0;
-  #linesBefore = 1;
-  #countedTo = 0;
   /** By column: the slot of its cell in a record, or -1. */
   #slots: Int32Array = new Int32Array(0);
   #blank: Row = [];
 
   constructor(bytes: AsyncIterable<Uint8Array>, reading: ReadOptions) {
-    const dialect: CsvDialect = reading.csv ?? {};
-    this.#input = bytes[Symbol.asyncIterator]();
-    this.#reading = reading;
-    const problem = contradictionIn(dialect);
-    if (problem !== undefined) throw new Fault('mapping/invalid', `Rows of ${reading.name} cannot be told: ${problem}`);
-    const quote = dialect.quoteChar === null ? null : checked(quoteOf, dialect.quoteChar ?? DEFAULT_QUOTE, 'quote');
-    this.#delimiter = checked(delimiterOf, dialect.delimiter ?? DEFAULT_DELIMITER, 'delimiter').charCodeAt(0);
-    this.#quote = quote === null ? -1 : quote.charCodeAt(0);
-    this.#doubleQuote = dialect.doubleQuote ?? true;
-    this.#escape = this.#doubleQuote ? -1 : BACKSLASH;
-    this.#comment = toBytes(dialect.commentPrefix ?? '');
-    this.#trimStart = dialect.trim === 'both' || dialect.trim === 'start';
-    this.#trimEnd = dialect.trim === 'both' || dialect.trim === 'end';
+    super(bytes, reading);
+    const dialect = byteDialect(reading);
+    this.#delimiter = dialect.delimiter;
+    this.#quote = dialect.quote;
+    this.#doubleQuote = dialect.doubleQuote;
+    this.#escape = dialect.escape;
+    this.#comment = dialect.comment;
+    this.#trimStart = dialect.trimStart;
+    this.#trimEnd = dialect.trimEnd;
     this.#skipBlankRows = dialect.skipBlankRows;
     this.#emptyIsNull = reading.dialect === 'legacy';
   }
@@ -84,16 +71,16 @@ export class CsvScanner {
   }
 
   async readHeader(): Promise<void> {
-    const { skipRows = 0, headerRows = 1 } = this.#reading.csv ?? {};
+    const { skipRows = 0, headerRows = 1 } = this.reading.csv ?? {};
     for (let skipped = 0; skipped < skipRows; skipped++) {
       while (!this.#skipRow()) if (!(await this.fill())) throw this.#headless(`it ends within the ${skipRows} rows that are skipped`);
     }
     // For the header every column is wanted: the slots are the columns themselves.
     this.#slots = EVERY_COLUMN;
     const rows: Row[] = [];
-    let at = this.#at;
+    let at = this.at;
     while (rows.length < Math.max(1, headerRows)) {
-      at = this.#at;
+      at = this.at;
       const [row] = this.takeRows(1);
       if (row !== undefined) rows.push(row);
       else if (!(await this.fill())) break;
@@ -103,7 +90,7 @@ export class CsvScanner {
     if (rows.length < headerRows) throw this.#headless(`it has ${rows.length} of the ${headerRows} header rows`);
     if (headerRows === 0) {
       this.header = first.map((_, column) => String(column + 1));
-      this.#at = at;
+      this.at = at;
     } else {
       const width = Math.max(...rows.map((row) => row.length));
       this.header = Array.from({ length: width }, (_, column) => rows.map((row) => row[column]).find((cell) => cell) ?? '');
@@ -115,20 +102,20 @@ export class CsvScanner {
 
   #headless(found = 'it is empty'): Fault {
     return new Fault('source/malformed', `There is no header row with the names of the columns in the input: ${found}`, {
-      place: { input: this.#reading.name },
+      place: { input: this.reading.name },
     });
   }
 
   /** Passes over a row that need not be well-formed; false when the buffer holds only a part of it, or nothing. */
   #skipRow(): boolean {
-    const buffer = this.#buffer;
+    const buffer = this.buffer;
     const end = buffer.length;
     let opens = true;
-    for (let at = this.#at; at < end; ) {
+    for (let at = this.at; at < end; ) {
       const c = buffer[at++] as number;
       if (c === LF || c === CR) {
-        if (c === CR && at === end && !this.#ended) return false;
-        this.#at = c === CR && buffer[at] === LF ? at + 1 : at;
+        if (c === CR && at === end && !this.ended) return false;
+        this.at = c === CR && buffer[at] === LF ? at + 1 : at;
         return true;
       }
       if (opens && c === this.#quote) {
@@ -138,51 +125,15 @@ export class CsvScanner {
       } else if (c === this.#escape) at++;
       opens = c === this.#delimiter;
     }
-    if (!this.#ended || this.#at === end) return false;
-    this.#at = end;
+    if (!this.ended || this.at === end) return false;
+    this.at = end;
     return true;
-  }
-
-  /** Reads on; false at the end of the input. A partial row stays in the buffer, so reads grow with it, up to the limit of a row, and stay linear. */
-  async fill(): Promise<boolean> {
-    if (this.#ended) return false;
-    const rest = this.#buffer.subarray(this.#at);
-    const limit = this.#reading.maxRecordBytes;
-    if (rest.length > limit) throw this.#tooLong();
-    const chunks: Uint8Array[] = [rest];
-    let size = rest.length;
-    const wanted = Math.min(rest.length * 2, limit) + 1;
-    while (size < wanted && !this.#ended) {
-      const next = await this.#input.next();
-      if (next.done === true) this.#ended = true;
-      else {
-        chunks.push(next.value);
-        size += next.value.length;
-        this.bytesRead += next.value.length;
-      }
-    }
-    this.#countLines(this.#at);
-    this.#buffer = Buffer.concat(chunks, size);
-    this.#text = this.#buffer.toString('latin1');
-    this.#at = 0;
-    this.#countedTo = 0;
-    return true;
-  }
-
-  /** Where the next row begins, or empty lines before it; a byte order mark does not count. */
-  get byte(): number {
-    return this.#byteAt(this.#at);
-  }
-
-  async close(): Promise<void> {
-    this.#ended = true;
-    await this.#input.return?.();
   }
 
   /** Up to `limit` whole rows from the buffer; none when it holds only a partial row. */
   takeRows(limit: number): Row[] {
-    const buffer = this.#buffer;
-    const text = this.#text;
+    const buffer = this.buffer;
+    const text = this.text;
     const end = buffer.length;
     const delimiter = this.#delimiter;
     const quote = this.#quote;
@@ -190,19 +141,19 @@ export class CsvScanner {
     const trimStart = this.#trimStart;
     const slots = this.#slots;
     const width = slots.length;
-    const longest = this.#reading.maxRecordBytes;
+    const longest = this.reading.maxRecordBytes;
     const skipsBlank = this.#skipBlankRows !== false;
     const comment = this.#comment === '' ? -1 : this.#comment.charCodeAt(0);
     const header = this.header.length === 0;
     const plain = escape < 0 && !trimStart && !this.#trimEnd;
     const emptyCell = this.#emptyIsNull && !header ? null : '';
     const rows: Row[] = [];
-    let at = this.#at;
+    let at = this.at;
     while (rows.length < limit && at < end) {
       const first = buffer[at] as number;
       if ((first === LF || first === CR) && skipsBlank) {
         at++;
-        this.#at = at;
+        this.at = at;
         continue;
       }
       if (first === comment) {
@@ -210,7 +161,7 @@ export class CsvScanner {
         if (next < 0) break;
         if (next > at) {
           at = next;
-          this.#at = at;
+          this.at = at;
           continue;
         }
       }
@@ -249,18 +200,18 @@ export class CsvScanner {
         }
         if (c === -1) {
           // The end of the buffer: the row is whole only if this is the end of the input.
-          if (this.#ended) complete = true;
+          if (this.ended) complete = true;
           break;
         }
-        if (c === CR && at + 1 === end && !this.#ended) break;
+        if (c === CR && at + 1 === end && !this.ended) break;
         at += c === CR && buffer[at + 1] === LF ? 2 : 1;
         complete = true;
         break;
       }
       if (!complete) break;
-      if (at - this.#at > longest) throw this.#tooLong();
-      if (this.#skipBlankRows === true && this.#isBlank(this.#at, at)) {
-        this.#at = at;
+      if (at - this.at > longest) throw this.tooLong();
+      if (this.#skipBlankRows === true && this.#isBlank(this.at, at)) {
+        this.at = at;
         continue;
       }
       if (surplus) {
@@ -268,7 +219,7 @@ export class CsvScanner {
         this.longRows++;
       }
       rows.push(row);
-      this.#at = at;
+      this.at = at;
       this.#row++;
     }
     return rows;
@@ -276,26 +227,26 @@ export class CsvScanner {
 
   /** Behind the line of a comment that begins at `at`; `at` itself where none does, -1 when the buffer ends before that is known. */
   #pastComment(at: number): number {
-    const buffer = this.#buffer;
+    const buffer = this.buffer;
     const end = buffer.length;
     // A sign that the buffer cuts off is an unfinished row, which is looked at again.
-    if (!this.#text.startsWith(this.#comment, at)) return at;
+    if (!this.text.startsWith(this.#comment, at)) return at;
     let next = at;
     while (next < end && buffer[next] !== LF && buffer[next] !== CR) next++;
-    if (next + 1 >= end) return this.#ended ? end : -1;
+    if (next + 1 >= end) return this.ended ? end : -1;
     return buffer[next] === CR && buffer[next + 1] === LF ? next + 2 : next + 1;
   }
 
   /** Position of the quote that closes the cell that begins at `from`, or -1 when the buffer ends before it. */
   #closingQuote(from: number): number {
-    const buffer = this.#buffer;
+    const buffer = this.buffer;
     let at = from;
     while (true) {
       at = this.#escape < 0 ? buffer.indexOf(this.#quote, at) : this.#quoteBehindEscapes(at);
-      if (at < 0 || (at + 1 === buffer.length && !this.#ended)) {
-        if (!this.#ended) return -1;
+      if (at < 0 || (at + 1 === buffer.length && !this.ended)) {
+        if (!this.ended) return -1;
         throw new Fault('source/malformed', 'A quoted cell is never closed', {
-          place: { ...this.#place(), line: this.#lineAt(from), byte: this.#byteAt(from) },
+          place: this.placeOf(from),
           hint: `Close the quote, or ${this.#doubleQuote ? 'double' : 'put a backslash before'} a quote that belongs to the text.`,
         });
       }
@@ -305,7 +256,7 @@ export class CsvScanner {
   }
 
   #quoteBehindEscapes(from: number): number {
-    const buffer = this.#buffer;
+    const buffer = this.buffer;
     for (let at = from; at < buffer.length; at++) {
       if (buffer[at] === this.#quote) return at;
       if (buffer[at] === this.#escape) at++;
@@ -315,7 +266,7 @@ export class CsvScanner {
 
   /** Behind the last escaped character of the unquoted cell at `from`. */
   #endOfEscaped(from: number): number {
-    const buffer = this.#buffer;
+    const buffer = this.buffer;
     let behind = from;
     for (let at = from; at < buffer.length; at++) {
       const c = buffer[at] as number;
@@ -328,11 +279,11 @@ export class CsvScanner {
   /** `at`, or the quote that only white space stands before. */
   #atQuote(at: number): number {
     const next = this.#pastSpace(at);
-    return this.#buffer[next] === this.#quote ? next : at;
+    return this.buffer[next] === this.#quote ? next : at;
   }
 
   #pastSpace(from: number): number {
-    const buffer = this.#buffer;
+    const buffer = this.buffer;
     let at = from;
     while (at < buffer.length && buffer[at] !== this.#delimiter && (buffer[at] === SPACE || buffer[at] === TAB)) at++;
     return at;
@@ -347,17 +298,17 @@ export class CsvScanner {
 
   /** The text of a cell, trimmed and without its escapes, as the dialect has it. White space is that of ASCII: other is part of a UTF-8 character. */
   #cell(from: number, to: number): string {
-    const buffer = this.#buffer;
+    const buffer = this.buffer;
     let [start, end] = [from, to];
     while (this.#trimStart && start < end && isSpace(buffer[start] as number)) start++;
     while (this.#trimEnd && end > start && isSpace(buffer[end - 1] as number)) end--;
-    const cell = this.#text.slice(start, end);
+    const cell = this.text.slice(start, end);
     return this.#escape < 0 ? cell : cell.replace(/\\([^])/g, '$1');
   }
 
   /** Whether a row has only empty cells. */
   #isBlank(from: number, to: number): boolean {
-    const buffer = this.#buffer;
+    const buffer = this.buffer;
     const ends = (at: number): boolean => at >= to || [this.#delimiter, LF, CR].includes(buffer[at] as number);
     for (let at = from; at < to; at++) {
       if (ends(at) || (this.#trimStart && this.#trimEnd && isSpace(buffer[at] as number))) continue;
@@ -367,49 +318,16 @@ export class CsvScanner {
     return true;
   }
 
-  #tooLong(): Fault {
-    return new Fault('limit/exceeded', `A row is longer than the ${this.#reading.maxRecordBytes} bytes that are allowed`, {
-      place: { ...this.#place(), line: this.#lineAt(this.#at), byte: this.#byteAt(this.#at) },
-      limit: 'MAX_RECORD_BYTES',
-      hint: 'Look for a quote that is not closed, or raise MAX_RECORD_BYTES (--max-record-mb)',
-    });
-  }
-
   #malformedQuote(at: number, column: number): Fault {
     return new Fault('source/malformed', 'A quoted cell is followed by something other than a delimiter or the end of the row', {
-      place: {
-        ...this.#place(),
-        line: this.#lineAt(at),
-        byte: this.#byteAt(at),
-        expression: fromBytes(this.header[column] ?? `column ${column + 1}`),
-      },
+      place: { ...this.placeOf(at), expression: fromBytes(this.header[column] ?? `column ${column + 1}`) },
       hint: `${this.#doubleQuote ? 'Double' : 'Put a backslash before'} a quote that belongs to the text.`,
     });
   }
 
-  #place() {
-    return { input: this.#reading.name, ...(this.header.length === 0 ? {} : { record: this.#row }) };
-  }
-
-  #byteAt(at: number): number {
-    return this.bytesRead - this.#buffer.length + at;
-  }
-
-  #lineAt(at: number): number {
-    this.#countLines(at);
-    return this.#linesBefore;
-  }
-
-  #countLines(to: number): void {
-    for (let i = this.#buffer.indexOf(LF, this.#countedTo); i >= 0 && i < to; i = this.#buffer.indexOf(LF, i + 1)) this.#linesBefore++;
-    this.#countedTo = Math.max(this.#countedTo, to);
+  protected override context(): FaultPlace {
+    return { input: this.reading.name, ...(this.header.length === 0 ? {} : { record: this.#row }) };
   }
 }
 
 const isSpace = (c: number): boolean => c === SPACE || (c >= TAB && c <= CR);
-
-function checked<T>(read: (text: string) => T | undefined, text: string, what: string): T {
-  const found = read(text);
-  if (found === undefined) throw new Fault('mapping/invalid', `The ${what} ${JSON.stringify(text)} is not one ASCII character`);
-  return found;
-}

@@ -1,0 +1,89 @@
+/**
+ * A window of delimited text: bytes, the same as one-byte text, and their position in the document.
+ *
+ * The scanner extends it: `at` moves forward, `fill` drops what is before it.
+ */
+import { Fault, type FaultPlace } from '../../core/fault.ts';
+import type { ReadOptions } from '../source.ts';
+
+const LF = 10;
+
+export abstract class CsvWindow {
+  bytesRead = 0;
+
+  protected readonly reading: ReadOptions;
+  protected buffer: Buffer = Buffer.alloc(0);
+  protected text = '';
+  protected at = 0;
+  protected ended = false;
+  readonly #input: AsyncIterator<Uint8Array>;
+  /** Line of the row at `at`, for messages; lines are counted only when a message needs them. */
+  #linesBefore = 1;
+  #countedTo = 0;
+
+  constructor(bytes: AsyncIterable<Uint8Array>, reading: ReadOptions) {
+    this.#input = bytes[Symbol.asyncIterator]();
+    this.reading = reading;
+  }
+
+  /** Reads on; false at the end of the input. A partial row stays in the buffer, so reads grow with it, up to the limit of a row, and stay linear. */
+  async fill(): Promise<boolean> {
+    if (this.ended) return false;
+    const rest = this.buffer.subarray(this.at);
+    const limit = this.reading.maxRecordBytes;
+    if (rest.length > limit) throw this.tooLong();
+    const chunks: Uint8Array[] = [rest];
+    let size = rest.length;
+    const wanted = Math.min(rest.length * 2, limit) + 1;
+    while (size < wanted && !this.ended) {
+      const next = await this.#input.next();
+      if (next.done === true) this.ended = true;
+      else {
+        chunks.push(next.value);
+        size += next.value.length;
+        this.bytesRead += next.value.length;
+      }
+    }
+    this.#countLines(this.at);
+    this.buffer = Buffer.concat(chunks, size);
+    this.text = this.buffer.toString('latin1');
+    this.at = 0;
+    this.#countedTo = 0;
+    return true;
+  }
+
+  /** Where the next row begins, or empty lines before it; a byte order mark does not count. */
+  get byte(): number {
+    return this.#byteAt(this.at);
+  }
+
+  async close(): Promise<void> {
+    this.ended = true;
+    await this.#input.return?.();
+  }
+
+  /** Input and record. */
+  protected abstract context(): FaultPlace;
+
+  protected placeOf(at: number): FaultPlace {
+    this.#countLines(at);
+    return { ...this.context(), line: this.#linesBefore, byte: this.#byteAt(at) };
+  }
+
+  protected tooLong(): Fault {
+    return new Fault('limit/exceeded', `A row is longer than the ${this.reading.maxRecordBytes} bytes that are allowed`, {
+      place: this.placeOf(this.at),
+      limit: 'MAX_RECORD_BYTES',
+      hint: 'Look for a quote that is not closed, or raise MAX_RECORD_BYTES (--max-record-mb)',
+    });
+  }
+
+  #byteAt(at: number): number {
+    return this.bytesRead - this.buffer.length + at;
+  }
+
+  #countLines(to: number): void {
+    for (let i = this.buffer.indexOf(LF, this.#countedTo); i >= 0 && i < to; i = this.buffer.indexOf(LF, i + 1)) this.#linesBefore++;
+    this.#countedTo = Math.max(this.#countedTo, to);
+  }
+}
