@@ -19,6 +19,7 @@ import {
   BANG,
   BRACKET,
   CR,
+  checkCharacters,
   ENDS,
   EQUALS,
   endOfDoctype,
@@ -29,7 +30,6 @@ import {
   LESS,
   NAME_BYTE,
   NOT_CHARACTER,
-  NOT_CHARACTERS,
   QUESTION,
   QUOTE,
   REFERENCE,
@@ -125,7 +125,7 @@ export class XmlScanner extends XmlWindow {
     if (to === from) return false;
     if (this.#names.length === 0) this.#checkOutside(from, to);
     else {
-      if ((flags & NOT_CHARACTER) !== 0) this.#checkCharacters(from, to);
+      if ((flags & NOT_CHARACTER) !== 0) checkCharacters(this.text.slice(from, to), from, this.#failer);
       if ((flags & BRACKET) !== 0) {
         const end = this.text.indexOf(']]>', from);
         if (end >= 0 && end < to) this.fail('The characters "]]>" may not stand in text', end);
@@ -147,14 +147,6 @@ export class XmlScanner extends XmlWindow {
       if (isSpace(this.bytes[i])) continue;
       this.fail(`There is text ${this.#rootSeen ? 'after' : 'before'} the root element`, i);
     }
-  }
-
-  #checkCharacters(from: number, to: number): void {
-    const found = this.text.slice(from, to).search(NOT_CHARACTERS) + from;
-    if (found < from) return;
-    const code = this.bytes[found] as number;
-    const name = code === 0xef ? 'U+FFFE or U+FFFF' : `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
-    this.fail(`The character ${name} is not allowed in XML`, found);
   }
 
   // ---- tags
@@ -240,8 +232,9 @@ export class XmlScanner extends XmlWindow {
 
   /** Whitespace becomes spaces, one for a line end, before references are resolved. */
   #attributeValue(from: number, to: number): string {
-    this.#checkCharacters(from, to);
-    return resolveReferences(this.text.slice(from, to).replace(/\r\n|[\t\n\r]/g, ' '), from, this.#failer);
+    const value = this.text.slice(from, to);
+    checkCharacters(value, from, this.#failer);
+    return resolveReferences(value.replace(/\r\n|[\t\n\r]/g, ' '), from, this.#failer);
   }
 
   #open(nameEnd: number, hash: number, values: string[] | undefined, declarations: [string, string][] | undefined): void {
@@ -405,9 +398,10 @@ export class XmlScanner extends XmlWindow {
   #take(to: number): boolean {
     const from = this.at;
     if (to === from) return false;
-    this.#checkCharacters(from, to);
+    const raw = this.text.slice(from, to);
+    checkCharacters(raw, from, this.#failer);
     if (this.#sink.wantsText) {
-      const piece = this.text.slice(from, to).replace(/\r\n?/g, '\n');
+      const piece = raw.replace(/\r\n?/g, '\n');
       if (this.#within === 'cdata') this.#sink.text(piece);
       else this.#nonElementText += piece;
     }

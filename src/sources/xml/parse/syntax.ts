@@ -10,7 +10,7 @@ type Fail = (message: string, at: number, hint?: string) => never;
 const MAX_REFERENCE = 64;
 
 /** Also U+FFFE and U+FFFF, in UTF-8. */
-export const NOT_CHARACTERS = /[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]/;
+const NOT_CHARACTERS = /[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]/;
 export const XML_DECLARATION =
   /^<\?xml[ \t\r\n]+version[ \t\r\n]*=[ \t\r\n]*(?:"1\.[0-9]+"|'1\.[0-9]+')(?:[ \t\r\n]+encoding[ \t\r\n]*=[ \t\r\n]*(?:"[A-Za-z][\w.-]*"|'[A-Za-z][\w.-]*'))?(?:[ \t\r\n]+standalone[ \t\r\n]*=[ \t\r\n]*(?:"(?:yes|no)"|'(?:yes|no)'))?[ \t\r\n]*\?>$/;
 
@@ -55,6 +55,15 @@ TEXT_BYTE[CR] = RETURN;
 TEXT_BYTE[0x5d] = BRACKET;
 
 export const isSpace = (c: number | undefined): boolean => c === SPACE || c === LF || c === TAB || c === CR;
+
+/** Fails at the first character that XML does not allow. `from`: where the piece begins, for messages. */
+export function checkCharacters(piece: string, from: number, fail: Fail): void {
+  const found = piece.search(NOT_CHARACTERS);
+  if (found < 0) return;
+  const code = piece.charCodeAt(found);
+  const name = code === 0xef ? 'U+FFFE or U+FFFF' : `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
+  fail(`The character ${name} is not allowed in XML`, from + found);
+}
 
 /** Resolves character and entity references. `from`: where the piece begins, for messages. */
 export function resolveReferences(piece: string, from: number, fail: Fail): string {
