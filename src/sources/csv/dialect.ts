@@ -1,4 +1,4 @@
-/** The dialect of a document, checked and as bytes. */
+/** Checks the dialect of a document and converts it to bytes for the scanner. */
 import { Fault } from '../../core/fault.ts';
 import { contradictionIn, DEFAULT_DELIMITER, DEFAULT_QUOTE, delimiterOf, quoteOf } from '../../core/input/csv-dialect.ts';
 import { toBytes } from '../../core/text.ts';
@@ -6,18 +6,22 @@ import type { ReadOptions } from '../source.ts';
 
 const BACKSLASH = 92;
 
+/** A character is its code, −1 if the dialect has none. */
 export interface ByteDialect {
   readonly delimiter: number;
   readonly quote: number;
   readonly doubleQuote: boolean;
+  /** A backslash, unless quotes are doubled. */
   readonly escape: number;
-  /** One-byte text; empty: there are no comments. */
+  /** Prefix of comments as one-byte text. Empty: there are no comments. */
   readonly comment: string;
   readonly trimStart: boolean;
   readonly trimEnd: boolean;
+  /** As in `CsvDialect`. */
   readonly skipBlankRows: boolean | undefined;
 }
 
+/** @throws Fault mapping/invalid — the dialect is ambiguous, or the delimiter or quote is not one ASCII character */
 export function byteDialect({ csv: dialect = {}, name }: Pick<ReadOptions, 'csv' | 'name'>): ByteDialect {
   const problem = contradictionIn(dialect);
   if (problem !== undefined) throw new Fault('mapping/invalid', `Rows of ${name} cannot be told: ${problem}`);

@@ -1,8 +1,8 @@
 /**
- * A byte scanner of delimited text: cuts rows, and in them only the cells that somebody asked for.
+ * Scans the bytes of delimited text: cuts rows, and within a row only the cells of the columns that have a slot.
  *
- * The first row is the header unless the dialect says otherwise (csv-dialect.ts). Rows end at LF, CRLF or CR; rows without any
- * character are skipped. A quote inside an unquoted cell is a character.
+ * The first row is the header unless the dialect says otherwise (`core/input/csv-dialect.ts`). Rows end at LF, CRLF or CR. Rows without any
+ * character are skipped by default. A quote inside an unquoted cell is an ordinary character.
  *
  * @see https://www.rfc-editor.org/rfc/rfc4180 and https://www.w3.org/TR/tabular-data-model/#parsing
  */
@@ -13,7 +13,7 @@ import type { ReadOptions } from '../source.ts';
 import { byteDialect } from './dialect.ts';
 import { CsvWindow } from './window.ts';
 
-/** Cells by slot. */
+/** Cells by slot, as one-byte UTF-8. null: the row has no such cell, or an empty unquoted one in the legacy dialect. */
 export type Row = (string | null)[];
 
 const LF = 10;
@@ -21,12 +21,14 @@ const CR = 13;
 const TAB = 9;
 const SPACE = 32;
 
-/** The slots of a row of which every column is wanted, as many as a row may have. Nobody writes to it. */
+/** Slots for the header, whose columns are all read: each of up to 65,536 columns is its own slot. Never written to. */
 const EVERY_COLUMN: Int32Array = Int32Array.from({ length: 65_536 }, (_, column) => column);
 
+/** Usage: `readHeader`, then `slot` for each column that is read, then `takeRows` and, when it returns no rows, `fill`. */
 export class CsvScanner extends CsvWindow {
+  /** Names of the columns, as one-byte UTF-8. */
   header: readonly string[] = [];
-  /** Rows with text beyond the last column of the header, and the position of the first. */
+  /** Number of rows with text beyond the last column of the header, and the 0-based position of the first. */
   longRows = 0;
   firstLongRow = 0;
 
@@ -34,16 +36,16 @@ export class CsvScanner extends CsvWindow {
   readonly #quote: number;
   readonly #doubleQuote: boolean;
   readonly #escape: number;
-  /** One-byte text; empty: there are no comments. */
   readonly #comment: string;
   readonly #trimStart: boolean;
   readonly #trimEnd: boolean;
   readonly #skipBlankRows: boolean | undefined;
   readonly #emptyIsNull: boolean;
-  /** The row at `at`, for messages. */
+  /** 0-based position of the next row, for messages; the header does not count. */
   #row = 0;
   /** By column: the slot of its cell in a record, or -1. */
   #slots: Int32Array = new Int32Array(0);
+  /** A record without any cell: null for each slot. */
   #blank: Row = [];
 
   constructor(bytes: AsyncIterable<Uint8Array>, reading: ReadOptions) {
@@ -60,7 +62,7 @@ export class CsvScanner extends CsvWindow {
     this.#emptyIsNull = reading.dialect === 'legacy';
   }
 
-  /** The record slot that holds `column`; ask for all columns before the first row is taken. */
+  /** The index in a record of the cell of `column`. Call it for all columns before the first `takeRows`. */
   slot(column: number): number {
     const known = this.#slots[column] as number;
     if (known >= 0) return known;
@@ -70,12 +72,12 @@ export class CsvScanner extends CsvWindow {
     return slot;
   }
 
+  /** Reads the header and everything before it. @throws Fault source/malformed — there is no header, or a malformed row */
   async readHeader(): Promise<void> {
     const { skipRows = 0, headerRows = 1 } = this.reading.csv ?? {};
     for (let skipped = 0; skipped < skipRows; skipped++) {
       while (!this.#skipRow()) if (!(await this.fill())) throw this.#headless(`it ends within the ${skipRows} rows that are skipped`);
     }
-    // For the header every column is wanted: the slots are the columns themselves.
     this.#slots = EVERY_COLUMN;
     const rows: Row[] = [];
     let at = this.at;
@@ -106,7 +108,7 @@ export class CsvScanner extends CsvWindow {
     });
   }
 
-  /** Passes over a row that need not be well-formed; false when the buffer holds only a part of it, or nothing. */
+  /** Skips a row, which need not be well-formed. False: the window holds only a part of it, or nothing. */
   #skipRow(): boolean {
     const buffer = this.buffer;
     const end = buffer.length;
@@ -130,7 +132,11 @@ export class CsvScanner extends CsvWindow {
     return true;
   }
 
-  /** Up to `limit` whole rows from the buffer; none when it holds only a partial row. */
+  /**
+   * Up to `limit` complete rows from the window; none if it holds only a partial row.
+   *
+   * @throws Fault source/malformed — a malformed quoted cell; limit/exceeded — a row is too long
+   */
   takeRows(limit: number): Row[] {
     const buffer = this.buffer;
     const text = this.text;
@@ -199,7 +205,7 @@ export class CsvScanner extends CsvWindow {
           continue;
         }
         if (c === -1) {
-          // The end of the buffer: the row is whole only if this is the end of the input.
+          // The end of the window: the row is complete only if this is also the end of the input.
           if (this.ended) complete = true;
           break;
         }
@@ -225,11 +231,11 @@ export class CsvScanner extends CsvWindow {
     return rows;
   }
 
-  /** Behind the line of a comment that begins at `at`; `at` itself where none does, -1 when the buffer ends before that is known. */
+  /** Position after the comment line that begins at `at`; `at` itself if no comment begins there; -1 if the window ends before either is known. */
   #pastComment(at: number): number {
     const buffer = this.buffer;
     const end = buffer.length;
-    // A sign that the buffer cuts off is an unfinished row, which is looked at again.
+    // If the window cuts the prefix off, the row is partial and is scanned again.
     if (!this.text.startsWith(this.#comment, at)) return at;
     let next = at;
     while (next < end && buffer[next] !== LF && buffer[next] !== CR) next++;
@@ -237,7 +243,7 @@ export class CsvScanner extends CsvWindow {
     return buffer[next] === CR && buffer[next + 1] === LF ? next + 2 : next + 1;
   }
 
-  /** Position of the quote that closes the cell that begins at `from`, or -1 when the buffer ends before it. */
+  /** Position of the quote that closes the cell whose text begins at `from`; -1 if the window ends before it. @throws Fault source/malformed */
   #closingQuote(from: number): number {
     const buffer = this.buffer;
     let at = from;
@@ -255,6 +261,7 @@ export class CsvScanner extends CsvWindow {
     }
   }
 
+  /** Position of the next quote that is not escaped, or -1. */
   #quoteBehindEscapes(from: number): number {
     const buffer = this.buffer;
     for (let at = from; at < buffer.length; at++) {
@@ -264,7 +271,7 @@ export class CsvScanner extends CsvWindow {
     return -1;
   }
 
-  /** Behind the last escaped character of the unquoted cell at `from`. */
+  /** Position after the last escaped character of the unquoted cell at `from`; `from` if it has none. */
   #endOfEscaped(from: number): number {
     const buffer = this.buffer;
     let behind = from;
@@ -276,12 +283,13 @@ export class CsvScanner extends CsvWindow {
     return behind;
   }
 
-  /** `at`, or the quote that only white space stands before. */
+  /** The position of a quote that only white space separates from `at`; otherwise, `at`. */
   #atQuote(at: number): number {
     const next = this.#pastSpace(at);
     return this.buffer[next] === this.#quote ? next : at;
   }
 
+  /** Position after the spaces and tabs at `from`, unless one of them is the delimiter. */
   #pastSpace(from: number): number {
     const buffer = this.buffer;
     let at = from;
@@ -289,6 +297,7 @@ export class CsvScanner extends CsvWindow {
     return at;
   }
 
+  /** The text between the quotes of a cell, without escapes. */
   #unquote(from: number, to: number): string {
     if (!this.#doubleQuote) return this.#cell(from, to);
     const cell = this.#cell(from, to);
@@ -296,7 +305,7 @@ export class CsvScanner extends CsvWindow {
     return cell.includes(quote) ? cell.replaceAll(quote + quote, quote) : cell;
   }
 
-  /** The text of a cell, trimmed and without its escapes, as the dialect has it. White space is that of ASCII: other is part of a UTF-8 character. */
+  /** The text of a cell, trimmed and unescaped as the dialect says. Only ASCII white space is trimmed: other bytes belong to UTF-8 characters. */
   #cell(from: number, to: number): string {
     const buffer = this.buffer;
     let [start, end] = [from, to];
@@ -306,7 +315,7 @@ export class CsvScanner extends CsvWindow {
     return this.#escape < 0 ? cell : cell.replace(/\\([^])/g, '$1');
   }
 
-  /** Whether a row has only empty cells. */
+  /** Whether the row between the positions has only empty cells. */
   #isBlank(from: number, to: number): boolean {
     const buffer = this.buffer;
     const ends = (at: number): boolean => at >= to || [this.#delimiter, LF, CR].includes(buffer[at] as number);

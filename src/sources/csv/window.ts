@@ -9,15 +9,18 @@ import type { ReadOptions } from '../source.ts';
 const LF = 10;
 
 export abstract class CsvWindow {
+  /** Bytes of the document that have been read so far. */
   bytesRead = 0;
 
   protected readonly reading: ReadOptions;
   protected buffer: Buffer = Buffer.alloc(0);
   protected text = '';
+  /** Position of the next row in the window. */
   protected at = 0;
+  /** No more bytes will come. */
   protected ended = false;
   readonly #input: AsyncIterator<Uint8Array>;
-  /** Line of the row at `at`, for messages; lines are counted only when a message needs them. */
+  /** The 1-based line at `#countedTo`. Lines are counted only for messages and when bytes are dropped. */
   #linesBefore = 1;
   #countedTo = 0;
 
@@ -26,7 +29,13 @@ export abstract class CsvWindow {
     this.reading = reading;
   }
 
-  /** Reads on; false at the end of the input. A partial row stays in the buffer, so reads grow with it, up to the limit of a row, and stay linear. */
+  /**
+   * Drops the bytes before `at` and reads more. False: the input has ended.
+   *
+   * A partial row stays in the window. The longer it is, the more is read at once, up to the limit of a row: so long rows take linear time.
+   *
+   * @throws Fault limit/exceeded — the partial row is too long; those of the input
+   */
   async fill(): Promise<boolean> {
     if (this.ended) return false;
     const rest = this.buffer.subarray(this.at);
@@ -52,17 +61,18 @@ export abstract class CsvWindow {
     return true;
   }
 
-  /** Where the next row begins, or empty lines before it; a byte order mark does not count. */
+  /** Offset in the document of the next row, or of empty lines before it. A byte order mark does not count. */
   get byte(): number {
     return this.#byteAt(this.at);
   }
 
+  /** Closes the input. */
   async close(): Promise<void> {
     this.ended = true;
     await this.#input.return?.();
   }
 
-  /** Input and record. */
+  /** Input and record for the place of a fault. */
   protected abstract context(): FaultPlace;
 
   protected placeOf(at: number): FaultPlace {

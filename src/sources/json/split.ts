@@ -1,9 +1,9 @@
 /**
- * Cuts a JSON document into pieces by walking its bytes.
+ * Cuts a JSON document into pieces, by walking over its bytes.
  *
- * The walk follows automata (see `path/automaton.ts`) down from the root. A value where an automaton cuts becomes a piece: its bytes are only
- * searched for their end here, and checked by whoever parses them. Everything else is checked against the grammar as it passes
- * and never becomes a string, apart from the names of members on an automaton.
+ * The walk starts at the root and follows the path automaton (`path/automaton.ts`). A value at which the automaton cuts becomes a piece. The
+ * walk only looks for the end of a piece; the parser checks its content. Everything outside of pieces is checked against the grammar here. It
+ * never becomes a string, except for member names that the automaton asks for.
  *
  * @see https://www.rfc-editor.org/rfc/rfc8259#section-2
  */
@@ -14,13 +14,13 @@ import type { PathAutomaton } from './path/automaton.ts';
 import { adviceFor, JsonSyntaxError, parseJson, parseName } from './text.ts';
 import { JsonWindow } from './window.ts';
 
-/** Deeper nesting is refused, so that no later step can run out of stack. */
+/** Levels of nesting that a document may have, so that no later step exceeds the stack. */
 export const MAX_DEPTH = 1000;
 
 const LITERAL = /^(?:true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)$/;
 const LONG_NUMBER = /[0-9]{16}/;
 
-// What the grammar allows next.
+// What the grammar allows next: `expect`.
 const VALUE = 0;
 const VALUE_OR_CLOSE = 1;
 const KEY_OR_CLOSE = 2;
@@ -29,6 +29,7 @@ const COLON = 4;
 const COMMA_OR_CLOSE = 5;
 const END = 6;
 
+/** For messages, by `expect`. */
 const EXPECTED = [
   'a value',
   'a value or "]"',
@@ -39,7 +40,7 @@ const EXPECTED = [
   'nothing',
 ];
 
-// What the walk is in the middle of.
+// What the walk is within: `mode`. In the modes from PIECE on, it is within a piece.
 const BETWEEN = 0;
 const STRING = 1;
 const NAME = 2;
@@ -49,12 +50,11 @@ const PIECE_STRING = 5;
 const PIECE_SCALAR = 6;
 
 /**
- * `feed` bytes, then call `next` until it is false, and so on; after the last `feed`, set `ended` and do it once more.
+ * Usage: `feed` bytes, then call `next` until it returns false; repeat. After the last `feed`, set `ended` and call `next` until it returns
+ * false again.
  *
- * While `next` has answered true, `automaton` and `value()` describe one piece, until the next call of either method. Memory: one window of 128 KiB, or
- * what the longest piece needs; twice that for a moment while the window grows.
- *
- * @throws Fault source/malformed, limit/exceeded — from `next`
+ * After `next` has returned true, `automaton`, `pieceLine`, `pieceBytes` and `value()` describe one piece, until the next call of `next` or
+ * `feed`. Memory: one window of 128 KiB or the size of the longest piece, whichever is larger; twice that while the window grows.
  */
 export class JsonSplitter extends JsonWindow {
   /** The automaton that cuts the current piece. */
@@ -62,7 +62,7 @@ export class JsonSplitter extends JsonWindow {
   /** 1-based line on which the current piece begins. */
   pieceLine = 1;
 
-  /** A number may stand in the piece that a double would not give back as it is written; `long`: if it has that many digits. */
+  /** `exact`: the piece may have a number that a double does not preserve as written. `long`: so may it if `LONG_NUMBER` matches. */
   private exact = false;
   private long = false;
 
@@ -74,21 +74,27 @@ export class JsonSplitter extends JsonWindow {
 
   private mode = BETWEEN;
   private expect = VALUE;
+  /** Brackets that are open within the piece. */
   private pieceDepth = 0;
+  /** Position of the last structural byte of the piece, in the window. */
   private lastMark = 0;
 
+  /** Levels of nesting outside of the piece. The three arrays below are by level; level 1 is the outermost. */
   private depth = 0;
+  /** 1: the level is an object; 0: an array. */
   private readonly objects = new Uint8Array(MAX_DEPTH + 1);
   private readonly automata: (PathAutomaton | undefined)[] = [];
+  /** In an array: index of the current element. */
   private readonly positions: number[] = [];
-  /** Route of the value that comes next. */
+  /** State of the automaton for the next value; undefined: no path leads into it. */
   private child: PathAutomaton | undefined;
   private lineValues = 0;
 
   /**
-   * @param lines the document is a sequence of values, which are the elements of an array that is not written
-   * @param limitBytes of a single name, number or literal; pieces have the limit of their automaton
-   * @param place what else is known about where a fault happens, given the automaton in hand
+   * @param root state of the automaton for the document; with `lines`, for an array of all values
+   * @param lines the document is a sequence of values (JSON Lines)
+   * @param limitBytes of a single name, number or literal outside of pieces; a piece has the limit of its automaton
+   * @param place input and record for the place of a fault, from the automaton of the current value
    * @param maxDepth levels of nesting, at most `MAX_DEPTH`
    */
   constructor(
@@ -112,9 +118,9 @@ export class JsonSplitter extends JsonWindow {
   }
 
   /**
-   * The current piece, parsed: see `parseJson` for what it is made of.
+   * Parses the current piece: see `parseJson` for the types of values.
    *
-   * @throws Fault source/malformed — with the byte offset and line in the document
+   * @throws Fault source/malformed — with byte offset and line in the document
    */
   value(): unknown {
     const text = this.text();
@@ -129,14 +135,18 @@ export class JsonSplitter extends JsonWindow {
     }
   }
 
-  /** Copies `bytes` behind what is still needed of the earlier ones. Large chunks are better fed in slices. */
+  /** Appends bytes, which are copied. Feed large chunks in slices, because the window grows with them. */
   feed(bytes: Uint8Array): void {
     const keep = this.mode === BETWEEN || this.mode === STRING ? this.pos : this.first;
     this.extend(bytes, keep);
     this.lastMark -= keep;
   }
 
-  /** Walks to the end of the next piece; false when the window is used up. */
+  /**
+   * Walks to the end of the next piece. False: the window is used up.
+   *
+   * @throws Fault source/malformed, limit/exceeded — with byte offset and line in the document
+   */
   next(): boolean {
     try {
       return this.advance();
@@ -178,7 +188,7 @@ export class JsonSplitter extends JsonWindow {
     }
   }
 
-  /** Ends the document: whatever is still open is missing. */
+  /** At the end of the window. @throws Fault source/malformed — it is the end of the document, and something is still open */
   private finish(): false {
     if (!this.ended) return false;
     if (this.depth === 0 && this.expect === END) return false;
@@ -187,6 +197,7 @@ export class JsonSplitter extends JsonWindow {
     return this.truncated();
   }
 
+  /** Waits for more bytes, from `pos` on. @throws Fault — there are none, or the current value exceeds the limit */
   private suspend(pos: number, limitBytes: number): false {
     this.pos = pos;
     if (this.ended) this.truncated();
@@ -203,7 +214,7 @@ export class JsonSplitter extends JsonWindow {
     this.fail(`The JSON document ends too early, ${what}`, this.end, 'The file is probably cut off; fetch or write it again');
   }
 
-  /** Follows the grammar; true when the mode has changed, false when the window is used up. */
+  /** Follows the grammar outside of pieces. True: the mode has changed. False: the window is used up. */
   private walk(): boolean {
     const { window, end } = this;
     let pos = this.pos;
@@ -304,6 +315,7 @@ export class JsonSplitter extends JsonWindow {
     return false;
   }
 
+  /** Enters an object or array. */
   private open(object: boolean, automaton: PathAutomaton | undefined, pos: number): void {
     if (this.depth === this.maxDepth) this.tooDeep(pos);
     this.depth++;
@@ -314,6 +326,7 @@ export class JsonSplitter extends JsonWindow {
     this.expect = object ? KEY_OR_CLOSE : VALUE_OR_CLOSE;
   }
 
+  /** What may follow a value. */
   private afterValue(): number {
     if (this.depth > 0) return COMMA_OR_CLOSE;
     if (!this.lines) return END;
@@ -326,6 +339,7 @@ export class JsonSplitter extends JsonWindow {
     this.expect = this.afterValue();
   }
 
+  /** Begins a piece, of which `byte` is the first. */
   private begin(pos: number, automaton: PathAutomaton, byte: number): void {
     this.automaton = automaton;
     this.first = this.lastMark = pos;
@@ -337,10 +351,10 @@ export class JsonSplitter extends JsonWindow {
   }
 
   /**
-   * Looks for the end of a piece that is an object, an array or a text. Brackets are counted, not matched; the parser matches them.
+   * Looks for the end of a piece that is an object, an array or a text. Brackets are only counted; the parser matches them.
    *
-   * Numbers that a double may not give back as written are noticed by their looks: many bytes without a mark, a fraction that
-   * ends in zero or is long or very small, an exponent. To be mistaken is harmless and costs the slower parser.
+   * Also detects numbers that a double may not preserve as written: many bytes without a structural byte, an exponent, or a fraction that ends
+   * in zero, is long or is very small. A false alarm only costs time, as the piece goes to the slower parser.
    */
   private passPiece(): boolean {
     const { window, end, maxDepth } = this;
@@ -376,7 +390,7 @@ export class JsonSplitter extends JsonWindow {
           break;
         case LINE_FEED:
           this.line++;
-          // An indented line is not a long number.
+          // The spaces of an indentation must not look like a long number.
           while (pos < end && window[pos] === 32) pos++;
           mark = pos;
           break;
@@ -401,7 +415,7 @@ export class JsonSplitter extends JsonWindow {
     return true;
   }
 
-  /** The name of a member; becomes a string only where an automaton asks for names. */
+  /** To the end of a member's name, which becomes a string only if the automaton depends on it. */
   private passName(): boolean {
     const after = passText(this.window, this.pos, this.end);
     if (after < 0) {
@@ -420,7 +434,7 @@ export class JsonSplitter extends JsonWindow {
     return true;
   }
 
-  /** To the end of a number or literal; at the end of the document that is its end. */
+  /** To the end of a number or literal. At the top level, the end of the document also ends it. */
   private passScalar(): boolean {
     const { window, end } = this;
     let pos = this.pos;
@@ -431,17 +445,20 @@ export class JsonSplitter extends JsonWindow {
     return true;
   }
 
+  /** Checks a scalar outside of pieces. */
   private checkScalar(): void {
     if (this.last === this.first) this.unexpected(this.first);
     if (LITERAL.test(this.text())) return;
     this.fail(`${JSON.stringify(this.text().slice(0, 40))} is no JSON value`, this.first, undefined);
   }
 
+  /** Decides how a scalar that is a piece must be parsed. */
   private markScalar(): void {
     if (this.last === this.first) this.unexpected(this.first);
     if (this.last - this.first >= LONG_DIGITS || /[.eE]/.test(this.text())) this.exact = true;
   }
 
+  /** Refuses the byte at `pos`, which the grammar does not allow there. */
   private unexpected(pos: number): never {
     const byte = this.window[pos] as number;
     const found = byte > 32 && byte < 127 ? JSON.stringify(String.fromCharCode(byte)) : `byte 0x${hex(byte)}`;
@@ -459,6 +476,7 @@ export class JsonSplitter extends JsonWindow {
     throw depthFault('The JSON document is', this.maxDepth, MAX_DEPTH, this.placeOf(pos));
   }
 
+  /** Refuses the current value as too large. */
   private refuse(limitBytes: number): never {
     const hint = this.mode >= PIECE ? this.automaton?.advice : undefined;
     throw new Fault('limit/exceeded', `A record or value of the JSON document is larger than ${limitBytes} bytes`, {
@@ -468,7 +486,7 @@ export class JsonSplitter extends JsonWindow {
     });
   }
 
-  /** The same fault, at its place in the document. */
+  /** A syntax error in the window → a fault with its place in the document; any other error unchanged. */
   private placed(error: unknown): never {
     if (!(error instanceof JsonSyntaxError)) throw error;
     return this.fail(error.message, error.offset, error.hint);

@@ -6,32 +6,36 @@
 import { Fault, type FaultPlace } from '../../core/fault.ts';
 
 const WINDOW_BYTES = 128 * 1024;
-/** A window doubles up to this size and then grows by it; one that is larger is given back when it is no longer needed. */
+/** A window doubles up to this size and then grows by it. A larger one is released when it is no longer needed. */
 const GROWTH_BYTES = 32 * 1024 * 1024;
 
 export abstract class JsonWindow {
+  /** No more bytes will come. */
   ended = false;
-  /** Bytes of the document before the first that was fed. */
+  /** Bytes of the document before the first that is fed, such as a byte order mark. */
   skippedBytes = 0;
 
   protected window = Buffer.allocUnsafeSlow(WINDOW_BYTES);
+  /** Position of the next byte to look at, and of the end of the bytes. Positions are in the window. */
   protected pos = 0;
   protected end = 0;
   /** Byte offset in the document of the window's first byte. */
   private base = 0;
+  /** 1-based. */
   protected line = 1;
-  /** Where the piece, name or scalar in hand begins and (once whole) ends, in the window. */
+  /** Where the current piece, name or scalar begins and, once it is complete, ends. */
   protected first = 0;
   protected last = 0;
 
-  /** What else is known about where a fault happens. */
+  /** Input and record for the place of a fault. */
   protected abstract context(): FaultPlace;
 
+  /** The current piece, name or scalar as one-byte text. */
   protected text(): string {
     return this.window.toString('latin1', this.first, this.last);
   }
 
-  /** Copies `bytes` behind what is still needed of the earlier ones, from `keep` on. */
+  /** Drops the bytes before `keep` and appends `bytes`. All positions move with them. */
   protected extend(bytes: Uint8Array, keep: number): void {
     const kept = this.end - keep;
     const needed = kept + bytes.length;
@@ -47,6 +51,7 @@ export abstract class JsonWindow {
     this.end = needed;
   }
 
+  /** @throws Fault source/malformed at a position of the window */
   protected fail(message: string, pos: number, hint: string | undefined): never {
     throw new Fault('source/malformed', message, {
       place: this.placeOf(pos),

@@ -1,10 +1,10 @@
 /**
- * Cuts XML text into elements, text, comments and processing instructions, and checks that it is well-formed.
+ * Cuts XML into elements, text, comments and processing instructions, and checks that it is well-formed.
  *
- * Works on UTF-8 as one-byte strings: all markup is ASCII, so nothing is decoded but a name, once (see `parse/names.ts`). Text is
- * found by `indexOf`, which is why this is several times faster than reading character by character. Document type declarations
- * are skipped: no external file is read, no entity beyond XML's own five is known, so none can expand without bound. Versions
- * above 1.0 are read as 1.0. Memory: one window of text and the names of the open elements.
+ * Works on UTF-8 as one-byte strings. All markup is ASCII, so only names are decoded, each distinct name once (`names.ts`).
+ *
+ * Document type declarations are skipped. So no external file is read, and no entity can expand without bound: only XML's own five are known.
+ * Versions above 1.0 are read as 1.0. Memory: one window of text, and the names of the open elements.
  *
  * @see https://www.w3.org/TR/xml/ and https://www.w3.org/TR/xml-names/
  */
@@ -44,25 +44,31 @@ import { CUT_OFF, XmlWindow } from './window.ts';
 
 /** Levels of open elements that a document may have. */
 export const MAX_DEPTH = 10_000;
-/** What the scanner is in the middle of when a window ends. Tags are never cut. */
+/** What the scanner is within when a window ends. A tag is never cut: the scanner waits for all of it. */
 type Within = 'content' | 'comment' | 'instruction' | 'cdata';
 
+/**
+ * Usage: `push` bytes, then `scan`; repeat. After the last `push`, call `end` and `scan` once more. Tokens go to the sink.
+ *
+ * @throws Fault source/malformed, limit/exceeded — from `scan` and `push`
+ */
 export class XmlScanner extends XmlWindow {
-  /** Set it to make `scan` return after the current token. */
+  /** Set it while a token is given to the sink, to make `scan` return after that token. */
   paused = false;
 
   readonly #sink: XmlSink;
   readonly #maxDepth: number;
   readonly #failer = (message: string, at: number, hint?: string): never => this.fail(message, at, hint);
+  /** Of the open elements, from the root. `#scopes` begins with the scope outside of the root. */
   readonly #names: Name[] = [];
   readonly #scopes: Scope[];
   #within: Within = 'content';
   #rootSeen = false;
   #doctypeSeen = false;
-  /** Of the comment or instruction that a window cut. */
+  /** The text so far of the comment or instruction that the scanner is within; the target of the instruction. */
   #nonElementText = '';
   #instructionTarget: string | undefined;
-  /** Of the attributes of the tag that is being read: where the name begins and ends, and its hash. */
+  /** Three numbers for each attribute of the current tag: where its name begins and ends, and the hash of the name. */
   readonly #spans: number[] = [];
 
   /** @param maxDepth levels of open elements, at most `MAX_DEPTH` */
@@ -73,11 +79,12 @@ export class XmlScanner extends XmlWindow {
     this.#scopes = [new Scope(names)];
   }
 
+  /** The namespace scope of the innermost open element. */
   get scope(): Scope {
     return this.#scopes[this.#scopes.length - 1] as Scope;
   }
 
-  /** Reads as far as whole tokens go. True: paused, false: more text (or, after `end`, nothing more) is needed. */
+  /** Reads all complete tokens of the window. True: paused. False: more bytes are needed or, after `end`, the document is read. */
   scan(): boolean {
     this.paused = false;
     while (this.at < this.text.length) {
@@ -88,7 +95,7 @@ export class XmlScanner extends XmlWindow {
     return false;
   }
 
-  /** One token, or a piece of text. False: its rest is missing. */
+  /** Reads one token, or a piece of text. False: its rest is not in the window. */
   #step(): boolean {
     if (this.#within !== 'content') return this.#continue();
     const bytes = this.bytes;
@@ -108,7 +115,7 @@ export class XmlScanner extends XmlWindow {
 
   // ---- text
 
-  /** Text up to the next markup, or as far as it can be understood where no markup follows in this window. */
+  /** Reads text up to the next markup; if none follows in this window, up to where text can be cut. */
   #characters(): boolean {
     const bytes = this.bytes;
     const from = this.at;
@@ -142,6 +149,7 @@ export class XmlScanner extends XmlWindow {
     return true;
   }
 
+  /** Only white space may stand outside of the root element. */
   #checkOutside(from: number, to: number): void {
     for (let i = from; i < to; i++) {
       if (isSpace(this.bytes[i])) continue;
@@ -151,6 +159,7 @@ export class XmlScanner extends XmlWindow {
 
   // ---- tags
 
+  /** Reads a start tag or an empty-element tag. */
   #startTag(): boolean {
     const bytes = this.bytes;
     const text = this.text;
@@ -230,13 +239,14 @@ export class XmlScanner extends XmlWindow {
     return this.fail(`The tag <${this.shown(this.at + 1, nameEnd)}> has ${what}`, at, hint);
   }
 
-  /** Whitespace becomes spaces, one for a line end, before references are resolved. */
+  /** The normalised value: each white-space character or line end becomes one space, then references are resolved. */
   #attributeValue(from: number, to: number): string {
     const value = this.text.slice(from, to);
     checkCharacters(value, from, this.#failer);
     return resolveReferences(value.replace(/\r\n|[\t\n\r]/g, ' '), from, this.#failer);
   }
 
+  /** Opens the element of the current tag, in the scope that its namespace declarations make. */
   #open(nameEnd: number, hash: number, values: string[] | undefined, declarations: [string, string][] | undefined): void {
     const begin = this.at;
     this.#rootSeen = true;
@@ -256,6 +266,7 @@ export class XmlScanner extends XmlWindow {
     }
   }
 
+  /** The names of the attributes in `#spans`, each followed by its value. */
   #attributes(scope: Scope, values: string[]): Attributes {
     const spans = this.#spans;
     const attributes = new Array<Name | string>(2 * values.length);
@@ -306,6 +317,7 @@ export class XmlScanner extends XmlWindow {
 
   // ---- comments, CDATA, instructions, declarations
 
+  /** Reads what begins with `<!`. */
   #declaration(): boolean {
     const text = this.text;
     const at = this.at;
@@ -335,6 +347,7 @@ export class XmlScanner extends XmlWindow {
     return true;
   }
 
+  /** Reads an XML declaration, or the beginning of a processing instruction. */
   #beginInstruction(): boolean {
     const text = this.text;
     const at = this.at;
@@ -364,7 +377,7 @@ export class XmlScanner extends XmlWindow {
     return true;
   }
 
-  /** Goes on with a comment, an instruction or a CDATA section. */
+  /** Reads on within a comment, an instruction or a CDATA section. */
   #continue(): boolean {
     const text = this.text;
     const from = this.at;
@@ -394,7 +407,7 @@ export class XmlScanner extends XmlWindow {
     return this.#take(to);
   }
 
-  /** Takes a piece of a comment, an instruction or a CDATA section. */
+  /** Reads a piece of a comment, an instruction or a CDATA section, up to `to`. False: the piece is empty. */
   #take(to: number): boolean {
     const from = this.at;
     if (to === from) return false;
