@@ -1,8 +1,10 @@
 /** A plan as text for people: what is read, in which order, what each record feeds, and how duplicates and joins are handled. */
-import type { Expression, LogicalSource, Mapping, SqlContent, TermMap } from '../mapping/model/model.ts';
-import { expressionText, formatOrigin } from '../mapping/model/model.ts';
+import type { LogicalSource, Mapping, SqlContent } from '../mapping/model/model.ts';
+import { formatOrigin } from '../mapping/model/model.ts';
+import type { Expression, Project } from './algebra.ts';
 import { type CatalogueMetadata, NO_METADATA } from './catalogue-metadata.ts';
-import { type JoinPlan, type ObjectPlan, type Plan, planMapping, type RulePlan } from './plan.ts';
+import { expressionText, termText } from './expressions.ts';
+import { type ObjectPlan, type Plan, planMapping, type RulePlan } from './plan.ts';
 
 export function explainPlan(mapping: Mapping, base = 'http://example.com/base/', facts: CatalogueMetadata = NO_METADATA): string {
   const plan = planMapping(mapping, base, facts);
@@ -14,7 +16,7 @@ export function explainPlan(mapping: Mapping, base = 'http://example.com/base/',
       lines.push(`  each ${iteration.iterator ?? 'record'} gives ${iteration.references.join(', ') || 'nothing but its presence'}`);
       for (const join of iteration.buildSides) lines.push(`    fills ${describeJoin(plan, join)}`);
       for (const map of iteration.maps) {
-        lines.push(`    ${map.triplesMap.name} (${formatOrigin(map.triplesMap.origin)}): subject ${describeTerm(map.triplesMap.subject)}`);
+        lines.push(`    ${map.map.name} (${formatOrigin(map.map.origin)}): subject ${termText(map.subject)}`);
         if (map.unique) lines.push('      no two records make the same statement: a key says so');
         for (const rule of map.rules) lines.push(`      ${describeRule(rule, plan)}`);
       }
@@ -47,17 +49,15 @@ export function describeContent(content: SqlContent): string {
 }
 
 function describeRule(rule: RulePlan, plan: Plan): string {
-  const graph = rule.graph === undefined ? '' : ` in graph ${describeTerm(rule.graph)}`;
+  const graph = rule.graph === undefined ? '' : ` in graph ${termText(rule.graph)}`;
   const distinct = rule.distinct === 'subject' ? 'repeats only with its subject' : 'may repeat a statement of another rule';
-  return `${describeTerm(rule.predicate)} ${describeObject(rule.object, plan)}${graph}  [${distinct}]`;
+  return `${termText(rule.predicate)} ${describeObject(rule.object, plan)}${graph}  [${distinct}]`;
 }
 
 function describeObject(object: ObjectPlan, plan: Plan): string {
   switch (object.kind) {
     case 'term':
-      return describeTerm(object.term);
-    case 'parent-subject':
-      return `the subject of ${object.parent.name}`;
+      return termText(object.term);
     case 'join':
       return `${object.deferred ? 'paired at the end with' : 'looked up in'} ${describeJoin(plan, object.join)}${byKeys(object.keys)}`;
   }
@@ -68,14 +68,6 @@ const byKeys = (keys: readonly Expression[]): string =>
   keys.length === 0 ? ', all of them for each record' : ` by ${keys.map(expressionText).join(' and ')}`;
 
 function describeJoin(plan: Plan, index: number): string {
-  const join = plan.joins[index] as JoinPlan;
-  return `join ${index + 1} (subjects of ${join.parent.name}${join.keys.length === 0 ? '' : byKeys(join.keys)})`;
-}
-
-function describeTerm(term: TermMap): string {
-  const { expression } = term;
-  const text = expression.kind === 'constant' ? expression.term.value : expressionText(expression);
-  const language = term.language === undefined ? '' : `@${expressionText(term.language)}`;
-  const datatype = term.datatype === undefined ? '' : `^^${expressionText(term.datatype.expression)}`;
-  return term.termType === 'literal' ? `"${text}"${language}${datatype}` : term.termType === 'blank' ? `_:(${text})` : `<${text}>`;
+  const { map, keys } = plan.joins[index] as Project;
+  return `join ${index + 1} (subjects of ${map.name}${keys.length === 0 ? '' : byKeys(keys.map(({ value }) => value))})`;
 }

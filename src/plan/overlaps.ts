@@ -6,62 +6,62 @@
  */
 
 import { Links } from '../core/links.ts';
-import type { TermMap, TriplesMap } from '../mapping/model/model.ts';
-import { baseOf, type JoinPlan, type MapDraft, type RuleDraft } from './rules.ts';
-import { SEPARATOR, writtenTerm } from './written.ts';
+import type { Emit, MapRules, Term } from './algebra.ts';
+import { SEPARATOR, type WrittenTerm, writtenTerm } from './written.ts';
 
 export interface Overlaps {
-  /** The rules (of all drafts) that overlap with another one, or whose predicate or graph is not constant. */
-  readonly overlappingRules: ReadonlySet<RuleDraft>;
+  /** The patterns that overlap with another one, or whose predicate or graph is not constant. */
+  readonly overlappingEmits: ReadonlySet<Emit>;
   /** Pairs of triples maps that could make the same statement, directly or through other pairs. */
-  readonly overlappingMaps: readonly (readonly [TriplesMap, TriplesMap])[];
+  readonly overlappingMaps: readonly (readonly [MapRules, MapRules])[];
 }
 
-export function findOverlaps(drafts: readonly MapDraft[], joins: readonly JoinPlan[], runBase: string): Overlaps {
-  const overlappingRules = new Set<RuleDraft>();
-  const overlappingMaps: [TriplesMap, TriplesMap][] = [];
-  const linked = new Links<TriplesMap>();
-  const rules = drafts.flatMap(({ triplesMap, rules }) => rules.map((rule) => patternsOf(rule, triplesMap, joins, runBase)));
-  for (const { rule } of rules)
-    if (!isConstant(rule.predicate) || (rule.graph !== undefined && !isConstant(rule.graph))) overlappingRules.add(rule);
-  for (const [a, b] of pairsToCompare(rules)) {
-    if (overlappingRules.has(a.rule) && overlappingRules.has(b.rule) && linked.areLinked(a.map, b.map)) continue;
-    if (!rulesOverlap(a, b)) continue;
-    overlappingRules.add(a.rule);
-    overlappingRules.add(b.rule);
+export function findOverlaps(maps: readonly MapRules[]): Overlaps {
+  const overlappingEmits = new Set<Emit>();
+  const overlappingMaps: [MapRules, MapRules][] = [];
+  const linked = new Links<MapRules>();
+  const all = maps.flatMap((map) => map.emits.map((emit) => patternsOf(emit, map)));
+  for (const { emit } of all)
+    if (!isConstant(emit.predicate) || (emit.graph !== undefined && !isConstant(emit.graph))) overlappingEmits.add(emit);
+  for (const [a, b] of pairsToCompare(all)) {
+    if (overlappingEmits.has(a.emit) && overlappingEmits.has(b.emit) && linked.areLinked(a.map, b.map)) continue;
+    if (!emitsOverlap(a, b)) continue;
+    overlappingEmits.add(a.emit);
+    overlappingEmits.add(b.emit);
     if (linked.link(a.map, b.map)) overlappingMaps.push([a.map, b.map]);
   }
-  return { overlappingRules: overlappingRules, overlappingMaps: overlappingMaps };
+  return { overlappingEmits, overlappingMaps };
 }
 
-const isConstant = (term: TermMap): boolean => term.expression.kind === 'constant';
+const isConstant = (term: Term): boolean => term.kind === 'constant';
 
-interface RulePatterns extends Readonly<Record<'subject' | 'predicate' | 'object' | 'graph', Pattern>> {
-  readonly rule: RuleDraft;
-  readonly map: TriplesMap;
+interface EmitPatterns extends Readonly<Record<'subject' | 'predicate' | 'object' | 'graph', Pattern>> {
+  readonly emit: Emit;
+  readonly map: MapRules;
 }
 
 /** Subjects last: they usually have references, and take longer. */
-const rulesOverlap = (a: RulePatterns, b: RulePatterns): boolean =>
+const emitsOverlap = (a: EmitPatterns, b: EmitPatterns): boolean =>
   patternsOverlap(a.predicate, b.predicate) &&
   patternsOverlap(a.graph, b.graph) &&
   patternsOverlap(a.object, b.object) &&
   patternsOverlap(a.subject, b.subject);
 
-function patternsOf(rule: RuleDraft, map: TriplesMap, joins: readonly JoinPlan[], runBase: string): RulePatterns {
-  const base = baseOf(map, runBase);
-  const object = rule.object;
-  const subjectOf = (parent: TriplesMap): Pattern => patternOf(parent.subject, baseOf(parent, runBase));
+function patternsOf(emit: Emit, map: MapRules): EmitPatterns {
+  const { input, predicate, object, graph } = emit;
+  /** A term of a join is written by the term of its right side. */
+  const pattern = (term: Term): Pattern => {
+    if (term.kind !== 'encoded') return patternOf(writtenTerm(term));
+    if (input.kind === 'join' && input.right.term.column === term.column) return pattern(input.right.term.value);
+    throw new Error(`no operator gives the column ${term.column.name}`);
+  };
   return {
-    rule,
+    emit,
     map,
-    subject: subjectOf(map),
-    predicate: patternOf(rule.predicate, base),
-    graph: rule.graph === undefined ? DEFAULT_GRAPH : patternOf(rule.graph, base),
-    object:
-      object.kind === 'term'
-        ? patternOf(object.term, base)
-        : subjectOf(object.kind === 'parent-subject' ? object.parent : (joins[object.join] as JoinPlan).parent),
+    subject: pattern(map.subject),
+    predicate: pattern(predicate),
+    graph: graph === undefined ? DEFAULT_GRAPH : pattern(graph),
+    object: pattern(object),
   };
 }
 
@@ -71,8 +71,8 @@ function patternsOf(rule: RuleDraft, map: TriplesMap, joins: readonly JoinPlan[]
  * All pairs of rules except most disjoint ones: thousands of rules have millions of pairs. Rules overlap only if one's constant beginning
  * is a prefix of the other's; beginnings of constant terms end with a mark, so they are equal or disjoint.
  */
-function* pairsToCompare(rules: readonly RulePatterns[]): Generator<readonly [RulePatterns, RulePatterns]> {
-  const byStatement = (first: 'subject' | 'object', second: 'subject' | 'object') => (rule: RulePatterns) =>
+function* pairsToCompare(rules: readonly EmitPatterns[]): Generator<readonly [EmitPatterns, EmitPatterns]> {
+  const byStatement = (first: 'subject' | 'object', second: 'subject' | 'object') => (rule: EmitPatterns) =>
     beginningOf([rule.predicate, rule.graph, rule[first], rule[second]]);
   const orders = [byStatement('subject', 'object'), byStatement('object', 'subject')].map((beginning) =>
     rules.map((rule) => ({ rule, beginning: beginning(rule) })).sort((a, b) => (a.beginning < b.beginning ? -1 : 1)),
@@ -83,7 +83,7 @@ function* pairsToCompare(rules: readonly RulePatterns[]): Generator<readonly [Ru
 }
 
 interface Sorted {
-  readonly rule: RulePatterns;
+  readonly rule: EmitPatterns;
   readonly beginning: string;
 }
 
@@ -94,7 +94,7 @@ function countPairs(sorted: readonly Sorted[]): number {
 }
 
 /** Each rule with those before it whose beginning is a prefix of its own. In sorted order, texts with a common prefix are adjacent. */
-function* nestBeginnings(sorted: readonly Sorted[]): Generator<{ readonly rule: RulePatterns; readonly open: readonly Sorted[] }> {
+function* nestBeginnings(sorted: readonly Sorted[]): Generator<{ readonly rule: EmitPatterns; readonly open: readonly Sorted[] }> {
   const open: Sorted[] = [];
   for (const one of sorted) {
     while (open.length > 0 && !one.beginning.startsWith((open.at(-1) as Sorted).beginning)) open.pop();
@@ -149,8 +149,7 @@ function formOf(text: string): Form {
 
 const DEFAULT_GRAPH: Pattern = { kind: 'default graph', family: 'default graph', forms: [formOf('')] };
 
-function patternOf(term: TermMap, base: string): Pattern {
-  const { kind, forms, encoded } = writtenTerm(term, base);
+function patternOf({ kind, forms, encoded }: WrittenTerm): Pattern {
   const hole = encoded ? ENCODED_HOLE : ANY_HOLE;
   return {
     kind,

@@ -1,21 +1,23 @@
 /**
  * Mapping → plan: the scans and their order, the rules that each record feeds, the joins, and which rules could make the same statement.
  * Plain data; nothing here reads a source.
+ *
+ * The mapping is built as algebra (`algebra.ts`), rewritten, and then laid out as what is carried out: one pass over each source.
  */
-import type { ErrorPolicy, Expression, LogicalSource, Mapping, TermMap, TriplesMap } from '../mapping/model/model.ts';
+import type { ErrorPolicy, LogicalSource, Mapping } from '../mapping/model/model.ts';
+import type { Expression, Join, MapInfo, MapRules, Project, RowTerm } from './algebra.ts';
+import { Builder, buildRules } from './build.ts';
 import { type CatalogueMetadata, NO_METADATA } from './catalogue-metadata.ts';
 import { identifiesRow, isFunctionallyDependent, isUnique } from './dependencies.ts';
 import { findOverlaps } from './overlaps.ts';
 import { pushDownJoins } from './push-down.ts';
-import { draftRules, expressionKey, type JoinPlan, type MapDraft, type ObjectPlan } from './rules.ts';
-import { groupScans, groupsOf, orderScans } from './scans.ts';
-
-export type { JoinPlan, ObjectPlan } from './rules.ts';
+import { groupScans, groupsOf, orderScans, projectsOf } from './scans.ts';
 
 export interface Plan {
   /** In execution order: where possible, the parent of a join before its child. */
   readonly scans: readonly ScanPlan[];
-  readonly joins: readonly JoinPlan[];
+  /** The build sides of joins: terms of the parent by key. Children with the same parent and parent keys share one. */
+  readonly joins: readonly Project[];
   /** Groups of scan positions. Scans of different groups have no join and no possible statement in common. */
   readonly groups: readonly (readonly number[])[];
 }
@@ -41,9 +43,8 @@ export interface IterationPlan {
 }
 
 /** A triples map as rules with a common subject. */
-export interface MapPlan {
+export interface MapPlan extends Pick<MapRules, 'map' | 'subject' | 'checks'> {
   readonly index: number;
-  readonly triplesMap: TriplesMap;
   /** No two records make the same statement by a rule that is distinct by `subject`: no check is needed. */
   readonly unique: boolean;
   /** The subject identifies its row of a table (for a join, of the child's table): rows can be distributed, and no subject comes twice. */
@@ -53,10 +54,10 @@ export interface MapPlan {
 
 /** One statement pattern. */
 export interface RulePlan {
-  readonly predicate: TermMap;
+  readonly predicate: RowTerm;
   readonly object: ObjectPlan;
   /** undefined: the default graph. */
-  readonly graph: TermMap | undefined;
+  readonly graph: RowTerm | undefined;
   /**
    * How duplicates are found. `subject`: only records with the same subject in this triples map can repeat a statement of this rule.
    * `overlapping`: other rules may make the same statement, or the predicate or graph is not constant.
@@ -65,6 +66,11 @@ export interface RulePlan {
   /** The object depends functionally on the subject: for a known subject it need not be checked. */
   readonly functionallyDependent: boolean;
 }
+
+export type ObjectPlan =
+  | { readonly kind: 'term'; readonly term: RowTerm }
+  /** The terms of a join's build side with the keys of the record; `deferred`: found when both sides are complete. */
+  | { readonly kind: 'join'; readonly join: number; readonly keys: readonly Expression[]; readonly deferred: boolean };
 
 /**
  * Plans a mapping that has no errors. Pure: the same arguments give the same plan. Throws nothing.
@@ -75,71 +81,60 @@ export interface RulePlan {
  * @returns scans in execution order (parents of joins before their children where possible); `MapPlan.index` counts the triples maps in
  * that order
  */
-export function planMapping(given: Mapping, runBase: string, metadata: CatalogueMetadata = NO_METADATA, onError?: ErrorPolicy): Plan {
-  const mapping = pushDownJoins(given, metadata, onError);
-  const joins: JoinPlan[] = [];
-  const joinsByName = new Map<string, JoinPlan>();
-  const byId = new Map(mapping.triplesMaps.map((map) => [map.id, map]));
-
-  const joinOf = (parent: TriplesMap, keys: readonly Expression[]): JoinPlan => {
-    const name = `${parent.id} ${JSON.stringify(keys.map(expressionKey))}`;
-    let join = joinsByName.get(name);
-    if (join === undefined) {
-      join = { index: joins.length, parent, keys };
-      joins.push(join);
-      joinsByName.set(name, join);
-    }
-    return join;
-  };
-
-  const drafts = mapping.triplesMaps.map((triplesMap): MapDraft => ({ triplesMap, rules: draftRules(triplesMap, byId, joinOf) }));
-  const scans = orderScans(groupScans(drafts, joins));
-  const scanOf = new Map<string, number>();
-  for (const [position, scan] of scans.entries())
-    for (const iteration of scan.iterations) for (const draft of iteration.maps) scanOf.set(draft.triplesMap.id, position);
-
-  const { overlappingRules, overlappingMaps } = findOverlaps(
-    scans.flatMap((scan) => scan.iterations.flatMap((iteration) => iteration.maps)),
-    joins,
-    runBase,
-  );
+export function planMapping(mapping: Mapping, runBase: string, metadata: CatalogueMetadata = NO_METADATA, onError?: ErrorPolicy): Plan {
+  const builder = new Builder();
+  const maps = pushDownJoins(buildRules(mapping, runBase, builder), metadata, onError, builder);
+  const joins = projectsOf(maps);
+  const joinIndexes = new Map(joins.map((project, index) => [project, index]));
+  const scans = orderScans(groupScans(maps));
+  const positionOf = new Map(scans.flatMap(({ iterations }, position) => iterations.map(({ scan }) => [scan, position] as const)));
+  const positionOfKey = new Map(scans.map(({ key }, position) => [key, position]));
+  const { overlappingEmits, overlappingMaps } = findOverlaps(scans.flatMap((scan) => scan.iterations.flatMap(({ maps }) => maps)));
+  const joined = ({ right, on }: Join, position: number): ObjectPlan => ({
+    kind: 'join',
+    join: joinIndexes.get(right) as number,
+    keys: on.map(({ left }) => left),
+    deferred: (positionOf.get(right.input) as number) >= position,
+  });
+  const rulesOf = (rules: MapRules, position: number): readonly RulePlan[] =>
+    rules.emits.map((emit) => {
+      const { input, predicate, object, graph } = emit;
+      return {
+        predicate,
+        object: object.kind === 'encoded' ? joined(input as Join, position) : { kind: 'term', term: object },
+        graph,
+        distinct: overlappingEmits.has(emit) ? 'overlapping' : 'subject',
+        functionallyDependent: isFunctionallyDependent(emit, rules, metadata),
+      };
+    });
   let index = 0;
   return {
     joins,
     groups: groupsOf(scans, [
-      ...overlappingMaps.map(([a, b]) => [scanOf.get(a.id), scanOf.get(b.id)] as [number, number]),
-      ...scans.flatMap((scan, position) =>
-        [...scan.needs].map((key) => [position, scans.findIndex((other) => other.key === key)] as [number, number]),
-      ),
+      ...overlappingMaps.map(([a, b]) => [positionOf.get(a.rows), positionOf.get(b.rows)] as [number, number]),
+      ...scans.flatMap(({ needs }, position) => [...needs].map((key) => [position, positionOfKey.get(key)] as [number, number])),
     ]),
-    scans: scans.map((scan, position) => ({
-      source: scan.source,
-      dialect: scan.dialect,
-      iterations: scan.iterations.map((iteration) => ({
-        iterator: iteration.iterator,
-        origin: iteration.origin,
-        references: [...iteration.references],
-        buildSides: iteration.buildSides,
-        maps: iteration.maps.map((draft) => ({
+    scans: scans.map(({ source, dialect, iterations }, position) => ({
+      source,
+      dialect,
+      iterations: iterations.map(({ scan, origin, references, buildSides, maps }) => ({
+        iterator: scan.iterator,
+        origin,
+        references: [...references],
+        buildSides: buildSides.map((project) => joinIndexes.get(project) as number),
+        maps: maps.map((rules) => ({
           index: index++,
-          triplesMap: draft.triplesMap,
-          unique: isUnique(draft, runBase, metadata),
-          identifiesRow: identifiesRow(draft, runBase, metadata),
-          rules: draft.rules.map((rule): RulePlan => {
-            const { object } = rule;
-            const distinct = overlappingRules.has(rule) ? 'overlapping' : 'subject';
-            const functionallyDependent = isFunctionallyDependent(rule, draft.triplesMap, runBase, metadata);
-            if (object.kind !== 'join') return { ...rule, object, distinct, functionallyDependent: functionallyDependent };
-            const parent = joins[object.join]?.parent as TriplesMap;
-            return {
-              ...rule,
-              object: { ...object, deferred: (scanOf.get(parent.id) as number) >= position },
-              distinct,
-              functionallyDependent: functionallyDependent,
-            };
-          }),
+          map: rules.map,
+          subject: rules.subject,
+          checks: rules.checks,
+          unique: isUnique(rules, metadata),
+          identifiesRow: identifiesRow(rules, metadata),
+          rules: rulesOf(rules, position),
         })),
       })),
     })),
   };
 }
+
+/** Whether the rows of a triples map are pairs that a database has joined. */
+export const isOfPairs = ({ source }: MapInfo): boolean => source.kind === 'sql' && source.content.kind === 'join';

@@ -1,129 +1,99 @@
 /**
- * Join push-down: a referencing object map whose two sides are in one database, and comparable there, becomes a triples map over the
- * matching pairs of rows. All other joins are made by the engine.
+ * Join push-down: a join whose two sides are in one database, and comparable there, becomes a scan of the matching pairs of rows. All other
+ * joins are made by the engine.
  *
  * @see https://www.w3.org/TR/r2rml/#foreign-key (joint SQL query)
  */
-import type { ErrorPolicy, Expression, Mapping, ReferencingObjectMap, SqlSource, TermMap, TriplesMap } from '../mapping/model/model.ts';
+import type { ErrorPolicy, SqlSource } from '../mapping/model/model.ts';
 import { policyOf } from '../mapping/model/model.ts';
+import type { Column, Emit, Join, MapRules, Scan } from './algebra.ts';
+import type { Builder } from './build.ts';
 import type { CatalogueMetadata } from './catalogue-metadata.ts';
+import { expressionsOf, renameTerm } from './expressions.ts';
 import { findGuards, type Guards, without } from './guards.ts';
 
-export function pushDownJoins(mapping: Mapping, facts: CatalogueMetadata, onError: ErrorPolicy | undefined): Mapping {
-  const byId = new Map(mapping.triplesMaps.map((map) => [map.id, map]));
-  const guards = findGuards(mapping.triplesMaps, facts);
+export function pushDownJoins(
+  maps: readonly MapRules[],
+  facts: CatalogueMetadata,
+  onError: ErrorPolicy | undefined,
+  builder: Builder,
+): readonly MapRules[] {
+  const guards = findGuards(maps, facts);
   // Where a rejected record ends the run, no guards are needed.
-  const ofPairs = ({ dialect }: TriplesMap): Guards | undefined => (policyOf(dialect, onError) === 'strict' ? undefined : guards);
-  const triplesMaps = mapping.triplesMaps.flatMap((map) => splitJoins(map, byId, facts, ofPairs(map)));
-  if (triplesMaps.length === mapping.triplesMaps.length) return mapping;
-  const parents = new Set(triplesMaps.flatMap(referencesOf));
-  const left = findGuards(triplesMaps, facts);
-  return {
-    triplesMaps: triplesMaps.flatMap((map) => {
-      const whole = byId.get(map.id);
-      if (whole === undefined) return [map];
-      const all = guards.of(whole);
-      // A triples map whose only rules were joins is dropped, unless it can reject a record.
-      const { predicateObjects, subject } = map;
-      const says = predicateObjects.length > 0 || subject.classes.length > 0 || parents.has(map.id) || whole.predicateObjects.length === 0;
-      return says || all.length > 0 ? [{ ...map, guards: without(all, left.of(map)) }] : [];
-    }),
-  };
+  const ofPairs = ({ map }: MapRules): Guards | undefined => (policyOf(map.dialect, onError) === 'strict' ? undefined : guards);
+  const split = maps.map((rules) => splitJoins(rules, facts, ofPairs(rules), builder));
+  const remaining = split.flat();
+  if (remaining.length === maps.length) return maps;
+  const parents = new Set(remaining.flatMap(({ emits }) => emits.flatMap(({ input }) => (input.kind === 'join' ? [input.right.map] : []))));
+  const left = findGuards(remaining, facts);
+  return split.flatMap(([rules, ...pushed], at) => {
+    const whole = maps[at] as MapRules;
+    const own = rules as MapRules;
+    const all = guards.of(whole);
+    // A triples map whose only rules were joins is dropped, unless it can reject a record.
+    const isNeeded = own.emits.length > 0 || parents.has(own.map) || whole.emits.length === 0 || all.length > 0;
+    return isNeeded ? [{ ...own, checks: without(all, left.of(own)) }, ...pushed] : pushed;
+  });
 }
 
-/** The triples map without the joins that are pushed down, and one triples map for each of those. */
-function splitJoins(
-  map: TriplesMap,
-  byId: ReadonlyMap<string, TriplesMap>,
-  facts: CatalogueMetadata,
-  guards: Guards | undefined,
-): readonly TriplesMap[] {
-  const { source } = map;
-  if (source.kind !== 'sql') return [map];
-  const joins: TriplesMap[] = [];
-  const predicateObjects = map.predicateObjects.flatMap((predicateObject) => {
-    const objects = predicateObject.objects.filter((object) => {
-      const parent = object.kind === 'referencing' ? byId.get(object.parent) : undefined;
-      if (object.kind !== 'referencing' || parent === undefined) return true;
-      const id = `${map.id} join ${joins.length + 1}`;
-      const content = joinOf(id, map, source, object, parent, facts);
-      if (content === undefined) return true;
-      joins.push({
-        ...map,
-        id,
-        name: `${map.name} joined with ${parent.name}`,
-        origin: object.origin,
-        source: { ...source, ids: [], content },
-        subject: { ...onSide(map.subject, 'child'), classes: [], graphs: map.subject.graphs.map((graph) => onSide(graph, 'child')) },
-        predicateObjects: [
-          {
-            origin: predicateObject.origin,
-            predicates: predicateObject.predicates.map((predicate) => onSide(predicate, 'child')),
-            objects: [onSide(parent.subject, 'parent')],
-            graphs: predicateObject.graphs.map((graph) => onSide(graph, 'child')),
-          },
-        ],
-        guards: [
-          ...(guards?.of(map).map((term) => onSide(term, 'child')) ?? []),
-          ...(guards?.asParent(parent).map((term) => onSide(term, 'parent')) ?? []),
-        ],
-      });
-      return false;
-    });
-    return objects.length > 0 ? [{ ...predicateObject, objects }] : [];
+/** The triples map without the joins that are pushed down, followed by one for each of those. */
+function splitJoins(rules: MapRules, facts: CatalogueMetadata, guards: Guards | undefined, builder: Builder): readonly MapRules[] {
+  const pushed: MapRules[] = [];
+  const emits = rules.emits.filter((emit) => {
+    const joined = emit.input.kind === 'join' ? pushDown(rules, emit, emit.input, pushed.length + 1, facts, guards, builder) : undefined;
+    if (joined !== undefined) pushed.push(joined);
+    return joined === undefined;
   });
-  return joins.length === 0 ? [map] : [{ ...map, predicateObjects }, ...joins];
+  return [pushed.length === 0 ? rules : { ...rules, emits }, ...pushed];
 }
 
 /** undefined: the engine makes the join. */
-function joinOf(
-  reader: string,
-  map: TriplesMap,
-  child: SqlSource,
-  { origin, conditions }: ReferencingObjectMap,
-  parentMap: TriplesMap,
+function pushDown(
+  rules: MapRules,
+  emit: Emit,
+  { origin, on, right }: Join,
+  number: number,
   facts: CatalogueMetadata,
-): Extract<SqlSource['content'], { kind: 'join' }> | undefined {
-  const parent = parentMap.source;
-  if (conditions.length === 0 || parent.kind !== 'sql' || parentMap.baseIri !== map.baseIri) return undefined;
+  guards: Guards | undefined,
+  builder: Builder,
+): MapRules | undefined {
+  const { map, rows, subject } = rules;
+  const { source: child } = rows;
+  const { source: parent } = right.input;
+  if (on.length === 0 || child.kind !== 'sql' || parent.kind !== 'sql') return undefined;
   // Per-record blank nodes depend on the position of the record, which a pair of rows does not have.
-  if ([map, parentMap].some(({ subject }) => subject.expression.kind === 'fresh')) return undefined;
-  const pairs: { child: string; parent: string }[] = [];
-  for (const condition of conditions) {
-    if (condition.child.kind !== 'reference' || condition.parent.kind !== 'reference') return undefined;
-    const pair = { child: condition.child.reference, parent: condition.parent.reference };
-    if (!facts.canJoin(child, pair.child, parent, pair.parent)) return undefined;
-    pairs.push(pair);
+  if ([subject, right.term.value].some((term) => expressionsOf(term).some(({ kind }) => kind === 'row'))) return undefined;
+  const conditions: { child: string; parent: string }[] = [];
+  for (const [i, { left }] of on.entries()) {
+    const key = right.keys[i]?.value;
+    if (left.kind !== 'read' || key?.kind !== 'read') return undefined;
+    if (!facts.canJoin(child, left.reference, parent, key.reference)) return undefined;
+    conditions.push({ child: left.reference, parent: key.reference });
   }
-  return { kind: 'join', origin, reader, child, parent, conditions: pairs };
-}
-
-const referencesOf = (map: TriplesMap): readonly string[] =>
-  map.predicateObjects.flatMap(({ objects }) => objects.flatMap((object) => (object.kind === 'referencing' ? [object.parent] : [])));
-
-type Side = 'child' | 'parent';
-
-/** A term map over the pairs of a join: its references name their side. */
-function onSide(term: TermMap, side: Side): TermMap {
-  const { expression, language, datatype } = term;
+  const id = `${map.id} join ${number}`;
+  const source: SqlSource = { ...child, ids: [], content: { kind: 'join', origin, reader: id, child, parent, conditions } };
+  const records = [builder.column('child'), builder.column('parent')] as const;
+  const pairs: Scan = { kind: 'scan', source, dialect: rows.dialect, iterator: undefined, origin, records };
+  const [own] = rows.records as [Column];
+  const [other] = right.input.records as [Column];
+  const ofChild = new Map([[own, records[0]]]);
+  const ofParent = new Map([[other, records[1]]]);
+  const { predicate, graph } = emit;
   return {
-    ...term,
-    expression: expressionOnSide(expression, side),
-    language: language === undefined ? undefined : expressionOnSide(language, side),
-    datatype: datatype === undefined ? undefined : onSide(datatype, side),
+    map: { ...map, id, name: `${map.name} joined with ${right.map.name}`, origin, source },
+    rows: pairs,
+    subject: renameTerm(subject, ofChild),
+    emits: [
+      {
+        input: pairs,
+        predicate: renameTerm(predicate, ofChild),
+        object: renameTerm(right.term.value, ofParent),
+        graph: graph === undefined ? undefined : renameTerm(graph, ofChild),
+      },
+    ],
+    checks: [
+      ...(guards?.of(rules).map((term) => renameTerm(term, ofChild)) ?? []),
+      ...(guards?.asParent(right).map((term) => renameTerm(term, ofParent)) ?? []),
+    ],
   };
-}
-
-function expressionOnSide(expression: Expression, side: Side): Expression {
-  switch (expression.kind) {
-    case 'reference':
-      return { ...expression, reference: `${side} ${expression.reference}` };
-    case 'template':
-      return {
-        ...expression,
-        parts: expression.parts.map((part) => (part.kind === 'reference' ? { ...part, reference: `${side} ${part.reference}` } : part)),
-      };
-    default:
-      return expression;
-  }
 }

@@ -1,95 +1,79 @@
 /** Groups triples maps by document into scans, orders the scans, and finds independent groups of them. */
 
 import { Links } from '../core/links.ts';
-import type { LogicalSource, SqlSource } from '../mapping/model/model.ts';
-import { formatOrigin, type Origin } from '../mapping/model/model.ts';
-import { expressionsOf, type JoinPlan, type MapDraft, referencesOf } from './rules.ts';
+import type { LogicalSource } from '../mapping/model/model.ts';
+import { formatOrigin } from '../mapping/model/model.ts';
+import type { Emit, MapRules, Project, Scan, Term } from './algebra.ts';
+import { sourceKey } from './build.ts';
+import { nameOf, readsOf, readsOfTerm } from './expressions.ts';
 
 interface IterationDraft {
-  readonly iterator: string | undefined;
+  readonly scan: Scan;
   readonly origin: string;
   readonly references: Set<string>;
-  readonly maps: MapDraft[];
-  readonly buildSides: number[];
+  readonly maps: MapRules[];
+  readonly buildSides: Project[];
 }
 
 export interface ScanDraft {
   readonly source: LogicalSource;
   readonly dialect: 'rml' | 'legacy';
   readonly iterations: IterationDraft[];
-  /** Scans (by key) with the parents of this scan's joins. */
   readonly key: string;
+  /** Scans (by key) with the parents of this scan's joins. */
   readonly needs: Set<string>;
 }
 
 /** Triples maps over the same document with the same read options share a scan; those with the same iterator share its records. */
-export function groupScans(drafts: readonly MapDraft[], joins: readonly JoinPlan[]): ScanDraft[] {
+export function groupScans(maps: readonly MapRules[]): ScanDraft[] {
   const scans = new Map<string, ScanDraft>();
-  const iterationOf = new Map<string, { scan: ScanDraft; iteration: IterationDraft }>();
-  for (const draft of drafts) {
-    const { source, dialect: mapDialect } = draft.triplesMap;
-    const dialect = mapDialect === 'rml' ? 'rml' : 'legacy';
+  const iterations = new Map<Scan, { readonly scan: ScanDraft; readonly iteration: IterationDraft }>();
+  const place = (rows: Scan) => {
+    const known = iterations.get(rows);
+    if (known !== undefined) return known;
+    const { source, dialect } = rows;
     const key = sourceKey(source, dialect);
-    let scan = scans.get(key);
-    if (scan === undefined) {
-      scan = { source, dialect, iterations: [], key, needs: new Set() };
-      scans.set(key, scan);
-    }
-    const { iterator, iteratorOrigin } = iteratorOf(source);
-    let iteration = scan.iterations.find((known) => known.iterator === iterator);
-    if (iteration === undefined) {
-      iteration = { iterator, origin: formatOrigin(iteratorOrigin), references: new Set(), maps: [], buildSides: [] };
-      scan.iterations.push(iteration);
-    }
-    iteration.maps.push(draft);
-    iterationOf.set(draft.triplesMap.id, { scan, iteration });
-    for (const expression of expressionsOf(draft)) for (const reference of referencesOf(expression)) iteration.references.add(reference);
+    const scan = scans.get(key) ?? { source, dialect, iterations: [], key, needs: new Set() };
+    scans.set(key, scan);
+    const iteration = { scan: rows, origin: formatOrigin(rows.origin), references: new Set<string>(), maps: [], buildSides: [] };
+    scan.iterations.push(iteration);
+    iterations.set(rows, { scan, iteration });
+    return { scan, iteration };
+  };
+  for (const rules of maps) {
+    const { iteration } = place(rules.rows);
+    iteration.maps.push(rules);
+    for (const reference of referencesOf(rules)) iteration.references.add(reference);
   }
-  for (const join of joins) {
-    const parent = iterationOf.get(join.parent.id);
-    if (parent === undefined) continue;
-    parent.iteration.buildSides.push(join.index);
-    for (const expression of [join.parent.subject.expression, ...join.keys])
-      for (const reference of referencesOf(expression)) parent.iteration.references.add(reference);
+  for (const project of projectsOf(maps)) {
+    const { iteration } = place(project.input);
+    iteration.buildSides.push(project);
+    for (const read of [...readsOfTerm(project.term.value), ...project.keys.flatMap(({ value }) => readsOf(value))])
+      iteration.references.add(nameOf(read));
   }
-  for (const scan of scans.values()) {
-    for (const iteration of scan.iterations) {
-      for (const draft of iteration.maps) {
-        for (const rule of draft.rules) {
-          if (rule.object.kind !== 'join') continue;
-          const parent = iterationOf.get(joins[rule.object.join]?.parent.id ?? '');
-          if (parent !== undefined && parent.scan !== scan) scan.needs.add(parent.scan.key);
-        }
-      }
+  for (const rules of maps) {
+    const { scan } = place(rules.rows);
+    for (const { input } of rules.emits) {
+      const parent = input.kind === 'join' ? place(input.right.input).scan : scan;
+      if (parent !== scan) scan.needs.add(parent.key);
     }
   }
   return [...scans.values()];
 }
 
-/** Tables and CSV files have no iterator. */
-function iteratorOf(source: LogicalSource): { readonly iterator: string | undefined; readonly iteratorOrigin: Origin } {
-  if (source.kind === 'sql') return { iterator: undefined, iteratorOrigin: source.content.origin };
-  const { formulation, iterator, iteratorOrigin, origin } = source;
-  return { iterator: formulation === 'csv' ? undefined : iterator, iteratorOrigin: iteratorOrigin ?? origin };
-}
+/** The right sides of joins, in the order of the triples maps that use them. */
+export const projectsOf = (maps: readonly MapRules[]): readonly Project[] => [
+  ...new Set(maps.flatMap(({ emits }) => emits.flatMap(({ input }) => (input.kind === 'join' ? [input.right] : [])))),
+];
 
-function sourceKey(source: LogicalSource, dialect: string): string {
-  if (source.kind === 'sql') return JSON.stringify([sqlKey(source), source.nulls]);
-  const { path, root, formulation, nulls, encoding, compression, namespaces, csv } = source;
-  return JSON.stringify([path, root, formulation, nulls, encoding, compression, namespaces, csv, dialect, source.origin.document]);
-}
-
-/** Equal for sources with the same rows and the same reference syntax. */
-export function sqlKey({ connection, content, references }: SqlSource): string {
-  const database = connection === undefined ? null : [connection.jdbcUrl, connection.driver, connection.user, connection.password];
-  switch (content.kind) {
-    case 'table':
-      return JSON.stringify([database, references, 'table', content.name]);
-    case 'query':
-      return JSON.stringify([database, references, 'query', content.sql]);
-    case 'join':
-      return JSON.stringify(['join', content.reader]);
-  }
+/** Every reference that is read from the rows of a triples map. */
+function referencesOf({ subject, checks, emits }: MapRules): readonly string[] {
+  const keys = ({ input }: Emit) => (input.kind === 'join' ? input.on.flatMap(({ left }) => readsOf(left)) : []);
+  const terms = ({ predicate, object, graph }: Emit): readonly Term[] => [predicate, ...(graph === undefined ? [] : [graph]), object];
+  return [
+    ...[subject, ...checks].flatMap(readsOfTerm),
+    ...emits.flatMap((emit) => [...terms(emit).flatMap(readsOfTerm), ...keys(emit)]),
+  ].map(nameOf);
 }
 
 /** Parents before children. In a cycle, the scan with the fewest unmet needs goes first, and its joins are deferred. */

@@ -1,13 +1,13 @@
 /**
- * The text that a term map writes, byte by byte: its constant text as in the output, and holes for the values of a record.
+ * The text that a term writes, byte by byte: its constant text as in the output, and holes for the values of a row.
  *
  * All proofs about terms rest on this: which terms can be equal (plan/overlaps.ts), and in which references a term is injective
- * (plan/injectivity.ts). It describes what `terms/generate.ts` does, and must follow it.
+ * (plan/injectivity.ts). It describes what `terms/encode.ts` does, and must follow it.
  */
 
 import { guardUnsafeIri, hasScheme, toBytes } from '../core/text.ts';
-import type { Expression, TemplatePart, TermMap } from '../mapping/model/model.ts';
-import { schemeOf } from '../mapping/model/template.ts';
+import type { Expression, RowTerm, Term } from './algebra.ts';
+import { nameOf } from './expressions.ts';
 
 export interface WrittenTerm {
   /** iri; blank nodes by the beginning of their labels; literals with what is known of their language or datatype. */
@@ -22,7 +22,7 @@ export interface WrittenTerm {
 export type Piece = string | Hole;
 
 export interface Hole {
-  /** undefined: the written text does not correspond to one value of a reference. */
+  /** The reference as its scan names it; undefined: the written text does not correspond to one value of a reference. */
   readonly reference: string | undefined;
 }
 
@@ -32,61 +32,95 @@ export interface Hole {
  */
 export const SEPARATOR = /[^A-Za-z0-9\-._~%\u0080-\u{10ffff}]/u;
 
-/** @param base for relative IRIs: that of the triples map, else that of the run */
-export function writtenTerm(term: TermMap, base: string): WrittenTerm {
-  const { expression, termType } = term;
-  switch (termType) {
+export function writtenTerm(term: RowTerm): WrittenTerm {
+  switch (term.kind) {
+    case 'constant':
+      return writtenConstant(term);
     case 'literal':
-      return { kind: literalKind(term), forms: [piecesOf(expression, hasNaturalDatatype(term) ? lost : kept)], encoded: false };
+      return { kind: literalKind(term), forms: [piecesOf(term.value, hasNaturalDatatype(term) ? lost : kept)], encoded: false };
     case 'blank': {
-      const origin = expression.kind === 'constant' || expression.kind === 'fresh' ? expression.kind : 'value';
-      return { kind: `blank ${origin}`, forms: [piecesOf(expression, origin === 'fresh' ? lost : kept)], encoded: false };
+      const isRow = term.value.kind === 'row';
+      return { kind: isRow ? 'blank row' : 'blank value', forms: [piecesOf(term.value, isRow ? lost : kept)], encoded: false };
     }
-    default:
-      return writtenIri(expression, termType, base);
+    case 'iri':
+      return writtenIri(term);
+  }
+}
+
+function writtenConstant({ term, type, base }: Extract<RowTerm, { kind: 'constant' }>): WrittenTerm {
+  const text = toBytes(term.value);
+  switch (type) {
+    case 'literal': {
+      const { language, datatype } = term as Extract<typeof term, { kind: 'literal' }>;
+      return { kind: language === undefined ? datatypeKind(datatype) : `literal@${language}`, forms: [[text]], encoded: false };
+    }
+    case 'blank':
+      return { kind: 'blank constant', forms: [[text]], encoded: false };
+    default: {
+      const iri = hasScheme(text) ? text : toBytes(base) + text;
+      return { kind: 'iri', forms: [[isUnsafe(type) ? guardUnsafeIri(iri) : iri]], encoded: false };
+    }
   }
 }
 
 /** Whether each value brings the datatype of its literal, in canonical form: `1.0` and `1.00` are one double. */
-export const hasNaturalDatatype = ({ termType, expression, language, datatype }: TermMap): boolean =>
-  termType === 'literal' && expression.kind === 'reference' && language === undefined && datatype === undefined;
+export const hasNaturalDatatype = (term: Term): boolean =>
+  term.kind === 'literal' && term.value.kind === 'read' && term.language === undefined && term.datatype === undefined;
 
 const kept = (reference: string): Hole => ({ reference });
 const lost = (): Hole => ({ reference: undefined });
 
-function writtenIri(expression: Expression, termType: Exclude<TermMap['termType'], 'literal' | 'blank'>, base: string): WrittenTerm {
-  const unsafe = termType === 'unsafe-iri' || termType === 'unsafe-uri';
-  const encoded = expression.kind === 'template' && !unsafe;
+const isUnsafe = (type: string): boolean => type === 'unsafe-iri' || type === 'unsafe-uri';
+
+function writtenIri({ type, value, base }: Extract<RowTerm, { kind: 'iri' }>): WrittenTerm {
+  const unsafe = isUnsafe(type);
+  const encoded = value.kind === 'template' && !unsafe;
   // A URI percent-encodes `é`, and since `%` is not encoded, a value may already contain the same sequence.
-  const pieces = piecesOf(expression, termType === 'unsafe-uri' || (termType === 'uri' && !encoded) ? lost : kept);
+  const pieces = piecesOf(value, type === 'unsafe-uri' || (type === 'uri' && !encoded) ? lost : kept);
   const guard = (form: readonly Piece[]): readonly Piece[] =>
     unsafe ? form.map((piece) => (typeof piece === 'string' ? guardUnsafeIri(piece) : piece)) : form;
   const absolute = guard(pieces);
   const relative = guard([toBytes(base), ...pieces]);
   const forms = { template: [absolute], none: [relative], value: [absolute, relative] };
-  return { kind: 'iri', forms: forms[schemeOf(partsOf(expression), encoded)], encoded };
+  return { kind: 'iri', forms: forms[schemeOf(partsOf(value), encoded)], encoded };
 }
 
-function literalKind({ language, datatype }: TermMap): string {
-  if (language !== undefined) return language.kind === 'constant' ? `literal@${language.term.value}` : 'literal';
-  const type = datatype?.expression;
-  // With the base prepended, a relative IRI may equal another literal's IRI.
-  return type?.kind === 'constant' && hasScheme(type.term.value) ? `literal^^${type.term.value}` : 'literal';
+function literalKind({ language, datatype }: Extract<RowTerm, { kind: 'literal' }>): string {
+  if (language !== undefined) return language.kind === 'constant' ? `literal@${language.text}` : 'literal';
+  return datatype?.kind === 'constant' ? datatypeKind(datatype.term.value) : 'literal';
 }
+
+/** With the base prepended, a relative IRI may equal another literal's IRI. */
+const datatypeKind = (iri: string): string => (hasScheme(iri) ? `literal^^${iri}` : 'literal');
 
 const piecesOf = (expression: Expression, hole: (reference: string) => Hole): readonly Piece[] =>
-  partsOf(expression).map((part) => (part.kind === 'text' ? toBytes(part.text) : hole(part.reference)));
+  partsOf(expression).map((part) => (typeof part === 'string' ? toBytes(part) : hole(part.reference)));
 
 /** Any expression as a template. */
-function partsOf(expression: Expression): readonly TemplatePart[] {
+function partsOf(expression: Expression): readonly (string | { readonly reference: string })[] {
   switch (expression.kind) {
     case 'constant':
-      return [{ kind: 'text', text: expression.term.value }];
-    case 'reference':
-      return [expression];
+      return [expression.text];
+    case 'read':
+      return [{ reference: nameOf(expression) }];
     case 'template':
-      return expression.parts;
-    case 'fresh':
-      return [{ kind: 'reference', reference: '' }];
+      return expression.parts.map((part) => (typeof part === 'string' ? part : { reference: nameOf(part) }));
+    case 'row':
+      return [{ reference: '' }];
   }
+}
+
+/**
+ * The origin of the scheme in the IRIs of a template: the constant beginning of the template; none, so that all IRIs are relative; or the
+ * value, as in `{prefix}:{id}`, which is absolute for `urn` and relative for `1`.
+ *
+ * @param encoded whether values are percent-encoded, and thus contain no colon
+ * @see https://www.w3.org/TR/r2rml/#dfn-term-generation-rules (a value that is not an absolute IRI is prefixed with the base IRI)
+ */
+export function schemeOf(parts: readonly (string | object)[], encoded = true): 'template' | 'none' | 'value' {
+  const [first] = parts;
+  if (typeof first === 'string' && hasScheme(first)) return 'template';
+  // A value may contribute letters of the scheme.
+  const value = encoded ? 'a' : 'a:';
+  return hasScheme(parts.map((part) => (typeof part === 'string' ? part : value)).join('')) ? 'value' : 'none';
 }

@@ -1,13 +1,14 @@
 /** The report on each triples map of a run, including why it made no statement. */
 import { describeFault, type Fault } from '../core/fault.ts';
-import { expressionText, formatOrigin, type LogicalSource, type TriplesMap } from '../mapping/model/model.ts';
+import { formatOrigin, type LogicalSource } from '../mapping/model/model.ts';
+import type { MapInfo, Project } from '../plan/algebra.ts';
 import { describeContent } from '../plan/explain.ts';
-import type { JoinPlan, Plan } from '../plan/plan.ts';
+import type { Plan } from '../plan/plan.ts';
 import type { ErrorPolicy, TriplesMapReport } from './request.ts';
 
 /** What a program of a triples map counted, and knows of its records. */
 export interface MappedRecords {
-  readonly triplesMap: TriplesMap;
+  readonly triplesMap: MapInfo;
   readonly records: number;
   readonly quads: number;
   readonly rejected: number;
@@ -59,8 +60,7 @@ function reason(program: MappedRecords): string {
     return program.hint === undefined ? found : `${found}. ${program.hint}`;
   }
   if (rejected === records) return records === 1 ? 'its only record was rejected' : `all ${records} records were rejected`;
-  if (withoutSubject + rejected === records)
-    return `the subject ${expressionText(subject.expression)} had no value in ${recordsOf(records)}`;
+  if (withoutSubject + rejected === records) return `the subject ${subject} had no value in ${recordsOf(records)}`;
   if (program.repeated) return 'every statement was made already, by this triples map or another one';
   if (program.ruleCount === 0) return 'it has neither a class nor a predicate-object map';
   return `no object map had a value in ${recordsOf(records)}`;
@@ -81,10 +81,10 @@ export function pairWarnings({ scans, joins }: Plan, programs: readonly MappedRe
     return own.length === 0 ? undefined : own.reduce((sum, { records }) => sum + records, 0);
   };
   const maps = scans.flatMap(({ iterations }) => iterations.flatMap((iteration) => iteration.maps));
-  const warnings = maps.flatMap(({ triplesMap: child, rules }) =>
+  const warnings = maps.flatMap(({ map: child, rules }) =>
     rules.flatMap(({ object }) => {
       if (object.kind !== 'join' || object.keys.length > 0) return [];
-      const parent = (joins[object.join] as JoinPlan).parent;
+      const parent = (joins[object.join] as Project).map;
       const [left, right] = [recordsOf(child.id), recordsOf(parent.id)];
       if (left === undefined || right === undefined) return [];
       const pairs = `${left} × ${right} = ${left * right} pairs`;

@@ -32,13 +32,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     withoutNode: true,
   },
   'src/plan': {
-    purpose: 'Mapping → plan: scans, rules, joins and partitions, as frozen data.',
+    purpose: 'Mapping → algebra → plan: operators, terms, scans, joins and partitions, as frozen data.',
     uses: ['src/core', 'src/mapping'],
     withoutNode: true,
   },
   'src/terms': {
-    purpose: 'Term map → a closure that writes terms as N-Quads text.',
-    uses: ['src/core', 'src/mapping'],
+    purpose: 'Expressions and terms of a plan → closures over rows that write N-Quads text.',
+    uses: ['src/core', 'src/mapping', 'src/plan'],
     withoutNode: true,
   },
   'src/sql': {

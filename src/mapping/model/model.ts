@@ -40,8 +40,6 @@ export interface TriplesMap {
   readonly baseIri: string | undefined;
   readonly subject: SubjectMap;
   readonly predicateObjects: readonly PredicateObjectMap[];
-  /** Added by planning: terms that occur in no statement of this triples map. A record with an invalid one yields no statement. */
-  readonly guards?: readonly TermMap[];
 }
 
 export type LogicalSource = FileSource | SqlSource;

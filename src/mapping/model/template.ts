@@ -3,7 +3,6 @@
  *
  * @see https://kg-construct.github.io/rml-core/spec/docs/#template-rml-template
  */
-import { hasScheme } from '../../core/text.ts';
 import type { TemplatePart } from './model.ts';
 
 export type ParsedTemplate =
@@ -54,19 +53,4 @@ export function parseTemplate(template: string): ParsedTemplate {
   if (open >= 0) return fault(open, 'an opening brace that is never closed', 'close the reference with }, or escape the brace: \\{');
   if (text !== '') parts.push({ kind: 'text', text });
   return { kind: 'parts', parts };
-}
-
-/**
- * The origin of the scheme in the IRIs of a template: the constant beginning of the template; none, so that all IRIs are relative; or the
- * value, as in `{prefix}:{id}`, which is absolute for `urn` and relative for `1`.
- *
- * @param encoded whether values are percent-encoded, and thus contain no colon
- * @see https://www.w3.org/TR/r2rml/#dfn-term-generation-rules (a value that is not an absolute IRI is prefixed with the base IRI)
- */
-export function schemeOf(parts: readonly TemplatePart[], encoded = true): 'template' | 'none' | 'value' {
-  const [first] = parts;
-  if (first?.kind === 'text' && hasScheme(first.text)) return 'template';
-  // A value may contribute letters of the scheme.
-  const value = encoded ? 'a' : 'a:';
-  return hasScheme(parts.map((part) => (part.kind === 'text' ? part.text : value)).join('')) ? 'value' : 'none';
 }

@@ -1,15 +1,14 @@
 /** The build side of a join, filled from the records of the parent. */
 import { Fault } from '../../core/fault.ts';
-import type { TriplesMap } from '../../mapping/model/model.ts';
-import type { JoinPlan } from '../../plan/plan.ts';
-import { type Accessors, type CompiledTerm, compileTerm, type Text, type TextOf } from '../../terms/generate.ts';
+import type { MapInfo, Project } from '../../plan/algebra.ts';
+import { type CompiledTerm, compileTerm } from '../../terms/encode.ts';
+import type { Accessors, Text, TextOf } from '../../terms/evaluate.ts';
 import type { Multimap } from '../join/join.ts';
-import type { RunState } from './program.ts';
-import { compileKeys, termContext } from './rule.ts';
+import { compileKeys } from './rule.ts';
 import { countOf, distinct, listOf, PIECE_STATEMENTS } from './texts.ts';
 
 export class BuildSide {
-  readonly parent: TriplesMap;
+  readonly parent: MapInfo;
   readonly #index: Multimap;
   readonly #subject: CompiledTerm;
   readonly #keys: TextOf;
@@ -17,12 +16,14 @@ export class BuildSide {
   #texts: Text = null;
   #subjects: Text = null;
 
-  constructor(join: JoinPlan, accessors: Accessors, state: RunState) {
-    const context = termContext(join.parent, accessors, state.base);
-    this.parent = join.parent;
-    this.#index = state.joinIndexes[join.index] as Multimap;
-    this.#subject = compileTerm(join.parent.subject, context);
-    this.#keys = compileKeys(join.keys, context);
+  constructor({ map, keys, term }: Project, index: Multimap, rows: Accessors) {
+    this.parent = map;
+    this.#index = index;
+    this.#subject = compileTerm(term.value, rows);
+    this.#keys = compileKeys(
+      keys.map(({ value }) => value),
+      rows,
+    );
   }
 
   /** @throws Fault record/term — for the key. A record without a valid subject is skipped: its triples map reports it */

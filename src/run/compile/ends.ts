@@ -1,5 +1,5 @@
 /** The text around the objects of a rule, when it differs between records or the join is made at the end. */
-import type { Text, TextOf } from '../../terms/generate.ts';
+import type { Text, TextOf } from '../../terms/evaluate.ts';
 import type { Multimap } from '../join/join.ts';
 import type { End } from './rule.ts';
 import { distinct, listOf } from './texts.ts';

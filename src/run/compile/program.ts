@@ -3,18 +3,18 @@
  *
  * For each record all terms are made first, and only then statements: a record with an invalid term leaves nothing behind.
  */
-import type { TriplesMap } from '../../mapping/model/model.ts';
+import type { MapInfo } from '../../plan/algebra.ts';
 import type { MapPlan } from '../../plan/plan.ts';
-import { type Accessors, type CompiledTerm, compileTerm, type Text, type TextOf } from '../../terms/generate.ts';
+import { type CompiledTerm, compileTerm } from '../../terms/encode.ts';
+import type { Accessors, Text, TextOf } from '../../terms/evaluate.ts';
 import { HashSet, KNOWN, type MemoryBudget, NEW, SubjectTable, UNDECIDED, type Verdict } from '../distinct/distinct.ts';
 import type { Multimap } from '../join/join.ts';
 import { aroundOf, childrenOf, type DeferredJoin, Ends } from './ends.ts';
-import { type CompiledRule, compileEnds, compileKeys, compileRule, type ParentLists, termContext } from './rule.ts';
+import { type CompiledRule, compileEnds, compileKeys, compileRule, type ParentLists } from './rule.ts';
 import { countOf, distinct, listOf, PIECE_STATEMENTS } from './texts.ts';
 
 /** State shared by the programs of a run. */
 export interface RunState {
-  readonly base: string;
   readonly distinct: boolean;
   readonly seed: number;
   readonly budget: MemoryBudget;
@@ -57,9 +57,7 @@ interface Rule extends Omit<CompiledRule, 'lead' | 'tail'> {
 }
 
 export class MapProgram {
-  readonly triplesMap: TriplesMap;
-  /** Its records are pairs of rows that a database has joined. */
-  readonly ofPairs: boolean;
+  readonly triplesMap: MapInfo;
   records = 0;
   quads = 0;
   rejected = 0;
@@ -74,7 +72,7 @@ export class MapProgram {
 
   readonly #state: RunState;
   readonly #subject: CompiledTerm;
-  readonly #guards: readonly TextOf[];
+  readonly #checks: readonly TextOf[];
   readonly #rules: readonly Rule[];
   readonly #deferred: readonly DeferredRule[];
   readonly #texts: Text[];
@@ -87,15 +85,11 @@ export class MapProgram {
   /** Undecided statements of the current subject, when the subject table is full. */
   #waiting = '';
 
-  constructor(plan: MapPlan, accessors: Accessors, state: RunState) {
-    const { triplesMap } = plan;
-    const context = termContext(triplesMap, accessors, state.base);
-    const { source, guards = [] } = triplesMap;
-    this.triplesMap = triplesMap;
-    this.ofPairs = source.kind === 'sql' && source.content.kind === 'join';
-    this.#guards = guards.map((guard) => compileTerm(guard, context).text);
+  constructor(plan: MapPlan, rows: Accessors, state: RunState) {
+    this.triplesMap = plan.map;
+    this.#checks = plan.checks.map((check) => compileTerm(check, rows).text);
     this.#state = state;
-    this.#subject = compileTerm(triplesMap.subject, context);
+    this.#subject = compileTerm(plan.subject, rows);
     const rules: Rule[] = [];
     const deferred: DeferredRule[] = [];
     let slots = 0;
@@ -103,15 +97,15 @@ export class MapProgram {
       const { object } = rule;
       const parents = object.kind === 'join' ? state.joinIndexes[object.join] : undefined;
       if (object.kind === 'join' && (object.deferred || parents?.spilled === true)) {
-        const { lead, tail } = compileEnds(rule, context);
+        const { lead, tail } = compileEnds(rule, rows);
         const ends = new Ends(lead, tail);
         const own = ends.constant ? (tail as string) : undefined;
         const join: DeferredJoin = { join: object.join, children: state.openMultimap(), tail: own, program: this };
         state.deferred.push(join);
-        deferred.push({ join, keys: compileKeys(object.keys, context), slot: ends.constant ? slots++ : -1, ends });
+        deferred.push({ join, keys: compileKeys(object.keys, rows), slot: ends.constant ? slots++ : -1, ends });
         continue;
       }
-      const { lead, tail, text } = compileRule(rule, context, parents);
+      const { lead, tail, text } = compileRule(rule, rows, parents);
       const overlapping = rule.distinct === 'overlapping';
       const slot = overlapping || rule.functionallyDependent ? -1 : slots++;
       const lists = overlapping || parents === undefined ? undefined : { index: parents, slot: slots++ };
@@ -143,8 +137,8 @@ export class MapProgram {
       this.withoutSubject++;
       return '';
     }
-    const guards = this.#guards;
-    for (let i = 0; i < guards.length; i++) (guards[i] as TextOf)(record, position);
+    const checks = this.#checks;
+    for (let i = 0; i < checks.length; i++) (checks[i] as TextOf)(record, position);
     // The common case: one text per term, constant predicates and graphs.
     let several = typeof subject !== 'string' || this.#varies;
     for (let i = 0; i < rules.length; i++) {

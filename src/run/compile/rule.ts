@@ -1,19 +1,9 @@
 /** A rule of the plan → the constant text around its values, and the closure that returns the values. */
 
-import { blankLabel, toBytes } from '../../core/text.ts';
-import type { Expression, TriplesMap } from '../../mapping/model/model.ts';
+import type { Expression } from '../../plan/algebra.ts';
 import type { RulePlan } from '../../plan/plan.ts';
-import {
-  type Accessors,
-  type CompiledTerm,
-  compileExpression,
-  compileTerm,
-  identity,
-  mapText,
-  type TermContext,
-  type Text,
-  type TextOf,
-} from '../../terms/generate.ts';
+import { type CompiledTerm, compileTerm } from '../../terms/encode.ts';
+import { type Accessors, compileExpression, identity, mapText, type Text, type TextOf } from '../../terms/evaluate.ts';
 import { joinKey, type Multimap } from '../join/join.ts';
 
 export interface ParentLists {
@@ -44,25 +34,13 @@ export interface CompiledRule {
 /** Constant text, or the text of each record if a predicate or graph is not constant. */
 export type End = string | TextOf;
 
-export function termContext(map: TriplesMap, { accessor: reader, typed, datatype, slice }: Accessors, base: string): TermContext {
-  return {
-    accessor: reader,
-    typed,
-    datatype,
-    slice,
-    base: map.baseIri === undefined ? base : toBytes(map.baseIri),
-    runBase: base,
-    recordNodePrefix: `f${blankLabel(toBytes(map.id))}_${slice}r`,
-  };
-}
-
 /** From the subject to the object's value. */
-const leadOf = (rule: RulePlan, context: TermContext, object: CompiledTerm): End =>
-  endOf(compileTerm(rule.predicate, context), ' ', ` ${object.before}`);
+const leadOf = (rule: RulePlan, rows: Accessors, object: CompiledTerm): End =>
+  endOf(compileTerm(rule.predicate, rows), ' ', ` ${object.before}`);
 
 /** From the object's value to the end of the line. */
-const tailOf = (rule: RulePlan, context: TermContext, object: CompiledTerm): End =>
-  rule.graph === undefined ? `${object.after} .\n` : endOf(compileTerm(rule.graph, context), `${object.after} `, ' .\n');
+const tailOf = (rule: RulePlan, rows: Accessors, object: CompiledTerm): End =>
+  rule.graph === undefined ? `${object.after} .\n` : endOf(compileTerm(rule.graph, rows), `${object.after} `, ' .\n');
 
 function endOf({ constant, before, after, text }: CompiledTerm, lead: string, tail: string): End {
   if (constant !== undefined) return lead + constant + tail;
@@ -80,33 +58,27 @@ function endOf({ constant, before, after, text }: CompiledTerm, lead: string, ta
  * @throws Fault mapping/invalid, mapping/reference — the mapping cannot be compiled for this source. The closures throw record/term for an
  * invalid value
  */
-export function compileRule(
-  rule: RulePlan,
-  context: TermContext,
-  parents: Multimap | undefined,
-): Pick<CompiledRule, 'lead' | 'tail' | 'text'> {
-  const object = compileObject(rule, context, parents);
-  return { lead: leadOf(rule, context, object), tail: tailOf(rule, context, object), text: object.text };
+export function compileRule(rule: RulePlan, rows: Accessors, parents: Multimap | undefined): Pick<CompiledRule, 'lead' | 'tail' | 'text'> {
+  const object = compileObject(rule, rows, parents);
+  return { lead: leadOf(rule, rows, object), tail: tailOf(rule, rows, object), text: object.text };
 }
 
 /** The statement text of a deferred join, without subject and object. */
-export const compileEnds = (rule: RulePlan, context: TermContext): Pick<CompiledRule, 'lead' | 'tail'> => ({
-  lead: leadOf(rule, context, ANY),
-  tail: tailOf(rule, context, ANY),
+export const compileEnds = (rule: RulePlan, rows: Accessors): Pick<CompiledRule, 'lead' | 'tail'> => ({
+  lead: leadOf(rule, rows, ANY),
+  tail: tailOf(rule, rows, ANY),
 });
 
 /** The parent's subject, which is available only as a whole. */
 const ANY: CompiledTerm = { before: '', after: '', constant: undefined, text: () => null };
 
-function compileObject(rule: RulePlan, context: TermContext, parents: Multimap | undefined): CompiledTerm {
+function compileObject(rule: RulePlan, rows: Accessors, parents: Multimap | undefined): CompiledTerm {
   const { object } = rule;
   switch (object.kind) {
     case 'term':
-      return compileTerm(object.term, context);
-    case 'parent-subject':
-      return compileTerm(object.parent.subject, termContext(object.parent, context, context.runBase));
+      return compileTerm(object.term, rows);
     case 'join': {
-      const keys = compileKeys(object.keys, context);
+      const keys = compileKeys(object.keys, rows);
       const index = parents as Multimap;
       return { ...ANY, text: (record, position) => probe(index, keys(record, position)) };
     }
@@ -126,7 +98,7 @@ function probe(index: Multimap, keys: Text): Text {
 }
 
 /**
- * Compiles the key expressions of a join, in the order of `JoinPlan.keys`, into one closure over the records of one side.
+ * Compiles the key expressions of a join, in the order of `ObjectPlan.keys`, into one closure over the records of one side.
  *
  * It returns the join keys of a record: one text per combination of values (`joinKey` joins several expressions unambiguously), without
  * duplicates, the last expression varying fastest; null if some expression has no value. Keys are the values as the source writes them, in
@@ -134,10 +106,8 @@ function probe(index: Multimap, keys: Text): Text {
  *
  * @throws Fault mapping/reference — a reference that the source does not have. The closure throws record/term for an invalid value
  */
-export function compileKeys(expressions: readonly Expression[], context: TermContext): TextOf {
-  const terms = expressions.map(
-    (expression): CompiledTerm => ({ ...compileExpression(expression, context, identity), constant: undefined }),
-  );
+export function compileKeys(expressions: readonly Expression[], rows: Accessors): TextOf {
+  const terms = expressions.map((expression) => compileExpression(expression, rows, identity));
   const [only] = terms;
   if (terms.length === 1 && only !== undefined && only.before === '' && only.after === '') return only.text;
   return (record, position) => {

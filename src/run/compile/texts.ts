@@ -1,5 +1,5 @@
 /** The texts of a term for one record: none, one, or several. */
-import type { Text } from '../../terms/generate.ts';
+import type { Text } from '../../terms/evaluate.ts';
 
 /** A record with more statements than this yields them in pieces of about this size. */
 export const PIECE_STATEMENTS = 4096;

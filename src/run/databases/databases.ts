@@ -4,9 +4,9 @@
  * The planner asks for keys and types (`CatalogueMetadata`), then each scan becomes one SELECT. All of them see the same state of the data.
  */
 import type { Mapping, SqlSource } from '../../mapping/model/model.ts';
+import { sqlKey } from '../../plan/build.ts';
 import type { CatalogueMetadata } from '../../plan/catalogue-metadata.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
-import { sqlKey } from '../../plan/scans.ts';
 import type { Table } from '../../sql/catalogue/catalogue.ts';
 import type { Column, SqlSession } from '../../sql/database.ts';
 import { openSession } from '../../sql/open.ts';

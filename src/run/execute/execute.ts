@@ -3,10 +3,11 @@ import { describeFault, Fault } from '../../core/fault.ts';
 import { boundOf, checkCounts, recordsFault } from '../../core/limits.ts';
 import type { Accessor } from '../../core/value.ts';
 import { policyOf } from '../../mapping/model/model.ts';
-import type { JoinPlan, Plan, ScanPlan } from '../../plan/plan.ts';
+import type { Project } from '../../plan/algebra.ts';
+import { isOfPairs, type Plan, type ScanPlan } from '../../plan/plan.ts';
 import type { QuadSink } from '../../sinks/sink.ts';
 import type { Batch, Scan } from '../../sources/source.ts';
-import type { Accessors } from '../../terms/generate.ts';
+import type { Accessors } from '../../terms/evaluate.ts';
 import { BuildSide } from '../compile/build-side.ts';
 import { type DeferredJoin, joinedLine } from '../compile/ends.ts';
 import { MapProgram, type RunState } from '../compile/program.ts';
@@ -101,11 +102,13 @@ export class Execution {
           return found;
         };
         const accessors: Accessors = { accessor: reader, typed, datatype: (reference) => scan.datatype?.(index, reference), slice };
-        const fills = iteration.buildSides.map((join) => new BuildSide(this.#plan.joins[join] as JoinPlan, accessors, this.#state));
+        const fills = iteration.buildSides.map(
+          (join) => new BuildSide(this.#plan.joins[join] as Project, this.#state.joinIndexes[join] as Multimap, accessors),
+        );
         return iteration.maps.map((map): Consumer => {
           const program = new MapProgram(map, accessors, this.#state);
           this.programs.push(program);
-          return { program, buildSides: fills.filter(({ parent }) => parent === map.triplesMap) };
+          return { program, buildSides: fills.filter(({ parent }) => parent === map.map) };
         });
       });
       for await (const batch of scan.batches(this.#signal)) {
@@ -199,7 +202,7 @@ export class Execution {
   #reject(program: MapProgram, error: unknown, record: number, input: string): void {
     if (!(error instanceof Fault) || error.code !== 'record/term') throw error;
     // The triples map of each side reports it.
-    if (program.ofPairs) return;
+    if (isOfPairs(program.triplesMap)) return;
     const fault = error.with({ place: { input, record, recordsFrom: this.#recordsFrom, ...error.place } });
     if (policyOf(program.triplesMap.dialect, this.#request.onError) === 'strict') throw fault;
     program.rejected++;

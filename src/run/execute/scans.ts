@@ -1,7 +1,6 @@
 /** Executes some scans of a plan in this thread. */
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
-import { toBytes } from '../../core/text.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
 import type { QuadSink } from '../../sinks/sink.ts';
 import type { Databases } from '../databases/databases.ts';
@@ -11,7 +10,7 @@ import { Multimap } from '../join/join.ts';
 import type { DocumentPlace } from '../prepare/inputs.ts';
 import type { PreparedRun } from '../prepare/prepare.ts';
 import { reportsOf } from '../report.ts';
-import { type ByteSlice, DEFAULT_BASE, type KeyRange, type RunHooks, type RunReport, type RunRequest, type SliceScan } from '../request.ts';
+import type { ByteSlice, KeyRange, RunHooks, RunReport, RunRequest, SliceScan } from '../request.ts';
 import { Execution } from './execute.ts';
 import { openFileScan } from './open-scan.ts';
 
@@ -39,7 +38,6 @@ export async function executeScans(
   const subjects = new SubjectSpill(space, seed ^ 0x2545f491);
   const openMultimap = () => new Multimap(budget, space, seed ^ 0x1b873593);
   const state = {
-    base: toBytes(request.base ?? DEFAULT_BASE),
     distinct: request.distinct,
     seed,
     budget,

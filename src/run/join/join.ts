@@ -7,7 +7,7 @@
  */
 
 import { detach } from '../../core/text.ts';
-import type { Text } from '../../terms/generate.ts';
+import type { Text } from '../../terms/evaluate.ts';
 import { HashSet, type MemoryBudget, NEW, ReservedBudget, UNDECIDED } from '../distinct/distinct.ts';
 import { nextSeed, type Pair, PairSpill, type SpillSpace } from '../distinct/spill.ts';
 

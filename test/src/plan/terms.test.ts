@@ -7,10 +7,11 @@ import { Fault } from '../../../src/core/fault.ts';
 import { toBytes } from '../../../src/core/text.ts';
 import type { Expression, TermMap, TermType, TriplesMap } from '../../../src/mapping/model/model.ts';
 import { expressionText } from '../../../src/mapping/model/model.ts';
+import { termOf } from '../../../src/plan/build.ts';
 import { injectiveReferences } from '../../../src/plan/injectivity.ts';
 import { planMapping } from '../../../src/plan/plan.ts';
 import { writtenTerm } from '../../../src/plan/written.ts';
-import { compileTerm } from '../../../src/terms/generate.ts';
+import { compileTerm } from '../../../src/terms/encode.ts';
 
 const ORIGIN = { document: 'm.ttl', line: 1, column: 1 };
 /** A base that a value can write, too. */
@@ -46,17 +47,16 @@ type Row = Readonly<Record<'a' | 'b', string>>;
 const VALUES = ['', 'x', '/', 'x/', '/x', ':', 'x:', 'x:/', '-', '-x', '%', '%2F', '2F', ' ', '%C3%A9', 'é', '"', '\\', 'C3%A9', '20/'];
 const ROWS: readonly Row[] = VALUES.flatMap((a) => VALUES.map((b) => ({ a, b })));
 
+const planned = (map: TermMap) => termOf(map, { id: 0, name: '' }, BASE, 'm');
+
 /** The token that each row makes; undefined where it makes none. */
 function tokensOf(map: TermMap): readonly (string | undefined)[] {
-  const term = compileTerm(map, {
+  const term = compileTerm(planned(map), {
     accessor: (name) => (record) => toBytes((record as Row)[name as 'a']),
     typed: false,
     datatype: () => undefined,
     slice: '',
-    base: BASE,
-    runBase: BASE,
-    recordNodePrefix: 'f',
-  } as Parameters<typeof compileTerm>[1]);
+  });
   return ROWS.map((row) => {
     try {
       return `${term.before}${term.text(row, 0) as string}${term.after}`;
@@ -67,7 +67,7 @@ function tokensOf(map: TermMap): readonly (string | undefined)[] {
   });
 }
 
-const told = (map: TermMap): readonly string[] => [...injectiveReferences(writtenTerm(map, BASE))].sort();
+const told = (map: TermMap): readonly string[] => [...injectiveReferences(writtenTerm(planned(map)))].sort();
 
 /** References of which two rows that make the same term have other values. */
 function contradictions(map: TermMap): readonly string[] {
