@@ -1,6 +1,7 @@
 /** The embedded store of a serving process. */
 import { directories } from '../src/config/directories.ts';
 import type { Snapshot } from '../src/config/options/options.ts';
+import { storeLimitsOf } from '../src/config/run-defaults.ts';
 import { Fault } from '../src/core/fault.ts';
 import type { Logger } from '../src/core/telemetry/observe.ts';
 import type { EmbeddedStore } from '../src/targets/embedded/embedded.ts';
@@ -26,8 +27,7 @@ export async function openStore(
   try {
     const store = await openEmbeddedStore(directory, {
       warn: (message) => logger.warn({ detail: message }, 'embedded store'),
-      querySeconds: snapshot.EMBEDDED_QUERY_SECONDS,
-      updateSeconds: 5 * snapshot.EMBEDDED_QUERY_SECONDS,
+      ...storeLimitsOf(snapshot),
       memoryBytes: (snapshot.EMBEDDED_MEMORY_MB ?? defaultStoreMemoryMb()) * 1_000_000,
     });
     logger.info({ directory, quads: store.quads }, 'embedded store opened');

@@ -1,12 +1,12 @@
 /** `quadmill run`: one run in this process. */
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
+import { RUN_DEFAULTS } from '../../src/config/run-defaults.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { findNotInIri } from '../../src/core/text.ts';
 import {
   type DatabaseAccess,
   type ErrorPolicy,
-  RUN_DEFAULTS,
   type RunReport,
   type RunRequest,
   STANDARD_INPUT,

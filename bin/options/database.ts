@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { DEFAULTS } from '../../src/config/options/options.ts';
 import { parseOption } from '../../src/config/parse.ts';
+import { sqlLimitsOf } from '../../src/config/run-defaults.ts';
 import { Fault } from '../../src/core/fault.ts';
 import type { DatabaseAccess, SqlLimits } from '../../src/run/request.ts';
 import type { CommandOption, Parsed } from '../command-line.ts';
@@ -34,11 +35,11 @@ export function sqlLimits(): SqlLimits {
     const text = process.env[name];
     return text === undefined || text === '' ? DEFAULTS[name] : (parseOption(name, text) as number);
   };
-  return {
-    connectSeconds: seconds('DB_CONNECT_SECONDS'),
-    statementSeconds: seconds('SQL_TIME_LIMIT_SECONDS'),
-    lockSeconds: seconds('SQL_LOCK_SECONDS'),
-  };
+  return sqlLimitsOf({
+    DB_CONNECT_SECONDS: seconds('DB_CONNECT_SECONDS'),
+    SQL_TIME_LIMIT_SECONDS: seconds('SQL_TIME_LIMIT_SECONDS'),
+    SQL_LOCK_SECONDS: seconds('SQL_LOCK_SECONDS'),
+  });
 }
 
 export function readPassword(file: string): string {

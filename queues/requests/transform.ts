@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { directories, mappingsOf } from '../../src/config/directories.ts';
 import type { Snapshot } from '../../src/config/options/options.ts';
+import { sqlLimitsOf } from '../../src/config/run-defaults.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { redact } from '../../src/core/redact.ts';
 import type { PropertyGraphOptions } from '../../src/property-graph/names.ts';
@@ -34,11 +35,7 @@ export function settingsOf(
         seconds: snapshot.MAX_RUN_SECONDS,
         depth: snapshot.MAX_DEPTH,
       },
-      sql: {
-        connectSeconds: snapshot.DB_CONNECT_SECONDS,
-        statementSeconds: snapshot.SQL_TIME_LIMIT_SECONDS,
-        lockSeconds: snapshot.SQL_LOCK_SECONDS,
-      },
+      sql: sqlLimitsOf(snapshot),
       rowsPerPart: snapshot.SQL_ITERATION_ROWS,
     },
     sliceRows: snapshot.SQL_SLICE_ROWS,

@@ -1,6 +1,7 @@
 /** Builds run requests of the graph writer, and the target named by the configuration. */
 import { directories } from '../../src/config/directories.ts';
 import type { Snapshot } from '../../src/config/options/options.ts';
+import { storeLimitsOf } from '../../src/config/run-defaults.ts';
 import { Fault } from '../../src/core/fault.ts';
 import type { TargetAddress } from '../../src/targets/target.ts';
 import type { WriterRequest } from '../jobs.ts';
@@ -58,6 +59,7 @@ export function targetOf(snapshot: Snapshot, store: { readonly endpoint: string 
     requestSeconds: snapshot.TRIPLESTORE_TIMEOUT_SECONDS,
     connectSeconds: snapshot.TRIPLESTORE_CONNECT_SECONDS,
     database: snapshot.TRIPLESTORE_DATABASE,
+    storeLimits: storeLimitsOf(snapshot),
     propertyGraph: propertyGraphOf(snapshot),
   };
 }

@@ -2,7 +2,7 @@
 
 import type { FaultData } from '../core/fault.ts';
 import type { CsvDialect } from '../core/input/csv-dialect.ts';
-import { NO_LIMITS, type RunLimits } from '../core/limits.ts';
+import type { RunLimits } from '../core/limits.ts';
 import type { ErrorPolicy } from '../mapping/model/model.ts';
 import type { InputFormat } from '../storage/input-format.ts';
 import type { ByteRange } from '../storage/range.ts';
@@ -129,23 +129,6 @@ export interface RunRequest {
   /** Directory for spill files; created when first needed, emptied at the end. */
   readonly spillDirectory: string;
 }
-
-/** Defaults for every field that has one. */
-export const RUN_DEFAULTS = {
-  base: undefined,
-  onError: undefined,
-  maxRejected: Number.POSITIVE_INFINITY,
-  distinct: true,
-  threads: 1,
-  memoryBudgetBytes: 160 * 2 ** 20,
-  maxRecordBytes: 64 * 2 ** 20,
-  xmlDefaultNamespace: 'none',
-  limits: NO_LIMITS,
-  database: undefined,
-  sql: { connectSeconds: 10, statementSeconds: 0, lockSeconds: 60 },
-  rowsPerPart: undefined,
-  slice: undefined,
-} as const;
 
 export const DEFAULT_BASE = 'http://example.com/base/';
 

@@ -101,9 +101,6 @@ export interface SessionOptions {
   readonly snapshot?: string;
 }
 
-/** Defaults of the limits, which are options of the service. */
-export const SESSION_DEFAULTS = { connectSeconds: 10, statementSeconds: 0, lockSeconds: 60 } as const;
-
 /**
  * One connection. One caller uses it at a time, and begins a statement only after it has read or given up all rows of the one before.
  *

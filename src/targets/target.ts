@@ -41,6 +41,8 @@ export interface TargetAddress {
   readonly connectSeconds: number;
   /** Named database, if the server has several (Neo4j); undefined: its default. */
   readonly database: string | undefined;
+  /** Time limits of an embedded store that is opened for the target, in seconds; absent, 0: none. */
+  readonly storeLimits?: { readonly querySeconds: number; readonly updateSeconds: number };
   readonly propertyGraph: PropertyGraphOptions;
 }
 

@@ -3,14 +3,14 @@
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { RUN_DEFAULTS } from '../../src/config/run-defaults.ts';
 import { withLimit } from '../../src/core/abort.ts';
 import { describeFault, Fault } from '../../src/core/fault.ts';
 import { fromBytes } from '../../src/core/text.ts';
 import { readMapping } from '../../src/mapping/parse/read.ts';
-import { type DatabaseAccess, RUN_DEFAULTS } from '../../src/run/request.ts';
+import type { DatabaseAccess } from '../../src/run/request.ts';
 import { executeRun } from '../../src/run/run.ts';
 import type { QuadSink } from '../../src/sinks/sink.ts';
-import { SESSION_DEFAULTS } from '../../src/sql/database.ts';
 import { readDirectMapping } from '../../src/sql/direct-mapping/direct-mapping.ts';
 import { parseJdbcUrl } from '../../src/sql/jdbc/jdbc.ts';
 import { openSession } from '../../src/sql/open.ts';
@@ -67,7 +67,7 @@ export async function runCase(test: Case, casesDirectory: string, databases: Cas
 const MAPPING = 'mapping-of-the-case.ttl';
 
 async function directMapping({ jdbcUrl, user }: CaseDatabase, base: string): Promise<string> {
-  const session = await openSession(parseJdbcUrl({ url: jdbcUrl, user }), SESSION_DEFAULTS);
+  const session = await openSession(parseJdbcUrl({ url: jdbcUrl, user }), RUN_DEFAULTS.sql);
   try {
     return await readDirectMapping(session, { base, schemas: [], tables: [] });
   } finally {

@@ -20,10 +20,10 @@ import {
 import type { QueueBackend } from '../../queues/backend/backend.ts';
 import type { TransformRequest } from '../../queues/jobs.ts';
 import { openRuns } from '../../queues/runs/runs.ts';
+import { RUN_DEFAULTS } from '../../src/config/run-defaults.ts';
 import { type ConfigStore, openConfig } from '../../src/config/store.ts';
 import { quietLogger } from '../../src/core/telemetry/observe.ts';
 import { inRequestSpan, isTraced } from '../../src/core/telemetry/trace.ts';
-import { RUN_DEFAULTS } from '../../src/run/request.ts';
 import { startWorkers, type Workers } from '../../workers/host.ts';
 import { built } from '../support/project-root.ts';
 import { openQueue, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';

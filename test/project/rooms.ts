@@ -129,7 +129,19 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       join: 'indexes of parents, and joins that wait',
       slices: 'cutting one run for several workers',
     },
-    uses: ['src/core', 'src/mapping', 'src/plan', 'src/terms', 'src/sources', 'src/sql', 'src/nquads', 'src/sinks', 'src/storage'],
+    uses: [
+      'src/core',
+      'src/mapping',
+      'src/plan',
+      'src/terms',
+      'src/sources',
+      'src/sql',
+      'src/nquads',
+      'src/sinks',
+      'src/storage',
+      // For `exports.ts` alone.
+      'src/config/run-defaults.ts',
+    ],
   },
   queues: {
     purpose: 'Kinds of jobs, runs, the backends of the queue, requests, messages and the schedule.',

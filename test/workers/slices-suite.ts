@@ -18,9 +18,9 @@ import {
 import type { Runs } from '../../queues/runs/contract.ts';
 import { openRuns } from '../../queues/runs/runs.ts';
 import type { OptionValues } from '../../src/config/options/options.ts';
+import { RUN_DEFAULTS } from '../../src/config/run-defaults.ts';
 import { type ConfigStore, openConfig } from '../../src/config/store.ts';
 import { quietLogger } from '../../src/core/telemetry/observe.ts';
-import { RUN_DEFAULTS } from '../../src/run/request.ts';
 import { startWorkers, type Workers } from '../../workers/host.ts';
 import { fastest } from '../support/fastest.ts';
 import { built } from '../support/project-root.ts';

@@ -8,10 +8,11 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import type { RunPayload, TransformPayload } from '../../queues/jobs.ts';
 import { cancelledFault, decodeFault, encodeFault, failedOutcome, failureMessage, localTime } from '../../queues/runs/outcome.ts';
+import { RUN_DEFAULTS } from '../../src/config/run-defaults.ts';
 import { VERSION } from '../../src/config/version.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { createLogger, METRICS, metricsText, quietLogger } from '../../src/core/telemetry/observe.ts';
-import { RUN_DEFAULTS, type RunReport } from '../../src/run/request.ts';
+import type { RunReport } from '../../src/run/request.ts';
 import { taskOf } from '../../workers/jobs/task.ts';
 import {
   outputDirectory,

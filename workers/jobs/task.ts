@@ -1,7 +1,8 @@
 /** Turns the payload of a job into the task of a thread. */
 import { join } from 'node:path';
 import { type RunPayload, SERVICES, type TransformPayload } from '../../queues/jobs.ts';
-import { type DatabaseAccess, RUN_DEFAULTS, type RunSlice } from '../../src/run/request.ts';
+import { RUN_DEFAULTS } from '../../src/config/run-defaults.ts';
+import type { DatabaseAccess, RunSlice } from '../../src/run/request.ts';
 import type { SliceSizes } from '../../src/run/slices/slices.ts';
 import { outputDirectory, outputName } from '../output/output.ts';
 import type { Task } from '../task.ts';

@@ -6,6 +6,7 @@ import { totalmem } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../src/core/fault.ts';
 import type { Logger } from '../../src/core/telemetry/observe.ts';
+import { LARGEST_STORE_MB } from '../../src/targets/embedded/messages.ts';
 import type { ThreadPool } from './pool.ts';
 
 const CHECK_MS = 250;
@@ -15,8 +16,8 @@ const CHECKS_PER_LOG_LINE = 240;
 /** Nine tenths of the memory of the machine or container. */
 export const defaultProcessMemoryMb = (): number => Math.floor((memoryBytes() * 0.9) / 2 ** 20);
 
-/** A quarter: the store takes twice as much while its tables grow. WebAssembly is limited to 4 GB. */
-export const defaultStoreMemoryMb = (): number => Math.min(3_500, Math.floor(memoryBytes() / 4 / 1e6));
+/** A quarter: the store takes twice as much while its tables grow. */
+export const defaultStoreMemoryMb = (): number => Math.min(LARGEST_STORE_MB, Math.floor(memoryBytes() / 4 / 1e6));
 
 function memoryBytes(): number {
   // 0 without a container; more than the machine has in a container without a limit.

@@ -8,7 +8,7 @@ import { Fault } from '../../core/fault.ts';
 import { lockDirectory } from '../../storage/local/directory-lock.ts';
 
 import { STORE_PATH } from './http/server.ts';
-import type { FromStoreThread, StoreLimits, StoreThreadData } from './messages.ts';
+import { type FromStoreThread, LARGEST_STORE_MB, type StoreLimits, type StoreThreadData } from './messages.ts';
 
 export interface EmbeddedStore {
   /** `http://user:password@127.0.0.1:port/sparql`. It grants write access: not for logs. */
@@ -24,11 +24,11 @@ export interface EmbeddedStoreOptions extends Partial<StoreLimits> {
   readonly warn?: (message: string) => void;
 }
 
+/** What a caller that sets no limits gets. The time limits of the service are options. */
 const STORE_LIMITS: StoreLimits = {
-  querySeconds: 60,
-  updateSeconds: 300,
-  // WebAssembly has at most 4 GB; beyond that the thread ends.
-  memoryBytes: 3_500_000_000,
+  querySeconds: 0,
+  updateSeconds: 0,
+  memoryBytes: LARGEST_STORE_MB * 1_000_000,
   bodyBytes: 512 * 1024 * 1024,
   journalBytes: 64 * 1024 * 1024,
 };

@@ -72,10 +72,13 @@ export interface StoreThreadData {
   readonly limits: StoreLimits;
 }
 
+/** Nearly all that WebAssembly can have, 4 GB; beyond that the thread ends. */
+export const LARGEST_STORE_MB = 3_500;
+
 export interface StoreLimits {
-  /** Of one query. */
+  /** Of one query; 0: none. */
   readonly querySeconds: number;
-  /** Of one SPARQL update. */
+  /** Of one SPARQL update; 0: none. */
   readonly updateSeconds: number;
   /** Of the engine's thread; a write that exceeds it is undone. */
   readonly memoryBytes: number;

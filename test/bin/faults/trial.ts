@@ -3,8 +3,9 @@ import { spawn } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { RUN_DEFAULTS } from '../../../src/config/run-defaults.ts';
 import { describeFault, Fault } from '../../../src/core/fault.ts';
-import { type Rejection, RUN_DEFAULTS, type RunReport, type RunRequest } from '../../../src/run/request.ts';
+import type { Rejection, RunReport, RunRequest } from '../../../src/run/request.ts';
 import { executeRun } from '../../../src/run/run.ts';
 import { openFileSink } from '../../../src/sinks/file.ts';
 

@@ -1,7 +1,8 @@
 /** What the catalogues of real servers say about tables. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { RUN_DEFAULTS } from '../../../src/config/run-defaults.ts';
 import { defaultSchema, readTable, readTables, type Table } from '../../../src/sql/catalogue/catalogue.ts';
-import { SESSION_DEFAULTS, type SqlSession } from '../../../src/sql/database.ts';
+import type { SqlSession } from '../../../src/sql/database.ts';
 import { parseJdbcUrl } from '../../../src/sql/jdbc/jdbc.ts';
 import { openSession } from '../../../src/sql/open.ts';
 import { SERVERS, startDatabases, type TestDatabases } from '../../servers/databases.ts';
@@ -68,7 +69,7 @@ describe.each(SERVERS)('the catalogue of %s', (product, missing) => {
     if (missing !== undefined) return;
     server = await startDatabases(product);
     await server.load(KEYS.replace('PARENT_SCHEMA', own) + OWN[product]);
-    session = await openSession(parseJdbcUrl({ url: server.jdbcUrl }), SESSION_DEFAULTS);
+    session = await openSession(parseJdbcUrl({ url: server.jdbcUrl }), RUN_DEFAULTS.sql);
     tables = await readTables(session);
   }, 60_000);
   afterAll(async () => {

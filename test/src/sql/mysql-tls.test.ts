@@ -4,8 +4,9 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { RUN_DEFAULTS } from '../../../src/config/run-defaults.ts';
 import type { Fault } from '../../../src/core/fault.ts';
-import { SESSION_DEFAULTS, type SqlSession } from '../../../src/sql/database.ts';
+import type { SqlSession } from '../../../src/sql/database.ts';
 import { parseJdbcUrl } from '../../../src/sql/jdbc/jdbc.ts';
 import { openMysql } from '../../../src/sql/mysql/mysql.ts';
 import { lookAt } from '../../../src/sql/mysql/text.ts';
@@ -69,7 +70,7 @@ afterAll(async () => {
 });
 
 const open = (host: string, parameters: string): Promise<SqlSession> =>
-  openMysql(parseJdbcUrl({ url: `jdbc:mariadb://${host}:${server.port}/test?user=root${parameters}` }), SESSION_DEFAULTS);
+  openMysql(parseJdbcUrl({ url: `jdbc:mariadb://${host}:${server.port}/test?user=root${parameters}` }), RUN_DEFAULTS.sql);
 
 suite('TLS', () => {
   test.each([

@@ -3,16 +3,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createConnection } from 'mysql2/promise';
+import { RUN_DEFAULTS } from '../../../src/config/run-defaults.ts';
 import type { Fault } from '../../../src/core/fault.ts';
 import { fromBytes } from '../../../src/core/text.ts';
-import {
-  type Column,
-  type DatabaseAddress,
-  type RowBatch,
-  SESSION_DEFAULTS,
-  type SessionOptions,
-  type SqlSession,
-} from '../../../src/sql/database.ts';
+import type { Column, DatabaseAddress, RowBatch, SessionOptions, SqlSession } from '../../../src/sql/database.ts';
 import { parseJdbcUrl } from '../../../src/sql/jdbc/jdbc.ts';
 import { openMysql } from '../../../src/sql/mysql/mysql.ts';
 import { type Mariadb, missingMariadb, startMariadb } from '../../servers/mariadb.ts';
@@ -34,7 +28,7 @@ afterAll(() => server?.stop());
 
 const address = (parameters = '', base = server.url): DatabaseAddress => parseJdbcUrl({ url: `${base}${parameters}` });
 const open = (options: Partial<SessionOptions> = {}, at = address()): Promise<SqlSession> =>
-  openMysql(at, { ...SESSION_DEFAULTS, ...options });
+  openMysql(at, { ...RUN_DEFAULTS.sql, ...options });
 
 /** Runs a statement as another user of the server would. */
 async function elsewhere<T>(use: (run: (sql: string) => Promise<Record<string, unknown>[]>) => Promise<T>): Promise<T> {

@@ -1,9 +1,10 @@
 /** PostgreSQL's types: what a real server writes, and what becomes of it. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { RUN_DEFAULTS } from '../../../src/config/run-defaults.ts';
 import { Fault } from '../../../src/core/fault.ts';
 import { fromBytes, toBytes } from '../../../src/core/text.ts';
 import { XSD } from '../../../src/core/value.ts';
-import { type Column, SESSION_DEFAULTS, type SqlSession } from '../../../src/sql/database.ts';
+import type { Column, SqlSession } from '../../../src/sql/database.ts';
 import { parseJdbcUrl } from '../../../src/sql/jdbc/jdbc.ts';
 import { openSession } from '../../../src/sql/open.ts';
 import { missingPostgres } from '../../servers/postgres.ts';
@@ -113,7 +114,7 @@ suite(`the types of PostgreSQL${missing === undefined ? '' : ` (skipped: ${missi
     await client.query(`CREATE TYPE mood AS ENUM ('sad', 'ok'); CREATE TYPE pair AS (a int, b text);
       CREATE DOMAIN tiny AS int CHECK (VALUE < 100); CREATE DOMAIN small AS tiny;`);
     await client.end();
-    session = await openSession(parseJdbcUrl({ url: server.jdbcUrl }), SESSION_DEFAULTS);
+    session = await openSession(parseJdbcUrl({ url: server.jdbcUrl }), RUN_DEFAULTS.sql);
   }, SHARED_START_MS);
 
   afterAll(async () => {
@@ -197,7 +198,7 @@ suite(`the types of PostgreSQL${missing === undefined ? '' : ` (skipped: ${missi
       async (client) => (await client.query("SELECT FROM pg_collation WHERE collprovider = 'i'")).rowCount !== 0,
     );
     if (hasIcu) await withClient((client) => client.query(create));
-    const other = await openSession(session.address, SESSION_DEFAULTS);
+    const other = await openSession(session.address, RUN_DEFAULTS.sql);
     const [column] = await other.describe("SELECT 'a'::text");
     await other.close();
     expect(column).toMatchObject(hasIcu ? { family: 'other', exact: false } : { family: 'text', exact: true });
@@ -206,7 +207,7 @@ suite(`the types of PostgreSQL${missing === undefined ? '' : ` (skipped: ${missi
 
   test('shows times in the zone that the URL asks for', async () => {
     const url = `jdbc:postgresql://127.0.0.1:${server.port}/postgres?user=postgres&options=-c%20TimeZone=Europe/Berlin`;
-    const other = await openSession(parseJdbcUrl({ url }), SESSION_DEFAULTS);
+    const other = await openSession(parseJdbcUrl({ url }), RUN_DEFAULTS.sql);
     const sql = "SELECT timestamptz '2024-07-01 12:00:00+00'";
     const [column] = await other.describe(sql);
     const texts: string[] = [];

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
+import { RUN_DEFAULTS } from '../../../src/config/run-defaults.ts';
 import { Fault } from '../../../src/core/fault.ts';
-import { type RowBatch, SESSION_DEFAULTS, type SessionOptions, type SqlSession } from '../../../src/sql/database.ts';
+import type { RowBatch, SessionOptions, SqlSession } from '../../../src/sql/database.ts';
 import { parseJdbcUrl } from '../../../src/sql/jdbc/jdbc.ts';
 import { openSession } from '../../../src/sql/open.ts';
 import { freePort } from '../../servers/port.ts';
@@ -62,7 +63,7 @@ suite(`PostgreSQL${missing === undefined ? '' : ` (skipped: ${missing})`}`, () =
 
   const urlOf = (rest = 'postgres?user=postgres', host = `127.0.0.1:${server.port}`): string => `jdbc:postgresql://${host}/${rest}`;
   const open = (options: Partial<SessionOptions> = {}, url = urlOf()): Promise<SqlSession> =>
-    openSession(parseJdbcUrl({ url }), { ...SESSION_DEFAULTS, ...options });
+    openSession(parseJdbcUrl({ url }), { ...RUN_DEFAULTS.sql, ...options });
 
   async function within<T>(use: (session: SqlSession) => Promise<T>, options: Partial<SessionOptions> = {}, url = urlOf()): Promise<T> {
     const session = await open(options, url);

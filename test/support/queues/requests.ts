@@ -1,7 +1,7 @@
 /** Requests of runs of the fake engine. */
 import { join } from 'node:path';
 import type { TransformRequest } from '../../../queues/jobs.ts';
-import { RUN_DEFAULTS } from '../../../src/run/request.ts';
+import { RUN_DEFAULTS } from '../../../src/config/run-defaults.ts';
 
 /** Ends at once unless `act` says otherwise, see `queues/engine.ts`. */
 export const tinyRun = (directory: string, act = 'ok'): TransformRequest => ({

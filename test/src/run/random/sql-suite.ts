@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import { fromBytes } from '../../../../src/core/text.ts';
-import type { RunRequest } from '../../../../src/run/request.ts';
-import { type DatabaseAccess, RUN_DEFAULTS } from '../../../../src/run/request.ts';
+import type { DatabaseAccess, RunRequest } from '../../../../src/run/request.ts';
 import { executeRun, sliceRun } from '../../../../src/run/run.ts';
 import { SERVERS, startDatabases, type TestDatabases } from '../../../servers/databases.ts';
 
