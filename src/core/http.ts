@@ -1,6 +1,6 @@
 /**
  * Requests of this process to HTTP servers: kept connections, time limits, authorities, streaming both ways. The one place that knows
- * undici. What a status means, and whether an error is worth another attempt, is for callers to say.
+ * undici. Callers decide what a status means, and whether to try again after an error.
  */
 import type { Readable } from 'node:stream';
 import { Agent, buildConnector, fetch, type Response } from 'undici';
@@ -9,7 +9,7 @@ export type { Response };
 
 /** Milliseconds, 0: no limit. */
 export interface HttpOptions {
-  /** Until a connection stands, with TLS. */
+  /** Until the connection is open, TLS included. */
   readonly connectMs: number;
   /** Between the request and the head of its answer, and between two parts of the answer. */
   readonly answerMs: number;
@@ -34,9 +34,9 @@ export interface HttpAnswer {
   readonly status: number;
   /** `name` in lower case. */
   readonly header: (name: string) => string | undefined;
-  /** As it was sent: encodings are not undone. To be read to its end, or dropped. */
+  /** As it was sent: content encodings are not undone. The caller reads it to its end or calls `drop`. */
   readonly body: Readable;
-  /** Lets go of what has not been read. */
+  /** Discards what has not been read. */
   readonly drop: () => Promise<void>;
 }
 
@@ -83,10 +83,10 @@ export class HttpClient {
   }
 }
 
-/** Errors of the system on connections that had brought an answer before; undici's own say it themselves. */
+/** System errors on connections that had received an answer before. undici's own errors tell by themselves (`socket.bytesRead`). */
 const ofKept = new WeakSet<object>();
 
-/** Whether a connection was kept decides what its end means. */
+/** Notes in `ofKept` which errors end a kept connection, since that decides what they mean. */
 function connector(options: buildConnector.BuildOptions): buildConnector.connector {
   const connect = buildConnector(options);
   return (to, done) =>
@@ -101,7 +101,7 @@ export interface ConnectionError {
   /** Of the system or of undici; empty: none. */
   readonly code: string;
   readonly reason: string;
-  /** *stale*: a kept connection turns out to have been closed, maybe before it had the request. */
+  /** *stale*: the server had closed a kept connection, perhaps before it received the request. */
   readonly kind: 'tls' | 'connect time-out' | 'stale' | 'other';
 }
 
@@ -120,7 +120,7 @@ const IN_WORDS: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'the server closed the connection',
 };
 
-/** What `get` says of the ports that browsers avoid. */
+/** undici's message for a port that browsers refuse; only `get` gives it. */
 const AVOIDED_PORT = 'bad port';
 const TLS = /^(CERT_|ERR_TLS_|ERR_SSL_|EPROTO$|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA)/;
 const CLOSED = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);

@@ -11,7 +11,7 @@ export const MAPPING_OPTIONS = {
     live: true,
     scope: 'transformer',
     summary:
-      'What a record that gives no valid term does: ends the run, is skipped, or goes to a file. `auto`: as the vocabulary says. With `strict`, a reference that no record of JSON or XML has ends the run, too; else it is a warning.',
+      'What happens with a record that gives no valid term: it ends the run, is skipped, or goes to a file. `auto`: the default of the vocabulary. With `strict`, a reference that no JSON or XML record has also ends the run; otherwise it gives a warning.',
   },
   MAX_REJECTED: {
     path: 'mapping.maxRejected',
@@ -39,7 +39,7 @@ export const MAPPING_OPTIONS = {
     live: true,
     scope: 'transformer',
     summary:
-      'A larger file of CSV or TSV, or of JSON Lines (also behind HTTP), is cut into slices of about this size that all workers of the fleet share, if no join holds its records together and, with DISTINCT, the output is N-Quads or N-Triples; 0: never.',
+      'A larger file of CSV, TSV or JSON Lines (JSON Lines also over HTTP) is cut into slices of about this size, which all workers of the fleet share. Conditions: no join reads or asks for its records, and with DISTINCT the output is N-Quads or N-Triples. 0: never.',
   },
   XML_DEFAULT_NAMESPACE: {
     path: 'mapping.xmlDefaultNamespace',
@@ -74,7 +74,7 @@ export const MAPPING_OPTIONS = {
     default: 0,
     minimum: 0,
     live: true,
-    summary: 'Bytes that one input may have, with its compression undone; 0: no limit.',
+    summary: 'Bytes that one input may have when it is decompressed; 0: no limit.',
   },
   MAX_INFLATION_RATIO: {
     path: 'limits.maxInflationRatio',
@@ -82,7 +82,7 @@ export const MAPPING_OPTIONS = {
     default: 200,
     minimum: 0,
     live: true,
-    summary: 'How many times its size a compressed input may unpack to, once that is more than 64 MiB; 0: no limit.',
+    summary: 'How many times its compressed size an input may have, checked once more than 64 MiB are decompressed; 0: no limit.',
   },
   MAX_DEPTH: {
     path: 'limits.maxDepth',

@@ -48,7 +48,7 @@ export const MESSAGE_OPTIONS = {
     summary: 'Topic of failure messages.',
   },
   KAFKA_GROUP_ID: { path: 'kafka.groupId', type: 'string', default: none, summary: 'Consumer group. Absent: the name of the service.' },
-  KAFKA_SSL: { path: 'kafka.ssl', type: 'boolean', default: false, summary: 'Speak TLS with the brokers.' },
+  KAFKA_SSL: { path: 'kafka.ssl', type: 'boolean', default: false, summary: 'Use TLS with the brokers.' },
   KAFKA_SSL_CA: {
     path: 'kafka.sslCa',
     type: 'string',
@@ -72,7 +72,7 @@ export const MESSAGE_OPTIONS = {
     type: 'enum',
     values: ['none', 'plain', 'scram-sha-256', 'scram-sha-512'],
     default: 'none',
-    summary: 'How to log in at the brokers.',
+    summary: 'How to log in to the brokers.',
   },
   KAFKA_USERNAME: { path: 'kafka.username', type: 'string', default: none, summary: 'User at the brokers.' },
   KAFKA_PASSWORD: { path: 'kafka.password', type: 'string', default: none, secret: true, summary: 'Password of that user.' },

@@ -1,6 +1,6 @@
 /**
- * THE table of options: environment variables, `configEntry` names, paths of the `/config` document and their documents
- * are read from here, and nowhere else does a default stand.
+ * The table of options. Environment variables, `configEntry` names, paths of the `/config` document and the page on options are made of it,
+ * and it alone holds their defaults.
  */
 
 import { MAPPING_OPTIONS } from './mapping.ts';

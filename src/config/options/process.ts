@@ -56,7 +56,7 @@ export const PROCESS_OPTIONS = {
     path: 'process.allowAnonymous',
     type: 'boolean',
     default: false,
-    summary: 'Listen on other than loopback addresses without tokens.',
+    summary: 'Without tokens, listen on addresses other than loopback, too.',
   },
   MAX_BODY_BYTES: {
     path: 'process.maxBodyBytes',

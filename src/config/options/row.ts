@@ -19,16 +19,16 @@ export interface OptionRow {
   /** How one that is not `live` is changed without a restart. */
   readonly instead?: string;
   readonly scope?: OptionScope;
-  /** Nothing reads it yet: it cannot be set while running, and is warned of where the environment sets it. */
+  /** Nothing reads it yet: it cannot be set while running, and a process warns if its environment sets it. */
   readonly effect?: 'none yet';
-  /** Other names and paths of the same option. */
+  /** Further names and paths of the same option. */
   readonly aliases?: readonly string[];
-  /** What one service has in place of an option that all of them have. Shown at the path of that option, and set by it. */
+  /** The common option whose place this one takes for one service. This one is shown at the path of the common one, and set by that path. */
   readonly own?: { readonly service: string; readonly of: string };
   readonly values?: readonly string[];
   readonly minimum?: number;
   readonly maximum?: number;
-  /** What the text must look like, and how to say it. */
+  /** What the text must match, and how messages describe that. */
   readonly pattern?: { readonly test: Pick<RegExp, 'test'>; readonly says: string };
 }
 
