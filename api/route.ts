@@ -29,7 +29,7 @@ export interface Api {
   /** Sends a failure that belongs to no run to the dead-letter topic. */
   readonly deadLetter?: (failure: FailureMessage) => Promise<void>;
   /** State of this process's connection to the message queue; undefined: it uses none. */
-  readonly messages?: () => { readonly on: boolean; readonly trouble: string | undefined } | undefined;
+  readonly messages?: () => { readonly on: boolean; readonly lastError: string | undefined } | undefined;
   /** Description of the queue, such as `embedded`. */
   readonly queueName: string;
   /** Number of processes that take jobs from the queue, including this one; undefined: not counted. */

@@ -62,34 +62,34 @@ function replyOf(outcome: Outcome): Reply {
  */
 async function waitForOutcome(api: Api, call: Call, id: string, waitMs: number): Promise<Outcome | undefined> {
   const { socket } = call.request;
-  const left = listener();
-  const ending = listener();
+  const left = deferred();
+  const ending = deferred();
   const ends: Promise<Outcome | undefined>[] = [
     explainQueueError(api, api.runs.outcome(id, waitMs)).catch((error) => {
       if (error instanceof Fault && error.code === 'service/unavailable') return undefined;
       throw error;
     }),
-    left.heard,
-    ending.heard,
+    left.promise,
+    ending.promise,
   ];
-  socket.once('close', left.hear);
-  api.ending.addEventListener('abort', ending.hear);
+  socket.once('close', left.resolve);
+  api.ending.addEventListener('abort', ending.resolve);
   try {
     if (socket.destroyed || api.ending.aborted) return undefined;
     return await Promise.race(ends);
   } finally {
-    socket.off('close', left.hear);
-    api.ending.removeEventListener('abort', ending.hear);
+    socket.off('close', left.resolve);
+    api.ending.removeEventListener('abort', ending.resolve);
   }
 }
 
 /** Cheaper than an AbortController per request, where the events are rare. */
-function listener(): { readonly heard: Promise<undefined>; readonly hear: () => void } {
-  let hear = (): void => undefined;
-  const heard = new Promise<undefined>((resolve) => {
-    hear = () => resolve(undefined);
+function deferred(): { readonly promise: Promise<undefined>; readonly resolve: () => void } {
+  let resolve = (): void => undefined;
+  const promise = new Promise<undefined>((settle) => {
+    resolve = () => settle(undefined);
   });
-  return { heard, hear };
+  return { promise, resolve };
 }
 
 async function accepted(api: Api, call: Call, id: string, request: ServiceRequest, applied: string): Promise<Reply> {

@@ -157,15 +157,15 @@ function timeLimit(seconds: number, end: () => void): SessionLease['within'] {
   let leftMs = seconds * 1_000 + GRACE_MS;
   return async (work) => {
     const started = performance.now();
-    let late = false;
+    let timedOut = false;
     const timer = setTimeout(() => {
-      late = true;
+      timedOut = true;
       end();
     }, leftMs);
     try {
       return await work();
     } catch (error) {
-      throw late
+      throw timedOut
         ? new Fault('database/time-limit', `The query takes longer than ${seconds} seconds`, { hint: LONGER, cause: error })
         : error;
     } finally {

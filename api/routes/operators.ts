@@ -87,9 +87,9 @@ type State = 'up' | 'down' | 'ending';
 function withMessages({ messages }: Api, checks: Readonly<Record<string, State>>) {
   const now = messages?.();
   if (now === undefined) return { checks };
-  const { on, trouble } = now;
-  if (!on || trouble === undefined) return { checks: { ...checks, messages: on ? 'up' : 'off' } };
-  return { checks: { ...checks, messages: 'down' }, reasons: { messages: trouble } };
+  const { on, lastError } = now;
+  if (!on || lastError === undefined) return { checks: { ...checks, messages: on ? 'up' : 'off' } };
+  return { checks: { ...checks, messages: 'down' }, reasons: { messages: lastError } };
 }
 
 async function checkReadiness(api: Api): Promise<Readonly<Record<string, State>>> {

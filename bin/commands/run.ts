@@ -20,9 +20,9 @@ import { type Command, commandOf, numberOf, type Parsed, UsageError } from '../c
 import { EXIT, failed } from '../exit.ts';
 import { interruptible } from '../interruption.ts';
 import { DATABASE_OPTIONS, databaseOf, sqlLimits } from '../options/database.ts';
+import { INPUT_OPTIONS, inputOptionsOf, inputsOf } from '../options/inputs.ts';
 import { formatFor, openOutput, refuseOverwritingInputs, STANDARD_OUTPUT } from '../options/output.ts';
 import { graphHeaderOf, writeGraphFiles } from '../options/property-graph.ts';
-import { inputsOf, READING_OPTIONS, readingOf } from '../options/reading.ts';
 import { peakMemoryBytes } from '../peak-memory.ts';
 import { RejectionLog, Rejections } from '../rejections.ts';
 import { count, printError, printLine, progressLine } from '../terminal.ts';
@@ -34,7 +34,7 @@ export const RUN: Command = {
   usage: 'run MAPPING… [options]',
   summary: 'Maps files and databases to RDF. MAPPING is the path or URL of a mapping in Turtle; several make one mapping.',
   options: {
-    ...READING_OPTIONS,
+    ...INPUT_OPTIONS,
     output: { short: 'o', value: 'FILE', summary: 'write to FILE, which appears when it is complete; - is standard output, the default' },
     format: { short: 'f', value: 'FORMAT', choices: OUTPUT_FORMATS, summary: 'default by the extension of FILE, else nquads' },
     'property-graph': {
@@ -164,7 +164,7 @@ export function requestOf(parsed: Parsed, mappings: readonly string[], database:
     runId: randomBytes(6).toString('hex'),
     mappings,
     inputs,
-    inputOptions: readingOf(parsed),
+    inputOptions: inputOptionsOf(parsed),
     workingDirectory: process.cwd(),
     base: baseOf(parsed.value('base')),
     onError: parsed.value('on-error') as ErrorPolicy | undefined,

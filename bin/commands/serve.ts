@@ -164,7 +164,7 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
         ...(store === undefined ? {} : { store }),
         ...(role === 'api'
           ? {}
-          : { messages: () => (bus.kind === 'kafka' ? { on: messageQueue.isOn(), trouble: bus.lastError() } : undefined) }),
+          : { messages: () => (bus.kind === 'kafka' ? { on: messageQueue.isOn(), lastError: bus.lastError() } : undefined) }),
         workerCount: () => workerRegistry.count(),
         ...(role === 'api' ? {} : { workers: () => ({ running: workers?.state().running ?? false }) }),
       };

@@ -139,12 +139,12 @@ async function executeRequest(request: WriteRequest, parsed: Parsed, signal: Abo
         if (first.length < MAX_SHOWN) first.push(rejected);
         log.addRow(rejected);
       },
-      waiting: (trouble) => {
-        if (waiting === (trouble?.lasting ?? false)) return;
+      waiting: (failure) => {
+        if (waiting === (failure?.lasting ?? false)) return;
         waiting = !waiting;
         line.clear();
-        if (trouble === undefined) printError('the target accepts statements again');
-        else printError(`${describeFault(trouble.reason)}. Retrying for ${request.patienceSeconds} s`);
+        if (failure === undefined) printError('the target accepts statements again');
+        else printError(`${describeFault(failure.reason)}. Retrying for ${request.patienceSeconds} s`);
       },
     });
   } finally {

@@ -172,11 +172,11 @@ function makeBackend(driver: Driver, prefix: string, logger: Logger): QueueBacke
  * @throws Fault service/unavailable — it took longer or failed; the message is `message` and the reason
  */
 export async function answerOf<T>(waitMs: number, answer: Promise<T>, message: string): Promise<T> {
-  const late = (): never => {
+  const onTimeout = (): never => {
     throw new Fault('service/unavailable', `${message}: no answer within ${waitMs / 1000} s`);
   };
   try {
-    return await within(waitMs, answer, late);
+    return await within(waitMs, answer, onTimeout);
   } catch (error) {
     if (error instanceof Fault) throw error;
     throw new Fault('service/unavailable', `${message}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });

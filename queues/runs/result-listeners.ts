@@ -77,10 +77,10 @@ export function openResultListeners(
     },
 
     async wait(id, waitMs) {
-      const heard = expected.get(id);
-      if (heard !== undefined) {
+      const received = expected.get(id);
+      if (received !== undefined) {
         expected.delete(id);
-        return heard;
+        return received;
       }
       let timeout: NodeJS.Timeout | undefined;
       const all = waiting.get(id) ?? new Set();

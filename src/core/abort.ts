@@ -16,7 +16,7 @@ export class LinkedAbort {
   readonly #signals: readonly AbortSignal[];
   readonly #timer: NodeJS.Timeout | undefined;
   readonly #follow = (event: Event): void => this.abort((event.target as AbortSignal).reason);
-  #late = false;
+  #timedOut = false;
 
   constructor(signals: readonly (AbortSignal | undefined)[], waitMs?: number) {
     this.#signals = signals.filter((signal) => signal !== undefined);
@@ -30,7 +30,7 @@ export class LinkedAbort {
     for (const signal of this.#signals) signal.addEventListener('abort', this.#follow, { once: true });
     if (waitMs === undefined) return;
     this.#timer = setTimeout(() => {
-      this.#late = true;
+      this.#timedOut = true;
       this.abort(new DOMException(`The operation took longer than ${waitMs / 1000} s`, 'TimeoutError'));
     }, waitMs);
   }
@@ -40,8 +40,8 @@ export class LinkedAbort {
   }
 
   /** Whether the time limit aborted it. */
-  get late(): boolean {
-    return this.#late;
+  get timedOut(): boolean {
+    return this.#timedOut;
   }
 
   /** Only the first reason counts, as with any AbortController. */
@@ -71,14 +71,14 @@ export async function withLimit<T>(
   }
 }
 
-/** The result of `work`, or that of `late` if `work` takes longer than `waitMs`. `work` goes on; what becomes of it then is ignored. */
-export async function within<T, L>(waitMs: number, work: Promise<T>, late: () => L): Promise<T | L> {
+/** The result of `work`, or that of `onTimeout` if `work` takes longer than `waitMs`. `work` goes on; what becomes of it then is ignored. */
+export async function within<T, L>(waitMs: number, work: Promise<T>, onTimeout: () => L): Promise<T | L> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, waitMs);
   });
   try {
-    return await Promise.race([work, limit.then(late)]);
+    return await Promise.race([work, limit.then(onTimeout)]);
   } finally {
     clearTimeout(timer);
   }

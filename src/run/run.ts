@@ -25,7 +25,7 @@ export async function executeRun(request: RunRequest, sink: QuadSink, hooks: Run
   try {
     return await mapRun(request, sink, { ...hooks, signal: limit.signal });
   } catch (error) {
-    throw limit.late ? secondsFault(seconds) : error;
+    throw limit.timedOut ? secondsFault(seconds) : error;
   } finally {
     limit.release();
   }

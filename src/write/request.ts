@@ -65,7 +65,7 @@ export interface WriteHooks {
   readonly progress?: (progress: WriteProgress) => void;
   readonly reject?: (rejected: RejectedStatement) => void;
   /** Called before each wait for the target, and with undefined when it accepts statements again. */
-  readonly waiting?: (trouble: TransientFailure | undefined) => void;
+  readonly waiting?: (failure: TransientFailure | undefined) => void;
 }
 
 export interface WriteReport {

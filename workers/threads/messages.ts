@@ -39,7 +39,7 @@ export interface TargetOutage {
 export type FromThread =
   | { readonly kind: 'progress'; readonly progress: RunProgress }
   /** The target is waited for; undefined: it is not any more. */
-  | { readonly kind: 'waiting'; readonly trouble: TargetOutage | undefined }
+  | { readonly kind: 'waiting'; readonly outage: TargetOutage | undefined }
   /** What the thread holds: its heap, and buffers beside it. */
   | { readonly kind: 'memory'; readonly bytes: number }
   /** The run is cut; waits for `commit` or `abort`, and holds the state of the data until then. */

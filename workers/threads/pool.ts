@@ -26,7 +26,7 @@ export interface TaskHooks {
   readonly signal: AbortSignal;
   readonly progress: (progress: RunProgress) => void;
   /** Called before each wait for the target of a write; undefined: the target accepts statements again. */
-  readonly waiting?: (trouble: TargetOutage | undefined) => void;
+  readonly waiting?: (outage: TargetOutage | undefined) => void;
   /** Called before output appears; throws if it must not. */
   readonly assertMayCommit: () => Promise<void>;
   /** Has the slices of the run mapped by the fleet, and resolves to their results in order. */
@@ -196,7 +196,7 @@ export class ThreadPool {
             hooks.progress(message.progress);
             return;
           case 'waiting':
-            hooks.waiting?.(message.trouble);
+            hooks.waiting?.(message.outage);
             return;
           case 'memory':
             runningTask.bytes = message.bytes;

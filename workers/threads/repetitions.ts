@@ -55,17 +55,17 @@ async function rewrite(
       results[position] = lessQuads({ ...result, parts }, filter.withheld - before);
     }
     const last = positions.at(-1) as number;
-    let late = 0;
+    let kept = 0;
     const lines = async function* (): AsyncGenerator<string> {
       for await (const batch of undecided.drain(new MemoryBudget(memoryBudgetBytes / 2))) {
         signal.throwIfAborted();
-        late += batch.length;
+        kept += batch.length;
         yield batch.join('');
       }
     };
     const parts = await writeParts(task, results.length, lines());
     const result = results[last] as SliceResult;
-    results[last] = lessQuads({ ...result, parts: [...result.parts, ...parts.filter(({ empty }) => !empty)] }, -late);
+    results[last] = lessQuads({ ...result, parts: [...result.parts, ...parts.filter(({ empty }) => !empty)] }, -kept);
   } finally {
     await space.remove();
   }

@@ -43,7 +43,7 @@ export async function writeInputs(
       signal,
       progress,
       reject: (rejected) => log.add(rejected),
-      waiting: (trouble) => post({ kind: 'waiting', trouble: trouble && { ...trouble, reason: trouble.reason.message } }),
+      waiting: (outage) => post({ kind: 'waiting', outage: outage && { ...outage, reason: outage.reason.message } }),
     });
     signal.throwIfAborted();
     await ask({ kind: 'mapped' });

@@ -26,10 +26,10 @@ export function openKafka(snapshot: Snapshot, logger: Logger): MessageBus {
   const producers = openProducers(client, logger);
   let admin: Promise<Admin> | undefined;
   /** Reason of the last failure, by direction. */
-  const lastErrors = new Map<'send' | 'take', string>();
+  const lastErrors = new Map<'produce' | 'consume', string>();
   const reportConsume = (error: unknown): void => {
-    if (error === undefined) lastErrors.delete('take');
-    else lastErrors.set('take', explain(error) ?? UNREACHABLE);
+    if (error === undefined) lastErrors.delete('consume');
+    else lastErrors.set('consume', explain(error) ?? UNREACHABLE);
   };
 
   const closeAdmin = async (): Promise<void> => {
@@ -46,16 +46,16 @@ export function openKafka(snapshot: Snapshot, logger: Logger): MessageBus {
     kind: 'kafka',
     describe: () => `Kafka at ${snapshot.KAFKA_BROKERS.join(', ')}`,
     hasConsumer: () => true,
-    lastError: () => lastErrors.get('send') ?? lastErrors.get('take'),
+    lastError: () => lastErrors.get('produce') ?? lastErrors.get('consume'),
 
     async produce(messages) {
       try {
         await producers.send(messages);
-        lastErrors.delete('send');
+        lastErrors.delete('produce');
       } catch (error) {
         if (error instanceof MessageTooLarge) throw error;
         const explained = explain(error);
-        lastErrors.set('send', explained ?? UNREACHABLE);
+        lastErrors.set('produce', explained ?? UNREACHABLE);
         throw explained === undefined ? error : new Error(explained, { cause: error });
       }
     },
@@ -75,9 +75,9 @@ export function openKafka(snapshot: Snapshot, logger: Logger): MessageBus {
         const asked = Promise.all([connected.fetchTopicOffsets(topic), connected.fetchOffsets({ groupId: group, topics: [topic] })]);
         const answer = await within(LAG_MS, asked, () => undefined);
         if (answer === undefined) throw new Fault('service/unavailable', 'The brokers do not answer');
-        const [ends, [taken]] = answer;
+        const [ends, [committed]] = answer;
         reportConsume(undefined);
-        const next = new Map(taken?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
+        const next = new Map(committed?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
         // -1 means that nothing was committed; messages deleted by retention do not count.
         return ends.reduce((sum, { partition, high, low }) => sum + Number(high) - Math.max(Number(low), next.get(partition) ?? -1), 0);
       } catch (error) {

@@ -9,7 +9,7 @@ import { parseTemporal, type TemporalDatatype } from '../temporal.ts';
 import { combine, type Property, type PropertyValue, valuesOf } from '../values.ts';
 import { type CsvHeading, graphCsvHeading, type HeadedColumn, type HeadedType } from './heading.ts';
 
-export interface GraphCsvReading {
+export interface GraphCsvReadOptions {
   /** Redacted URL, for messages. */
   readonly input: string;
   /** As in `readStatements`: converts keys `_:label` to IRIs; undefined: they are kept. */
@@ -35,22 +35,22 @@ export interface ElementBlock extends Elements {
  */
 export async function* readGraphCsv(
   bytes: AsyncIterable<Uint8Array>,
-  reading: GraphCsvReading,
+  options: GraphCsvReadOptions,
 ): AsyncGenerator<ElementBlock, void, undefined> {
-  const { heading, bytes: whole } = await graphCsvHeading(bytes, reading.input);
-  const iteration = { iterator: undefined, references: heading.columns.map(({ header }) => header), origin: reading.input };
+  const { heading, bytes: whole } = await graphCsvHeading(bytes, options.input);
+  const iteration = { iterator: undefined, references: heading.columns.map(({ header }) => header), origin: options.input };
   const scan = await openCsv(whole, [iteration], {
-    name: reading.input,
+    name: options.input,
     // In the legacy dialect an empty cell without quotes is a missing value.
     dialect: 'legacy',
     nulls: [],
     encoding: 'utf-8',
     namespaces: {},
-    maxRecordBytes: reading.maxRecordBytes,
+    maxRecordBytes: options.maxRecordBytes,
   });
   const cells = new Map(heading.columns.map((column) => [column.header, scan.accessor(0, column.header)]));
-  const row = heading.kind === 'nodes' ? nodeReader(heading, cells, reading) : edgeReader(heading, cells, reading);
-  for await (const { records, first, bytes: read } of scan.batches(reading.signal)) {
+  const row = heading.kind === 'nodes' ? nodeReader(heading, cells, options) : edgeReader(heading, cells, options);
+  for await (const { records, first, bytes: read } of scan.batches(options.signal)) {
     const nodes: NodeElement[] = [];
     const edges: EdgeElement[] = [];
     for (const [i, record] of records.entries()) row(record, first + i, nodes, edges);
@@ -61,8 +61,8 @@ export async function* readGraphCsv(
 type Cells = ReadonlyMap<string, Accessor>;
 type ReadRow = (record: unknown, position: number, nodes: NodeElement[], edges: EdgeElement[]) => void;
 
-function nodeReader({ columns, list, escapes }: CsvHeading, cells: Cells, reading: GraphCsvReading): ReadRow {
-  const key = keyReader(columns, 'key', cells, reading);
+function nodeReader({ columns, list, escapes }: CsvHeading, cells: Cells, options: GraphCsvReadOptions): ReadRow {
+  const key = keyReader(columns, 'key', cells, options);
   const labels = optional(columns, 'labels', cells);
   const properties = columns
     .filter(({ role }) => role === 'property')
@@ -75,7 +75,7 @@ function nodeReader({ columns, list, escapes }: CsvHeading, cells: Cells, readin
       const text = textOf(cell, record);
       if (text === undefined) continue;
       const parts = column.list ? split(text) : [text];
-      const place = { input: reading.input, record: position, expression: column.header };
+      const place = { input: options.input, record: position, expression: column.header };
       const value = combine(parts.map((part) => valueOf(part, column.type, place)));
       if (column.name === GRAPH) graphs = valuesOf(value) as readonly string[];
       else found.set(column.name, value);
@@ -86,8 +86,8 @@ function nodeReader({ columns, list, escapes }: CsvHeading, cells: Cells, readin
   };
 }
 
-function edgeReader({ columns }: CsvHeading, cells: Cells, reading: GraphCsvReading): ReadRow {
-  const [from, to, type] = (['from', 'to', 'type'] as const).map((role) => keyReader(columns, role, cells, reading));
+function edgeReader({ columns }: CsvHeading, cells: Cells, options: GraphCsvReadOptions): ReadRow {
+  const [from, to, type] = (['from', 'to', 'type'] as const).map((role) => keyReader(columns, role, cells, options));
   const graph = optional(columns, 'graph', cells);
   return (record, position, _, edges) => {
     const [a, b, name] = [from, to, type].map((read) => read?.(record, position)) as [string, string, string];
@@ -110,7 +110,7 @@ function keyReader(
   columns: readonly HeadedColumn[],
   role: HeadedColumn['role'],
   cells: Cells,
-  { input, skolem }: GraphCsvReading,
+  { input, skolem }: GraphCsvReadOptions,
 ): (record: unknown, position: number) => string {
   const { header } = columns.find((one) => one.role === role) as HeadedColumn;
   const cell = cells.get(header) as Accessor;

@@ -24,8 +24,8 @@ export async function openFileScan(
   slice: ByteSlice | undefined,
 ): Promise<OpenedScan> {
   const { url } = place;
-  const { inputOptions: reading } = request;
-  const standardInput = reading !== undefined && place.given && url === STANDARD_INPUT;
+  const { inputOptions } = request;
+  const standardInput = inputOptions !== undefined && place.given && url === STANDARD_INPUT;
   const name = standardInput ? 'standard input' : redact(url);
   const open = await readerOf(source.formulation);
   const { workingDirectory, limits } = request;
@@ -36,8 +36,8 @@ export async function openFileScan(
     },
   );
   try {
-    const format = formatOf(place, source, reading, input.mediaType);
-    const whole = await open(input.bytes, plan.iterations, readingOf(plan, source, format, name, request));
+    const format = formatOf(place, source, inputOptions, input.mediaType);
+    const whole = await open(input.bytes, plan.iterations, readOptionsOf(plan, source, format, name, request));
     const typed = plan.dialect === 'rml' && source.formulation === 'json';
     const opened = { name, typed, close: () => input.close() };
     return slice === undefined ? { ...opened, scan: whole } : { ...opened, scan: placed(whole, slice), recordsFrom: slice.from };
@@ -97,7 +97,7 @@ function inDocument(error: unknown, { head, from }: ByteSlice): unknown {
   return error.with({ place: { line: undefined, ...at, ...records } });
 }
 
-export function readingOf(
+export function readOptionsOf(
   { dialect }: ScanPlan,
   source: FileSource,
   format: InputFormat | undefined,

@@ -50,13 +50,13 @@ export function locateInputs(
   sources: readonly LogicalSource[],
   request: Pick<RunRequest, 'inputs' | 'boundOnly' | 'workingDirectory' | 'inputOptions'>,
 ): readonly (readonly DocumentPlace[] | undefined)[] {
-  const { inputOptions: reading } = request;
+  const { inputOptions } = request;
   const bound = bindSources(sources, request.inputs, request.boundOnly === true);
-  if (reading !== undefined) checkReading(reading, sources, bound);
+  if (inputOptions !== undefined) checkInputOptions(inputOptions, sources, bound);
   return sources.map((source) => {
     if (source.kind === 'sql') return undefined;
     const urls = bound.get(source);
-    for (const url of urls ?? []) checkType(url, source, reading);
+    for (const url of urls ?? []) checkType(url, source, inputOptions);
     if (urls !== undefined) return urls.map((url) => ({ url, given: true }));
     const url = locateSource(source, request);
     // A spreadsheet is never text, whatever the reference formulation; this fault says more than one about encodings.
@@ -87,11 +87,11 @@ function unknownName(name: string, sources: readonly FileSource[]): Fault {
 }
 
 /** For HTTP inputs without a known extension the response decides (`checkFormat`). On the command line the mapping may decide. */
-function checkType(url: string, source: FileSource, reading: InputOptions | undefined): void {
-  if (familyOf(reading?.format) === source.formulation) return;
-  const format = reading !== undefined || /^https?:/i.test(url) ? formatByExtension(url) : inputFormat(url);
+function checkType(url: string, source: FileSource, inputOptions: InputOptions | undefined): void {
+  if (familyOf(inputOptions?.format) === source.formulation) return;
+  const format = inputOptions !== undefined || /^https?:/i.test(url) ? formatByExtension(url) : inputFormat(url);
   if (format !== undefined) checkFormat(format, url, source);
-  if (reading?.format !== undefined && format === undefined) checkFormat(reading.format, url, source);
+  if (inputOptions?.format !== undefined && format === undefined) checkFormat(inputOptions.format, url, source);
 }
 
 /** The reference formulation that reads a format. */
@@ -106,12 +106,12 @@ const familyOf = (format: InputFormat | undefined): FileSource['formulation'] | 
 export function formatOf(
   { url, given }: DocumentPlace,
   source: FileSource,
-  reading: InputOptions | undefined,
+  inputOptions: InputOptions | undefined,
   mediaType?: string,
 ): InputFormat | undefined {
-  if (familyOf(reading?.format) === source.formulation) return reading?.format;
+  if (familyOf(inputOptions?.format) === source.formulation) return inputOptions?.format;
   if (!given) return formatByName(url);
-  const format = reading === undefined ? inputFormat(url, mediaType) : formatByName(url, mediaType);
+  const format = inputOptions === undefined ? inputFormat(url, mediaType) : formatByName(url, mediaType);
   if (format !== undefined) checkFormat(format, url, source);
   return format;
 }
@@ -127,7 +127,11 @@ export function formatByName(url: string, mediaType?: string): InputFormat | und
 }
 
 /** @throws Fault request/invalid — options without an input to apply to, or standard input that would be read twice */
-function checkReading({ csv }: InputOptions, sources: readonly LogicalSource[], bound: ReadonlyMap<FileSource, readonly string[]>): void {
+function checkInputOptions(
+  { csv }: InputOptions,
+  sources: readonly LogicalSource[],
+  bound: ReadonlyMap<FileSource, readonly string[]>,
+): void {
   const files = sources.filter((source) => source.kind === 'file');
   if (Object.keys(csv).length > 0 && !files.some(({ formulation }) => formulation === 'csv')) {
     throw new Fault('request/invalid', 'A delimiter or a quote is given, and the mapping reads no CSV', {
@@ -166,11 +170,11 @@ const isRelative = (path: string): boolean => !/^[a-z][a-z0-9+.-]+:\/\//i.test(p
 
 function locateSource(
   source: FileSource,
-  { workingDirectory, inputOptions: reading }: Pick<RunRequest, 'workingDirectory' | 'inputOptions'>,
+  { workingDirectory, inputOptions }: Pick<RunRequest, 'workingDirectory' | 'inputOptions'>,
 ): string {
   const { path, root } = source;
   if (!isRelative(path)) return path;
-  if (reading?.sourceRoot !== undefined) return resolve(reading.sourceRoot, root.kind === 'directory' ? root.path : '', path);
+  if (inputOptions?.sourceRoot !== undefined) return resolve(inputOptions.sourceRoot, root.kind === 'directory' ? root.path : '', path);
   if (root.kind === 'working-directory') return resolve(workingDirectory, path);
   if (root.kind === 'directory') return resolve(workingDirectory, root.path, path);
   const { document } = source.origin;

@@ -10,7 +10,7 @@ import type { ReadOptions } from '../../sources/source.ts';
 import { openInput, probeInput } from '../../storage/open.ts';
 import type { InputState } from '../../storage/range.ts';
 import type { OpenOptions } from '../../storage/storage.ts';
-import { readingOf } from '../execute/open-scan.ts';
+import { readOptionsOf } from '../execute/open-scan.ts';
 import { formatByName } from '../prepare/inputs.ts';
 import type { ByteSlice, RunRequest } from '../request.ts';
 
@@ -57,11 +57,11 @@ export async function byteSlicesOf(
   const document = new Document(url, state, { workingDirectory: request.workingDirectory, signal });
   const mark = utf8Mark(await document.read(0, HEAD_BYTES), source.encoding);
   if (mark === undefined) return [];
-  const reading = readingOf(scan, source, formatByName(url), redact(url), request);
+  const readOptions = readOptionsOf(scan, source, formatByName(url), redact(url), request);
   const count = Math.min(MAX_SLICES, Math.ceil(state.sizeBytes / sliceBytes));
   const targets = Array.from({ length: count - 1 }, (_, i) => Math.round(((i + 1) * state.sizeBytes) / count));
-  if (source.formulation === 'csv') return csvSlices(document, reading, mark, targets);
-  return reading.jsonLines === true && areLines(scan) ? slicesAt(document, 0, await lineCuts(document, targets)) : [];
+  if (source.formulation === 'csv') return csvSlices(document, readOptions, mark, targets);
+  return readOptions.jsonLines === true && areLines(scan) ? slicesAt(document, 0, await lineCuts(document, targets)) : [];
 }
 
 /** undefined: do not cut. */
@@ -107,14 +107,14 @@ function slicesAt({ sizeBytes, version }: Document, head: number, cuts: readonly
 
 async function csvSlices(
   document: Document,
-  reading: ReadOptions,
+  readOptions: ReadOptions,
   mark: number,
   targets: readonly number[],
 ): Promise<readonly ByteSlice[]> {
-  if (!canBeCut(reading.csv ?? {})) return [];
-  const head = mark + (await csvHeadBytes(document.bytes(0), reading));
+  if (!canBeCut(readOptions.csv ?? {})) return [];
+  const head = mark + (await csvHeadBytes(document.bytes(0), readOptions));
   const wanted = targets.filter((target) => target > head);
-  const cuts = new CsvCuts(reading.csv ?? {}, head, wanted);
+  const cuts = new CsvCuts(readOptions.csv ?? {}, head, wanted);
   for await (const chunk of document.bytes(head)) {
     cuts.feed(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
     if (!cuts.wanted) break;

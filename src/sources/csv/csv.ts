@@ -32,8 +32,8 @@ export const openCsv: OpenScan = async (bytes, iterations, options) => {
  *
  * @throws Fault those of `openCsv`
  */
-export async function csvHeadBytes(bytes: AsyncIterable<Uint8Array>, reading: ReadOptions): Promise<number> {
-  const scanner = new CsvScanner(toUtf8(bytes, reading.encoding, undefined, reading.name), reading);
+export async function csvHeadBytes(bytes: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<number> {
+  const scanner = new CsvScanner(toUtf8(bytes, options.encoding, undefined, options.name), options);
   try {
     await scanner.readHeader();
     return scanner.byte;
@@ -45,12 +45,12 @@ export async function csvHeadBytes(bytes: AsyncIterable<Uint8Array>, reading: Re
 class CsvScan implements Scan {
   readonly #scanner: CsvScanner;
   readonly #iterations: readonly IterationRequest[];
-  readonly #reading: ReadOptions;
+  readonly #options: ReadOptions;
 
-  constructor(scanner: CsvScanner, iterations: readonly IterationRequest[], reading: ReadOptions) {
+  constructor(scanner: CsvScanner, iterations: readonly IterationRequest[], options: ReadOptions) {
     this.#scanner = scanner;
     this.#iterations = iterations;
-    this.#reading = reading;
+    this.#options = options;
   }
 
   accessor(iteration: number, reference: string): Accessor {
@@ -58,9 +58,9 @@ class CsvScan implements Scan {
     const header = this.#scanner.header;
     const column = this.#column(name);
     const origin = this.#iterations[iteration]?.origin;
-    const place = { input: this.#reading.name, expression: reference, ...(origin === undefined ? {} : { mapping: origin }) };
+    const place = { input: this.#options.name, expression: reference, ...(origin === undefined ? {} : { mapping: origin }) };
     if (column < 0) {
-      const hint = columnHint(reference, header.map(fromBytes), this.#reading.csv ?? {});
+      const hint = columnHint(reference, header.map(fromBytes), this.#options.csv ?? {});
       throw new Fault('mapping/reference', `There is no column ${JSON.stringify(reference)}`, { place, hint });
     }
     if (header.indexOf(name, column + 1) >= 0) {
@@ -70,7 +70,7 @@ class CsvScan implements Scan {
       });
     }
     const slot = this.#scanner.slot(column);
-    const nulls = new Set(this.#reading.nulls.map(toBytes));
+    const nulls = new Set(this.#options.nulls.map(toBytes));
     if (nulls.size === 0) return (record) => (record as Row)[slot] as string | null;
     return (record) => {
       const cell = (record as Row)[slot] as string | null;
@@ -82,7 +82,7 @@ class CsvScan implements Scan {
   #column(name: string): number {
     const { header } = this.#scanner;
     const column = header.indexOf(name);
-    if (column >= 0 || this.#reading.csv?.headerRows !== 0) return column;
+    if (column >= 0 || this.#options.csv?.headerRows !== 0) return column;
     return header.indexOf(/^_col\.(\d+)$/.exec(name)?.[1] ?? '');
   }
 
@@ -109,7 +109,7 @@ class CsvScan implements Scan {
     if (longRows === 0) return [];
     const rows = longRows === 1 ? 'A row has' : `${longRows} rows have`;
     return [
-      `${rows} more cells than the header names (${header.length}); what is beyond was not read. Often a cell with a delimiter lacks its quotes (input ${this.#reading.name}, record ${firstLongRow})`,
+      `${rows} more cells than the header names (${header.length}); what is beyond was not read. Often a cell with a delimiter lacks its quotes (input ${this.#options.name}, record ${firstLongRow})`,
     ];
   }
 

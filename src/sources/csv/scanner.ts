@@ -48,9 +48,9 @@ export class CsvScanner extends CsvWindow {
   /** A record without any cell: null for each slot. */
   #blank: Row = [];
 
-  constructor(bytes: AsyncIterable<Uint8Array>, reading: ReadOptions) {
-    super(bytes, reading);
-    const dialect = byteDialect(reading);
+  constructor(bytes: AsyncIterable<Uint8Array>, options: ReadOptions) {
+    super(bytes, options);
+    const dialect = byteDialect(options);
     this.#delimiter = dialect.delimiter;
     this.#quote = dialect.quote;
     this.#doubleQuote = dialect.doubleQuote;
@@ -59,7 +59,7 @@ export class CsvScanner extends CsvWindow {
     this.#trimStart = dialect.trimStart;
     this.#trimEnd = dialect.trimEnd;
     this.#skipBlankRows = dialect.skipBlankRows;
-    this.#emptyIsNull = reading.dialect === 'legacy';
+    this.#emptyIsNull = options.dialect === 'legacy';
   }
 
   /** The index in a record of the cell of `column`. Call it for all columns before the first `takeRows`. */
@@ -74,7 +74,7 @@ export class CsvScanner extends CsvWindow {
 
   /** Reads the header and everything before it. @throws Fault source/malformed — there is no header, or a malformed row */
   async readHeader(): Promise<void> {
-    const { skipRows = 0, headerRows = 1 } = this.reading.csv ?? {};
+    const { skipRows = 0, headerRows = 1 } = this.options.csv ?? {};
     for (let skipped = 0; skipped < skipRows; skipped++) {
       while (!this.#skipRow()) if (!(await this.fill())) throw this.#headless(`it ends within the ${skipRows} rows that are skipped`);
     }
@@ -104,7 +104,7 @@ export class CsvScanner extends CsvWindow {
 
   #headless(found = 'it is empty'): Fault {
     return new Fault('source/malformed', `There is no header row with the names of the columns in the input: ${found}`, {
-      place: { input: this.reading.name },
+      place: { input: this.options.name },
     });
   }
 
@@ -147,7 +147,7 @@ export class CsvScanner extends CsvWindow {
     const trimStart = this.#trimStart;
     const slots = this.#slots;
     const width = slots.length;
-    const longest = this.reading.maxRecordBytes;
+    const longest = this.options.maxRecordBytes;
     const skipsBlank = this.#skipBlankRows !== false;
     const comment = this.#comment === '' ? -1 : this.#comment.charCodeAt(0);
     const header = this.header.length === 0;
@@ -335,7 +335,7 @@ export class CsvScanner extends CsvWindow {
   }
 
   protected override context(): FaultPlace {
-    return { input: this.reading.name, ...(this.header.length === 0 ? {} : { record: this.#row }) };
+    return { input: this.options.name, ...(this.header.length === 0 ? {} : { record: this.#row }) };
   }
 }
 

@@ -12,7 +12,7 @@ export abstract class CsvWindow {
   /** Bytes of the document that have been read so far. */
   bytesRead = 0;
 
-  protected readonly reading: ReadOptions;
+  protected readonly options: ReadOptions;
   protected buffer: Buffer = Buffer.alloc(0);
   protected text = '';
   /** Position of the next row in the window. */
@@ -24,9 +24,9 @@ export abstract class CsvWindow {
   #linesBefore = 1;
   #countedTo = 0;
 
-  constructor(bytes: AsyncIterable<Uint8Array>, reading: ReadOptions) {
+  constructor(bytes: AsyncIterable<Uint8Array>, options: ReadOptions) {
     this.#input = bytes[Symbol.asyncIterator]();
-    this.reading = reading;
+    this.options = options;
   }
 
   /**
@@ -39,7 +39,7 @@ export abstract class CsvWindow {
   async fill(): Promise<boolean> {
     if (this.ended) return false;
     const rest = this.buffer.subarray(this.at);
-    const limit = this.reading.maxRecordBytes;
+    const limit = this.options.maxRecordBytes;
     if (rest.length > limit) throw this.tooLong();
     const chunks: Uint8Array[] = [rest];
     let size = rest.length;
@@ -81,7 +81,7 @@ export abstract class CsvWindow {
   }
 
   protected tooLong(): Fault {
-    return new Fault('limit/exceeded', `A row is longer than the ${this.reading.maxRecordBytes} bytes that are allowed`, {
+    return new Fault('limit/exceeded', `A row is longer than the ${this.options.maxRecordBytes} bytes that are allowed`, {
       place: this.placeOf(this.at),
       limit: 'MAX_RECORD_BYTES',
       hint: 'Look for a quote that is not closed, or raise MAX_RECORD_BYTES (--max-record-mb)',

@@ -41,8 +41,8 @@ export const openJson: OpenScan = async (bytes, iterations, options) => {
   return new JsonScan(bytes, iterations, options, buildAutomaton(queries, options.maxRecordBytes));
 };
 
-function parse(text: string, reading: ReadOptions, place: FaultPlace): Query {
-  const leniency: Leniency = reading.dialect === 'legacy' ? 'loose' : 'short';
+function parse(text: string, options: ReadOptions, place: FaultPlace): Query {
+  const leniency: Leniency = options.dialect === 'legacy' ? 'loose' : 'short';
   try {
     return parseJsonPath(text, leniency);
   } catch (error) {
@@ -51,7 +51,7 @@ function parse(text: string, reading: ReadOptions, place: FaultPlace): Query {
       'mapping/reference',
       `${JSON.stringify(text)} is not a JSONPath: ${error.message}, at character ${error.position + 1}`,
       {
-        place: { input: reading.name, expression: text, ...place },
+        place: { input: options.name, expression: text, ...place },
         ...(error.hint === undefined ? {} : { hint: error.hint }),
         cause: error,
       },
@@ -61,7 +61,7 @@ function parse(text: string, reading: ReadOptions, place: FaultPlace): Query {
 
 class JsonScan implements Scan {
   private readonly bytes: AsyncIterable<Uint8Array>;
-  private readonly reading: ReadOptions;
+  private readonly options: ReadOptions;
   private readonly root: PathAutomaton;
   private readonly readers: readonly Map<string, TrackedReader>[];
 
@@ -72,9 +72,9 @@ class JsonScan implements Scan {
   private pendingBytes = 0;
   private readBytes = 0;
 
-  constructor(bytes: AsyncIterable<Uint8Array>, iterations: readonly IterationRequest[], reading: ReadOptions, root: PathAutomaton) {
+  constructor(bytes: AsyncIterable<Uint8Array>, iterations: readonly IterationRequest[], options: ReadOptions, root: PathAutomaton) {
     this.bytes = bytes;
-    this.reading = reading;
+    this.options = options;
     this.root = root;
     this.readers = iterations.map(() => new Map());
     this.counts = iterations.map(() => 0);
@@ -85,8 +85,8 @@ class JsonScan implements Scan {
     const readers = this.readers[iteration] as Map<string, TrackedReader>;
     let reader = readers.get(reference);
     if (reader === undefined) {
-      const { dialect, nulls, name } = this.reading;
-      const query = parse(reference, this.reading, {});
+      const { dialect, nulls, name } = this.options;
+      const query = parse(reference, this.options, {});
       reader = compileReference(query, { dialect, nulls, place: { input: name, expression: reference } });
       readers.set(reference, reader);
     }
@@ -99,17 +99,17 @@ class JsonScan implements Scan {
   }
 
   async *batches(signal: AbortSignal): AsyncGenerator<Batch> {
-    const { reading } = this;
-    const lines = reading.jsonLines === true;
+    const { options } = this;
+    const lines = options.jsonLines === true;
     const gathered = lines && this.root.cuts ? new Gathered(this.root) : undefined;
     const splitter = new JsonSplitter(
       gathered ?? this.root,
       lines,
-      reading.maxRecordBytes,
+      options.maxRecordBytes,
       (automaton) => this.place(automaton),
-      reading.maxDepth,
+      options.maxDepth,
     );
-    for await (const chunk of toUtf8(this.counted(splitter), reading.encoding, undefined, reading.name)) {
+    for await (const chunk of toUtf8(this.counted(splitter), options.encoding, undefined, options.name)) {
       for (let at = 0; at < chunk.length; at += SLICE_BYTES) {
         stopIf(signal);
         splitter.feed(chunk.subarray(at, at + SLICE_BYTES));
@@ -128,7 +128,7 @@ class JsonScan implements Scan {
     while (splitter.next()) {
       const value = splitter.value();
       if (gathered !== undefined) {
-        gathered.add(value, splitter.pieceBytes, this.reading.name);
+        gathered.add(value, splitter.pieceBytes, this.options.name);
         continue;
       }
       this.take((splitter.automaton as PathAutomaton).subscribers, value);
@@ -182,7 +182,7 @@ class JsonScan implements Scan {
 
   private place(automaton: PathAutomaton | undefined): FaultPlace {
     const iteration = automaton?.subscribers[0]?.iteration ?? 0;
-    return { input: this.reading.name, record: this.counts[iteration] ?? 0 };
+    return { input: this.options.name, record: this.counts[iteration] ?? 0 };
   }
 }
 

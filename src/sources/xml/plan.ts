@@ -52,18 +52,18 @@ const ROOT_STEPS: readonly Step[] = [{ descendant: false, name: { prefix: undefi
  */
 export async function planIterations(
   iterations: readonly IterationRequest[],
-  reading: ReadOptions,
+  options: ReadOptions,
   names: NameTable,
   root: Root,
 ): Promise<XmlPlan> {
-  const planner = new Planner(reading, names, root);
+  const planner = new Planner(options, names, root);
   const paths = iterations.map((iteration) => planner.recordPath(iteration));
   const engine = paths.some((recordPath) => recordPath.usesEngine) ? await import('./path/xpath.ts') : undefined;
   const tracked: TrackedPath[] = [];
   const references = iterations.map((iteration, i) => planner.references(iteration, i, paths[i] as RecordPath, engine, tracked));
   const deferred = paths.flatMap((recordPath, i) => (recordPath.kind === 'deferred' ? [i] : []));
   return {
-    matcher: new Matcher(tracked, planner.bind({ input: reading.name })),
+    matcher: new Matcher(tracked, planner.bind({ input: options.name })),
     references,
     deferred: deferred,
     deferredRecords: (element) => {
@@ -71,19 +71,19 @@ export async function planIterations(
       const document = new engine.DocumentView(new engine.ElementView(element));
       return deferred.map((i) => {
         const { iterator = '/', origin } = iterations[i] as IterationRequest;
-        return engine.selectNodes(iterator, document, planner.resolve, { input: reading.name, mapping: origin, expression: iterator });
+        return engine.selectNodes(iterator, document, planner.resolve, { input: options.name, mapping: origin, expression: iterator });
       });
     },
   };
 }
 
 class Planner {
-  readonly #reading: ReadOptions;
+  readonly #options: ReadOptions;
   readonly #names: NameTable;
   readonly #root: Root;
 
-  constructor(reading: ReadOptions, names: NameTable, root: Root) {
-    this.#reading = reading;
+  constructor(options: ReadOptions, names: NameTable, root: Root) {
+    this.#options = options;
     this.#names = names;
     this.#root = root;
   }
@@ -93,9 +93,9 @@ class Planner {
    * says otherwise.
    */
   readonly resolve = (prefix: string): string | undefined => {
-    const own = this.#reading.namespaces[prefix];
+    const own = this.#options.namespaces[prefix];
     if (own !== undefined) return own;
-    if (prefix === '' && this.#reading.xmlDefaultNamespace !== 'document') return '';
+    if (prefix === '' && this.#options.xmlDefaultNamespace !== 'document') return '';
     const declared = this.#root.scope.prefixes.get(prefix);
     return declared === undefined ? (prefix === '' ? '' : undefined) : fromBytes(declared);
   };
@@ -105,7 +105,7 @@ class Planner {
     return (pattern: NamePattern) =>
       nameTest(pattern, this.#names, (prefix) => {
         const iri = this.resolve(prefix);
-        if (iri !== undefined || this.#reading.dialect === 'legacy') return iri;
+        if (iri !== undefined || this.#options.dialect === 'legacy') return iri;
         throw new Fault('mapping/reference', `The prefix ${JSON.stringify(prefix)} is not declared`, {
           place,
           hint: `Declare it in the mapping (rml:namespace), or on the document's root element <${fromBytes(this.#root.name.raw)}>.`,
@@ -116,7 +116,7 @@ class Planner {
   recordPath(iteration: IterationRequest): RecordPath {
     const { iterator, origin } = iteration;
     const path = iterator === undefined || iterator.trim() === '/' ? undefined : parsePath(iterator);
-    const place = { input: this.#reading.name, mapping: origin, ...(iterator === undefined ? {} : { expression: iterator }) };
+    const place = { input: this.#options.name, mapping: origin, ...(iterator === undefined ? {} : { expression: iterator }) };
     if (iterator === undefined || iterator.trim() === '/') {
       const kind = iterator === undefined ? 'root' : 'document';
       return { kind: kind, steps: ROOT_STEPS, usesEngine: iteration.references.some((r) => this.#plain(r, kind) === undefined) };
@@ -165,7 +165,7 @@ class Planner {
     tracked.push({ steps: recordPath.steps, iteration: deferred ? undefined : index, keep: deferred ? WHOLE : STRUCTURE });
     const readers = new Map<string, ReadReference | Fault>();
     for (const reference of iteration.references) {
-      const place = { input: this.#reading.name, mapping: iteration.origin, expression: reference };
+      const place = { input: this.#options.name, mapping: iteration.origin, expression: reference };
       try {
         const path = this.#plain(reference, recordPath.kind);
         if (path !== undefined) {

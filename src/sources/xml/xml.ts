@@ -33,8 +33,8 @@ const BATCH_BYTES = 2 ** 20;
 /** Number of bytes that are tokenised at a time. */
 const WINDOW_BYTES = 2 ** 16;
 
-export const openXml: OpenScan = async (bytes, iterations, reading) => {
-  const text = new XmlText(bytes, reading);
+export const openXml: OpenScan = async (bytes, iterations, options) => {
+  const text = new XmlText(bytes, options);
   try {
     return await text.open(iterations);
   } catch (error) {
@@ -52,34 +52,34 @@ function declaredEncoding(head: Uint8Array): string | undefined {
 /** The document as windows of text for the scanner. */
 class XmlText {
   bytesRead = 0;
-  readonly #reading: ReadOptions;
+  readonly #options: ReadOptions;
   readonly #chunks: AsyncIterator<Uint8Array>;
   #chunk: Uint8Array = new Uint8Array(0);
   #ended = false;
 
-  constructor(bytes: AsyncIterable<Uint8Array>, reading: ReadOptions) {
-    this.#reading = reading;
-    const utf8 = toUtf8(this.#counted(bytes), reading.encoding, declaredEncoding, reading.name);
+  constructor(bytes: AsyncIterable<Uint8Array>, options: ReadOptions) {
+    this.#options = options;
+    const utf8 = toUtf8(this.#counted(bytes), options.encoding, declaredEncoding, options.name);
     this.#chunks = utf8[Symbol.asyncIterator]();
   }
 
   /** Reads the root's start tag and plans the iterations by it. */
   async open(iterations: readonly IterationRequest[]): Promise<Scan> {
-    const reading = this.#reading;
+    const options = this.#options;
     const names = new NameTable();
     const waiter = new RootWaiter(() => {
       scanner.paused = true;
       return scanner.scope;
     });
-    const scanner: XmlScanner = new XmlScanner(waiter, names, reading.name, reading.maxRecordBytes, reading.maxDepth);
+    const scanner: XmlScanner = new XmlScanner(waiter, names, options.name, options.maxRecordBytes, options.maxDepth);
     while (!scanner.scan() && (await this.fill(scanner)));
     // Without a root the scanner has thrown.
     const root = { name: waiter.name as Name, scope: waiter.scope as Scope };
-    const plan = await planIterations(iterations, reading, names, root);
-    const limits = { input: reading.name, maxRecordBytes: reading.maxRecordBytes, maxDocumentBytes: MAX_DOCUMENT_BYTES };
+    const plan = await planIterations(iterations, options, names, root);
+    const limits = { input: options.name, maxRecordBytes: options.maxRecordBytes, maxDocumentBytes: MAX_DOCUMENT_BYTES };
     const builder = new RecordBuilder(plan.matcher, iterations.length, limits);
     waiter.begin(builder);
-    return new XmlScan(this, scanner, builder, plan, iterations, reading, names);
+    return new XmlScan(this, scanner, builder, plan, iterations, options, names);
   }
 
   /** Pushes at least as many bytes as are pending. False: the document has ended. */
@@ -124,7 +124,7 @@ class XmlScan implements Scan {
   readonly #builder: RecordBuilder;
   readonly #plan: XmlPlan;
   readonly #iterations: readonly IterationRequest[];
-  readonly #reading: ReadOptions;
+  readonly #options: ReadOptions;
   readonly #names: NameTable;
   readonly #nulls: ReadonlySet<string>;
   /** By iteration: references that were read, and whether some record had a node. */
@@ -137,7 +137,7 @@ class XmlScan implements Scan {
     builder: RecordBuilder,
     plan: XmlPlan,
     iterations: readonly IterationRequest[],
-    reading: ReadOptions,
+    options: ReadOptions,
     names: NameTable,
   ) {
     this.#text = text;
@@ -145,9 +145,9 @@ class XmlScan implements Scan {
     this.#builder = builder;
     this.#plan = plan;
     this.#iterations = iterations;
-    this.#reading = reading;
+    this.#options = options;
     this.#names = names;
-    this.#nulls = new Set(reading.nulls.map(toBytes));
+    this.#nulls = new Set(options.nulls.map(toBytes));
     this.#found = iterations.map(() => new Map());
     this.#records = iterations.map(() => 0);
   }
@@ -176,7 +176,7 @@ class XmlScan implements Scan {
     let flushedAt = 0;
     try {
       while (true) {
-        if (signal.aborted) throw cancelled(this.#reading.name);
+        if (signal.aborted) throw cancelled(this.#options.name);
         this.#scanner.scan();
         const flush = this.#scanner.position - flushedAt > BATCH_BYTES;
         if (flush) flushedAt = this.#scanner.position;
@@ -213,7 +213,7 @@ class XmlScan implements Scan {
     const records = this.#plan.deferredRecords(root);
     for (let i = 0; i < deferred.length; i++) {
       for (const batch of this.#cut(deferred[i] as number, records[i] as readonly unknown[], 0)) {
-        if (signal.aborted) throw cancelled(this.#reading.name);
+        if (signal.aborted) throw cancelled(this.#options.name);
         yield batch;
       }
     }
@@ -235,7 +235,7 @@ class XmlScan implements Scan {
     const anywhere = expression.replace(UNPREFIXED, (word) => (seen.has(word) ? `*:${word}` : word));
     const local = fromBytes(found.local);
     const uri = fromBytes(found.uri);
-    const declared = Object.entries(this.#reading.namespaces).find(([, iri]) => iri === uri)?.[0];
+    const declared = Object.entries(this.#options.namespaces).find(([, iri]) => iri === uri)?.[0];
     const prefix = declared ?? (found.prefix === '' ? 'ns' : fromBytes(found.prefix));
     const declare = declared === undefined && found.prefix === '' ? ` and declare the prefix ${prefix} (rml:namespace)` : '';
     const all =

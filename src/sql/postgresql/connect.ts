@@ -139,14 +139,14 @@ function cancel(client: pg.Client, { host, port }: Host, tls: ConnectionOptions 
   return new Promise((resolve, reject) => {
     const config = { ssl: tls ?? false } as pg.ConnectionConfig;
     const connection = new pg.Connection(config) as unknown as Unstarted;
-    const late = setTimeout(() => connection.stream.destroy(new Error('timeout expired')), timeoutMs);
+    const timer = setTimeout(() => connection.stream.destroy(new Error('timeout expired')), timeoutMs);
     connection.on('error', (error) => {
-      clearTimeout(late);
+      clearTimeout(timer);
       connection.stream.destroy();
       reject(error);
     });
     connection.on('end', () => {
-      clearTimeout(late);
+      clearTimeout(timer);
       resolve();
     });
     const send = (): void => connection.cancel(processID, secretKey);

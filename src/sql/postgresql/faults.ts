@@ -37,7 +37,7 @@ export interface Context extends FaultContext {
   /** Number of characters that were prepended to `sql`. */
   readonly offset?: number;
   /** The statement was cancelled because of its time limit. */
-  readonly late?: boolean;
+  readonly timedOut?: boolean;
 }
 
 /** The fault for an error of a connection. */
@@ -45,7 +45,7 @@ export function faultOf(error: unknown, context: Context): Fault {
   if (error instanceof Fault) return error;
   const { address } = context;
   const cause = error as PostgresError;
-  const code = context.late === true ? 'database/time-limit' : codeOf(cause);
+  const code = context.timedOut === true ? 'database/time-limit' : codeOf(cause);
   switch (code) {
     case 'database/credentials':
       return credentialsFault();

@@ -51,7 +51,7 @@ class PostgresSession implements SqlSession {
   #running: Statement | undefined;
   #stopping: Promise<void> | undefined;
   /** Statements that were cancelled because of their time limit. */
-  readonly #late = new WeakSet<Statement>();
+  readonly #timedOut = new WeakSet<Statement>();
   #lost: unknown;
   /** Whether there is a savepoint. */
   #saved = false;
@@ -271,12 +271,12 @@ class PostgresSession implements SqlSession {
   async #within(statement: Statement, promise: Promise<void>, leftMs: number): Promise<void> {
     if (leftMs === Number.POSITIVE_INFINITY) return promise;
     const cancel = (): void => {
-      this.#late.add(statement);
+      this.#timedOut.add(statement);
       void this.#stop(statement);
     };
-    const late = setTimeout(cancel, Math.max(1, leftMs));
+    const timer = setTimeout(cancel, Math.max(1, leftMs));
     await promise;
-    clearTimeout(late);
+    clearTimeout(timer);
   }
 
   /** Afterwards the session is ready for the next statement, or closed. */
@@ -345,7 +345,7 @@ class PostgresSession implements SqlSession {
 
   #faultOf(statement: Statement, source: Source | undefined): Fault {
     if (this.#options.signal?.aborted) return cancelledFault(this.address);
-    return faultOf(statement.error, { ...this.#context(), ...source, late: this.#late.has(statement) });
+    return faultOf(statement.error, { ...this.#context(), ...source, timedOut: this.#timedOut.has(statement) });
   }
 
   #refusal(message: string, hint?: string, cause?: unknown): Fault {

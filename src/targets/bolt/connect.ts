@@ -134,8 +134,8 @@ function withinLimits<T>(work: (clock: Clock) => Promise<T>, name: string, limit
     const abort = (): void => end(signal.reason);
     if (signal.aborted) return abort();
     signal.addEventListener('abort', abort, { once: true });
-    const late = () => end(new TargetBusy(`${name} did not answer within ${limitMs / 1000} s`));
-    const timer = limitMs > 0 ? setTimeout(late, limitMs + GRACE_MS) : undefined;
+    const onTimeout = () => end(new TargetBusy(`${name} did not answer within ${limitMs / 1000} s`));
+    const timer = limitMs > 0 ? setTimeout(onTimeout, limitMs + GRACE_MS) : undefined;
     const check = (): void => {
       if (isOver) throw new TargetBusy('The transaction was given up');
     };

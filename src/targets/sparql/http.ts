@@ -76,7 +76,7 @@ async function exchange(request: StoreRequest, client: HttpClient, options: Stor
     );
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    throw limit.late ? timedOut(options.name, options.requestSeconds) : faultOfError(error, options);
+    throw limit.timedOut ? timedOut(options.name, options.requestSeconds) : faultOfError(error, options);
   } finally {
     limit.release();
   }

@@ -11,7 +11,7 @@ import { openDelivery, type Send } from '../batch/bisect.ts';
 import { refusedStatement, type WriteRun } from '../run.ts';
 import type { LineTable } from './line-table.ts';
 
-/** How long a run that has failed waits for the store to tidy up. */
+/** How long a run that has failed waits for the store to clean up. */
 const ABORT_MS = 5_000;
 
 /** @throws Fault whatever ends the run */

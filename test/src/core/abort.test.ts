@@ -27,7 +27,7 @@ describe('a linked signal', () => {
     const linked = new LinkedAbort([undefined, ...controllers.map(({ signal }) => signal)], 60_000);
     controllers[which]?.abort('enough');
     expect(linked.signal.reason).toBe('enough');
-    expect(linked.late).toBe(false);
+    expect(linked.timedOut).toBe(false);
     for (const { signal } of controllers) expect(getEventListeners(signal, 'abort')).toEqual([]);
     controllers[1 - which]?.abort('too late');
     expect(linked.signal.reason).toBe('enough');

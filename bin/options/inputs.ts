@@ -7,7 +7,7 @@ import { type InputBinding, type InputOptions, STANDARD_INPUT } from '../../src/
 import { INPUT_FORMATS, type InputFormat } from '../../src/storage/input-format.ts';
 import { type CommandOption, type Parsed, UsageError } from '../command-line.ts';
 
-export const READING_OPTIONS: Readonly<Record<string, CommandOption>> = {
+export const INPUT_OPTIONS: Readonly<Record<string, CommandOption>> = {
   input: {
     short: 'i',
     value: '[NAME=]URL',
@@ -50,7 +50,7 @@ function bindingOf(text: string): InputBinding {
 }
 
 /** @throws UsageError */
-export function readingOf(parsed: Parsed): InputOptions {
+export function inputOptionsOf(parsed: Parsed): InputOptions {
   const [delimiter, quote, encoding, root] = ['delimiter', 'quote', 'encoding', 'source-root'].map((name) => parsed.value(name));
   const read = delimiter === undefined ? undefined : delimiterOf(delimiter);
   if (read === undefined && delimiter !== undefined) {
