@@ -1,181 +1,27 @@
 /** Large files cut into slices: what the slices give together is what one pass over the file would give. */
-import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { SliceResult } from '../../../queues/jobs.ts';
-import { RUN_DEFAULTS } from '../../../src/config/run-defaults.ts';
-import type { Fault } from '../../../src/core/fault.ts';
-import { quietLogger } from '../../../src/core/telemetry/observe.ts';
-import type { RunRequest, RunSlice } from '../../../src/run/request.ts';
 import { openCsv } from '../../../src/sources/csv/csv.ts';
 import { CsvCuts } from '../../../src/sources/csv/cuts.ts';
 import type { ReadOptions } from '../../../src/sources/source.ts';
-import type { RunResult, Task } from '../../../workers/task.ts';
-import { ThreadPool } from '../../../workers/threads/pool.ts';
 import { missingRedis } from '../../servers/redis.ts';
 import { temporaryDirectory } from '../../support/queues/backends.ts';
 import { type Fleet, outputOf, startFleet } from '../../support/service/fleet.ts';
 import { postJson } from '../../support/service/process.ts';
-
-const PREFIXES = `@prefix rml: <http://w3id.org/rml/> . @prefix ex: <http://example.com/ns#> .
-  @prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix ql: <http://semweb.mmlab.be/ns/ql#> .\n`;
-const csvMapping = (maps: string, formulation = 'CSV', iterator = ''): string =>
-  `${PREFIXES}<#S> a rml:LogicalSource ; rml:source [ a rml:RelativePathSource ; rml:path "in" ] ;
-    rml:referenceFormulation rml:${formulation} ${iterator} .\n${maps}`;
-
-/** Every value of a row; a kind that many rows share; a statement that two rules make. */
-const ROWS = csvMapping(`
-<#Row> rml:logicalSource <#S> ; rml:subjectMap [ rml:template "http://example.com/row/{id}" ; rml:class ex:Row ] ;
-  rml:predicateObjectMap [ rml:predicate ex:a ; rml:objectMap [ rml:reference "a" ] ] ;
-  rml:predicateObjectMap [ rml:predicate ex:b ; rml:objectMap [ rml:reference "b" ] ] ;
-  rml:predicateObjectMap [ rml:predicate ex:kind ; rml:objectMap [ rml:template "http://example.com/kind/{kind}" ] ] .
-<#Kind> rml:logicalSource <#S> ; rml:subjectMap [ rml:template "http://example.com/kind/{kind}" ; rml:class ex:Kind ] ;
-  rml:predicateObjectMap [ rml:predicate ex:a ; rml:objectMap [ rml:reference "kind" ] ] .
-<#Both> rml:logicalSource <#S> ; rml:subjectMap [ rml:constant ex:all ] ;
-  rml:predicateObjectMap [ rml:predicate ex:has ; rml:objectMap [ rml:template "http://example.com/kind/{kind}" ] ] ;
-  rml:predicateObjectMap [ rml:predicateMap [ rml:template "http://example.com/ns#{kind}" ] ; rml:objectMap [ rml:reference "kind" ] ] .
-`);
-
-const KEYED = csvMapping(`<#Row> rml:logicalSource <#S> ; rml:subjectMap [ rml:template "http://example.com/row/{id}" ] ;
-  rml:predicateObjectMap [ rml:predicate ex:a ; rml:objectMap [ rml:reference "a" ] ] .`);
-const XML = csvMapping(
-  `<#X> rml:logicalSource <#S> ; rml:subjectMap [ rml:template "http://example.com/{@i}" ; rml:class ex:X ] .`,
-  'XPath',
-  '; rml:iterator "/r/x"',
-);
-const json = (iterator: string, id = 'id', references: readonly string[] = []): string =>
-  csvMapping(
-    `<#L> rml:logicalSource <#S> ; rml:subjectMap [ rml:template "http://example.com/{${id}}" ; rml:class ex:L ] ${[id, ...references]
-      .map((name) => `; rml:predicateObjectMap [ rml:predicate ex:${name} ; rml:objectMap [ rml:reference "${name}" ] ]`)
-      .join(' ')} .`,
-    'JSONPath',
-    `; rml:iterator "${iterator}"`,
-  );
+import { randomSlices, table } from './slices-files-random.ts';
+import { csvMapping, dice, type Given, json, KEYED, never, type Ran, run, write, XML } from './slices-files-runs.ts';
 
 const LARGE = csvMapping(`
 <#Row> rml:logicalSource <#S> ; rml:subjectMap [ rml:template "http://example.com/row/{id}" ; rml:class ex:Row ] ;
   rml:predicateObjectMap [ rml:predicate ex:a ; rml:objectMap [ rml:reference "a" ] ] .
 <#Kind> rml:logicalSource <#S> ; rml:subjectMap [ rml:template "http://example.com/kind/{kind}" ; rml:class ex:Kind ] .`);
 
-let directory: string;
-let pool: ThreadPool;
-let runs = 0;
-const never = new AbortController().signal;
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'quadmill-slices-'));
-  pool = new ThreadPool({ memoryMb: 256 }, quietLogger());
-});
-afterAll(async () => {
-  await pool?.close();
-  await rm(directory, { recursive: true, force: true });
-});
-
-interface Given {
-  readonly mapping: string;
-  /** Name of the file, or a URL. */
-  readonly input: string;
-  readonly bytes: number;
-  readonly more?: Partial<RunRequest>;
-  /** Called when the run is cut, before the slices are mapped. */
-  readonly between?: () => Promise<void>;
-}
-
-async function taskFor({ mapping, input, bytes, more }: Given): Promise<Task> {
-  const id = `r${runs++}`;
-  const output = join(directory, id);
-  await mkdir(output);
-  await writeFile(join(output, 'mapping.ttl'), mapping);
-  const request: RunRequest = {
-    ...RUN_DEFAULTS,
-    runId: id,
-    mappings: [join(output, 'mapping.ttl')],
-    inputs: [{ name: 'in', url: input }],
-    workingDirectory: directory,
-    spillDirectory: join(directory, 'spill', `Service-${id}.1`),
-    ...more,
-  };
-  return {
-    request,
-    slices: { rows: 0, bytes },
-    output: { directory: output, name: `Service-${id}`, format: 'nquads', attempt: '1', service: 'S' },
-  };
-}
-
-interface Ran {
-  readonly result: RunResult;
-  /** Of all parts, in their order. */
-  readonly lines: readonly string[];
-  readonly slices: number;
-}
-
-/** A run whose slices are mapped by the threads of one pool, as a fleet would. */
-async function run(given: Given): Promise<Ran> {
-  const task = await taskFor(given);
-  const mapSlice = (slice: RunSlice): Promise<SliceResult> => {
-    const attempt = `1-${slice.index}-1`;
-    const request = { ...task.request, slice, spillDirectory: join(directory, 'spill', `${task.output.name}.${attempt}`) };
-    return pool.runSlice({ request, slices: { rows: 0, bytes: 0 }, output: { ...task.output, attempt } }, hooks);
-  };
-  const hooks = { signal: never, progress: () => undefined, assertMayCommit: async () => undefined };
-  let slices = 1;
-  const share = async (cut: readonly RunSlice[]): Promise<readonly SliceResult[]> => {
-    slices = cut.length;
-    await given.between?.();
-    const results: SliceResult[] = [];
-    // As they come back from the queue.
-    for (let i = 0; i < cut.length; i += 4) results.push(...(await Promise.all(cut.slice(i, i + 4).map(mapSlice))));
-    return JSON.parse(JSON.stringify(results));
-  };
-  const result = await pool.run(task, { ...hooks, scatter: share });
-  const texts = await Promise.all(result.parts.map(({ url }) => readFile(fileURLToPath(url), 'utf8')));
-  for (const [i, { sha256 }] of result.parts.entries()) {
-    expect(sha256).toBe(
-      createHash('sha256')
-        .update(texts[i] as string)
-        .digest('hex'),
-    );
-  }
-  return { result, lines: texts.flatMap((text) => text.split('\n').slice(0, -1)), slices };
-}
-
-const write = async (name: string, text: string | Buffer): Promise<string> => {
-  await writeFile(join(directory, name), text);
-  return name;
-};
-
-/** A small generator with a seed, so that a failure can be repeated. */
-function dice(seed: number): (below: number) => number {
-  let state = (seed * 2654435761) >>> 0 || 1;
-  return (below) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
-
-const CELLS = ['', 'x', 'ü', '"', 'a"b', 'a, b', 'line\nfeed', '\n', '\r\n', 'cr\rcr', '""', ',', '"\n"', '10', 'x\n\ny', '\t'];
-
-/** A table whose cells are quoted where they must be, and sometimes where they need not be. */
-function table(seed: number, delimiter = ','): string {
-  const below = dice(seed);
-  const quoted = (cell: string): string => `"${cell.replaceAll('"', '""')}"`;
-  const cell = (text: string): string => (new RegExp(`[\n\r${delimiter}]|^"`).test(text) || below(4) === 0 ? quoted(text) : text);
-  const end = ['\n', '\r\n', '\n\n'][below(3)] as string;
-  const rows = Array.from({ length: 3 + below(30) }, (_, i) => {
-    const id = below(4) === 0 ? String(below(i + 1)) : String(i);
-    const random = (): string => CELLS[below(CELLS.length)] as string;
-    return [id, random(), random(), `k${below(3)}`].map(cell).join(delimiter);
-  });
-  const mark = below(4) === 0 ? '\ufeff' : '';
-  return `${mark}id,a,b,kind`.replaceAll(',', delimiter) + end + rows.join(end) + (below(2) === 0 ? end : '');
-}
+randomSlices({ tables: [0, 1, 2, 3, 4], dialects: [1, 2], lines: [0, 1, 2] });
 
 describe('a CSV file', () => {
   /** A row is an array of its cells. */
@@ -211,73 +57,6 @@ describe('a CSV file', () => {
       const rest = Buffer.concat([text.subarray(0, head), text.subarray(cut)]);
       expect([...(await rowsOf(text.subarray(0, cut))), ...(await rowsOf(rest))]).toEqual(whole);
     }
-  });
-
-  test.each(Array.from({ length: 15 }, (_, i) => [i]))(
-    'of random rows gives the same in slices of whatever size (seed %i)',
-    async (seed) => {
-      const tabs = seed % 5 === 4;
-      const text = table(seed, tabs ? '\t' : ',');
-      const input = await write(`random-${seed}.${tabs ? 'tsv' : 'csv'}`, text);
-      const memoryBudgetBytes = seed % 3 === 0 ? 4096 : RUN_DEFAULTS.memoryBudgetBytes;
-      for (const distinct of [true, false]) {
-        const whole = await run({ mapping: ROWS, input, bytes: 0, more: { distinct } });
-        expect(whole.slices).toBe(1);
-        const sizes = [7, 16 + seed, 1 + dice(seed)(text.length)];
-        for (const bytes of sizes) {
-          const cut = await run({ mapping: ROWS, input, bytes, more: { distinct, memoryBudgetBytes } });
-          expect(cut.lines.toSorted()).toEqual(whole.lines.toSorted());
-          if (bytes === 7) expect(cut.slices).toBeGreaterThan(1);
-          const { records } = whole.result.report;
-          expect(cut.result.report).toMatchObject({ records, quads: whole.lines.length });
-        }
-      }
-    },
-    60_000,
-  );
-
-  const dialect = (csvw: string): string =>
-    ROWS.replace('rml:path "in"', `rml:path "in" ; csvw:dialect [ ${csvw} ]`).replace(
-      '\n',
-      ' @prefix csvw: <http://www.w3.org/ns/csvw#> .\n',
-    );
-
-  test.each<[name: string, csvw: string, delimiter: string, change: (text: string) => string | Buffer, isCut: boolean]>([
-    ['semicolons', 'csvw:delimiter ";"', ';', (text) => text, true],
-    ['semicolons and a byte order mark', 'csvw:delimiter ";"', ';', (text) => `\ufeff${text}`, true],
-    [
-      'bars and apostrophes',
-      `csvw:delimiter "|" ; csvw:quoteChar "'"`,
-      '|',
-      (text) => text.replaceAll("'", '´').replaceAll('"', "'"),
-      true,
-    ],
-    ['comments', 'csvw:commentPrefix "#"', ',', (text) => text.replace(/(?<=^[\d",]*\n)(?=\d)/gm, '# "a\n').replace(/\n$/, '\n#"'), true],
-    ['rows before the header', 'csvw:skipRows 3', ',', (text) => `"a\n"b\n\nx"\n${text}`, true],
-    ['a header of two rows', 'csvw:headerRowCount 2', ',', (text) => text.replace(/[\r\n]+/, '$&x,"x\ny",,\n'), true],
-    ['blank rows as records', 'csvw:skipBlankRows false', ',', (text) => text.replace(/\n\n/g, '\n'), true],
-    ['UTF-16', 'csvw:delimiter ";" ; csvw:encoding "UTF-16"', ';', (text) => Buffer.from(`\ufeff${text}`, 'utf16le'), false],
-    ['latin1', 'csvw:delimiter ";" ; csvw:encoding "latin1"', ';', (text) => Buffer.from(text, 'latin1'), false],
-    ['escapes', 'csvw:doubleQuote false', ',', (text) => text.replaceAll('""', '\\"').replace(/\\"(?=[,\r\n])/g, '""'), false],
-    ['trimmed cells', 'csvw:trim true', ',', (text) => text.replace(/,"/g, ', "'), false],
-    ['long comment signs', 'csvw:commentPrefix "//"', ',', (text) => `// "a\n${text}`, false],
-  ])('of another dialect gives the same in slices: %s', async (name, csvw, delimiter, change, isCut) => {
-    const mapping = dialect(csvw);
-    let most = 0;
-    for (const seed of [1, 2, 3, 5]) {
-      const text = table(seed + 7, delimiter).replace('\ufeff', '');
-      const input = await write(`dialect-${seed}.csv`, change(text));
-      const whole = await run({ mapping, input, bytes: 0 }).catch((error) => error);
-      for (const bytes of [7, 23, 90]) {
-        const cut = await run({ mapping, input, bytes }).catch((error) => error);
-        // Random text may be malformed in one of the dialects: then it is so in slices.
-        if (whole instanceof Error) expect(cut).toMatchObject({ code: (whole as Fault).code, message: whole.message });
-        else expect(cut.lines.toSorted()).toEqual(whole.lines.toSorted());
-        if (!(whole instanceof Error)) most = Math.max(most, cut.slices);
-      }
-    }
-    expect([name, most > 1]).toEqual([name, isCut]);
-    expect(most).toBeGreaterThan(0);
   });
 
   test('keeps its parts as they are when its subjects do not repeat', async () => {
@@ -367,32 +146,6 @@ describe('what cannot be cut is mapped in one piece:', () => {
 });
 
 describe('JSON Lines', () => {
-  const lines = (seed: number): string => {
-    const below = dice(seed);
-    const values = Array.from({ length: 5 + below(40) }, (_, i) => {
-      const value = {
-        id: below(3) === 0 ? below(i + 1) : i,
-        a: ['ü', 'x\ny', null, '', `{"a":1}`][below(5)],
-        list: [{ n: i }, { n: below(3) }],
-      };
-      // Values over several lines are no JSON Lines, and read all the same.
-      return JSON.stringify(value, undefined, below(6) === 0 ? 1 : 0);
-    });
-    return (below(3) === 0 ? '\ufeff' : '') + values.join(['\n', '\r\n', '\n\n'][below(3)]) + (below(2) === 0 ? '\n' : '');
-  };
-
-  test.each(Array.from({ length: 8 }, (_, i) => [i]))('give the same in slices of whatever size (seed %i)', async (seed) => {
-    const input = await write(`random-${seed}.jsonl`, lines(seed));
-    for (const mapping of [json('$[*]'), json('$[*].list[*]', 'n')]) {
-      const whole = await run({ mapping, input, bytes: 0 });
-      for (const bytes of [20, 60, 200 + seed]) {
-        const cut = await run({ mapping, input, bytes });
-        expect(cut.lines.toSorted()).toEqual(whole.lines.toSorted());
-        expect(cut.result.report.records).toBe(whole.result.report.records);
-      }
-    }
-  });
-
   test('warn of a reference that no line has, and not of one that some lines have', async () => {
     const input = await write(
       'sparse.jsonl',
