@@ -1,11 +1,10 @@
-import { spawnSync } from 'node:child_process';
+/** Statements in groups, in memory and spilled; `group.soak.test.ts` measures memory. */
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Groups, openGroups } from '../../../src/nquads/group.ts';
 import type { Statement } from '../../../src/nquads/statement.ts';
-import { PROJECT_ROOT } from '../../support/project-root.ts';
 
 let directory: string;
 beforeAll(() => {
@@ -66,18 +65,20 @@ function checkArrays(arrays: readonly (readonly Statement[])[], by: By): { reado
   const keys: string[] = [];
   let continued = 0;
   let before: readonly string[] = [];
+  const shared: unknown[] = [];
+  expect(arrays.filter((array) => array.length === 0)).toEqual([]);
   for (const array of arrays) {
-    expect(array.length).toBeGreaterThan(0);
     const here: string[] = [];
     for (const one of array) if (here.at(-1) !== keyOf(one, by)) here.push(keyOf(one, by));
     if (here[0] === before.at(-1)) {
       // A group in several arrays is alone in each.
-      expect([here.length, before.length]).toEqual([1, 1]);
+      if (here.length !== 1 || before.length !== 1) shared.push([before, here]);
       continued++;
     } else keys.push(here[0] as string);
     keys.push(...here.slice(1));
     before = here;
   }
+  expect(shared).toEqual([]);
   return { keys, continued };
 }
 
@@ -117,10 +118,7 @@ describe.each<By>(['subject', 'graph'])('groups by %s', (by) => {
     expect(new Set(keys)).toEqual(new Set(input.map((one) => keyOf(one, by))));
     expect(found.length).toBe(oracle.size);
     const lines = new Map(input.map((one) => [one.line, textOf(one)]));
-    for (const one of found) {
-      expect(oracle.has(textOf(one))).toBe(true);
-      expect(lines.get(one.line)).toBe(textOf(one));
-    }
+    expect(found.filter((one) => !oracle.has(textOf(one)) || lines.get(one.line) !== textOf(one))).toEqual([]);
     expect(new Set(found.map(textOf)).size).toBe(oracle.size);
     expect(continued > 0).toBe(budget === TINY || (budget < LARGE && by === 'graph'));
     if (budget < LARGE) expect(groups.bytesSpilled).toBeGreaterThan(0);
@@ -200,51 +198,4 @@ test('a disk that takes nothing is a fault', async () => {
   const input = Array.from({ length: 5000 }, (_, i) => statement('s', i, '"o"', '', i));
   await expect(groups.add(input)).rejects.toMatchObject({ code: 'sink/failed' });
   await groups.remove();
-});
-
-describe('memory', () => {
-  const dist = (path: string): string => JSON.stringify(join(PROJECT_ROOT, 'dist', path));
-
-  /** Peak memory, in MB, of a process that reads so many statements of subjects that come again and again, and groups them. */
-  function peak(count: number, by: By): number {
-    const script = `
-      import { readStatements } from ${dist('src/nquads/read.js')};
-      import { openGroups } from ${dist('src/nquads/group.js')};
-      import { peakMemoryBytes } from ${dist('bin/peak-memory.js')};
-      async function* input() {
-        let text = '';
-        for (let i = 0; i < ${count}; i++) {
-          text += \`<http://example.com/person/\${i % ${count / 5}}> <http://example.com/ontology/property\${i % 7}> "value \${i} of it all" <http://example.com/graph/1> .\\n\`;
-          if (text.length > 65536) {
-            yield Buffer.from(text);
-            text = '';
-          }
-        }
-        yield Buffer.from(text);
-      }
-      const groups = openGroups({ directory: ${JSON.stringify(join(directory, 'memory'))}, by: '${by}', memoryBudgetBytes: 16 * 2 ** 20 });
-      for await (const { statements } of readStatements(input(), { input: 'a.nq', skolem: undefined })) await groups.add(statements);
-      let found = 0;
-      for (let index = 0; index < groups.partitions; index++) for await (const statements of groups.partition(index)) found += statements.length;
-      await groups.remove();
-      console.log(JSON.stringify({ found, megabytes: peakMemoryBytes() / 2 ** 20 }));`;
-    // Young objects may grow to three times of what their half is given, whatever the program: little, so that the rest is seen.
-    const { status, stdout, stderr } = spawnSync(
-      process.execPath,
-      ['--max-old-space-size=64', '--max-semi-space-size=8', '--input-type=module', '-e', script],
-      { encoding: 'utf8' },
-    );
-    expect([status, stderr]).toEqual([0, '']);
-    const { found, megabytes } = JSON.parse(stdout) as { found: number; megabytes: number };
-    expect(found).toBe(count);
-    return megabytes;
-  }
-
-  test.each<By>(['subject', 'graph'])(
-    'a million statements by %s take less than 64 MB',
-    (by) => {
-      expect(peak(1_000_000, by) - peak(1000, by)).toBeLessThan(64);
-    },
-    120_000,
-  );
 });

@@ -1,4 +1,5 @@
-/** Memory does not grow with the rows of a MariaDB; `memory/sql.test.ts` asks the same of PostgreSQL. */
+/** Memory does not grow with the rows of a database, PostgreSQL or MariaDB; `memory.test.ts` has what is asked of files. */
 import { boundedSqlMemory } from './sql-suite.ts';
 
+boundedSqlMemory('postgresql');
 boundedSqlMemory('mariadb');
