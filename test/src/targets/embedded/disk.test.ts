@@ -1,76 +1,17 @@
-/** Durability of the embedded store: restarts, kill -9, torn journals, full disks, snapshots, and a second process. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { appendFile, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+/**
+ * Durability of the embedded store: restarts, kill -9, torn journals, full disks, snapshots, and a second process; `disk.soak.test.ts` has
+ * larger ones.
+ */
+import { spawnSync } from 'node:child_process';
+import { appendFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { Parser } from 'n3';
-import oxigraph from 'oxigraph';
 import { isomorphic } from 'rdf-isomorphic';
-import { loadSnapshot, writeSnapshot } from '../../../../src/targets/embedded/disk/snapshot.ts';
-import { type EmbeddedStoreOptions, openEmbeddedStore } from '../../../../src/targets/embedded/embedded.ts';
-import { built } from '../../../support/project-root.ts';
+import { openEmbeddedStore } from '../../../../src/targets/embedded/embedded.ts';
 import { Random } from '../../../support/random.ts';
-import { linesOf, type StoreClient, storeClient } from '../../../support/service/store-client.ts';
-
-let base: string;
-let count = 0;
-beforeAll(async () => {
-  base = await mkdtemp(join(tmpdir(), 'quadmill-embedded-'));
-});
-afterAll(() => rm(base, { recursive: true, force: true }));
-const fresh = (): string => join(base, `store-${count++}`);
-
-/** Opens the store for as long as `work` takes. */
-async function withStore<T>(directory: string, options: EmbeddedStoreOptions, work: (client: StoreClient) => Promise<T>): Promise<T> {
-  const store = await openEmbeddedStore(directory, options);
-  try {
-    return await work(storeClient(store.endpoint));
-  } finally {
-    await store.close();
-  }
-}
-
-const quadsOf = (directory: string, options: EmbeddedStoreOptions = {}): Promise<readonly string[]> =>
-  withStore(directory, options, (client) => client.quads());
-
-interface Member {
-  readonly client: StoreClient;
-  readonly process: ChildProcess;
-  /** Its output, lines of JSON. */
-  next(): Promise<Record<string, unknown>>;
-  kill(): Promise<void>;
-}
-
-/** Another process with a store; `shell` comes before its command. */
-async function startMember(
-  directory: string,
-  journalBytes?: number,
-  shell = '',
-): Promise<Member | { readonly fault: { code: string; message: string } }> {
-  const script = fileURLToPath(built('test/src/targets/embedded/member.js'));
-  const command = `${shell} exec "${process.execPath}" "${script}" "${directory}" ${journalBytes ?? ''}`;
-  const [program, ...flags] = shell === '' ? ['sh'] : ['unshare', '-m', 'sh'];
-  const child = spawn(program as string, [...flags, '-c', command], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
-  const next = async (): Promise<Record<string, unknown>> => JSON.parse(String((await lines.next()).value)) as Record<string, unknown>;
-  const first = await next();
-  if (typeof first.endpoint !== 'string') return first as unknown as { fault: { code: string; message: string } };
-  const kill = async (): Promise<void> => {
-    const exited = once(child, 'exit');
-    child.kill('SIGKILL');
-    await exited;
-  };
-  return { client: storeClient(first.endpoint), process: child, next, kill };
-}
-
-function running(member: Awaited<ReturnType<typeof startMember>>): Member {
-  if ('fault' in member) throw new Error(member.fault.message);
-  return member;
-}
+import { linesOf, type StoreClient } from '../../../support/service/store-client.ts';
+import { fresh, quadsOf, running, startMember, testKills, testTornJournals, withStore } from './disk-suite.ts';
 
 describe('a restart', () => {
   test('brings everything back: graphs, empty ones too, blank nodes and values of their moment', async () => {
@@ -89,24 +30,6 @@ describe('a restart', () => {
       expect(sameGraph(await client.quads(), before)).toBe(true);
     });
   });
-
-  test('finds 200,000 statements, by journal and by snapshot', async () => {
-    const directory = fresh();
-    const lines: string[] = [];
-    for (let i = 0; i < 200_000; i++) {
-      const graph = i % 3 === 0 ? '' : ` <urn:g${i % 3}>`;
-      lines.push(`<http://example.org/resource/item/${i >> 2}> <http://example.org/vocab#p${i & 3}> "value ${i}"${graph} .`);
-    }
-    await withStore(directory, { journalBytes: 1_000_000_000 }, async (client) => {
-      for (let i = 0; i < lines.length; i += 20_000) await client.add(`${lines.slice(i, i + 20_000).join('\n')}\n`);
-      expect(await client.count()).toBe(200_000);
-    });
-    expect((await readdir(directory)).sort()).toEqual(['journal-0.log']);
-    lines.push('<urn:last> <urn:p> "1" .');
-    await withStore(directory, { journalBytes: 1000 }, (client) => client.add('<urn:last> <urn:p> "1" .\n'));
-    expect((await readdir(directory)).sort()).toEqual(['journal-1.log', 'snapshot-1.nq']);
-    expect(await quadsOf(directory)).toEqual(lines.sort());
-  }, 120_000);
 });
 
 const graphsOf = async (client: StoreClient): Promise<readonly string[]> =>
@@ -163,19 +86,6 @@ describe('snapshots', () => {
     });
   });
 
-  test('hold predicates of several pages, and texts too long for pages', () => {
-    const lines: string[] = [];
-    for (let i = 0; i < 150_000; i++) lines.push(`<http://example.org/resource/item/${i}> <urn:many> "value ${i}" <urn:g> .`);
-    for (let i = 0; i < 3; i++) lines.push(`<urn:s${i}> <urn:long> "${'ü'.repeat(1_000_000)}${i}"@en <urn:g> .`);
-    const path = `${fresh()}.nq`;
-    const [store, loaded] = [new oxigraph.Store(), new oxigraph.Store()];
-    store.load(`${lines.join('\n')}\n`, { format: 'nq' });
-    writeSnapshot(store, path);
-    loadSnapshot(loaded, path);
-    expect(loaded.size).toBe(lines.length);
-    expect(linesOf(loaded.dump({ format: 'nq' })).join('\n') === [...lines].sort().join('\n')).toBe(true);
-  }, 120_000);
-
   test('the remains of an interrupted snapshot are removed', async () => {
     const directory = fresh();
     await withStore(directory, { journalBytes: 10 }, (client) => client.add('<urn:a> <urn:p> "1" .\n'));
@@ -197,44 +107,7 @@ describe('snapshots', () => {
 });
 
 describe('a torn journal', () => {
-  test('is read up to its last whole record, wherever it was cut', async () => {
-    const whole = fresh();
-    const sizes: number[] = [];
-    const path = join(whole, 'journal-0.log');
-    await withStore(whole, {}, async (client) => {
-      for (let i = 0; i < 3; i++) {
-        await client.add(`<urn:s${i}> <urn:p> "${i}" .\n<urn:s${i}> <urn:q> "${i}" .\n`);
-        sizes.push((await stat(path)).size);
-      }
-    });
-    const length = sizes[2] as number;
-    for (const at of [
-      0,
-      1,
-      31,
-      33,
-      sizes[0] as number,
-      (sizes[0] as number) + 5,
-      (sizes[1] as number) - 1,
-      sizes[1] as number,
-      length - 1,
-      length,
-    ]) {
-      const directory = fresh();
-      await cp(whole, directory, { recursive: true });
-      await truncate(join(directory, 'journal-0.log'), at);
-      const warnings: string[] = [];
-      const records = sizes.filter((size) => size <= at).length;
-      const isTorn = at !== 0 && !sizes.includes(at);
-      expect(await quadsOf(directory, { warn: (message) => warnings.push(message) })).toHaveLength(2 * records);
-      expect(warnings).toHaveLength(isTorn ? 1 : 0);
-      await withStore(directory, {}, async (client) => {
-        await client.add('<urn:new> <urn:p> "1" .\n');
-        expect(await client.quads()).toHaveLength(2 * records + 1);
-      });
-      expect(await quadsOf(directory)).toHaveLength(2 * records + 1);
-    }
-  }, 120_000);
+  testTornJournals('some');
 
   test('a record with wrong bytes is dropped, and the file is kept', async () => {
     const directory = fresh();
@@ -271,48 +144,7 @@ describe('two processes', () => {
   });
 });
 
-describe('kill -9', () => {
-  test('during writes and snapshots loses no acknowledged write, and leaves none half done', async () => {
-    const directory = fresh();
-    const acknowledged = new Set<number>();
-    const statements = (id: number): string[] => [1, 2, 3].map((n) => `<urn:w${id}> <urn:p${n}> "${'x'.repeat(200)}" <urn:g> .`);
-    let id = 0;
-    for (let round = 0; round < 6; round++) {
-      const member = running(await startMember(directory, 4_000));
-      let alive = true;
-      const writer = async (): Promise<void> => {
-        while (alive) {
-          const mine = id++;
-          const half = mine % 2 === 0;
-          const body = statements(mine).join('\n');
-          const sent = half
-            ? member.client.add(`${body}\n`)
-            : member.client.update(`INSERT DATA { GRAPH <urn:g> { ${body.replaceAll(' <urn:g> .', ' .')} } }`);
-          if (
-            await sent.then(
-              () => true,
-              () => false,
-            )
-          )
-            acknowledged.add(mine);
-        }
-      };
-      const writers = Array.from({ length: 4 }, writer);
-      const goal = acknowledged.size + 30 + round * 7;
-      while (acknowledged.size < goal) await new Promise((resolve) => setTimeout(resolve, 5));
-      await member.kill();
-      alive = false;
-      await Promise.all(writers);
-      const found = new Set(await quadsOf(directory, { warn: () => undefined }));
-      const lost = [...acknowledged].filter((one) => !statements(one).every((line) => found.has(line)));
-      const halves = Array.from({ length: id }, (_, one) => statements(one).filter((line) => found.has(line)).length).filter(
-        (n) => n !== 0 && n !== 3,
-      );
-      expect([lost, halves]).toEqual([[], []]);
-    }
-    expect(acknowledged.size).toBeGreaterThan(200);
-  }, 240_000);
-});
+testKills(2);
 
 const tmpfs =
   process.platform === 'linux'
