@@ -2,7 +2,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type KafkaServer, missingKafka, startKafka } from '../servers/kafka.ts';
+import { missingKafka } from '../servers/kafka.ts';
+import { SHARED_START_MS, type SharedKafka, sharedKafka } from '../servers/shared.ts';
 import { temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
 import { PEOPLE, peopleMapping } from '../support/service/inputs.ts';
 import { type KafkaClient, openKafkaClient } from '../support/service/kafka-client.ts';
@@ -13,15 +14,17 @@ const why = missing === undefined ? '' : ` (not tested: ${missing})`;
 
 (missing === undefined ? describe : describe.skip)(`the graph writer on Kafka${why}`, () => {
   const name = uniquePrefix();
-  const topics = { source: `${name}.source`, success: `${name}.success`, dead: `${name}.dead` };
-  let kafka: KafkaServer;
+  let topics: Readonly<Record<'source' | 'success' | 'dead', string>>;
+  let kafka: SharedKafka;
   let client: KafkaClient;
   let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
   let service: ServiceProcess;
   const at = (file: string): string => join(directory.path, file);
 
   beforeAll(async () => {
-    kafka = (await startKafka()) as KafkaServer;
+    kafka = await sharedKafka();
+    const topic = `${kafka.prefix}${name}`;
+    topics = { source: `${topic}.source`, success: `${topic}.success`, dead: `${topic}.dead` };
     directory = await temporaryDirectory();
     await mkdir(at('mappings'));
     await writeFile(at('mappings/people.ttl'), peopleMapping('csv', 'people.csv'));
@@ -42,7 +45,7 @@ const why = missing === undefined ? '' : ` (not tested: ${missing})`;
         KAFKA_GROUP_ID: name,
       },
     });
-  }, 180_000);
+  }, SHARED_START_MS);
   afterAll(async () => {
     await service?.stop();
     await client?.close();

@@ -2,7 +2,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type KafkaServer, missingKafka, startKafka } from '../../servers/kafka.ts';
+import { missingKafka } from '../../servers/kafka.ts';
+import { SHARED_START_MS, type SharedKafka, sharedKafka } from '../../servers/shared.ts';
 import { temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
 import { peopleMapping } from '../../support/service/inputs.ts';
 import { type KafkaClient, openKafkaClient } from '../../support/service/kafka-client.ts';
@@ -13,9 +14,8 @@ const why = missing === undefined ? '' : ` (not tested: ${missing})`;
 
 (missing === undefined ? describe : describe.skip)(`a service that runs${why}`, () => {
   const name = uniquePrefix();
-  const topics = ['source', 'source2', 'success', 'success2', 'dead', 'dead2', 'nights'].map((one) => `${name}.${one}`);
-  const [SOURCE, SOURCE2, SUCCESS, SUCCESS2, DEAD, DEAD2, NIGHTS] = topics as [string, string, string, string, string, string, string];
-  let kafka: KafkaServer;
+  let [SOURCE, SOURCE2, SUCCESS, SUCCESS2, DEAD, DEAD2, NIGHTS] = ['', '', '', '', '', '', ''];
+  let kafka: SharedKafka;
   let client: KafkaClient;
   let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
   let service: ServiceProcess;
@@ -25,18 +25,20 @@ const why = missing === undefined ? '' : ` (not tested: ${missing})`;
   const start = (): Promise<ServiceProcess> =>
     startService({
       cwd: directory.path,
-      env: { KAFKA_TOPIC_NAME_SOURCE: SOURCE, KAFKA_TOPIC_NAME_SUCCESS: SUCCESS, KAFKA_TOPIC_NAME_DLQ: DEAD },
+      env: { KAFKA_TOPIC_NAME_SOURCE: SOURCE, KAFKA_TOPIC_NAME_SUCCESS: SUCCESS, KAFKA_TOPIC_NAME_DLQ: DEAD, KAFKA_GROUP_ID: name },
     });
 
   beforeAll(async () => {
-    kafka = (await startKafka()) as KafkaServer;
+    kafka = await sharedKafka();
+    const topics = ['source', 'source2', 'success', 'success2', 'dead', 'dead2', 'nights'].map((one) => `${kafka.prefix}${name}.${one}`);
+    [SOURCE, SOURCE2, SUCCESS, SUCCESS2, DEAD, DEAD2, NIGHTS] = topics as [string, string, string, string, string, string, string];
     directory = await temporaryDirectory();
     const mappings = at('data/mappings/semi-structured-transformer');
     await mkdir(mappings, { recursive: true });
     await writeFile(join(mappings, 'people.ttl'), peopleMapping('csv', 'people.csv'));
     client = await openKafkaClient(kafka.broker, Object.fromEntries(topics.map((one) => [one, 2])), [SUCCESS, SUCCESS2, DEAD, DEAD2]);
     service = await start();
-  }, 180_000);
+  }, SHARED_START_MS);
   afterAll(async () => {
     await service?.stop();
     await client?.close();

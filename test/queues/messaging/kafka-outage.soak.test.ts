@@ -1,4 +1,5 @@
-/** A minute without brokers, after which producers have given up and were replaced. */
+/** A short time without brokers, and a minute, after which producers have given up and were replaced. */
 import { outageSuite } from './kafka-outage-suite.ts';
 
+outageSuite({ awayMs: 9_000, oldestSeconds: 4, pausedMs: 3_000 });
 outageSuite({ awayMs: 60_000, oldestSeconds: 40, pausedMs: 10_000 });

@@ -1,16 +1,15 @@
 /** A real Apache Kafka: messages in and out of a fleet on Redis, while workers stop, die and come back. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import type { IncomingMessage } from '../../../queues/messaging/bus.ts';
 import { openKafka } from '../../../queues/messaging/kafka/kafka.ts';
-import { runIdOfKey } from '../../../queues/runs/runs.ts';
 import { DEFAULTS, type OptionValues } from '../../../src/config/options/options.ts';
 import { createLogger, quietLogger } from '../../../src/core/telemetry/observe.ts';
-import { KAFKA_USERS, type Secured } from '../../servers/kafka.ts';
+import type { Secured } from '../../servers/kafka.ts';
 import { sharedKafka } from '../../servers/shared.ts';
 import { openKafkaClient } from '../../support/service/kafka-client.ts';
-import { ask, poll } from '../../support/service/process.ts';
+import { ask } from '../../support/service/process.ts';
 import { kafkaFleet, keys, metric, missingFleet, of, SERVICE } from './kafka-fleet.ts';
+import { speaks } from './kafka-logins.ts';
 
 /** What the brokers take in one message, but for its key and its place. */
 const LARGEST = 1_048_400;
@@ -19,7 +18,7 @@ const LARGEST = 1_048_400;
   `with Kafka${missingFleet === undefined ? '' : ` (skipped: ${missingFleet})`}`,
   () => {
     const fleet = kafkaFleet(sharedKafka);
-    const { start, at, input, run } = fleet;
+    const { start, at, run } = fleet;
 
     test('a URL and a JSON object become runs, and their success is announced; what is no request, and what fails, is a dead letter with its bytes', async () => {
       const one = await start('all');
@@ -102,105 +101,10 @@ const LARGEST = 1_048_400;
       expect(of(fleet.topics.dead)(fleet.client.heard)).toEqual([]);
     }, 60_000);
 
-    test('two workers share the messages; one is killed, and each message is one run and one success', async () => {
-      const count = 120;
-      const group = await start('worker');
-      for (const partition of [0, 1])
-        await fleet.client.send(
-          fleet.topics.source,
-          Array.from({ length: count / 2 }, (_, i) => input(partition * 1000 + i)),
-          { partition },
-        );
-      await fleet.client.hear((all) => all.length > 5);
-      const second = await start('worker');
-      await second.waitForLog('consumer joined its group', ({ partitions }) => partitions === 1);
-      for (const partition of [0, 1])
-        await fleet.client.send(
-          fleet.topics.source,
-          Array.from({ length: count / 2 }, (_, i) => input(partition * 1000 + 100 + i)),
-          { partition },
-        );
-      await fleet.client.hear((all) => keys(all).size > count);
-      group.kill('SIGKILL');
-      for (const partition of [0, 1]) await fleet.client.send(fleet.topics.source, [input(partition * 1000 + 200)], { partition });
-      await second.waitForLog('consumer joined its group', ({ partitions }) => partitions === 2);
-      await fleet.client.hear((all) => keys(all).size === 2 * count + 2);
-      await sleep(500);
-      expect(keys(fleet.client.heard).size).toBe(2 * count + 2);
-      const expected = [0, 1].flatMap((partition) =>
-        Array.from({ length: count + 1 }, (_, offset) => runIdOfKey(SERVICE, `${fleet.topics.source}-${partition}-${offset}`)),
-      );
-      expect(keys(of(fleet.topics.success)(fleet.client.heard))).toEqual(new Set(expected));
-    }, 90_000);
-
-    test('a worker refused by the brokers reports why in its log and at /health/ready, and its messages arrive once it has a certificate', async () => {
-      const { mutual, ca, client: own } = fleet.kafka.secured as Secured;
-      const tls = { KAFKA_BROKERS: mutual, KAFKA_SSL: 'true', KAFKA_SSL_CA: ca };
-      const without = await start('all', tls);
-      expect((await run(without)).status).toBe(200);
-      const why = /set KAFKA_SSL_CERT and KAFKA_SSL_KEY$/;
-      await without.waitForLog('message queue error', ({ reason }) => why.test(String(reason)));
-      const ready = await poll(`${without.url}/health/ready`, ({ body }) => body.checks.messages === 'down', 30_000);
-      expect(ready).toMatchObject({ status: 200, body: { checks: { queue: 'up' }, reasons: { messages: expect.stringMatching(why) } } });
-      expect((await without.stop()).code).toBe(0);
-      expect(fleet.client.heard).toEqual([]);
-
-      const one = await start('all', { ...tls, KAFKA_SSL_CERT: own.certificate, KAFKA_SSL_KEY: own.key });
-      await fleet.client.hear((all) => all.length === 1);
-      await fleet.client.send(fleet.topics.source, [at('people.csv')]);
-      await fleet.client.hear((all) => keys(of(fleet.topics.success)(all)).size === 2);
-      expect((await ask(`${one.url}/health/ready`)).body).toMatchObject({ checks: { messages: 'up' } });
-    }, 90_000);
-
     describe('the bus', () => {
       const open = (options: OptionValues, logger = quietLogger()) => openKafka({ ...DEFAULTS, ...options }, logger);
-      const { plain, scram } = KAFKA_USERS;
 
-      test.each<[string, (secured: Secured) => OptionValues]>([
-        [
-          'SASL PLAIN',
-          ({ sasl }) => ({
-            KAFKA_BROKERS: [sasl],
-            KAFKA_SASL_MECHANISM: 'plain',
-            KAFKA_USERNAME: plain.username,
-            KAFKA_PASSWORD: plain.password,
-          }),
-        ],
-        [
-          'SASL SCRAM over TLS',
-          ({ saslTls, ca }) => ({
-            KAFKA_BROKERS: [saslTls],
-            KAFKA_SSL: true,
-            KAFKA_SSL_CA: ca,
-            KAFKA_SASL_MECHANISM: 'scram-sha-512',
-            KAFKA_USERNAME: scram.username,
-            KAFKA_PASSWORD: scram.password,
-          }),
-        ],
-        ['TLS', ({ tls, ca }) => ({ KAFKA_BROKERS: [tls], KAFKA_SSL: true, KAFKA_SSL_CA: ca })],
-        [
-          'TLS with a certificate of its own',
-          ({ mutual, ca, client: { certificate, key } }) => ({
-            KAFKA_BROKERS: [mutual],
-            KAFKA_SSL: true,
-            KAFKA_SSL_CA: ca,
-            KAFKA_SSL_CERT: certificate,
-            KAFKA_SSL_KEY: key,
-          }),
-        ],
-      ])('speaks %s, by several clients', async (_, options) => {
-        const bus = open(options(fleet.kafka.secured as Secured));
-        const taken: IncomingMessage[] = [];
-        const subscription = bus.consume(fleet.topics.source, fleet.topics.source, async (message) => void taken.push(message));
-        await bus.produce([{ topic: fleet.topics.source, key: 'k', value: 'v', headers: { bytes: Buffer.from([0xff]) } }]);
-        for (const deadline = Date.now() + 20_000; taken.length === 0; await sleep(20))
-          if (Date.now() > deadline) throw new Error('nothing came');
-        expect(taken.map(({ key, value, offset }) => [String(key), String(value), offset])).toEqual([['k', 'v', '0']]);
-        for (const deadline = Date.now() + 20_000; (await bus.lag(fleet.topics.source, fleet.topics.source)) > 0; await sleep(50))
-          if (Date.now() > deadline) throw new Error('lag');
-        await subscription.close();
-        await bus.disconnect();
-      });
+      speaks(fleet, ['SASL SCRAM over TLS']);
 
       test('reports a refused login, without the password', async () => {
         const lines: string[] = [];

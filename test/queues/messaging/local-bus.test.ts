@@ -1,29 +1,16 @@
 /** The local message bus: nothing is lost between the outbox and the consumer in the same process, and nothing accumulates. */
 
-import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { openBackend, type QueueBackend } from '../../../queues/backend/backend.ts';
-import type { Outcome, TransformPayload } from '../../../queues/jobs.ts';
-import { ALWAYS_ON, type MessageBus, type OutgoingMessage } from '../../../queues/messaging/bus.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { MessageBus, OutgoingMessage } from '../../../queues/messaging/bus.ts';
 import { openLocalBus } from '../../../queues/messaging/local-bus.ts';
-import { openOutbox } from '../../../queues/messaging/outbox.ts';
-import { openConfig } from '../../../src/config/store.ts';
-import { quietLogger } from '../../../src/core/telemetry/observe.ts';
-import { type Messaging, openMessaging } from '../../../workers/messaging/messaging.ts';
-import { built } from '../../support/project-root.ts';
-import { QUEUES, type TestQueue, type TestServer, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
-import { tinyRun } from '../../support/queues/requests.ts';
-import { failureMessage, fakeRuns, successReport } from '../../support/service/fake.ts';
+import { QUEUES, temporaryDirectory } from '../../support/queues/backends.ts';
+import { describeQueues } from '../../support/queues/describe.ts';
 import { PEOPLE, peopleMapping } from '../../support/service/inputs.ts';
 import { ask, poll, postJson, startService } from '../../support/service/process.ts';
-
-const PROCESS = fileURLToPath(built('test/queues/messaging/local-bus-process.js'));
-const logger = quietLogger();
+import { localBusSuite } from './local-bus-suite.ts';
 
 const message = (value: string, topic = 'success_queue'): OutgoingMessage => ({ topic, key: 'k', value, headers: {} });
 
@@ -123,133 +110,4 @@ test('the service without brokers completes runs, keeps no messages of them, and
   }
 }, 60_000);
 
-for (const queue of QUEUES) {
-  if (queue.missing === undefined) describe(`without brokers, on ${queue.name}`, () => suite(queue));
-  else describe(`without brokers, on ${queue.name}`, () => test.skip(`is not tested: ${queue.missing}`, () => undefined));
-}
-
-function suite(queue: TestQueue): void {
-  const prefix = uniquePrefix();
-  let server: TestServer;
-  let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-  let children: Child[];
-  let backend: QueueBackend | undefined;
-  let bridge: Messaging | undefined;
-
-  const open = async (): Promise<QueueBackend> => {
-    backend = await openBackend({ url: server.url, prefix, directory: directory.path }, logger);
-    return backend;
-  };
-  const close = async (): Promise<void> => {
-    await bridge?.close();
-    await backend?.close();
-    bridge = backend = undefined;
-  };
-  const inOutbox = (): Promise<number> =>
-    (backend as QueueBackend).queue('outbox').getJobCountByTypes('waiting', 'active', 'delayed', 'completed', 'failed');
-
-  beforeAll(async () => {
-    server = await queue.start();
-  }, 60_000);
-  afterAll(() => server.stop(prefix));
-  beforeEach(async () => {
-    directory = await temporaryDirectory();
-    children = [];
-  });
-  afterEach(async () => {
-    for (const child of children) await child.kill();
-    await close();
-    await directory.remove();
-  });
-
-  test('every success message reaches its consumer, also those that were in the outbox when the process was killed', async () => {
-    const start = (...more: readonly string[]): Child => {
-      const child = startChild([server.url, prefix, directory.path, ...more]);
-      children.push(child);
-      return child;
-    };
-    const first = start('8', '3');
-    await until(() => first.said('announced').length === 1 && first.said('holds').length === 1);
-    await first.kill();
-    const submitted = first.said('submitted');
-    expect([submitted.length, first.said('took').length]).toEqual([8, 3]);
-    await open();
-    // One message was being handled when the process died.
-    expect(await inOutbox()).toBe(5);
-    await close();
-
-    const second = start('0', '100');
-    await until(() => second.said('took').length >= 5);
-    await second.end();
-    expect(new Set(second.said('took'))).toEqual(new Set(submitted.filter((id) => !first.said('took').includes(id))));
-    expect(second.said('took')).toContain(first.said('holds')[0]);
-    await open();
-    expect(await inOutbox()).toBe(0);
-  }, 200_000);
-
-  test('an outcome without a consumer in the process makes no message, and messages left for brokers are kept and block nothing', async () => {
-    const config = await openConfig({ DATA_DIR: directory.path, LOCK_SECONDS: 2, STALLED_SECONDS: 1 });
-    const bus = openLocalBus();
-    const runs = fakeRuns();
-    const opened = await open();
-    const outcomes: readonly Outcome[] = [
-      { state: 'completed', report: successReport('r1') },
-      { state: 'failed', failure: failureMessage('r1') },
-    ];
-    const payload: TransformPayload = { ...tinyRun(directory.path), runId: 'r1', submittedAt: new Date().toISOString() };
-    bridge = await openMessaging(opened, { bus, state: ALWAYS_ON, runs, config, workingDirectory: directory.path }, logger);
-    for (const outcome of outcomes) await bridge.publish(payload, outcome);
-    expect(await inOutbox()).toBe(0);
-
-    const dead = { runId: 'r0', kind: 'dead-letter', messages: [message('a letter', 'dead_letter_queue')] } as const;
-    await openOutbox(opened).add(dead);
-    await until(async () => (await opened.queue('outbox').getJobCountByTypes('delayed')) === 1);
-    const taken: string[] = [];
-    bus.consume('success_queue', 'graph-writer', async ({ key }) => void taken.push(String(key)));
-    for (const outcome of outcomes) await bridge.publish(payload, outcome);
-    await until(() => taken.length === 1);
-    await until(async () => (await inOutbox()) === 1);
-    expect(taken).toEqual(['r1']);
-
-    const letters: string[] = [];
-    bus.consume('dead_letter_queue', 'reader', async ({ value }) => void letters.push(String(value)));
-    const [kept] = await opened.queue('outbox').getJobs('delayed');
-    await kept?.promote();
-    await until(async () => (await inOutbox()) === 0);
-    expect(letters).toEqual(['a letter']);
-  }, 120_000);
-}
-
-interface Child {
-  /** The rest of the line after the word. */
-  said(word: string): readonly string[];
-  /** kill -9. */
-  kill(): Promise<void>;
-  /** Sends SIGTERM. @throws if it exits with a failure */
-  end(): Promise<void>;
-}
-
-function startChild(args: readonly string[]): Child {
-  const child: ChildProcess = spawn(process.execPath, [PROCESS, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const lines: string[] = [];
-  createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => lines.push(line));
-  const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
-  return {
-    said: (word) => lines.flatMap((line) => (line.split(' ')[0] === word ? [line.slice(word.length + 1)] : [])),
-    async kill() {
-      if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
-      await exited;
-    },
-    async end() {
-      child.kill('SIGTERM');
-      const code = await exited;
-      if (code !== 0) throw new Error(`the process ended with ${code}`);
-    },
-  };
-}
-
-async function until(done: () => boolean | Promise<boolean>, waitMs = 60_000): Promise<void> {
-  for (const deadline = Date.now() + waitMs; !(await done()); await sleep(20)) {
-    if (Date.now() > deadline) throw new Error(`not within ${waitMs} ms`);
-  }
-}
+describeQueues(QUEUES, (queue) => localBusSuite(queue, 'fast'));

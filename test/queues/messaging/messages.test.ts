@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { openBackend, type QueueBackend } from '../../../queues/backend/backend.ts';
+import type { QueueBackend } from '../../../queues/backend/backend.ts';
 import type { Outcome } from '../../../queues/jobs.ts';
 import { type BusSwitch, busKind, type IncomingMessage, MessageTooLarge, openSwitch } from '../../../queues/messaging/bus.ts';
 import { openKafka } from '../../../queues/messaging/kafka/kafka.ts';
@@ -13,7 +13,7 @@ import { DEFAULTS, type OptionValues } from '../../../src/config/options/options
 import { openConfig } from '../../../src/config/store.ts';
 import { quietLogger } from '../../../src/core/telemetry/observe.ts';
 import { consumedTopics, messageHandler, startConsumers } from '../../../workers/messaging/consume.ts';
-import { QUEUES, type TestServer, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
+import { openQueue, QUEUES, type TestServer, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
 import { type FakeRuns, failureMessage, fakeRuns, memorySettings, successReport } from '../../support/service/fake.ts';
 import { PEOPLE, peopleMapping } from '../../support/service/inputs.ts';
 import { openMemoryBus } from '../../support/service/memory-bus.ts';
@@ -395,7 +395,7 @@ for (const queue of QUEUES) {
       let backend: QueueBackend;
       let state: BusSwitch;
       const snapshot = { LOCK_SECONDS: 2, STALLED_SECONDS: 1 };
-      const open = () => openBackend({ url: server.url, directory: directory.path, prefix }, logger);
+      const open = () => openQueue(server.url, directory.path, prefix, logger);
       const letter = (run: number, values: readonly string[] = [`value ${run}`]): OutcomeMessages => ({
         runId: `r${run}`,
         kind: 'success',
