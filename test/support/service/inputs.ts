@@ -97,3 +97,14 @@ export async function slowInput(rows = 2_000): Promise<SlowInput> {
       }),
   };
 }
+
+/** Triples maps of one source, of about this many bytes. */
+export function largeMapping(bytes: number): string {
+  const [head, one] = peopleMapping('csv', 'people.csv').split(/(?=^ex:People)/m) as [string, string];
+  const parts = [head];
+  for (let i = 0; i * one.length < bytes; i++) parts.push(one.replace('ex:People', `ex:People${i}`));
+  return parts.join('');
+}
+
+/** As much as an upload may have. */
+export const largestMapping = (): string => largeMapping(9.5 * 2 ** 20);
