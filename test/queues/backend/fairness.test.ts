@@ -28,4 +28,4 @@ describe('places and priorities', () => {
   });
 });
 
-describeQueues(QUEUES, (queue) => fairnessSuite(queue, 'fast', 400));
+describeQueues(QUEUES, (queue) => fairnessSuite(queue, 'fast', 200));
