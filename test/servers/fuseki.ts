@@ -74,7 +74,13 @@ export async function startFuseki(
         .map(({ username, password }) => `${username}: ${password}\n`)
         .join(''),
     );
-    const jvm = [`-Xmx${options.heapMb ?? 1024}m`, '-XX:+UseSerialGC', '-cp', join(await findJars(ARTIFACTS), '*')];
+    const jvm = [
+      `-Xmx${options.heapMb ?? 1024}m`,
+      '-XX:+UseSerialGC',
+      '-XX:TieredStopAtLevel=1',
+      '-cp',
+      join(await findJars(ARTIFACTS), '*'),
+    ];
     const login = ['--auth=basic', `--passwd=${users}`];
     const parameters = [
       ...jvm,

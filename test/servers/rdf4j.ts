@@ -54,6 +54,7 @@ export async function startRdf4j(): Promise<Rdf4j | { readonly skip: string }> {
     const jvm = [
       '-Xmx512m',
       '-XX:+UseSerialGC',
+      '-XX:TieredStopAtLevel=1',
       `-Djava.io.tmpdir=${directory}`,
       `-Dorg.eclipse.rdf4j.appdata.basedir=${join(directory, 'data')}`,
     ];

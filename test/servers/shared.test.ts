@@ -129,14 +129,15 @@ const SHARED: readonly Sharing[] = [
 const noKafka = await missingKafka();
 
 describe('a shared server', () => {
+  // Together, since each of them starts its server.
   for (const { name, missing, look } of SHARED)
-    (missing === undefined ? test : test.skip)(
+    (missing === undefined ? test.concurrent : test.skip)(
       `${name} gives each file a place of its own${missing === undefined ? '' : ` (not tested: ${missing})`}`,
       async () => expect(await look()).toEqual([0, 1, 0]),
       SHARED_START_MS,
     );
 
-  (noKafka === undefined ? test : test.skip)(
+  (noKafka === undefined ? test.concurrent : test.skip)(
     `Kafka gives each file a prefix of its own${noKafka === undefined ? '' : ` (not tested: ${noKafka})`}`,
     async () => {
       const [one, other] = [await sharedKafka(), await sharedKafka()];
