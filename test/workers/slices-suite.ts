@@ -354,7 +354,7 @@ export function slicesSuite(queue: TestQueue, extent: Extent): void {
     });
     afterAll(() => processes.kill());
 
-    onOne('shares a run between two processes', async () => {
+    onEach('shares a run between two processes', async () => {
       const id = await submit(request(5, { 0: 'slow=500', 1: 'slow=500', 2: 'slow=500', 3: 'slow=500' }));
       const report = await completed(id);
       expect(await texts(report)).toEqual(slicesOf(id, [0, 1, 2, 3, 4]));

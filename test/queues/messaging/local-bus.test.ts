@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { MessageBus, OutgoingMessage } from '../../../queues/messaging/bus.ts';
 import { openLocalBus } from '../../../queues/messaging/local-bus.ts';
-import { QUEUES, temporaryDirectory } from '../../support/queues/backends.ts';
-import { describeQueues } from '../../support/queues/describe.ts';
+import { temporaryDirectory } from '../../support/queues/backends.ts';
+import { describeQueues, ONE_QUEUE } from '../../support/queues/describe.ts';
 import { PEOPLE, peopleMapping } from '../../support/service/inputs.ts';
 import { ask, poll, postJson, startService } from '../../support/service/process.ts';
 import { localBusSuite } from './local-bus-suite.ts';
@@ -110,4 +110,4 @@ test('the service without brokers completes runs, keeps no messages of them, and
   }
 }, 60_000);
 
-describeQueues(QUEUES, (queue) => localBusSuite(queue, 'fast'));
+describeQueues(ONE_QUEUE, (queue) => localBusSuite(queue, 'fast'));

@@ -13,7 +13,10 @@ export function describeQueues(queues: readonly TestQueue[], suite: (queue: Test
 /** Stands for all queues where a case does not depend on the kind: the fastest that is here. */
 const ONE = QUEUES.find(({ name, missing }) => name === 'redis' && missing === undefined) ?? (QUEUES[0] as TestQueue);
 
-/** All but that one: a `describe` may not be empty, so a suite with `onOne` alone runs in the soak tests on these. */
+/** That one: a `describe` may not be empty, so a suite with `onOne` alone is fast on this. */
+export const ONE_QUEUE: readonly TestQueue[] = [ONE];
+
+/** All but that one: for the same reason such a suite runs in the soak tests on these. */
 export const OTHER_QUEUES: readonly TestQueue[] = QUEUES.filter((queue) => queue !== ONE);
 
 /** Where a suite is run from: `npm test`, or `npm run test:soak`. */
