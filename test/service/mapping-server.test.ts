@@ -55,7 +55,8 @@ test('a server that sends nothing for a while is asked again', async () => {
       message: expect.stringContaining('sent nothing for 0.2 s'),
     });
   }
-  expect(await readText(url, 1_000, { workingDirectory: '/', silenceMs: 200 })).toBe(MAPPING);
+  // It answers at once, but the machine may be busy.
+  expect(await readText(url, 1_000, { workingDirectory: '/', silenceMs: 10_000 })).toBe(MAPPING);
 });
 
 describe('over the service', () => {

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Parser } from 'n3';
-import { FAULTY, type Faulty } from '../../servers/faulty.ts';
+import type { Faulty } from '../../servers/faulty.ts';
+import { describeDatabases } from '../../support/service/describe.ts';
 import {
   makeWorkspace,
   mappingOf,
@@ -22,13 +23,7 @@ import {
 const LIMIT_MS = 60_000;
 const PLACE = 'mapping mappings/mapping.ttl:3';
 
-export function sqlDataFaults(only: Faulty['product']): void {
-  for (const { product, missing, start } of FAULTY) {
-    if (product !== only) continue;
-    if (missing === undefined) describe(`over ${product}`, () => suite(product, start));
-    else describe(`over ${product}`, () => test.skip(`is not tested: ${missing}`, () => undefined));
-  }
-}
+export const sqlDataFaults = (only: Faulty['product']): void => describeDatabases(suite, only);
 
 function suite(product: Faulty['product'], start: () => Promise<Faulty>): void {
   const isPostgres = product === 'postgresql';
