@@ -73,7 +73,7 @@ describe('ticks at', () => {
 
   test.each<[string, string, string, string[]]>([
     [
-      'a time that a change to summer time leaves out comes right after it',
+      'a time that a change to summer time skips comes right after the change',
       '0 30 2 * * ?',
       '2027-03-27T12:00:00Z',
       ['2027-03-28T01:00:00', '2027-03-29T00:30:00'],

@@ -1,4 +1,4 @@
-/** Runs that the fleet shares, on a queue: slices as jobs of a queue of their own, kept together by the transform job that waits for them. */
+/** Sliced runs: each slice is a job of the slice queue, and the transform job waits for all of them. */
 
 import type { ChildProcess } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
@@ -139,7 +139,7 @@ export function slicesSuite(queue: TestQueue, extent: Extent): void {
     });
 
     onOne('ends within half a second of its last slice', async () => {
-      const late = async (): Promise<number> => {
+      const delayMs = async (): Promise<number> => {
         const id = await submit(request(3, { 1: 'slow=400' }));
         await taken(id, 1);
         let last = 0;
@@ -152,10 +152,10 @@ export function slicesSuite(queue: TestQueue, extent: Extent): void {
         await completed(id);
         const ended = Date.now();
         await watching;
-        // Its jobs may be gone before they were looked at.
+        // The jobs may be removed before they were read.
         return last > 0 ? ended - last : Number.POSITIVE_INFINITY;
       };
-      expect(await fastest(500, late, 10)).toBeLessThan(500);
+      expect(await fastest(500, delayMs, 10)).toBeLessThan(500);
     });
 
     onOne('numbers the parts through all slices, and leaves out those without a statement', async () => {
@@ -174,8 +174,8 @@ export function slicesSuite(queue: TestQueue, extent: Extent): void {
     });
 
     onOne.each<[string, Partial<TransformRequest>]>([
-      ['where cutting is switched off', { sliceRows: 0 }],
-      ['that the engine does not find worth cutting', { sliceRows: 1_000_000 }],
+      ['when slicing is switched off', { sliceRows: 0 }],
+      ['that the engine finds too small to slice', { sliceRows: 1_000_000 }],
       ['of another service', { service: 'semi-structured-transformer' }],
     ])('maps a run %s in one piece', async (_, more) => {
       const id = await submit(request(5, {}, more));
@@ -297,25 +297,25 @@ export function slicesSuite(queue: TestQueue, extent: Extent): void {
   });
 
   onOne(
-    'five tiny runs do not wait for two shared ones that find the disk full, where there is one place',
+    'five small runs do not wait for two sliced ones that find the disk full, on a worker with a concurrency of one',
     async () => {
       const full = { 0: 'fault=sink/failed', 1: 'fault=sink/failed', 2: 'fault=sink/failed', 3: 'fault=sink/failed' };
       const patient = await openRuns(backend, { attempts: 10, retryMs: 1_000 });
       const alone = await openConfig({ ...options, ...here(), WORKER_CONCURRENCY: 1 }, backend.settings);
       const ask = async (given: TransformRequest): Promise<string> => (await patient.submit(given, {})).id;
-      const shared = [await ask(request(4, full)), await ask(request(4, full))];
+      const sliced = [await ask(request(4, full)), await ask(request(4, full))];
       const workers = await startWorkers(backend, alone, logger, { engine: ENGINE });
-      await taken(shared[0] as string, 1);
+      await taken(sliced[0] as string, 1);
       const tiny = await Promise.all(Array.from({ length: 5 }, () => ask(request(1, {}, { sliceRows: 0 }))));
       for (const id of tiny) await completed(id, 25_000);
-      // The shared ones are tried again for minutes.
-      for (const id of shared) expect((await runs.get(id))?.outcome).toBeUndefined();
-      await until('both wait without a place', async () => {
-        const states = await Promise.all(shared.map(async (id) => (await runs.get(id))?.state));
+      // The sliced runs are retried for minutes.
+      for (const id of sliced) expect((await runs.get(id))?.outcome).toBeUndefined();
+      await until('both wait for a retry', async () => {
+        const states = await Promise.all(sliced.map(async (id) => (await runs.get(id))?.state));
         return states.every((state) => state === 'retrying');
       });
-      for (const id of shared) await patient.cancel(id);
-      for (const id of shared) expect(await patient.outcome(id, 10_000)).toMatchObject({ state: 'cancelled' });
+      for (const id of sliced) await patient.cancel(id);
+      for (const id of sliced) expect(await patient.outcome(id, 10_000)).toMatchObject({ state: 'cancelled' });
       await workers.drain(0);
       await patient.close();
       alone.close();
@@ -344,7 +344,7 @@ export function slicesSuite(queue: TestQueue, extent: Extent): void {
 
   describe('with workers in other processes', () => {
     const processes = workerProcesses(() => [server.url, prefix, directory.path]);
-    /** Processes that had ended when the present case began. */
+    /** Processes that had ended before this test. */
     let endedEarlier = 0;
     const mappers = (report: SuccessReport): readonly string[] => report.warnings.filter((warning) => warning.includes('by the process'));
 
@@ -366,7 +366,7 @@ export function slicesSuite(queue: TestQueue, extent: Extent): void {
       ['a process that maps slices', { 0: 'dieaway=100&slow=500', 1: 'dieaway=100&slow=500', 2: 'dieaway=100&slow=500' }],
       ['the process that waits for the slices', { cut: 'dieonce=700', 0: 'slow=500', 3: 'slow=1500', 4: 'slow=1500' }],
     ])(
-      'completes when %s is killed, without a slice twice',
+      'completes when %s is killed, with each slice once',
       async (_, acts) => {
         const id = await submit(request(8, { 1: 'slow=500', 2: 'slow=500', ...acts }));
         const report = await completed(id, 40_000);
@@ -388,7 +388,7 @@ export function slicesSuite(queue: TestQueue, extent: Extent): void {
           if (processes.alive().length < 2) await processes.start();
         }
         expect(outcome).toMatchObject({ state: 'failed', failure: { code: 'run/killed' } });
-        // The slice may take the process that waits for it with it, and then it begins again: both are counted.
+        // If the slice kills the process that waits for it, the run begins again: both starts are counted.
         expect(processes.all.length - processes.alive().length - endedEarlier).toBeLessThanOrEqual(4);
         await nothingLeft(id);
       },

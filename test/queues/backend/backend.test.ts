@@ -76,7 +76,7 @@ const request = (url: string, directory: string): TransformRequest => ({
 });
 
 describe('a directory', () => {
-  test('belongs to one living process, and to the next when that died', async () => {
+  test('belongs to one running process, and to the next one after that has died', async () => {
     const directory = await directoryForTest();
     const opener = await startOpener(directory, 'embedded:');
     await expect(open('embedded:', directory)).rejects.toMatchObject({
@@ -148,7 +148,7 @@ describe('without QUEUE_URL', () => {
   });
 });
 
-describe('a socket directory in a place where others may make one', () => {
+describe('a socket directory where other users may create one', () => {
   const standIn = (directory: string): string => {
     const key = createHash('sha256').update(join(directory, 'redis')).digest('hex').slice(0, 16);
     return join(tmpdir(), `quadmill-${userInfo().uid}-${key}`);
@@ -212,7 +212,7 @@ describe('an error of a pool', () => {
 
 describe('a queue that is away', () => {
   test.each(['redis://:hunter2@127.0.0.1:1/0', 'postgres://user:hunter2@127.0.0.1:1/none'])(
-    'is told apart without its password: %s',
+    'is reported without its password: %s',
     async (url) => {
       const directory = await directoryForTest();
       const failure = await open(url, directory).then(
@@ -224,12 +224,12 @@ describe('a queue that is away', () => {
     },
   );
 
-  test('of no known kind is refused', async () => {
+  test('of an unknown kind is refused', async () => {
     await expect(open('amqp://localhost', await directoryForTest())).rejects.toMatchObject({ code: 'config/invalid' });
   });
 
   withRedis(
-    'answers a submission within two seconds, whether it hangs or is gone, and works again afterwards',
+    'fails a submission within two seconds, whether it hangs or is gone, and works again afterwards',
     async () => {
       const directory = await directoryForTest();
       const prefix = uniquePrefix();

@@ -26,7 +26,7 @@ test('the version is pinned, and it is the one installed', async () => {
   expect((await read(BULLMQ)).version).toBe(wanted);
 });
 
-/** Without comments and the shape of white space. */
+/** Without comments, and with white space normalized. */
 function digest(code: string): string {
   const text = code
     .replace(/--\[\[[\s\S]*?\]\]|\/\*[\s\S]*?\*\//g, '')
@@ -36,12 +36,12 @@ function digest(code: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
-/** The places of ours that repeat what a file of BullMQ does, and the digest of that file when they were last compared. */
+/** Each file of BullMQ whose behaviour our code repeats, our code, and the digest of the file when the two were last compared. */
 const REPEATED: readonly (readonly [file: string, repeatedIn: string, digest: string])[] = [
   ['scripts/moveStalledJobsToWait-9.js', 'RECOVER_STALLED in queues/backend/redis.ts', '618f1e436dd930f6'],
   [
     'scripts/extendLocks-1.js',
-    'RECOVER_STALLED in queues/backend/redis.ts, which marks the jobs whose renewed locks take the mark away',
+    'RECOVER_STALLED in queues/backend/redis.ts, which marks jobs; renewing the lock removes the mark',
     'ea1ff62a674add26',
   ],
   [
@@ -63,7 +63,7 @@ const REPEATED: readonly (readonly [file: string, repeatedIn: string, digest: st
   ],
 ];
 
-test('the places that repeat them have these names', async () => {
+test('the code that repeats them has these names', async () => {
   for (const [, repeatedIn] of REPEATED) {
     for (const [, names = '', path = ''] of repeatedIn.matchAll(/(\w+(?: and \w+)*) in (queues\/\S+\.ts)/g)) {
       const text = await readFile(join(PROJECT_ROOT, path), 'utf8');
@@ -74,7 +74,7 @@ test('the places that repeat them have these names', async () => {
 
 const CHANGED = 'BullMQ has changed; compare it with the place named here, then write the new digest down';
 
-test.each(REPEATED)('%s is as it was when it was repeated', async (file, repeatedIn, expected) => {
+test.each(REPEATED)('%s has not changed since it was last compared', async (file, repeatedIn, expected) => {
   const code = await readFile(join(BULLMQ, 'dist/cjs', file), 'utf8').catch(() => 'no such file');
   expect({ file, repeatedIn, note: CHANGED, digest: digest(code) }).toEqual({ file, repeatedIn, note: CHANGED, digest: expected });
 });
@@ -119,7 +119,7 @@ const missingRedis = QUEUES.find((queue) => queue.name === 'redis')?.missing;
       expect(names.map((name) => keys[name])).toEqual(names.map((name) => `${prefix}:names:${name}`));
     });
 
-    test('a job with a priority is scored by it times 2^32 and a counter, and wakes workers by the marker 0', async () => {
+    test('the score of a job with a priority is the priority times 2^32 plus a counter, and the marker 0 wakes workers', async () => {
       const { queue, key } = open('priorities');
       const job = await queue.add('job', {}, { priority: 5 });
       expect(await redis.zrange(key('prioritized'), '0', '-1', 'WITHSCORES')).toEqual([job.id, String(5 * 2 ** 32 + 1)]);
@@ -128,14 +128,14 @@ const missingRedis = QUEUES.find((queue) => queue.name === 'redis')?.missing;
       expect(await redis.zscore(key('marker'), '0')).toBe('0');
     });
 
-    test('the largest priority of the last urgency is the largest that is taken', async () => {
+    test('the largest priority of the last urgency is the largest that BullMQ accepts', async () => {
       const { queue } = open('largest');
       const priority = priorityOf(bandOf('largest', URGENCY_LEVELS - 1), Number.POSITIVE_INFINITY);
       await queue.add('job', {}, { priority });
       await expect(queue.add('job', {}, { priority: priority + 1 })).rejects.toThrow('Priority should be between 0 and');
     });
 
-    test('a delayed job is scored by its time times 4096, which is also the score of the marker 1', async () => {
+    test('the score of a delayed job is its time times 4096, as is that of the marker 1', async () => {
       const { queue, key } = open('delays');
       const job = await queue.add('job', {}, { delay: 60_000 });
       const due = job.timestamp + 60_000;
@@ -156,7 +156,7 @@ const missingRedis = QUEUES.find((queue) => queue.name === 'redis')?.missing;
       expect(await redis.hexists(key('meta'), 'paused')).toBe(0);
     });
 
-    test('a job that somebody works on is in the list of active ones, has a lock, and loses its mark when that is renewed', async () => {
+    test('an active job is in the list of active jobs and has a lock; renewing the lock removes its mark', async () => {
       const { queue, worker, key } = open('locks');
       const { id } = (await queue.add('job', {})) as { id: string };
       const job = await worker.getNextJob('token', { block: false });
@@ -231,7 +231,7 @@ describe('in PostgreSQL, a server or embedded', () => {
     ['extend_lock', 'recoverStalledBy in queues/backend/postgres.ts, which trusts the time of the lock', 'c897e22a29b1b7b5'],
     ['move_to_active', 'recoverStalledBy in queues/backend/postgres.ts, which promotes what is due and wakes workers', '4ba31d8b324c862c'],
     ['publish_event', 'recoverStalledBy in queues/backend/postgres.ts', '424a2f5e14e7f66f'],
-  ])('%s is as it was when it was repeated', async (name, repeatedIn, expected) => {
+  ])('%s has not changed since it was last compared', async (name, repeatedIn, expected) => {
     const [found] = await rowsOf<{ text: string }>(
       `SELECT pg_get_function_identity_arguments(oid) || ' ' || prosrc AS text FROM pg_proc
        WHERE proname = $1 AND pronamespace = $2::regnamespace`,
@@ -255,7 +255,7 @@ describe('in PostgreSQL, a server or embedded', () => {
     expect(columns.map(({ text }) => text)).toEqual(expect.arrayContaining([...wanted, ...meta]));
   });
 
-  test('a waiting job has its priority and a place in the row, and a delayed one the time at which it is due', async () => {
+  test('a waiting job has a priority and a position in the order, and a delayed one the time at which it is due', async () => {
     const waiting = await queue.add('job', {}, { priority: 5 });
     expect(await jobOf(waiting.id)).toMatchObject({ state: 'waiting', priority: 5, lock_token: null, stalled_count: 0 });
     const delayed = await queue.add('job', {}, { delay: 60_000 });
@@ -275,7 +275,7 @@ describe('in PostgreSQL, a server or embedded', () => {
     await queue.drain();
   });
 
-  test('a job that somebody works on has a lock with a time, which is later when it was renewed', async () => {
+  test('an active job has a lock with a time; renewing the lock moves the time', async () => {
     const { id } = (await queue.add('job', {})) as { id: string };
     const job = await worker.getNextJob('token', { block: false });
     const row = await jobOf(id);

@@ -118,7 +118,7 @@ export function fairnessSuite(queue: TestQueue, extent: Extent, many: number): v
   );
 
   onStore(
-    'runs of a smaller urgency number go first, whoever asks for them',
+    'runs with a smaller urgency number go first, whoever submits them',
     async () => {
       await open();
       const ids = [await submit('a', 7), await submit('a'), await submit('a'), await submit('b', 3), await submit('a', 0)];
@@ -132,7 +132,7 @@ export function fairnessSuite(queue: TestQueue, extent: Extent, many: number): v
   );
 
   onStore(
-    'a caller whose process is killed while it submits keeps its order, and its place is right again when the queue is empty',
+    'a caller whose process is killed while it submits keeps its order, and its tags start anew when the queue is empty',
     async () => {
       const child = spawn(process.execPath, [CALLER, server.url, prefix, directory.path, 'many'], { stdio: ['ignore', 'pipe', 'inherit'] });
       await once(child.stdout, 'data');
@@ -245,7 +245,7 @@ export function fairnessSuite(queue: TestQueue, extent: Extent, many: number): v
   });
 
   onStore(
-    'slices of a long run do not keep those of a later one waiting',
+    'slices of a long run do not delay those of a later one',
     async () => {
       await open();
       const slices = (count: number): TransformRequest => ({

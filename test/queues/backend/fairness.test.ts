@@ -6,7 +6,7 @@ import { QUEUES } from '../../support/queues/backends.ts';
 import { describeQueues } from '../../support/queues/describe.ts';
 import { fairnessSuite } from './fairness-suite.ts';
 
-describe('places and priorities', () => {
+describe('start tags and priorities', () => {
   const lane = bandOf(TRANSFORM_QUEUE, DEFAULT_URGENCY);
 
   test('of an urgency lie between those of its neighbours, and within the range of BullMQ', () => {
@@ -20,7 +20,7 @@ describe('places and priorities', () => {
     }
   });
 
-  test('go up by one at first, never down, and a million of them are far from the end', () => {
+  test('rise by one at first, never fall, and a million of them are far from the maximum', () => {
     const priorities = prioritiesFrom(lane, 1, 1_000_000);
     expect(priorities.slice(0, 20)).toEqual(Array.from({ length: 20 }, (_, i) => lane.offset + 1 + i));
     expect(priorities.every((priority, i) => i === 0 || priority >= (priorities[i - 1] as number))).toBe(true);

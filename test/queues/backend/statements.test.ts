@@ -54,7 +54,7 @@ describe('a statement', () => {
     expect((await pool.query(select, [20])).rows).toEqual([{ id: 20, name: 'twenty', size: null }]);
   });
 
-  test('in a transaction that failed is refused, and is good again after it', async () => {
+  test('in a transaction that failed is refused, and works again after it', async () => {
     const client = await pool.connect();
     const select = 'SELECT $1::int AS it';
     await client.query('BEGIN');

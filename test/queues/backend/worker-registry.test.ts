@@ -1,4 +1,4 @@
-/** Who is counted as a worker of a queue: whoever was there a moment ago. */
+/** A queue counts the workers that have reported a moment ago. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { registerWorker, watchWorkerRegistry } from '../../../queues/backend/worker-registry.ts';
@@ -11,13 +11,13 @@ async function until(done: () => boolean | Promise<boolean>, waitMs = 30_000): P
   for (const end = performance.now() + waitMs; !(await done()); await sleep(20)) expect(performance.now()).toBeLessThan(end);
 }
 
-test('a worker that others are faster than does not take a living one for killed', async () => {
+test('a worker whose writes lose to those of others does not take a running worker for killed', async () => {
   let text = JSON.stringify({ other: 1 });
   let refused = 0;
   const settings: SharedSettings = {
     get: async () => text,
     async compareAndSet(_key, _expected, value) {
-      // What the others write meanwhile is left out: it is the same worker that has said nothing new.
+      // In reality other workers change the text meanwhile. Here it stays, as if `other` had reported nothing new.
       if (++refused < 10) return false;
       text = value;
       return true;
@@ -40,7 +40,7 @@ describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
       const prefix = uniquePrefix();
       const server = await start();
       const backend = await openQueue(server.url, directory.path, prefix);
-      // A process that is killed says nothing any more.
+      // A killed process reports nothing more.
       let killed = false;
       const mortal: SharedSettings = {
         get: (key) => (killed ? new Promise(() => undefined) : backend.settings.get(key)),
@@ -59,7 +59,7 @@ describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
         await until(() => workers.count() === 5);
         killed = true;
         await until(() => workers.count() === 4);
-        // Those who are left forget it, and who begins to count then does not count it.
+        // The remaining workers forget it, and a new worker does not count it.
         await until(async () => {
           const later = await watchWorkerRegistry(backend.settings, PACE);
           const count = later.count();

@@ -11,10 +11,10 @@ import { PEOPLE, peopleMapping } from '../../support/service/inputs.ts';
 import { type Heard, type KafkaClient, openKafkaClient } from '../../support/service/kafka-client.ts';
 import { type Answer, ask, postJson, type ServiceProcess, startService } from '../../support/service/process.ts';
 
-/** Why there can be none here; undefined: there can. */
+/** Why no fleet can be started here; undefined: one can. */
 export const missingFleet = (await missingKafka()) ?? missingRedis;
 export const SERVICE = 'semi-structured-transformer';
-/** Of the topic of success messages. */
+/** Partitions of the topic of success messages. */
 export const PARTITIONS = 4;
 
 interface Broker {
@@ -25,7 +25,7 @@ interface Broker {
   stop(): Promise<void>;
 }
 
-/** What a test has; all of it is closed after it. */
+/** What a test uses; closed after the test. */
 export interface KafkaFleet<B extends Broker> {
   readonly kafka: B;
   readonly topics: { readonly source: string; readonly success: string; readonly dead: string };
@@ -35,7 +35,7 @@ export interface KafkaFleet<B extends Broker> {
   start(role: 'all' | 'api' | 'worker', more?: Record<string, string>): Promise<ServiceProcess>;
   /** Path of a file of the fleet. */
   at(name: string): string;
-  /** The people, under a URL of its own for each number. */
+  /** An input with the people; each number gives another URL. */
   input(i: number): string;
   run(one: ServiceProcess): Promise<Answer>;
 }

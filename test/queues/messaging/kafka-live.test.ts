@@ -83,7 +83,7 @@ const why = missing === undefined ? '' : ` (not tested: ${missing})`;
     expect((await ask(`${service.url}/graph-writer/restartKafka`)).body).toEqual({ kafka: 'on' });
   }, 120_000);
 
-  test('goes over to another source topic, and loses nothing of the one before', async () => {
+  test('switches to another source topic, and loses nothing of the former one', async () => {
     const before = await Promise.all(Array.from({ length: 20 }, () => send(SOURCE)));
     await update('kafka.topicNameSource', SOURCE2);
     const after = await Promise.all([send(SOURCE2), send(SOURCE), send(SOURCE2)]);
@@ -92,7 +92,7 @@ const why = missing === undefined ? '' : ` (not tested: ${missing})`;
     await written(await send(SOURCE2));
   }, 180_000);
 
-  test('announces on the topic that /config shows, and the writer listens there', async () => {
+  test('sends success messages to the topic that /config shows, and the writer consumes it', async () => {
     await update('provenance.kafka.topicNameSuccess', SUCCESS2, 'sql-transformer');
     const { body } = await ask(`${service.url}/graph-writer/config?paths=provenance.kafka.topicNameSuccess`);
     expect(body.serviceWriterConfig).toEqual({ provenance: { kafka: { topicNameSuccess: SUCCESS2 } } });
@@ -103,7 +103,7 @@ const why = missing === undefined ? '' : ` (not tested: ${missing})`;
     expect(client.heard.filter(({ topic }) => topic === SUCCESS)).toHaveLength(heardBefore);
   }, 120_000);
 
-  test('sends dead letters to another topic, those of the SQL transformer too, which has a topic of its own', async () => {
+  test('sends dead letters to another topic, also those of the SQL transformer, whose source topic is its own', async () => {
     await update('kafka.topicNameDLQ', DEAD2);
     await client.send(SOURCE2, ['file:///in/nothing.csv']);
     await update('kafka.topicNameSource', NIGHTS, 'sql-transformer');
@@ -130,7 +130,7 @@ const why = missing === undefined ? '' : ` (not tested: ${missing})`;
     for (const subject of subjects) await written(subject);
   }, 120_000);
 
-  test('a target that is set starts the writer’s listening, at once and after a restart', async () => {
+  test('setting a target makes the writer consume, at once and after a restart', async () => {
     const env = {
       SERVICE: 'graph-writer',
       TRIPLESTORE_TYPE: 'sparql',

@@ -1,4 +1,4 @@
-/** Brokers that are away or stand still, while a fleet goes on. */
+/** A fleet whose broker is dead or suspended. */
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
@@ -9,9 +9,9 @@ import { kafkaFleet, keys, metric, missingFleet, of, PARTITIONS } from './kafka-
 export interface Outage {
   /** How long the broker is dead. */
   readonly awayMs: number;
-  /** How long the oldest message has waited, at least, shortly before it comes back. */
+  /** Least waiting time of the oldest message just before the broker comes back. */
   readonly oldestSeconds: number;
-  /** How long it stands still afterwards. */
+  /** How long it is suspended afterwards. */
   readonly pausedMs: number;
 }
 
@@ -29,7 +29,7 @@ export function outageSuite({ awayMs, oldestSeconds, pausedMs }: Outage): void {
     // Before the fleet's own, which asks the broker.
     afterEach(() => fleet.kafka.resume());
 
-    test('runs go on while the broker is dead, or stands still; afterwards every message arrives, those of a key in their order, also those of a worker that was killed meanwhile', async () => {
+    test('runs go on while the broker is dead or suspended; afterwards every message arrives, those of a key in their order, also those of a worker that was killed meanwhile', async () => {
       const { kafka, topics, client } = fleet;
       // A run of several files has several messages, all with its id as their key.
       const people = Array.from({ length: 40 }, (_, i) => `${i},Person ${i}\n`);
@@ -46,7 +46,7 @@ export function outageSuite({ awayMs, oldestSeconds, pausedMs }: Outage): void {
           put.set(body.runId, body.outputFileLocations);
         }
       };
-      /** The first time that each of them came; a message may come twice. */
+      /** Each message once, at its first arrival; a message may come twice. */
       const came = (key: string): readonly string[] => [
         ...new Set(of(topics.success)(client.heard).flatMap((one) => (one.key === key ? [one.value] : []))),
       ];
@@ -58,7 +58,7 @@ export function outageSuite({ awayMs, oldestSeconds, pausedMs }: Outage): void {
       await kafka.crash();
       const away = performance.now();
       await runs(5);
-      // Between the announcement and the sending: its messages are in the outbox, and nowhere else.
+      // The outcome is announced and not yet sent: its messages are in the outbox, and nowhere else.
       worker.kill('SIGKILL');
       await worker.exited;
       const next = await start('worker', { ...sliced, PORT: '0' });
@@ -75,7 +75,7 @@ export function outageSuite({ awayMs, oldestSeconds, pausedMs }: Outage): void {
       expect(kept).toBeGreaterThanOrEqual(10);
       await poll(`${next.url}/metrics`, ({ body }) => (body as string).includes(`\nrml_outbox_messages ${kept}\n`));
       expect(await metric(next, 'rml_outbox_oldest_seconds')).toBeGreaterThan(oldestSeconds);
-      // Off and on again while the broker is dead: what tried to connect then must not join the group later.
+      // Off and on again while the broker is dead: a consumer that was connecting must not join the group later.
       expect((await ask(`${api.url}/restartKafka`)).body).toEqual({ kafka: 'off' });
       await next.waitForLog('unsubscribed from topic');
       expect((await ask(`${api.url}/restartKafka`)).body).toEqual({ kafka: 'on' });

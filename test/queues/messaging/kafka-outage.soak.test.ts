@@ -1,4 +1,4 @@
-/** A short time without brokers, and a minute, after which producers have given up and were replaced. */
+/** A short outage of the brokers, and one of a minute, after which producers have given up and were replaced. */
 import { outageSuite } from './kafka-outage-suite.ts';
 
 outageSuite({ awayMs: 9_000, oldestSeconds: 4, pausedMs: 3_000 });

@@ -66,20 +66,20 @@ type Files = Parameters<typeof kafkaTls>[0];
     ],
     ['an authority that is not there', () => ({ KAFKA_SSL_CA: file('none.pem') }), ['KAFKA_SSL_CA', 'none.pem', 'ENOENT'], /PEM/],
     [
-      'an authority that is no PEM',
+      'an authority that is not PEM',
       () => ({ KAFKA_SSL_CA: file('garbage.pem') }),
       ['KAFKA_SSL_CA', 'garbage.pem', 'no certificate'],
       /PEM/,
     ],
     ['an authority that is torn', () => ({ KAFKA_SSL_CA: file('torn.pem') }), ['KAFKA_SSL_CA', 'torn.pem', 'decoded'], /PEM/],
     [
-      'a directory in place of a certificate',
+      'a directory instead of a certificate',
       () => ({ KAFKA_SSL_CERT: directory, KAFKA_SSL_KEY: file('own.key') }),
       ['KAFKA_SSL_CERT', 'EISDIR'],
       /PEM/,
     ],
     [
-      'a certificate in place of the key',
+      'a certificate instead of the key',
       () => ({ KAFKA_SSL_CERT: file('own.pem'), KAFKA_SSL_KEY: file('own.pem') }),
       ['KAFKA_SSL_KEY', 'own.pem', 'no private key'],
       /PEM/,
@@ -91,7 +91,7 @@ type Files = Parameters<typeof kafkaTls>[0];
       /first certificate/,
     ],
     [
-      'a key behind a passphrase',
+      'a key with a passphrase',
       () => ({ KAFKA_SSL_CERT: file('own.pem'), KAFKA_SSL_KEY: file('locked.key') }),
       ['KAFKA_SSL_KEY', 'locked.key', 'passphrase'],
       /openssl pkey/,

@@ -11,7 +11,7 @@ import { ask } from '../../support/service/process.ts';
 import { kafkaFleet, keys, metric, missingFleet, of, SERVICE } from './kafka-fleet.ts';
 import { speaks } from './kafka-logins.ts';
 
-/** What the brokers take in one message, but for its key and its place. */
+/** The largest value that the brokers accept in a message, without its key and framing. */
 const LARGEST = 1_048_400;
 
 (missingFleet === undefined ? describe : describe.skip)(
@@ -20,7 +20,7 @@ const LARGEST = 1_048_400;
     const fleet = kafkaFleet(sharedKafka);
     const { start, at, run } = fleet;
 
-    test('a URL and a JSON object become runs, and their success is announced; what is no request, and what fails, is a dead letter with its bytes', async () => {
+    test('a URL and a JSON object become runs with success messages; an invalid message and a failed run become dead letters with the bytes of the message', async () => {
       const one = await start('all');
       const poison: readonly (string | Buffer | null)[] = [
         Buffer.from([0x00, 0xff, 0xfe]),
@@ -62,7 +62,7 @@ const LARGEST = 1_048_400;
       expect(failed?.headers).toMatchObject({ code: 'source/missing', 'source-offset': '0', 'source-value': at('missing.csv') });
       expect(JSON.parse(failed?.value as string).error).toMatch(`Record '${at('missing.csv')}' could not be processed due to:`);
 
-      // Everything is committed, and nothing comes again to the next process.
+      // All offsets are committed: the next process gets no message again.
       for (
         const deadline = Date.now() + 5_000;
         (await fleet.client.committed(fleet.topics.source, fleet.env.KAFKA_GROUP_ID as string)) < 8;
@@ -151,7 +151,7 @@ const LARGEST = 1_048_400;
         expect(bus.lastError()).toBeUndefined();
       });
 
-      test('waits for a topic that is not there, and sends to others meanwhile', async () => {
+      test('waits for a missing topic, and sends to others meanwhile', async () => {
         const bus = open({ KAFKA_BROKERS: [fleet.kafka.broker] });
         const later = `${fleet.topics.source}.later`;
         const message = (topic: string) => ({ topic, key: 'k', value: 'v', headers: {} });
@@ -171,7 +171,7 @@ const LARGEST = 1_048_400;
         await bus.disconnect();
       }, 60_000);
 
-      test('sends around a message that is too large, and hands a refused one over again before the next', async () => {
+      test('skips a message that is too large, and delivers a rejected one again before the next', async () => {
         const bus = open({ KAFKA_BROKERS: [fleet.kafka.broker] });
         const message = (value: string) => ({ topic: fleet.topics.source, key: 'one key', value, headers: {} });
         const large = bus.produce([message('x'.repeat(1_100_000))]).catch((error: Error) => error.name);

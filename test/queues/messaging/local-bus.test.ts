@@ -43,7 +43,7 @@ describe('the local bus', () => {
     expect(await bus.lag('success_queue', 'two')).toBe(0);
   });
 
-  test('hands a message that is refused over again, before the next one', async () => {
+  test('delivers a rejected message again, before the next one', async () => {
     const taken: string[] = [];
     let refusals = 2;
     bus.consume('success_queue', 'one', async ({ value }) => {
@@ -72,7 +72,7 @@ describe('the local bus', () => {
     expect(bus.hasConsumer('success_queue')).toBe(false);
   });
 
-  test('gives a message a place that is the same when it comes again, in another process too', async () => {
+  test('gives a message the same partition and offset when it comes again, also in another process', async () => {
     const places: string[] = [];
     for (const one of [bus, openLocalBus()]) {
       one.consume(
@@ -88,7 +88,7 @@ describe('the local bus', () => {
   });
 });
 
-test('the service without brokers completes runs, keeps no messages of them, and has no connection to switch', async () => {
+test('a service without brokers completes runs, keeps no messages of them, and has no connection to switch', async () => {
   const directory = await temporaryDirectory();
   await writeFile(join(directory.path, 'people.csv'), PEOPLE.csv);
   await writeFile(join(directory.path, 'people.ttl'), peopleMapping('csv', 'people.csv'));

@@ -84,7 +84,7 @@ describe('an outcome', () => {
     },
   );
 
-  test('of a run that no message started names none', () => {
+  test('of a run that no message started names no source message', () => {
     const { messages } = messagesOf(RUN, { state: 'failed', failure: failureMessage('r1') }, DEFAULTS, NOW);
     expect(messages[0]?.headers).toEqual({ runId: 'r1', code: 'source/missing' });
   });
@@ -157,7 +157,7 @@ describe('a source message', () => {
     ['a JSON object without input', '{}', 'request/invalid', /inputFileURL is missing/],
     ['a JSON object with a misspelt field', '{"inputFileUrl":"people.csv"}', 'request/invalid', /no field/],
     [
-      'for a source that the mapping has not',
+      'for a source that the mapping does not have',
       '{"inputFileURL":"people.csv","logicalSource":"towns.csv"}',
       'request/invalid',
       /no logical source/,
@@ -249,7 +249,7 @@ describe('a source message', () => {
     expect(runs.submitted).toHaveLength(1);
   });
 
-  test('in the place of another one, of a topic that was made anew, is a run of its own', async () => {
+  test('at the offset of another one, in a topic that was created anew, is a run of its own', async () => {
     await taken(incoming('first.csv'));
     await taken(incoming('second.csv', { timestamp: '1700000000001' }));
     expect(runs.submitted.map(({ key }) => key)).toEqual(['source_urls-3-42', 'source_urls-3-42-1700000000001']);
@@ -422,7 +422,7 @@ for (const queue of QUEUES) {
         await directory.remove();
       });
 
-      test('sends what was put in, once for each run and kind, in order, and keeps nothing of it', async () => {
+      test('sends messages in order, once for each run and kind, and then removes them', async () => {
         const bus = openMemoryBus();
         const outbox = openOutbox(backend);
         await outbox.add(letter(1, ['a', 'b', 'c']));
@@ -439,7 +439,7 @@ for (const queue of QUEUES) {
         expect(bus.messages('success_queue')[0]?.headers).toEqual({ runId: 'r1', bytes: Buffer.from([0xff, 0]) });
       });
 
-      test('keeps what cannot be sent, over a restart, and sends it in the end', async () => {
+      test('keeps messages that cannot be sent, also over a restart, and sends them later', async () => {
         const away = { ...openMemoryBus(), produce: async () => Promise.reject(new Error('no broker')) };
         const sender = await startSender(backend, { bus: away, state, snapshot }, logger);
         for (let i = 10; i < 30; i++) await openOutbox(backend).add(letter(i));

@@ -19,17 +19,17 @@ import { casesFor, type Extent } from '../../support/queues/describe.ts';
 import { fakeRuns } from '../../support/service/fake.ts';
 
 export const EVERY_SECOND: CronSchedule = { cron: '* * * * * ?', timezone: 'UTC' };
-/** The next one is never in the time of a test. */
+/** Its next tick is years away: none comes during a test. */
 export const YEARLY: CronSchedule = { cron: '0 0 3 29 2 ?', timezone: 'UTC' };
 const SCHEDULER = 'sql-transformer';
 
-/** A tick in a second or two, the next one long after a tick is tried again; where the machine is too busy for the first, the next is the one. */
+/** Ticks in a second or two, and again 20 s later: long after a retry, and soon enough if the machine was too busy for the first. */
 const soon = (): CronSchedule => {
   const second = new Date(Date.now() + 1_500).getUTCSeconds();
   return { cron: `${second},${(second + 20) % 60} * * * * ?`, timezone: 'UTC' };
 };
 
-/** A process of the fleet, as far as the schedule goes. */
+/** What the schedule needs of a process of the fleet. */
 interface Member {
   readonly backend: QueueBackend;
   readonly schedule: SharedSchedule;
@@ -138,12 +138,12 @@ export function scheduleSuite(queue: TestQueue, extent: Extent): void {
       await join_({}, { shares: one });
       await one.schedule.set(EVERY_SECOND);
       await ticked(3);
-      // Every call counts, also one that would have found the run of the other process.
+      // Counts calls, also those that find the run of the other process.
       const times = asked.map((key) => key.replace('schedule ', ''));
       expect(times.slice().sort()).toEqual([...new Set(times)]);
       expect(times.every((time) => Date.parse(time) % 1_000 === 0)).toBe(true);
       const seconds = (Date.parse(times.at(-1) ?? '') - Date.parse(times[0] ?? '')) / 1_000;
-      // Seconds in which the machine had no time for it may be left out.
+      // A busy machine may skip seconds.
       expect(seconds).toBeLessThan(times.length + 20);
       expect(runs.submitted[0]?.request).toMatchObject({
         service: 'sql-transformer',
@@ -165,14 +165,14 @@ export function scheduleSuite(queue: TestQueue, extent: Extent): void {
       await ticked(1);
       await one.end();
       const before = runs.submitted.length;
-      // Longer than from one tick to the next.
+      // Longer than the interval of the ticks.
       await sleep(1_200);
       expect(runs.submitted.length).toBe(before);
       const back = Date.now();
       const again = await join_();
       expect(again.schedule.current()).toEqual(EVERY_SECOND);
       await ticked(before + 2);
-      // Of the ticks that nobody was there for, one at most is made up.
+      // At most one of the missed ticks is made up.
       const times = runs.submitted.slice(before).map(({ key }) => Date.parse(key?.replace('schedule ', '') ?? ''));
       expect(times.filter((time) => time < back).length).toBeLessThanOrEqual(1);
     },
@@ -180,7 +180,7 @@ export function scheduleSuite(queue: TestQueue, extent: Extent): void {
   );
 
   onOne(
-    'switched off, it stops at once for everybody, and stays off',
+    'when switched off, it stops at once in all processes, and stays off',
     async () => {
       complete();
       const one = await join_();
@@ -191,7 +191,7 @@ export function scheduleSuite(queue: TestQueue, extent: Extent): void {
       const before = runs.submitted.length;
       await synced(one, undefined);
       await sleep(1_200);
-      // A tick that was under way may have ended.
+      // An active tick may have ended meanwhile.
       expect(runs.submitted.length).toBeLessThanOrEqual(before + 1);
       const delayed = await one.backend.queue('schedule').getJobCounts('delayed', 'waiting', 'active');
       expect(Object.values(delayed).reduce((a, b) => a + b, 0)).toBe(0);
@@ -201,7 +201,7 @@ export function scheduleSuite(queue: TestQueue, extent: Extent): void {
   );
 
   onEach(
-    'a change replaces the schedule, also when several set it at once',
+    'a change replaces the schedule, also with concurrent changes',
     async () => {
       const one = await join_();
       const two = await join_({}, { shares: one });
@@ -264,7 +264,7 @@ export function scheduleSuite(queue: TestQueue, extent: Extent): void {
       const [run, ...others] = await real.list({ service: 'sql-transformer', limit: 10 });
       expect(others).toEqual([]);
       expect(skipped).toMatchObject({ level: 'warn', run: run?.id });
-      // Nobody carries it out: it ends by being cancelled.
+      // No worker takes it: it ends when it is cancelled.
       void one.backend.worker('announce', async () => ({ state: 'cancelled' }), {}).run();
       await real.cancel(run?.id ?? '');
       const next = await until('the next run', async () => (await real.list({ limit: 10 })).find(({ id }) => id !== run?.id));

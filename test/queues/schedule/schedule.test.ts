@@ -8,8 +8,8 @@ import { EVERY_SECOND, scheduleSuite, YEARLY } from './schedule-suite.ts';
 
 describeQueues(QUEUES, (queue) => scheduleSuite(queue, 'fast'));
 
-describe('settings that two processes change at once', () => {
-  test('end as one of them', async () => {
+describe('settings that two processes change concurrently', () => {
+  test('end with the value of one of them', async () => {
     const settings = memorySettings();
     const [one, two] = [await openSchedule(settings), await openSchedule(settings)];
     await Promise.all([one.set(EVERY_SECOND), two.set(YEARLY), one.set(undefined)]);

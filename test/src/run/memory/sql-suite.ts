@@ -42,14 +42,14 @@ function suite(product: Faulty['product'], start: () => Promise<Faulty>): void {
   };
 
   test.each([
-    ['with a key, whose statements need no look-up', table],
-    ['without one, whose statements are looked up and spilled', (name: string) => query(`SELECT id, name, town FROM ${name}`)],
+    ['with a key (no look-up of statements)', table],
+    ['without a key (look-up and spilling)', (name: string) => query(`SELECT id, name, town FROM ${name}`)],
   ])(
     'rows %s',
     async (_, content) => {
       const small = await peak(mappingOf(content('few'), COLUMNS), ROWS);
       const large = await peak(mappingOf(content('many'), COLUMNS), 4 * ROWS);
-      // When young objects are collected is a matter of chance; the rows that are more would need three times as much.
+      // Garbage collection varies between runs; holding the additional rows would take three times as much.
       expect(large).toBeLessThan(1.2 * small + 16 * 2 ** 20);
     },
     LIMIT_MS,
