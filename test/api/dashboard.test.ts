@@ -6,7 +6,7 @@ import { openBackend, type QueueBackend } from '../../queues/backend/backend.ts'
 import { QUEUES as NAMES, type TransformRequest } from '../../queues/jobs.ts';
 import { openRuns } from '../../queues/runs/runs.ts';
 import { quietLogger } from '../../src/core/telemetry/observe.ts';
-import { missingRedis } from '../servers/redis.ts';
+import { missingRedis } from '../servers/queues/redis.ts';
 import { fastest } from '../support/fastest.ts';
 import { PROJECT_ROOT } from '../support/project-root.ts';
 import { QUEUES, startRedis, type TestServer, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';

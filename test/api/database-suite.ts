@@ -10,9 +10,9 @@ import mysql from 'mysql2/promise';
 import pg from 'pg';
 import type { OptionValues } from '../../src/config/options/options.ts';
 import { createLogger } from '../../src/core/telemetry/observe.ts';
-import { missingMariadb, startMariadb } from '../servers/mariadb.ts';
-import { freePort } from '../servers/port.ts';
-import { missingPostgres, startPostgres } from '../servers/postgres.ts';
+import { missingMariadb, startMariadb } from '../servers/databases/mariadb.ts';
+import { missingPostgres, startPostgres } from '../servers/databases/postgres.ts';
+import { freePort } from '../servers/process/port.ts';
 import { fastest } from '../support/fastest.ts';
 import { type FakeApi, startFakeApi } from '../support/service/fake.ts';
 

@@ -4,8 +4,8 @@ import { pipeline } from 'node:stream/promises';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { from } from 'pg-copy-streams';
-import { startMariadb } from '../servers/mariadb.ts';
-import { startPostgres } from '../servers/postgres.ts';
+import { startMariadb } from '../servers/databases/mariadb.ts';
+import { startPostgres } from '../servers/databases/postgres.ts';
 
 export interface LoadedDatabase {
   readonly jdbcUrl: string;

@@ -11,7 +11,7 @@ import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { table } from '../conformance/summary.ts';
-import { startRedis } from '../servers/redis.ts';
+import { startRedis } from '../servers/queues/redis.ts';
 import { postJson, type ServiceProcess, startService } from '../support/service/process.ts';
 
 const COPIES = 10;

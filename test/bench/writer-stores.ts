@@ -9,8 +9,8 @@ import { pipeline } from 'node:stream/promises';
 import neo4j, { type Driver } from 'neo4j-driver';
 import { openEmbeddedStore } from '../../src/targets/embedded/embedded.ts';
 import type { TargetAddress } from '../../src/targets/target.ts';
-import { startFuseki } from '../servers/fuseki.ts';
-import { NEO4J_LOGIN, startNeo4j } from '../servers/neo4j.ts';
+import { startFuseki } from '../servers/stores/fuseki.ts';
+import { NEO4J_LOGIN, startNeo4j } from '../servers/stores/neo4j.ts';
 
 export interface BenchStore {
   readonly address: Pick<TargetAddress, 'type' | 'endpoint' | 'username' | 'password'>;

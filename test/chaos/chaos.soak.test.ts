@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { missingRedis } from '../servers/redis.ts';
+import { missingRedis } from '../servers/queues/redis.ts';
 import { PROJECT_ROOT } from '../support/project-root.ts';
 
 const SEED = process.env.CHAOS_SEED ?? '1';

@@ -1,7 +1,7 @@
 /** Tests of the chaos harness: its tools work, and its checks find violations. */
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { answers, missingPostgres, startPostgres } from '../servers/postgres.ts';
+import { answers, missingPostgres, startPostgres } from '../servers/databases/postgres.ts';
 import { closeAfterEach } from '../support/closing.ts';
 import { Random } from '../support/random.ts';
 import { diskMb } from './fleet/world.ts';

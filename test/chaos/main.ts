@@ -4,7 +4,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { missingRedis } from '../servers/redis.ts';
+import { missingRedis } from '../servers/queues/redis.ts';
 import { type ChaosReport, runChaos } from './chaos.ts';
 import { FAULTS, type FaultName } from './faults.ts';
 import { enterNamespace } from './fleet/disk.ts';

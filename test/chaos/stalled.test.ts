@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { openBackend, type QueueBackend } from '../../queues/backend/backend.ts';
 import { quietLogger } from '../../src/core/telemetry/observe.ts';
-import { missingRedis, startRedis } from '../servers/redis.ts';
+import { missingRedis, startRedis } from '../servers/queues/redis.ts';
 
 const INTERVAL_MS = 1_000;
 const CHECKS = 6;

@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
-import { startMariadb } from '../servers/mariadb.ts';
-import { startPostgres } from '../servers/postgres.ts';
+import { startMariadb } from '../servers/databases/mariadb.ts';
+import { startPostgres } from '../servers/databases/postgres.ts';
 import type { Case } from './manifest.ts';
 
 /** As the manifest calls them. MariaDB stands for MySQL. */

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { missingPostgres } from '../servers/postgres.ts';
+import { missingPostgres } from '../servers/databases/postgres.ts';
 import { demo } from './run-demo.ts';
 
 const missing = await missingPostgres();

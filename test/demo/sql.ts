@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DataFactory, Parser, Store } from 'n3';
 import pg from 'pg';
-import { startPostgres } from '../servers/postgres.ts';
+import { startPostgres } from '../servers/databases/postgres.ts';
 import { PROJECT_ROOT } from '../support/project-root.ts';
 import { startService } from './service.ts';
 import { ask, expectStatus, indented, say, title } from './telling.ts';

@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
-import { missingMariadb, startMariadb } from '../servers/mariadb.ts';
-import { missingPostgres, startPostgres } from '../servers/postgres.ts';
-import { SHARED_START_MS, type SharedPostgres, sharedPostgres } from '../servers/shared.ts';
+import { missingMariadb, startMariadb } from '../servers/databases/mariadb.ts';
+import { missingPostgres, startPostgres } from '../servers/databases/postgres.ts';
+import { SHARED_START_MS, type SharedPostgres, sharedPostgres } from '../servers/shared/shared.ts';
 import { temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
 import { ask, poll, type ServiceProcess, startService } from '../support/service/process.ts';
 

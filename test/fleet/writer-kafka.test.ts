@@ -2,8 +2,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { missingKafka } from '../servers/kafka.ts';
-import { SHARED_START_MS, type SharedKafka, sharedKafka } from '../servers/shared.ts';
+import { missingKafka } from '../servers/queues/kafka.ts';
+import { SHARED_START_MS, type SharedKafka, sharedKafka } from '../servers/shared/shared.ts';
 import { temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
 import { PEOPLE, peopleMapping } from '../support/service/inputs.ts';
 import { type KafkaClient, openKafkaClient } from '../support/service/kafka-client.ts';

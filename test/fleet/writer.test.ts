@@ -2,7 +2,7 @@
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { missingRedis, type Redis, startRedis } from '../servers/redis.ts';
+import { missingRedis, type Redis, startRedis } from '../servers/queues/redis.ts';
 import { temporaryDirectory } from '../support/queues/backends.ts';
 import { ask, poll, postJson, type ServiceProcess, startService } from '../support/service/process.ts';
 

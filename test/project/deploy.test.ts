@@ -10,7 +10,7 @@ import { parseOption } from '../../src/config/parse.ts';
 import { VERSION } from '../../src/config/version.ts';
 import { METRICS, registry } from '../../src/core/telemetry/observe.ts';
 import { parseJdbcUrl } from '../../src/sql/jdbc/jdbc.ts';
-import { missingPostgres, startPostgres } from '../servers/postgres.ts';
+import { missingPostgres, startPostgres } from '../servers/databases/postgres.ts';
 import { PROJECT_ROOT } from '../support/project-root.ts';
 import { type FakeApi, startFakeApi } from '../support/service/fake.ts';
 import { ask } from '../support/service/process.ts';

@@ -135,7 +135,6 @@ describe('no circle', () => {
 
 /** Folders that may have more entries, each with the reason. */
 const LARGE: Readonly<Record<string, string>> = {
-  'test/servers': 'one file for each server, which is looked up by its name',
   'test/src/run/cases': 'golden cases, one folder each',
   'test/src/mapping/cases': 'golden cases, one folder each',
 };

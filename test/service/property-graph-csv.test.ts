@@ -17,7 +17,7 @@ import { namesOf } from '../../src/property-graph/names.ts';
 import { openInput } from '../../src/storage/open.ts';
 import type { Task } from '../../workers/task.ts';
 import { ThreadPool } from '../../workers/threads/pool.ts';
-import { missingRedis } from '../servers/redis.ts';
+import { missingRedis } from '../servers/queues/redis.ts';
 import { startRedis, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
 import { type Answer, ask, poll, postJson, type ServiceProcess, startService } from '../support/service/process.ts';
 

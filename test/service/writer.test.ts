@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { freePort } from '../servers/port.ts';
+import { freePort } from '../servers/process/port.ts';
 import { temporaryDirectory } from '../support/queues/backends.ts';
 import { PEOPLE, peopleMapping } from '../support/service/inputs.ts';
 import { type ServiceProcess, startService } from '../support/service/process.ts';

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { FaultCode, FaultPlace } from '../../../src/core/fault.ts';
-import { freePort } from '../../servers/port.ts';
+import { freePort } from '../../servers/process/port.ts';
 import { BROKEN_INPUTS } from './broken-inputs.ts';
 import { csv, json, latin1, utf16, xml, zipped } from './files.ts';
 import { mountSmallDisk, permissionsMissing, plainUser, smallDiskMissing } from './machine.ts';

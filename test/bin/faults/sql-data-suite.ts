@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Parser } from 'n3';
-import type { Faulty } from '../../servers/faulty.ts';
+import type { Faulty } from '../../servers/databases/faulty.ts';
 import { describeDatabases } from '../../support/service/describe.ts';
 import {
   makeWorkspace,

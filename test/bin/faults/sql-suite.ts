@@ -5,8 +5,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Faulty } from '../../servers/faulty.ts';
-import { freePort } from '../../servers/port.ts';
+import type { Faulty } from '../../servers/databases/faulty.ts';
+import { freePort } from '../../servers/process/port.ts';
 import { describeDatabases } from '../../support/service/describe.ts';
 import { ask } from '../../support/service/process.ts';
 import {

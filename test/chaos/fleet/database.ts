@@ -1,6 +1,6 @@
 /** The database of the SQL transformer: its content, the mapping, and the statements that each run must produce. */
 import pg from 'pg';
-import { type Postgres, startPostgres } from '../../servers/postgres.ts';
+import { type Postgres, startPostgres } from '../../servers/databases/postgres.ts';
 
 export const NAMES = ['Ann', 'Bob "the Miller"', 'Çelik, Zoë', 'two\nlines', '李雷', 'O’Neil', 'back\\slash'] as const;
 export const TOWNS = ['Basel', 'Chur', 'Olten', 'Thun'] as const;

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Kafka, logLevel, Partitioners, type Producer } from 'kafkajs';
 import { withLimit } from '../../../src/core/abort.ts';
-import { type KafkaServer, startKafka } from '../../servers/kafka.ts';
+import { type KafkaServer, startKafka } from '../../servers/queues/kafka.ts';
 
 /** Number of partitions by topic. */
 const PARTITIONS = { source: 3, success: 2, dead: 1 } as const;

@@ -5,8 +5,8 @@ import type { IncomingMessage } from '../../../queues/messaging/bus.ts';
 import { openKafka } from '../../../queues/messaging/kafka/kafka.ts';
 import { DEFAULTS, type OptionValues } from '../../../src/config/options/options.ts';
 import { quietLogger } from '../../../src/core/telemetry/observe.ts';
-import { KAFKA_USERS, type Secured } from '../../servers/kafka.ts';
-import type { SharedKafka } from '../../servers/shared.ts';
+import { KAFKA_USERS, type Secured } from '../../servers/queues/kafka.ts';
+import type { SharedKafka } from '../../servers/shared/shared.ts';
 import type { KafkaFleet } from './kafka-fleet.ts';
 
 const { plain, scram } = KAFKA_USERS;

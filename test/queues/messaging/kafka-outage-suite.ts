@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { type KafkaServer, startKafka } from '../../servers/kafka.ts';
+import { type KafkaServer, startKafka } from '../../servers/queues/kafka.ts';
 import { ask, poll, postJson } from '../../support/service/process.ts';
 import { kafkaFleet, keys, metric, missingFleet, of, PARTITIONS } from './kafka-fleet.ts';
 

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { runIdOfKey } from '../../../queues/runs/runs.ts';
-import type { Secured } from '../../servers/kafka.ts';
-import { sharedKafka } from '../../servers/shared.ts';
+import type { Secured } from '../../servers/queues/kafka.ts';
+import { sharedKafka } from '../../servers/shared/shared.ts';
 import { ask, poll } from '../../support/service/process.ts';
 import { kafkaFleet, keys, missingFleet, of, SERVICE } from './kafka-fleet.ts';
 import { speaks } from './kafka-logins.ts';

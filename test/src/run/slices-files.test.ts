@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openCsv } from '../../../src/sources/csv/csv.ts';
 import { CsvCuts } from '../../../src/sources/csv/cuts.ts';
 import type { ReadOptions } from '../../../src/sources/source.ts';
-import { missingRedis } from '../../servers/redis.ts';
+import { missingRedis } from '../../servers/queues/redis.ts';
 import { temporaryDirectory } from '../../support/queues/backends.ts';
 import { type Fleet, outputOf, startFleet } from '../../support/service/fleet.ts';
 import { postJson } from '../../support/service/process.ts';

@@ -10,7 +10,7 @@ import { Databases } from '../../../src/run/databases/databases.ts';
 import type { DatabaseAccess, RunReport, RunRequest } from '../../../src/run/request.ts';
 import { executeRun, sliceRun } from '../../../src/run/run.ts';
 import type { QuadSink } from '../../../src/sinks/sink.ts';
-import { SERVERS, startDatabases, type TestDatabases } from '../../servers/databases.ts';
+import { SERVERS, startDatabases, type TestDatabases } from '../../servers/databases/databases.ts';
 import { built } from '../../support/project-root.ts';
 
 const COMPILED = built('src/run/run.js').href;

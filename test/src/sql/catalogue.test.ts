@@ -5,7 +5,7 @@ import { defaultSchema, readTable, readTables, type Table } from '../../../src/s
 import type { SqlSession } from '../../../src/sql/database.ts';
 import { parseJdbcUrl } from '../../../src/sql/jdbc/jdbc.ts';
 import { openSession } from '../../../src/sql/open.ts';
-import { SERVERS, startDatabases, type TestDatabases } from '../../servers/databases.ts';
+import { SERVERS, startDatabases, type TestDatabases } from '../../servers/databases/databases.ts';
 
 const KEYS = `
   CREATE TABLE parent (id BIGINT NOT NULL, a INT, b VARCHAR(10), n NUMERIC(8,2), code VARCHAR(9) NOT NULL,

@@ -11,7 +11,7 @@ import { readMapping } from '../../../src/mapping/parse/read.ts';
 import type { ForeignKey, Table } from '../../../src/sql/catalogue/catalogue.ts';
 import { type DirectMappingOptions, directMapping } from '../../../src/sql/direct-mapping/direct-mapping.ts';
 import { difference } from '../../conformance/compare.ts';
-import { SERVERS, startDatabases, type TestDatabases } from '../../servers/databases.ts';
+import { SERVERS, startDatabases, type TestDatabases } from '../../servers/databases/databases.ts';
 import { PROJECT_ROOT } from '../../support/project-root.ts';
 
 const BASE = 'http://example.com/base/';

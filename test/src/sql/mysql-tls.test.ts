@@ -10,7 +10,7 @@ import type { SqlSession } from '../../../src/sql/database.ts';
 import { parseJdbcUrl } from '../../../src/sql/jdbc/jdbc.ts';
 import { openMysql } from '../../../src/sql/mysql/mysql.ts';
 import { lookAt } from '../../../src/sql/mysql/text.ts';
-import { type Mariadb, missingMariadb, startMariadb } from '../../servers/mariadb.ts';
+import { type Mariadb, missingMariadb, startMariadb } from '../../servers/databases/mariadb.ts';
 
 const missing = (await missingMariadb()) ?? (spawnSync('openssl', ['version']).status === 0 ? undefined : 'there is no openssl');
 const suite = missing === undefined ? describe : describe.skip;

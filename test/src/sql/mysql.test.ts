@@ -9,8 +9,8 @@ import { fromBytes } from '../../../src/core/text.ts';
 import type { Column, DatabaseAddress, RowBatch, SessionOptions, SqlSession } from '../../../src/sql/database.ts';
 import { parseJdbcUrl } from '../../../src/sql/jdbc/jdbc.ts';
 import { openMysql } from '../../../src/sql/mysql/mysql.ts';
-import { type Mariadb, missingMariadb, startMariadb } from '../../servers/mariadb.ts';
-import { freePort } from '../../servers/port.ts';
+import { type Mariadb, missingMariadb, startMariadb } from '../../servers/databases/mariadb.ts';
+import { freePort } from '../../servers/process/port.ts';
 
 const missing = await missingMariadb();
 const suite = missing === undefined ? describe : describe.skip;

@@ -7,8 +7,8 @@ import { XSD } from '../../../src/core/value.ts';
 import type { Column, SqlSession } from '../../../src/sql/database.ts';
 import { parseJdbcUrl } from '../../../src/sql/jdbc/jdbc.ts';
 import { openSession } from '../../../src/sql/open.ts';
-import { missingPostgres } from '../../servers/postgres.ts';
-import { SHARED_START_MS, type SharedPostgres, sharedPostgres } from '../../servers/shared.ts';
+import { missingPostgres } from '../../servers/databases/postgres.ts';
+import { SHARED_START_MS, type SharedPostgres, sharedPostgres } from '../../servers/shared/shared.ts';
 
 const missing = await missingPostgres();
 const suite = missing === undefined ? describe : describe.skip;

@@ -9,8 +9,8 @@ import { Fault } from '../../../src/core/fault.ts';
 import type { RowBatch, SessionOptions, SqlSession } from '../../../src/sql/database.ts';
 import { parseJdbcUrl } from '../../../src/sql/jdbc/jdbc.ts';
 import { openSession } from '../../../src/sql/open.ts';
-import { freePort } from '../../servers/port.ts';
-import { missingPostgres, type Postgres, startPostgres } from '../../servers/postgres.ts';
+import { missingPostgres, type Postgres, startPostgres } from '../../servers/databases/postgres.ts';
+import { freePort } from '../../servers/process/port.ts';
 
 const missing = await missingPostgres();
 const suite = missing === undefined ? describe : describe.skip;

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { FaultData } from '../../../src/core/fault.ts';
 import type { WritePosition, WriteProgress, WriteReport, WriteRequest } from '../../../src/write/request.ts';
-import { type Fuseki, missingFuseki, startFuseki } from '../../servers/fuseki.ts';
+import { type Fuseki, missingFuseki, startFuseki } from '../../servers/stores/fuseki.ts';
 import { built } from '../../support/project-root.ts';
 import { dice, type Workspace, workspace } from './writing.ts';
 

@@ -11,7 +11,9 @@ const COMPILED = new URL('../../../dist/test/servers/', import.meta.url);
 
 export default async function setUp() {
   if (!existsSync(COMPILED)) throw new Error('the tests start compiled scripts: run "npm run build" first');
-  const [{ guard }, { openHub }] = await Promise.all(['guard.js', 'hub.js'].map((name) => import(new URL(name, COMPILED).href)));
+  const [{ guard }, { openHub }] = await Promise.all(
+    ['process/guard.js', 'shared/hub.js'].map((name) => import(new URL(name, COMPILED).href)),
+  );
   const directory = await mkdtemp(join(tmpdir(), 'quadmill-tests-'));
   // Servers that do not run as root have directories of their own in it.
   await chmod(directory, 0o711);

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { openBackend, type QueueBackend } from '../../../queues/backend/backend.ts';
 import { type Logger, quietLogger } from '../../../src/core/telemetry/observe.ts';
-import { answers, missingPostgres } from '../../servers/postgres.ts';
-import { missingRedis, type Redis, startRedis as startRedisServer } from '../../servers/redis.ts';
-import { sharedPostgres, sharedRedis } from '../../servers/shared.ts';
+import { answers, missingPostgres } from '../../servers/databases/postgres.ts';
+import { missingRedis, type Redis, startRedis as startRedisServer } from '../../servers/queues/redis.ts';
+import { sharedPostgres, sharedRedis } from '../../servers/shared/shared.ts';
 import { makeEmbeddedQueue } from './embedded.ts';
 
 export interface TestServer {

@@ -1,6 +1,6 @@
 /** One suite for several databases. */
 import { describe, test } from '@jest/globals';
-import { FAULTY, type Faulty } from '../../servers/faulty.ts';
+import { FAULTY, type Faulty } from '../../servers/databases/faulty.ts';
 
 type Suite = (product: Faulty['product'], start: () => Promise<Faulty>) => void;
 

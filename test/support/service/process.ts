@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { guard } from '../../servers/guard.ts';
+import { guard } from '../../servers/process/guard.ts';
 import { PROJECT_ROOT } from '../project-root.ts';
 import { makeEmbeddedQueue } from '../queues/embedded.ts';
 

@@ -15,7 +15,7 @@ import type { GraphHeader } from '../../../../src/sinks/sink.ts';
 import { fromBolt } from '../../../../src/targets/bolt/values.ts';
 import type { WritePosition, WriteReport, WriteRequest } from '../../../../src/write/request.ts';
 import { executeWrite } from '../../../../src/write/write.ts';
-import { missingNeo4j, NEO4J_LOGIN, type Neo4jServer, startNeo4j } from '../../../servers/neo4j.ts';
+import { missingNeo4j, NEO4J_LOGIN, type Neo4jServer, startNeo4j } from '../../../servers/stores/neo4j.ts';
 import { graphOf, inventQuads, type Plain, plainOf } from './random.ts';
 
 const missing = await missingNeo4j();

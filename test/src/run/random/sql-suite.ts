@@ -6,7 +6,7 @@ import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import { fromBytes } from '../../../../src/core/text.ts';
 import type { DatabaseAccess, RunRequest } from '../../../../src/run/request.ts';
 import { executeRun, sliceRun } from '../../../../src/run/run.ts';
-import { SERVERS, startDatabases, type TestDatabases } from '../../../servers/databases.ts';
+import { SERVERS, startDatabases, type TestDatabases } from '../../../servers/databases/databases.ts';
 
 /** Random mappings with joins, over tables whose values repeat and are missing: what the database does must be what the engine does with files. */
 const ROWS = 60;

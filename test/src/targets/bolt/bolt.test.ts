@@ -6,7 +6,7 @@ import type { Statement } from '../../../../src/nquads/statement.ts';
 import type { PropertyGraphOptions } from '../../../../src/property-graph/names.ts';
 import { boltTarget } from '../../../../src/targets/bolt/bolt.ts';
 import type { GraphTarget } from '../../../../src/targets/target.ts';
-import { missingNeo4j, NEO4J_LOGIN, type Neo4jServer, startNeo4j } from '../../../servers/neo4j.ts';
+import { missingNeo4j, NEO4J_LOGIN, type Neo4jServer, startNeo4j } from '../../../servers/stores/neo4j.ts';
 import {
   cut,
   cutWhole,

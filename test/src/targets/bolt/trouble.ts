@@ -6,7 +6,7 @@ import { Fault } from '../../../../src/core/fault.ts';
 import type { Statement } from '../../../../src/nquads/statement.ts';
 import { boltTarget } from '../../../../src/targets/bolt/bolt.ts';
 import type { GraphTarget, TargetAddress } from '../../../../src/targets/target.ts';
-import { missingNeo4j, NEO4J_LOGIN, type Neo4jServer, startNeo4j } from '../../../servers/neo4j.ts';
+import { missingNeo4j, NEO4J_LOGIN, type Neo4jServer, startNeo4j } from '../../../servers/stores/neo4j.ts';
 import { cut, differences, emptyStore, expectedGraph, openDriver, randomStatements, storedGraph } from './oracle.ts';
 
 const missing = await missingNeo4j();

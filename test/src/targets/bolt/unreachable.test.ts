@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { boltTarget } from '../../../../src/targets/bolt/bolt.ts';
 import type { GraphTarget, TargetAddress } from '../../../../src/targets/target.ts';
-import { freePort } from '../../../servers/port.ts';
+import { freePort } from '../../../servers/process/port.ts';
 import { addressOf, NAME, SIGNAL, statement } from './trouble.ts';
 
 const opened: GraphTarget[] = [];

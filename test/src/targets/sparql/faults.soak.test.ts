@@ -8,9 +8,9 @@ import type { RejectedStatement } from '../../../../src/nquads/statement.ts';
 import { TargetBusy } from '../../../../src/targets/target.ts';
 import type { WriteRequest } from '../../../../src/write/request.ts';
 import { executeWrite } from '../../../../src/write/write.ts';
-import { type Fuseki, startFuseki } from '../../../servers/fuseki.ts';
-import type { SharedRdf4j } from '../../../servers/shared.ts';
-import { VIRTUOSO_USER, type Virtuoso } from '../../../servers/virtuoso.ts';
+import type { SharedRdf4j } from '../../../servers/shared/shared.ts';
+import { type Fuseki, startFuseki } from '../../../servers/stores/fuseki.ts';
+import { VIRTUOSO_USER, type Virtuoso } from '../../../servers/stores/virtuoso.ts';
 import { address, contents, noFuseki, noRdf4j, noVirtuoso, post, type Stores, sorted, startStores, statements } from './stores.ts';
 import { faultOf, likeOne, named, never, ONE, targetsOfTest } from './trouble.ts';
 

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sparqlTarget } from '../../../../src/targets/sparql/sparql.ts';
 import { TargetBusy } from '../../../../src/targets/target.ts';
-import { FUSEKI_USERS } from '../../../servers/fuseki.ts';
-import { freePort } from '../../../servers/port.ts';
-import { type Proxy, startProxy } from '../../../servers/proxy.ts';
-import { SHARED_START_MS, type SharedFuseki, sharedFuseki } from '../../../servers/shared.ts';
+import { freePort } from '../../../servers/process/port.ts';
+import { SHARED_START_MS, type SharedFuseki, sharedFuseki } from '../../../servers/shared/shared.ts';
+import { FUSEKI_USERS } from '../../../servers/stores/fuseki.ts';
+import { type Proxy, startProxy } from '../../../servers/stores/proxy.ts';
 import { address, contents, noFuseki, post, sorted, statements } from './stores.ts';
 import { faultOf, likeOne, named, never, ONE, targetsOfTest } from './trouble.ts';
 

@@ -9,10 +9,10 @@ import { type EmbeddedStore, openEmbeddedStore } from '../../../../src/targets/e
 import { openStoreClient } from '../../../../src/targets/sparql/http.ts';
 import { login } from '../../../../src/targets/sparql/login.ts';
 import type { TargetAddress, TargetType } from '../../../../src/targets/target.ts';
-import { missingFuseki } from '../../../servers/fuseki.ts';
-import { missingRdf4j } from '../../../servers/rdf4j.ts';
-import { type SharedFuseki, type SharedRdf4j, sharedFuseki, sharedRdf4j } from '../../../servers/shared.ts';
-import { missingVirtuoso, startVirtuoso, VIRTUOSO_USER, type Virtuoso } from '../../../servers/virtuoso.ts';
+import { type SharedFuseki, type SharedRdf4j, sharedFuseki, sharedRdf4j } from '../../../servers/shared/shared.ts';
+import { missingFuseki } from '../../../servers/stores/fuseki.ts';
+import { missingRdf4j } from '../../../servers/stores/rdf4j.ts';
+import { missingVirtuoso, startVirtuoso, VIRTUOSO_USER, type Virtuoso } from '../../../servers/stores/virtuoso.ts';
 
 export const address = (type: TargetType, endpoint: string, more: Partial<TargetAddress> = {}): TargetAddress => ({
   type,

@@ -4,8 +4,8 @@ import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { guard } from './guard.ts';
-import { freePort } from './port.ts';
+import { guard } from '../process/guard.ts';
+import { freePort } from '../process/port.ts';
 
 const START_LIMIT_MS = 60_000;
 const PROGRAM = 'virtuoso-t';

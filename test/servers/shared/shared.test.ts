@@ -9,13 +9,13 @@ import { describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
-import { built } from '../support/project-root.ts';
-import { missingFuseki } from './fuseki.ts';
-import { missingKafka } from './kafka.ts';
-import { missingMariadb } from './mariadb.ts';
-import { missingPostgres } from './postgres.ts';
-import { missingRdf4j } from './rdf4j.ts';
-import { missingRedis } from './redis.ts';
+import { built } from '../../support/project-root.ts';
+import { missingMariadb } from '../databases/mariadb.ts';
+import { missingPostgres } from '../databases/postgres.ts';
+import { missingKafka } from '../queues/kafka.ts';
+import { missingRedis } from '../queues/redis.ts';
+import { missingFuseki } from '../stores/fuseki.ts';
+import { missingRdf4j } from '../stores/rdf4j.ts';
 import { SHARED_START_MS, sharedFuseki, sharedKafka, sharedMariadb, sharedPostgres, sharedRdf4j, sharedRedis } from './shared.ts';
 
 const N_TRIPLES = { 'content-type': 'application/n-triples' };
@@ -162,7 +162,7 @@ describe('a guarded server', () => {
   async function owner(directory: string, signal: string) {
     const script = `
       const { spawn } = await import('node:child_process');
-      const { guard } = await import(${JSON.stringify(built('test/servers/guard.js').href)});
+      const { guard } = await import(${JSON.stringify(built('test/servers/process/guard.js').href)});
       const server = spawn('sh', ['-c', process.argv[1]], { detached: true, stdio: 'ignore' });
       guard(server, process.argv[2], process.argv[3]);
       process.on('message', () => process.exit(0));

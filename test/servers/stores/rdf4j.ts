@@ -3,8 +3,8 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Artifacts, discardJava, endJava, findJars, missingJars, startJava } from './jars.ts';
-import { freePort } from './port.ts';
+import { type Artifacts, discardJava, endJava, findJars, missingJars, startJava } from '../process/jars.ts';
+import { freePort } from '../process/port.ts';
 
 const ARTIFACTS: Artifacts = {
   name: 'rdf4j',

@@ -5,8 +5,8 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { discardJava, endJava, findJars, missingJars, pauseJava, startJava } from './jars.ts';
-import { freePort } from './port.ts';
+import { discardJava, endJava, findJars, missingJars, pauseJava, startJava } from '../process/jars.ts';
+import { freePort } from '../process/port.ts';
 
 /** slf4j-simple fits the slf4j-api that the broker brings; without it the broker never says that it has started. */
 const ARTIFACTS = {

@@ -3,12 +3,12 @@ import { Redis } from 'ioredis';
 import { Kafka, logLevel } from 'kafkajs';
 import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
-import { type Fuseki, startFuseki } from './fuseki.ts';
-import { type KafkaServer, type Secured, startKafka } from './kafka.ts';
-import { type Mariadb, startMariadb } from './mariadb.ts';
-import { type Postgres, startPostgres } from './postgres.ts';
-import { type Rdf4j, removeRepositories, startRdf4j } from './rdf4j.ts';
-import { type Redis as RedisServer, startRedis } from './redis.ts';
+import { type Mariadb, startMariadb } from '../databases/mariadb.ts';
+import { type Postgres, startPostgres } from '../databases/postgres.ts';
+import { type KafkaServer, type Secured, startKafka } from '../queues/kafka.ts';
+import { type Redis as RedisServer, startRedis } from '../queues/redis.ts';
+import { type Fuseki, startFuseki } from '../stores/fuseki.ts';
+import { type Rdf4j, removeRepositories, startRdf4j } from '../stores/rdf4j.ts';
 import type { SharedFuseki, SharedKafka, SharedMariadb, SharedPostgres, SharedRdf4j, SharedRedis } from './shared.ts';
 
 /** Files that use a store at a time are two or three; a place that was given back is not given again. */

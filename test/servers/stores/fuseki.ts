@@ -2,8 +2,8 @@
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Artifacts, discardJava, endJava, findJars, missingJars, pauseJava, startJava } from './jars.ts';
-import { freePort } from './port.ts';
+import { type Artifacts, discardJava, endJava, findJars, missingJars, pauseJava, startJava } from '../process/jars.ts';
+import { freePort } from '../process/port.ts';
 
 /** One shaded jar holds everything. */
 const ARTIFACTS: Artifacts = {

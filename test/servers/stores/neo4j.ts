@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { discardJava, endJava, fetchJars, findInCache, missingJars, pauseJava, startJava } from './jars.ts';
-import { freePort } from './port.ts';
+import { discardJava, endJava, fetchJars, findInCache, missingJars, pauseJava, startJava } from '../process/jars.ts';
+import { freePort } from '../process/port.ts';
 
 /** Neo4j is licensed under GPL 3: a process of the tests, nothing that is linked or shipped. ecj compiles where there is no javac. */
 const ARTIFACTS = {

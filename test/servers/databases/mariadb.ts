@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createConnection } from 'mysql2/promise';
-import { guard } from './guard.ts';
-import { freePort, listens } from './port.ts';
-import { type User, unprivileged } from './user.ts';
+import { guard } from '../process/guard.ts';
+import { freePort, listens } from '../process/port.ts';
+import { type User, unprivileged } from '../process/user.ts';
 
 const START_LIMIT_MS = 30_000;
 /** Debian keeps the server where PATH does not always lead. */

@@ -14,8 +14,9 @@
  *
  * All of them throw where there is no such server: ask `missingPostgres` and its like first.
  */
-import type { FusekiDatasets } from './fuseki.ts';
-import type { Secured } from './kafka.ts';
+
+import type { Secured } from '../queues/kafka.ts';
+import type { FusekiDatasets } from '../stores/fuseki.ts';
 
 /** For `beforeAll`: the slowest of them, on a busy machine. */
 export const SHARED_START_MS = 180_000;

@@ -1,9 +1,9 @@
 /** A database of the shared PostgreSQL, or a MariaDB of its own, for a test; used in the same way: scripts go in, a JDBC URL comes out. */
 import mysql from 'mysql2/promise';
 import pg from 'pg';
+import { sharedPostgres } from '../shared/shared.ts';
 import { missingMariadb, startMariadb } from './mariadb.ts';
 import { missingPostgres } from './postgres.ts';
-import { sharedPostgres } from './shared.ts';
 
 /** Each with the reason why it cannot be started here; undefined: it can. */
 export const SERVERS = [

@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { PROJECT_ROOT } from '../support/project-root.ts';
-import { guard } from './guard.ts';
-import { freePort } from './port.ts';
-import { type User, unprivileged } from './user.ts';
+import { PROJECT_ROOT } from '../../support/project-root.ts';
+import { guard } from '../process/guard.ts';
+import { freePort } from '../process/port.ts';
+import { type User, unprivileged } from '../process/user.ts';
 
 const START_LIMIT_MS = 30_000;
 const STOP_LIMIT_MS = 5_000;
