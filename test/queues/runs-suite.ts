@@ -113,7 +113,7 @@ export function runsSuite(queue: TestQueue, extent: Extent): void {
     expect(await runs.outcome(id, 25_000)).toMatchObject({ state: 'completed' });
   });
 
-  onEach('makes one run of requests with the same idempotency key, also when they come at once', async () => {
+  onEach('makes one run for requests with the same idempotency key, also for concurrent ones', async () => {
     const key = { idempotencyKey: `key ${uniquePrefix()}` };
     const answers = await Promise.all(Array.from({ length: 8 }, () => runs.submit(request('ok'), key)));
     expect(new Set(answers.map((answer) => answer.id)).size).toBe(1);
@@ -156,14 +156,14 @@ export function runsSuite(queue: TestQueue, extent: Extent): void {
     expect(await runs.get(id)).toMatchObject({ state: 'failed', attempts: 3 });
   });
 
-  onOne('does not try a fault again that cannot get better', async () => {
+  onOne('does not retry a permanent error', async () => {
     const { id } = await runs.submit(request('fault=mapping/syntax'), {});
     expect(await runs.outcome(id, 25_000)).toMatchObject({ state: 'failed', failure: { code: 'mapping/syntax' } });
     expect(await runs.get(id)).toMatchObject({ attempts: 1 });
   });
 
   onEach(
-    'cancels a running run within two seconds, and nothing of it is left',
+    'cancels a running run within two seconds, and leaves no files',
     async () => {
       const cancel = async (): Promise<number> => {
         const { id } = await runs.submit(request('slow=60000'), {});
@@ -202,7 +202,7 @@ export function runsSuite(queue: TestQueue, extent: Extent): void {
 
   // In PostgreSQL, runs that end at the same moment do not see each other, so a few more may be kept until the next one ends.
   onOne(
-    'keeps at most the configured number of ended runs, and loses no outcome by that',
+    'keeps at most the configured number of ended runs, and every caller still gets its outcome',
     async () => {
       const forgetful = await openRuns(backend, { keepCount: 2, minKeepMs: 3_000 });
       const ids = await Promise.all(Array.from({ length: 30 }, async () => (await forgetful.submit(request('ok'), {})).id));
@@ -222,7 +222,7 @@ export function runsSuite(queue: TestQueue, extent: Extent): void {
     const queues = [backend.queue(ANNOUNCE_QUEUE), backend.queue(TRANSFORM_QUEUE)];
     const before = await Promise.all(queues.map((queue) => queue.getJob(id)));
     expect(await runs.outcome(id, 25_000)).toMatchObject({ state: 'completed' });
-    // A cancelling caller has read both just before the end.
+    // The state that a caller reads just before the run ends, and then cancels it.
     const spies = queues.map((queue, i) => jest.spyOn(queue, 'getJob').mockResolvedValueOnce(before[i]));
     expect(await runs.cancel(id)).toMatchObject({ state: 'completed', attempts: 1 });
     for (const spy of spies) spy.mockRestore();

@@ -34,7 +34,7 @@ const LOGINS: readonly (readonly [name: string, options: (secured: Secured) => O
   ],
   ['TLS', ({ tls, ca }) => ({ KAFKA_BROKERS: [tls], KAFKA_SSL: true, KAFKA_SSL_CA: ca })],
   [
-    'TLS with a certificate of its own',
+    'TLS with a client certificate',
     ({ mutual, ca, client: { certificate, key } }) => ({
       KAFKA_BROKERS: [mutual],
       KAFKA_SSL: true,

@@ -64,6 +64,6 @@ import { speaks } from './kafka-logins.ts';
       expect((await ask(`${one.url}/health/ready`)).body).toMatchObject({ checks: { messages: 'up' } });
     }, 90_000);
 
-    speaks(fleet, ['SASL PLAIN', 'TLS', 'TLS with a certificate of its own']);
+    speaks(fleet, ['SASL PLAIN', 'TLS', 'TLS with a client certificate']);
   },
 );

@@ -88,7 +88,7 @@ export function localBusSuite(queue: TestQueue, extent: Extent): void {
   );
 
   onOne(
-    'an outcome without a consumer in the process makes no message, and messages left for brokers are kept and block nothing',
+    'an outcome without a consumer in the process makes no message; messages made for brokers are kept and block nothing',
     async () => {
       const config = await openConfig({ DATA_DIR: directory.path, LOCK_SECONDS: 2, STALLED_SECONDS: 1 });
       const bus = openLocalBus();
