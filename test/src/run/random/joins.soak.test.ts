@@ -2,4 +2,4 @@
 import { randomJoins } from './joins-suite.ts';
 import { seeds } from './seeds.ts';
 
-randomJoins(seeds(41, 80), seeds(3, 6));
+randomJoins(seeds(21, 80), seeds(2, 6));

@@ -2,5 +2,5 @@
 import { largeSides, randomJoins } from './joins-suite.ts';
 import { seeds } from './seeds.ts';
 
-randomJoins(seeds(1, 40), seeds(1, 2));
+randomJoins(seeds(1, 20), seeds(1, 1));
 largeSides();

@@ -2,4 +2,4 @@
 import { randomMappings } from './random-suite.ts';
 import { seeds } from './seeds.ts';
 
-randomMappings(seeds(101, 300), seeds(3, 8));
+randomMappings(seeds(51, 300), seeds(2, 8));

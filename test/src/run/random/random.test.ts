@@ -2,4 +2,4 @@
 import { randomMappings } from './random-suite.ts';
 import { seeds } from './seeds.ts';
 
-randomMappings(seeds(1, 100), seeds(1, 2));
+randomMappings(seeds(1, 50), seeds(1, 1));
