@@ -18,8 +18,8 @@ export default {
   },
   // Against hanging alone: a test that waits for its turn on a busy machine is not to fail.
   testTimeout: 120_000,
-  // Jest would leave one core to itself. Files wait for servers as often as they compute; beyond four they wait for each other.
-  maxWorkers: Math.min(4, Math.max(2, availableParallelism())),
+  // Files wait for servers a third of their time: one worker more than there are cores. Beyond four they wait for each other.
+  maxWorkers: Math.min(4, availableParallelism() + 1),
   testSequencer: '<rootDir>/test/support/jest/sequencer.js',
   reporters: ['default', '<rootDir>/test/support/jest/reporter.js'],
 };

@@ -99,8 +99,8 @@ export function loadedMemory(rows: number): void {
       });
       expect(small.quads).toBe(1);
       const query = `${one.url}/sparql?query=${encodeURIComponent('ASK { <http://example.com/a> ?p ?o }')}`;
-      await poll(query, ({ body }) => body.boolean === true, 30_000);
+      await poll(query, ({ body }) => body.boolean === true, 200_000);
     },
-    120_000,
+    300_000,
   );
 }

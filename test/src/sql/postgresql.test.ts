@@ -392,8 +392,9 @@ suite(`PostgreSQL${missing === undefined ? '' : ` (skipped: ${missing})`}`, () =
             code: 'database/time-limit',
             message: expect.stringContaining('0.5 s'),
           });
-          expect(performance.now() - begun).toBeLessThan(3000);
-          await until(async () => (await running(sql)) === 0, 1000);
+          // Far below the 60 seconds of the statement.
+          expect(performance.now() - begun).toBeLessThan(30_000);
+          await until(async () => (await running(sql)) === 0, 20_000);
           expect(await all(session.rows('SELECT 1', 1))).toEqual([['1']]);
         },
         { statementSeconds: 0.5 },

@@ -109,7 +109,7 @@ afterAll(async () => {
 
 (noFuseki === undefined ? describe : describe.skip)(`a store in trouble${named(noFuseki)}`, () => {
   let proxy: Proxy;
-  const url = (): string => `${proxy.origin}/memory`;
+  const url = (): string => `${proxy.origin}${new URL(fuseki.memory).pathname}`;
 
   beforeEach(async () => {
     proxy = await startProxy(fuseki.origin);
@@ -265,7 +265,7 @@ const noTls = noFuseki ?? (spawnSync('openssl', ['version']).status === 0 ? unde
     ['a file of its authority', () => file('ours.pem')],
     ['the text of it', () => readFileSync(file('ours.pem'), 'utf8')],
   ])('with %s', async (_, ca) => {
-    const to = await target(address('fuseki', `${proxy.origin}/memory`, { ca: ca() }));
+    const to = await target(address('fuseki', `${proxy.origin}${new URL(fuseki.memory).pathname}`, { ca: ca() }));
     await to.probe(never);
     await to.insert(ONE, never);
     expect(await contents(fuseki.memory)).toContain('urn:s');
@@ -275,14 +275,14 @@ const noTls = noFuseki ?? (spawnSync('openssl', ['version']).status === 0 ? unde
     ['another authority', () => file('another.pem')],
     ['the usual authorities', () => undefined],
   ])('with %s it is refused', async (_, ca) => {
-    const fault = await faultOf((await target(address('fuseki', `${proxy.origin}/memory`, { ca: ca() }))).insert(ONE, never));
+    const fault = await faultOf((await target(address('fuseki', `${proxy.origin}${new URL(fuseki.memory).pathname}`, { ca: ca() }))).insert(ONE, never));
     expect(fault.code).toBe('target/unreachable');
     expect(fault.message).toMatch(/TLS failed/);
     expect(fault.hint).toContain('TRIPLESTORE_CA');
   });
 
   test('with a file that is not there', async () => {
-    const fault = await faultOf(sparqlTarget(address('fuseki', `${proxy.origin}/memory`, { ca: file('none.pem') })));
+    const fault = await faultOf(sparqlTarget(address('fuseki', `${proxy.origin}${new URL(fuseki.memory).pathname}`, { ca: file('none.pem') })));
     expect(fault.code).toBe('config/invalid');
     expect(fault.message).toContain('none.pem');
   });
