@@ -6,12 +6,11 @@
  */
 
 import { Fault } from '../../core/fault.ts';
-import { type CsvDialect, DEFAULT_DELIMITER } from '../../core/input/csv-dialect.ts';
-import { nearest } from '../../core/nearest.ts';
-import { fromBytes, toBytes } from '../../core/text.ts';
+import { toBytes } from '../../core/text.ts';
 import type { Accessor } from '../../core/value.ts';
 import { toUtf8 } from '../encoding.ts';
 import type { Batch, IterationRequest, OpenScan, ReadOptions, Scan } from '../source.ts';
+import { columnOf } from './columns.ts';
 import { CsvScanner, type Row } from './scanner.ts';
 
 const BATCH_ROWS = 512;
@@ -54,21 +53,9 @@ class CsvScan implements Scan {
   }
 
   accessor(iteration: number, reference: string): Accessor {
-    const name = toBytes(reference);
-    const header = this.#scanner.header;
-    const column = this.#column(name);
     const origin = this.#iterations[iteration]?.origin;
     const place = { input: this.#options.name, expression: reference, ...(origin === undefined ? {} : { mapping: origin }) };
-    if (column < 0) {
-      const hint = columnHint(reference, header.map(fromBytes), this.#options.csv ?? {});
-      throw new Fault('mapping/reference', `There is no column ${JSON.stringify(reference)}`, { place, hint });
-    }
-    if (header.indexOf(name, column + 1) >= 0) {
-      throw new Fault('mapping/reference', `The header names the column ${JSON.stringify(reference)} twice`, {
-        place,
-        hint: 'Rename one of them in the file.',
-      });
-    }
+    const column = columnOf(reference, this.#scanner.header, this.#options.csv ?? {}, place);
     const slot = this.#scanner.slot(column);
     const nulls = new Set(this.#options.nulls.map(toBytes));
     if (nulls.size === 0) return (record) => (record as Row)[slot] as string | null;
@@ -76,14 +63,6 @@ class CsvScan implements Scan {
       const cell = (record as Row)[slot] as string | null;
       return cell === null || nulls.has(cell) ? null : cell;
     };
-  }
-
-  /** Index of a column, or -1. Without a header, `_col.2` (the CSVW name) is an alias of `2`. */
-  #column(name: string): number {
-    const { header } = this.#scanner;
-    const column = header.indexOf(name);
-    if (column >= 0 || this.#options.csv?.headerRows !== 0) return column;
-    return header.indexOf(/^_col\.(\d+)$/.exec(name)?.[1] ?? '');
   }
 
   async *batches(signal: AbortSignal): AsyncIterable<Batch> {
@@ -118,27 +97,3 @@ class CsvScan implements Scan {
     return [];
   }
 }
-
-/** A hint for a column that is missing in the header: usually the file has another delimiter, or the name is misspelt. */
-function columnHint(reference: string, names: readonly string[], dialect: CsvDialect): string {
-  const delimiter = dialect.delimiter ?? DEFAULT_DELIMITER;
-  for (const other of [';', '\t', '|', ',', ':', ' ']) {
-    const whole = other === delimiter ? undefined : names.find((name) => name.includes(other) && cellsOf(name, other).includes(reference));
-    if (whole === undefined) continue;
-    const written = JSON.stringify(other);
-    const found = names.length === 1 ? 'The header has one column,' : 'The header has the column';
-    return `${found} ${quoted(whole)}: the separator looks like ${written}. Use --delimiter '${other === '\t' ? '\\t' : other}' on the command line, or csvw:dialect [ csvw:delimiter ${written} ] in the mapping`;
-  }
-  for (const quote of ["'", '"']) {
-    if (!names.includes(quote + reference + quote)) continue;
-    const option = quote === "'" ? `--quote "'"` : `--quote '"'`;
-    return `The header has ${quote}${reference}${quote}, with its quotes. Use ${option} on the command line, or csvw:dialect [ csvw:quoteChar ${JSON.stringify(quote)} ] in the mapping`;
-  }
-  const near = nearest(reference, names);
-  return near.length > 0 ? `Did you mean ${near.map(quoted).join(' or ')}?` : `The columns are ${names.map(quoted).join(', ')}.`;
-}
-
-const cellsOf = (name: string, delimiter: string): string[] =>
-  name.split(delimiter).map((cell) => cell.trim().replace(/^(["'])(.*)\1$/, '$2'));
-
-const quoted = (name: string): string => JSON.stringify(name.length > 120 ? `${name.slice(0, 120)}…` : name);

@@ -1,0 +1,58 @@
+/** Finds the column that a reference names, in the header of delimited text. */
+import { Fault, type FaultPlace } from '../../core/fault.ts';
+import { type CsvDialect, DEFAULT_DELIMITER } from '../../core/input/csv-dialect.ts';
+import { nearest } from '../../core/nearest.ts';
+import { fromBytes, toBytes } from '../../core/text.ts';
+
+/**
+ * Index of the column that is named `reference`.
+ *
+ * @param header names of the columns, as one-byte UTF-8
+ * @throws Fault mapping/reference — there is no such column, or there are two
+ */
+export function columnOf(reference: string, header: readonly string[], dialect: CsvDialect, place: FaultPlace): number {
+  const name = toBytes(reference);
+  const column = indexOf(name, header, dialect);
+  if (column < 0) {
+    const hint = columnHint(reference, header.map(fromBytes), dialect);
+    throw new Fault('mapping/reference', `There is no column ${JSON.stringify(reference)}`, { place, hint });
+  }
+  if (header.indexOf(name, column + 1) >= 0) {
+    throw new Fault('mapping/reference', `The header names the column ${JSON.stringify(reference)} twice`, {
+      place,
+      hint: 'Rename one of them in the file.',
+    });
+  }
+  return column;
+}
+
+/** Index of a column, or -1. Without a header, `_col.2` (the CSVW name) is an alias of `2`. */
+function indexOf(name: string, header: readonly string[], dialect: CsvDialect): number {
+  const column = header.indexOf(name);
+  if (column >= 0 || dialect.headerRows !== 0) return column;
+  return header.indexOf(/^_col\.(\d+)$/.exec(name)?.[1] ?? '');
+}
+
+/** A hint for a column that is missing in the header: usually the file has another delimiter, or the name is misspelt. */
+function columnHint(reference: string, names: readonly string[], dialect: CsvDialect): string {
+  const delimiter = dialect.delimiter ?? DEFAULT_DELIMITER;
+  for (const other of [';', '\t', '|', ',', ':', ' ']) {
+    const whole = other === delimiter ? undefined : names.find((name) => name.includes(other) && cellsOf(name, other).includes(reference));
+    if (whole === undefined) continue;
+    const written = JSON.stringify(other);
+    const found = names.length === 1 ? 'The header has one column,' : 'The header has the column';
+    return `${found} ${quoted(whole)}: the separator looks like ${written}. Use --delimiter '${other === '\t' ? '\\t' : other}' on the command line, or csvw:dialect [ csvw:delimiter ${written} ] in the mapping`;
+  }
+  for (const quote of ["'", '"']) {
+    if (!names.includes(quote + reference + quote)) continue;
+    const option = quote === "'" ? `--quote "'"` : `--quote '"'`;
+    return `The header has ${quote}${reference}${quote}, with its quotes. Use ${option} on the command line, or csvw:dialect [ csvw:quoteChar ${JSON.stringify(quote)} ] in the mapping`;
+  }
+  const near = nearest(reference, names);
+  return near.length > 0 ? `Did you mean ${near.map(quoted).join(' or ')}?` : `The columns are ${names.map(quoted).join(', ')}.`;
+}
+
+const cellsOf = (name: string, delimiter: string): string[] =>
+  name.split(delimiter).map((cell) => cell.trim().replace(/^(["'])(.*)\1$/, '$2'));
+
+const quoted = (name: string): string => JSON.stringify(name.length > 120 ? `${name.slice(0, 120)}…` : name);
