@@ -2,8 +2,8 @@
  * The contract between the engine and sources of records.
  *
  * A *scan* is one pass over one document. Several triples maps, with different iterators, share the pass: each iterator is an *iteration*
- * of the scan, with its own records and accessors. Order of calls: `open` → `accessor` for every reference of every iteration → `batches`
- * once.
+ * of the scan, with its own records and accessors. Order of calls: `open` → `accessor` for every reference of every iteration, and `nested` →
+ * `batches` once.
  */
 import type { CsvDialect } from '../core/input/csv-dialect.ts';
 import type { Accessor } from '../core/value.ts';
@@ -16,6 +16,18 @@ export interface IterationRequest {
   readonly references: readonly string[];
   /** `document:line:column` of the iterator, for faults. */
   readonly origin: string;
+  /** Every distinct iterator within the records for which `nested` will be called. */
+  readonly nested?: readonly NestedRequest[];
+}
+
+/** An iterator within a record, or within an item of another such iterator. */
+export interface NestedRequest {
+  /** JSONPath or XPath as written in the mapping, from the record or item on. */
+  readonly iterator: string;
+  /** Every distinct reference that the plan will read from the items. */
+  readonly references: readonly string[];
+  readonly origin: string;
+  readonly nested?: readonly NestedRequest[];
 }
 
 /** How the bytes of a document are interpreted. */
@@ -55,6 +67,52 @@ export interface Batch {
   readonly bytes: number;
 }
 
+/**
+ * The records that an iterator finds within a record, an item of another iterator, or a text: its *items*. Accessors and further iterators
+ * are obtained before the first call of `items`.
+ *
+ * @see https://kg-construct.github.io/rml-lv/spec/docs/#iterablefield
+ */
+export interface NestedRecords {
+  /**
+   * The items within `node`, in document order. `node` is a record of the iteration, an item of the enclosing iterator, or a text (see
+   * `TextFormat`). None for null and undefined.
+   *
+   * @throws Fault record/term — a text is not valid, or an XPath fails for this node; limit/exceeded — a text is too large or too deep
+   */
+  readonly items: (node: unknown) => readonly unknown[];
+  /**
+   * The accessor of one reference, over items.
+   *
+   * @throws Fault mapping/reference — the expression is not valid
+   */
+  accessor(reference: string): Accessor;
+  /**
+   * An iterator within the items. undefined: the format has no nested records.
+   *
+   * @throws Fault mapping/reference — the expression is not valid
+   */
+  nested?(iterator: string): NestedRecords;
+  /** After all items have been read: references for which no item had a node; none if there was no item. */
+  unmatched(): readonly string[];
+}
+
+/** A format of documents that are values of other documents: JSON in a cell, CSV in a member, XML in an element. */
+export interface TextFormat {
+  /**
+   * The records of each text. `items` takes one value: one-byte UTF-8, or a `TypedValue` as written. A text that is null (rml:null) has no
+   * items; an empty one is not valid.
+   *
+   * @param iterator undefined: as for a document without iterator
+   * @param expression what gives the texts, for faults
+   * @throws Fault mapping/reference — the iterator is not valid
+   */
+  records(iterator: string | undefined, expression?: string): NestedRecords;
+}
+
+/** Opens texts. `options.encoding` is without effect; `name` is that of the input from which the texts come. */
+export type OpenTexts = (options: ReadOptions) => Promise<TextFormat>;
+
 export interface Scan {
   /**
    * The accessor of one reference of one iteration.
@@ -62,6 +120,12 @@ export interface Scan {
    * @throws Fault mapping/reference — the expression is not valid, or (CSV) there is no such column; the message suggests similar names
    */
   accessor(iteration: number, reference: string): Accessor;
+  /**
+   * An iterator within the records of an iteration. undefined: the format has no nested records (rows).
+   *
+   * @throws Fault mapping/reference — the expression is not valid
+   */
+  nested?(iteration: number, iterator: string): NestedRecords;
   /**
    * The natural datatype of every value of this reference, if the source knows it beforehand (SQL columns): the accessor's texts are then
    * in its canonical form. undefined: plain strings, or values with their own datatype.

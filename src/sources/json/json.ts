@@ -10,12 +10,11 @@
 import { Fault, type FaultPlace } from '../../core/fault.ts';
 import type { Accessor } from '../../core/value.ts';
 import { toUtf8 } from '../encoding.ts';
-import type { Batch, IterationRequest, OpenScan, ReadOptions, Scan } from '../source.ts';
+import type { Batch, IterationRequest, NestedRecords, OpenScan, ReadOptions, Scan } from '../source.ts';
+import { parseExpression } from './expression.ts';
+import { itemsOf, type JsonItems, readerOf, unmatchedOf } from './nested.ts';
 import { buildAutomaton, MAX_WHOLE_BYTES, type PathAutomaton, type Subscriber } from './path/automaton.ts';
-import type { Query } from './path/model.ts';
-import { type Leniency, parseJsonPath } from './path/parse.ts';
-import { JsonPathError } from './path/tokens.ts';
-import { compileReference, type TrackedReader } from './references.ts';
+import type { TrackedReader } from './references.ts';
 import { JsonSplitter } from './split.ts';
 
 /** Records of all iterations that are handed over at once, and bytes of the document from which they may come. */
@@ -36,34 +35,17 @@ const SLICE_BYTES = 64 * 1024;
 export const openJson: OpenScan = async (bytes, iterations, options) => {
   const queries = iterations.map(({ iterator, origin }) => {
     const text = iterator ?? (options.jsonLines ? '$[*]' : '$');
-    return { text, query: parse(text, options, { mapping: origin }) };
+    return { text, query: parseExpression(text, options, { mapping: origin }) };
   });
   return new JsonScan(bytes, iterations, options, buildAutomaton(queries, options.maxRecordBytes));
 };
-
-function parse(text: string, options: ReadOptions, place: FaultPlace): Query {
-  const leniency: Leniency = options.dialect === 'legacy' ? 'loose' : 'short';
-  try {
-    return parseJsonPath(text, leniency);
-  } catch (error) {
-    if (!(error instanceof JsonPathError)) throw error;
-    throw new Fault(
-      'mapping/reference',
-      `${JSON.stringify(text)} is not a JSONPath: ${error.message}, at character ${error.position + 1}`,
-      {
-        place: { input: options.name, expression: text, ...place },
-        ...(error.hint === undefined ? {} : { hint: error.hint }),
-        cause: error,
-      },
-    );
-  }
-}
 
 class JsonScan implements Scan {
   private readonly bytes: AsyncIterable<Uint8Array>;
   private readonly options: ReadOptions;
   private readonly root: PathAutomaton;
   private readonly readers: readonly Map<string, TrackedReader>[];
+  private readonly iterators: readonly Map<string, JsonItems>[];
 
   /** By iteration: records found, and records not yet handed over. */
   private readonly counts: number[];
@@ -77,25 +59,21 @@ class JsonScan implements Scan {
     this.options = options;
     this.root = root;
     this.readers = iterations.map(() => new Map());
+    this.iterators = iterations.map(() => new Map());
     this.counts = iterations.map(() => 0);
     this.pending = iterations.map(() => []);
   }
 
   accessor(iteration: number, reference: string): Accessor {
-    const readers = this.readers[iteration] as Map<string, TrackedReader>;
-    let reader = readers.get(reference);
-    if (reader === undefined) {
-      const { dialect, nulls, name } = this.options;
-      const query = parse(reference, this.options, {});
-      reader = compileReference(query, { dialect, nulls, place: { input: name, expression: reference } });
-      readers.set(reference, reader);
-    }
-    return reader.read;
+    return readerOf(reference, this.readers[iteration] as Map<string, TrackedReader>, this.options).read;
+  }
+
+  nested(iteration: number, iterator: string): NestedRecords {
+    return itemsOf(iterator, this.iterators[iteration] as Map<string, JsonItems>, this.options);
   }
 
   unmatched(iteration: number): readonly string[] {
-    if (this.counts[iteration] === 0) return [];
-    return [...(this.readers[iteration] ?? [])].filter(([, reader]) => !reader.matched()).map(([reference]) => reference);
+    return this.counts[iteration] === 0 ? [] : unmatchedOf(this.readers[iteration] as Map<string, TrackedReader>);
   }
 
   async *batches(signal: AbortSignal): AsyncGenerator<Batch> {

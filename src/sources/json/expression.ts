@@ -1,0 +1,25 @@
+/** Expressions of a mapping → JSONPath, by the dialect of the mapping. */
+import { Fault, type FaultPlace } from '../../core/fault.ts';
+import type { ReadOptions } from '../source.ts';
+import type { Query } from './path/model.ts';
+import { type Leniency, parseJsonPath } from './path/parse.ts';
+import { JsonPathError } from './path/tokens.ts';
+
+/** @throws Fault mapping/reference — the expression is not valid JSONPath */
+export function parseExpression(text: string, options: ReadOptions, place: FaultPlace): Query {
+  const leniency: Leniency = options.dialect === 'legacy' ? 'loose' : 'short';
+  try {
+    return parseJsonPath(text, leniency);
+  } catch (error) {
+    if (!(error instanceof JsonPathError)) throw error;
+    throw new Fault(
+      'mapping/reference',
+      `${JSON.stringify(text)} is not a JSONPath: ${error.message}, at character ${error.position + 1}`,
+      {
+        place: { input: options.name, expression: text, ...place },
+        ...(error.hint === undefined ? {} : { hint: error.hint }),
+        cause: error,
+      },
+    );
+  }
+}
