@@ -1,24 +1,35 @@
 /** Plans the iterations over an XML document: what to track, how to read each reference, and which iterations need the whole document. */
 import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { fromBytes } from '../../core/text.ts';
-import type { IterationRequest, ReadOptions } from '../source.ts';
+import type { IterationRequest, NestedRequest, ReadOptions } from '../source.ts';
 import { type Keep, MAX_STEPS, Matcher, STRUCTURE, TEXT, type TrackedPath, WHOLE } from './matcher.ts';
 import type { Name, NameTable, Scope } from './names.ts';
 import { type NamePattern, nameTest, type Path, parsePath, type Step } from './path/path.ts';
-import { streamabilityOf } from './path/streamability.ts';
-import { type Bind, compileWalk, isWalkable } from './path/walk.ts';
+import { type Streamability, streamabilityOf } from './path/streamability.ts';
+import { type Bind, compileSelect, compileWalk, isWalkable } from './path/walk.ts';
 import type { Element } from './tree.ts';
 
-type Engine = typeof import('./path/xpath.ts');
+export type Engine = typeof import('./path/xpath.ts');
 type View = import('./path/xpath.ts').View;
 
 /** A record is an Element, or a view of the XPath engine if the whole document is kept. Null: no node. */
 export type ReadReference = (record: unknown) => null | string | string[];
 
+/** How to read what was announced of the records of an iteration, or of the items of an iterator within them; or its fault. */
+export interface RecordsPlan {
+  readonly references: ReadonlyMap<string, ReadReference | Fault>;
+  readonly nested: ReadonlyMap<string, ItemsPlan | Fault>;
+}
+
+export interface ItemsPlan extends RecordsPlan {
+  /** The items within a record, or within an item of the enclosing iterator. An item is an Element, or a view of the XPath engine. */
+  find(node: unknown): readonly unknown[];
+}
+
 export interface XmlPlan {
   readonly matcher: Matcher;
-  /** By iteration: how to read each announced reference, or its fault. */
-  readonly references: readonly ReadonlyMap<string, ReadReference | Fault>[];
+  /** By iteration. */
+  readonly records: readonly RecordsPlan[];
   /** Iterations whose records are known only after the whole document has been read. */
   readonly deferred: readonly number[];
   /** The records of the iterations in `deferred`, in that order, from the root element of the whole document. */
@@ -59,22 +70,20 @@ export async function planIterations(
   const planner = new Planner(options, names, root);
   const paths = iterations.map((iteration) => planner.recordPath(iteration));
   const engine = paths.some((recordPath) => recordPath.usesEngine) ? await import('./path/xpath.ts') : undefined;
-  const tracked: TrackedPath[] = [];
-  const references = iterations.map((iteration, i) => planner.references(iteration, i, paths[i] as RecordPath, engine, tracked));
-  const deferred = paths.flatMap((recordPath, i) => (recordPath.kind === 'deferred' ? [i] : []));
-  return {
-    matcher: new Matcher(tracked, planner.bind({ input: options.name })),
-    references,
-    deferred: deferred,
-    deferredRecords: (element) => {
-      if (engine === undefined) return [];
-      const document = new engine.DocumentView(new engine.ElementView(element));
-      return deferred.map((i) => {
-        const { iterator = '/', origin } = iterations[i] as IterationRequest;
-        return engine.selectNodes(iterator, document, planner.resolve, { input: options.name, mapping: origin, expression: iterator });
-      });
-    },
-  };
+  return planner.plan(iterations, paths, engine);
+}
+
+/** The same when the engine is loaded. @throws Fault mapping/reference */
+export function planLoaded(
+  iterations: readonly IterationRequest[],
+  options: ReadOptions,
+  names: NameTable,
+  root: Root,
+  engine: Engine,
+): XmlPlan {
+  const planner = new Planner(options, names, root);
+  const paths = iterations.map((iteration) => planner.recordPath(iteration));
+  return planner.plan(iterations, paths, engine);
 }
 
 class Planner {
@@ -86,6 +95,34 @@ class Planner {
     this.#options = options;
     this.#names = names;
     this.#root = root;
+  }
+
+  /** @param engine undefined: no iteration uses it */
+  plan(iterations: readonly IterationRequest[], paths: readonly RecordPath[], engine: Engine | undefined): XmlPlan {
+    const tracked: TrackedPath[] = [];
+    const records = iterations.map((iteration, i): RecordsPlan => {
+      const recordPath = paths[i] as RecordPath;
+      const references = this.#references(iteration, i, recordPath, engine, tracked);
+      return { references, nested: this.#nested(iteration, recordPath, engine, tracked) };
+    });
+    const deferred = paths.flatMap((recordPath, i) => (recordPath.kind === 'deferred' ? [i] : []));
+    return {
+      matcher: new Matcher(tracked, this.bind({ input: this.#options.name })),
+      records,
+      deferred,
+      deferredRecords: (element) => {
+        if (engine === undefined) return [];
+        const document = new engine.DocumentView(new engine.ElementView(element));
+        return deferred.map((i) => {
+          const { iterator = '/', origin } = iterations[i] as IterationRequest;
+          return engine.selectNodes(iterator, document, this.resolve, {
+            input: this.#options.name,
+            mapping: origin,
+            expression: iterator,
+          });
+        });
+      },
+    };
   }
 
   /**
@@ -114,12 +151,15 @@ class Planner {
   }
 
   recordPath(iteration: IterationRequest): RecordPath {
-    const { iterator, origin } = iteration;
+    const { iterator, origin, nested = [] } = iteration;
     const path = iterator === undefined || iterator.trim() === '/' ? undefined : parsePath(iterator);
     const place = { input: this.#options.name, mapping: origin, ...(iterator === undefined ? {} : { expression: iterator }) };
     if (iterator === undefined || iterator.trim() === '/') {
       const kind = iterator === undefined ? 'root' : 'document';
-      return { kind: kind, steps: ROOT_STEPS, usesEngine: iteration.references.some((r) => this.#plain(r, kind) === undefined) };
+      const usesEngine =
+        iteration.references.some((r) => this.#plain(r, kind) === undefined) ||
+        nested.some((request) => this.#reachOf(request, kind, 0) !== 'path');
+      return { kind, steps: ROOT_STEPS, usesEngine };
     }
     const streams = path !== undefined && path.target.kind === 'element' && path.ups === 0 && path.steps.length > 0;
     if (!streams || path.steps.length > MAX_STEPS) return { kind: 'deferred', steps: ROOT_STEPS, usesEngine: true };
@@ -129,8 +169,32 @@ class Planner {
       for (const predicate of step.predicates) if (predicate.kind === 'attribute') bind(predicate.name);
     }
     const others = iteration.references.filter((r) => this.#plain(r, 'element') === undefined);
-    if (others.some((r) => streamabilityOf(r) === 'document')) return { kind: 'deferred', steps: ROOT_STEPS, usesEngine: true };
-    return { kind: 'element', steps: path.steps, usesEngine: others.length > 0 };
+    const reaches = [...others.map(streamabilityOf), ...nested.map((request) => this.#reachOf(request, 'element', 0))];
+    if (reaches.includes('document')) return { kind: 'deferred', steps: ROOT_STEPS, usesEngine: true };
+    return { kind: 'element', steps: path.steps, usesEngine: reaches.includes('record') };
+  }
+
+  /**
+   * How far the expressions of a nested iterator reach, all together.
+   *
+   * @param kind of what the iterator is evaluated on
+   * @param depth levels between the record and that, at least
+   */
+  #reachOf({ iterator, references, nested = [] }: NestedRequest, kind: Kind, depth: number): Reach {
+    const path = this.#plainIterator(iterator, kind);
+    const below = path === undefined ? 0 : depth + path.steps.length;
+    const reaches: Reach[] = [
+      path === undefined ? streamabilityOf(iterator) : 'path',
+      ...references.map((reference) => (plainBelow(reference, below) === undefined ? streamabilityOf(reference) : 'path')),
+      ...nested.map((request) => this.#reachOf(request, 'element', below)),
+    ];
+    return reaches.includes('document') ? 'document' : reaches.includes('record') ? 'record' : 'path';
+  }
+
+  /** The nested iterator as a path to elements that needs no XPath engine. */
+  #plainIterator(iterator: string, kind: Kind): Path | undefined {
+    const path = this.#plain(iterator, kind);
+    return path?.target.kind === 'element' && path.ups === 0 ? path : undefined;
   }
 
   /** The reference as a path from a record's element that needs no XPath engine. */
@@ -153,8 +217,8 @@ class Planner {
     return path.absolute && !first.descendant ? undefined : { ...path, absolute: false };
   }
 
-  /** Accessors by reference. Adds to `tracked` what they and the iterator need of the document. */
-  references(
+  /** Readers by reference. Adds to `tracked` what they and the iterator need of the document. */
+  #references(
     iteration: IterationRequest,
     index: number,
     recordPath: RecordPath,
@@ -163,29 +227,125 @@ class Planner {
   ): ReadonlyMap<string, ReadReference | Fault> {
     const deferred = recordPath.kind === 'deferred';
     tracked.push({ steps: recordPath.steps, iteration: deferred ? undefined : index, keep: deferred ? WHOLE : STRUCTURE });
-    const readers = new Map<string, ReadReference | Fault>();
-    for (const reference of iteration.references) {
+    return mapped(iteration.references, (reference): ReadReference => {
       const place = { input: this.#options.name, mapping: iteration.origin, expression: reference };
-      try {
-        const path = this.#plain(reference, recordPath.kind);
-        if (path !== undefined) {
-          const walk = compileWalk(path, this.bind(place));
-          if (!deferred) track(path, recordPath.steps, tracked);
-          readers.set(
-            reference,
-            deferred ? orElse(walk, engine as Engine, reference, this.resolve, place) : (record) => walk(record as Element),
-          );
-        } else if (engine !== undefined) {
-          const evaluate = engine.compileXPath(reference, this.resolve, place);
-          if (!deferred) tracked.push({ steps: recordPath.steps, iteration: undefined, keep: WHOLE });
-          readers.set(reference, deferred ? (record) => evaluate(record as View) : viewed(evaluate, engine, recordPath.kind));
-        }
-      } catch (error) {
-        if (!(error instanceof Fault)) throw error;
-        readers.set(reference, error);
+      const path = this.#plain(reference, recordPath.kind);
+      if (path === undefined) {
+        if (engine === undefined) throw new Fault('internal/error', 'A reference needs the XPath engine, which was not loaded');
+        const evaluate = engine.compileXPath(reference, this.resolve, place);
+        if (!deferred) tracked.push({ steps: recordPath.steps, iteration: undefined, keep: WHOLE });
+        return deferred ? (record) => evaluate(record as View) : viewed(evaluate, engine, recordPath.kind);
       }
-    }
-    return readers;
+      const walk = compileWalk(path, this.bind(place));
+      if (deferred) return orElse(walk, engine as Engine, reference, this.resolve, place);
+      track(path, recordPath.steps, tracked);
+      return (record) => walk(record as Element);
+    });
+  }
+
+  /** Plans of the iterators within records. Adds to `tracked` what they need of the document. */
+  #nested(
+    { nested = [] }: IterationRequest,
+    { kind, steps }: RecordPath,
+    engine: Engine | undefined,
+    tracked: TrackedPath[],
+  ): ReadonlyMap<string, ItemsPlan | Fault> {
+    const whole: TrackedPath = { steps, iteration: undefined, keep: WHOLE };
+    return new Map(
+      nested.map((request): [string, ItemsPlan | Fault] => {
+        const plan = (): ItemsPlan => {
+          if (kind !== 'deferred' && this.#reachOf(request, kind, 0) === 'path') {
+            return this.#walked(request, kind, steps, 0, (path, from) => {
+              const leadsUp = path.ups > 0 && (path.steps.length > 0 || path.target.kind !== 'attribute');
+              if (leadsUp || from.length + path.steps.length > MAX_STEPS) tracked.push(whole);
+              else track(path, from, tracked);
+            });
+          }
+          if (engine === undefined) throw new Fault('internal/error', 'An iterator needs the XPath engine, which was not loaded');
+          if (kind !== 'deferred') tracked.push(whole);
+          return this.#evaluated(request, engine, (node) => (kind === 'deferred' ? (node as View) : enter(node as Element, engine, kind)));
+        };
+        return [request.iterator, orFault(plan)];
+      }),
+    );
+  }
+
+  /**
+   * A nested iterator whose expressions are all plain paths: its items are elements.
+   *
+   * @param from steps from the root of the document to what the iterator is evaluated on, `depth` levels below the record
+   * @param keep what a path reads
+   */
+  #walked(
+    request: NestedRequest,
+    kind: Kind,
+    from: readonly Step[],
+    depth: number,
+    keep: (path: Path, from: readonly Step[]) => void,
+  ): ItemsPlan {
+    const { iterator, references, origin, nested = [] } = request;
+    const path = this.#plainIterator(iterator, kind) as Path;
+    const steps = [...from, ...path.steps];
+    const below = depth + path.steps.length;
+    const select = compileSelect(path, this.bind(this.#placeOf(iterator, origin)));
+    keep({ ...path, target: PRESENCE }, from);
+    return {
+      find: (node) => select(node as Element),
+      references: mapped(references, (reference): ReadReference => {
+        const wanted = plainBelow(reference, below) as Path;
+        const walk = compileWalk(wanted, this.bind(this.#placeOf(reference, origin)));
+        keep(wanted, steps);
+        return (item) => walk(item as Element);
+      }),
+      nested: new Map(nested.map((inner) => [inner.iterator, orFault(() => this.#walked(inner, 'element', steps, below, keep))] as const)),
+    };
+  }
+
+  /** A nested iterator for the XPath engine: its items are views. `viewOf` returns the view of what it is evaluated on. */
+  #evaluated(request: NestedRequest, engine: Engine, viewOf: (node: unknown) => View): ItemsPlan {
+    const { iterator, references, origin, nested = [] } = request;
+    const select = engine.compileNodes(iterator, this.resolve, this.#placeOf(iterator, origin));
+    return {
+      find: (node) => select(viewOf(node)),
+      references: mapped(references, (reference): ReadReference => {
+        const place = this.#placeOf(reference, origin);
+        const path = plainBelow(reference, 0);
+        if (path !== undefined) return orElse(compileWalk(path, this.bind(place)), engine, reference, this.resolve, place);
+        const evaluate = engine.compileXPath(reference, this.resolve, place);
+        return (item) => evaluate(item as View);
+      }),
+      nested: new Map(
+        nested.map((inner) => [inner.iterator, orFault(() => this.#evaluated(inner, engine, (item) => item as View))] as const),
+      ),
+    };
+  }
+
+  #placeOf(expression: string, origin: string): FaultPlace {
+    return { input: this.#options.name, mapping: origin, expression };
+  }
+}
+
+/** `path`: plain paths within the record. The others need the XPath engine. */
+type Reach = 'path' | Streamability;
+
+/** An attribute without name: a path to it needs the presence of its elements. */
+const PRESENCE: Path['target'] = { kind: 'attribute', name: { prefix: undefined, local: undefined } };
+
+/** The reference as a path from an item, `depth` levels below its record, that needs no XPath engine. */
+function plainBelow(reference: string, depth: number): Path | undefined {
+  const path = parsePath(reference);
+  return path === undefined || path.absolute || !isWalkable(path, depth) ? undefined : path;
+}
+
+const mapped = <T>(expressions: readonly string[], compile: (expression: string) => T): ReadonlyMap<string, T | Fault> =>
+  new Map(expressions.map((expression) => [expression, orFault(() => compile(expression))]));
+
+function orFault<T>(compile: () => T): T | Fault {
+  try {
+    return compile();
+  } catch (error) {
+    if (error instanceof Fault) return error;
+    throw error;
   }
 }
 
@@ -211,9 +371,13 @@ function orElse(
 }
 
 /** XPath for records of a stream; the references of one record share its view. */
-function viewed(evaluate: (node: View) => null | string | string[], engine: Engine, kind: Kind): ReadReference {
-  return (record) => {
-    const view = engine.viewOf(record as Element);
-    return evaluate(kind === 'document' ? (view.parentNode as View) : view);
-  };
+const viewed =
+  (evaluate: (node: View) => null | string | string[], engine: Engine, kind: Kind): ReadReference =>
+  (record) =>
+    evaluate(enter(record as Element, engine, kind));
+
+/** The view on which the expressions of a record are evaluated. */
+function enter(record: Element, engine: Engine, kind: Kind): View {
+  const view = engine.viewOf(record);
+  return kind === 'document' ? (view.parentNode as View) : view;
 }

@@ -15,12 +15,12 @@ import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { fromBytes, toBytes } from '../../core/text.ts';
 import type { Accessor } from '../../core/value.ts';
 import { toUtf8 } from '../encoding.ts';
-import type { Batch, IterationRequest, OpenScan, ReadOptions, Scan } from '../source.ts';
+import type { Batch, IterationRequest, NestedRecords, OpenScan, ReadOptions, Scan } from '../source.ts';
 import { type Name, NameTable, type Scope } from './names.ts';
+import { announced, nestedIn, XmlAccessors } from './nested.ts';
 import { XmlScanner } from './parse/scanner.ts';
-import { planIterations, type XmlPlan } from './plan.ts';
+import { planIterations, type RecordsPlan, type XmlPlan } from './plan.ts';
 import { RecordBuilder, RootWaiter } from './records.ts';
-import type { Element } from './tree.ts';
 
 /**
  * Largest document that is kept as a whole, because an iterator or a reference needs it. A tree with its views takes ten to twelve times
@@ -127,8 +127,8 @@ class XmlScan implements Scan {
   readonly #options: ReadOptions;
   readonly #names: NameTable;
   readonly #nulls: ReadonlySet<string>;
-  /** By iteration: references that were read, and whether some record had a node. */
-  readonly #found: readonly Map<string, boolean>[];
+  /** By iteration. */
+  readonly #accessors: readonly XmlAccessors[];
   readonly #records: number[];
 
   constructor(
@@ -148,27 +148,17 @@ class XmlScan implements Scan {
     this.#options = options;
     this.#names = names;
     this.#nulls = new Set(options.nulls.map(toBytes));
-    this.#found = iterations.map(() => new Map());
+    this.#accessors = iterations.map(() => new XmlAccessors(this.#nulls));
     this.#records = iterations.map(() => 0);
   }
 
   accessor(iteration: number, reference: string): Accessor {
-    const read = this.#plan.references[iteration]?.get(reference);
-    if (read === undefined) throw new Fault('internal/error', `The reference ${JSON.stringify(reference)} was not announced`);
-    if (read instanceof Fault) throw read;
-    const found = this.#found[iteration] as Map<string, boolean>;
-    const nulls = this.#nulls;
-    let seen = false;
-    return (record) => {
-      const value = read(record as Element);
-      if (!seen) {
-        seen = value !== null;
-        found.set(reference, seen);
-      }
-      if (nulls.size === 0 || value === null) return value;
-      if (typeof value === 'string') return nulls.has(value) ? null : value;
-      return value.filter((text) => !nulls.has(text));
-    };
+    const { references } = this.#plan.records[iteration] as RecordsPlan;
+    return (this.#accessors[iteration] as XmlAccessors).of(reference, announced(references, 'reference', reference));
+  }
+
+  nested(iteration: number, iterator: string): NestedRecords {
+    return nestedIn(this.#plan.records[iteration] as RecordsPlan, iterator, this.#nulls);
   }
 
   async *batches(signal: AbortSignal): AsyncGenerator<Batch> {
@@ -219,9 +209,8 @@ class XmlScan implements Scan {
     }
   }
 
-  /** Only for references that were read, so none if there was no record. */
   unmatched(iteration: number): readonly string[] {
-    return [...(this.#found[iteration] as Map<string, boolean>)].filter(([, found]) => !found).map(([reference]) => reference);
+    return (this.#accessors[iteration] as XmlAccessors).unmatched();
   }
 
   /** A namespace that the expression omits. */

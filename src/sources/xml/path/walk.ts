@@ -20,37 +20,58 @@ export type BoundPredicate =
   | { readonly kind: 'position'; readonly position: number }
   | { readonly kind: 'attribute'; readonly test: NameTest; readonly value: string | undefined };
 
+/** The elements that a path selects, in document order. */
+export type Select = (record: Element) => readonly Element[];
+
 /**
  * False if an XPath engine is needed for correct document order and counts (`//` anywhere but before the last element, or with a position),
  * or if the path leads outside the record: to an ancestor's text, or its other children.
+ *
+ * @param depth levels between the record and the element from which the path begins
  */
-export function isWalkable(path: Path): boolean {
+export function isWalkable(path: Path, depth = 0): boolean {
   const last = path.steps.length - 1;
   if (path.steps.some((step, i) => step.descendant && (i < last || step.predicates.some((p) => p.kind === 'position')))) return false;
-  return path.ups === 0 || (path.steps.length === 0 && path.target.kind === 'attribute');
+  return path.ups <= depth || (path.steps.length === 0 && path.target.kind === 'attribute');
 }
 
 /** Compiles a relative path for which `isWalkable` holds. */
 export function compileWalk(path: Path, bind: Bind): Walk {
-  const steps = path.steps.map(
-    (step): BoundStep => ({ descendant: step.descendant, test: bind(step.name), predicates: bindPredicates(step, bind) }),
-  );
+  const steps = bindSteps(path, bind);
   const take = compileTarget(path, bind);
   const { ups } = path;
-  if (ups > 0) {
-    return (record) => {
-      let element: Element | null = record;
-      for (let i = 0; i < ups && element !== null; i++) element = element.parent;
-      return element === null ? null : collected([], element, take);
-    };
-  }
-  if (steps.length === 0) return (record) => collected([], record, take);
+  const walk: Walk =
+    steps.length === 0
+      ? (record) => collected([], record, take)
+      : (record) => {
+          const found: string[] = [];
+          select(record, steps, 0, take, found);
+          return found.length === 0 ? null : found.length === 1 ? (found[0] as string) : found;
+        };
+  if (ups === 0) return walk;
   return (record) => {
-    const found: string[] = [];
-    select(record, steps, 0, take, found);
-    return found.length === 0 ? null : found.length === 1 ? (found[0] as string) : found;
+    let element: Element | null = record;
+    for (let i = 0; i < ups && element !== null; i++) element = element.parent;
+    return element === null ? null : walk(element);
   };
 }
+
+/** Compiles a relative path to elements, without `..`, for which `isWalkable` holds. */
+export function compileSelect(path: Path, bind: Bind): Select {
+  const steps = bindSteps(path, bind);
+  if (steps.length === 0) return (record) => [record];
+  const take: Take<Element> = (element, found) => {
+    found.push(element);
+  };
+  return (record) => {
+    const found: Element[] = [];
+    select(record, steps, 0, take, found);
+    return found;
+  };
+}
+
+const bindSteps = (path: Path, bind: Bind): readonly BoundStep[] =>
+  path.steps.map((step) => ({ descendant: step.descendant, test: bind(step.name), predicates: bindPredicates(step, bind) }));
 
 export const bindPredicates = (step: Step, bind: Bind): readonly BoundPredicate[] =>
   step.predicates.map((p: Predicate) => (p.kind === 'position' ? p : { kind: 'attribute', test: bind(p.name), value: p.value }));
@@ -63,15 +84,15 @@ function hasAttribute(attributes: Attributes, predicate: Extract<BoundPredicate,
   return false;
 }
 
-/** Adds the values of a selected element. */
-type Take = (element: Element, found: string[]) => void;
+/** Adds the values of a selected element, or the element. */
+type Take<Found> = (element: Element, found: Found[]) => void;
 
-function collected(found: string[], element: Element, take: Take): null | string | string[] {
+function collected(found: string[], element: Element, take: Take<string>): null | string | string[] {
   take(element, found);
   return found.length === 0 ? null : found.length === 1 ? (found[0] as string) : found;
 }
 
-function compileTarget(path: Path, bind: Bind): Take {
+function compileTarget(path: Path, bind: Bind): Take<string> {
   const { target } = path;
   switch (target.kind) {
     case 'element':
@@ -94,7 +115,7 @@ function compileTarget(path: Path, bind: Bind): Take {
   }
 }
 
-function select(element: Element, steps: readonly BoundStep[], at: number, take: Take, found: string[]): void {
+function select<Found>(element: Element, steps: readonly BoundStep[], at: number, take: Take<Found>, found: Found[]): void {
   const step = steps[at] as BoundStep;
   const { test, predicates } = step;
   if (step.descendant) {

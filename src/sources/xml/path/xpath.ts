@@ -65,6 +65,31 @@ export function selectNodes(expression: string, document: View, resolve: Resolve
   }
 }
 
+/** The nodes that an expression returns for a node, in its order. */
+export type EvaluateNodes = (node: View) => View[];
+
+/**
+ * Compiles an iterator that is evaluated on records.
+ *
+ * @throws Fault mapping/reference — not valid XPath, or an unknown prefix or function. The function itself throws it if the items are not
+ * nodes, and Fault record/term if the expression fails on a record
+ */
+export function compileNodes(expression: string, resolve: ResolvePrefix, place: FaultPlace): EvaluateNodes {
+  check(expression, resolve, place);
+  const options = { namespaceResolver: resolver(resolve) };
+  return (node) => {
+    try {
+      return evaluateXPath(expression, node, null, null, ReturnType.NODES, options) as unknown as View[];
+    } catch (error) {
+      if (!NOT_NODES.test(String(error))) throw failed(error, place);
+      throw new Fault('mapping/reference', `The iterator does not give nodes: ${messageOf(error)}`, { place, cause: error });
+    }
+  };
+}
+
+/** The library's message for a result that has other items than nodes. */
+const NOT_NODES = /to resolve to a sequence of Nodes/i;
+
 /** Checks an expression before there is a record, by evaluating it on an empty document. */
 function check(expression: string, resolve: ResolvePrefix, place: FaultPlace): void {
   try {
