@@ -48,8 +48,8 @@ export class CsvScanner extends CsvWindow {
   /** A record without any cell: null for each slot. */
   #blank: Row = [];
 
-  constructor(bytes: AsyncIterable<Uint8Array>, options: ReadOptions) {
-    super(bytes, options);
+  constructor(document: AsyncIterable<Uint8Array> | string, options: ReadOptions) {
+    super(document, options);
     const dialect = byteDialect(options);
     this.#delimiter = dialect.delimiter;
     this.#quote = dialect.quote;
@@ -74,9 +74,22 @@ export class CsvScanner extends CsvWindow {
 
   /** Reads the header and everything before it. @throws Fault source/malformed — there is no header, or a malformed row */
   async readHeader(): Promise<void> {
+    for (const _ of this.#header()) await this.fill();
+  }
+
+  /** `readHeader` for a document that was given as a string. */
+  readHeaderOfText(): void {
+    for (const _ of this.#header()) throw new Fault('internal/error', 'A text has no more bytes than it was given with');
+  }
+
+  /** Yields whenever the window must be filled. */
+  *#header(): Generator<void> {
     const { skipRows = 0, headerRows = 1 } = this.options.csv ?? {};
     for (let skipped = 0; skipped < skipRows; skipped++) {
-      while (!this.#skipRow()) if (!(await this.fill())) throw this.#headless(`it ends within the ${skipRows} rows that are skipped`);
+      while (!this.#skipRow()) {
+        if (this.ended) throw this.#headless(`it ends within the ${skipRows} rows that are skipped`);
+        yield;
+      }
     }
     this.#slots = EVERY_COLUMN;
     const rows: Row[] = [];
@@ -85,7 +98,8 @@ export class CsvScanner extends CsvWindow {
       at = this.at;
       const [row] = this.takeRows(1);
       if (row !== undefined) rows.push(row);
-      else if (!(await this.fill())) break;
+      else if (this.ended) break;
+      else yield;
     }
     const [first] = rows;
     if (first === undefined) throw this.#headless(skipRows === 0 ? undefined : `nothing is behind the ${skipRows} rows that are skipped`);

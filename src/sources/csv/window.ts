@@ -19,14 +19,20 @@ export abstract class CsvWindow {
   protected at = 0;
   /** No more bytes will come. */
   protected ended = false;
-  readonly #input: AsyncIterator<Uint8Array>;
+  readonly #input: AsyncIterator<Uint8Array> | undefined;
   /** The 1-based line at `#countedTo`. Lines are counted only for messages and when bytes are dropped. */
   #linesBefore = 1;
   #countedTo = 0;
 
-  constructor(bytes: AsyncIterable<Uint8Array>, options: ReadOptions) {
-    this.#input = bytes[Symbol.asyncIterator]();
+  /** @param document a string is the whole of it, as one-byte UTF-8: then `fill` is not needed */
+  constructor(document: AsyncIterable<Uint8Array> | string, options: ReadOptions) {
     this.options = options;
+    if (typeof document === 'string') {
+      this.buffer = Buffer.from(document, 'latin1');
+      this.text = document;
+      this.bytesRead = document.length;
+      this.ended = true;
+    } else this.#input = document[Symbol.asyncIterator]();
   }
 
   /**
@@ -37,7 +43,8 @@ export abstract class CsvWindow {
    * @throws Fault limit/exceeded — the partial row is too long; those of the input
    */
   async fill(): Promise<boolean> {
-    if (this.ended) return false;
+    const input = this.#input;
+    if (this.ended || input === undefined) return false;
     const rest = this.buffer.subarray(this.at);
     const limit = this.options.maxRecordBytes;
     if (rest.length > limit) throw this.tooLong();
@@ -45,7 +52,7 @@ export abstract class CsvWindow {
     let size = rest.length;
     const wanted = Math.min(rest.length * 2, limit) + 1;
     while (size < wanted && !this.ended) {
-      const next = await this.#input.next();
+      const next = await input.next();
       if (next.done === true) this.ended = true;
       else {
         chunks.push(next.value);
@@ -69,7 +76,7 @@ export abstract class CsvWindow {
   /** Closes the input. */
   async close(): Promise<void> {
     this.ended = true;
-    await this.#input.return?.();
+    await this.#input?.return?.();
   }
 
   /** Input and record for the place of a fault. */
