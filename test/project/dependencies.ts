@@ -71,6 +71,7 @@ export const PURPOSES: Readonly<Record<string, string>> = {
   '@bull-board/koa': 'the dashboard of the queues',
   '@electric-sql/pglite': 'the embedded queue: PostgreSQL in the process',
   '@koa/router': 'routes of the HTTP service',
+  '@noble/hashes': 'MD5, SHA-1 and SHA-2 for functions, also where there is no Node',
   '@opentelemetry/api': 'traces, where an SDK is registered',
   ajv: 'request bodies and parameters, checked against their schemas',
   'jsonc-parser': 'the place of a JSON error in a request body',
