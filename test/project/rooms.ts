@@ -36,6 +36,15 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     uses: ['src/core', 'src/mapping'],
     withoutNode: true,
   },
+  'src/functions': {
+    purpose: 'The functions that mappings call, as one table, and calls as closures.',
+    folders: {
+      dates: 'dates and times: patterns, zones, names of months',
+      families: 'the functions, by what they work on',
+    },
+    uses: ['src/core'],
+    withoutNode: true,
+  },
   'src/terms': {
     purpose: 'Expressions and terms of a plan → closures over rows that write N-Quads text.',
     uses: ['src/core', 'src/mapping', 'src/plan'],
@@ -233,6 +242,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 /** Outside libraries that may be replaced one day, and the one place that knows each. */
 export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   ajv: ['src/core/schema.ts'],
+  '@noble/hashes': ['src/functions/digest.ts'],
   'jsonc-parser': ['api/json-error.ts'],
   bullmq: ['queues/', 'workers/'],
   ioredis: ['queues/'],

@@ -1,0 +1,338 @@
+/** A call: checked against the definition once, then a closure from a row to values. */
+import { excerpt, Fault, type FaultPlace } from '../core/fault.ts';
+import { h1, hash } from '../core/hash.ts';
+import { nearest } from '../core/nearest.ts';
+import { fromBytes, toBytes } from '../core/text.ts';
+import type { Value, Values } from '../core/value.ts';
+import { type Chance, DataError, type FunctionDefinition, type Parameter, type ParameterType, type Result } from './definition.ts';
+import { shortName } from './names.ts';
+import { numberText, readBoolean, readInteger, readNumber } from './numbers.ts';
+
+/** Values of an argument, or of a call, in one row. `position` is the 0-based position of the record in its iteration. */
+export type Read = (row: unknown, position: number) => Values;
+
+/** IRI of a parameter, or one of its aliases → its inputs. Only parameters that take all values may have several inputs. */
+export type Arguments = ReadonlyMap<string, Read | readonly Read[]>;
+
+export interface CallContext {
+  /** The statement of the mapping, and what else is known beforehand; part of every fault. */
+  readonly place?: FaultPlace;
+  /** For functions that are not deterministic: text that identifies run and call. Two calls with the same seed give the same. */
+  readonly seed?: string;
+  /** Text that identifies the row in the run, for functions that are not deterministic. Left out: the position. */
+  readonly identity?: (row: unknown, position: number) => string;
+  /** When the run began, in milliseconds since 1970; left out: the time of this call. */
+  readonly startedAt?: number;
+}
+
+/**
+ * Compiles a call of `definition`.
+ *
+ * The closure gives `null` if an argument that needs a value has none. Several values of arguments that take one give the product, the last
+ * parameter varying fastest; nulls among the results are dropped.
+ *
+ * @param returns IRI of the return; undefined: the first
+ * @throws Fault mapping/invalid — an unknown parameter or return, a parameter given twice, a missing one. The closure throws record/term.
+ */
+export function compileCall(definition: FunctionDefinition, args: Arguments, returns: string | undefined, context: CallContext = {}): Read {
+  const bound = bind(definition, args, context);
+  const at = returnIndex(definition, returns, context);
+  const { call, deterministic } = definition;
+  const encode = definition.on === 'bytes' ? resultOfBytes : resultOfCharacters;
+  const pick =
+    definition.returns.length === 1
+      ? (result: Result | readonly Result[]): Values => encode(result as Result)
+      : (result: Result | readonly Result[]): Values => encode((result as readonly Result[])[at]);
+  const chanceOf = deterministic ? undefined : chances(context);
+
+  const general: Read = (row, position) => {
+    try {
+      const slots: unknown[] = [];
+      let several = false;
+      for (const argument of bound) {
+        const slot = argument.slot(row, position);
+        if (slot === NONE) return null;
+        if (slot instanceof Several) several = true;
+        slots.push(slot);
+      }
+      const chance = chanceOf?.(row, position);
+      const once = (): Values => pick(chance === undefined ? call(...slots) : call(...slots, chance));
+      return several ? product(bound, slots, once) : once();
+    } catch (error) {
+      throw failure(error, definition, bound, context, row, position);
+    }
+  };
+
+  const [only] = bound;
+  if (bound.length !== 1 || only === undefined || only.one === undefined || !deterministic) return general;
+  const { read, one } = only;
+  return (row, position) => {
+    const value = read(row, position);
+    if (typeof value !== 'string') return value === null && only.skips ? null : general(row, position);
+    try {
+      return pick(call(one(value)));
+    } catch (error) {
+      throw failure(error, definition, bound, context, row, position);
+    }
+  };
+}
+
+// ---------------------------------------------------------------- arguments
+
+/** No value for a parameter that needs one. */
+const NONE = Symbol('none');
+
+/** The values of an argument of which each is passed alone. */
+class Several {
+  readonly values: readonly Value[];
+
+  constructor(values: readonly Value[]) {
+    this.values = values;
+  }
+}
+
+interface Bound {
+  readonly name: string;
+  readonly read: Read;
+  /** A single value → what the function sees; undefined for parameters that take all values. */
+  readonly one: ((value: Value) => unknown) | undefined;
+  /** Whether the call has no result without a value. */
+  readonly skips: boolean;
+  readonly isLazy: boolean;
+  readonly slot: (row: unknown, position: number) => unknown;
+}
+
+const empty: Read = () => null;
+
+function bind(definition: FunctionDefinition, args: Arguments, context: CallContext): readonly Bound[] {
+  const reads = new Map<Parameter, Read[]>();
+  for (const [iri, given] of inOrder(args)) {
+    const name = iri.replace(MEMBER, '$1_nnn');
+    const parameter =
+      definition.parameters.find((one) => one.iri === name) ?? definition.parameters.find((one) => one.aliases.includes(name));
+    if (parameter === undefined) throw unknownName('parameter', iri, definition, definition.parameters, context);
+    const all = reads.get(parameter) ?? [];
+    all.push(...(typeof given === 'function' ? [given] : given));
+    reads.set(parameter, all);
+    if (all.length > 1 && !takesAll(parameter)) {
+      throw invalid(`The parameter ${shortName(parameter.iri)} of ${definition.name} is given twice`, 'Give it once.', context);
+    }
+  }
+  const missing = definition.parameters.filter((one) => (one.needs === 'value' || one.needs === 'argument') && !reads.has(one));
+  if (missing.length > 0) {
+    throw invalid(
+      `The function ${definition.name} needs ${list(missing.map(({ iri }) => shortName(iri)))}`,
+      `It takes ${namesOf(definition.parameters)}.`,
+      context,
+    );
+  }
+  return definition.parameters.map((parameter) => boundArgument(parameter, together(reads.get(parameter) ?? []), definition.on));
+}
+
+/** `rdf:_1`, `rdf:_2`, …: the items of a list that is given one by one. */
+const MEMBER = /^(http:\/\/www\.w3\.org\/1999\/02\/22-rdf-syntax-ns#)_\d+$/;
+
+/** Items of a list by their numbers; all else as it is. */
+function inOrder(args: Arguments): readonly (readonly [string, Read | readonly Read[]])[] {
+  const number = (iri: string): number => (MEMBER.test(iri) ? Number(iri.slice(iri.lastIndexOf('_') + 1)) : 0);
+  return [...args].sort(([a], [b]) => number(a) - number(b));
+}
+
+const takesAll = ({ type }: Parameter): boolean => type === 'list' || type === 'any' || type === 'lazy';
+
+/** The values of several inputs, one after the other. */
+function together(reads: readonly Read[]): Read {
+  const [only = empty] = reads;
+  if (reads.length <= 1) return only;
+  return (row, position) => reads.flatMap((read) => read(row, position) ?? []);
+}
+
+function boundArgument(parameter: Parameter, read: Read, on: FunctionDefinition['on']): Bound {
+  const { name, type, needs } = parameter;
+  const skips = needs === 'value';
+  if (type === 'lazy')
+    return { name, read, skips, isLazy: true, one: undefined, slot: (row, position) => () => listOf(read(row, position)) };
+  if (type === 'list' || type === 'any') {
+    const convert: (value: Value) => unknown = type === 'any' ? (value) => value : CONVERTERS[on].string;
+    return {
+      name,
+      read,
+      skips,
+      isLazy: false,
+      one: undefined,
+      slot: (row, position) => {
+        const values = listOf(read(row, position));
+        return values.length === 0 && skips ? NONE : values.map(convert);
+      },
+    };
+  }
+  const one = CONVERTERS[on][type];
+  const without = skips ? NONE : parameter.default === undefined ? undefined : one(toBytes(parameter.default));
+  const slot = (row: unknown, position: number): unknown => {
+    const values = read(row, position);
+    if (values === null) return without;
+    if (!Array.isArray(values)) return one(values as Value);
+    if (values.length > 1) return new Several(values);
+    return values.length === 0 ? without : one(values[0] as Value);
+  };
+  return { name, read, skips, isLazy: false, one, slot };
+}
+
+const listOf = (values: Values): readonly Value[] => (values === null ? [] : Array.isArray(values) ? values : [values as Value]);
+const textOf = (value: Value): string => (typeof value === 'string' ? value : value.text);
+
+type Converters = Readonly<Record<Exclude<ParameterType, 'list' | 'any' | 'lazy'>, (value: Value) => unknown>>;
+
+const charactersOf = (value: Value): string => fromBytes(textOf(value));
+
+/** What is read of characters in any function. */
+const READ = {
+  integer: (value: Value): number => readInteger(charactersOf(value)),
+  number: (value: Value): number => readNumber(charactersOf(value)),
+  boolean: (value: Value): boolean => readBoolean(charactersOf(value)),
+};
+
+const CONVERTERS: Readonly<Record<FunctionDefinition['on'], Converters>> = {
+  bytes: { ...READ, string: textOf },
+  characters: { ...READ, string: charactersOf },
+};
+
+/** Calls `once` for each combination, with `slots` set to it. */
+function product(bound: readonly Bound[], slots: unknown[], once: () => Values): Values {
+  const results: Value[] = [];
+  const given = [...slots];
+  const fill = (at: number): void => {
+    if (at === given.length) {
+      const values = once();
+      if (Array.isArray(values)) results.push(...(values as readonly Value[]));
+      else if (values !== null) results.push(values as Value);
+      return;
+    }
+    const slot = given[at];
+    const one = bound[at]?.one;
+    if (!(slot instanceof Several) || one === undefined) fill(at + 1);
+    else {
+      for (const value of slot.values) {
+        slots[at] = one(value);
+        fill(at + 1);
+      }
+    }
+  };
+  fill(0);
+  return results.length === 0 ? null : results.length === 1 ? (results[0] as Value) : results;
+}
+
+// ---------------------------------------------------------------- results
+
+function resultOfCharacters(result: Result): Values {
+  return typeof result === 'string' ? toBytes(result) : resultWith(result, toBytes);
+}
+
+function resultOfBytes(result: Result): Values {
+  return typeof result === 'string' ? result : resultWith(result, same);
+}
+
+const same = (text: string): string => text;
+
+function resultWith(result: Result, encode: (text: string) => string): Values {
+  if (result === null || result === undefined) return null;
+  if (typeof result === 'string') return encode(result);
+  if (typeof result === 'number') return numberText(result);
+  if (typeof result === 'boolean') return result ? 'true' : 'false';
+  if (!Array.isArray(result)) return result as Value;
+  const values: Value[] = [];
+  for (const item of result) {
+    const value = resultWith(item, encode);
+    if (value !== null) values.push(value as Value);
+  }
+  return values.length === 0 ? null : values.length === 1 ? (values[0] as Value) : values;
+}
+
+// ---------------------------------------------------------------- chance
+
+function chances({ seed = '', identity, startedAt = Date.now() }: CallContext): (row: unknown, position: number) => Chance {
+  return (row, position) => {
+    const text = toBytes(`${seed}\n${identity === undefined ? position : identity(row, position)}\n`);
+    let count = 0;
+    return {
+      startedAt,
+      word: () => {
+        hash(text + count++, 0);
+        return h1 >>> 0;
+      },
+    };
+  };
+}
+
+// ---------------------------------------------------------------- faults
+
+function returnIndex(definition: FunctionDefinition, iri: string | undefined, context: CallContext): number {
+  if (iri === undefined) return 0;
+  const at = definition.returns.findIndex((one) => one.iri === iri || one.aliases.includes(iri));
+  if (at < 0) throw unknownName('return', iri, definition, definition.returns, context);
+  return at;
+}
+
+interface Named {
+  readonly iri: string;
+  readonly aliases: readonly string[];
+}
+
+const localName = (iri: string): string => /[^#/]*$/.exec(iri)?.[0] ?? iri;
+const namesOf = (known: readonly Named[]): string => list(known.map(({ iri }) => shortName(iri)));
+const list = (names: readonly string[]): string => (names.length === 0 ? 'nothing' : names.join(', '));
+
+function unknownName(
+  kind: 'parameter' | 'return',
+  iri: string,
+  definition: FunctionDefinition,
+  known: readonly Named[],
+  context: CallContext,
+): Fault {
+  const all = known.flatMap((one) => [one.iri, ...one.aliases]);
+  const near = nearest(iri, all, 1, localName).map(shortName);
+  const exists = `It ${kind === 'parameter' ? 'takes' : 'returns'} ${namesOf(known)}.`;
+  return invalid(
+    `The function ${definition.name} has no ${kind} ${shortName(iri)}`,
+    near.length === 0 ? exists : `${exists} Did you mean ${near[0]}?`,
+    context,
+  );
+}
+
+const invalid = (message: string, hint: string, { place = {} }: CallContext): Fault =>
+  new Fault('mapping/invalid', message, { place, hint });
+
+/** What a function on bytes quotes of its arguments may be bytes, or decoded already. */
+function charactersIfBytes(text: string): string {
+  const decoded = fromBytes(text);
+  return decoded.includes('\ufffd') ? text : decoded;
+}
+
+/** Faults of arguments, which may be calls themselves, stay as they are. */
+function failure(
+  error: unknown,
+  definition: FunctionDefinition,
+  bound: readonly Bound[],
+  context: CallContext,
+  row: unknown,
+  position: number,
+): unknown {
+  if (error instanceof Fault) return error;
+  const shown = bound.flatMap(({ name, read, isLazy }) => {
+    // What was not read may fail.
+    if (read === empty || isLazy) return [];
+    const values = read(row, position);
+    const texts = (values === null ? [] : Array.isArray(values) ? (values as readonly Value[]) : [values as Value])
+      .map(textOf)
+      .map(fromBytes);
+    return [`${name} = ${texts.length === 0 ? 'nothing' : texts.map((text) => excerpt(text)).join(', ')}`];
+  });
+  const hint = error instanceof DataError ? error.hint : undefined;
+  const said = error instanceof Error ? error.message : String(error);
+  const message = definition.on === 'bytes' ? said.replace(/[\x80-\xff]+/g, charactersIfBytes) : said;
+  return new Fault('record/term', `The function ${definition.name} fails: ${message}`, {
+    place: { expression: definition.name, ...context.place, value: shown.join('; ') },
+    cause: error,
+    ...(hint === undefined ? {} : { hint }),
+  });
+}

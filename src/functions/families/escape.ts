@@ -1,0 +1,258 @@
+/** Escapes of markup and addresses, and the parts of addresses. */
+import { excerpt } from '../../core/fault.ts';
+import { encodeIriPart, encodeUriPart, fromBytes, toBytes } from '../../core/text.ts';
+import { define } from '../define.ts';
+import { DataError, type FunctionDefinition } from '../definition.ts';
+import { gives, grel, idlab, qm } from '../names.ts';
+
+const MARKUP: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const SCRIPT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\b': '\\b', '\f': '\\f' };
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' };
+
+const markup = (text: string): string => text.replace(/[&<>"]/g, (character) => MARKUP[character] ?? character);
+
+const hex = (text: string, digits: number): string => text.charCodeAt(0).toString(16).toUpperCase().padStart(digits, '0');
+
+const MODES: Readonly<Record<string, { readonly escape: (text: string) => string; readonly unescape: (text: string) => string }>> = {
+  html: { escape: markup, unescape: entities },
+  xml: { escape: (text) => markup(text).replaceAll("'", '&apos;'), unescape: entities },
+  csv: {
+    escape: (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text),
+    unescape: (text) => (/^".*"$/s.test(text) ? text.slice(1, -1).replaceAll('""', '"') : text),
+  },
+  url: { escape: percentEncode, unescape: percentDecode },
+  javascript: {
+    escape: (text) =>
+      text.replace(/[\\"'/]/g, '\\$&').replace(/[\0-\x1f\x7f-\uffff]/g, (character) => SCRIPT[character] ?? `\\u${hex(character, 4)}`),
+    unescape: (text) =>
+      text.replace(/\\(?:u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|([^]))/g, (_, u?: string, x?: string, letter = '') => {
+        const code = u ?? x;
+        if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));
+        return Object.keys(SCRIPT).find((key) => SCRIPT[key] === `\\${letter}`) ?? letter;
+      }),
+  },
+};
+
+function entities(text: string): string {
+  return text.replace(/&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|(\w+));/g, (whole, decimal?: string, hexadecimal?: string, name = '') => {
+    const code = decimal ?? hexadecimal;
+    if (code === undefined) return Object.hasOwn(ENTITIES, name) ? (ENTITIES[name] as string) : whole;
+    const point = Number.parseInt(code, decimal === undefined ? 16 : 10);
+    return point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff) ? whole : String.fromCodePoint(point);
+  });
+}
+
+function percentEncode(text: string): string {
+  return fromBytes(encodeUriPart(toBytes(text)));
+}
+
+function percentDecode(text: string): string {
+  return fromBytes(toBytes(text).replace(/%([0-9A-Fa-f]{2})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16))));
+}
+
+function modeOf(name: string): (typeof MODES)[string] {
+  const mode = Object.hasOwn(MODES, name.toLowerCase()) ? MODES[name.toLowerCase()] : undefined;
+  if (mode === undefined)
+    throw new DataError(`${excerpt(name)} is not a mode of escaping`, `Expected one of ${Object.keys(MODES).join(', ')}.`);
+  return mode;
+}
+
+/** Scheme, host and path, as they are written; RFC 3986, appendix B. */
+const ADDRESS = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s;
+
+/** Media types by the end of a file name: those of IDLab, and those of the formats that Quadmill reads and writes. */
+const MEDIA_TYPES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    csv: 'text/csv',
+    tsv: 'text/tab-separated-values',
+    json: 'application/json',
+    jsonl: 'application/jsonl',
+    jsonld: 'application/ld+json',
+    xml: 'application/xml',
+    rdf: 'application/rdf+xml',
+    nt: 'application/n-triples',
+    ttl: 'text/turtle',
+    trig: 'application/trig',
+    nq: 'application/n-quads',
+    sql: 'application/sql',
+  }),
+);
+
+const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+export const ESCAPE: readonly FunctionDefinition[] = [
+  define({
+    names: ['grel:escape', 'grel:string_escape'],
+    does: 'Escaped for `mode`: `html`, `xml`, `csv`, `url` or `javascript`.',
+    takes: [grel.value, grel.mode],
+    gives: gives.grelString,
+    fails: true,
+    call: (value, mode) => modeOf(mode).escape(value),
+    examples: [
+      [['A&B', 'html'], 'A&amp;B'],
+      [["<a b='é'>", 'xml'], '&lt;a b=&apos;é&apos;&gt;'],
+      [['a "b"', 'csv'], '"a ""b"""'],
+      [['a b/é', 'url'], 'a%20b%2F%C3%A9'],
+      [['a\n"é"', 'javascript'], 'a\\n\\"\\u00E9\\"'],
+      [['a', 'yaml'], { fails: '"yaml" is not a mode' }],
+      [[null, 'html'], null],
+    ],
+  }),
+  define({
+    names: ['grel:string_unescape', 'grel:unescape'],
+    does: 'The inverse of `grel:escape`. Of the named entities, those of XML and `&nbsp;` are known.',
+    takes: [grel.value, grel.mode],
+    gives: gives.grelString,
+    fails: true,
+    call: (value, mode) => modeOf(mode).unescape(value),
+    examples: [
+      [['A&amp;B &#233;&#x1F600;&unknown;', 'html'], 'A&B é😀&unknown;'],
+      [['"a ""b"""', 'csv'], 'a "b"'],
+      [['a%20%C3%A9', 'url'], 'a é'],
+      [['a\\n\\u00e9\\x41', 'javascript'], 'a\néA'],
+      [[null, 'html'], null],
+    ],
+  }),
+  define({
+    names: ['idlab-fn:toUpperCaseURL', 'grel:toUpperCaseURL'],
+    does: 'The text in upper case, with `http://` before it unless it begins with that, or with `https://`.',
+    takes: [idlab.str],
+    gives: { ...gives.idlabString, aliases: [...gives.idlabString.aliases, ...[gives.grelString.iri, ...gives.grelString.aliases]] },
+    call: (text) => (/^https?:\/\//i.test(text) ? text.toUpperCase() : `http://${text.toUpperCase()}`),
+    examples: [
+      [['www.example.com'], 'http://WWW.EXAMPLE.COM'],
+      [['http://example.com/venus'], 'HTTP://EXAMPLE.COM/VENUS'],
+      [['https://a.b'], 'HTTPS://A.B'],
+      [[null], null],
+    ],
+  }),
+  define({
+    names: ['qm:encodeIri'],
+    does: 'Percent-encoded as the values of a template of IRIs are: letters, digits and `-._~` stay, also beyond ASCII.',
+    takes: [qm.value],
+    gives: gives.string,
+    on: 'bytes',
+    call: encodeIriPart,
+    examples: [
+      [['a b/é'], 'a%20b%2Fé'],
+      [[''], ''],
+      [[null], null],
+    ],
+  }),
+  define({
+    names: ['qm:encodeUri'],
+    does: 'Percent-encoded: ASCII letters, digits and `-._~` stay.',
+    takes: [qm.value],
+    gives: gives.string,
+    on: 'bytes',
+    call: encodeUriPart,
+    examples: [
+      [['a b/é'], 'a%20b%2F%C3%A9'],
+      [['😀'], '%F0%9F%98%80'],
+      [[null], null],
+    ],
+  }),
+  define({
+    names: ['qm:decodeUri'],
+    does: 'Percent-encoded bytes decoded as UTF-8. What is not well-formed becomes U+FFFD.',
+    takes: [qm.value],
+    gives: gives.string,
+    call: percentDecode,
+    examples: [
+      [['a%20%C3%A9'], 'a é'],
+      [['100%'], '100%'],
+      [['%FF'], '\ufffd'],
+      [[null], null],
+    ],
+  }),
+  define({
+    names: ['qm:parseUrl'],
+    does: 'The parts of an address: scheme, host (with port and user), path, query, fragment. Parts that are not there are without value.',
+    takes: [qm.value],
+    gives: [gives.named('scheme'), gives.named('host'), gives.named('path'), gives.named('query'), gives.named('fragment')],
+    call: (value) => ADDRESS.exec(value)?.slice(1) ?? [],
+    examples: [
+      [['https://example.org/a/b?c=d#e'], 'https'],
+      [['https://example.org/a/b?c=d#e'], 'example.org', 'host'],
+      [['https://example.org/a/b?c=d#e'], '/a/b', 'path'],
+      [['https://example.org/é'], '/é', 'path'],
+      [['https://example.org/a'], null, 'query'],
+      [['https://example.org/a#e'], 'e', 'fragment'],
+      [['a/b'], null],
+      [[null], null, 'path'],
+    ],
+  }),
+  define({
+    names: ['idlab-fn:getMIMEType'],
+    does: 'The media type for the end of a file name; no result if it is not known. No file is read.',
+    takes: [idlab.str],
+    gives: gives.idlabString,
+    on: 'bytes',
+    call: (name) => (name.includes('.') ? MEDIA_TYPES.get(name.slice(name.lastIndexOf('.') + 1)) : null),
+    examples: [
+      [['student.csv'], 'text/csv'],
+      [['a.b.ttl'], 'text/turtle'],
+      [['a.unknown'], null],
+      [['csv'], null],
+      [[null], null],
+    ],
+  }),
+  define({
+    names: ['qm:encodeBase64'],
+    does: 'The UTF-8 bytes of the text in Base64.',
+    takes: [qm.value],
+    gives: gives.string,
+    on: 'bytes',
+    call: (bytes) => {
+      let text = '';
+      for (let i = 0; i < bytes.length; i += 3) {
+        const [a, b, c] = [bytes.charCodeAt(i), bytes.charCodeAt(i + 1), bytes.charCodeAt(i + 2)] as const;
+        const rest = bytes.length - i;
+        const three = (a << 16) | ((rest > 1 ? b : 0) << 8) | (rest > 2 ? c : 0);
+        text += BASE64.charAt(three >> 18) + BASE64.charAt((three >> 12) & 63);
+        text += (rest > 1 ? BASE64.charAt((three >> 6) & 63) : '=') + (rest > 2 ? BASE64.charAt(three & 63) : '=');
+      }
+      return text;
+    },
+    examples: [
+      [['Venus'], 'VmVudXM='],
+      [['é'], 'w6k='],
+      [['abc'], 'YWJj'],
+      [[''], ''],
+      [[null], null],
+    ],
+  }),
+  define({
+    names: ['qm:decodeBase64'],
+    does: 'Base64 decoded to bytes, which are read as UTF-8; what is not well-formed becomes U+FFFD. White space is skipped.',
+    takes: [qm.value],
+    gives: gives.string,
+    fails: true,
+    call: (text) => {
+      const digits = text
+        .replace(/\s+/g, '')
+        .replace(/={1,2}$/, '')
+        .replaceAll('-', '+')
+        .replaceAll('_', '/');
+      if (!/^[A-Za-z0-9+/]*$/.test(digits) || digits.length % 4 === 1) throw new DataError(`${excerpt(text)} is not Base64`);
+      let bytes = '';
+      let bits = 0;
+      let count = 0;
+      for (const digit of digits) {
+        bits = ((bits << 6) | BASE64.indexOf(digit)) & 0xffff;
+        count += 6;
+        if (count >= 8) {
+          count -= 8;
+          bytes += String.fromCharCode((bits >> count) & 255);
+        }
+      }
+      return fromBytes(bytes);
+    },
+    examples: [
+      [['VmVudXM='], 'Venus'],
+      [['w6k'], 'é'],
+      [['!'], { fails: 'is not Base64' }],
+      [[null], null],
+    ],
+  }),
+];

@@ -1,0 +1,69 @@
+/** Regular expressions given as text. Each is compiled once. */
+import { excerpt } from '../core/fault.ts';
+import { DataError } from './definition.ts';
+
+const MOST = 200;
+const compiled = new Map<string, RegExp>();
+
+/**
+ * The global regular expression of a source, with Unicode rules.
+ *
+ * @param flags any of `i`, `m` and `s`
+ * @throws DataError
+ */
+export function regex(source: string, flags = ''): RegExp {
+  const key = `${flags}/${source}`;
+  const known = compiled.get(key);
+  if (known !== undefined) {
+    known.lastIndex = 0;
+    return known;
+  }
+  if (!/^[ims]*$/.test(flags)) throw new DataError(`${excerpt(flags)} are no flags of a regular expression`, 'Expected any of i, m and s.');
+  let made: RegExp;
+  try {
+    made = new RegExp(source, `gu${flags}`);
+  } catch (error) {
+    throw new DataError(
+      `${excerpt(source)} is not a regular expression: ${(error as Error).message}`,
+      'Expected the syntax of ECMAScript.',
+    );
+  }
+  // Patterns that come from the data are not kept without end.
+  if (compiled.size >= MOST) compiled.clear();
+  compiled.set(key, made);
+  return made;
+}
+
+/** What OpenRefine writes between slashes is a regular expression. */
+export const isRegex = (text: string): boolean => text.length > 2 && text.startsWith('/') && text.endsWith('/');
+const inner = (text: string): string => text.slice(1, -1);
+
+/** Splits at a text, or at a regular expression between slashes. */
+export function splitBy(text: string, separator: string): readonly string[] {
+  if (separator === '') return [text];
+  return text.split(isRegex(separator) ? regex(inner(separator)) : separator);
+}
+
+/** Replaces a text, or a regular expression between slashes; in the latter case `$1` means its first group. */
+export function replaceAll(text: string, find: string, replacement: string): string {
+  if (find === '') return text;
+  if (isRegex(find)) return text.replace(regex(inner(find)), replacement);
+  return text.includes(find) ? text.split(find).join(replacement) : text;
+}
+
+/** Position and length of each occurrence of a text, or of a regular expression between slashes. */
+export function findIn(text: string, fragment: string): readonly (readonly [at: number, length: number])[] {
+  if (isRegex(fragment)) return [...text.matchAll(regex(inner(fragment)))].map((match) => [match.index, match[0].length]);
+  const found: [number, number][] = [];
+  for (let at = text.indexOf(fragment); at >= 0 && fragment !== ''; at = text.indexOf(fragment, at + fragment.length))
+    found.push([at, fragment.length]);
+  return found;
+}
+
+/** The groups of a match of the whole text; undefined if it does not match. */
+export function matchWhole(text: string, source: string): readonly (string | undefined)[] | undefined {
+  return regex(`^(?:${source})$`).exec(text)?.slice(1);
+}
+
+/** The source of a pattern that may stand between slashes. */
+export const sourceOf = (pattern: string): string => (isRegex(pattern) ? inner(pattern) : pattern);

@@ -1,0 +1,57 @@
+/** Every function by its IRIs. */
+import { nearest } from '../core/nearest.ts';
+import type { FunctionDefinition } from './definition.ts';
+import { CALENDAR } from './families/calendar.ts';
+import { CONTROL } from './families/control.ts';
+import { DATE } from './families/date.ts';
+import { ESCAPE } from './families/escape.ts';
+import { HASH } from './families/hash.ts';
+import { IDENTIFIER } from './families/identifier.ts';
+import { LIST } from './families/list.ts';
+import { LOGIC } from './families/logic.ts';
+import { MATHEMATICS } from './families/mathematics.ts';
+import { NUMBER } from './families/number.ts';
+import { PART } from './families/part.ts';
+import { PATTERN } from './families/pattern.ts';
+import { SPLIT } from './families/split.ts';
+import { TEXT } from './families/text.ts';
+
+export interface Family {
+  readonly title: string;
+  readonly definitions: readonly FunctionDefinition[];
+}
+
+/** In the order of `docs/functions.md`. None reads files or calls the network. */
+export const FAMILIES: readonly Family[] = [
+  { title: 'Text', definitions: TEXT },
+  { title: 'Parts of texts', definitions: PART },
+  { title: 'Splitting', definitions: SPLIT },
+  { title: 'Patterns', definitions: PATTERN },
+  { title: 'Escapes and addresses', definitions: ESCAPE },
+  { title: 'Lists', definitions: LIST },
+  { title: 'Numbers', definitions: NUMBER },
+  { title: 'Mathematics', definitions: MATHEMATICS },
+  { title: 'Dates and times', definitions: DATE },
+  { title: 'Sums and parts of dates', definitions: CALENDAR },
+  { title: 'Conditions', definitions: LOGIC },
+  { title: 'Choices and missing values', definitions: CONTROL },
+  { title: 'Hashes', definitions: HASH },
+  { title: 'Identifiers', definitions: IDENTIFIER },
+];
+
+export const FUNCTIONS: readonly FunctionDefinition[] = FAMILIES.flatMap(({ definitions }) => definitions);
+
+const BY_IRI: ReadonlyMap<string, FunctionDefinition> = new Map([
+  ...FUNCTIONS.flatMap((definition) => definition.aliases.map((alias) => [alias, definition] as const)),
+  // A function's own IRI wins over an alias of another.
+  ...FUNCTIONS.map((definition) => [definition.iri, definition] as const),
+]);
+
+/** The function with this IRI, in any of its spellings. */
+export const findFunction = (iri: string): FunctionDefinition | undefined => BY_IRI.get(iri);
+
+const localName = (iri: string): string => /[^#/]*$/.exec(iri)?.[0] ?? iri;
+
+/** Names of at most three functions that an unknown IRI most likely means, nearest first: for messages. */
+export const suggestFunctions = (iri: string): readonly string[] =>
+  [...new Set(nearest(iri, BY_IRI.keys(), 6, localName).map((found) => BY_IRI.get(found)?.name ?? found))].slice(0, 3);
