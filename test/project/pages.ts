@@ -2,6 +2,7 @@
 import { type DocumentService, optionsOf } from '../../src/config/effective.ts';
 import { OPTION_NAMES, type OptionName, optionRow, ROOT_PATHS } from '../../src/config/options/options.ts';
 import { dependenciesPage } from './dependencies.ts';
+import { functionsPage } from './functions-page.ts';
 import { LIBRARIES, ROOMS, TEST_FOLDERS } from './rooms.ts';
 
 /** Path of a page, from the root of the project → what makes its text. */
@@ -9,6 +10,7 @@ export const PAGES: Readonly<Record<string, () => string>> = {
   'docs/rooms.md': roomsPage,
   'docs/options.md': optionsPage,
   'docs/dependencies.md': dependenciesPage,
+  'docs/functions.md': functionsPage,
 };
 
 function roomsPage(): string {
