@@ -4,9 +4,12 @@
  *
  * A *row* is one logical iteration. Expressions have none, one or several values for a row; a term has a text for each combination.
  */
-import type { Dialect, LogicalSource, Origin, RdfTerm, TermType } from '../mapping/model/model.ts';
+import type { Dialect, FileSource, LogicalSource, Origin, RdfTerm, SqlSource, TermType } from '../mapping/model/model.ts';
 
-export type Operator = Scan | Join | Project;
+export type Operator = Scan | Unnest | Extend | NumberRows | Join;
+
+/** How references and iterators are written. */
+export type Formulation = FileSource['formulation'];
 
 /** A cell of a row. */
 export interface Column {
@@ -19,7 +22,7 @@ export interface Column {
 /** The records of one iterator over one source. */
 export interface Scan {
   readonly kind: 'scan';
-  readonly source: LogicalSource;
+  readonly source: FileSource | SqlSource;
   /** Strictness and null handling of the reader. */
   readonly dialect: 'rml' | 'legacy';
   readonly iterator: string | undefined;
@@ -27,26 +30,67 @@ export interface Scan {
   readonly origin: Origin;
   /** The record; after a join that the database makes, the record of the child and that of the parent. */
   readonly records: readonly Column[];
+  /** 0-based position of the record. */
+  readonly index: Column;
+}
+
+/** One row for each item; a row without items stays, with nulls. */
+export interface Unnest {
+  readonly kind: 'unnest';
+  readonly input: Operator;
+  readonly origin: Origin;
+  readonly item: Column;
+  /** 0-based position of the item. */
+  readonly index: Column;
+  readonly items:
+    | { readonly of: 'values'; readonly expression: Expression }
+    /** The nodes that an iterator finds: within a record, or within the document that a text is (`formulation`). */
+    | {
+        readonly of: 'records';
+        readonly within: Column;
+        readonly formulation: Formulation | undefined;
+        readonly iterator: string | undefined;
+      };
+}
+
+/** The row with further cells. */
+export interface Extend {
+  readonly kind: 'extend';
+  readonly input: Operator;
+  readonly columns: readonly { readonly column: Column; readonly value: Expression }[];
+}
+
+/** The row with its 0-based position among the rows. */
+export interface NumberRows {
+  readonly kind: 'number';
+  readonly input: Operator;
+  readonly column: Column;
 }
 
 /** The pairs of rows with equal texts in all conditions; a null equals nothing, of several values any may be equal. */
 export interface Join {
   readonly kind: 'join';
   readonly origin: Origin;
+  /** `left`: a row of the left side that meets none stays, with nulls. */
+  readonly type: 'inner' | 'left';
   readonly left: Operator;
   readonly right: Project;
   /** In a canonical order. None: all pairs. */
   readonly on: readonly { readonly left: Expression; readonly right: Column }[];
+  /** 0-based position of the pair among those of its left row. */
+  readonly ordinal: Column | undefined;
 }
 
-/** The distinct rows of these columns. */
+/** The distinct rows of these columns: the right side of joins. */
 export interface Project {
   readonly kind: 'project';
-  readonly input: Scan;
-  /** The triples map that reads the input: it reports invalid terms. */
-  readonly map: MapInfo;
+  readonly input: Operator;
+  /** The triples map that reads the input, and reports invalid terms; undefined: the fields of a view, which are no terms. */
+  readonly map: MapInfo | undefined;
   readonly keys: readonly { readonly column: Column; readonly value: Expression }[];
-  readonly term: { readonly column: Column; readonly value: RowTerm };
+  readonly columns: readonly { readonly column: Column; readonly value: Expression | RowTerm }[];
+  /** Whether equal rows are kept apart, in the order of the input: somebody counts them. */
+  readonly counts: boolean;
 }
 
 /** Row → values. Text here is ordinary (UTF-16) text, which compiling turns to bytes. */
@@ -54,10 +98,29 @@ export type Expression =
   | { readonly kind: 'constant'; readonly origin: Origin; readonly text: string }
   /** A reference, in the syntax of the record's reference formulation. */
   | Read
+  | Cell
   /** The product over the distinct expressions among the parts, each once. */
-  | { readonly kind: 'template'; readonly origin: Origin; readonly parts: readonly (string | Read)[] }
+  | { readonly kind: 'template'; readonly origin: Origin; readonly parts: readonly (string | Read | Cell)[] }
   /** Text that identifies the row within its triples map: for one blank node per record. */
-  | { readonly kind: 'row'; readonly origin: Origin; readonly map: string };
+  | { readonly kind: 'row'; readonly origin: Origin; readonly map: string }
+  /** A result of a function; undefined: the function's first. */
+  | { readonly kind: 'call'; readonly origin: Origin; readonly execution: Execution; readonly returns: string | undefined }
+  /** The values of `value` where some value of `condition` is true; elsewhere it is not evaluated. */
+  | { readonly kind: 'conditional'; readonly origin: Origin; readonly condition: Expression; readonly value: Expression };
+
+/** A function and its arguments. */
+export interface Execution {
+  /** IRI. */
+  readonly function: string;
+  readonly inputs: readonly { readonly parameter: string; readonly value: Expression }[];
+}
+
+/** The values of a cell. */
+export interface Cell {
+  readonly kind: 'cell';
+  readonly origin: Origin;
+  readonly column: Column;
+}
 
 export interface Read {
   readonly kind: 'read';
@@ -119,7 +182,7 @@ export interface MapInfo {
 /** What a triples map makes of each row: all of it, or nothing if one of the terms is invalid. */
 export interface MapRules {
   readonly map: MapInfo;
-  readonly rows: Scan;
+  readonly rows: Operator;
   readonly subject: RowTerm;
   readonly emits: readonly Emit[];
   /** Terms of no statement that must be valid all the same: what a rewrite has moved elsewhere. */
@@ -128,8 +191,8 @@ export interface MapRules {
 
 /** One statement pattern. */
 export interface Emit {
-  /** The rows of the triples map, or a join whose left side they are. */
-  readonly input: Scan | Join;
+  /** The rows of the triples map, or a join whose left side they are and whose only column is the object. */
+  readonly input: Operator;
   readonly predicate: RowTerm;
   readonly object: Term;
   /** undefined: the default graph. */

@@ -1,7 +1,7 @@
 /** Functional dependencies: what cannot repeat because the statement contains the values that identify its row. */
-import type { Emit, MapRules, Scan, Term } from './algebra.ts';
+import type { Emit, MapRules, Operator, Scan, Term } from './algebra.ts';
 import type { CatalogueMetadata } from './catalogue-metadata.ts';
-import { expressionsOf, nameOf, readsOf, readsOfTerm } from './expressions.ts';
+import { expressionsOf, holds, type Leaf, leafKey, leavesOf, leavesOfTerm, nameOf, readsOfTerm, scanOf } from './expressions.ts';
 import { injectiveReferences } from './injectivity.ts';
 import { hasNaturalDatatype, writtenTerm } from './written.ts';
 
@@ -11,9 +11,9 @@ import { hasNaturalDatatype, writtenTerm } from './written.ts';
  */
 export function isFunctionallyDependent({ object }: Emit, { rows, subject }: MapRules, facts: CatalogueMetadata): boolean {
   if (object.kind === 'encoded') return false;
-  if (isOfRow(object) || (hasNaturalDatatype(object) && carriesDatatypes(rows))) return false;
+  if (variesInRow(object) || (hasNaturalDatatype(object) && carriesDatatypes(object, rows))) return false;
   const told = toldBy(subject);
-  return namesOf(object).every((name) => told.has(name) && isSingle(name, rows, facts));
+  return leavesOfTerm(object).every((leaf) => told.has(leafKey(leaf)) && isSingle(leaf, rows, facts));
 }
 
 /**
@@ -21,44 +21,59 @@ export function isFunctionallyDependent({ object }: Emit, { rows, subject }: Map
  * object together identify the record; and no record repeats a value.
  */
 export function isUnique({ rows, subject, emits, checks }: MapRules, facts: CatalogueMetadata): boolean {
+  if (rows.kind !== 'scan' || rows.source.kind !== 'sql') return false;
   const { source } = rows;
-  if (source.kind !== 'sql') return false;
-  const names = new Set([subject, ...checks, ...emits.flatMap(termsOf)].flatMap(namesOf));
-  const keys = emits.flatMap(({ input }) => (input.kind === 'join' ? input.on.flatMap(({ left }) => readsOf(left).map(nameOf)) : []));
-  const references = [...names, ...keys];
-  if (!references.every((reference) => isSingle(reference, rows, facts))) return false;
+  const terms = [subject, ...checks, ...emits.flatMap(termsOf)];
+  if (terms.flatMap(expressionsOf).some((one) => holds(one, 'call'))) return false;
+  const keys = emits.flatMap(({ input }) => (input.kind === 'join' ? input.on.flatMap(({ left }) => leavesOf(left)) : []));
+  const leaves = [...terms.flatMap(leavesOfTerm), ...keys];
+  if (!leaves.every((leaf) => isSingle(leaf, rows, facts))) return false;
+  const namesIn = (told: ReadonlySet<string>): string[] => [
+    ...new Set(leaves.flatMap((leaf) => (leaf.kind === 'read' && told.has(leafKey(leaf)) ? [nameOf(leaf)] : []))),
+  ];
   const told = toldBy(subject);
-  if (facts.isKey(source, [...told])) return true;
+  if (facts.isKey(source, namesIn(told))) return true;
   if (source.content.kind !== 'join') return false;
   return emits.every(({ object }) => {
     const toldByBoth = new Set([...told, ...toldBy(object)]);
-    return references.every((reference) => toldByBoth.has(reference)) && facts.areDistinct(source, [...toldByBoth]);
+    return leaves.every((leaf) => toldByBoth.has(leafKey(leaf))) && facts.areDistinct(source, namesIn(toldByBoth));
   });
 }
 
 /** Whether the subject identifies the row of its table. */
-export const identifiesRow = ({ rows, subject }: MapRules, facts: CatalogueMetadata): boolean =>
-  rows.source.kind === 'sql' && facts.identifiesRow(rows.source, [...toldBy(subject)]);
+export function identifiesRow({ rows, subject }: MapRules, facts: CatalogueMetadata): boolean {
+  if (rows.kind !== 'scan' || rows.source.kind !== 'sql') return false;
+  const told = toldBy(subject);
+  return facts.identifiesRow(
+    rows.source,
+    readsOfTerm(subject).flatMap((read) => (told.has(leafKey(read)) ? [nameOf(read)] : [])),
+  );
+}
 
 const termsOf = ({ predicate, object, graph }: Emit): readonly Term[] => [predicate, object, ...(graph === undefined ? [] : [graph])];
 
-const namesOf = (term: Term): readonly string[] => readsOfTerm(term).map(nameOf);
-
-const isOfRow = (term: Term): boolean => expressionsOf(term).some(({ kind }) => kind === 'row');
+/** Whether a term of equal values may differ between rows, or have several texts: functions may be random, and may give lists. */
+const variesInRow = (term: Term): boolean => expressionsOf(term).some((one) => holds(one, 'row') || holds(one, 'call'));
 
 const NOTHING: ReadonlySet<string> = new Set();
 
 const toldBy = (term: Term): ReadonlySet<string> => (term.kind === 'encoded' ? NOTHING : injectiveReferences(writtenTerm(term)));
 
 /**
- * Whether each value of a source carries its own natural datatype, which its text does not give. A database column has one datatype for all
- * values.
+ * Whether each value of the literal carries its own natural datatype, which its text does not give. A database column has one datatype for
+ * all values.
  */
-const carriesDatatypes = ({ source }: Scan): boolean => source.kind === 'file' && source.formulation === 'json';
+const carriesDatatypes = (literal: Term, rows: Operator): boolean =>
+  leavesOfTerm(literal).some(({ kind }) => kind === 'cell') || rows.kind !== 'scan' || isJson(rows);
 
-/** Whether a record has at most one value for the reference. */
-function isSingle(reference: string, { source, dialect }: Scan, facts: CatalogueMetadata): boolean {
-  if (source.kind === 'sql') return facts.isSingle(source, reference);
+const isJson = ({ source }: Scan): boolean => source.kind === 'file' && source.formulation === 'json';
+
+/** Whether a row has at most one value for what is read. */
+function isSingle(leaf: Leaf, rows: Operator, facts: CatalogueMetadata): boolean {
+  if (leaf.kind === 'cell') return true;
+  const { source, dialect } = scanOf(rows);
+  if (source.kind === 'sql') return facts.isSingle(source, nameOf(leaf));
+  const { reference } = leaf;
   switch (source.formulation) {
     case 'csv':
       return true;

@@ -23,7 +23,10 @@ function documentOf(scan: ScanPlan, document: number): ScanPlan {
   const iterations = scan.iterations.map(
     (iteration): IterationPlan => ({
       ...iteration,
-      maps: iteration.maps.map((map) => ({ ...map, unique: false, identifiesRow: false, rules: map.rules.map(overlapping) })),
+      pipelines: iteration.pipelines.map((pipeline) => ({
+        ...pipeline,
+        maps: pipeline.maps.map((map) => ({ ...map, unique: false, identifiesRow: false, rules: map.rules.map(overlapping) })),
+      })),
     }),
   );
   return { ...scan, iterations, document };

@@ -4,7 +4,7 @@ import { formatOrigin } from '../mapping/model/model.ts';
 import type { Expression, Project } from './algebra.ts';
 import { type CatalogueMetadata, NO_METADATA } from './catalogue-metadata.ts';
 import { expressionText, termText } from './expressions.ts';
-import { type ObjectPlan, type Plan, planMapping, type RulePlan } from './plan.ts';
+import { type ObjectPlan, type PipelinePlan, type Plan, planMapping, type RulePlan, type StepPlan } from './plan.ts';
 
 export function explainPlan(mapping: Mapping, base = 'http://example.com/base/', facts: CatalogueMetadata = NO_METADATA): string {
   const plan = planMapping(mapping, base, facts);
@@ -14,16 +14,44 @@ export function explainPlan(mapping: Mapping, base = 'http://example.com/base/',
     lines.push(`scan ${number + 1}: ${describeSource(source, scan.dialect)}, read once`);
     for (const iteration of scan.iterations) {
       lines.push(`  each ${iteration.iterator ?? 'record'} gives ${iteration.references.join(', ') || 'nothing but its presence'}`);
-      for (const join of iteration.buildSides) lines.push(`    fills ${describeJoin(plan, join)}`);
-      for (const map of iteration.maps) {
-        lines.push(`    ${map.map.name} (${formatOrigin(map.map.origin)}): subject ${termText(map.subject)}`);
-        if (map.unique) lines.push('      no two records make the same statement: a key says so');
-        for (const rule of map.rules) lines.push(`      ${describeRule(rule, plan)}`);
-      }
+      for (const pipeline of iteration.pipelines) lines.push(...describePipeline(pipeline, plan));
     }
   }
   if (lines.length === 0) lines.push('nothing to do: the mapping has no triples map');
   return `${lines.join('\n')}\n`;
+}
+
+function describePipeline({ steps, maps, buildSides }: PipelinePlan, plan: Plan): readonly string[] {
+  const lines = steps.map((step) => `    ${describeStep(step, plan)}`);
+  for (const join of buildSides) lines.push(`    fills ${describeJoin(plan, join)}`);
+  for (const { map, subject, unique, rules } of maps) {
+    lines.push(`    ${map.name} (${formatOrigin(map.origin)}): subject ${termText(subject)}`);
+    if (unique) lines.push('      no two records make the same statement: a key says so');
+    for (const rule of rules) lines.push(`      ${describeRule(rule, plan)}`);
+  }
+  return lines;
+}
+
+function describeStep(step: StepPlan, plan: Plan): string {
+  switch (step.kind) {
+    case 'unnest': {
+      const { item, items } = step.operator;
+      const of =
+        items.of === 'values'
+          ? expressionText(items.expression)
+          : `${items.iterator ?? 'the records'} of ${items.within.name || 'the record'}`;
+      return `unnest ${of} → ${item.name}`;
+    }
+    case 'extend':
+      return `extend ${step.operator.columns.map(({ column, value }) => `${expressionText(value)} → ${column.name}`).join(', ')}`;
+    case 'number':
+      return `number rows → ${step.operator.column.name}`;
+    case 'join': {
+      const { type, on, right } = step.operator;
+      const columns = right.columns.map(({ column }) => column.name).join(', ');
+      return `${type} join with ${describeJoin(plan, step.join)}${byKeys(on.map(({ left }) => left))} → ${columns}`;
+    }
+  }
 }
 
 function describeSource(source: LogicalSource, dialect: string): string {
@@ -69,5 +97,6 @@ const byKeys = (keys: readonly Expression[]): string =>
 
 function describeJoin(plan: Plan, index: number): string {
   const { map, keys } = plan.joins[index] as Project;
-  return `join ${index + 1} (subjects of ${map.name}${keys.length === 0 ? '' : byKeys(keys.map(({ value }) => value))})`;
+  const of = map === undefined ? 'rows' : `subjects of ${map.name}`;
+  return `join ${index + 1} (${of}${keys.length === 0 ? '' : byKeys(keys.map(({ value }) => value))})`;
 }

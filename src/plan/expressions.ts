@@ -1,20 +1,50 @@
 /** Expressions and terms: what they read, their text for people, and their form over other columns. */
-import type { Column, Expression, Read, RowTerm, Term } from './algebra.ts';
+import type { Cell, Column, EncodedTerm, Expression, Operator, Read, RowTerm, Scan, Term } from './algebra.ts';
+
+/** What an expression reads of a row. */
+export type Leaf = Read | Cell;
 
 /** The name of a reference among those of its scan: rows of a join have two records, and the reference names its side. */
 export const nameOf = ({ record, reference }: Read): string => (record.name === '' ? reference : `${record.name} ${reference}`);
 
-/** Every reference of an expression, in order; one that stands twice comes twice. */
-export function readsOf(expression: Expression): readonly Read[] {
+/** Equal for what has the same values in each row. */
+export const leafKey = (leaf: Leaf): string => (leaf.kind === 'cell' ? `#${leaf.column.id}` : `${leaf.record.id} ${leaf.reference}`);
+
+/** Everything that an expression reads, in order; what stands twice comes twice. */
+export function leavesOf(expression: Expression): readonly Leaf[] {
   switch (expression.kind) {
     case 'read':
+    case 'cell':
       return [expression];
     case 'template':
       return expression.parts.filter((part) => typeof part !== 'string');
+    case 'call':
+      return expression.execution.inputs.flatMap(({ value }) => leavesOf(value));
+    case 'conditional':
+      return [...leavesOf(expression.condition), ...leavesOf(expression.value)];
     default:
       return [];
   }
 }
+
+export const readsOf = (expression: Expression): readonly Read[] => leavesOf(expression).filter((leaf) => leaf.kind === 'read');
+
+/** Whether an expression, or one that it is made of, is of a kind. */
+export function holds(expression: Expression, kind: Expression['kind']): boolean {
+  if (expression.kind === kind) return true;
+  switch (expression.kind) {
+    case 'call':
+      return expression.execution.inputs.some(({ value }) => holds(value, kind));
+    case 'conditional':
+      return holds(expression.condition, kind) || holds(expression.value, kind);
+    default:
+      return false;
+  }
+}
+
+/** The expression whose values a condition lets through. */
+export const unconditional = (expression: Expression): Exclude<Expression, { kind: 'conditional' }> =>
+  expression.kind === 'conditional' ? unconditional(expression.value) : expression;
 
 /** The expressions of a term: its value first. */
 export function expressionsOf(term: Term): readonly Expression[] {
@@ -33,7 +63,27 @@ export function expressionsOf(term: Term): readonly Expression[] {
   }
 }
 
+export const leavesOfTerm = (term: Term): readonly Leaf[] => expressionsOf(term).flatMap(leavesOf);
 export const readsOfTerm = (term: Term): readonly Read[] => expressionsOf(term).flatMap(readsOf);
+
+/** The term that a join brings in a column. */
+export function definitionOf(term: EncodedTerm, rows: Operator): RowTerm {
+  const { column } = term;
+  switch (rows.kind) {
+    case 'scan':
+      throw new Error(`no operator gives the column ${column.name}`);
+    case 'join': {
+      const value = rows.right.columns.find((one) => one.column === column)?.value;
+      if (value !== undefined && isTerm(value)) return value;
+      return definitionOf(term, rows.left);
+    }
+    default:
+      return definitionOf(term, rows.input);
+  }
+}
+
+export const isTerm = (value: Expression | RowTerm): value is RowTerm =>
+  value.kind === 'iri' || value.kind === 'blank' || value.kind === 'literal' || 'term' in value;
 
 /** Equal for expressions with the same values. */
 export const expressionKey = (expression: Expression): string => JSON.stringify(expression, meaning);
@@ -43,19 +93,38 @@ export const termKey = (term: Term): string => JSON.stringify(term, meaning);
 const meaning = (key: string, value: unknown): unknown => (key === 'origin' ? undefined : value);
 
 /** The same over other columns. */
-export function renameExpression(expression: Expression, columns: ReadonlyMap<Column, Column>): Expression {
-  const renameRead = (read: Read): Read => ({ ...read, record: columns.get(read.record) ?? read.record });
+export const renameExpression = (expression: Expression, columns: ReadonlyMap<Column, Column>): Expression =>
+  replaceLeaves(expression, (leaf) =>
+    leaf.kind === 'read'
+      ? { ...leaf, record: columns.get(leaf.record) ?? leaf.record }
+      : { ...leaf, column: columns.get(leaf.column) ?? leaf.column },
+  );
+
+export const renameTerm = (term: RowTerm, columns: ReadonlyMap<Column, Column>): RowTerm =>
+  replaceInTerm(term, (expression) => renameExpression(expression, columns));
+
+/** The same expression with something else in the place of what it reads. */
+export function replaceLeaves(expression: Expression, replace: (leaf: Leaf) => Leaf): Expression {
   switch (expression.kind) {
     case 'read':
-      return renameRead(expression);
+    case 'cell':
+      return replace(expression);
     case 'template':
-      return { ...expression, parts: expression.parts.map((part) => (typeof part === 'string' ? part : renameRead(part))) };
+      return { ...expression, parts: expression.parts.map((part) => (typeof part === 'string' ? part : replace(part))) };
+    case 'call': {
+      const { execution } = expression;
+      const inputs = execution.inputs.map((input) => ({ ...input, value: replaceLeaves(input.value, replace) }));
+      return { ...expression, execution: { ...execution, inputs } };
+    }
+    case 'conditional':
+      return { ...expression, condition: replaceLeaves(expression.condition, replace), value: replaceLeaves(expression.value, replace) };
     default:
       return expression;
   }
 }
 
-export function renameTerm(term: RowTerm, columns: ReadonlyMap<Column, Column>): RowTerm {
+/** The same term with other expressions. */
+export function replaceInTerm(term: RowTerm, replace: (expression: Expression) => Expression): RowTerm {
   switch (term.kind) {
     case 'constant':
       return term;
@@ -63,15 +132,17 @@ export function renameTerm(term: RowTerm, columns: ReadonlyMap<Column, Column>):
       const { language, datatype } = term;
       return {
         ...term,
-        value: renameExpression(term.value, columns),
-        language: language === undefined ? undefined : renameExpression(language, columns),
-        datatype: datatype === undefined ? undefined : renameTerm(datatype, columns),
+        value: replace(term.value),
+        language: language === undefined ? undefined : replace(language),
+        datatype: datatype === undefined ? undefined : replaceInTerm(datatype, replace),
       };
     }
     default:
-      return { ...term, value: renameExpression(term.value, columns) };
+      return { ...term, value: replace(term.value) };
   }
 }
+
+const leafText = (leaf: Leaf): string => (leaf.kind === 'cell' ? leaf.column.name : nameOf(leaf));
 
 /** As a mapping writes it. */
 export function expressionText(expression: Expression): string {
@@ -79,11 +150,18 @@ export function expressionText(expression: Expression): string {
     case 'constant':
       return JSON.stringify(expression.text);
     case 'read':
-      return nameOf(expression);
+    case 'cell':
+      return leafText(expression);
     case 'template':
-      return expression.parts.map((part) => (typeof part === 'string' ? part : `{${nameOf(part)}}`)).join('');
+      return expression.parts.map((part) => (typeof part === 'string' ? part : `{${leafText(part)}}`)).join('');
     case 'row':
       return '(a blank node for each record)';
+    case 'call': {
+      const { function: iri, inputs } = expression.execution;
+      return `${iri.replace(/^.*[/#]/, '')}(${inputs.map(({ value }) => expressionText(value)).join(', ')})`;
+    }
+    case 'conditional':
+      return `${expressionText(expression.value)} if ${expressionText(expression.condition)}`;
   }
 }
 
@@ -114,5 +192,17 @@ function rdfText(term: Extract<Term, { kind: 'constant' }>['term']): string {
       return `_:(${term.value})`;
     case 'literal':
       return `"${term.value}"${term.language === undefined ? '' : `@${term.language}`}`;
+  }
+}
+
+/** The scan that the rows begin with: that of the left side. */
+export function scanOf(rows: Operator): Scan {
+  switch (rows.kind) {
+    case 'scan':
+      return rows;
+    case 'join':
+      return scanOf(rows.left);
+    default:
+      return scanOf(rows.input);
   }
 }

@@ -3,9 +3,9 @@
  * removes terms from the triples map, and its rows lack the other terms of the map. Guards add these terms back, so that a record is
  * rejected in the same way wherever the join is made.
  */
-import type { Expression, MapInfo, MapRules, Project, RowTerm, Scan } from './algebra.ts';
+import type { Expression, MapInfo, MapRules, Operator, Project, RowTerm } from './algebra.ts';
 import type { CatalogueMetadata } from './catalogue-metadata.ts';
-import { nameOf, readsOf, termKey } from './expressions.ts';
+import { expressionsOf, holds, nameOf, readsOf, termKey, unconditional } from './expressions.ts';
 
 export interface Guards {
   /** Terms of a triples map that may be invalid for some record. */
@@ -15,12 +15,12 @@ export interface Guards {
 }
 
 export function findGuards(maps: readonly MapRules[], facts: CatalogueMetadata): Guards {
-  const parentKeys = new Map<MapInfo, RowTerm[]>();
+  const parentKeys = new Map<MapInfo | undefined, RowTerm[]>();
   for (const join of maps.flatMap(joinsOf)) {
     const { map, keys } = join.right;
     parentKeys.set(map, [...(parentKeys.get(map) ?? []), ...keys.map(({ value }) => keyTerm(value))]);
   }
-  const fallible = (terms: readonly RowTerm[], rows: Scan): readonly RowTerm[] => [
+  const fallible = (terms: readonly RowTerm[], rows: Operator): readonly RowTerm[] => [
     ...new Map(terms.filter((term) => mayFail(term, rows, facts)).map((term) => [termKey(term), term])).values(),
   ];
   return {
@@ -54,14 +54,14 @@ const keyTerm = (value: Expression): RowTerm => ({
 });
 
 /** Whether some value may make this term invalid. Files need no guards, because their joins remove no terms. */
-function mayFail(term: RowTerm, rows: Scan, facts: CatalogueMetadata): boolean {
+function mayFail(term: RowTerm, rows: Operator, facts: CatalogueMetadata): boolean {
+  if (rows.kind !== 'scan' || rows.source.kind !== 'sql') return false;
   const { source } = rows;
-  if (source.kind !== 'sql') return false;
   switch (term.kind) {
     case 'constant':
       return false;
     case 'iri':
-      if (term.value.kind === 'read' && (term.type === 'iri' || term.type === 'uri')) return true;
+      if (['read', 'call'].includes(unconditional(term.value).kind) && (term.type === 'iri' || term.type === 'uri')) return true;
       break;
     case 'literal':
       if (term.language !== undefined && term.language.kind !== 'constant') return true;
@@ -69,5 +69,8 @@ function mayFail(term: RowTerm, rows: Scan, facts: CatalogueMetadata): boolean {
       break;
     case 'blank':
   }
-  return !readsOf(term.value).every((read) => facts.isAlwaysValid(source, nameOf(read)));
+  // A function may refuse its arguments.
+  return (
+    expressionsOf(term).some((one) => holds(one, 'call')) || !readsOf(term.value).every((read) => facts.isAlwaysValid(source, nameOf(read)))
+  );
 }

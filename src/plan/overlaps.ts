@@ -7,6 +7,7 @@
 
 import { Links } from '../core/links.ts';
 import type { Emit, MapRules, Term } from './algebra.ts';
+import { definitionOf } from './expressions.ts';
 import { SEPARATOR, type WrittenTerm, writtenTerm } from './written.ts';
 
 export interface Overlaps {
@@ -52,8 +53,7 @@ function patternsOf(emit: Emit, map: MapRules): EmitPatterns {
   /** A term of a join is written by the term of its right side. */
   const pattern = (term: Term): Pattern => {
     if (term.kind !== 'encoded') return patternOf(writtenTerm(term));
-    if (input.kind === 'join' && input.right.term.column === term.column) return pattern(input.right.term.value);
-    throw new Error(`no operator gives the column ${term.column.name}`);
+    return patternOf(writtenTerm(definitionOf(term, input)));
   };
   return {
     emit,

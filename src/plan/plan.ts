@@ -4,14 +4,16 @@
  *
  * The mapping is built as algebra (`algebra.ts`), rewritten, and then laid out as what is carried out: one pass over each source.
  */
-import type { ErrorPolicy, LogicalSource, Mapping } from '../mapping/model/model.ts';
-import type { Expression, Join, MapInfo, MapRules, Project, RowTerm } from './algebra.ts';
-import { Builder, buildRules } from './build.ts';
+import type { ErrorPolicy, Mapping } from '../mapping/model/model.ts';
+import type { Expression, Extend, Join, MapInfo, MapRules, NumberRows, Operator, Project, RowTerm, Scan, Term, Unnest } from './algebra.ts';
+import { Builder } from './build/operators.ts';
+import { buildRules } from './build/rules.ts';
 import { type CatalogueMetadata, NO_METADATA } from './catalogue-metadata.ts';
 import { identifiesRow, isFunctionallyDependent, isUnique } from './dependencies.ts';
+import { scanOf } from './expressions.ts';
 import { findOverlaps } from './overlaps.ts';
 import { pushDownJoins } from './push-down.ts';
-import { groupScans, groupsOf, orderScans, projectsOf } from './scans.ts';
+import { groupScans, groupsOf, isObjectOf, joinsIn, type NestedDraft, orderScans, projectsOf, stepsOf } from './scans.ts';
 
 export interface Plan {
   /** In execution order: where possible, the parent of a join before its child. */
@@ -24,7 +26,7 @@ export interface Plan {
 
 /** One pass over one document. */
 export interface ScanPlan {
-  readonly source: LogicalSource;
+  readonly source: Scan['source'];
   readonly dialect: 'rml' | 'legacy';
   readonly iterations: readonly IterationPlan[];
   /** Index of the document, if the source has several. */
@@ -33,14 +35,41 @@ export interface ScanPlan {
 
 /** One iterator of a scan, and everything that its records feed. */
 export interface IterationPlan {
+  readonly scan: Scan;
   readonly iterator: string | undefined;
   /** `document:line:column`. */
   readonly origin: string;
   readonly references: readonly string[];
+  /** Iterators within the records. */
+  readonly nested: readonly NestedPlan[];
+  /** The records themselves first, if something reads them as they are. */
+  readonly pipelines: readonly PipelinePlan[];
+}
+
+/** An iterator within records, or within the items of another one. */
+export interface NestedPlan {
+  readonly iterator: string;
+  /** `document:line:column`. */
+  readonly origin: string;
+  readonly references: readonly string[];
+  readonly nested: readonly NestedPlan[];
+}
+
+/** From the records to rows, and what these feed. */
+export interface PipelinePlan {
+  /** None: the rows are the records. */
+  readonly steps: readonly StepPlan[];
   readonly maps: readonly MapPlan[];
-  /** Joins (by index) whose build side these records fill. */
+  /** Joins (by index) whose build side these rows fill. */
   readonly buildSides: readonly number[];
 }
+
+export type StepPlan =
+  | { readonly kind: 'unnest'; readonly operator: Unnest }
+  | { readonly kind: 'extend'; readonly operator: Extend }
+  | { readonly kind: 'number'; readonly operator: NumberRows }
+  /** `deferred`: the right side is complete only at the end. */
+  | { readonly kind: 'join'; readonly operator: Join; readonly join: number; readonly deferred: boolean };
 
 /** A triples map as rules with a common subject. */
 export interface MapPlan extends Pick<MapRules, 'map' | 'subject' | 'checks'> {
@@ -68,7 +97,7 @@ export interface RulePlan {
 }
 
 export type ObjectPlan =
-  | { readonly kind: 'term'; readonly term: RowTerm }
+  | { readonly kind: 'term'; readonly term: Term }
   /** The terms of a join's build side with the keys of the record; `deferred`: found when both sides are complete. */
   | { readonly kind: 'join'; readonly join: number; readonly keys: readonly Expression[]; readonly deferred: boolean };
 
@@ -87,54 +116,84 @@ export function planMapping(mapping: Mapping, runBase: string, metadata: Catalog
   const joins = projectsOf(maps);
   const joinIndexes = new Map(joins.map((project, index) => [project, index]));
   const scans = orderScans(groupScans(maps));
-  const positionOf = new Map(scans.flatMap(({ iterations }, position) => iterations.map(({ scan }) => [scan, position] as const)));
+  const positions = new Map(scans.flatMap(({ iterations }, position) => iterations.map(({ scan }) => [scan, position] as const)));
+  const positionOf = (rows: Operator): number => positions.get(scanOf(rows)) as number;
   const positionOfKey = new Map(scans.map(({ key }, position) => [key, position]));
-  const { overlappingEmits, overlappingMaps } = findOverlaps(scans.flatMap((scan) => scan.iterations.flatMap(({ maps }) => maps)));
-  const joined = ({ right, on }: Join, position: number): ObjectPlan => ({
-    kind: 'join',
-    join: joinIndexes.get(right) as number,
-    keys: on.map(({ left }) => left),
-    deferred: (positionOf.get(right.input) as number) >= position,
-  });
-  const rulesOf = (rules: MapRules, position: number): readonly RulePlan[] =>
+  const inOrder = scans.flatMap(({ iterations }) => iterations.flatMap(({ pipelines }) => pipelines.flatMap((pipeline) => pipeline.maps)));
+  const { overlappingEmits, overlappingMaps } = findOverlaps(inOrder);
+  const isDeferred = ({ left, right }: Join): boolean =>
+    positionOf(right.input) >= positionOf(left) || joinsIn(right.input).some((join) => isDeferred(join));
+  const joinOf = ({ right }: Join): number => joinIndexes.get(right) as number;
+  const rulesOf = (rules: MapRules): readonly RulePlan[] =>
     rules.emits.map((emit) => {
       const { input, predicate, object, graph } = emit;
+      const objectPlan: ObjectPlan = isObjectOf(input, object)
+        ? { kind: 'join', join: joinOf(input), keys: input.on.map(({ left }) => left), deferred: isDeferred(input) }
+        : { kind: 'term', term: object };
       return {
         predicate,
-        object: object.kind === 'encoded' ? joined(input as Join, position) : { kind: 'term', term: object },
+        object: objectPlan,
         graph,
         distinct: overlappingEmits.has(emit) ? 'overlapping' : 'subject',
         functionallyDependent: isFunctionallyDependent(emit, rules, metadata),
       };
     });
   let index = 0;
+  const mapOf = (rules: MapRules): MapPlan => ({
+    index: index++,
+    map: rules.map,
+    subject: rules.subject,
+    checks: rules.checks,
+    unique: isUnique(rules, metadata),
+    identifiesRow: identifiesRow(rules, metadata),
+    rules: rulesOf(rules),
+  });
+  const stepOf = (operator: Exclude<Operator, Scan>): StepPlan => {
+    switch (operator.kind) {
+      case 'unnest':
+        return { kind: 'unnest', operator };
+      case 'extend':
+        return { kind: 'extend', operator };
+      case 'number':
+        return { kind: 'number', operator };
+      case 'join':
+        return { kind: 'join', operator, join: joinOf(operator), deferred: isDeferred(operator) };
+    }
+  };
   return {
     joins,
     groups: groupsOf(scans, [
-      ...overlappingMaps.map(([a, b]) => [positionOf.get(a.rows), positionOf.get(b.rows)] as [number, number]),
+      ...overlappingMaps.map(([a, b]) => [positionOf(a.rows), positionOf(b.rows)] as [number, number]),
       ...scans.flatMap(({ needs }, position) => [...needs].map((key) => [position, positionOfKey.get(key)] as [number, number])),
     ]),
-    scans: scans.map(({ source, dialect, iterations }, position) => ({
+    scans: scans.map(({ source, dialect, iterations }) => ({
       source,
       dialect,
-      iterations: iterations.map(({ scan, origin, references, buildSides, maps }) => ({
+      iterations: iterations.map(({ scan, origin, references, nested, pipelines }) => ({
+        scan,
         iterator: scan.iterator,
         origin,
         references: [...references],
-        buildSides: buildSides.map((project) => joinIndexes.get(project) as number),
-        maps: maps.map((rules) => ({
-          index: index++,
-          map: rules.map,
-          subject: rules.subject,
-          checks: rules.checks,
-          unique: isUnique(rules, metadata),
-          identifiesRow: identifiesRow(rules, metadata),
-          rules: rulesOf(rules, position),
+        nested: nested.map(nestedPlan),
+        pipelines: pipelines.map((pipeline) => ({
+          steps: stepsOf(pipeline.rows).map(stepOf),
+          maps: pipeline.maps.map(mapOf),
+          buildSides: pipeline.buildSides.map((project) => joinIndexes.get(project) as number),
         })),
       })),
     })),
   };
 }
+
+const nestedPlan = ({ iterator, origin, references, nested }: NestedDraft): NestedPlan => ({
+  iterator,
+  origin,
+  references: [...references],
+  nested: nested.map(nestedPlan),
+});
+
+/** The triples maps that the records of an iteration feed. */
+export const mapsOf = ({ pipelines }: IterationPlan): readonly MapPlan[] => pipelines.flatMap(({ maps }) => maps);
 
 /** Whether the rows of a triples map are pairs that a database has joined. */
 export const isOfPairs = ({ source }: MapInfo): boolean => source.kind === 'sql' && source.content.kind === 'join';

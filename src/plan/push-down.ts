@@ -6,10 +6,10 @@
  */
 import type { ErrorPolicy, SqlSource } from '../mapping/model/model.ts';
 import { policyOf } from '../mapping/model/model.ts';
-import type { Column, Emit, Join, MapRules, Scan } from './algebra.ts';
-import type { Builder } from './build.ts';
+import type { Column, Emit, Join, MapInfo, MapRules, Scan } from './algebra.ts';
+import type { Builder } from './build/operators.ts';
 import type { CatalogueMetadata } from './catalogue-metadata.ts';
-import { expressionsOf, renameTerm } from './expressions.ts';
+import { expressionsOf, holds, isTerm, renameTerm } from './expressions.ts';
 import { findGuards, type Guards, without } from './guards.ts';
 
 export function pushDownJoins(
@@ -24,7 +24,9 @@ export function pushDownJoins(
   const split = maps.map((rules) => splitJoins(rules, facts, ofPairs(rules), builder));
   const remaining = split.flat();
   if (remaining.length === maps.length) return maps;
-  const parents = new Set(remaining.flatMap(({ emits }) => emits.flatMap(({ input }) => (input.kind === 'join' ? [input.right.map] : []))));
+  const parents = new Set<MapInfo | undefined>(
+    remaining.flatMap(({ emits }) => emits.flatMap(({ input }) => (input.kind === 'join' ? [input.right.map] : []))),
+  );
   const left = findGuards(remaining, facts);
   return split.flatMap(([rules, ...pushed], at) => {
     const whole = maps[at] as MapRules;
@@ -58,11 +60,15 @@ function pushDown(
   builder: Builder,
 ): MapRules | undefined {
   const { map, rows, subject } = rules;
+  const [projected] = right.columns;
+  if (rows.kind !== 'scan' || right.input.kind !== 'scan' || right.map === undefined) return undefined;
+  if (projected === undefined || !isTerm(projected.value)) return undefined;
   const { source: child } = rows;
   const { source: parent } = right.input;
+  const { value: object } = projected;
   if (on.length === 0 || child.kind !== 'sql' || parent.kind !== 'sql') return undefined;
   // Per-record blank nodes depend on the position of the record, which a pair of rows does not have.
-  if ([subject, right.term.value].some((term) => expressionsOf(term).some(({ kind }) => kind === 'row'))) return undefined;
+  if ([subject, object].some((term) => expressionsOf(term).some((one) => holds(one, 'row')))) return undefined;
   const conditions: { child: string; parent: string }[] = [];
   for (const [i, { left }] of on.entries()) {
     const key = right.keys[i]?.value;
@@ -73,7 +79,7 @@ function pushDown(
   const id = `${map.id} join ${number}`;
   const source: SqlSource = { ...child, ids: [], content: { kind: 'join', origin, reader: id, child, parent, conditions } };
   const records = [builder.column('child'), builder.column('parent')] as const;
-  const pairs: Scan = { kind: 'scan', source, dialect: rows.dialect, iterator: undefined, origin, records };
+  const pairs: Scan = { kind: 'scan', source, dialect: rows.dialect, iterator: undefined, origin, records, index: builder.column('#') };
   const [own] = rows.records as [Column];
   const [other] = right.input.records as [Column];
   const ofChild = new Map([[own, records[0]]]);
@@ -87,7 +93,7 @@ function pushDown(
       {
         input: pairs,
         predicate: renameTerm(predicate, ofChild),
-        object: renameTerm(right.term.value, ofParent),
+        object: renameTerm(object, ofParent),
         graph: graph === undefined ? undefined : renameTerm(graph, ofChild),
       },
     ],

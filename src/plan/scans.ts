@@ -1,22 +1,37 @@
 /** Groups triples maps by document into scans, orders the scans, and finds independent groups of them. */
 
 import { Links } from '../core/links.ts';
-import type { LogicalSource } from '../mapping/model/model.ts';
 import { formatOrigin } from '../mapping/model/model.ts';
-import type { Emit, MapRules, Project, Scan, Term } from './algebra.ts';
-import { sourceKey } from './build.ts';
-import { nameOf, readsOf, readsOfTerm } from './expressions.ts';
+import type { Column, Emit, Join, MapRules, Operator, Project, Scan, Term, Unnest } from './algebra.ts';
+import { sourceKey } from './build/operators.ts';
+import { isTerm, type Leaf, leavesOf, leavesOfTerm, nameOf, scanOf } from './expressions.ts';
 
-interface IterationDraft {
-  readonly scan: Scan;
-  readonly origin: string;
-  readonly references: Set<string>;
+/** The rows of one operator over the records of an iteration, and what they feed. */
+export interface RowsDraft {
+  readonly rows: Operator;
   readonly maps: MapRules[];
   readonly buildSides: Project[];
 }
 
+/** An iterator within records, or within the items of another one. */
+export interface NestedDraft {
+  readonly iterator: string;
+  readonly origin: string;
+  readonly references: Set<string>;
+  readonly nested: NestedDraft[];
+}
+
+export interface IterationDraft {
+  readonly scan: Scan;
+  readonly origin: string;
+  readonly references: Set<string>;
+  readonly nested: NestedDraft[];
+  /** The records themselves first. */
+  readonly pipelines: RowsDraft[];
+}
+
 export interface ScanDraft {
-  readonly source: LogicalSource;
+  readonly source: Scan['source'];
   readonly dialect: 'rml' | 'legacy';
   readonly iterations: IterationDraft[];
   readonly key: string;
@@ -28,6 +43,7 @@ export interface ScanDraft {
 export function groupScans(maps: readonly MapRules[]): ScanDraft[] {
   const scans = new Map<string, ScanDraft>();
   const iterations = new Map<Scan, { readonly scan: ScanDraft; readonly iteration: IterationDraft }>();
+  const drafts = new Map<Operator, RowsDraft>();
   const place = (rows: Scan) => {
     const known = iterations.get(rows);
     if (known !== undefined) return known;
@@ -35,45 +51,122 @@ export function groupScans(maps: readonly MapRules[]): ScanDraft[] {
     const key = sourceKey(source, dialect);
     const scan = scans.get(key) ?? { source, dialect, iterations: [], key, needs: new Set() };
     scans.set(key, scan);
-    const iteration = { scan: rows, origin: formatOrigin(rows.origin), references: new Set<string>(), maps: [], buildSides: [] };
+    const iteration: IterationDraft = {
+      scan: rows,
+      origin: formatOrigin(rows.origin),
+      references: new Set<string>(),
+      nested: [],
+      pipelines: [],
+    };
     scan.iterations.push(iteration);
     iterations.set(rows, { scan, iteration });
     return { scan, iteration };
   };
+  const draftOf = (rows: Operator): RowsDraft => {
+    const known = drafts.get(rows);
+    if (known !== undefined) return known;
+    const { iteration } = place(scanOf(rows));
+    const draft: RowsDraft = { rows, maps: [], buildSides: [] };
+    drafts.set(rows, draft);
+    if (rows.kind === 'scan') iteration.pipelines.unshift(draft);
+    else iteration.pipelines.push(draft);
+    for (const step of stepsOf(rows)) if (step.kind === 'unnest') addNested(step, iteration);
+    read(rows, stepsOf(rows).flatMap(leavesOfStep));
+    return draft;
+  };
+  const nestedOf = new Map<Column, NestedDraft>();
+  /** Equal iterators within the same records are one. */
+  const addNested = ({ item, items, origin }: Unnest, iteration: IterationDraft): void => {
+    if (items.of !== 'records' || items.formulation !== undefined || nestedOf.has(item)) return;
+    const { within, iterator = '' } = items;
+    const among = nestedOf.get(within)?.nested ?? iteration.nested;
+    const known = among.find((other) => other.iterator === iterator);
+    const nested = known ?? { iterator, origin: formatOrigin(origin), references: new Set<string>(), nested: [] };
+    if (known === undefined) among.push(nested);
+    nestedOf.set(item, nested);
+  };
+  /** Notes what is read of the records of the scan, and of the items within them. */
+  const read = (rows: Operator, leaves: readonly Leaf[]): void => {
+    const scan = scanOf(rows);
+    const { references } = place(scan).iteration;
+    for (const leaf of leaves) {
+      if (leaf.kind !== 'read') continue;
+      if (scan.records.includes(leaf.record)) references.add(nameOf(leaf));
+      else nestedOf.get(leaf.record)?.references.add(leaf.reference);
+    }
+  };
   for (const rules of maps) {
-    const { iteration } = place(rules.rows);
-    iteration.maps.push(rules);
-    for (const reference of referencesOf(rules)) iteration.references.add(reference);
+    draftOf(rules.rows).maps.push(rules);
+    read(rules.rows, leavesOfRules(rules));
   }
-  for (const project of projectsOf(maps)) {
-    const { iteration } = place(project.input);
-    iteration.buildSides.push(project);
-    for (const read of [...readsOfTerm(project.term.value), ...project.keys.flatMap(({ value }) => readsOf(value))])
-      iteration.references.add(nameOf(read));
+  const projects = projectsOf(maps);
+  for (const { input, keys, columns } of projects) {
+    draftOf(input);
+    read(input, [
+      ...columns.flatMap(({ value }) => (isTerm(value) ? leavesOfTerm(value) : leavesOf(value))),
+      ...keys.flatMap(({ value }) => leavesOf(value)),
+    ]);
   }
-  for (const rules of maps) {
-    const { scan } = place(rules.rows);
-    for (const { input } of rules.emits) {
-      const parent = input.kind === 'join' ? place(input.right.input).scan : scan;
+  for (const project of projects) draftOf(project.input).buildSides.push(project);
+  for (const { rows, maps: own } of drafts.values()) {
+    const { scan } = place(scanOf(rows));
+    for (const { right } of [...joinsIn(rows), ...own.flatMap(joinsOf)]) {
+      const parent = place(scanOf(right.input)).scan;
       if (parent !== scan) scan.needs.add(parent.key);
     }
   }
   return [...scans.values()];
 }
 
-/** The right sides of joins, in the order of the triples maps that use them. */
-export const projectsOf = (maps: readonly MapRules[]): readonly Project[] => [
-  ...new Set(maps.flatMap(({ emits }) => emits.flatMap(({ input }) => (input.kind === 'join' ? [input.right] : [])))),
-];
+/** The joins that give the objects of a triples map. */
+const joinsOf = ({ emits }: MapRules): readonly Join[] => emits.flatMap(({ input, object }) => (isObjectOf(input, object) ? [input] : []));
 
-/** Every reference that is read from the rows of a triples map. */
-function referencesOf({ subject, checks, emits }: MapRules): readonly string[] {
-  const keys = ({ input }: Emit) => (input.kind === 'join' ? input.on.flatMap(({ left }) => readsOf(left)) : []);
+/** Whether a join gives the object of an emit, and not a row. */
+export const isObjectOf = (input: Operator, object: Term): input is Join =>
+  input.kind === 'join' && object.kind === 'encoded' && input.right.columns.some(({ column }) => column === object.column);
+
+/** The steps from the records of the scan to the rows, in their order. */
+export function stepsOf(rows: Operator): readonly Exclude<Operator, Scan>[] {
+  if (rows.kind === 'scan') return [];
+  return [...stepsOf(rows.kind === 'join' ? rows.left : rows.input), rows];
+}
+
+export const joinsIn = (rows: Operator): readonly Join[] => stepsOf(rows).filter((step) => step.kind === 'join');
+
+function leavesOfStep(step: Exclude<Operator, Scan>): readonly Leaf[] {
+  switch (step.kind) {
+    case 'unnest':
+      return step.items.of === 'values' ? leavesOf(step.items.expression) : [];
+    case 'extend':
+      return step.columns.flatMap(({ value }) => leavesOf(value));
+    case 'join':
+      return step.on.flatMap(({ left }) => leavesOf(left));
+    case 'number':
+      return [];
+  }
+}
+
+/** The right sides of joins, also of those within right sides. */
+export function projectsOf(maps: readonly MapRules[]): readonly Project[] {
+  const found = new Set<Project>();
+  const add = (join: Join): void => {
+    if (found.has(join.right)) return;
+    found.add(join.right);
+    joinsIn(join.right.input).forEach(add);
+  };
+  for (const rules of maps) [...joinsIn(rules.rows), ...joinsOf(rules)].forEach(add);
+  return [...found];
+}
+
+/** Everything that is read from the rows of a triples map. */
+function leavesOfRules(rules: MapRules): readonly Leaf[] {
+  const { subject, checks, emits } = rules;
   const terms = ({ predicate, object, graph }: Emit): readonly Term[] => [predicate, ...(graph === undefined ? [] : [graph]), object];
   return [
-    ...[subject, ...checks].flatMap(readsOfTerm),
-    ...emits.flatMap((emit) => [...terms(emit).flatMap(readsOfTerm), ...keys(emit)]),
-  ].map(nameOf);
+    ...[subject, ...checks].flatMap(leavesOfTerm),
+    ...emits.flatMap((emit) => terms(emit).flatMap(leavesOfTerm)),
+    ...joinsOf(rules).flatMap(({ on }) => on.flatMap(({ left }) => leavesOf(left))),
+  ];
 }
 
 /** Parents before children. In a cycle, the scan with the fewest unmet needs goes first, and its joins are deferred. */

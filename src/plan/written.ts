@@ -7,7 +7,7 @@
 
 import { guardUnsafeIri, hasScheme, toBytes } from '../core/text.ts';
 import type { Expression, RowTerm, Term } from './algebra.ts';
-import { nameOf } from './expressions.ts';
+import { leafKey, unconditional } from './expressions.ts';
 
 export interface WrittenTerm {
   /** iri; blank nodes by the beginning of their labels; literals with what is known of their language or datatype. */
@@ -22,7 +22,7 @@ export interface WrittenTerm {
 export type Piece = string | Hole;
 
 export interface Hole {
-  /** The reference as its scan names it; undefined: the written text does not correspond to one value of a reference. */
+  /** Key of what is read (`leafKey`); undefined: the written text does not correspond to one value of a reference. */
   readonly reference: string | undefined;
 }
 
@@ -39,7 +39,7 @@ export function writtenTerm(term: RowTerm): WrittenTerm {
     case 'literal':
       return { kind: literalKind(term), forms: [piecesOf(term.value, hasNaturalDatatype(term) ? lost : kept)], encoded: false };
     case 'blank': {
-      const isRow = term.value.kind === 'row';
+      const isRow = unconditional(term.value).kind === 'row';
       return { kind: isRow ? 'blank row' : 'blank value', forms: [piecesOf(term.value, isRow ? lost : kept)], encoded: false };
     }
     case 'iri':
@@ -64,8 +64,11 @@ function writtenConstant({ term, type, base }: Extract<RowTerm, { kind: 'constan
 }
 
 /** Whether each value brings the datatype of its literal, in canonical form: `1.0` and `1.00` are one double. */
-export const hasNaturalDatatype = (term: Term): boolean =>
-  term.kind === 'literal' && term.value.kind === 'read' && term.language === undefined && term.datatype === undefined;
+export function hasNaturalDatatype(term: Term): boolean {
+  if (term.kind !== 'literal' || term.language !== undefined || term.datatype !== undefined) return false;
+  const { kind } = unconditional(term.value);
+  return kind === 'read' || kind === 'cell' || kind === 'call';
+}
 
 const kept = (reference: string): Hole => ({ reference });
 const lost = (): Hole => ({ reference: undefined });
@@ -74,7 +77,7 @@ const isUnsafe = (type: string): boolean => type === 'unsafe-iri' || type === 'u
 
 function writtenIri({ type, value, base }: Extract<RowTerm, { kind: 'iri' }>): WrittenTerm {
   const unsafe = isUnsafe(type);
-  const encoded = value.kind === 'template' && !unsafe;
+  const encoded = unconditional(value).kind === 'template' && !unsafe;
   // A URI percent-encodes `é`, and since `%` is not encoded, a value may already contain the same sequence.
   const pieces = piecesOf(value, type === 'unsafe-uri' || (type === 'uri' && !encoded) ? lost : kept);
   const guard = (form: readonly Piece[]): readonly Piece[] =>
@@ -94,19 +97,26 @@ function literalKind({ language, datatype }: Extract<RowTerm, { kind: 'literal' 
 const datatypeKind = (iri: string): string => (hasScheme(iri) ? `literal^^${iri}` : 'literal');
 
 const piecesOf = (expression: Expression, hole: (reference: string) => Hole): readonly Piece[] =>
-  partsOf(expression).map((part) => (typeof part === 'string' ? toBytes(part) : hole(part.reference)));
+  partsOf(expression).map((part) => {
+    if (typeof part === 'string') return toBytes(part);
+    return part.reference === undefined ? { reference: undefined } : hole(part.reference);
+  });
 
-/** Any expression as a template. */
-function partsOf(expression: Expression): readonly (string | { readonly reference: string })[] {
+/** Any expression as a template. What a function gives is no value of a reference. */
+function partsOf(expression: Expression): readonly (string | Hole)[] {
   switch (expression.kind) {
     case 'constant':
       return [expression.text];
     case 'read':
-      return [{ reference: nameOf(expression) }];
+    case 'cell':
+      return [{ reference: leafKey(expression) }];
     case 'template':
-      return expression.parts.map((part) => (typeof part === 'string' ? part : { reference: nameOf(part) }));
+      return expression.parts.map((part) => (typeof part === 'string' ? part : { reference: leafKey(part) }));
     case 'row':
-      return [{ reference: '' }];
+    case 'call':
+      return [{ reference: undefined }];
+    case 'conditional':
+      return partsOf(expression.value);
   }
 }
 

@@ -3,7 +3,7 @@ import { describeFault, type Fault } from '../core/fault.ts';
 import { formatOrigin, type LogicalSource } from '../mapping/model/model.ts';
 import type { MapInfo, Project } from '../plan/algebra.ts';
 import { describeContent } from '../plan/explain.ts';
-import type { Plan } from '../plan/plan.ts';
+import { mapsOf, type Plan } from '../plan/plan.ts';
 import type { ErrorPolicy, TriplesMapReport } from './request.ts';
 
 /** What a program of a triples map counted, and knows of its records. */
@@ -80,11 +80,12 @@ export function pairWarnings({ scans, joins }: Plan, programs: readonly MappedRe
     const own = programs.filter(({ triplesMap }) => triplesMap.id === id);
     return own.length === 0 ? undefined : own.reduce((sum, { records }) => sum + records, 0);
   };
-  const maps = scans.flatMap(({ iterations }) => iterations.flatMap((iteration) => iteration.maps));
+  const maps = scans.flatMap(({ iterations }) => iterations.flatMap(mapsOf));
   const warnings = maps.flatMap(({ map: child, rules }) =>
     rules.flatMap(({ object }) => {
       if (object.kind !== 'join' || object.keys.length > 0) return [];
       const parent = (joins[object.join] as Project).map;
+      if (parent === undefined) return [];
       const [left, right] = [recordsOf(child.id), recordsOf(parent.id)];
       if (left === undefined || right === undefined) return [];
       const pairs = `${left} × ${right} = ${left * right} pairs`;

@@ -98,6 +98,8 @@ export function comparedScan({ distinct, slice }: Pick<RunRequest, 'distinct' | 
 export interface RunRequest {
   /** Unique for the run: it keeps blank node labels of different runs apart. */
   readonly runId: string;
+  /** When the run was submitted, in milliseconds since 1970: what functions take for the present. undefined: now. */
+  readonly startedAt?: number;
   /** Mapping files, as URLs or paths; at least one. */
   readonly mappings: readonly string[];
   readonly inputs: readonly InputBinding[];

@@ -20,13 +20,13 @@ import {
 import { type Value, type Values, XSD } from '../core/value.ts';
 import type { TermType } from '../mapping/model/model.ts';
 import { formatOrigin } from '../mapping/model/model.ts';
-import type { Expression, RowTerm } from '../plan/algebra.ts';
-import { expressionText, nameOf } from '../plan/expressions.ts';
+import type { Expression, RowTerm, Term } from '../plan/algebra.ts';
+import { expressionText, unconditional } from '../plan/expressions.ts';
 import { schemeOf } from '../plan/written.ts';
 import {
   type Accessors,
-  accessorOf,
   compileExpression,
+  compileValues,
   identity,
   mapText,
   pairTexts,
@@ -44,7 +44,7 @@ export interface CompiledTerm {
 }
 
 /** @throws Fault mapping/invalid, mapping/reference */
-export function compileTerm(term: RowTerm, rows: Accessors): CompiledTerm {
+export function compileTerm(term: Term, rows: Accessors): CompiledTerm {
   switch (term.kind) {
     case 'constant': {
       const token = constantToken(term);
@@ -56,6 +56,8 @@ export function compileTerm(term: RowTerm, rows: Accessors): CompiledTerm {
       return compileBlank(term.value, rows);
     case 'literal':
       return compileLiteral(term, rows);
+    case 'encoded':
+      return { before: '', after: '', text: rows.encoded(term.column), constant: undefined };
   }
 }
 
@@ -83,11 +85,12 @@ const datatypeSuffix = (iri: string): string => (iri === `${XSD}string` ? '' : `
 function compileIri({ type, value, base: baseText }: Iri, rows: Accessors): CompiledTerm {
   const isUnsafe = UNSAFE.has(type);
   const isUri = type === 'uri' || type === 'unsafe-uri';
-  const isSafe = value.kind === 'template' && !isUnsafe;
+  const then = unconditional(value);
+  const isSafe = then.kind === 'template' && !isUnsafe;
   const encode = isSafe ? (isUri ? encodeUriPart : encodeIriPart) : isUri ? iriToUri : identity;
   const { before, after, text } = compileExpression(value, rows, encode);
   const base = toBytes(baseText);
-  const scheme = isSafe ? schemeOf(value.parts) : 'value';
+  const scheme = isSafe ? schemeOf(then.parts) : 'value';
   if (isSafe && scheme !== 'value') {
     // Values are encoded, and the template's constant text was checked when the mapping was read: only the base can be invalid.
     const start = scheme === 'template' ? before : base + before;
@@ -123,7 +126,7 @@ function checkIri(iri: string, expression: Expression): void {
 // ---------------------------------------------------------------- blank nodes
 
 function compileBlank(expression: Expression, rows: Accessors): CompiledTerm {
-  if (expression.kind === 'row')
+  if (unconditional(expression).kind === 'row')
     return { before: '_:', after: '', text: compileExpression(expression, rows, identity).text, constant: undefined };
   const { before, after, text } = compileExpression(expression, rows, identity);
   const label = (inner: string): string => blankLabel(before + inner + after);
@@ -151,13 +154,15 @@ function compileLiteral({ value: expression, language, datatype }: Literal, rows
       mapText(type.text(record, position), (inner) => `"${datatypeSuffix((type.before + inner + type.after).slice(1, -1))}`),
     );
   }
-  if (expression.kind !== 'read') return literal(expression, rows, '"');
-  const read = accessorOf(expression, rows);
-  const natural = rows.datatype(nameOf(expression));
-  // Canonical forms contain nothing that needs an escape.
-  if (natural !== undefined) return literal(expression, rows, `"${datatypeSuffix(natural)}`, identity);
-  if (!rows.typed) return literal(expression, rows, '"');
-  return { before: '"', after: '', text: (record) => naturalText(read(record)), constant: undefined };
+  const then = unconditional(expression);
+  if (then.kind === 'read' || then.kind === 'cell') {
+    const natural = rows.datatype(then);
+    // Canonical forms contain nothing that needs an escape.
+    if (natural !== undefined) return literal(expression, rows, `"${datatypeSuffix(natural)}`, identity);
+    if (!rows.typed) return literal(expression, rows, '"');
+  } else if (then.kind !== 'call') return literal(expression, rows, '"');
+  const values = compileValues(expression, rows);
+  return { before: '"', after: '', text: (record, position) => naturalText(values(record, position)), constant: undefined };
 }
 
 /** A literal whose text after the value, from the closing quote, is the same for every record. */

@@ -3,10 +3,12 @@
  */
 import { Fault } from '../core/fault.ts';
 import { blankLabel, toBytes } from '../core/text.ts';
-import type { Accessor, Value } from '../core/value.ts';
+import { TypedValue, type Value, type Values } from '../core/value.ts';
+import { compileCall } from '../functions/compile.ts';
+import { findFunction } from '../functions/registry.ts';
 import { formatOrigin } from '../mapping/model/model.ts';
-import type { Expression, Read } from '../plan/algebra.ts';
-import { nameOf } from '../plan/expressions.ts';
+import type { Column, Expression } from '../plan/algebra.ts';
+import { expressionKey, type Leaf, leafKey } from '../plan/expressions.ts';
 
 /** The one-byte texts of a term for one record: none, one, or several. */
 export type Text = null | string | readonly string[];
@@ -14,35 +16,43 @@ export type Text = null | string | readonly string[];
 /** `position` is the record's 0-based position in its iteration. Throws Fault record/term. */
 export type TextOf = (record: unknown, position: number) => Text;
 
+/** Values of one row, with their natural datatypes. */
+export type ValuesOf = (row: unknown, position: number) => Values;
+
 /** Access to the records of an iteration. */
 export interface Accessors {
-  readonly accessor: (reference: string) => Accessor;
+  readonly accessor: (leaf: Leaf) => ValuesOf;
+  /** The terms in a cell, which are encoded already. */
+  readonly encoded: (column: Column) => (row: unknown) => Text;
   /** Whether accessors may return values with a natural datatype. */
   readonly typed: boolean;
   /** The natural datatype of all plain texts that the accessor returns, which are then canonical; undefined: not known beforehand. */
-  readonly datatype: (reference: string) => string | undefined;
+  readonly datatype: (leaf: Leaf) => string | undefined;
   /**
    * Part of the labels of per-record blank nodes. It keeps apart records with the same position: those of the run's slices (`s` and the
    * 0-based index of the slice) and of several documents of one source (`d` and the document's number). `s2`, `d1`, `s2d1`; empty: neither.
    */
   readonly slice: string;
+  /** Id of the run, and when it began (milliseconds since 1970): functions that give random values or the time repeat them in a repeated attempt. */
+  readonly run: string;
+  readonly startedAt: number;
 }
 
 /** The source knows the reference; only here it is known which mapping statement uses it. */
-export function accessorOf(read: Read, rows: Accessors): Accessor {
+export function accessorOf(leaf: Leaf, rows: Accessors): ValuesOf {
   try {
-    return rows.accessor(nameOf(read));
+    return rows.accessor(leaf);
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'mapping/reference') throw error;
-    throw error.with({ place: { mapping: formatOrigin(read.origin) } });
+    throw error.with({ place: { mapping: formatOrigin(leaf.origin) } });
   }
 }
 
 /** Each value as written in the source, changed by `encode`; only literals with a natural datatype use the canonical form. */
-function textOf(read: Accessor, encode: (text: string) => string): TextOf {
+function textOf(read: ValuesOf, encode: (text: string) => string): TextOf {
   const one = (value: Value): string => encode(typeof value === 'string' ? value : value.written);
-  return (record) => {
-    const values = read(record);
+  return (record, position) => {
+    const values = read(record, position);
     if (values === null) return null;
     if (typeof values === 'string') return encode(values);
     return Array.isArray(values) ? several(values as readonly Value[], one) : one(values as Value);
@@ -85,6 +95,7 @@ export function compileExpression(expression: Expression, rows: Accessors, encod
     case 'constant':
       return { before: toBytes(expression.text), after: '', text: () => '' };
     case 'read':
+    case 'cell':
       return { before: '', after: '', text: textOf(accessorOf(expression, rows), encode) };
     case 'row': {
       const prefix = `f${blankLabel(toBytes(expression.map))}_${rows.slice}r`;
@@ -92,13 +103,73 @@ export function compileExpression(expression: Expression, rows: Accessors, encod
     }
     case 'template':
       return compileTemplate(expression, rows, encode);
+    case 'call':
+      return { before: '', after: '', text: textOf(compileValues(expression, rows), encode) };
+    case 'conditional': {
+      const { before, after, text } = compileExpression(expression.value, rows, encode);
+      return { before, after, text: onlyIf(compileCondition(expression.condition, rows), text) };
+    }
   }
 }
+
+/** The values of an expression, with their natural datatypes. */
+export function compileValues(expression: Expression, rows: Accessors): ValuesOf {
+  switch (expression.kind) {
+    case 'read':
+    case 'cell': {
+      const read = accessorOf(expression, rows);
+      const natural = rows.datatype(expression);
+      if (natural === undefined) return read;
+      const typed = (value: Value): Value => (typeof value === 'string' ? new TypedValue(value, natural) : value);
+      return (row, position) => {
+        const values = read(row, position);
+        return values === null ? null : Array.isArray(values) ? values.map(typed) : typed(values as Value);
+      };
+    }
+    case 'call':
+      return compileCallOf(expression, rows);
+    case 'conditional': {
+      const values = compileValues(expression.value, rows);
+      return onlyIf(compileCondition(expression.condition, rows), values);
+    }
+    default: {
+      const { before, after, text } = compileExpression(expression, rows, identity);
+      if (before === '' && after === '') return text;
+      return (row, position) => mapText(text(row, position), (inner) => before + inner + after);
+    }
+  }
+}
+
+/** Reading a mapping has checked that there is such a function, with these parameters and results. */
+function compileCallOf(call: Extract<Expression, { kind: 'call' }>, rows: Accessors): ValuesOf {
+  const { origin, execution, returns } = call;
+  const definition = findFunction(execution.function);
+  if (definition === undefined) throw new Error(`there is no function ${execution.function}`);
+  const inputs = new Map<string, ValuesOf[]>();
+  for (const { parameter, value } of execution.inputs)
+    inputs.set(parameter, [...(inputs.get(parameter) ?? []), compileValues(value, rows)]);
+  const seed = `${rows.run} ${rows.slice} ${expressionKey({ ...call, returns: undefined })}`;
+  return compileCall(definition, inputs, returns, { place: { mapping: formatOrigin(origin) }, seed, startedAt: rows.startedAt });
+}
+
+const listOf = (values: Values): readonly Value[] => (values === null ? [] : Array.isArray(values) ? values : [values as Value]);
+
+/** Whether some value is true. */
+function compileCondition(condition: Expression, rows: Accessors): (row: unknown, position: number) => boolean {
+  const values = compileValues(condition, rows);
+  const isTrue = (value: Value): boolean => (typeof value === 'string' ? value : value.text) === 'true';
+  return (row, position) => listOf(values(row, position)).some(isTrue);
+}
+
+const onlyIf =
+  <T>(holds: (row: unknown, position: number) => boolean, then: (row: unknown, position: number) => T) =>
+  (row: unknown, position: number): T | null =>
+    holds(row, position) ? then(row, position) : null;
 
 function compileTemplate(expression: Extract<Expression, { kind: 'template' }>, rows: Accessors, encode: (text: string) => string): Pieces {
   // Alternates constant text and references: texts[0] ref[0] texts[1] ref[1] … texts[n].
   const texts: string[] = [''];
-  const reads: Read[] = [];
+  const reads: Leaf[] = [];
   for (const part of expression.parts) {
     if (typeof part === 'string') texts[texts.length - 1] += toBytes(part);
     else {
@@ -106,14 +177,14 @@ function compileTemplate(expression: Extract<Expression, { kind: 'template' }>, 
       texts.push('');
     }
   }
-  const valuesOf = (read: Read): TextOf => textOf(accessorOf(read, rows), encode);
-  const distinct = new Map(reads.map((read) => [nameOf(read), read]));
+  const valuesOf = (read: Leaf): TextOf => textOf(accessorOf(read, rows), encode);
+  const distinct = new Map(reads.map((read) => [leafKey(read), read]));
   if (distinct.size < reads.length) {
     const names = [...distinct.keys()];
     return repeatingTemplate(
       texts,
       [...distinct.values()].map(valuesOf),
-      reads.map((read) => names.indexOf(nameOf(read))),
+      reads.map((read) => names.indexOf(leafKey(read))),
     );
   }
   const references = reads.map(valuesOf);

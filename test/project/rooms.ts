@@ -21,21 +21,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     },
     uses: [],
   },
-  'src/mapping': {
-    purpose: 'Turtle → the normal form of a mapping, with an origin on every statement.',
-    folders: {
-      model: 'the normal form of a mapping, its templates, and diagnostics',
-      parse: 'documents → the normal form',
-      vocabulary: 'every term of the vocabularies, and whether it is supported',
-    },
-    uses: ['src/core'],
-    withoutNode: true,
-  },
-  'src/plan': {
-    purpose: 'Mapping → algebra → plan: operators, terms, scans, joins and partitions, as frozen data.',
-    uses: ['src/core', 'src/mapping'],
-    withoutNode: true,
-  },
   'src/functions': {
     purpose: 'The functions that mappings call, as one table, and calls as closures.',
     folders: {
@@ -45,9 +30,28 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     uses: ['src/core'],
     withoutNode: true,
   },
+  'src/mapping': {
+    purpose: 'Turtle → the normal form of a mapping, with an origin on every statement.',
+    folders: {
+      model: 'the normal form of a mapping, its templates, and diagnostics',
+      parse: 'documents → the normal form',
+      'parse/source': 'logical sources and views',
+      vocabulary: 'every term of the vocabularies, and whether it is supported',
+    },
+    uses: ['src/core', 'src/functions'],
+    withoutNode: true,
+  },
+  'src/plan': {
+    purpose: 'Mapping → algebra → plan: operators, terms, scans, joins and partitions, as frozen data.',
+    folders: {
+      build: 'mapping → algebra',
+    },
+    uses: ['src/core', 'src/mapping'],
+    withoutNode: true,
+  },
   'src/terms': {
     purpose: 'Expressions and terms of a plan → closures over rows that write N-Quads text.',
-    uses: ['src/core', 'src/mapping', 'src/plan'],
+    uses: ['src/core', 'src/functions', 'src/mapping', 'src/plan'],
     withoutNode: true,
   },
   'src/sql': {

@@ -36,6 +36,7 @@ export async function taskOf(data: TransformPayload, attempt: string, settings: 
     request: {
       ...data.run,
       runId: data.runId,
+      startedAt: Date.parse(data.submittedAt),
       mappings: data.mappings,
       inputs: data.inputs,
       workingDirectory: settings.workingDirectory,

@@ -77,12 +77,13 @@ export const SPLIT: readonly FunctionDefinition[] = [
   }),
   define({
     names: ['morph:string_split_explode'],
-    does: 'The parts between the separators, as several values.',
+    does: 'The parts between the separators, as several values. An empty text has none.',
     takes: [grel.value, grel.separator],
     gives: gives.grelArray,
     on: 'bytes',
-    call: (value, separator) => (separator === '' ? value : value.split(separator)),
+    call: (value, separator) => (value === '' ? null : separator === '' ? value : value.split(separator)),
     examples: [
+      [['', ';'], null],
       [
         ['b;c;d', ';'],
         ['b', 'c', 'd'],

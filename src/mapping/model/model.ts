@@ -2,7 +2,7 @@
  * The normal form of a mapping: every dialect (current RML, legacy RML, R2RML) is translated to it before planning.
  *
  * Plain, frozen data. Every node carries the origin of the statement that made it. Variants are unions on `kind`; later features
- * (functions, logical views, gather maps, quoted triples) are further variants here.
+ * (gather maps, quoted triples) are further variants here.
  */
 
 import type { CsvDialect } from '../../core/input/csv-dialect.ts';
@@ -35,7 +35,7 @@ export interface TriplesMap {
   readonly name: string;
   readonly origin: Origin;
   readonly dialect: Dialect;
-  readonly source: LogicalSource;
+  readonly source: LogicalSource | LogicalView;
   /** rml:baseIRI of this triples map; undefined: the base of the run. */
   readonly baseIri: string | undefined;
   readonly subject: SubjectMap;
@@ -43,6 +43,57 @@ export interface TriplesMap {
 }
 
 export type LogicalSource = FileSource | SqlSource;
+
+/**
+ * Rows made of the records of a logical source, or of the rows of another view: their fields, which references name.
+ *
+ * @see https://kg-construct.github.io/rml-lv/spec/docs/
+ */
+export interface LogicalView {
+  readonly kind: 'view';
+  readonly origin: Origin;
+  /** IRI or `_:label`. */
+  readonly id: string;
+  readonly on: LogicalSource | LogicalView;
+  readonly fields: readonly Field[];
+  readonly joins: readonly ViewJoin[];
+}
+
+/** A field; that of a nested field has the names of its parents in front: `item.type`. Its position among its siblings is `item.type.#`. */
+export type Field =
+  /** One row for each value of the expression. Nested fields read the value as a document. */
+  | {
+      readonly kind: 'expression';
+      readonly origin: Origin;
+      readonly name: string;
+      readonly expression: Expression;
+      readonly fields: readonly Field[];
+    }
+  /** One row for each record that the iterator finds: no value itself, but its nested fields have. */
+  | {
+      readonly kind: 'iterable';
+      readonly origin: Origin;
+      readonly name: string;
+      /** undefined: that of what it stands in. */
+      readonly formulation: FileSource['formulation'] | undefined;
+      readonly iterator: string | undefined;
+      readonly fields: readonly Field[];
+    };
+
+/** Fields of another view, for the pairs of rows that meet all conditions. */
+export interface ViewJoin {
+  readonly kind: 'inner' | 'left';
+  readonly origin: Origin;
+  readonly parent: LogicalView;
+  readonly conditions: readonly JoinCondition[];
+  readonly fields: readonly { readonly origin: Origin; readonly name: string; readonly expression: Expression }[];
+}
+
+/** The sources of the records that a triples map reads, those of joined views included. */
+export function sourcesOf(source: LogicalSource | LogicalView): readonly LogicalSource[] {
+  if (source.kind !== 'view') return [source];
+  return [...sourcesOf(source.on), ...source.joins.flatMap(({ parent }) => sourcesOf(parent))];
+}
 
 /** The rows of a table, a view or a query of a database. */
 export interface SqlSource {
@@ -130,7 +181,27 @@ export type Expression =
   | { readonly kind: 'reference'; readonly origin: Origin; readonly reference: string }
   | { readonly kind: 'template'; readonly origin: Origin; readonly parts: readonly TemplatePart[] }
   /** One blank node per record (a term map of term type blank node without an expression). */
-  | { readonly kind: 'fresh'; readonly origin: Origin };
+  | { readonly kind: 'fresh'; readonly origin: Origin }
+  /** A result of a function. `returns`: IRI of the result; undefined: the function's first. */
+  | { readonly kind: 'call'; readonly origin: Origin; readonly execution: FunctionExecution; readonly returns: string | undefined }
+  /** The values of `value` where some value of `condition` is true. */
+  | { readonly kind: 'conditional'; readonly origin: Origin; readonly condition: Expression; readonly value: Expression };
+
+/** A function and its arguments. Expressions that take results of one execution share it. */
+export interface FunctionExecution {
+  readonly origin: Origin;
+  /** IRI; reading guarantees that there is such a function, and that it takes these arguments. */
+  readonly function: string;
+  /** A parameter that takes a list may be given several times. */
+  readonly inputs: readonly FunctionInput[];
+}
+
+export interface FunctionInput {
+  readonly origin: Origin;
+  /** IRI of the parameter. */
+  readonly parameter: string;
+  readonly value: Expression;
+}
 
 /** Text is unescaped; references are in the syntax of their reference formulation. */
 export type TemplatePart = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'reference'; readonly reference: string };
@@ -212,5 +283,11 @@ export function expressionText(expression: Expression): string {
       return expression.parts.map((part) => (part.kind === 'text' ? part.text : `{${part.reference}}`)).join('');
     case 'fresh':
       return '(a blank node for each record)';
+    case 'call': {
+      const { function: iri, inputs } = expression.execution;
+      return `${iri.replace(/^.*[/#]/, '')}(${inputs.map(({ value }) => expressionText(value)).join(', ')})`;
+    }
+    case 'conditional':
+      return `${expressionText(expression.value)} if ${expressionText(expression.condition)}`;
   }
 }

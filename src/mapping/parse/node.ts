@@ -6,7 +6,7 @@
  */
 import { didYouMean } from '../../core/nearest.ts';
 import type { Report } from '../model/diagnostics.ts';
-import { formatOrigin, type Origin, type RdfTerm } from '../model/model.ts';
+import { type FunctionExecution, formatOrigin, type LogicalView, type Origin, type RdfTerm } from '../model/model.ts';
 import { type KnownTerm, localName, lookUp, shorten } from '../vocabulary/namespaces.ts';
 import { CLASSES, type Class, HARMLESS, LATER, type Later, type Place, PROPERTIES, type Property } from '../vocabulary/vocabulary.ts';
 import { type Graph, nodeId, type Statement } from './graph.ts';
@@ -19,6 +19,12 @@ export interface Context {
   readonly report: Report;
   /** Ids of the nodes that were read in some role; the others are checked for unknown terms at the end. */
   readonly visited: Set<string>;
+  /** Function executions by node id. */
+  readonly executions: Map<string, FunctionExecution | 'reading' | 'invalid'>;
+  /** Logical views by node id. */
+  readonly views: Map<string, LogicalView | 'reading' | 'invalid'>;
+  /** Whether a statement leads to the logical source of the triples map that is read. */
+  isOwnSource: (statement: Statement) => boolean;
 }
 
 export interface MappingNode {
@@ -120,16 +126,20 @@ function checkProperty(report: Report, statement: Statement, place: Place, later
     if (later) return undefined;
     const harmless: readonly Place[] = HARMLESS[term.name] ?? [];
     if (term.dialect !== 'rml' && harmless.includes(place)) {
-      const hint = `remove it: it belongs on ${orList(places.map(withArticle))}`;
+      const hint = `remove it: it belongs on ${listOf(places)}`;
       report.warning('misplaced-term', statement.propertyOrigin, `${term.short} has no effect on ${withArticle(place)}`, hint);
       return undefined;
     }
     const message = `${term.short} does not belong on ${withArticle(place)}`;
-    report.error('misplaced-term', statement.propertyOrigin, message, `it belongs on ${orList(places.map(withArticle))}`);
+    report.error('misplaced-term', statement.propertyOrigin, message, `it belongs on ${listOf(places)}`);
     return undefined;
   }
   return term.name;
 }
+
+/** Expressions stand in many places. */
+const listOf = (places: readonly Place[]): string =>
+  places.length > 8 ? 'a term map or another expression map' : orList(places.map(withArticle));
 
 function checkClass(report: Report, statement: Statement, place: Place): Class | undefined {
   if (statement.object.kind !== 'iri') return undefined;
@@ -165,7 +175,8 @@ export function checkUnvisited({ graph, report, visited }: Context): void {
 
 /** Legacy mappings contain invented classes (`rr:Subject`), which have no effect. */
 function reportUnknownClass(report: Report, term: KnownTerm<unknown>, { origin }: Statement): void {
-  if (term.dialect === 'rml') {
+  const isMisspelt = term.others().some((other) => other.toLowerCase() === term.short.toLowerCase());
+  if (term.dialect === 'rml' && !isMisspelt) {
     reportUnknown(report, 'class', term.short, origin, term.others());
     return;
   }

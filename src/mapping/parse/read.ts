@@ -5,12 +5,13 @@
  */
 import { didYouMean, nearest } from '../../core/nearest.ts';
 import { Report } from '../model/diagnostics.ts';
-import type { Diagnostic, LogicalSource, Mapping, ReferencingObjectMap, TriplesMap } from '../model/model.ts';
+import type { Diagnostic, Mapping, ReferencingObjectMap, TriplesMap } from '../model/model.ts';
 import { localName, lookUp, RML_NAMESPACES, shorten } from '../vocabulary/namespaces.ts';
 import { CLASSES, type Property } from '../vocabulary/vocabulary.ts';
 import { type Document, parseDocuments, type ReadOptions } from './document.ts';
 import { type Graph, type GraphNode, nodeId } from './graph.ts';
 import { type Context, checkUnvisited, RDF_TYPE } from './node.ts';
+import { recordsOf } from './source/logical-source.ts';
 import { readTriplesMap } from './triples-map.ts';
 
 /**
@@ -29,7 +30,7 @@ export function readMapping(documents: readonly Document[], options: ReadOptions
     return { mapping: { triplesMaps: [] }, diagnostics: report.sorted(names) };
   }
 
-  const context: Context = { graph, report, visited: new Set() };
+  const context: Context = { graph, report, visited: new Set(), executions: new Map(), views: new Map(), isOwnSource: () => false };
   const functions = functionNodes(graph);
   const ids = [...graph.values()].filter((node) => isTriplesMap(node) && !functions.has(node.id)).map(({ id }) => id);
   const read = ids.map((id) => readTriplesMap(context, id)).filter((map) => map !== undefined);
@@ -141,16 +142,6 @@ function reportJoin(report: Report, child: TriplesMap, reference: ReferencingObj
     report.warning('missing-join-condition', reference.origin, pairs, hint.replaceAll('rml:', 'rr:'));
   }
   return isError;
-}
-
-/** Equal for sources with the same records and the same reference syntax. */
-function recordsOf(source: LogicalSource): string {
-  if (source.kind === 'file') {
-    const { path, root, formulation, iterator } = source;
-    return JSON.stringify([path, root, formulation, iterator]);
-  }
-  const { connection, content, references } = source;
-  return JSON.stringify([connection, content, references], (key, value) => (key === 'origin' ? undefined : value));
 }
 
 function deepFreeze<T extends object>(value: T): T {

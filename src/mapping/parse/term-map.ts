@@ -5,6 +5,7 @@ import { type Expression, expressionText, type Origin, type RdfTerm, type TermMa
 import { parseTemplate } from '../model/template.ts';
 import { lookUp, shorten } from '../vocabulary/namespaces.ts';
 import type { Individual, Place, Property } from '../vocabulary/vocabulary.ts';
+import { type ExpressionReader, readCall } from './functions.ts';
 import type { Statement } from './graph.ts';
 import { isLanguageTag, namesLanguage } from './language-tag.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, reportUnknown, textOf, withArticle } from './node.ts';
@@ -66,6 +67,7 @@ export function termMapOf(context: Context, node: MappingNode, place: TermPlace)
   const languageStatement = only(context, node, 'language', 'languageMap');
   const datatypeStatement = only(context, node, 'datatype', 'datatypeMap');
   let expression = readExpression(context, node);
+  const condition = readCondition(context, node);
   checkInverse(context, node);
   if (expression === undefined) {
     if (!node.valid || report.errors > before) return undefined;
@@ -105,7 +107,14 @@ export function termMapOf(context: Context, node: MappingNode, place: TermPlace)
       else report.error('contradiction', statement.origin, message, 'only literals have a language or a datatype');
     }
     if (report.errors === before && node.valid)
-      return { kind: 'term', origin: node.origin, termType, expression, language: undefined, datatype: undefined };
+      return {
+        kind: 'term',
+        origin: node.origin,
+        termType,
+        expression: conditional(condition, expression),
+        language: undefined,
+        datatype: undefined,
+      };
   }
   const language = languageStatement === undefined ? undefined : readLanguage(context, languageStatement);
   const datatype =
@@ -116,15 +125,29 @@ export function termMapOf(context: Context, node: MappingNode, place: TermPlace)
         : readTermMap(context, datatypeStatement, 'datatype map');
   if (!node.valid || report.errors > before) return undefined;
   const map: TermMap = { kind: 'term', origin: node.origin, termType, expression, language, datatype };
-  return foldLiteral(context, map);
+  const folded = foldLiteral(context, map);
+  return folded === undefined || condition === undefined ? folded : { ...folded, expression: conditional(condition, folded.expression) };
 }
+
+/** The condition of a node (rml:condition): its values are left out for rows where it is not true. */
+function readCondition(context: Context, node: MappingNode): Expression | undefined {
+  const statement = only(context, node, 'condition');
+  return statement === undefined ? undefined : readExpressionMap(context, statement, 'condition');
+}
+
+const conditional = (condition: Expression | undefined, then: Expression): Expression =>
+  condition === undefined ? then : { kind: 'conditional', origin: condition.origin, condition, value: then };
 
 /** The single expression of a node; undefined if there is none or, with a diagnostic, if it is not valid. */
 function readExpression(context: Context, node: MappingNode): Expression | undefined {
-  const statement = only(context, node, 'constant', 'reference', 'template');
+  const statement = only(context, node, 'constant', 'reference', 'template', 'functionExecution', 'functionValue');
   if (statement === undefined) return undefined;
   const { origin } = statement;
-  switch (lookUp('properties', statement.property)?.name) {
+  const name = lookUp('properties', statement.property)?.name;
+  switch (name) {
+    case 'functionExecution':
+    case 'functionValue':
+      return readCall(context, node, statement, name, READER);
     case 'reference': {
       const reference = textOf(context, statement, 'a reference in quotes');
       return reference === undefined ? undefined : { kind: 'reference', origin, reference };
@@ -138,15 +161,27 @@ function readExpression(context: Context, node: MappingNode): Expression | undef
 
 /** The expression map (rml:childMap and the like) of a statement. */
 export function readExpressionMap(context: Context, statement: Statement, place: Place): Expression | undefined {
-  const before = context.report.errors;
   const node = nodeOf(context, statement, place);
-  if (node === undefined) return undefined;
+  return node === undefined ? undefined : readExpressionOf(context, node);
+}
+
+/** The expression of a node that must have one. */
+export function readExpressionOf(context: Context, node: MappingNode): Expression | undefined {
+  const before = context.report.errors;
   const expression = readExpression(context, node);
   if (expression === undefined && node.valid && context.report.errors === before) {
-    context.report.error('missing-expression', node.origin, `${withArticle(place)} without rml:reference, rml:template or rml:constant`);
+    context.report.error(
+      'missing-expression',
+      node.origin,
+      `${withArticle(node.place)} without rml:reference, rml:template or rml:constant`,
+    );
   }
-  return expression;
+  const condition = readCondition(context, node);
+  return expression === undefined ? undefined : conditional(condition, expression);
 }
+
+/** For the arguments of functions. */
+const READER: ExpressionReader = { map: readExpressionMap, constant: constantOf };
 
 function templateOf(context: Context, statement: Statement): Expression | undefined {
   const template = textOf(context, statement, 'a template in quotes');
@@ -306,7 +341,8 @@ function settleTermType(
     }
     return named;
   }
-  return place === 'object map' && (expression.kind === 'reference' || hasLiteralProperty) ? 'literal' : 'iri';
+  const isText = expression.kind === 'reference' || expression.kind === 'call';
+  return place === 'object map' && (isText || hasLiteralProperty) ? 'literal' : 'iri';
 }
 
 /** Whether a statement is a constant shortcut (`rml:datatype`) rather than a map (`rml:datatypeMap`). */

@@ -1,21 +1,13 @@
 /** Triples maps: subject map, predicate object maps, and referencing object maps. */
 import { findNotInIri, hasScheme } from '../../core/text.ts';
-import type {
-  Expression,
-  JoinCondition,
-  Origin,
-  PredicateObjectMap,
-  ReferencingObjectMap,
-  SubjectMap,
-  TermMap,
-  TriplesMap,
-} from '../model/model.ts';
+import type { Expression, Origin, PredicateObjectMap, ReferencingObjectMap, SubjectMap, TermMap, TriplesMap } from '../model/model.ts';
 import { lookUp, shorten } from '../vocabulary/namespaces.ts';
-import type { Place, Property } from '../vocabulary/vocabulary.ts';
-import type { Statement } from './graph.ts';
-import { readLogicalSource } from './logical-source.ts';
-import { type Context, describeTerm, type MappingNode, nodeOf, only, readNode, textOf } from './node.ts';
-import { isIriText, readConstant, readExpressionMap, readTermMaps, termMapOf } from './term-map.ts';
+import { nodeId, type Statement } from './graph.ts';
+import { readCondition } from './join-condition.ts';
+import { type Context, describeTerm, type MappingNode, nodeOf, only, readNode } from './node.ts';
+import { readLogicalSource, recordsOf } from './source/logical-source.ts';
+import { checkReferences, isView, readSourceOrView } from './source/view.ts';
+import { isIriText, readConstant, readTermMaps, termMapOf } from './term-map.ts';
 
 /** Reads a node as a triples map; undefined, with diagnostics, if it is not valid. Parents are looked up later. */
 export function readTriplesMap(context: Context, id: string): TriplesMap | undefined {
@@ -31,7 +23,16 @@ export function readTriplesMap(context: Context, id: string): TriplesMap | undef
     report.error('missing-logical-source', node.origin, `the triples map ${nameOf(node)} has no logical source`, hint);
   }
   const dialect = logicalSource === undefined ? 'rml' : (lookUp('properties', logicalSource.property)?.dialect ?? 'rml');
-  const source = logicalSource === undefined ? undefined : readLogicalSource(context, logicalSource, dialect);
+  const source =
+    logicalSource === undefined
+      ? undefined
+      : isView(context, nodeId(logicalSource.object))
+        ? readSourceOrView(context, logicalSource)
+        : readLogicalSource(context, logicalSource, dialect);
+  context.isOwnSource = (statement) => {
+    const other = readLogicalSource(context, statement, 'legacy');
+    return other === undefined || (source !== undefined && recordsOf(other) === recordsOf(source));
+  };
   const subject = readSubject(context, node);
   const baseIri = readBaseIri(context, node);
   const predicateObjects = node.all('predicateObjectMap').map((statement) => readPredicateObjectMap(context, statement));
@@ -46,6 +47,8 @@ export function readTriplesMap(context: Context, id: string): TriplesMap | undef
     subject,
     predicateObjects: predicateObjects.filter((map) => map !== undefined),
   };
+  checkReferences(context, map);
+  if (report.errors > before) return undefined;
   if (dialect === 'legacy' && source.kind === 'file' && source.formulation === 'json') {
     if (source.iterator !== undefined) checkJsonPath(context, source.iterator, source.iteratorOrigin ?? source.origin);
     for (const { reference, origin } of referencesIn(map)) checkJsonPath(context, reference, origin);
@@ -173,29 +176,4 @@ function readReferencing(context: Context, node: MappingNode): ReferencingObject
     parent: parent.object.kind === 'blank' ? `_:${parent.object.value}` : parent.object.value,
     conditions: conditions.filter((condition) => condition !== undefined),
   };
-}
-
-function readCondition(context: Context, statement: Statement): JoinCondition | undefined {
-  const before = context.report.errors;
-  const node = nodeOf(context, statement, 'join condition');
-  if (node === undefined) return undefined;
-  const child = readSide(context, node, 'child', 'childMap', 'child map');
-  const parent = readSide(context, node, 'parent', 'parentMap', 'parent map');
-  if (context.report.errors > before || child === undefined || parent === undefined) return undefined;
-  return { origin: node.origin, child, parent };
-}
-
-/** One side of a join condition: a reference (`rml:child "id"`) or an expression map (`rml:childMap […]`). */
-function readSide(context: Context, node: MappingNode, shortcut: Property, map: Property, place: Place): Expression | undefined {
-  const statement = only(context, node, shortcut, map);
-  if (statement === undefined) {
-    if (node.valid) {
-      const message = `a join condition has no ${place}`;
-      context.report.error('incomplete-join', node.origin, message, `add rml:${shortcut} "…" or rml:${map} […]`);
-    }
-    return undefined;
-  }
-  if (lookUp('properties', statement.property)?.name === map) return readExpressionMap(context, statement, place);
-  const reference = textOf(context, statement, 'a reference in quotes');
-  return reference === undefined ? undefined : { kind: 'reference', origin: statement.origin, reference };
 }

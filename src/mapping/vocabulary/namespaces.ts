@@ -32,6 +32,7 @@ const NOT_IN_TODAYS = [
   'sqlVersion',
   'inverseExpression',
   'starMap',
+  'functionValue',
   'parentTermMap',
   'childTermMap',
 ] as const;

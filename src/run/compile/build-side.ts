@@ -1,68 +1,94 @@
 /** The build side of a join, filled from the records of the parent. */
 import { Fault } from '../../core/fault.ts';
 import type { MapInfo, Project } from '../../plan/algebra.ts';
-import { type CompiledTerm, compileTerm } from '../../terms/encode.ts';
-import type { Accessors, Text, TextOf } from '../../terms/evaluate.ts';
+import { isTerm } from '../../plan/expressions.ts';
+import { compileTerm } from '../../terms/encode.ts';
+import { type Accessors, compileValues, type Text, type TextOf } from '../../terms/evaluate.ts';
 import type { Multimap } from '../join/join.ts';
+import { type Cell, packRow } from '../join/packed-row.ts';
 import { compileKeys } from './rule.ts';
 import { countOf, distinct, listOf, PIECE_STATEMENTS } from './texts.ts';
 
 export class BuildSide {
-  readonly parent: MapInfo;
+  /** The triples map that reports invalid terms of the records; undefined: there are none. */
+  readonly parent: MapInfo | undefined;
   readonly #index: Multimap;
-  readonly #subject: CompiledTerm;
+  readonly #rows: TextOf;
   readonly #keys: TextOf;
   /** For the current record. */
-  #texts: Text = null;
-  #subjects: Text = null;
+  #keyTexts: Text = null;
+  #rowTexts: Text = null;
 
-  constructor({ map, keys, term }: Project, index: Multimap, rows: Accessors) {
-    this.parent = map;
+  constructor(project: Project, index: Multimap, rows: Accessors) {
+    this.parent = project.map;
     this.#index = index;
-    this.#subject = compileTerm(term.value, rows);
+    this.#rows = compileRows(project, rows);
     this.#keys = compileKeys(
-      keys.map(({ value }) => value),
+      project.keys.map(({ value }) => value),
       rows,
     );
   }
 
-  /** @throws Fault record/term — for the key. A record without a valid subject is skipped: its triples map reports it */
+  /** @throws Fault record/term — for the key. A record without a valid term is skipped: its triples map reports it */
   read(record: unknown, position: number): void {
-    this.#subjects = this.#subjectsOf(record, position);
-    this.#texts = this.#subjects === null ? null : this.#keys(record, position);
+    this.#rowTexts = this.#rowsOf(record, position);
+    this.#keyTexts = this.#rowTexts === null ? null : this.#keys(record, position);
   }
 
   /**
-   * Adds the subjects of the record that was read. A record with very many adds them in pieces, which must be consumed before the next
-   * record.
+   * Adds the rows of the record that was read. A record with very many adds them in pieces, which must be consumed before the next record.
    */
   keep(): Iterable<''> | undefined {
-    const [keys, subjects] = [this.#texts, this.#subjects];
-    if (keys === null || subjects === null) return undefined;
-    if (typeof subjects === 'string' && typeof keys === 'string') {
-      this.#index.add(keys, this.#subject.before + subjects + this.#subject.after);
+    const [keys, rows] = [this.#keyTexts, this.#rowTexts];
+    if (keys === null || rows === null) return undefined;
+    if (typeof rows === 'string' && typeof keys === 'string') {
+      this.#index.add(keys, rows);
       return undefined;
     }
-    const pieces = this.#addInPieces(listOf(distinct(subjects) as string), listOf(distinct(keys) as string));
-    if (countOf(subjects) * countOf(keys) > PIECE_STATEMENTS) return pieces;
+    const pieces = this.#addInPieces(listOf(distinct(rows) as string), listOf(distinct(keys) as string));
+    if (countOf(rows) * countOf(keys) > PIECE_STATEMENTS) return pieces;
     for (const _ of pieces);
     return undefined;
   }
 
-  *#addInPieces(subjects: readonly string[], keys: readonly string[]): Iterable<''> {
-    const { before, after } = this.#subject;
-    for (const subject of subjects) {
-      for (const key of keys) this.#index.add(key, before + subject + after);
+  *#addInPieces(rows: readonly string[], keys: readonly string[]): Iterable<''> {
+    for (const row of rows) {
+      for (const key of keys) this.#index.add(key, row);
       yield '';
     }
   }
 
-  #subjectsOf(record: unknown, position: number): Text {
+  #rowsOf(record: unknown, position: number): Text {
     try {
-      return this.#subject.text(record, position);
+      return this.#rows(record, position);
     } catch (error) {
       if (error instanceof Fault && error.code === 'record/term') return null;
       throw error;
     }
   }
+}
+
+/** The row of one term is the text of that term. */
+function compileRows({ columns, counts }: Project, rows: Accessors): TextOf {
+  const [only] = columns;
+  if (columns.length === 1 && only !== undefined && isTerm(only.value) && !counts) {
+    const { before, after, text } = compileTerm(only.value, rows);
+    return (record, position) => {
+      const texts = text(record, position);
+      if (texts === null) return null;
+      return typeof texts === 'string' ? before + texts + after : texts.map((one) => before + one + after);
+    };
+  }
+  const cells = columns.map(({ value }): ((record: unknown, position: number) => Cell) => {
+    if (!isTerm(value)) return compileValues(value, rows);
+    const { before, after, text } = compileTerm(value, rows);
+    return (record, position) => {
+      const texts = text(record, position);
+      return texts === null ? null : listOf(texts).map((one) => before + one + after);
+    };
+  });
+  return (record, position) => {
+    const made = cells.map((cell) => cell(record, position));
+    return packRow(counts ? [...made, String(position)] : made);
+  };
 }

@@ -22,6 +22,8 @@ export interface RunState {
   readonly overlapping: HashSet;
   /** By join: subjects of the parent by key. */
   readonly joinIndexes: readonly Multimap[];
+  /** Joins whose index holds all rows of its side. */
+  readonly complete: Set<number>;
   readonly openMultimap: () => Multimap;
   /** Joins that are made after both sides are complete. */
   readonly deferred: DeferredJoin[];
@@ -96,7 +98,7 @@ export class MapProgram {
     for (const rule of plan.rules) {
       const { object } = rule;
       const parents = object.kind === 'join' ? state.joinIndexes[object.join] : undefined;
-      if (object.kind === 'join' && (object.deferred || parents?.spilled === true)) {
+      if (object.kind === 'join' && (!state.complete.has(object.join) || parents?.spilled === true)) {
         const { lead, tail } = compileEnds(rule, rows);
         const ends = new Ends(lead, tail);
         const own = ends.constant ? (tail as string) : undefined;

@@ -3,8 +3,8 @@
  *
  * The planner asks for keys and types (`CatalogueMetadata`), then each scan becomes one SELECT. All of them see the same state of the data.
  */
-import type { Mapping, SqlSource } from '../../mapping/model/model.ts';
-import { sqlKey } from '../../plan/build.ts';
+import { type Mapping, type SqlSource, sourcesOf } from '../../mapping/model/model.ts';
+import { sqlKey } from '../../plan/build/operators.ts';
 import type { CatalogueMetadata } from '../../plan/catalogue-metadata.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
 import type { Table } from '../../sql/catalogue/catalogue.ts';
@@ -44,7 +44,7 @@ export class Databases {
     snapshots: Readonly<Record<string, string>>,
     signal: AbortSignal | undefined,
   ): Promise<Databases | undefined> {
-    const sources = mapping.triplesMaps.map(({ source }) => source).filter((source) => source.kind === 'sql');
+    const sources = mapping.triplesMaps.flatMap(({ source }) => sourcesOf(source)).filter((source) => source.kind === 'sql');
     if (sources.length === 0) return undefined;
     const sessions = new Map<string, SqlSession>();
     const relations = new Map<string, Relation>();

@@ -1,7 +1,7 @@
 /** The tables and queries of a run, and the columns that references name. */
 import { Fault } from '../../core/fault.ts';
 import { formatOrigin, type SqlContent, type SqlSource } from '../../mapping/model/model.ts';
-import { sqlKey } from '../../plan/build.ts';
+import { sqlKey } from '../../plan/build/operators.ts';
 import { findColumn, suggestColumns } from '../../sql/catalogue/identifiers.ts';
 import type { Column } from '../../sql/database.ts';
 import type { Relation, Side } from '../../sql/select.ts';

@@ -1,13 +1,13 @@
 /** Executes the scans of a plan, one after the other: batches of records through programs into the sink. */
 import { describeFault, Fault } from '../../core/fault.ts';
 import { boundOf, checkCounts, recordsFault } from '../../core/limits.ts';
-import type { Accessor } from '../../core/value.ts';
 import { policyOf } from '../../mapping/model/model.ts';
 import type { Project } from '../../plan/algebra.ts';
-import { isOfPairs, type Plan, type ScanPlan } from '../../plan/plan.ts';
+import { nameOf } from '../../plan/expressions.ts';
+import { type IterationPlan, isOfPairs, type Plan, type ScanPlan } from '../../plan/plan.ts';
 import type { QuadSink } from '../../sinks/sink.ts';
-import type { Batch, Scan } from '../../sources/source.ts';
-import type { Accessors } from '../../terms/evaluate.ts';
+import type { Batch, NestedRecords, Scan, TextFormat } from '../../sources/source.ts';
+import type { ValuesOf } from '../../terms/evaluate.ts';
 import { BuildSide } from '../compile/build-side.ts';
 import { type DeferredJoin, joinedLine } from '../compile/ends.ts';
 import { MapProgram, type RunState } from '../compile/program.ts';
@@ -16,6 +16,8 @@ import { type Multimap, pairTexts } from '../join/join.ts';
 import type { OpenedScan } from '../opened-scan.ts';
 import { pairWarnings, warningsOf } from '../report.ts';
 import type { RunHooks, RunReport, RunRequest } from '../request.ts';
+import { nestedIn, Pipeline, positionValue, type RecordAccess, type Waiting } from './pipeline.ts';
+import { openTextFormats, type TextFormats } from './text-formats.ts';
 
 /** Text goes to the sink in pieces of about this size: small enough for V8 to flatten in the young generation. */
 const PIECE_CHARACTERS = 1 << 15;
@@ -34,10 +36,27 @@ export interface Spill {
   readonly subjects: SubjectSpill;
 }
 
-/** The consumers of an iteration's records: triples maps, and the build sides of joins. */
+/** What rows feed: a triples map with the build sides of joins of which it is the parent, or build sides alone. */
 interface Consumer {
-  readonly program: MapProgram;
+  readonly program: MapProgram | undefined;
   readonly buildSides: readonly BuildSide[];
+}
+
+/** What the records of an iteration feed: consumers of the records as they are, and pipelines to other rows. */
+interface Consumers {
+  readonly records: readonly Consumer[];
+  readonly pipelines: readonly Fed[];
+}
+
+interface Fed {
+  readonly pipeline: Pipeline;
+  readonly consumers: readonly Consumer[];
+}
+
+/** Where a row comes from, for faults; undefined after joins that were made at the end. */
+interface RowPlace {
+  readonly input: string | undefined;
+  readonly record: number | undefined;
 }
 
 export class Execution {
@@ -59,6 +78,9 @@ export class Execution {
   readonly #signal: AbortSignal;
   readonly #maxRecords: number;
   readonly #limitsStatements: boolean;
+  readonly #startedAt: number;
+  /** Pipelines with rows that wait for the right side of a join. */
+  readonly #unfinished: Fed[] = [];
   /** The current input. */
   #input: string | undefined;
   #recordsFrom: number | undefined;
@@ -81,6 +103,7 @@ export class Execution {
     this.#signal = hooks.signal ?? new AbortController().signal;
     this.#maxRecords = boundOf(request.limits.records);
     this.#limitsStatements = request.limits.statements > 0;
+    this.#startedAt = request.startedAt ?? Date.now();
   }
 
   get quads(): number {
@@ -94,23 +117,8 @@ export class Execution {
     this.#input = name;
     this.#recordsFrom = recordsFrom;
     try {
-      const consumers = plan.iterations.map((iteration, index) => {
-        const known = new Map<string, Accessor>();
-        const reader = (reference: string): Accessor => {
-          const found = known.get(reference) ?? scan.accessor(index, reference);
-          known.set(reference, found);
-          return found;
-        };
-        const accessors: Accessors = { accessor: reader, typed, datatype: (reference) => scan.datatype?.(index, reference), slice };
-        const fills = iteration.buildSides.map(
-          (join) => new BuildSide(this.#plan.joins[join] as Project, this.#state.joinIndexes[join] as Multimap, accessors),
-        );
-        return iteration.maps.map((map): Consumer => {
-          const program = new MapProgram(map, accessors, this.#state);
-          this.programs.push(program);
-          return { program, buildSides: fills.filter(({ parent }) => parent === map.map) };
-        });
-      });
+      const texts = await openTextFormats(plan, name, this.#request);
+      const consumers = plan.iterations.map((iteration, index) => this.#consumersOf(iteration, index, { scan, typed }, slice, texts));
       for await (const batch of scan.batches(this.#signal)) {
         const consumer = consumers[batch.iteration];
         if (consumer === undefined) continue;
@@ -119,7 +127,13 @@ export class Execution {
         this.bytesRead = this.#bytesBefore + batch.bytes;
         await this.#yieldToEventLoop();
       }
-      for (const { program } of consumers.flat()) program.finish();
+      for (const { records, pipelines } of consumers) {
+        for (const { program } of records) program?.finish();
+        for (const fed of pipelines) this.#end(fed);
+      }
+      for (const { pipelines } of plan.iterations)
+        for (const { steps, buildSides } of pipelines)
+          if (steps.length === 0) for (const join of buildSides) this.#state.complete.add(join);
       this.#bytesBefore = this.bytesRead;
       this.#checkReferences(plan, scan, consumers, name);
     } finally {
@@ -127,9 +141,95 @@ export class Execution {
     }
   }
 
+  #consumersOf(
+    { scan: operator, pipelines }: IterationPlan,
+    index: number,
+    { scan, typed }: Pick<OpenedScan, 'scan' | 'typed'>,
+    slice: string,
+    texts: TextFormats,
+  ): Consumers {
+    const known = new Map<string, ValuesOf>();
+    const access: RecordAccess = {
+      scan: operator,
+      accessor: (leaf) => {
+        if (leaf.kind === 'cell') {
+          if (leaf.column !== operator.index) throw new Error(`a record has no column ${leaf.column.name}`);
+          return (_, position) => positionValue(position);
+        }
+        const reference = nameOf(leaf);
+        const found = known.get(reference) ?? scan.accessor(index, reference);
+        known.set(reference, found);
+        return found;
+      },
+      encoded: (column) => {
+        throw new Error(`a record has no column ${column.name}`);
+      },
+      typed,
+      datatype: (leaf) => (leaf.kind === 'read' ? scan.datatype?.(index, nameOf(leaf)) : undefined),
+      slice,
+      run: this.#request.runId,
+      startedAt: this.#startedAt,
+      nested: (iterator, step) =>
+        nestedIn(scan.nested === undefined ? undefined : { nested: (one) => scan.nested?.(index, one) as NestedRecords }, iterator, step),
+      texts: ({ items }) => texts.get(items.of === 'records' ? items.formulation : undefined) as TextFormat,
+    };
+    const { joins } = this.#plan;
+    const records: Consumer[] = [];
+    const others: Fed[] = [];
+    for (const plan of pipelines) {
+      if (plan.steps.length > 0) {
+        const pipeline = new Pipeline(plan, access, joins, this.#state);
+        others.push({ pipeline, consumers: this.#consumers(pipeline.programs, pipeline.buildSides) });
+        continue;
+      }
+      const programs = plan.maps.map((map) => new MapProgram(map, access, this.#state));
+      const sides = plan.buildSides.map((join) => new BuildSide(joins[join] as Project, this.#state.joinIndexes[join] as Multimap, access));
+      records.push(...this.#consumers(programs, sides));
+    }
+    return { records, pipelines: others };
+  }
+
+  /** The build side of a join belongs to the triples map that is its parent: a record that this map rejects is left out of both. */
+  #consumers(programs: readonly MapProgram[], sides: readonly BuildSide[]): readonly Consumer[] {
+    this.programs.push(...programs);
+    const own = programs.map((program): Consumer => ({ program, buildSides: sides.filter(({ parent }) => parent === program.triplesMap) }));
+    const taken = new Set(own.flatMap(({ buildSides }) => buildSides));
+    const others = sides.filter((side) => !taken.has(side));
+    return others.length === 0 ? own : [...own, { program: undefined, buildSides: others }];
+  }
+
+  /** After the last record: the rows of a pipeline are complete, or some of them wait for the right side of a join. */
+  #end(fed: Fed): void {
+    const { pipeline, consumers } = fed;
+    if (pipeline.waiting.length > 0) {
+      this.#unfinished.push(fed);
+      return;
+    }
+    for (const { program } of consumers) program?.finish();
+    for (const join of pipeline.fills) this.#state.complete.add(join);
+  }
+
+  /** Makes the joins of rows that wait, each when its right side is complete. Views refer to each other in no circle, so one always is. */
+  async #joinRows(): Promise<void> {
+    const memory = { budget: this.#state.budget, space: this.#spill.space };
+    while (this.#unfinished.length > 0) {
+      const at = this.#unfinished.findIndex(({ pipeline }) => this.#state.complete.has(pipeline.waiting[0]?.join as number));
+      const [fed] = this.#unfinished.splice(at, 1);
+      if (at < 0 || fed === undefined) throw new Error('joins of views wait for each other');
+      const { pipeline, consumers } = fed;
+      for await (const row of pipeline.resume(pipeline.waiting[0] as Waiting, memory)) {
+        await this.#mapRow(row, pipeline, consumers, { input: undefined, record: undefined });
+        if (this.#due) await this.#yieldToEventLoop();
+      }
+      await this.#yieldToEventLoop();
+      this.#end(fed);
+    }
+  }
+
   /** Makes the deferred joins, then processes the spilled data. */
   async finish(): Promise<void> {
     this.#input = undefined;
+    await this.#joinRows();
     this.warnings.push(...pairWarnings(this.#plan, this.programs));
     for (const join of this.#state.deferred) await this.#pair(join);
     this.#state.overlapping.drop();
@@ -149,7 +249,7 @@ export class Execution {
     this.#progress(true);
   }
 
-  async #map({ records, first }: Batch, consumers: readonly Consumer[], input: string): Promise<void> {
+  async #map({ records, first }: Batch, { records: consumers, pipelines }: Consumers, input: string): Promise<void> {
     this.records += records.length;
     if (this.records > this.#maxRecords) throw recordsFault(this.#request.limits.records, { input });
     for (const { program, buildSides } of consumers) {
@@ -157,15 +257,8 @@ export class Execution {
       for (let i = 0; i < records.length; i++) {
         const record = records[i];
         try {
-          if (buildSides.length > 0) {
-            // A record without a valid key for one of its joins contributes nothing.
-            for (const fill of buildSides) fill.read(record, first + i);
-            for (const fill of buildSides) {
-              const pieces = fill.keep();
-              if (pieces !== undefined) await this.#takeTime(pieces);
-            }
-          }
-          const made = program.map(record, first + i);
+          if (buildSides.length > 0) await this.#fill(buildSides, record, first + i);
+          const made = program === undefined ? '' : program.map(record, first + i);
           if (typeof made === 'string') text += made;
           else {
             this.#pieces.push(text);
@@ -173,7 +266,7 @@ export class Execution {
             await this.#takeTime(made);
           }
         } catch (error) {
-          this.#reject(program, error, first + i, input);
+          this.#reject(program, error, { input, record: first + i });
         }
         if (text.length >= PIECE_CHARACTERS) {
           this.#pieces.push(text);
@@ -182,6 +275,47 @@ export class Execution {
         if (i % DUE_RECORDS === DUE_RECORDS - 1 && this.#due) await this.#yieldToEventLoop();
       }
       if (text !== '') this.#pieces.push(text);
+    }
+    for (const fed of pipelines) await this.#mapThrough(fed, records, first, input);
+  }
+
+  /** The rows that a pipeline makes of records. */
+  async #mapThrough({ pipeline, consumers }: Fed, records: readonly unknown[], first: number, input: string): Promise<void> {
+    for (let i = 0; i < records.length; i++) {
+      const place = { input, record: first + i };
+      try {
+        for (const row of pipeline.rows(records[i], first + i)) {
+          await this.#mapRow(row, pipeline, consumers, place);
+          if (this.#due) await this.#yieldToEventLoop();
+        }
+      } catch (error) {
+        const [{ program } = { program: undefined }] = consumers;
+        this.#reject(program, error, place);
+      }
+      if (i % DUE_RECORDS === DUE_RECORDS - 1 && this.#due) await this.#yieldToEventLoop();
+    }
+  }
+
+  async #mapRow(row: unknown, pipeline: Pipeline, consumers: readonly Consumer[], place: RowPlace): Promise<void> {
+    const position = pipeline.serial;
+    for (const { program, buildSides } of consumers) {
+      try {
+        if (buildSides.length > 0) await this.#fill(buildSides, row, position);
+        const made = program === undefined ? '' : program.map(row, position);
+        if (typeof made === 'string') this.#emit(made);
+        else await this.#takeTime(made);
+      } catch (error) {
+        this.#reject(program, error, place);
+      }
+    }
+  }
+
+  /** A record without a valid key for one of its joins contributes nothing. */
+  async #fill(buildSides: readonly BuildSide[], record: unknown, position: number): Promise<void> {
+    for (const side of buildSides) side.read(record, position);
+    for (const side of buildSides) {
+      const pieces = side.keep();
+      if (pieces !== undefined) await this.#takeTime(pieces);
     }
   }
 
@@ -199,12 +333,13 @@ export class Execution {
   }
 
   /** @throws Fault the fault of the record under the strict policy; record/limit */
-  #reject(program: MapProgram, error: unknown, record: number, input: string): void {
+  #reject(program: MapProgram | undefined, error: unknown, { input, record }: RowPlace): void {
     if (!(error instanceof Fault) || error.code !== 'record/term') throw error;
     // The triples map of each side reports it.
-    if (isOfPairs(program.triplesMap)) return;
+    if (program !== undefined && isOfPairs(program.triplesMap)) return;
     const fault = error.with({ place: { input, record, recordsFrom: this.#recordsFrom, ...error.place } });
-    if (policyOf(program.triplesMap.dialect, this.#request.onError) === 'strict') throw fault;
+    // A field of a view is of no triples map.
+    if (program === undefined || policyOf(program.triplesMap.dialect, this.#request.onError) === 'strict') throw fault;
     program.rejected++;
     this.rejected++;
     this.#hooks.reject?.({ triplesMap: program.triplesMap.id, fault: fault.toJSON() });
@@ -247,11 +382,12 @@ export class Execution {
   }
 
   /** A reference without a node in any record may be an optional member or a typing error: a warning, or under the strict policy a fault. */
-  #checkReferences(plan: ScanPlan, scan: Scan, consumers: readonly (readonly Consumer[])[], input: string): void {
+  #checkReferences(plan: ScanPlan, scan: Scan, consumers: readonly Consumers[], input: string): void {
     const unmatched: Fault[] = [];
     let hasRecords = false;
     for (const [index, iteration] of plan.iterations.entries()) {
-      const programs = (consumers[index] ?? []).map(({ program }) => program);
+      const { records = [], pipelines = [] } = consumers[index] ?? {};
+      const programs = [...records, ...pipelines.flatMap((fed) => fed.consumers)].flatMap(({ program }) => program ?? []);
       if ((programs[0]?.records ?? 0) === 0) {
         for (const program of programs) program.hint = scan.hint?.(index);
         continue;

@@ -43,6 +43,7 @@ export async function executeScans(
     budget,
     overlapping: new HashSet(budget, seed),
     joinIndexes: plan.joins.map(openMultimap),
+    complete: new Set<number>(),
     openMultimap,
     deferred: [],
     subject: hooks.subject,

@@ -161,8 +161,10 @@ export class Multimap {
 
 const listOf = (texts: string | readonly string[]): readonly string[] => (typeof texts === 'string' ? [texts] : texts);
 
-/** A text of the child, and some texts of the parent with the same key. */
-export type Match = readonly [child: string, parents: readonly string[]];
+/**
+ * A text of the child, and some texts of the parent with the same key; `from`: how many of them came before. None: no parent has the key.
+ */
+export type Match = readonly [child: string, parents: readonly string[], from: number];
 
 /** Memory and files for pairing. */
 export interface PairingMemory {
@@ -170,36 +172,48 @@ export interface PairingMemory {
   readonly space: SpillSpace;
 }
 
-/** Every pair of texts with a common key, once per key. Consumes the children. */
-export async function* pairTexts(children: Multimap, parents: Multimap, memory: PairingMemory): AsyncIterable<Match> {
-  if (parents.spilled) yield* pairSpilled(await children.spillOver(), await parents.spillOver(), memory);
+interface Pairing extends PairingMemory {
+  /** Whether children without parents are wanted. */
+  readonly outer: boolean;
+}
+
+/**
+ * Every pair of texts with a common key, once per key. Consumes the children.
+ *
+ * @param outer also every child whose key no parent has
+ */
+export async function* pairTexts(children: Multimap, parents: Multimap, memory: PairingMemory, outer = false): AsyncIterable<Match> {
+  const pairing = { ...memory, outer };
+  if (parents.spilled) yield* pairSpilled(await children.spillOver(), await parents.spillOver(), pairing);
   else if (children.spilled) {
     const spill = await children.spillOver();
-    for (let partition = 0; partition < PairSpill.partitions; partition++) yield* probe(spill, partition, parents, memory);
+    for (let partition = 0; partition < PairSpill.partitions; partition++) yield* probe(spill, partition, parents, pairing);
   } else {
     for (const [key, texts] of children.entries()) {
       const found = parents.get(key);
-      if (found !== null) for (const child of texts) yield [child, listOf(found)];
+      if (found === null && !outer) continue;
+      const list = found === null ? [] : listOf(found);
+      for (const child of texts) yield [child, list, 0];
     }
   }
   await children.remove();
 }
 
 /** Pairs two spilled sides, one partition at a time. */
-async function* pairSpilled(children: PairSpill, parents: PairSpill, memory: PairingMemory): AsyncIterable<Match> {
-  const { budget, space } = memory;
+async function* pairSpilled(children: PairSpill, parents: PairSpill, pairing: Pairing): AsyncIterable<Match> {
+  const { budget, space, outer } = pairing;
   const seed = nextSeed(parents.seed);
   for (let partition = 0; partition < PairSpill.partitions; partition++) {
-    if (children.isEmpty(partition) || parents.isEmpty(partition)) continue;
+    if (children.isEmpty(partition) || (parents.isEmpty(partition) && !outer)) continue;
     const index = new Multimap(new ReservedBudget(RESERVE_BYTES, budget), space, seed);
     await copy(parents, partition, index, space);
-    if (!index.spilled) yield* probe(children, partition, index, memory);
-    else if (index.onlyKey !== undefined) yield* pairBlocks(index.onlyKey, children, partition, await index.spillOver(), memory);
+    if (!index.spilled) yield* probe(children, partition, index, pairing);
+    else if (index.onlyKey !== undefined) yield* pairBlocks(index.onlyKey, children, partition, await index.spillOver(), pairing);
     else {
       const again = new PairSpill(space, seed);
       await copy(children, partition, again, space);
       await children.drop(partition);
-      yield* pairSpilled(again, await index.spillOver(), memory);
+      yield* pairSpilled(again, await index.spillOver(), pairing);
       await again.remove();
     }
     await index.remove();
@@ -214,11 +228,14 @@ async function copy(from: PairSpill, partition: number, to: Multimap | PairSpill
 }
 
 /** Pairs a partition of the children with parents in memory. */
-async function* probe(children: PairSpill, partition: number, parents: Multimap, { budget }: PairingMemory): AsyncIterable<Match> {
+async function* probe(children: PairSpill, partition: number, parents: Multimap, { budget, outer }: Pairing): AsyncIterable<Match> {
   // Without the set of processed children, a repeated child would make all of its pairs again.
   const seen = new ReservedBudget(RESERVE_BYTES, budget);
-  for await (const pairs of children.takeDistinct(partition, seen, (key) => parents.get(key) !== null)) {
-    for (const [key, child] of pairs) yield [child, listOf(parents.get(key) as string | readonly string[])];
+  for await (const pairs of children.takeDistinct(partition, seen, (key) => outer || parents.get(key) !== null)) {
+    for (const [key, child] of pairs) {
+      const found = parents.get(key);
+      yield [child, found === null ? [] : listOf(found), 0];
+    }
   }
 }
 
@@ -228,17 +245,22 @@ async function* pairBlocks(
   children: PairSpill,
   partition: number,
   parents: PairSpill,
-  { budget, space }: PairingMemory,
+  { budget, space, outer }: Pairing,
 ): AsyncIterable<Match> {
   const reserved = (): MemoryBudget => new ReservedBudget(RESERVE_BYTES, budget);
   const own = new PairSpill(space, parents.seed);
-  for await (const pairs of children.takeDistinct(partition, reserved(), (other) => other === key)) {
-    for (const [, child] of pairs) own.add(key, child);
+  for await (const pairs of children.takeDistinct(partition, reserved(), (other) => outer || other === key)) {
+    for (const [other, child] of pairs) {
+      if (other === key) own.add(key, child);
+      else yield [child, [], 0];
+    }
     await space.flush();
   }
   const home = parents.partitionOf(key);
+  let from = 0;
   for await (const block of blocksOf(parents.takeDistinct(home, reserved(), () => true))) {
-    for await (const pairs of own.read(home)) for (const [, child] of pairs) yield [child, block];
+    for await (const pairs of own.read(home)) for (const [, child] of pairs) yield [child, block, from];
+    from += block.length;
   }
   await own.remove();
 }

@@ -4,9 +4,9 @@ import { createHash } from 'node:crypto';
 import { HASH_VERSION } from '../../core/hash.ts';
 import { redact } from '../../core/redact.ts';
 import { formatDiagnostic } from '../../mapping/model/diagnostics.ts';
-import type { LogicalSource, Mapping } from '../../mapping/model/model.ts';
+import { type LogicalSource, type Mapping, sourcesOf } from '../../mapping/model/model.ts';
 import { forDocuments } from '../../plan/documents.ts';
-import { type Plan, planMapping } from '../../plan/plan.ts';
+import { mapsOf, type Plan, planMapping } from '../../plan/plan.ts';
 import { Databases } from '../databases/databases.ts';
 import { DEFAULT_BASE, type RunRequest } from '../request.ts';
 import { bindSources, type DocumentPlace, locateInputs } from './inputs.ts';
@@ -54,7 +54,7 @@ export async function prepareRun(
     );
     const places = positions.map((position, at) => located[position]?.[at - positions.indexOf(position)]);
     const shape = plan.scans.map(({ iterations }) =>
-      iterations.map(({ references, maps }) => [references, maps.map(({ unique }) => unique)]),
+      iterations.map((iteration) => [iteration.references, mapsOf(iteration).map(({ unique }) => unique)]),
     );
     const digest = createHash('sha256')
       .update(JSON.stringify([HASH_VERSION, documents.map(({ sha256 }) => sha256), base, shape, redact(request.database?.jdbcUrl ?? '')]))
@@ -75,7 +75,11 @@ interface SelectedMapping extends Pick<LoadedMapping, 'mapping' | 'documents'> {
 /** With `boundOnly`: the mapping without triples maps and documents that are unrelated to the inputs. */
 function selected({ mapping, warnings, documents }: LoadedMapping, { boundOnly, inputs }: RunRequest): SelectedMapping {
   if (boundOnly !== true) return { mapping, warnings: warnings.map(formatDiagnostic), documents };
-  const bound = bindSources(mapping.triplesMaps.map(sourceOf), inputs, true);
+  const bound = bindSources(
+    mapping.triplesMaps.flatMap(({ source }) => sourcesOf(source)),
+    inputs,
+    true,
+  );
   const { mapping: wanted, leftOut } = selectBound(mapping, new Set(bound.keys()));
   const text = leftOutText(leftOut);
   if (text === undefined) return { mapping, warnings: warnings.map(formatDiagnostic), documents };

@@ -1,6 +1,6 @@
 /** Selects the part of a mapping directory that concerns the inputs of a request. */
 import type { FileSource, LogicalSource, Mapping, TriplesMap } from '../../mapping/model/model.ts';
-import { formatOrigin } from '../../mapping/model/model.ts';
+import { formatOrigin, sourcesOf } from '../../mapping/model/model.ts';
 
 export interface Selection {
   readonly mapping: Mapping;
@@ -13,10 +13,15 @@ export interface Selection {
  */
 export function selectBound(mapping: Mapping, bound: ReadonlySet<FileSource>): Selection {
   const byId = new Map(mapping.triplesMaps.map((map) => [map.id, map]));
-  const keys = new Map(mapping.triplesMaps.map((map) => [map, sourceKey(map.source)]));
+  const keys = new Map(mapping.triplesMaps.map((map) => [map, sourceKey(sourcesOf(map.source)[0] as LogicalSource)]));
   const joined = new Map<string, Set<string>>();
   const link = (a: string, b: string): void => void joined.set(a, (joined.get(a) ?? new Set()).add(b));
   for (const map of mapping.triplesMaps) {
+    // The sources of a view belong together.
+    for (const source of sourcesOf(map.source)) {
+      link(keys.get(map) as string, sourceKey(source));
+      link(sourceKey(source), keys.get(map) as string);
+    }
     for (const parent of parentsOf(map, byId)) {
       link(keys.get(map) as string, keys.get(parent) as string);
       link(keys.get(parent) as string, keys.get(map) as string);

@@ -2,7 +2,7 @@
  * Cuts a run into slices for several workers: key ranges of large tables, byte ranges of large files, and independent groups of scans. Only
  * slices of one file can make the same statement; their subjects are compared (`distinct/`).
  */
-import type { MapPlan, Plan, ScanPlan } from '../../plan/plan.ts';
+import { type IterationPlan, type MapPlan, mapsOf, type Plan, type ScanPlan } from '../../plan/plan.ts';
 import type { Databases } from '../databases/databases.ts';
 import { keysOf } from '../databases/keys.ts';
 import type { DocumentPlace } from '../prepare/inputs.ts';
@@ -82,13 +82,16 @@ async function slicePlan(
 /** Whether every record of the scan can be mapped on its own. Statements that slices repeat are found by their subjects. */
 const canBeParted = ({ iterations }: ScanPlan): boolean =>
   iterations.every(
-    ({ maps, buildSides: fills }) => fills.length === 0 && maps.every(({ rules }) => rules.every(({ object }) => object.kind !== 'join')),
+    (iteration) => isOfRecords(iteration) && mapsOf(iteration).every(({ rules }) => rules.every(({ object }) => object.kind !== 'join')),
   );
 
 /** Whether slices of the scan's rows cannot make a statement twice. */
-function isSliceable({ iterations }: ScanPlan, distinct: boolean): boolean {
-  return iterations.every(({ maps, buildSides: fills }) => fills.length === 0 && maps.every((map) => staysInSlice(map, distinct)));
-}
+const isSliceable = ({ iterations }: ScanPlan, distinct: boolean): boolean =>
+  iterations.every((iteration) => isOfRecords(iteration) && mapsOf(iteration).every((map) => staysInSlice(map, distinct)));
+
+/** Whether the records are used as they are, and fill no join. */
+const isOfRecords = ({ pipelines }: IterationPlan): boolean =>
+  pipelines.every(({ steps, buildSides }) => steps.length === 0 && buildSides.length === 0);
 
 function staysInSlice({ identifiesRow, rules }: MapPlan, distinct: boolean): boolean {
   if (rules.some(({ object }) => object.kind === 'join')) return false;

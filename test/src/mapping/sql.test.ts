@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { formatDiagnostic } from '../../../src/mapping/model/diagnostics.ts';
 import type { SqlSource } from '../../../src/mapping/model/model.ts';
 import { readMapping } from '../../../src/mapping/parse/read.ts';
-import { readQuery } from '../../../src/mapping/parse/sql-query.ts';
+import { readQuery } from '../../../src/mapping/parse/source/sql-query.ts';
 
 const PREFIXES = `@prefix rml: <http://w3id.org/rml/> . @prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix old: <http://semweb.mmlab.be/ns/rml#> .
 @prefix ql: <http://semweb.mmlab.be/ns/ql#> . @prefix d2rq: <http://www.wiwiss.fu-berlin.de/suhl/bizer/D2RQ/0.1#> . @prefix ex: <http://e/> .

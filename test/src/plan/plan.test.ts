@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { readMapping } from '../../../src/mapping/parse/read.ts';
 import { explainPlan } from '../../../src/plan/explain.ts';
-import { type Plan, planMapping } from '../../../src/plan/plan.ts';
+import { mapsOf, type Plan, planMapping } from '../../../src/plan/plan.ts';
 
 const PREFIXES = '@prefix rml: <http://w3id.org/rml/> . @prefix ex: <http://example.com/ns#> . @base <http://example.com/mapping/> .\n';
 const source = (path: string) =>
@@ -20,7 +20,7 @@ function plan(...maps: string[]): Plan {
 }
 
 const distinctOf = (of: Plan) =>
-  of.scans.flatMap((scan) => scan.iterations.flatMap((it) => it.maps.flatMap(({ rules }) => rules.map((rule) => rule.distinct))));
+  of.scans.flatMap((scan) => scan.iterations.flatMap((it) => mapsOf(it).flatMap(({ rules }) => rules.map((rule) => rule.distinct))));
 
 describe('scans', () => {
   test('triples maps over one file share its scan and its records', () => {
@@ -36,7 +36,7 @@ describe('scans', () => {
       map('Parent', 'p.csv', 'rml:template "http://p/{id}"'),
     );
     expect(scans.map(({ source }) => source)).toMatchObject([{ path: 'p.csv' }, { path: 'c.csv' }]);
-    expect(scans[1]?.iterations[0]?.maps[0]?.rules[0]?.object).toMatchObject({ kind: 'join', deferred: false });
+    expect(scans[1]?.iterations[0]?.pipelines[0]?.maps[0]?.rules[0]?.object).toMatchObject({ kind: 'join', deferred: false });
   });
 
   test('in a circle, one join waits for the end', () => {
@@ -45,7 +45,9 @@ describe('scans', () => {
       map('B', 'b.csv', 'rml:template "http://b/{id}"', join('A', 'k')),
     );
     const deferred = scans.flatMap((scan) =>
-      scan.iterations.flatMap((it) => it.maps.flatMap(({ rules }) => rules.map(({ object }) => object.kind === 'join' && object.deferred))),
+      scan.iterations.flatMap((it) =>
+        mapsOf(it).flatMap(({ rules }) => rules.map(({ object }) => object.kind === 'join' && object.deferred)),
+      ),
     );
     expect(deferred.toSorted()).toEqual([false, true]);
   });
@@ -53,7 +55,7 @@ describe('scans', () => {
   test('a join with itself waits for the end', () => {
     const { scans, joins } = plan(map('A', 'a.csv', 'rml:template "http://a/{id}"', join('A', 'k')));
     expect(joins).toHaveLength(1);
-    expect(scans[0]?.iterations[0]?.maps[0]?.rules[0]?.object).toMatchObject({ deferred: true });
+    expect(scans[0]?.iterations[0]?.pipelines[0]?.maps[0]?.rules[0]?.object).toMatchObject({ deferred: true });
   });
 
   test('joins with the same parent and keys share an index', () => {

@@ -7,7 +7,8 @@ import { Fault } from '../../../src/core/fault.ts';
 import { toBytes } from '../../../src/core/text.ts';
 import type { Expression, TermMap, TermType, TriplesMap } from '../../../src/mapping/model/model.ts';
 import { expressionText } from '../../../src/mapping/model/model.ts';
-import { termOf } from '../../../src/plan/build.ts';
+import type { Read } from '../../../src/plan/algebra.ts';
+import { termOf } from '../../../src/plan/build/terms.ts';
 import { injectiveReferences } from '../../../src/plan/injectivity.ts';
 import { planMapping } from '../../../src/plan/plan.ts';
 import { writtenTerm } from '../../../src/plan/written.ts';
@@ -47,15 +48,19 @@ type Row = Readonly<Record<'a' | 'b', string>>;
 const VALUES = ['', 'x', '/', 'x/', '/x', ':', 'x:', 'x:/', '-', '-x', '%', '%2F', '2F', ' ', '%C3%A9', 'é', '"', '\\', 'C3%A9', '20/'];
 const ROWS: readonly Row[] = VALUES.flatMap((a) => VALUES.map((b) => ({ a, b })));
 
-const planned = (map: TermMap) => termOf(map, { id: 0, name: '' }, BASE, 'm');
+const planned = (map: TermMap) =>
+  termOf(map, (reference, origin) => ({ kind: 'read', origin, record: { id: 0, name: '' }, reference }), BASE, 'm');
 
 /** The token that each row makes; undefined where it makes none. */
 function tokensOf(map: TermMap): readonly (string | undefined)[] {
   const term = compileTerm(planned(map), {
-    accessor: (name) => (record) => toBytes((record as Row)[name as 'a']),
+    accessor: (leaf) => (record) => toBytes((record as Row)[(leaf as Read).reference as 'a']),
+    encoded: () => () => null,
     typed: false,
     datatype: () => undefined,
     slice: '',
+    run: 'r',
+    startedAt: 0,
   });
   return ROWS.map((row) => {
     try {
@@ -67,7 +72,8 @@ function tokensOf(map: TermMap): readonly (string | undefined)[] {
   });
 }
 
-const told = (map: TermMap): readonly string[] => [...injectiveReferences(writtenTerm(planned(map)))].sort();
+const told = (map: TermMap): readonly string[] =>
+  [...injectiveReferences(writtenTerm(planned(map)))].map((key) => key.replace('0 ', '')).sort();
 
 /** References of which two rows that make the same term have other values. */
 function contradictions(map: TermMap): readonly string[] {

@@ -275,14 +275,18 @@ const noTls = noFuseki ?? (spawnSync('openssl', ['version']).status === 0 ? unde
     ['another authority', () => file('another.pem')],
     ['the usual authorities', () => undefined],
   ])('with %s it is refused', async (_, ca) => {
-    const fault = await faultOf((await target(address('fuseki', `${proxy.origin}${new URL(fuseki.memory).pathname}`, { ca: ca() }))).insert(ONE, never));
+    const fault = await faultOf(
+      (await target(address('fuseki', `${proxy.origin}${new URL(fuseki.memory).pathname}`, { ca: ca() }))).insert(ONE, never),
+    );
     expect(fault.code).toBe('target/unreachable');
     expect(fault.message).toMatch(/TLS failed/);
     expect(fault.hint).toContain('TRIPLESTORE_CA');
   });
 
   test('with a file that is not there', async () => {
-    const fault = await faultOf(sparqlTarget(address('fuseki', `${proxy.origin}${new URL(fuseki.memory).pathname}`, { ca: file('none.pem') })));
+    const fault = await faultOf(
+      sparqlTarget(address('fuseki', `${proxy.origin}${new URL(fuseki.memory).pathname}`, { ca: file('none.pem') })),
+    );
     expect(fault.code).toBe('config/invalid');
     expect(fault.message).toContain('none.pem');
   });

@@ -6,11 +6,11 @@
  *
  * @see https://www.w3.org/TR/r2rml/#logical-tables and https://kg-construct.github.io/rml-io-registry/
  */
-import { didYouMean } from '../../core/nearest.ts';
-import type { SqlConnection, SqlContent, SqlSource } from '../model/model.ts';
-import { localName, lookUp, shorten, USUAL_PREFIXES } from '../vocabulary/namespaces.ts';
-import { type Graph, nodeId, type Statement } from './graph.ts';
-import { type Context, describeTerm, type MappingNode, nodeOf, only, RDF_TYPE, reportUnknown, textOf, withArticle } from './node.ts';
+import { didYouMean } from '../../../core/nearest.ts';
+import type { SqlConnection, SqlContent, SqlSource } from '../../model/model.ts';
+import { localName, lookUp, shorten, USUAL_PREFIXES } from '../../vocabulary/namespaces.ts';
+import { type Graph, nodeId, type Statement } from '../graph.ts';
+import { type Context, describeTerm, type MappingNode, nodeOf, only, RDF_TYPE, reportUnknown, textOf, withArticle } from '../node.ts';
 import { readQuery } from './sql-query.ts';
 
 const D2RQ = USUAL_PREFIXES.d2rq as string;

@@ -1,10 +1,10 @@
 /** Logical sources: the document, its format and its iterator. Logical sources over databases are read by `sql-source.ts`. */
-import { canonicalEncoding, isEncoding, KNOWN_ENCODINGS } from '../../core/input/encoding-name.ts';
-import type { Dialect, FileSource, LogicalSource } from '../model/model.ts';
-import { lookUp, shorten } from '../vocabulary/namespaces.ts';
+import { canonicalEncoding, isEncoding, KNOWN_ENCODINGS } from '../../../core/input/encoding-name.ts';
+import type { Dialect, FileSource, LogicalSource, LogicalView } from '../../model/model.ts';
+import { lookUp, shorten } from '../../vocabulary/namespaces.ts';
+import { nodeId, type Statement } from '../graph.ts';
+import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, RDF_TYPE, readNode, reportUnknown, textOf } from '../node.ts';
 import { isTable, readTable, tableUrl } from './csvw.ts';
-import { nodeId, type Statement } from './graph.ts';
-import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, RDF_TYPE, readNode, reportUnknown, textOf } from './node.ts';
 import { asksDatabase, isDatabase, readLogicalTable, readSqlSource } from './sql-source.ts';
 
 type Formulation = FileSource['formulation'];
@@ -82,6 +82,17 @@ export function readLogicalSource(context: Context, statement: Statement, dialec
     namespaces: formulation.namespaces,
     csv: formulation.kind === 'csv' ? access.csv : undefined,
   };
+}
+
+/** Equal for sources with the same records and the same reference syntax. */
+export function recordsOf(source: LogicalSource | LogicalView): string {
+  if (source.kind === 'view') return source.id;
+  if (source.kind === 'file') {
+    const { path, root, formulation, iterator } = source;
+    return JSON.stringify([path, root, formulation, iterator]);
+  }
+  const { connection, content, references } = source;
+  return JSON.stringify([connection, content, references], (key, value) => (key === 'origin' ? undefined : value));
 }
 
 interface Access extends Pick<FileSource, 'path' | 'root' | 'nulls' | 'encoding' | 'compression' | 'csv'> {
@@ -241,6 +252,19 @@ function reportValue(
   }
   const message = `${shorten(statement.property)} takes ${orList(expected)}, found ${describeTerm(statement.object)}`;
   context.report.error('wrong-value', statement.origin, message);
+}
+
+/** The format of the records within a record or a text (`rml:iterableField`). */
+export function formulationOf({ report }: Context, { object, origin }: Statement): Formulation | undefined {
+  const term = object.kind === 'iri' ? lookUp('individuals', object.value) : undefined;
+  const kind = term?.name === undefined ? undefined : FORMULATIONS[term.name];
+  if (kind === undefined)
+    report.error(
+      'wrong-value',
+      origin,
+      `rml:referenceFormulation takes rml:CSV, rml:JSONPath or rml:XPath here, found ${describeTerm(object)}`,
+    );
+  return kind;
 }
 
 interface ReadFormulation {

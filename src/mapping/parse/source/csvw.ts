@@ -5,12 +5,12 @@
  *
  * @see https://www.w3.org/TR/tabular-metadata/#dialect-descriptions and https://kg-construct.github.io/rml-io-registry/
  */
-import { type CsvDialect, type CsvTrim, contradictionIn, delimiterOf, quoteOf } from '../../core/input/csv-dialect.ts';
-import { isEncoding } from '../../core/input/encoding-name.ts';
-import type { Origin, RdfTerm } from '../model/model.ts';
-import { lookUp, shorten, USUAL_PREFIXES } from '../vocabulary/namespaces.ts';
-import { type Graph, nodeId, type Statement } from './graph.ts';
-import { type Context, describeTerm, orList, RDF_TYPE, reportUnknown } from './node.ts';
+import { type CsvDialect, type CsvTrim, contradictionIn, delimiterOf, quoteOf } from '../../../core/input/csv-dialect.ts';
+import { isEncoding } from '../../../core/input/encoding-name.ts';
+import type { Origin, RdfTerm } from '../../model/model.ts';
+import { lookUp, shorten, USUAL_PREFIXES } from '../../vocabulary/namespaces.ts';
+import { type Graph, nodeId, type Statement } from '../graph.ts';
+import { type Context, describeTerm, orList, RDF_TYPE, reportUnknown } from '../node.ts';
 
 const CSVW = USUAL_PREFIXES.csvw as string;
 const RDF = USUAL_PREFIXES.rdf as string;

@@ -1,0 +1,175 @@
+/**
+ * Functions: executions in today's vocabulary, and function values in that of FNML.
+ *
+ * @see https://kg-construct.github.io/rml-fnml/spec/docs/
+ */
+import { Fault } from '../../core/fault.ts';
+import { hasScheme } from '../../core/text.ts';
+import { compileCall } from '../../functions/compile.ts';
+import { shortName } from '../../functions/names.ts';
+import { findFunction, suggestFunctions } from '../../functions/registry.ts';
+import type { Expression, FunctionExecution, FunctionInput } from '../model/model.ts';
+import { shorten } from '../vocabulary/namespaces.ts';
+import type { Place, Property } from '../vocabulary/vocabulary.ts';
+import { nodeId, type Statement } from './graph.ts';
+import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, withArticle } from './node.ts';
+
+type Call = Extract<Expression, { kind: 'call' }>;
+
+/** Expressions hold calls, and calls hold expressions: whoever reads expressions hands itself in. */
+export interface ExpressionReader {
+  /** The expression map of a statement such as `rml:inputValueMap`. */
+  map(context: Context, statement: Statement, place: Place): Expression | undefined;
+  /** The constant of a statement; `map`: the property that takes a node. */
+  constant(context: Context, statement: Statement, map: string | undefined): Extract<Expression, { kind: 'constant' }> | undefined;
+}
+
+/** The call that `rml:functionExecution` or `fnml:functionValue` makes of an expression map. */
+export function readCall(
+  context: Context,
+  node: MappingNode,
+  statement: Statement,
+  property: 'functionExecution' | 'functionValue',
+  reader: ExpressionReader,
+): Call | undefined {
+  const { report, executions } = context;
+  const before = report.errors;
+  const id = nodeId(statement.object) ?? '';
+  const known = executions.get(id);
+  if (known === 'reading') {
+    report.error('circle', statement.origin, `the function execution ${shorten(id)} is an argument of itself`);
+    return undefined;
+  }
+  if (known === undefined) {
+    executions.set(id, 'reading');
+    executions.set(
+      id,
+      property === 'functionExecution' ? readExecution(context, statement, reader) : readFunctionValue(context, statement, reader),
+    );
+  }
+  const execution = executions.get(id);
+  const returns = iriOf(context, only(context, node, 'return', 'returnMap'), 'return map', reader);
+  if (typeof execution !== 'object' || report.errors > before) return undefined;
+  const call: Call = { kind: 'call', origin: statement.origin, execution, returns };
+  return checkCall(context, call) ? call : undefined;
+}
+
+function readExecution(context: Context, statement: Statement, reader: ExpressionReader): FunctionExecution | 'invalid' {
+  const { report } = context;
+  const before = report.errors;
+  const node = nodeOf(context, statement, 'function execution');
+  if (node === undefined) return 'invalid';
+  const named = only(context, node, 'function', 'functionMap');
+  if (named === undefined && node.valid)
+    report.error('missing-function', node.origin, 'a function execution names no function', 'add rml:function <…>');
+  const iri = iriOf(context, named, 'function map', reader);
+  const inputs = node.all('input').map((input) => readInput(context, input, reader));
+  if (iri === undefined || !node.valid || report.errors > before) return 'invalid';
+  return { origin: node.origin, function: iri, inputs: inputs.filter((input) => input !== undefined) };
+}
+
+function readInput(context: Context, statement: Statement, reader: ExpressionReader): FunctionInput | undefined {
+  const { report } = context;
+  const node = nodeOf(context, statement, 'input');
+  if (node === undefined) return undefined;
+  const { origin } = node;
+  const before = report.errors;
+  const named = only(context, node, 'parameter', 'parameterMap');
+  const given = only(context, node, 'inputValue', 'inputValueMap');
+  if (named === undefined && node.valid) report.error('incomplete-input', origin, 'an input names no parameter', 'add rml:parameter <…>');
+  if (given === undefined && node.valid)
+    report.error('incomplete-input', origin, 'an input has no value', 'add rml:inputValueMap […] or rml:inputValue "…"');
+  const parameter = iriOf(context, named, 'parameter map', reader);
+  if (parameter === undefined || given === undefined || report.errors > before) return undefined;
+  const value = given.property.endsWith('Map')
+    ? reader.map(context, given, 'input value map')
+    : reader.constant(context, given, 'rml:inputValueMap');
+  return value === undefined ? undefined : { origin, parameter, value };
+}
+
+/** The IRI that a property such as `rml:function` names, or the constant of its map. */
+function iriOf(context: Context, statement: Statement | undefined, place: Place, reader: ExpressionReader): string | undefined {
+  if (statement === undefined) return undefined;
+  const { report } = context;
+  const before = report.errors;
+  const found = statement.property.endsWith('Map') ? reader.map(context, statement, place) : reader.constant(context, statement, undefined);
+  if (found === undefined || report.errors > before) return undefined;
+  if (found.kind === 'constant' && found.term.kind === 'iri') return found.term.value;
+  const message =
+    found.kind === 'constant'
+      ? `${withArticle(place)} takes an IRI, found ${describeTerm(found.term)}`
+      : `${withArticle(place)} must be constant, since calls are checked before any record is read`;
+  report.error('wrong-value', statement.origin, message, 'write an IRI in <…>');
+  return undefined;
+}
+
+// ---------------------------------------------------------------- FNML as it was
+
+const FNO = ['https://w3id.org/function/ontology#', 'http://w3id.org/function/ontology#'];
+const EXECUTES: ReadonlySet<string> = new Set(FNO.map((namespace) => `${namespace}executes`));
+
+/** A triples map whose predicates are `fno:executes` and the parameters, and whose objects are the function and the arguments. */
+function readFunctionValue(context: Context, statement: Statement, reader: ExpressionReader): FunctionExecution | 'invalid' {
+  const { report } = context;
+  const before = report.errors;
+  const node = nodeOf(context, statement, 'function value');
+  if (node === undefined) return 'invalid';
+  const other = only(context, node, 'logicalSource');
+  if (other !== undefined && !context.isOwnSource(other))
+    report.error(
+      'not-supported',
+      other.origin,
+      'the arguments of a function come from another logical source',
+      'join the sources: rr:parentTriplesMap',
+    );
+  let iri: string | undefined;
+  const inputs: FunctionInput[] = [];
+  for (const pair of node.all('predicateObjectMap')) {
+    const map = nodeOf(context, pair, 'predicate object map');
+    if (map === undefined) continue;
+    const parameter = iriOf(context, only(context, map, 'predicate', 'predicateMap'), 'predicate map', reader);
+    if (parameter === undefined) {
+      if (report.errors === before) report.error('incomplete-input', map.origin, 'an input names no parameter', 'add rr:predicate <…>');
+      continue;
+    }
+    const values = valuesOf(context, map, reader);
+    const [first] = values;
+    if (!EXECUTES.has(parameter)) inputs.push(...values.map((value) => ({ origin: map.origin, parameter, value })));
+    else if (first?.kind === 'constant' && (first.term.kind === 'iri' || hasScheme(first.term.value))) iri = first.term.value;
+    else report.error('wrong-value', map.origin, 'fno:executes takes the IRI of a function', 'write it in <…>');
+  }
+  if (iri === undefined && report.errors === before)
+    report.error('missing-function', node.origin, 'a function value names no function', 'add a predicate object map for fno:executes');
+  return iri === undefined || report.errors > before ? 'invalid' : { origin: node.origin, function: iri, inputs };
+}
+
+function valuesOf(context: Context, map: MappingNode, reader: ExpressionReader): readonly Expression[] {
+  const read = (property: Property): readonly Statement[] => map.all(property);
+  return [
+    ...read('objectMap').map((statement) => reader.map(context, statement, 'object map')),
+    ...read('object').map((statement) => reader.constant(context, statement, 'rr:objectMap')),
+  ].filter((value) => value !== undefined);
+}
+
+// ---------------------------------------------------------------- checks
+
+/** Whether there is such a function, with such parameters and results. */
+function checkCall({ report }: Context, { origin, execution, returns }: Call): boolean {
+  const definition = findFunction(execution.function);
+  if (definition === undefined) {
+    const near = suggestFunctions(execution.function);
+    const hint = near.length === 0 ? 'docs/functions.md lists all functions' : `did you mean ${orList(near)}?`;
+    report.error('unknown-function', execution.origin, `there is no function ${shortName(execution.function)}`, hint);
+    return false;
+  }
+  try {
+    const given = new Map<string, (() => null)[]>();
+    for (const { parameter } of execution.inputs) given.set(parameter, [...(given.get(parameter) ?? []), () => null]);
+    compileCall(definition, given, returns);
+    return true;
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    report.error('invalid-call', origin, error.message, error.hint);
+    return false;
+  }
+}

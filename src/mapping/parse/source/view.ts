@@ -1,0 +1,299 @@
+/**
+ * Logical views: their fields and joins, with the names that references to them may use.
+ *
+ * @see https://kg-construct.github.io/rml-lv/spec/docs/
+ */
+import { didYouMean } from '../../../core/nearest.ts';
+import type { Expression, Field, JoinCondition, LogicalSource, LogicalView, Origin, TriplesMap, ViewJoin } from '../../model/model.ts';
+import { lookUp, shorten } from '../../vocabulary/namespaces.ts';
+import { nodeId, type Statement } from '../graph.ts';
+import { readCondition } from '../join-condition.ts';
+import { type Context, type MappingNode, nodeOf, only, textOf } from '../node.ts';
+import { readExpressionOf } from '../term-map.ts';
+import { formulationOf, readLogicalSource } from './logical-source.ts';
+
+/** Whether a node is described as a view. */
+export const isView = ({ graph }: Context, id: string | undefined): boolean =>
+  graph.get(id ?? '')?.statements.some(({ property }) => lookUp('properties', property)?.name === 'viewOn') ?? false;
+
+/** The source or view that a statement such as `rml:logicalSource` leads to. */
+export function readSourceOrView(context: Context, statement: Statement): LogicalSource | LogicalView | undefined {
+  const id = nodeId(statement.object);
+  return isView(context, id) ? readView(context, statement, id as string) : readLogicalSource(context, statement, 'rml');
+}
+
+/** A view is read once, however many triples maps use it: they share its rows. */
+function readView(context: Context, statement: Statement, id: string): LogicalView | undefined {
+  const { report, views } = context;
+  const known = views.get(id);
+  if (known === 'reading') {
+    report.error(
+      'circle',
+      statement.origin,
+      `the logical view ${shorten(id)} is made of itself`,
+      'a view joins or extends views that do not use it',
+    );
+    return undefined;
+  }
+  if (known !== undefined) return known === 'invalid' ? undefined : known;
+  views.set(id, 'reading');
+  const view = readNewView(context, statement, id);
+  views.set(id, view ?? 'invalid');
+  return view;
+}
+
+function readNewView(context: Context, statement: Statement, id: string): LogicalView | undefined {
+  const { report } = context;
+  const before = report.errors;
+  const node = nodeOf(context, statement, 'logical view');
+  if (node === undefined) return undefined;
+  const base = only(context, node, 'viewOn');
+  const on = base === undefined ? undefined : readSourceOrView(context, base);
+  const fields = readFields(context, node);
+  const joins = [
+    ...node.all('leftJoin').map((join) => readJoin(context, join, 'left')),
+    ...node.all('innerJoin').map((join) => readJoin(context, join, 'inner')),
+  ].filter((join) => join !== undefined);
+  if (on === undefined || !node.valid || report.errors > before) return undefined;
+  const view: LogicalView = { kind: 'view', origin: node.origin, id, on, fields, joins };
+  checkNames(context, view);
+  return report.errors > before ? undefined : view;
+}
+
+function readFields(context: Context, node: MappingNode): readonly Field[] {
+  return node
+    .all('field')
+    .map((statement) => readField(context, statement))
+    .filter((field) => field !== undefined);
+}
+
+function readField(context: Context, statement: Statement): Field | undefined {
+  const { report } = context;
+  const before = report.errors;
+  const node = nodeOf(context, statement, 'field');
+  if (node === undefined) return undefined;
+  const name = nameOf(context, node);
+  const iterator = only(context, node, 'iterator');
+  const formulation = only(context, node, 'referenceFormulation');
+  const isIterable = iterator !== undefined || formulation !== undefined || node.classes.has('IterableField');
+  const { origin } = node;
+  if (isIterable) {
+    const kind = formulation === undefined ? undefined : formulationOf(context, formulation);
+    const path = iterator === undefined ? undefined : textOf(context, iterator, 'an iterator in quotes');
+    if (path === undefined && kind === undefined && node.valid && report.errors === before)
+      report.error('missing-iterator', origin, 'an iterable field has no iterator', 'add rml:iterator "…"');
+    const fields = readFields(context, node);
+    if (name === undefined || !node.valid || report.errors > before) return undefined;
+    return { kind: 'iterable', origin, name, formulation: kind, iterator: path, fields };
+  }
+  const expression = readExpressionOf(context, node);
+  const fields = readFields(context, node);
+  for (const nested of fields)
+    if (nested.kind === 'expression' || nested.formulation === undefined)
+      report.error(
+        'wrong-value',
+        nested.origin,
+        'a field within an expression field reads its value as a document',
+        'make it an rml:IterableField with rml:referenceFormulation',
+      );
+  if (name === undefined || expression === undefined || report.errors > before) return undefined;
+  return { kind: 'expression', origin, name, expression, fields };
+}
+
+function nameOf(context: Context, node: MappingNode): string | undefined {
+  const statement = only(context, node, 'fieldName');
+  if (statement === undefined) {
+    if (node.valid) context.report.error('missing-field-name', node.origin, 'a field has no name', 'add rml:fieldName "…"');
+    return undefined;
+  }
+  const name = textOf(context, statement, 'a name in quotes');
+  if (name === undefined) return undefined;
+  if (name !== '' && name !== '#' && name !== '<it>' && !name.split('.').includes('#')) return name;
+  const message = `${JSON.stringify(name)} is no name of a field`;
+  context.report.error('wrong-value', statement.origin, message, 'a name is not empty; # and <it> have a meaning of their own');
+  return undefined;
+}
+
+function readJoin(context: Context, statement: Statement, kind: ViewJoin['kind']): ViewJoin | undefined {
+  const { report } = context;
+  const before = report.errors;
+  const node = nodeOf(context, statement, 'view join');
+  if (node === undefined) return undefined;
+  const named = only(context, node, 'parentLogicalView');
+  if (named === undefined && node.valid)
+    report.error('missing-parent-view', node.origin, 'a join of views names no parent', 'add rml:parentLogicalView <…>');
+  const parent = named === undefined ? undefined : readSourceOrView(context, named);
+  if (parent !== undefined && parent.kind !== 'view')
+    report.error(
+      'wrong-value',
+      (named as Statement).origin,
+      'rml:parentLogicalView leads to a logical source',
+      'make a view of it: rml:viewOn',
+    );
+  const conditions = node.all('joinCondition').map((condition) => readCondition(context, condition));
+  if (conditions.length === 0 && node.valid)
+    report.error(
+      'incomplete-join',
+      node.origin,
+      'a join of views has no condition',
+      'add rml:joinCondition [ rml:child "…" ; rml:parent "…" ]',
+    );
+  const fields = node.all('field').map((field) => readJoinedField(context, field));
+  if (parent?.kind !== 'view' || !node.valid || report.errors > before) return undefined;
+  return {
+    kind,
+    origin: node.origin,
+    parent,
+    conditions: conditions.filter((condition) => condition !== undefined),
+    fields: fields.filter((field) => field !== undefined),
+  };
+}
+
+function readJoinedField(context: Context, statement: Statement): ViewJoin['fields'][number] | undefined {
+  const field = readField(context, statement);
+  if (field === undefined) return undefined;
+  const { name, origin } = field;
+  if (field.kind === 'expression' && field.fields.length === 0) return { name, origin, expression: field.expression };
+  context.report.error(
+    'wrong-value',
+    origin,
+    'a field of a join takes an expression over the parent view',
+    'add further fields to the parent view',
+  );
+  return undefined;
+}
+
+// ---------------------------------------------------------------- names
+
+/** What references may name in the rows of a view, and what has a name but no value. */
+interface Names {
+  readonly values: ReadonlySet<string>;
+  readonly records: ReadonlySet<string>;
+}
+
+function namesOf(view: LogicalView): Names {
+  const values = new Set<string>(['#']);
+  const records = new Set<string>(['<it>']);
+  const add = (fields: readonly Field[], prefix: string): void => {
+    for (const field of fields) {
+      const name = prefix + field.name;
+      (field.kind === 'expression' ? values : records).add(name);
+      values.add(`${name}.#`);
+      add(field.fields, `${name}.`);
+    }
+  };
+  add(view.fields, '');
+  for (const { fields } of view.joins) {
+    for (const { name } of fields) {
+      values.add(name);
+      values.add(`${name}.#`);
+    }
+  }
+  return { values, records };
+}
+
+/** Reports names that stand twice, and references of a view to what its base or a parent does not have. */
+function checkNames(context: Context, view: LogicalView): void {
+  const { report } = context;
+  const taken = new Map<string, Origin>();
+  const take = (name: string, origin: Origin): void => {
+    const other = taken.get(name);
+    if (other === undefined) taken.set(name, origin);
+    else report.error('name-collision', origin, `the view has two fields ${JSON.stringify(name)}`, `the other is on line ${other.line}`);
+  };
+  const takeAll = (fields: readonly Field[], prefix: string): void => {
+    for (const { name, origin, fields: nested } of fields) {
+      take(prefix + name, origin);
+      takeAll(nested, `${prefix}${name}.`);
+    }
+  };
+  takeAll(view.fields, '');
+  for (const { fields } of view.joins) for (const { name, origin } of fields) take(name, origin);
+
+  if (view.on.kind === 'view') {
+    const names = namesOf(view.on);
+    for (const field of view.fields) {
+      if (field.kind === 'expression') checkExpression(context, field.expression, names);
+      else if (field.formulation === undefined)
+        report.error(
+          'wrong-value',
+          field.origin,
+          'a view has no records to iterate over',
+          'iterate in the view that it is on, or over a field',
+        );
+    }
+  }
+  const own = namesOf({ ...view, joins: [] });
+  for (const { conditions, fields, parent } of view.joins) {
+    const names = namesOf(parent);
+    for (const { child } of conditions) checkExpression(context, child, own);
+    for (const { parent: key } of conditions) checkExpression(context, key, names);
+    for (const { expression } of fields) checkExpression(context, expression, names);
+  }
+}
+
+/** Reports references of a triples map to fields that its view does not have. */
+export function checkReferences(context: Context, map: TriplesMap): void {
+  if (map.source.kind !== 'view') return;
+  const names = namesOf(map.source);
+  for (const expression of expressionsIn(map)) checkExpression(context, expression, names);
+}
+
+/** Reports join conditions whose parent is over a view that lacks a field. */
+export function checkParentKeys(context: Context, parent: TriplesMap, conditions: readonly JoinCondition[]): void {
+  if (parent.source.kind !== 'view') return;
+  const names = namesOf(parent.source);
+  for (const { parent: key } of conditions) checkExpression(context, key, names);
+}
+
+function checkExpression({ report }: Context, expression: Expression, { values, records }: Names): void {
+  for (const { reference, origin } of referencesOf(expression)) {
+    if (values.has(reference)) continue;
+    if (records.has(reference)) {
+      const message = `${JSON.stringify(reference)} is a record, which has no value`;
+      report.error('unknown-field', origin, message, 'refer to one of its fields');
+    } else {
+      const near = didYouMean(reference, [...values], (name) => name);
+      report.error(
+        'unknown-field',
+        origin,
+        `the view has no field ${JSON.stringify(reference)}`,
+        near ?? `it has ${[...values].join(', ')}`,
+      );
+    }
+  }
+}
+
+function referencesOf(expression: Expression): readonly { readonly reference: string; readonly origin: Origin }[] {
+  const { origin } = expression;
+  switch (expression.kind) {
+    case 'reference':
+      return [{ reference: expression.reference, origin }];
+    case 'template':
+      return expression.parts.flatMap((part) => (part.kind === 'reference' ? [{ reference: part.reference, origin }] : []));
+    case 'call':
+      return expression.execution.inputs.flatMap(({ value }) => referencesOf(value));
+    case 'conditional':
+      return [...referencesOf(expression.condition), ...referencesOf(expression.value)];
+    default:
+      return [];
+  }
+}
+
+/** Every expression over the rows of a triples map. */
+function* expressionsIn({ subject, predicateObjects }: TriplesMap): Iterable<Expression> {
+  const objects = predicateObjects.flatMap((one) => one.objects);
+  const maps = [
+    subject,
+    ...subject.classes,
+    ...subject.graphs,
+    ...predicateObjects.flatMap(({ predicates, graphs }) => [...predicates, ...graphs]),
+    ...objects.filter((object) => object.kind === 'term'),
+  ];
+  for (const { expression, language, datatype } of maps) {
+    yield expression;
+    if (language !== undefined) yield language;
+    if (datatype !== undefined) yield datatype.expression;
+  }
+  for (const object of objects) if (object.kind === 'referencing') for (const { child } of object.conditions) yield child;
+}

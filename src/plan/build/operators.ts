@@ -1,0 +1,71 @@
+/** Operators, each once: asked twice for the same operator, the builder returns the same object. */
+import type { Dialect, LogicalSource, SqlSource } from '../../mapping/model/model.ts';
+import type { Column, Expression, MapInfo, Operator, Project, RowTerm, Scan } from '../algebra.ts';
+import { expressionKey, termKey } from '../expressions.ts';
+
+export class Builder {
+  #columns = 0;
+  readonly #scans = new Map<string, Scan>();
+  readonly #projects = new Map<string, Project>();
+
+  column(name: string): Column {
+    return { id: this.#columns++, name };
+  }
+
+  scan(source: LogicalSource, mapDialect: Dialect): Scan {
+    const dialect = mapDialect === 'rml' ? 'rml' : 'legacy';
+    const file = source.kind === 'file' && source.formulation !== 'csv' ? source : undefined;
+    const key = JSON.stringify([sourceKey(source, dialect), file?.iterator]);
+    const known = this.#scans.get(key);
+    if (known !== undefined) return known;
+    const origin = source.kind === 'sql' ? source.content.origin : (file?.iteratorOrigin ?? source.origin);
+    const scan: Scan = {
+      kind: 'scan',
+      source,
+      dialect,
+      iterator: file?.iterator,
+      origin,
+      records: [this.column('')],
+      index: this.column('#'),
+    };
+    this.#scans.set(key, scan);
+    return scan;
+  }
+
+  /** Children with the same parent and the same parent keys share one. */
+  project(input: Operator, map: MapInfo, keys: readonly Expression[], term: RowTerm): Project {
+    const key = JSON.stringify([map.id, keys.map(expressionKey), termKey(term)]);
+    const known = this.#projects.get(key);
+    if (known !== undefined) return known;
+    const project: Project = {
+      kind: 'project',
+      input,
+      map,
+      keys: keys.map((value, i) => ({ column: this.column(`key ${i + 1}`), value })),
+      columns: [{ column: this.column('subject'), value: term }],
+      counts: false,
+    };
+    this.#projects.set(key, project);
+    return project;
+  }
+}
+
+/** Equal for documents that one pass can read: the same source with the same read options. */
+export function sourceKey(source: LogicalSource, dialect: string): string {
+  if (source.kind === 'sql') return JSON.stringify([sqlKey(source), source.nulls]);
+  const { path, root, formulation, nulls, encoding, compression, namespaces, csv } = source;
+  return JSON.stringify([path, root, formulation, nulls, encoding, compression, namespaces, csv, dialect, source.origin.document]);
+}
+
+/** Equal for sources with the same rows and the same reference syntax. */
+export function sqlKey({ connection, content, references }: SqlSource): string {
+  const database = connection === undefined ? null : [connection.jdbcUrl, connection.driver, connection.user, connection.password];
+  switch (content.kind) {
+    case 'table':
+      return JSON.stringify([database, references, 'table', content.name]);
+    case 'query':
+      return JSON.stringify([database, references, 'query', content.sql]);
+    case 'join':
+      return JSON.stringify(['join', content.reader]);
+  }
+}

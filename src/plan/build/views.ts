@@ -1,0 +1,177 @@
+/**
+ * The rows that references name: records of a source, and rows of logical views.
+ *
+ * A view is the chain of its fields: each field with several values, and each iterator within a record, multiplies the rows; fields beside
+ * each other multiply as well. What nobody reads is left out, unless somebody counts the rows: leaving it out makes fewer equal rows, and
+ * statements are a set.
+ */
+import type {
+  Dialect,
+  Field,
+  LogicalSource,
+  LogicalView,
+  Expression as MappedExpression,
+  Origin,
+  TriplesMap,
+} from '../../mapping/model/model.ts';
+import type { Column, Expression, Join, Operator, Project, Scan } from '../algebra.ts';
+import { type Leaf, replaceLeaves } from '../expressions.ts';
+import type { Builder } from './operators.ts';
+import { expressionOf, type LeafOf } from './terms.ts';
+import { usesOfViews, type ViewUses } from './view-uses.ts';
+
+export interface NamedRows {
+  readonly rows: Operator;
+  readonly leaf: LeafOf;
+}
+
+export class ViewBuilder {
+  readonly #builder: Builder;
+  readonly #uses: ViewUses;
+  readonly #views = new Map<LogicalView, NamedRows>();
+
+  constructor(triplesMaps: readonly TriplesMap[], builder: Builder) {
+    this.#builder = builder;
+    this.#uses = usesOfViews(triplesMaps);
+  }
+
+  rowsOf(source: LogicalSource | LogicalView, dialect: Dialect): NamedRows {
+    if (source.kind !== 'view') {
+      const rows = this.#builder.scan(source, dialect);
+      const [record] = rows.records as [Column];
+      return { rows, leaf: (reference, origin) => ({ kind: 'read', origin, record, reference }) };
+    }
+    const known = this.#views.get(source);
+    if (known !== undefined) return known;
+    const made = this.#build(source, dialect);
+    this.#views.set(source, made);
+    return made;
+  }
+
+  #build(view: LogicalView, dialect: Dialect): NamedRows {
+    const base = this.rowsOf(view.on, dialect);
+    const { used, counted } = this.#uses.of(view);
+    const leaves = new Map<string, Leaf>();
+    const cell = (column: Column, origin: Origin): Leaf => ({ kind: 'cell', origin, column });
+    let { rows } = base;
+    if (rows.kind === 'scan') leaves.set('#', cell(rows.index, view.origin));
+    else if (used.has('#')) {
+      const column = this.#builder.column('#');
+      rows = { kind: 'number', input: rows, column };
+      leaves.set('#', cell(column, view.origin));
+    }
+    const isUsed = (name: string): boolean => [...used].some((one) => one === name || one.startsWith(`${name}.`));
+
+    const addFields = (fields: readonly Field[], prefix: string, record: Column | undefined, leaf: LeafOf): void => {
+      for (const field of fields) {
+        const name = prefix + field.name;
+        if (!counted && !isUsed(name)) continue;
+        const { origin } = field;
+        if (field.kind === 'expression') {
+          const expression = expressionOf(field.expression, leaf, view.id);
+          if (field.fields.length === 0 && !used.has(`${name}.#`) && isSingleRead(expression, rows)) {
+            leaves.set(name, expression as Leaf);
+            continue;
+          }
+          const [item, index] = [this.#builder.column(name), this.#builder.column(`${name}.#`)];
+          rows = { kind: 'unnest', input: rows, origin, item, index, items: { of: 'values', expression } };
+          leaves.set(name, cell(item, origin));
+          leaves.set(`${name}.#`, cell(index, origin));
+          addFields(field.fields, `${name}.`, item, leaf);
+          continue;
+        }
+        if (record === undefined) throw new Error(`the field ${name} iterates over no record`);
+        const [item, index] = [this.#builder.column(name), this.#builder.column(`${name}.#`)];
+        const { formulation, iterator } = field;
+        rows = { kind: 'unnest', input: rows, origin, item, index, items: { of: 'records', within: record, formulation, iterator } };
+        leaves.set(`${name}.#`, cell(index, origin));
+        addFields(field.fields, `${name}.`, item, (reference, at) => ({ kind: 'read', origin: at, record: item, reference }));
+      }
+    };
+    addFields(view.fields, '', base.rows.kind === 'scan' ? base.rows.records[0] : undefined, base.leaf);
+
+    const own: LeafOf = (reference, origin) => ({ ...(leaves.get(reference) as Leaf), origin });
+    for (const { kind: type, origin, parent, conditions, fields } of view.joins) {
+      const wanted = fields.filter(({ name }) => counted || isUsed(name));
+      if (type === 'left' && wanted.length === 0) continue;
+      const { rows: input, leaf: parentLeaf } = this.rowsOf(parent, dialect);
+      const ofParent = (expression: MappedExpression): Expression => expressionOf(expression, parentLeaf, parent.id);
+      const counts = counted || wanted.some(({ name }) => used.has(`${name}.#`));
+      const columns = wanted.map(({ name, expression }) => ({ column: this.#builder.column(name), value: ofParent(expression) }));
+      const ordinal = counts ? this.#builder.column('ordinal') : undefined;
+      const right: Project = {
+        kind: 'project',
+        input,
+        map: undefined,
+        keys: conditions.map((condition, i) => ({ column: this.#builder.column(`key ${i + 1}`), value: ofParent(condition.parent) })),
+        columns,
+        counts,
+      };
+      const join: Join = {
+        kind: 'join',
+        origin,
+        type,
+        left: rows,
+        right,
+        on: conditions.map((condition, i) => ({
+          left: expressionOf(condition.child, own, view.id),
+          right: (right.keys[i] as Project['keys'][number]).column,
+        })),
+        ordinal,
+      };
+      rows = join;
+      for (const [i, { name }] of wanted.entries()) {
+        leaves.set(name, cell((columns[i] as Project['columns'][number]).column, origin));
+        if (ordinal !== undefined) leaves.set(`${name}.#`, cell(ordinal, origin));
+      }
+    }
+    return { rows: withCells(rows, leaves, this.#builder), leaf: own };
+  }
+}
+
+/**
+ * Joined rows do not keep their record: what is read of it becomes a cell before the first join. The leaves change with it.
+ */
+function withCells(rows: Operator, leaves: Map<string, Leaf>, builder: Builder): Operator {
+  const first = firstJoin(rows);
+  if (first === undefined) return rows;
+  const reads = new Map<string, { readonly column: Column; readonly value: Expression }>();
+  const toCell = (leaf: Leaf): Leaf => {
+    if (leaf.kind === 'cell') return leaf;
+    const key = `${leaf.record.id} ${leaf.reference}`;
+    const known = reads.get(key) ?? { column: builder.column(leaf.reference), value: leaf };
+    reads.set(key, known);
+    return { kind: 'cell', origin: leaf.origin, column: known.column };
+  };
+  for (const [name, leaf] of leaves) leaves.set(name, toCell(leaf));
+  const replaced = (operator: Operator): Operator => {
+    if (operator.kind !== 'join') return operator;
+    const on = operator.on.map(({ left, right }) => ({ left: replaceLeaves(left, toCell), right }));
+    return { ...operator, on, left: operator === first ? operator.left : replaced(operator.left) };
+  };
+  const changed = replaced(rows);
+  const columns = [...reads.values()];
+  return columns.length === 0 ? changed : extendedBelow(changed, columns);
+}
+
+function extendedBelow(rows: Operator, columns: readonly { readonly column: Column; readonly value: Expression }[]): Operator {
+  if (rows.kind !== 'join') return { kind: 'extend', input: rows, columns };
+  return { ...rows, left: extendedBelow(rows.left, columns) };
+}
+
+function firstJoin(rows: Operator): Join | undefined {
+  if (rows.kind !== 'join') return undefined;
+  return firstJoin(rows.left) ?? rows;
+}
+
+/** Whether an expression is one reference with at most one value in a record: it needs no cell of its own. */
+function isSingleRead(expression: Expression, rows: Operator): boolean {
+  if (expression.kind === 'cell') return true;
+  if (expression.kind !== 'read') return false;
+  const scan: Scan | undefined = rows.kind === 'scan' ? rows : undefined;
+  if (scan === undefined || !scan.records.includes(expression.record) || scan.source.kind !== 'file') return false;
+  return (
+    scan.source.formulation === 'csv' ||
+    (scan.dialect === 'rml' && scan.source.formulation === 'json' && /^[$@]?(\.?[\w-]+|\[['"][^'"]*['"]\])*$/.test(expression.reference))
+  );
+}

@@ -1,0 +1,395 @@
+/**
+ * From the records of a scan to rows: unnests, extends and joins them, one row at a time.
+ *
+ * A row is one array that is reused for all rows of the pipeline: the record, its position, and a slot for every column. Whoever keeps a row
+ * packs it.
+ */
+import { Fault } from '../../core/fault.ts';
+import { TypedValue, type Value, type Values, XSD } from '../../core/value.ts';
+import { formatOrigin } from '../../mapping/model/model.ts';
+import type { Column, Join, Project, Scan as ScanOperator, Unnest } from '../../plan/algebra.ts';
+import { isTerm, type Leaf, leavesOf, leavesOfTerm, nameOf } from '../../plan/expressions.ts';
+import type { PipelinePlan, StepPlan } from '../../plan/plan.ts';
+import type { NestedRecords, TextFormat } from '../../sources/source.ts';
+import { type Accessors, compileValues, type Text, type TextOf, type ValuesOf } from '../../terms/evaluate.ts';
+import { BuildSide } from '../compile/build-side.ts';
+import { MapProgram, type RunState } from '../compile/program.ts';
+import { compileKeys } from '../compile/rule.ts';
+import { listOf } from '../compile/texts.ts';
+import { type Match, type Multimap, type PairingMemory, pairTexts } from '../join/join.ts';
+import { type Cell, packRow, unpackRow } from '../join/packed-row.ts';
+
+type Row = unknown[];
+
+/** Slots of the record and of its position. */
+const RECORD = 0;
+const POSITION = 1;
+
+/** Access to the records that a pipeline begins with. */
+export interface RecordAccess extends Accessors {
+  readonly scan: ScanOperator;
+  /** @throws Fault mapping/invalid — the format has no nested records */
+  nested(iterator: string, step: Unnest): NestedRecords;
+  texts(step: Unnest): TextFormat;
+}
+
+/** Rows that wait until the right side of a join is complete. */
+export interface Waiting {
+  readonly join: number;
+  readonly left: Multimap;
+}
+
+export class Pipeline {
+  readonly programs: readonly MapProgram[];
+  readonly buildSides: readonly BuildSide[];
+  /** Joins (by index) whose build side the rows fill. */
+  readonly fills: readonly number[];
+  readonly #slots = new Map<Column, number>();
+  readonly #steps: readonly Step[];
+  readonly #row: Row;
+  readonly #state: RunState;
+  #serial = 0;
+
+  constructor(plan: PipelinePlan, records: RecordAccess, projects: readonly Project[], state: RunState) {
+    this.#state = state;
+    this.fills = plan.buildSides;
+    this.#slots.set(records.scan.index, POSITION);
+    for (const step of plan.steps)
+      for (const column of columnsOf(step)) if (!this.#slots.has(column)) this.#slots.set(column, this.#slots.size + 1);
+    this.#row = new Array(this.#slots.size + 1).fill(null);
+    const nested = new Map<Column, NestedRecords>();
+    const rows = this.#accessors(records, nested);
+    this.#steps = plan.steps.map((step, at) => this.#compile(step, rows, records, nested, readAfter(plan, at, projects)));
+    this.programs = plan.maps.map((map) => new MapProgram(map, rows, state));
+    this.buildSides = plan.buildSides.map((join) => new BuildSide(projects[join] as Project, state.joinIndexes[join] as Multimap, rows));
+  }
+
+  /** Number of rows so far: the position of the next one. */
+  get serial(): number {
+    return this.#serial++;
+  }
+
+  /** The rows of a record: the same array each time. @throws Fault record/term — a text that is no document of its format */
+  rows(record: unknown, position: number): Iterable<Row> {
+    const row = this.#row;
+    row[RECORD] = record;
+    row[POSITION] = position;
+    return this.#from(0, row);
+  }
+
+  /** Joins of this pipeline whose rows wait, in their order. */
+  get waiting(): readonly Waiting[] {
+    return this.#steps.flatMap((step) => (step.waiting === undefined ? [] : [step.waiting]));
+  }
+
+  /** The rows that come of the rows that wait for a join, once its right side is complete. */
+  async *resume(waiting: Waiting, memory: PairingMemory): AsyncIterable<Row> {
+    const at = this.#steps.findIndex((step) => step.waiting === waiting);
+    const step = this.#steps[at] as JoinStep;
+    step.waiting = undefined;
+    const row = this.#row;
+    row[RECORD] = null;
+    for await (const match of pairTexts(waiting.left, this.#state.joinIndexes[waiting.join] as Multimap, memory, step.outer))
+      for (const _ of step.paired(row, match)) yield* this.#from(at + 1, row);
+  }
+
+  *#from(at: number, row: Row): Iterable<Row> {
+    const step = this.#steps[at];
+    if (step === undefined) yield row;
+    else for (const _ of step.run(row)) yield* this.#from(at + 1, row);
+  }
+
+  #accessors(records: RecordAccess, nested: ReadonlyMap<Column, NestedRecords>): Accessors {
+    const cell = (column: Column): ((row: unknown) => Cell) => {
+      const slot = this.#slotOf(column);
+      return (row) => cellOf((row as Row)[slot]);
+    };
+    return {
+      ...records,
+      typed: true,
+      accessor: (leaf) => {
+        if (leaf.kind === 'cell') return cell(leaf.column);
+        if (records.scan.records.includes(leaf.record)) {
+          const read = records.accessor(leaf);
+          return (row, position) => read((row as Row)[RECORD], position);
+        }
+        const slot = this.#slotOf(leaf.record);
+        const read = (nested.get(leaf.record) as NestedRecords).accessor(leaf.reference);
+        return (row) => {
+          const node = (row as Row)[slot];
+          return node === null ? null : read(node);
+        };
+      },
+      encoded: (column) => cell(column) as (row: unknown) => Text,
+      datatype: (leaf) => (leaf.kind === 'read' && records.scan.records.includes(leaf.record) ? records.datatype(leaf) : undefined),
+    };
+  }
+
+  #slotOf(column: Column): number {
+    const slot = this.#slots.get(column);
+    if (slot === undefined) throw new Error(`no step gives the column ${column.name}`);
+    return slot;
+  }
+
+  #compile(step: StepPlan, rows: Accessors, records: RecordAccess, nested: Map<Column, NestedRecords>, after: readonly Leaf[]): Step {
+    switch (step.kind) {
+      case 'unnest':
+        return this.#compileUnnest(step.operator, rows, records, nested);
+      case 'extend': {
+        const cells = step.operator.columns.map(({ column, value }) => ({
+          slot: this.#slotOf(column),
+          values: compileValues(value, rows),
+        }));
+        return { run: (row) => extend(row, cells) };
+      }
+      case 'number':
+        return numbering(this.#slotOf(step.operator.column));
+      case 'join': {
+        const kept = [...new Set(after.flatMap((leaf) => (leaf.kind === 'cell' ? [leaf.column] : [])))];
+        const given = new Set(columnsOf(step));
+        const lost = after.find((leaf) => leaf.kind === 'read');
+        if (lost !== undefined) throw new Error(`a join does not keep ${lost.kind === 'read' ? nameOf(lost) : ''}`);
+        const left = kept.filter((column) => !given.has(column)).map((column) => this.#slotOf(column));
+        return new JoinStep(step.operator, step.join, left, (column) => this.#slotOf(column), rows, this.#state);
+      }
+    }
+  }
+
+  #compileUnnest(
+    { item, index, items, ...rest }: Unnest,
+    rows: Accessors,
+    records: RecordAccess,
+    nested: Map<Column, NestedRecords>,
+  ): Step {
+    const [itemSlot, indexSlot] = [this.#slotOf(item), this.#slotOf(index)];
+    if (items.of === 'values') {
+      const values = compileValues(items.expression, rows);
+      return { run: (row) => unnest(row, valuesIn(values(row, 0)), itemSlot, indexSlot) };
+    }
+    const step: Unnest = { item, index, items, ...rest };
+    const { within, formulation, iterator } = items;
+    if (formulation !== undefined) {
+      const slot = this.#slotOf(within);
+      const found = records.texts(step).records(iterator, within.name);
+      nested.set(item, found);
+      return { run: (row) => unnest(row, valuesIn(cellOf(row[slot])).flatMap(found.items), itemSlot, indexSlot) };
+    }
+    const isRecord = records.scan.records.includes(within);
+    const slot = isRecord ? RECORD : this.#slotOf(within);
+    const found = isRecord ? records.nested(iterator ?? '', step) : nestedIn(nested.get(within), iterator ?? '', step);
+    nested.set(item, found);
+    return { run: (row) => unnest(row, row[slot] === null ? [] : found.items(row[slot]), itemSlot, indexSlot) };
+  }
+}
+
+/** @throws Fault mapping/invalid — the format has no records within its records */
+export function nestedIn(
+  records: { nested?(iterator: string): NestedRecords } | undefined,
+  iterator: string,
+  { origin }: Pick<Unnest, 'origin'>,
+): NestedRecords {
+  const found = records?.nested?.(iterator);
+  if (found !== undefined) return found;
+  throw new Fault('mapping/invalid', `There are no records within the records of this format: ${iterator}`, {
+    place: { mapping: formatOrigin(origin) },
+    hint: 'Say with rml:referenceFormulation how the value of a field is to be read',
+  });
+}
+
+/** One step: sets the slots of its columns, once for each row that comes of `row`. */
+interface Step {
+  run(row: Row): Iterable<undefined>;
+  /** Rows that wait. */
+  readonly waiting?: Waiting | undefined;
+}
+
+function* unnest(row: Row, items: readonly unknown[], itemSlot: number, indexSlot: number): Iterable<undefined> {
+  if (items.length === 0) {
+    row[itemSlot] = null;
+    row[indexSlot] = null;
+    yield;
+    return;
+  }
+  for (let i = 0; i < items.length; i++) {
+    row[itemSlot] = items[i];
+    row[indexSlot] = i;
+    yield;
+  }
+}
+
+function* extend(row: Row, cells: readonly { readonly slot: number; readonly values: ValuesOf }[]): Iterable<undefined> {
+  for (const { slot, values } of cells) row[slot] = values(row, row[POSITION] as number);
+  yield;
+}
+
+function numbering(slot: number): Step {
+  let next = 0;
+  return {
+    *run(row) {
+      row[slot] = next++;
+      yield;
+    },
+  };
+}
+
+class JoinStep implements Step {
+  waiting: Waiting | undefined;
+  readonly outer: boolean;
+  readonly #join: number;
+  readonly #keys: TextOf;
+  /** Slots of the left side that are read later. */
+  readonly #left: readonly number[];
+  readonly #right: readonly number[];
+  /** Whether the row of the right side is the text of its only column. */
+  readonly #isTerm: boolean;
+  readonly #ordinal: number | undefined;
+  readonly #index: Multimap;
+  readonly #state: RunState;
+  readonly #probes: boolean;
+  #stored = 0;
+
+  constructor(
+    { type, on, right, ordinal }: Join,
+    join: number,
+    left: readonly number[],
+    slotOf: (column: Column) => number,
+    rows: Accessors,
+    state: RunState,
+  ) {
+    this.outer = type === 'left';
+    this.#join = join;
+    this.#state = state;
+    this.#index = state.joinIndexes[join] as Multimap;
+    this.#left = left;
+    this.#right = right.columns.map(({ column }) => slotOf(column));
+    const [only] = right.columns;
+    this.#isTerm = right.columns.length === 1 && only !== undefined && isTerm(only.value) && !right.counts;
+    this.#ordinal = ordinal === undefined ? undefined : slotOf(ordinal);
+    this.#keys = compileKeys(
+      on.map((condition) => condition.left),
+      rows,
+    );
+    this.#probes = state.complete.has(join) && !this.#index.spilled;
+  }
+
+  *run(row: Row): Iterable<undefined> {
+    const keys = this.#keys(row, row[POSITION] as number);
+    if (keys === null) {
+      if (this.outer) yield* this.#unmatched(row);
+    } else if (this.#probes) yield* this.#probe(row, keys);
+    else this.#store(row, keys);
+  }
+
+  *#probe(row: Row, keys: string | readonly string[]): Iterable<undefined> {
+    const found = typeof keys === 'string' ? this.#index.get(keys) : this.#union(keys);
+    if (found === null) {
+      if (this.outer) yield* this.#unmatched(row);
+      return;
+    }
+    yield* this.#matched(row, listOf(found), 0);
+  }
+
+  #union(keys: readonly string[]): Text {
+    const found = new Set(keys.flatMap((key) => listOf(this.#index.get(key) ?? [])));
+    return found.size === 0 ? null : [...found];
+  }
+
+  *#matched(row: Row, texts: readonly string[], from: number): Iterable<undefined> {
+    for (const [i, text] of texts.entries()) {
+      if (this.#isTerm) row[this.#right[0] as number] = text;
+      else {
+        const cells = unpackRow(text);
+        for (const [at, slot] of this.#right.entries()) row[slot] = cells[at] as Cell;
+      }
+      if (this.#ordinal !== undefined) row[this.#ordinal] = from + i;
+      yield;
+    }
+  }
+
+  *#unmatched(row: Row): Iterable<undefined> {
+    for (const slot of this.#right) row[slot] = null;
+    if (this.#ordinal !== undefined) row[this.#ordinal] = null;
+    yield;
+  }
+
+  /** A row that waits is kept apart from all others: somebody may count rows. */
+  #store(row: Row, keys: string | readonly string[]): void {
+    this.waiting ??= { join: this.#join, left: this.#state.openMultimap() };
+    const text = packRow([String(this.#stored++), ...this.#left.map((slot) => cellOf(row[slot]))]);
+    for (const key of listOf(keys)) this.waiting.left.add(key, text);
+  }
+
+  /** The rows of a stored left row and some right rows. */
+  *paired(row: Row, [left, rights, from]: Match): Iterable<undefined> {
+    const [, ...cells] = unpackRow(left);
+    for (const [at, slot] of this.#left.entries()) row[slot] = cells[at] as Cell;
+    if (rights.length === 0) yield* this.#unmatched(row);
+    else yield* this.#matched(row, rights, from);
+  }
+}
+
+// ---------------------------------------------------------------- cells
+
+const INTEGER = `${XSD}integer`;
+
+/** A position is an integer of its natural datatype. */
+const cellOf = (cell: unknown): Cell => (typeof cell === 'number' ? positionValue(cell) : (cell as Cell));
+
+/** A position as the value of an index key (`#`). */
+export const positionValue = (position: number): Value => new TypedValue(String(position), INTEGER);
+
+const valuesIn = (values: Values): readonly Value[] => (values === null ? [] : Array.isArray(values) ? values : [values as Value]);
+
+function columnsOf(step: StepPlan): readonly Column[] {
+  switch (step.kind) {
+    case 'unnest':
+      return [step.operator.item, step.operator.index];
+    case 'extend':
+      return step.operator.columns.map(({ column }) => column);
+    case 'number':
+      return [step.operator.column];
+    case 'join': {
+      const { right, ordinal } = step.operator;
+      return [...right.columns.map(({ column }) => column), ...(ordinal === undefined ? [] : [ordinal])];
+    }
+  }
+}
+
+/** What is read of the rows after a step. */
+function readAfter({ steps, maps, buildSides }: PipelinePlan, at: number, projects: readonly Project[]): readonly Leaf[] {
+  const later = steps.slice(at + 1).flatMap(leavesOfStep);
+  const ofMaps = maps.flatMap(({ subject, checks, rules }) => [
+    ...[subject, ...checks].flatMap(leavesOfTermOrCell),
+    ...rules.flatMap(({ predicate, object, graph }) => [
+      ...leavesOfTermOrCell(predicate),
+      ...(graph === undefined ? [] : leavesOfTermOrCell(graph)),
+      ...(object.kind === 'term' ? leavesOfTermOrCell(object.term) : object.keys.flatMap(leavesOf)),
+    ]),
+  ]);
+  const ofSides = buildSides.flatMap((join) => {
+    const { keys, columns } = projects[join] as Project;
+    return [
+      ...keys.flatMap(({ value }) => leavesOf(value)),
+      ...columns.flatMap(({ value }) => (isTerm(value) ? leavesOfTermOrCell(value) : leavesOf(value))),
+    ];
+  });
+  return [...later, ...ofMaps, ...ofSides];
+}
+
+const leavesOfTermOrCell = (term: Parameters<typeof leavesOfTerm>[0]): readonly Leaf[] =>
+  term.kind === 'encoded' ? [{ kind: 'cell', origin: term.origin, column: term.column }] : leavesOfTerm(term);
+
+function leavesOfStep(step: StepPlan): readonly Leaf[] {
+  switch (step.kind) {
+    case 'unnest': {
+      const { items, origin } = step.operator;
+      return items.of === 'values' ? leavesOf(items.expression) : [{ kind: 'cell', origin, column: items.within }];
+    }
+    case 'extend':
+      return step.operator.columns.flatMap(({ value }) => leavesOf(value));
+    case 'number':
+      return [];
+    case 'join':
+      return step.operator.on.flatMap(({ left }) => leavesOf(left));
+  }
+}
