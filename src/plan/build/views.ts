@@ -14,7 +14,7 @@ import type {
   Origin,
   TriplesMap,
 } from '../../mapping/model/model.ts';
-import type { Column, Expression, Join, Operator, Project, Scan } from '../algebra.ts';
+import type { Column, Expression, Formulation, Join, Operator, Project } from '../algebra.ts';
 import { type Leaf, replaceLeaves } from '../expressions.ts';
 import type { Builder } from './operators.ts';
 import { expressionOf, type LeafOf } from './terms.ts';
@@ -60,6 +60,13 @@ export class ViewBuilder {
       rows = { kind: 'number', input: rows, column };
       leaves.set('#', cell(column, view.origin));
     }
+    /** Records of which a reference gives one value at most, with their formulations. */
+    const records = new Map<Column, Formulation>();
+    if (base.rows.kind === 'scan' && base.rows.source.kind === 'file' && base.rows.dialect === 'rml')
+      records.set(base.rows.records[0] as Column, base.rows.source.formulation);
+    /** Whether an expression is one reference with at most one value: it needs no cell of its own. */
+    const isSingle = (expression: Expression): boolean =>
+      expression.kind === 'cell' || (expression.kind === 'read' && isSingular(expression.reference, records.get(expression.record)));
     const isUsed = (name: string): boolean => [...used].some((one) => one === name || one.startsWith(`${name}.`));
 
     const addFields = (fields: readonly Field[], prefix: string, record: Column | undefined, leaf: LeafOf): void => {
@@ -69,7 +76,7 @@ export class ViewBuilder {
         const { origin } = field;
         if (field.kind === 'expression') {
           const expression = expressionOf(field.expression, leaf, view.id);
-          if (field.fields.length === 0 && !used.has(`${name}.#`) && isSingleRead(expression, rows)) {
+          if (field.fields.length === 0 && !used.has(`${name}.#`) && isSingle(expression)) {
             leaves.set(name, expression as Leaf);
             continue;
           }
@@ -85,6 +92,8 @@ export class ViewBuilder {
         const { formulation, iterator } = field;
         rows = { kind: 'unnest', input: rows, origin, item, index, items: { of: 'records', within: record, formulation, iterator } };
         leaves.set(`${name}.#`, cell(index, origin));
+        const kind = formulation ?? records.get(record);
+        if (kind !== undefined) records.set(item, kind);
         addFields(field.fields, `${name}.`, item, (reference, at) => ({ kind: 'read', origin: at, record: item, reference }));
       }
     };
@@ -164,14 +173,6 @@ function firstJoin(rows: Operator): Join | undefined {
   return firstJoin(rows.left) ?? rows;
 }
 
-/** Whether an expression is one reference with at most one value in a record: it needs no cell of its own. */
-function isSingleRead(expression: Expression, rows: Operator): boolean {
-  if (expression.kind === 'cell') return true;
-  if (expression.kind !== 'read') return false;
-  const scan: Scan | undefined = rows.kind === 'scan' ? rows : undefined;
-  if (scan === undefined || !scan.records.includes(expression.record) || scan.source.kind !== 'file') return false;
-  return (
-    scan.source.formulation === 'csv' ||
-    (scan.dialect === 'rml' && scan.source.formulation === 'json' && /^[$@]?(\.?[\w-]+|\[['"][^'"]*['"]\])*$/.test(expression.reference))
-  );
-}
+/** Whether a reference finds one node at most: a column, or a path of names. */
+const isSingular = (reference: string, formulation: Formulation | undefined): boolean =>
+  formulation === 'csv' || (formulation === 'json' && /^[$@]?(\.?[\w-]+|\[['"][^'"]*['"]\])*$/.test(reference));
