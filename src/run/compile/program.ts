@@ -98,7 +98,9 @@ export class MapProgram {
     for (const rule of plan.rules) {
       const { object } = rule;
       const parents = object.kind === 'join' ? state.joinIndexes[object.join] : undefined;
-      if (object.kind === 'join' && (!state.complete.has(object.join) || parents?.spilled === true)) {
+      // A side of several documents counts as complete after the first: the plan says which joins must wait all the same.
+      const waits = object.kind === 'join' && (object.deferred || !state.complete.has(object.join) || parents?.spilled === true);
+      if (object.kind === 'join' && waits) {
         const { lead, tail } = compileEnds(rule, rows);
         const ends = new Ends(lead, tail);
         const own = ends.constant ? (tail as string) : undefined;

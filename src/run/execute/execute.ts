@@ -203,10 +203,13 @@ export class Execution {
     const { pipeline, consumers } = fed;
     if (pipeline.waiting.length > 0) {
       this.#unfinished.push(fed);
+      // Another document of the source may have filled them without waiting.
+      for (const join of pipeline.fills) this.#state.complete.delete(join);
       return;
     }
     for (const { program } of consumers) program?.finish();
-    for (const join of pipeline.fills) this.#state.complete.add(join);
+    const open = new Set(this.#unfinished.flatMap((other) => other.pipeline.fills));
+    for (const join of pipeline.fills) if (!open.has(join)) this.#state.complete.add(join);
   }
 
   /** Makes the joins of rows that wait, each when its right side is complete. Views refer to each other in no circle, so one always is. */

@@ -7,7 +7,7 @@
 import { Fault } from '../../core/fault.ts';
 import { TypedValue, type Value, type Values, XSD } from '../../core/value.ts';
 import { formatOrigin } from '../../mapping/model/model.ts';
-import type { Column, Join, Project, Scan as ScanOperator, Unnest } from '../../plan/algebra.ts';
+import type { Column, Project, Scan as ScanOperator, Unnest } from '../../plan/algebra.ts';
 import { isTerm, type Leaf, leavesOf, leavesOfTerm, nameOf } from '../../plan/expressions.ts';
 import type { PipelinePlan, StepPlan } from '../../plan/plan.ts';
 import type { NestedRecords, TextFormat } from '../../sources/source.ts';
@@ -150,7 +150,7 @@ export class Pipeline {
         const lost = after.find((leaf) => leaf.kind === 'read');
         if (lost !== undefined) throw new Error(`a join does not keep ${lost.kind === 'read' ? nameOf(lost) : ''}`);
         const left = kept.filter((column) => !given.has(column)).map((column) => this.#slotOf(column));
-        return new JoinStep(step.operator, step.join, left, (column) => this.#slotOf(column), rows, this.#state);
+        return new JoinStep(step, left, (column) => this.#slotOf(column), rows, this.#state);
       }
     }
   }
@@ -249,8 +249,7 @@ class JoinStep implements Step {
   #stored = 0;
 
   constructor(
-    { type, on, right, ordinal }: Join,
-    join: number,
+    { operator: { type, on, right, ordinal }, join, deferred }: Extract<StepPlan, { kind: 'join' }>,
     left: readonly number[],
     slotOf: (column: Column) => number,
     rows: Accessors,
@@ -269,7 +268,7 @@ class JoinStep implements Step {
       on.map((condition) => condition.left),
       rows,
     );
-    this.#probes = state.complete.has(join) && !this.#index.spilled;
+    this.#probes = !deferred && state.complete.has(join) && !this.#index.spilled;
   }
 
   *run(row: Row): Iterable<undefined> {

@@ -51,6 +51,44 @@ ex:${name} a rml:TriplesMap ; ${source(path)} ;
   rml:predicateObjectMap [ rml:predicate ex:name ; ${valueOf('name')} ] ${more} .
 `;
 
+test('a view joins its own rows over several inputs', async () => {
+  const mapping = write(
+    'view.ttl',
+    `${PREFIXES}
+ex:People a rml:TriplesMap ; rml:logicalSource ex:view ;
+  rml:subjectMap [ rml:template "http://example.com/{id}" ] ;
+  rml:predicateObjectMap [ rml:predicate ex:with ; rml:objectMap [ rml:template "http://example.com/{other}/{again}" ] ] .
+ex:view rml:viewOn ex:all ; rml:field [ rml:fieldName "id" ; rml:reference "id" ] , [ rml:fieldName "name" ; rml:reference "name" ] ;
+  rml:leftJoin [ rml:parentLogicalView ex:pairs ; rml:joinCondition [ rml:child "name" ; rml:parent "name" ] ;
+    rml:field [ rml:fieldName "other" ; rml:reference "id" ] , [ rml:fieldName "again" ; rml:reference "other" ] ] .
+ex:pairs rml:viewOn ex:all ; rml:field [ rml:fieldName "id" ; rml:reference "id" ] , [ rml:fieldName "name" ; rml:reference "name" ] ;
+  rml:innerJoin [ rml:parentLogicalView ex:plain ; rml:joinCondition [ rml:child "name" ; rml:parent "name" ] ;
+    rml:field [ rml:fieldName "other" ; rml:reference "id" ] ] .
+ex:plain rml:viewOn ex:all ; rml:field [ rml:fieldName "id" ; rml:reference "id" ] , [ rml:fieldName "name" ; rml:reference "name" ] .
+ex:all ${source('all.csv').replace('rml:logicalSource [', '').replace(/]$/, '')} .
+`,
+  );
+  const inputs = [write('one.csv', 'id,name\n1,a\n2,b\n3,a\n'), write('two.csv', 'id,name\n4,a\n5,b\n6,\n')].map((url) => ({
+    url,
+    source: 'all.csv',
+  }));
+  const names: Readonly<Record<string, string>> = { 1: 'a', 2: 'b', 3: 'a', 4: 'a', 5: 'b', 6: '' };
+  const ids = Object.keys(names);
+  const expected = ids.flatMap((id) =>
+    ids.flatMap((other) =>
+      ids.flatMap((again) =>
+        names[id] === names[other] && names[id] === names[again]
+          ? [`<http://example.com/${id}> <http://example.com/with> <http://example.com/${other}/${again}> .`]
+          : [],
+      ),
+    ),
+  );
+  for (const memoryBudgetBytes of [RUN_DEFAULTS.memoryBudgetBytes, 0]) {
+    const { text } = await run({ mappings: [mapping], inputs, memoryBudgetBytes });
+    expect(text.split('\n').slice(0, -1).sort()).toEqual(expected.sort());
+  }
+});
+
 describe('several inputs for one source', () => {
   const MAPPING = `${PREFIXES}
 ex:People a rml:TriplesMap ; ${source('people.csv')} ;
