@@ -103,7 +103,10 @@ beforeAll(async () => {
     'wrong.nq': '<http://e/1> <http://e/p> "A" .\n',
     'other.nq': '<http://e/1> <http://e/p> "B" .\n',
     'bad.ttl': MAPPING.replace('rml:template', 'rml:tamplate'),
-    'later.ttl': MAPPING.replace('rml:template "http://e/{id}"', 'rml:gather ( [ rml:reference "a" ] ) ; rml:gatherAs rdf:List'),
+    'later.ttl': MAPPING.replace(
+      'rml:template "http://e/{id}"',
+      'rml:gather ( [ rml:reference "a" ] ) ; rml:gatherAs <http://www.w3.org/1999/02/22-rdf-syntax-ns#List>',
+    ),
     'absent.ttl': MAPPING.replace('in.csv', 'absent.csv'),
     'reference.ttl': MAPPING.replace('"name"', '"nmae"'),
   };
