@@ -7,7 +7,7 @@ import { isUtf8 } from 'node:buffer';
 import { Fault } from '../core/fault.ts';
 import { boundOf, INFLATION_FLOOR_BYTES, inflationFault, inputBytesFault } from '../core/limits.ts';
 import { redact } from '../core/redact.ts';
-import { gunzipWhenGzip } from './gzip.ts';
+import { gunzipWhenGzip } from './packed/gzip.ts';
 import { fileState, openFile, openStandardInput } from './local/file.ts';
 import type { ByteRange, InputState } from './range.ts';
 import type { OpenedInput, OpenOptions, RawInput } from './storage.ts';

@@ -83,6 +83,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'Files, HTTP and standard input behind read, list and write; directories and their locks.',
     folders: {
       local: 'files, directories and their locks on this machine',
+      packed: 'compressed inputs and archives, unpacked on the way',
     },
     uses: ['src/core'],
   },

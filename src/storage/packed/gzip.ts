@@ -1,7 +1,7 @@
 /** Undoes gzip on the way. */
 import { Readable } from 'node:stream';
-import { Fault } from '../core/fault.ts';
-import { boundOf, INFLATION_FLOOR_BYTES, inflationFault } from '../core/limits.ts';
+import { Fault } from '../../core/fault.ts';
+import { boundOf, INFLATION_FLOOR_BYTES, inflationFault } from '../../core/limits.ts';
 
 type Chunks = AsyncGenerator<Uint8Array, void, undefined>;
 
