@@ -2,8 +2,8 @@
  * Groups statements by subject or by graph, in any input order and of any number.
  *
  * Statements go to partitions by the hash of their group key, and each partition is grouped in memory. A partition that does not fit in
- * memory is partitioned again: by other bits of the same hash while it has several groups; within a single group by subject, then by
- * statement. Small inputs never touch the disk.
+ * memory is partitioned again: by other bits of the same hash while it has several groups; within a single group by subject or
+ * predicate, then by statement. Small inputs never touch the disk.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -33,7 +33,8 @@ export interface Groups {
 export interface GroupOptions {
   /** Created when needed; used by nothing else. */
   readonly directory: string;
-  readonly by: 'subject' | 'graph';
+  /** By subject and predicate: groups of subjects; in one that does not fit into memory, the statements of a predicate are adjacent. */
+  readonly by: 'subject' | 'subject and predicate' | 'graph';
   /** Memory in bytes for a partition while it is read. */
   readonly memoryBudgetBytes: number;
 }
@@ -50,11 +51,12 @@ const ARRAY_STATEMENTS = 1024;
 /** A constant in all processes and versions: checkpoints of interrupted writes depend on it. */
 const SEED = 0x51ab3c7d;
 
-type Key = 'graph' | 'subject' | 'statement';
+type Key = 'graph' | 'subject' | 'predicate' | 'statement';
 
 /** How a group that is too large is divided. */
 const KEYS: Readonly<Record<GroupOptions['by'], readonly Key[]>> = {
   subject: ['subject', 'statement'],
+  'subject and predicate': ['subject', 'predicate', 'statement'],
   graph: ['graph', 'subject', 'statement'],
 };
 
@@ -194,6 +196,7 @@ async function divide(text: AsyncIterable<string>, to: PartitionedFile, key: Key
 /** Parses a line in the form in which `add` writes it. */
 function keyOf(line: string, key: Key): string {
   if (key === 'subject') return line.slice(0, line.indexOf('\t'));
+  if (key === 'predicate') return line.split('\t', 2)[1] as string;
   const end = line.lastIndexOf('\t');
   return key === 'statement' ? line.slice(0, end) : line.slice(line.lastIndexOf('\t', end - 1) + 1, end);
 }
@@ -210,7 +213,7 @@ function* arraysOf(text: string, key: Key): Generator<readonly Statement[]> {
     seen.add(text.slice(from, text.lastIndexOf('\t', end)));
     if (seen.size > known) {
       const statement = statementOf(text, from, end);
-      const value = key === 'graph' ? statement.graph : statement.subject;
+      const value = key === 'graph' || key === 'predicate' ? statement[key] : statement.subject;
       if (value !== last) {
         last = value;
         group = groups.get(value) ?? [];

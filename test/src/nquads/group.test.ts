@@ -17,7 +17,7 @@ const descriptors = (): number => (existsSync('/proc/self/fd') ? readdirSync('/p
 
 const TINY = 1;
 const LARGE = 2 ** 26;
-type By = 'subject' | 'graph';
+type By = 'subject' | 'subject and predicate' | 'graph';
 
 const statement = (subject: string | number, predicate: string | number, object: string, graph: string, line: number): Statement => ({
   subject: `<http://e/s/${subject}>`,
@@ -82,7 +82,7 @@ function checkArrays(arrays: readonly (readonly Statement[])[], by: By): { reado
   return { keys, continued };
 }
 
-describe.each<By>(['subject', 'graph'])('groups by %s', (by) => {
+describe.each<By>(['subject', 'subject and predicate', 'graph'])('groups by %s', (by) => {
   const input = scattered(3_000);
   const oracle = new Map<string, Statement>();
   for (const one of input) if (!oracle.has(textOf(one))) oracle.set(textOf(one), one);
@@ -158,9 +158,26 @@ describe('a group that is larger than memory', () => {
     await groups.remove();
   });
 
+  test('a subject comes predicate by predicate if that is asked for, also one whose predicate is larger than memory', async () => {
+    const input = Array.from({ length: 60_000 }, (_, i) => statement('huge', i % 3 === 0 ? i % 2_000 : 'large', `"${i}"`, '', i + 1));
+    const groups = await filled(input, 'subject and predicate', 2 ** 18, 'predicates');
+    const predicates: string[] = [];
+    let found = 0;
+    for (let index = 0; index < groups.partitions; index++) {
+      for (const array of await arraysOf(groups, index)) {
+        found += array.length;
+        for (const { predicate } of array) if (predicates.at(-1) !== predicate) predicates.push(predicate);
+      }
+    }
+    expect(found).toBe(input.length);
+    expect(predicates.length).toBe(2_001);
+    expect(new Set(predicates).size).toBe(predicates.length);
+    await groups.remove();
+  });
+
   test('one statement a hundred thousand times is one statement', async () => {
     const input = Array.from({ length: 100_000 }, (_, i) => statement('s', 'p', '"o"', 'g', i + 7));
-    for (const by of ['subject', 'graph'] as const) {
+    for (const by of ['subject', 'subject and predicate', 'graph'] as const) {
       const groups = await filled(input, by, TINY, 'same');
       const all: Statement[] = [];
       for (let index = 0; index < groups.partitions; index++) all.push(...(await arraysOf(groups, index)).flat());
