@@ -1,6 +1,7 @@
 /** Determines the format of an input: by its file extension, then by the media type of the response. */
 import { Fault } from '../core/fault.ts';
 import { redact } from '../core/redact.ts';
+import { withoutCompression } from './compression.ts';
 import { fileNameOf } from './url.ts';
 
 /** `tsv` is tab-separated CSV, `jsonl` one JSON document per line. */
@@ -35,9 +36,9 @@ const BY_MEDIA_TYPE: Readonly<Record<string, InputFormat>> = {
 
 const EXPECTED = 'expected is one of XML, JSON, CSV, XLSX, ODS';
 
-/** Without `.gz`, which the storage layer decompresses. */
+/** Without the ending of a compression. */
 function extensionOf(url: string): string | undefined {
-  const name = fileNameOf(url).replace(/\.gz$/i, '');
+  const name = withoutCompression(fileNameOf(url));
   const dot = name.lastIndexOf('.');
   return dot > 0 ? name.slice(dot + 1).toLowerCase() : undefined;
 }

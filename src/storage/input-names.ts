@@ -1,9 +1,10 @@
 /** Finds the source for an input without a name, by its file name. */
 import { fileURLToPath } from 'node:url';
+import { withoutCompression } from './compression.ts';
 
 /**
  * The source paths that the input at `url` may match: the only path there is; else paths that are a suffix of it; else paths with the same
- * file name; else paths with the same file name without extension (`.gz` is ignored). With exactly one result, that source is meant; none
+ * file name; else paths with the same file name without extension (that of a compression is ignored). With exactly one result, that source is meant; none
  * or several are ambiguous.
  *
  * @param paths of the sources, as the mapping writes them; each once
@@ -25,8 +26,7 @@ export function pathsMeant(url: string, paths: readonly string[]): readonly stri
 
 /** The segments of a path or URL, without scheme, host, query and fragment. */
 function stepsOf(url: string): readonly string[] {
-  return pathOf(url)
-    .replace(/\.gz$/i, '')
+  return withoutCompression(pathOf(url))
     .split('/')
     .filter((step) => step !== '' && step !== '.');
 }

@@ -1,5 +1,5 @@
 /**
- * Opens the input that a URL or a bare path names, whatever its scheme, decompresses gzip, and checks the limits of inputs.
+ * Opens the input that a URL or a bare path names, whatever its scheme, undoes its compression, and checks the limits of inputs.
  *
  * Nothing else in the project opens a user's file by its URL.
  */
@@ -7,17 +7,18 @@ import { isUtf8 } from 'node:buffer';
 import { Fault } from '../core/fault.ts';
 import { boundOf, INFLATION_FLOOR_BYTES, inflationFault, inputBytesFault } from '../core/limits.ts';
 import { redact } from '../core/redact.ts';
-import { gunzipWhenGzip } from './packed/gzip.ts';
+import { type Compression, compressionByName } from './compression.ts';
 import { fileState, openFile, openStandardInput } from './local/file.ts';
+import { unpack } from './packed/unpack.ts';
 import type { ByteRange, InputState } from './range.ts';
 import type { OpenedInput, OpenOptions, RawInput } from './storage.ts';
-import { fileNameOf, locate } from './url.ts';
+import { locate } from './url.ts';
 
 /**
- * Opens an input and decompresses gzip. Stops with `run/cancelled` within one chunk of `signal`.
+ * Opens an input and undoes its compression. Stops with `run/cancelled` within one chunk of `signal`.
  *
- * @throws Fault source/missing, source/refused, source/unreadable, limit/exceeded; while reading also source/malformed (gzip); run/lost — a
- * range of an input that does not have the given version, or no longer
+ * @throws Fault source/missing, source/refused, source/unreadable, limit/exceeded; while reading also those of `unpack`;
+ * run/lost — a range of an input that does not have the given version, or no longer
  */
 export async function openInput(url: string, options: OpenOptions): Promise<OpenedInput> {
   const { signal } = options;
@@ -26,18 +27,20 @@ export async function openInput(url: string, options: OpenOptions): Promise<Open
   const raw = await openRaw(url, name, options).catch((error) => {
     throw signal?.aborted ? cancelled(name, error) : error;
   });
-  // Standard input has no name that implies a format.
-  const gzip = isGzip(url, options) || options.standardInput === true;
+  const declared = options.compression ?? 'none';
+  // Standard input has no name that implies a compression.
+  const compression = declared === 'none' && options.standardInput === true ? 'gzip' : compressionOf(url, options);
+  const packed = compression !== 'none';
   const { inputBytes = 0, inflationRatio = 0 } = options.limits ?? {};
-  if (!gzip && (raw.sizeBytes ?? 0) > boundOf(inputBytes)) {
+  if (!packed && (raw.sizeBytes ?? 0) > boundOf(inputBytes)) {
     await raw.close();
     throw inputBytesFault(inputBytes, { input: name });
   }
-  const unpacked = gzip ? gunzipWhenGzip(raw.chunks, name, options.compression === 'gzip', inflationRatio) : raw.chunks;
+  const unpacked = packed ? unpack(raw.chunks, compression, name, declared !== 'none', inflationRatio) : raw.chunks;
   const guarded = inputBytes === 0 && raw.packedBytes === undefined ? unpacked : guard(unpacked, inputBytes, inflationRatio, raw, name);
   return {
     bytes: untilAborted(guarded, raw.close, signal, name),
-    sizeBytes: gzip ? undefined : raw.sizeBytes,
+    sizeBytes: packed ? undefined : raw.sizeBytes,
     mediaType: raw.mediaType,
     close: raw.close,
   };
@@ -53,14 +56,15 @@ async function openRaw(url: string, name: string, { workingDirectory, signal, ra
 const openWeb = async (url: URL, name: string, signal: AbortSignal | undefined, range: ByteRange | undefined): Promise<RawInput> =>
   (await import('./http.ts')).openHttp(url, name, signal, range);
 
-const isGzip = (url: string, { compression }: OpenOptions): boolean => compression === 'gzip' || /\.gz$/i.test(fileNameOf(url));
+const compressionOf = (url: string, { compression = 'none' }: OpenOptions): Compression =>
+  compression === 'none' ? compressionByName(url) : compression;
 
 /**
  * Size and version of an input, almost without reading it. undefined: it cannot be read in ranges (compressed, not a regular file, a server
  * without ranges or versions), or does not exist: opening it tells why.
  */
 export async function probeInput(url: string, options: OpenOptions): Promise<InputState | undefined> {
-  if (isGzip(url, options)) return undefined;
+  if (compressionOf(url, options) !== 'none') return undefined;
   const location = locate(url, options.workingDirectory);
   if (location.kind === 'file') return fileState(location.path);
   return (await import('./http.ts')).httpState(location.url, options.signal);

@@ -4,6 +4,7 @@
  * Implementations import this file; `open.ts` puts them together.
  */
 import type { RunLimits } from '../core/limits.ts';
+import type { Compression } from './compression.ts';
 import type { ByteRange } from './range.ts';
 
 export interface OpenedInput {
@@ -31,8 +32,8 @@ export interface OpenOptions {
   /** Base of relative paths. */
   readonly workingDirectory: string;
   readonly signal?: AbortSignal;
-  /** As declared in the mapping; a name that ends in `.gz` implies gzip. */
-  readonly compression?: 'none' | 'gzip';
+  /** As declared in the mapping; if none, the name may imply one. */
+  readonly compression?: Compression;
   /** undefined: none. */
   readonly limits?: Pick<RunLimits, 'inputBytes' | 'inflationRatio'>;
   /** Only these bytes of an input that `probeInput` has found. */

@@ -8,6 +8,7 @@ import { boundOf, inputBytesFault } from '../core/limits.ts';
 import { redact } from '../core/redact.ts';
 import { type InputPosition, readStatements, type StatementBlock } from '../nquads/read.ts';
 import { skolemiser } from '../nquads/skolem.ts';
+import { withoutCompression } from '../storage/compression.ts';
 import { fileState } from '../storage/local/file.ts';
 import { openInput, probeInput } from '../storage/open.ts';
 import type { InputState } from '../storage/range.ts';
@@ -70,17 +71,17 @@ function addressOf(location: Location): string {
 }
 
 /** Whether the name is that of a file that may contain nodes or edges. */
-export const isGraphCsv = (url: string): boolean => /\.csv(?:\.gz)?$/i.test(fileNameOf(url));
+export const isGraphCsv = (url: string): boolean => /\.csv$/i.test(withoutCompression(fileNameOf(url)));
 
 const MEDIA_TYPES: ReadonlySet<string> = new Set(['application/n-quads', 'text/x-nquads']);
 
 /**
- * By the extension, ignoring `.gz`, then by the media type.
+ * By the extension, ignoring that of a compression, then by the media type.
  *
  * @throws Fault source/type — the message names the extension and says that nq is expected
  */
 export function checkType(url: string, mediaType: string | undefined): void {
-  const name = fileNameOf(url).replace(/\.gz$/i, '');
+  const name = withoutCompression(fileNameOf(url));
   const dot = name.lastIndexOf('.');
   const extension = dot > 0 ? name.slice(dot + 1) : undefined;
   if (extension?.toLowerCase() === 'nq' || (mediaType !== undefined && MEDIA_TYPES.has(mediaType))) return;

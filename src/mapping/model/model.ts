@@ -164,7 +164,7 @@ export interface FileSource {
   readonly iteratorOrigin: Origin | undefined;
   readonly nulls: readonly string[];
   readonly encoding: string | undefined;
-  readonly compression: 'none' | 'gzip';
+  readonly compression: 'none' | 'gzip' | 'zip' | 'targz' | 'tarxz';
   readonly namespaces: Readonly<Record<string, string>>;
   /** undefined: the dialect that the file extension implies, else commas, double quotes and one header row. */
   readonly csv: CsvDialect | undefined;

@@ -6,6 +6,7 @@ import { Fault } from '../../core/fault.ts';
 import { nearest } from '../../core/nearest.ts';
 import { redact } from '../../core/redact.ts';
 import { type FileSource, formatOrigin, type LogicalSource } from '../../mapping/model/model.ts';
+import { withoutCompression } from '../../storage/compression.ts';
 import { formatByExtension, type InputFormat, inputFormat } from '../../storage/input-format.ts';
 import { pathsMeant } from '../../storage/input-names.ts';
 import { type InputBinding, type InputOptions, type RunRequest, STANDARD_INPUT } from '../request.ts';
@@ -60,7 +61,7 @@ export function locateInputs(
     if (urls !== undefined) return urls.map((url) => ({ url, given: true }));
     const url = locateSource(source, request);
     // A spreadsheet is never text, whatever the reference formulation; this fault says more than one about encodings.
-    if (/\.(xlsx|ods)(\.gz)?$/i.test(url)) inputFormat(url);
+    if (/\.(xlsx|ods)$/i.test(withoutCompression(url))) inputFormat(url);
     return [{ url, given: false }];
   });
 }

@@ -49,7 +49,7 @@ export async function byteSlicesOf(
   sliceBytes: number,
   signal: AbortSignal,
 ): Promise<readonly ByteSlice[]> {
-  if (sliceBytes === 0 || source.compression === 'gzip') return [];
+  if (sliceBytes === 0 || source.compression !== 'none') return [];
   const state = await stateOf(url, request, signal);
   // A document beyond the limit of the run is left to its reader, which reports it.
   const allowed = request.limits.inputBytes || Number.POSITIVE_INFINITY;

@@ -24,12 +24,12 @@ const EXTENSIONS: ReadonlyMap<string, Formulation> = new Map([
 ]);
 
 const ENCODINGS: Readonly<Record<string, string>> = { 'UTF-8': 'utf-8', 'UTF-16': 'utf-16' };
-const COMPRESSIONS: Readonly<Record<string, FileSource['compression'] | 'later'>> = {
+const COMPRESSIONS: Readonly<Record<string, FileSource['compression']>> = {
   none: 'none',
   gzip: 'gzip',
-  zip: 'later',
-  targz: 'later',
-  tarxz: 'later',
+  zip: 'zip',
+  targz: 'targz',
+  tarxz: 'tarxz',
 };
 
 /** Source descriptions that are not files, by namespace, with their display names. */
@@ -221,20 +221,11 @@ function readEncoding(context: Context, node: MappingNode): string | undefined {
 function readCompression(context: Context, node: MappingNode): FileSource['compression'] {
   const statement = only(context, node, 'compression');
   if (statement === undefined) return 'none';
-  const { object, origin } = statement;
+  const { object } = statement;
   const term = object.kind === 'iri' ? lookUp('individuals', object.value) : undefined;
   const compression = term?.name === undefined ? undefined : COMPRESSIONS[term.name];
-  if (compression === 'later') {
-    context.report.error(
-      'not-supported',
-      origin,
-      `${term?.short} is not supported yet by this version`,
-      'unpack the file, or use rml:gzip',
-    );
-    return 'none';
-  }
   if (compression !== undefined) return compression;
-  reportValue(context, statement, term?.name, term?.short, ['rml:none', 'rml:gzip']);
+  reportValue(context, statement, term?.name, term?.short, ['rml:none', 'rml:gzip', 'rml:zip', 'rml:targz', 'rml:tarxz']);
   return 'none';
 }
 
@@ -348,7 +339,7 @@ function readXPathFormulation(context: Context, statement: Statement, id: string
 function extensionOf(path: string): string {
   const name = path
     .replace(/[?#].*$/, '')
-    .replace(/\.gz$/i, '')
+    .replace(/\.(?:gz|zip|tar\.gz|tgz|tar\.xz|txz)$/i, '')
     .split(/[/\\]/)
     .at(-1) as string;
   return name.includes('.') ? (name.split('.').at(-1) as string).toLowerCase() : '';

@@ -1,0 +1,41 @@
+/** What archives have in common: the faults, and which of their entries count. */
+import { Fault } from '../../core/fault.ts';
+
+/** The kind of archive, and the input for messages. */
+export interface ArchiveName {
+  readonly kind: 'zip' | 'tar';
+  readonly input: string;
+}
+
+/** macOS puts the attributes of a file into an entry of its own. */
+export const isAttributes = (entry: string): boolean => /^__MACOSX\/|(?:^|\/)\._[^/]*$/.test(entry);
+
+export const severalFault = ({ kind, input }: ArchiveName, first: string, second: string): Fault =>
+  new Fault('source/refused', `The ${kind} archive has more than one file: ${first} and ${second}`, {
+    place: { input },
+    hint: 'Give an archive with the one file that is to be read, or unpack it',
+  });
+
+export const emptyFault = ({ kind, input }: ArchiveName): Fault =>
+  new Fault('source/malformed', `The ${kind} archive has no file`, { place: { input } });
+
+export const noArchiveFault = ({ kind, input }: ArchiveName): Fault =>
+  new Fault('source/malformed', `The input should be a ${kind} archive, and is none`, {
+    place: { input },
+    hint: 'Compare the rml:compression of the mapping, or the ending of the file name, with the file',
+  });
+
+export const refusedEntryFault = ({ kind, input }: ArchiveName, entry: string, reason: string): Fault =>
+  new Fault('source/refused', `The file ${entry} of the ${kind} archive cannot be read: ${reason}`, {
+    place: { input },
+    hint: 'Unpack it',
+  });
+
+export const damagedFault = ({ kind, input }: ArchiveName, byte: number, reason: string, cause?: unknown): Fault =>
+  new Fault('source/malformed', `The ${kind} archive is damaged: ${reason}`, {
+    place: { input, byte },
+    hint: 'Fetch or write the file again',
+    cause,
+  });
+
+export const CUT_OFF = 'it ends too early';

@@ -1,0 +1,225 @@
+/** Inputs in archives and compressions, made by other tools and damaged by hand. */
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import lzma from 'lzma-native';
+import { Fault } from '../../../src/core/fault.ts';
+import { type Compression, compressionByName, withoutCompression } from '../../../src/storage/compression.ts';
+import { inputFormat } from '../../../src/storage/input-format.ts';
+import { openInput, probeInput } from '../../../src/storage/open.ts';
+import { unpack } from '../../../src/storage/packed/unpack.ts';
+import type { OpenOptions } from '../../../src/storage/storage.ts';
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'quadmill-packed-'));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+async function read(file: string, options: Partial<OpenOptions> = {}): Promise<string> {
+  const input = await openInput(file, { workingDirectory: directory, ...options });
+  expect(input.sizeBytes).toBeUndefined();
+  const parts: Uint8Array[] = [];
+  for await (const chunk of input.bytes) parts.push(chunk);
+  return Buffer.concat(parts).toString('latin1');
+}
+
+async function faultOf(promise: Promise<unknown>): Promise<Fault> {
+  const error = await promise.catch((thrown) => thrown);
+  expect(error).toBeInstanceOf(Fault);
+  return error as Fault;
+}
+
+const xz = (content: Buffer): Promise<Buffer> => new Promise((done) => lzma.compress(content, 1, done));
+
+/** An archive of the system's tar. */
+async function tar(entries: Readonly<Record<string, string | Buffer>>, ...args: readonly string[]): Promise<Buffer> {
+  const root = await mkdtemp(join(directory, 'tar-'));
+  for (const [name, content] of Object.entries(entries)) {
+    if (name.endsWith('/')) await mkdir(join(root, name));
+    else await writeFile(join(root, name), content);
+  }
+  return execFileSync('tar', [...args, '-cf', '-', '-C', root, ...Object.keys(entries)], { maxBuffer: 2 ** 27 });
+}
+
+interface ZipEntry {
+  readonly name: string;
+  readonly content: string;
+  readonly stored?: boolean;
+  readonly flags?: number;
+  readonly method?: number;
+  readonly checksum?: number;
+}
+
+/** Local headers with sizes in advance, as archivers of files write them, and an empty directory. */
+function zip(...entries: readonly ZipEntry[]): Buffer {
+  const parts = entries.flatMap(({ name, content, stored, flags = 0, method, checksum }) => {
+    const bytes = Buffer.from(content, 'latin1');
+    const packed = stored ? bytes : deflateRawSync(bytes);
+    const header = Buffer.alloc(30);
+    header.writeUInt32LE(0x04034b50);
+    header.writeUInt16LE(flags, 6);
+    header.writeUInt16LE(method ?? (stored ? 0 : 8), 8);
+    header.writeUInt32LE(checksum ?? crc32(bytes), 14);
+    header.writeUInt32LE(packed.length, 18);
+    header.writeUInt32LE(bytes.length, 22);
+    header.writeUInt16LE(Buffer.byteLength(name), 26);
+    return [header, Buffer.from(name), packed];
+  });
+  const end = Buffer.alloc(22);
+  end.writeUInt32LE(0x06054b50);
+  return Buffer.concat([...parts, end]);
+}
+
+const LARGE = Array.from({ length: 100_000 }, (_, i) => `${i},${(i * 7919) % 10_007},YZ\n`).join('');
+
+describe.each<[Compression, (content: string) => Promise<Buffer>]>([
+  ['zip', async (content) => zip({ name: 'folder/', content: '', stored: true }, { name: 'folder/a.csv', content })],
+  ['targz', async (content) => gzipSync(await tar({ 'folder/': '', 'a.csv': Buffer.from(content, 'latin1') }))],
+  ['tarxz', async (content) => xz(await tar({ 'a.csv': Buffer.from(content, 'latin1') }))],
+])('%s', (compression, pack) => {
+  const ending = { zip: 'zip', targz: 'tar.gz', tarxz: 'tar.xz' }[compression as 'zip'];
+
+  test.each([
+    ['of some bytes', 'a,b\n1,2\n'],
+    ['of none', ''],
+    ['of 511', 'x'.repeat(511)],
+    ['of 512', 'x'.repeat(512)],
+    ['of many chunks', LARGE],
+  ])('gives the one file, %s, by the ending of its name or as declared', async (_, content) => {
+    const packed = await pack(content);
+    await writeFile(join(directory, `a.csv.${ending}`), packed);
+    await writeFile(join(directory, 'a.bin'), packed);
+    expect((await read(`a.csv.${ending}`)) === content).toBe(true);
+    expect((await read('a.bin', { compression })) === content).toBe(true);
+  });
+
+  test('is read whatever the size of the chunks', async () => {
+    const packed = await pack('a,b\n'.repeat(3_000));
+    for (const size of [1, 7, 511, 513]) {
+      const pieces = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+        for (let at = 0; at < packed.length; at += size) yield packed.subarray(at, at + size);
+      };
+      let text = '';
+      for await (const chunk of unpack(pieces(), compression, 'a.bin', true, 0)) text += Buffer.from(chunk).toString();
+      expect(text === 'a,b\n'.repeat(3_000)).toBe(true);
+    }
+  });
+
+  test('is read as the format of the file within, and never in ranges', async () => {
+    expect(inputFormat(`http://e/a.jsonl.${ending}?v=1`)).toBe('jsonl');
+    await writeFile(join(directory, `b.csv.${ending}`), await pack('a\n'));
+    expect(await probeInput(`b.csv.${ending}`, { workingDirectory: directory })).toBeUndefined();
+  });
+
+  test('that is cut off anywhere, or damaged, is malformed', async () => {
+    const packed = await pack(LARGE);
+    for (const length of [0, 3, 20, 200, packed.length >> 1, packed.length - 9000]) {
+      await writeFile(join(directory, 'cut.bin'), packed.subarray(0, length));
+      expect([length, (await faultOf(read('cut.bin', { compression }))).code]).toEqual([length, 'source/malformed']);
+    }
+    const damaged = Buffer.from(packed);
+    damaged.write('damage', damaged.length >> 1);
+    await writeFile(join(directory, 'damaged.bin'), damaged);
+    expect((await faultOf(read('damaged.bin', { compression }))).code).toBe('source/malformed');
+  });
+
+  test('that is none is malformed, and the fault says so', async () => {
+    await writeFile(join(directory, 'plain.bin'), 'id,name\n1,a\n'.repeat(200));
+    const fault = await faultOf(read('plain.bin', { compression }));
+    expect([fault.code, fault.message]).toEqual(['source/malformed', expect.stringMatching(/is none|is not/)]);
+    expect(fault.hint).toContain('rml:compression');
+  });
+
+  test('that unpacks to too much is refused by both limits', async () => {
+    const bomb = await pack('x'.repeat(80 * 2 ** 20));
+    expect(bomb.length).toBeLessThan(200_000);
+    await writeFile(join(directory, 'bomb.bin'), bomb);
+    const open = (limits: OpenOptions['limits']): Promise<Fault> => faultOf(read('bomb.bin', { compression, limits }));
+    expect(await open({ inputBytes: 0, inflationRatio: 50 })).toMatchObject({ code: 'limit/exceeded', limit: 'MAX_INFLATION_RATIO' });
+    expect(await open({ inputBytes: 1000, inflationRatio: 0 })).toMatchObject({ code: 'limit/exceeded', limit: 'MAX_INPUT_BYTES' });
+  });
+
+  test('ends when its reader stops early', async () => {
+    await writeFile(join(directory, 'early.bin'), await pack(LARGE.repeat(4)));
+    const input = await openInput('early.bin', { workingDirectory: directory, compression });
+    for await (const chunk of input.bytes) {
+      expect(chunk.length).toBeGreaterThan(0);
+      break;
+    }
+    await input.close();
+  });
+});
+
+describe('zip', () => {
+  const readZip = async (archive: Buffer): Promise<string> => {
+    await writeFile(join(directory, 'entries.zip'), archive);
+    return read('entries.zip');
+  };
+
+  test('gives a file that is stored as it is, and skips what macOS adds', async () => {
+    const attributes = { name: '__MACOSX/._a.csv', content: 'attributes' };
+    expect(await readZip(zip({ name: 'a.csv', content: 'plain', stored: true }, attributes))).toBe('plain');
+  });
+
+  test.each<[string, Buffer, string, string]>([
+    ['several files', zip({ name: 'a.csv', content: 'a' }, { name: 'b.csv', content: 'b' }), 'source/refused', '"a.csv" and "b.csv"'],
+    ['no file', zip({ name: 'a/', content: '', stored: true }), 'source/malformed', 'no file'],
+    ['nothing', zip(), 'source/malformed', 'no file'],
+    ['an encrypted file', zip({ name: 'a.csv', content: 'a', flags: 1 }), 'source/refused', 'encrypted'],
+    ['a file packed by another method', zip({ name: 'a.csv', content: 'a', method: 12 }), 'source/refused', 'method 12'],
+    ['a file of unknown length', zip({ name: 'a.csv', content: 'a', stored: true, flags: 8 }), 'source/refused', 'size'],
+    ['a wrong checksum', zip({ name: 'a.csv', content: 'a', checksum: 7 }), 'source/malformed', 'checksum'],
+  ])('with %s is refused with the reason', async (_, archive, code, message) => {
+    expect(await faultOf(readZip(archive))).toMatchObject({ code, message: expect.stringContaining(message) });
+  });
+});
+
+describe('tar', () => {
+  const readTar = async (archive: Buffer): Promise<string> => {
+    await writeFile(join(directory, 'entries.tgz'), gzipSync(archive));
+    return read('entries.tgz');
+  };
+  const long = `${'n'.repeat(180)}.csv`;
+
+  test.each(['ustar', 'pax', 'gnu'])('in the format %s gives a file with a long name and one beside folders', async (format) => {
+    if (format !== 'ustar') expect(await readTar(await tar({ [long]: 'a,b\n' }, `--format=${format}`))).toBe('a,b\n');
+    expect(await readTar(await tar({ 'ü/': '', 'ö.csv': 'a,b\n', 'ä/': '' }, `--format=${format}`))).toBe('a,b\n');
+  });
+
+  test('without gzip passes, since a server may have undone it', async () => {
+    await writeFile(join(directory, 'undone.tar.gz'), await tar({ 'a.csv': 'a\n' }));
+    expect(await read('undone.tar.gz')).toBe('a\n');
+  });
+
+  test('with several files or none is refused', async () => {
+    expect(await faultOf(readTar(await tar({ 'a.csv': 'a', 'b.csv': 'b' })))).toMatchObject({
+      code: 'source/refused',
+      message: expect.stringContaining('"a.csv" and "b.csv"'),
+    });
+    expect((await faultOf(readTar(await tar({ 'a/': '' })))).message).toContain('no file');
+  });
+});
+
+test('xz of several streams in a row is one content', async () => {
+  const archive = await tar({ 'a.csv': LARGE });
+  const half = archive.length >> 1;
+  await writeFile(join(directory, 'two.tar.xz'), Buffer.concat([await xz(archive.subarray(0, half)), await xz(archive.subarray(half))]));
+  expect((await read('two.tar.xz')) === LARGE).toBe(true);
+});
+
+test.each([
+  ['a.csv', 'none', 'a.csv'],
+  ['a.csv.gz', 'gzip', 'a.csv'],
+  ['a.csv.ZIP', 'zip', 'a.csv'],
+  ['a.csv.tar.gz', 'targz', 'a.csv'],
+  ['a.csv.tgz', 'targz', 'a.csv'],
+  ['a.csv.tar.xz', 'tarxz', 'a.csv'],
+  ['a.csv.txz', 'tarxz', 'a.csv'],
+  ['gz', 'none', 'gz'],
+])('%s implies %s', (name, compression, plain) => {
+  expect([compressionByName(`http://e/x.zip/${name}?q=.zip`), withoutCompression(name)]).toEqual([compression, plain]);
+});
