@@ -3,10 +3,11 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { Compression } from '../storage/compression.ts';
 import { makeDirectory } from '../storage/local/directory.ts';
 import { syncDirectory } from '../storage/local/file.ts';
 import { DescriptorWriter, writeFault } from './descriptor.ts';
-import type { FinishedPart, OutputFormat, PartFile, QuadSink } from './sink.ts';
+import { type FinishedPart, FORMAT_EXTENSION, type PartFile, type QuadSink, type Serialization, type TextEncoding } from './sink.ts';
 
 export interface FileSinkOptions {
   /** Absolute; created if missing. */
@@ -15,8 +16,12 @@ export interface FileSinkOptions {
   readonly name: string;
   /** Distinguishes overlapping attempts of one run: each writes its own files. */
   readonly attempt: string | number;
-  readonly format: OutputFormat;
-  /** Prefix → namespace IRI, for Turtle and TriG. */
+  readonly format: Serialization;
+  /** Default `utf-8`. */
+  readonly encoding?: TextEncoding;
+  /** Default `none`. The bytes and the digest of a part are those of the compressed file. */
+  readonly compression?: Compression;
+  /** Prefix → namespace IRI, for the formats that have prefixes. */
   readonly prefixes?: Readonly<Record<string, string>>;
   /** Compute SHA-256 while writing (default true); without it the part's `sha256` is empty. */
   readonly digest?: boolean;
@@ -127,14 +132,16 @@ interface OpenPart extends Pick<QuadSink, 'write' | 'abort'> {
   finish(): Promise<FinishedPart>;
 }
 
-async function openPart({ directory, name, attempt, format, prefixes, ...rest }: FileSinkOptions, n: number): Promise<OpenPart> {
-  const path = join(directory, partName(name, n));
-  const temporary = join(directory, temporaryName(partName(name, n), attempt));
+async function openPart(options: FileSinkOptions, n: number): Promise<OpenPart> {
+  const { directory, attempt, format, prefixes, encoding = 'utf-8', compression = 'none', ...rest } = options;
+  const name = partName(options.name, n);
+  const path = join(directory, name);
+  const temporary = join(directory, temporaryName(name, attempt));
   const handle = await openIn(directory, temporary).catch((error) => {
     throw writeFault(path, error);
   });
   const writer = new DescriptorWriter(handle.fd, path, rest.digest ?? true);
-  const plain: QuadSink = {
+  const file: QuadSink = {
     write: (lines) => writer.write(lines),
     async commit() {
       const { bytes, sha256 } = await writer.finish();
@@ -152,7 +159,25 @@ async function openPart({ directory, name, attempt, format, prefixes, ...rest }:
       await rm(temporary, { force: true });
     },
   };
-  const sink = format === 'nquads' ? plain : await (await import('./formats/format.ts')).formatted(plain, { format, prefixes });
+  const sink = await layers(file).catch(async (error) => {
+    await file.abort();
+    throw error;
+  });
+
+  /** Statements → text → bytes → compressed bytes → file. What is not asked for is not loaded. */
+  async function layers(inner: QuadSink): Promise<QuadSink> {
+    let outer = inner;
+    if (compression !== 'none') {
+      const spoolPath = join(directory, temporaryName(`${name}.spool`, attempt));
+      const extension = FORMAT_EXTENSION[format];
+      outer = await (await import('./packing/packed.ts')).packed(outer, { compression, name, extension, spoolPath });
+    }
+    if (encoding === 'utf-16') outer = (await import('./utf-16.ts')).inUtf16(outer);
+    if (format === 'nquads') return outer;
+    const spillDirectory = join(directory, temporaryName(`${name}.groups`, attempt));
+    return (await import('./formats/format.ts')).formatted(outer, { format, prefixes, encoding, spillDirectory });
+  }
+
   let empty = true;
   return {
     get empty() {

@@ -36,15 +36,26 @@ export interface FinishedPart {
 export const OUTPUT_FORMATS = ['nquads', 'ntriples', 'turtle', 'trig', 'jsonld'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
+/** What files of logical targets may be written in. */
+export const SERIALIZATIONS = [...OUTPUT_FORMATS, 'n3', 'rdfxml', 'rdfjson'] as const;
+export type Serialization = (typeof SERIALIZATIONS)[number];
+
+/** UTF-16 is little-endian, with a byte order mark. */
+export const TEXT_ENCODINGS = ['utf-8', 'utf-16'] as const;
+export type TextEncoding = (typeof TEXT_ENCODINGS)[number];
+
 /** Products whose CSV header formats are supported for nodes and edges. */
 export const GRAPH_HEADERS = ['default', 'neo4j', 'neptune', 'tigergraph'] as const;
 export type GraphHeader = (typeof GRAPH_HEADERS)[number];
 
 /** File name extension by format. */
-export const FORMAT_EXTENSION: Readonly<Record<OutputFormat, string>> = {
+export const FORMAT_EXTENSION: Readonly<Record<Serialization, string>> = {
   nquads: 'nq',
   ntriples: 'nt',
   turtle: 'ttl',
   trig: 'trig',
   jsonld: 'jsonld',
+  n3: 'n3',
+  rdfxml: 'rdf',
+  rdfjson: 'rj',
 };

@@ -1,12 +1,15 @@
 /** Output to an open descriptor: standard output, a pipe, a device. */
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { DescriptorWriter } from './descriptor.ts';
-import type { OutputFormat, QuadSink } from './sink.ts';
+import type { QuadSink, Serialization } from './sink.ts';
 
 export interface StreamSinkOptions {
   readonly descriptor: number;
   /** For messages, and as the part's `url`. */
   readonly name: string;
-  readonly format: OutputFormat;
+  readonly format: Serialization;
   readonly prefixes?: Readonly<Record<string, string>>;
 }
 
@@ -24,5 +27,6 @@ export async function openStreamSink(options: StreamSinkOptions): Promise<QuadSi
   };
   if (options.format === 'nquads') return sink;
   const { formatted } = await import('./formats/format.ts');
-  return formatted(sink, { format: options.format, prefixes: options.prefixes });
+  const spillDirectory = join(tmpdir(), `quadmill-${randomBytes(8).toString('hex')}`);
+  return formatted(sink, { format: options.format, prefixes: options.prefixes, spillDirectory });
 }

@@ -92,9 +92,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     uses: ['src/core', 'src/storage'],
   },
   'src/sinks': {
-    purpose: 'Statements to files and streams, in five formats.',
+    purpose: 'Statements to files and streams, in eight formats, compressed and in archives.',
     folders: {
-      formats: 'Turtle, TriG and JSON-LD made of terms; the table of formats',
+      formats: 'Turtle, TriG, N3, JSON-LD, RDF/XML and RDF/JSON made of terms; the table of formats',
+      packing: 'gzip, zip and archives of tar, written on the way',
     },
     uses: ['src/core', 'src/nquads', 'src/storage'],
   },

@@ -1,19 +1,24 @@
 /**
- * Converts N-Quads text to other RDF formats: N-Triples, Turtle, TriG, JSON-LD.
+ * Converts N-Quads text to other RDF formats: N-Triples, Turtle, TriG, JSON-LD, N3, RDF/XML, RDF/JSON.
  *
- * Memory is bounded: each write is converted and passed on before the next one is accepted.
+ * Memory is bounded: each write is converted and passed on before the next one is accepted, or kept in files (RDF/JSON).
  */
-import { Fault } from '../../core/fault.ts';
-import { fromBytes } from '../../core/text.ts';
 import { eachStatement } from '../../nquads/terms.ts';
-import type { OutputFormat, QuadSink } from '../sink.ts';
+import type { QuadSink, Serialization, TextEncoding } from '../sink.ts';
 import type { Conversion } from './conversion.ts';
+import { refuseGraph } from './graphs.ts';
 import { jsonLd } from './json-ld.ts';
+import { rdfJson } from './rdf-json.ts';
+import { rdfXml } from './rdf-xml.ts';
 import { turtle } from './turtle.ts';
 
 export interface FormatOptions {
-  readonly format: Exclude<OutputFormat, 'nquads'>;
+  readonly format: Exclude<Serialization, 'nquads'>;
   readonly prefixes?: Readonly<Record<string, string>>;
+  /** Of the document, where it names its encoding; what `inner` gets is UTF-8. Default `utf-8`. */
+  readonly encoding?: TextEncoding;
+  /** For formats that group statements: created when needed, used by nothing else, removed at the end. */
+  readonly spillDirectory: string;
 }
 
 /** Lines are converted in slices of about this many characters, so that text of two formats never accumulates. */
@@ -25,6 +30,7 @@ const SLICE_LENGTH = 256 * 1024;
  * @throws Fault mapping/invalid — a statement in a named graph for a format without graphs; sink/failed — a term that is not valid RDF
  */
 export function formatted(inner: QuadSink, options: FormatOptions): QuadSink {
+  if (options.format === 'rdfjson') return rdfJson(inner, options.spillDirectory);
   const conversion = CONVERSIONS[options.format](options);
   return {
     async write(lines) {
@@ -47,20 +53,21 @@ export function formatted(inner: QuadSink, options: FormatOptions): QuadSink {
   };
 }
 
-const CONVERSIONS: Readonly<Record<FormatOptions['format'], (options: FormatOptions) => Conversion>> = {
+const CONVERSIONS: Readonly<Record<Exclude<FormatOptions['format'], 'rdfjson'>, (options: FormatOptions) => Conversion>> = {
   ntriples: () =>
     withoutGraphs('N-Triples', { add: (subject, predicate, object) => `${subject} ${predicate} ${object} .\n`, end: () => '' }),
   turtle: ({ prefixes }) => withoutGraphs('Turtle', turtle(prefixes)),
   trig: ({ prefixes }) => turtle(prefixes),
   jsonld: jsonLd,
+  // What is written of Turtle is N3 as well, with the same meaning.
+  n3: ({ prefixes }) => withoutGraphs('N3', turtle(prefixes)),
+  rdfxml: ({ prefixes, encoding = 'utf-8' }) => withoutGraphs('RDF/XML', rdfXml(prefixes, encoding.toUpperCase())),
 };
 
 const withoutGraphs = (format: string, { add, end }: Conversion): Conversion => ({
   add(subject, predicate, object, graph) {
     if (graph === '') return add(subject, predicate, object, graph);
-    throw new Fault('mapping/invalid', `The mapping puts statements into the graph ${fromBytes(graph)}, and ${format} has no graphs`, {
-      hint: 'Ask for the format nquads, trig or jsonld',
-    });
+    return refuseGraph(format, graph);
   },
   end,
 });

@@ -73,7 +73,7 @@ function nodeObject(subject: string, members: Map<string, string[]>): string {
 }
 
 /** An IRI or blank node as a JSON text. Neither contains a character that JSON escapes. */
-const name = (term: string): string => (term[0] === '<' ? `"${term.slice(1, -1)}"` : `"${term}"`);
+export const name = (term: string): string => (term[0] === '<' ? `"${term.slice(1, -1)}"` : `"${term}"`);
 
 function value(object: string): string {
   if (object[0] !== '"') return `{"@id":${name(object)}}`;

@@ -1,6 +1,6 @@
 /** Random datasets in every format, beyond those of `formats.test.ts`. */
 import { describe } from '@jest/globals';
-import { OUTPUT_FORMATS } from '../../../src/sinks/sink.ts';
+import { SERIALIZATIONS } from '../../../src/sinks/sink.ts';
 import { testRandomDatasets } from './read-back.ts';
 
-describe.each(OUTPUT_FORMATS)('%s', (format) => testRandomDatasets(format, [2, 3, 4, 5, 6, 7, 8, 9]));
+describe.each(SERIALIZATIONS)('%s', (format) => testRandomDatasets(format, [2, 3, 4, 5, 6, 7, 8, 9]));
