@@ -70,7 +70,7 @@ ex:all ${source('all.csv').replace('rml:logicalSource [', '').replace(/]$/, '')}
   );
   const inputs = [write('one.csv', 'id,name\n1,a\n2,b\n3,a\n'), write('two.csv', 'id,name\n4,a\n5,b\n6,\n')].map((url) => ({
     url,
-    source: 'all.csv',
+    name: 'all.csv',
   }));
   const names: Readonly<Record<string, string>> = { 1: 'a', 2: 'b', 3: 'a', 4: 'a', 5: 'b', 6: '' };
   const ids = Object.keys(names);
