@@ -160,8 +160,14 @@ function suite(product: Faulty['product'], start: () => Promise<Faulty>): void {
       'mariadb',
       'a table that was rebuilt while a run reads is read by the next attempt',
       async () => {
-        const [altered, { status, body }] = await alter('ADD COLUMN more integer, ALGORITHM=COPY');
-        expect([altered, status, body.quads, service.retries()]).toEqual(['altered', 200, 300_001, ['database/busy']]);
+        // On a busy machine the run may have read the table already.
+        for (let i = 0; i < 5; i++) {
+          const [altered, { status, body }] = await alter(`ADD COLUMN more${i} integer, ALGORITHM=COPY`);
+          expect([altered, status, body.quads]).toEqual(['altered', 200, 300_001]);
+          const retries = service.retries();
+          if (retries.length > 0) return expect(retries).toEqual(['database/busy']);
+        }
+        throw new Error('no run was reading when its table was rebuilt');
       },
       LIMIT_MS,
     );
