@@ -116,6 +116,9 @@ describe('the end of a run', () => {
     const { default: Reporter } = await load<{ readonly default: Reporter }>('test/support/jest/reporter.js');
     const said: string[] = [];
     const log = jest.spyOn(console, 'log').mockImplementation((text) => void said.push(String(text)));
+    // The counts of this example are not those of the run.
+    const countsFile = process.env.COUNTS_FILE;
+    delete process.env.COUNTS_FILE;
     // Jest's summary is still to come.
     const atExit: (() => void)[] = [];
     const once = jest.spyOn(process, 'once').mockImplementation((_event, listener) => {
@@ -139,6 +142,7 @@ describe('the end of a run', () => {
     } finally {
       log.mockRestore();
       once.mockRestore();
+      if (countsFile !== undefined) process.env.COUNTS_FILE = countsFile;
     }
     const text = said.join('\n');
     expect(text).toContain('skipped:\n  case 1 of test/a.test.ts (skipped: no server)\n');
