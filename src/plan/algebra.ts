@@ -112,6 +112,7 @@ export type Expression =
 export interface Execution {
   /** IRI. */
   readonly function: string;
+  readonly deterministic: boolean;
   readonly inputs: readonly { readonly parameter: string; readonly value: Expression }[];
 }
 

@@ -42,6 +42,20 @@ export function holds(expression: Expression, kind: Expression['kind']): boolean
   }
 }
 
+/** Whether an expression has other values for another row with the same contents: it belongs to its row. */
+export function isOfRow(expression: Expression): boolean {
+  switch (expression.kind) {
+    case 'row':
+      return true;
+    case 'call':
+      return !expression.execution.deterministic || expression.execution.inputs.some(({ value }) => isOfRow(value));
+    case 'conditional':
+      return isOfRow(expression.condition) || isOfRow(expression.value);
+    default:
+      return false;
+  }
+}
+
 /** The expression whose values a condition lets through. */
 export const unconditional = (expression: Expression): Exclude<Expression, { kind: 'conditional' }> =>
   expression.kind === 'conditional' ? unconditional(expression.value) : expression;

@@ -9,7 +9,7 @@ import { policyOf } from '../mapping/model/model.ts';
 import type { Column, Emit, Join, MapInfo, MapRules, Scan } from './algebra.ts';
 import type { Builder } from './build/operators.ts';
 import type { CatalogueMetadata } from './catalogue-metadata.ts';
-import { expressionsOf, holds, isTerm, renameTerm } from './expressions.ts';
+import { expressionsOf, isOfRow, isTerm, renameTerm } from './expressions.ts';
 import { findGuards, type Guards, without } from './guards.ts';
 
 export function pushDownJoins(
@@ -67,8 +67,10 @@ function pushDown(
   const { source: parent } = right.input;
   const { value: object } = projected;
   if (on.length === 0 || child.kind !== 'sql' || parent.kind !== 'sql') return undefined;
-  // Per-record blank nodes depend on the position of the record, which a pair of rows does not have.
-  if ([subject, object].some((term) => expressionsOf(term).some((one) => holds(one, 'row')))) return undefined;
+  // Per-record blank nodes and random values belong to their record, which a pair of rows is not.
+  const { predicate, graph } = emit;
+  const terms = [subject, predicate, object, ...(graph === undefined ? [] : [graph])];
+  if (terms.some((term) => expressionsOf(term).some(isOfRow))) return undefined;
   const conditions: { child: string; parent: string }[] = [];
   for (const [i, { left }] of on.entries()) {
     const key = right.keys[i]?.value;
@@ -84,7 +86,6 @@ function pushDown(
   const [other] = right.input.records as [Column];
   const ofChild = new Map([[own, records[0]]]);
   const ofParent = new Map([[other, records[1]]]);
-  const { predicate, graph } = emit;
   return {
     map: { ...map, id, name: `${map.name} joined with ${right.map.name}`, origin, source },
     rows: pairs,

@@ -192,6 +192,8 @@ export interface FunctionExecution {
   readonly origin: Origin;
   /** IRI; reading guarantees that there is such a function, and that it takes these arguments. */
   readonly function: string;
+  /** Equal arguments give equal results: not so for random values. */
+  readonly deterministic: boolean;
   /** A parameter that takes a list may be given several times. */
   readonly inputs: readonly FunctionInput[];
 }

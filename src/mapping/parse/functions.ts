@@ -65,7 +65,7 @@ function readExecution(context: Context, statement: Statement, reader: Expressio
   const iri = iriOf(context, named, 'function map', reader);
   const inputs = node.all('input').map((input) => readInput(context, input, reader));
   if (iri === undefined || !node.valid || report.errors > before) return 'invalid';
-  return { origin: node.origin, function: iri, inputs: inputs.filter((input) => input !== undefined) };
+  return { origin: node.origin, function: iri, deterministic: isDeterministic(iri), inputs: inputs.filter((input) => input !== undefined) };
 }
 
 function readInput(context: Context, statement: Statement, reader: ExpressionReader): FunctionInput | undefined {
@@ -140,7 +140,9 @@ function readFunctionValue(context: Context, statement: Statement, reader: Expre
   }
   if (iri === undefined && report.errors === before)
     report.error('missing-function', node.origin, 'a function value names no function', 'add a predicate object map for fno:executes');
-  return iri === undefined || report.errors > before ? 'invalid' : { origin: node.origin, function: iri, inputs };
+  return iri === undefined || report.errors > before
+    ? 'invalid'
+    : { origin: node.origin, function: iri, deterministic: isDeterministic(iri), inputs };
 }
 
 function valuesOf(context: Context, map: MappingNode, reader: ExpressionReader): readonly Expression[] {
@@ -152,6 +154,8 @@ function valuesOf(context: Context, map: MappingNode, reader: ExpressionReader):
 }
 
 // ---------------------------------------------------------------- checks
+
+const isDeterministic = (iri: string): boolean => findFunction(iri)?.deterministic ?? true;
 
 /** Whether there is such a function, with such parameters and results. */
 function checkCall({ report }: Context, { origin, execution, returns }: Call): boolean {

@@ -63,7 +63,12 @@ export function expressionOf(of: MappedExpression, leaf: LeafOf, map: string): E
       return { kind: 'row', origin, map };
     case 'call': {
       const inputs = of.execution.inputs.map(({ parameter, value }) => ({ parameter, value: inner(value) }));
-      return { kind: 'call', origin, execution: { function: of.execution.function, inputs }, returns: of.returns };
+      return {
+        kind: 'call',
+        origin,
+        execution: { function: of.execution.function, deterministic: of.execution.deterministic, inputs },
+        returns: of.returns,
+      };
     }
     case 'conditional':
       return { kind: 'conditional', origin, condition: inner(of.condition), value: inner(of.value) };

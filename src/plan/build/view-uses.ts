@@ -4,7 +4,7 @@ import type { Expression, LogicalSource, LogicalView, TriplesMap } from '../../m
 interface Uses {
   /** Names of fields and of their positions. */
   readonly used: ReadonlySet<string>;
-  /** Whether the number of rows matters: for positions in a view that is on it, or that joins it. */
+  /** Whether the number of rows matters: for blank nodes of each row, for random values, and for positions in a view on it or that joins it. */
   readonly counted: boolean;
 }
 
@@ -21,8 +21,9 @@ export function usesOfViews(triplesMaps: readonly TriplesMap[]): ViewUses {
   };
   const note = (source: LogicalSource | LogicalView, expressions: readonly Expression[]): void => {
     if (source.kind !== 'view') return;
-    const { used } = of(source);
-    for (const reference of expressions.flatMap(referencesOf)) used.add(reference);
+    const uses = of(source);
+    for (const reference of expressions.flatMap(referencesOf)) uses.used.add(reference);
+    if (expressions.some(isOfRow)) uses.counted = true;
   };
   const byId = new Map(triplesMaps.map((map) => [map.id, map]));
   for (const map of triplesMaps) {
@@ -92,6 +93,20 @@ function* expressionsOf({ subject, predicateObjects }: TriplesMap): Iterable<Exp
     yield expression;
     if (language !== undefined) yield language;
     if (datatype !== undefined) yield datatype.expression;
+  }
+}
+
+/** Whether each row has a value of its own, also beside a row with the same contents. */
+function isOfRow(expression: Expression): boolean {
+  switch (expression.kind) {
+    case 'fresh':
+      return true;
+    case 'call':
+      return !expression.execution.deterministic || expression.execution.inputs.some(({ value }) => isOfRow(value));
+    case 'conditional':
+      return isOfRow(expression.condition) || isOfRow(expression.value);
+    default:
+      return false;
   }
 }
 

@@ -102,7 +102,7 @@ export class ViewBuilder {
     const own: LeafOf = (reference, origin) => ({ ...(leaves.get(reference) as Leaf), origin });
     for (const { kind: type, origin, parent, conditions, fields } of view.joins) {
       const wanted = fields.filter(({ name }) => counted || isUsed(name));
-      if (type === 'left' && wanted.length === 0) continue;
+      if (type === 'left' && wanted.length === 0 && !counted) continue;
       const { rows: input, leaf: parentLeaf } = this.rowsOf(parent, dialect);
       const ofParent = (expression: MappedExpression): Expression => expressionOf(expression, parentLeaf, parent.id);
       const counts = counted || wanted.some(({ name }) => used.has(`${name}.#`));

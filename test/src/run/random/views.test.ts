@@ -98,9 +98,10 @@ ${joined}
 `;
 }
 
-/** Nested loops over everything, then the objects of each row. */
-function evaluate({ people, rows, type, own }: Case, objects: readonly string[]): Set<string> {
-  type Cells = Readonly<Record<string, string | null>>;
+type Cells = Readonly<Record<string, string | null>>;
+
+/** Nested loops over everything. */
+function rowsOf({ people, rows, type, own }: Case): readonly Cells[] {
   const orNull = <T>(list: readonly T[] | undefined): readonly (T | null)[] => (list === undefined || list.length === 0 ? [null] : list);
   const right: readonly Row[] = own ? people.flatMap(({ k, tags }) => orNull(tags).map((v) => ({ k: k ?? null, v }))) : rows;
   const made: Cells[] = [];
@@ -131,7 +132,12 @@ function evaluate({ people, rows, type, own }: Case, objects: readonly string[])
       }
     }
   }
-  const lines = made.flatMap((cells) =>
+  return made;
+}
+
+/** The objects of each row. */
+function evaluate(one: Case, objects: readonly string[]): Set<string> {
+  const lines = rowsOf(one).flatMap((cells) =>
     objects.flatMap((object) => {
       const names = [...object.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name as string);
       if (names.some((name) => cells[name] === null)) return [];
@@ -185,6 +191,28 @@ describe('views are what nested loops give', () => {
       expect(lines.sort()).toEqual(expected);
     }
     expect([...new Set(await run({ distinct: false }))].sort()).toEqual(expected);
+  });
+
+  // What nobody reads of a view multiplies its rows all the same where each row has a value of its own.
+  test.each(seeds(20, 2001))('a blank node and a random value for each row, seed %i', async (seed) => {
+    const one = invent(seed, 10);
+    const uuid = '[ rml:functionExecution [ rml:function idlab-fn:random ] ]';
+    for (const subject of ['[ rml:termType rml:BlankNode ]', '[ rml:template "http://e/{id}" ]']) {
+      const isBlank = subject.includes('Blank');
+      const object = isBlank ? '[ rml:constant "row" ]' : uuid;
+      write(one, ['{tag}']);
+      const mapping = mappingOf(one, []).replace(/<map> .*$/s, '');
+      writeFileSync(
+        join(directory, 'mapping.ttl'),
+        `@prefix idlab-fn: <https://w3id.org/imec/idlab/function#> .
+${mapping}<map> rml:logicalSource <${one.again ? 'again' : 'view'}> ; rml:subjectMap ${subject} ;
+  rml:predicateObjectMap [ rml:predicate ex:p ; rml:objectMap ${object} ] .
+`,
+      );
+      const lines = await run({});
+      expect(lines.length).toBe(rowsOf(one).length);
+      expect(new Set(lines).size).toBe(lines.length);
+    }
   });
 
   test.each(seeds(20, 1001))('each object by itself, seed %i', async (seed) => {
