@@ -127,18 +127,23 @@ export async function executeRequest(request: RunRequest, parsed: Parsed, signal
   const prefixes =
     format === 'turtle' || format === 'trig' ? await (await import('../options/prefixes.ts')).prefixesOf(request) : undefined;
   const output = await openOutput(target, format, prefixes);
+  const { TargetFiles } = await import('../options/targets.ts');
+  const targets = new TargetFiles(request, target);
   const log = request.onError === 'quarantine' ? new RejectionLog(output.rejectedPath) : undefined;
   const rejections = new Rejections(log);
   const line = progressLine();
   let report: RunReport;
   try {
-    const hooks = { signal, progress: line.update, reject: (rejection: Parameters<Rejections['add']>[0]) => rejections.add(rejection) };
+    const reject = (rejection: Parameters<Rejections['add']>[0]): void => rejections.add(rejection);
+    const hooks = { signal, progress: line.update, reject, openTarget: targets.open };
     report = await executeRun(request, output.sink, hooks);
     if (signal.aborted) throw new Fault('run/cancelled', 'The run was cancelled');
+    await targets.commit();
     await output.sink.commit();
     log?.close();
   } catch (error) {
     line.clear();
+    await targets.abort();
     await output.sink.abort();
     if (signal.aborted) log?.discard();
     else log?.close();
@@ -195,6 +200,7 @@ function printReport(report: RunReport, rejections: Rejections, tellsEmpty: bool
   const summary = rejections.summary(report.rejected);
   if (summary !== undefined) printLine(summary);
   if (process.stderr.isTTY) {
+    for (const { path, quads } of report.targets ?? []) printLine(`${count(quads)} statements in ${path}`);
     printLine(`${count(report.quads)} statements from ${count(report.records)} records in ${report.seconds.toFixed(2)} s`);
   }
 }

@@ -4,7 +4,7 @@
  *
  * A *row* is one logical iteration. Expressions have none, one or several values for a row; a term has a text for each combination.
  */
-import type { Dialect, FileSource, LogicalSource, Origin, RdfTerm, SqlSource, TermType } from '../mapping/model/model.ts';
+import type { Dialect, FileSource, LogicalSource, LogicalTarget, Origin, RdfTerm, SqlSource, TermType } from '../mapping/model/model.ts';
 
 export type Operator = Scan | Unnest | Extend | NumberRows | Join;
 
@@ -198,4 +198,6 @@ export interface Emit {
   readonly object: Term;
   /** undefined: the default graph. */
   readonly graph: RowTerm | undefined;
+  /** Where the statements go; undefined: to the output of the run. A statement that goes to several places has a pattern for each. */
+  readonly target: LogicalTarget | undefined;
 }

@@ -79,7 +79,9 @@ export function describeContent(content: SqlContent): string {
 function describeRule(rule: RulePlan, plan: Plan): string {
   const graph = rule.graph === undefined ? '' : ` in graph ${termText(rule.graph)}`;
   const distinct = rule.distinct === 'subject' ? 'repeats only with its subject' : 'may repeat a statement of another rule';
-  return `${termText(rule.predicate)} ${describeObject(rule.object, plan)}${graph}  [${distinct}]`;
+  const target = plan.targets[rule.output - 1];
+  const output = target === undefined ? '' : ` → ${target.path}`;
+  return `${termText(rule.predicate)} ${describeObject(rule.object, plan)}${graph}${output}  [${distinct}]`;
 }
 
 function describeObject(object: ObjectPlan, plan: Plan): string {

@@ -6,6 +6,7 @@
  */
 
 import { Links } from '../core/links.ts';
+import type { LogicalTarget } from '../mapping/model/model.ts';
 import type { Emit, MapRules, Term } from './algebra.ts';
 import { definitionOf } from './expressions.ts';
 import { SEPARATOR, type WrittenTerm, writtenTerm } from './written.ts';
@@ -60,7 +61,7 @@ function patternsOf(emit: Emit, map: MapRules): EmitPatterns {
     map,
     subject: pattern(map.subject),
     predicate: pattern(predicate),
-    graph: graph === undefined ? DEFAULT_GRAPH : pattern(graph),
+    graph: inTarget(graph === undefined ? DEFAULT_GRAPH : pattern(graph), emit.target),
     object: pattern(object),
   };
 }
@@ -148,6 +149,10 @@ function formOf(text: string): Form {
 }
 
 const DEFAULT_GRAPH: Pattern = { kind: 'default graph', family: 'default graph', forms: [formOf('')] };
+
+/** Statements of different outputs are different statements: the output counts as a part of the graph. */
+const inTarget = (graph: Pattern, target: LogicalTarget | undefined): Pattern =>
+  target === undefined ? graph : { ...graph, kind: `${graph.kind} of ${target.id}`, family: `${graph.family} of ${target.id}` };
 
 function patternOf({ kind, forms, encoded }: WrittenTerm): Pattern {
   const hole = encoded ? ENCODED_HOLE : ANY_HOLE;

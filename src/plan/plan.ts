@@ -4,7 +4,7 @@
  *
  * The mapping is built as algebra (`algebra.ts`), rewritten, and then laid out as what is carried out: one pass over each source.
  */
-import type { ErrorPolicy, Mapping } from '../mapping/model/model.ts';
+import type { ErrorPolicy, LogicalTarget, Mapping } from '../mapping/model/model.ts';
 import type { Expression, Extend, Join, MapInfo, MapRules, NumberRows, Operator, Project, RowTerm, Scan, Term, Unnest } from './algebra.ts';
 import { Builder } from './build/operators.ts';
 import { buildRules } from './build/rules.ts';
@@ -22,6 +22,8 @@ export interface Plan {
   readonly joins: readonly Project[];
   /** Groups of scan positions. Scans of different groups have no join and no possible statement in common. */
   readonly groups: readonly (readonly number[])[];
+  /** Where statements go that do not go to the output of the run; each writes another file. */
+  readonly targets: readonly LogicalTarget[];
 }
 
 /** One pass over one document. */
@@ -87,6 +89,8 @@ export interface RulePlan {
   readonly object: ObjectPlan;
   /** undefined: the default graph. */
   readonly graph: RowTerm | undefined;
+  /** 0: the output of the run; n: `Plan.targets[n - 1]`. */
+  readonly output: number;
   /**
    * How duplicates are found. `subject`: only records with the same subject in this triples map can repeat a statement of this rule.
    * `overlapping`: other rules may make the same statement, or the predicate or graph is not constant.
@@ -120,6 +124,7 @@ export function planMapping(mapping: Mapping, runBase: string, metadata: Catalog
   const positionOf = (rows: Operator): number => positions.get(scanOf(rows)) as number;
   const positionOfKey = new Map(scans.map(({ key }, position) => [key, position]));
   const inOrder = scans.flatMap(({ iterations }) => iterations.flatMap(({ pipelines }) => pipelines.flatMap((pipeline) => pipeline.maps)));
+  const targets = [...new Set(inOrder.flatMap(({ emits }) => emits.flatMap(({ target }) => target ?? [])))];
   const { overlappingEmits, overlappingMaps } = findOverlaps(inOrder);
   const isDeferred = ({ left, right }: Join): boolean =>
     positionOf(right.input) >= positionOf(left) || joinsIn(right.input).some((join) => isDeferred(join));
@@ -134,6 +139,7 @@ export function planMapping(mapping: Mapping, runBase: string, metadata: Catalog
         predicate,
         object: objectPlan,
         graph,
+        output: emit.target === undefined ? 0 : targets.indexOf(emit.target) + 1,
         distinct: overlappingEmits.has(emit) ? 'overlapping' : 'subject',
         functionallyDependent: isFunctionallyDependent(emit, rules, metadata),
       };
@@ -161,6 +167,7 @@ export function planMapping(mapping: Mapping, runBase: string, metadata: Catalog
     }
   };
   return {
+    targets,
     joins,
     groups: groupsOf(scans, [
       ...overlappingMaps.map(([a, b]) => [positionOf(a.rows), positionOf(b.rows)] as [number, number]),

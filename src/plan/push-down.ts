@@ -96,6 +96,7 @@ function pushDown(
         predicate: renameTerm(predicate, ofChild),
         object: renameTerm(object, ofParent),
         graph: graph === undefined ? undefined : renameTerm(graph, ofChild),
+        target: emit.target,
       },
     ],
     checks: [

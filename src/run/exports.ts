@@ -6,6 +6,7 @@ export type { RunLimits } from '../core/limits.ts';
 export { type FileSinkOptions, openFileSink } from '../sinks/file.ts';
 export type { OutputFormat, PartFile, QuadSink } from '../sinks/sink.ts';
 export { openStreamSink, type StreamSinkOptions } from '../sinks/stream.ts';
+export { openTargetFile, type TargetFileOptions } from '../sinks/target-file.ts';
 export type {
   DatabaseAccess,
   ErrorPolicy,
@@ -14,6 +15,7 @@ export type {
   RunHooks,
   RunReport,
   RunRequest,
+  TargetReport,
   TriplesMapReport,
 } from './request.ts';
 export { executeRun } from './run.ts';

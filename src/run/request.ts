@@ -3,7 +3,8 @@
 import type { FaultData } from '../core/fault.ts';
 import type { CsvDialect } from '../core/input/csv-dialect.ts';
 import type { RunLimits } from '../core/limits.ts';
-import type { ErrorPolicy } from '../mapping/model/model.ts';
+import type { ErrorPolicy, LogicalTarget } from '../mapping/model/model.ts';
+import type { QuadSink } from '../sinks/sink.ts';
 import type { InputFormat } from '../storage/input-format.ts';
 import type { ByteRange } from '../storage/range.ts';
 
@@ -152,10 +153,22 @@ export interface TriplesMapReport {
   readonly empty: string | undefined;
 }
 
+/** A logical target of the mapping. */
+export interface TargetReport {
+  /** IRI, or `_:label`. */
+  readonly id: string;
+  /** As the mapping writes it. */
+  readonly path: string;
+  /** `document:line:column`. */
+  readonly origin: string;
+  /** Statements written to it, each once. */
+  readonly quads: number;
+}
+
 export interface RunReport {
   /** Over all iterators; a record that several triples maps share counts once. */
   readonly records: number;
-  /** Statements written, after de-duplication if it is on. */
+  /** Statements written, after de-duplication if it is on; one that goes to several targets counts for each. */
   readonly quads: number;
   readonly rejected: number;
   readonly bytesRead: number;
@@ -164,6 +177,8 @@ export interface RunReport {
   readonly bytesSpilled?: number;
   readonly seconds: number;
   readonly triplesMaps: readonly TriplesMapReport[];
+  /** Absent: the mapping has no logical targets. */
+  readonly targets?: readonly TargetReport[];
   readonly warnings: readonly string[];
   /**
    * For a slice of a document, by its index in `plan.scans`: warnings that apply to the run only if they apply to all slices of the
@@ -188,6 +203,11 @@ export interface RunHooks {
   readonly progress?: (progress: Progress) => void;
   /** Called for each rejected record under `skip` and `quarantine`. */
   readonly reject?: (rejection: Rejection) => void;
+  /**
+   * Opens the file of a logical target. The engine writes to it; the caller, who opened it, ends it as it ends the sink of the run. Without
+   * this, a mapping with logical targets is refused.
+   */
+  readonly openTarget?: (target: LogicalTarget) => Promise<Pick<QuadSink, 'write'>>;
   /** Called with each subject that may have statements, as N-Quads text in one-byte form; some of them more than once. Not with threads. */
   readonly subject?: (token: string) => void;
 }

@@ -3,6 +3,7 @@ import { LinkedAbort } from '../core/abort.ts';
 import { Fault } from '../core/fault.ts';
 import { checkCounts, secondsFault } from '../core/limits.ts';
 import type { QuadSink } from '../sinks/sink.ts';
+import { type Outputs, openOutputs } from './execute/outputs.ts';
 import { executeScans, type ScansResult } from './execute/scans.ts';
 import { executeInThreads } from './execute/threads.ts';
 import { type PreparedRun, prepareRun } from './prepare/prepare.ts';
@@ -35,7 +36,9 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
   const started = performance.now();
   const prepared = await prepareRun(request, hooks.signal, request.slice?.snapshots);
   try {
-    const results = await carryOut(request, prepared, sink, hooks);
+    const outputs = await openOutputs(sink, prepared.plan.targets, hooks);
+    const results = await carryOut(request, prepared, outputs.sink, hooks);
+    const targets = outputs.reports();
     const sum = (of: (result: ScansResult) => number): number => results.reduce((total, result) => total + of(result), 0);
     const counts = { records: sum((result) => result.records), quads: sum((result) => result.quads) };
     // The limits of the run apply to each thread.
@@ -48,6 +51,7 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
       bytesSpilled: sum((result) => result.bytesSpilled ?? 0),
       seconds: (performance.now() - started) / 1000,
       triplesMaps: results.flatMap((result) => result.triplesMaps),
+      ...(targets.length === 0 ? {} : { targets }),
       warnings: [...prepared.warnings, ...results.flatMap((result) => result.warnings)],
       unmatched: results.find((result) => result.unmatched !== undefined)?.unmatched,
       mappings: prepared.documents,
@@ -57,7 +61,12 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
   }
 }
 
-async function carryOut(request: RunRequest, prepared: PreparedRun, sink: QuadSink, hooks: RunHooks): Promise<readonly ScansResult[]> {
+async function carryOut(
+  request: RunRequest,
+  prepared: PreparedRun,
+  sink: Outputs['sink'],
+  hooks: RunHooks,
+): Promise<readonly ScansResult[]> {
   const { plan, databases } = prepared;
   const { slice } = request;
   if (slice === undefined) {

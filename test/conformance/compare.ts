@@ -15,6 +15,12 @@ export function difference(actual: Document, expected: Document): string | undef
   if (wanted === undefined) return differenceOfLines(actual.text, expected.text);
   const given = parse(actual);
   if (given === undefined) return `the output is not ${actual.mediaType}: ${syntaxErrorOf(actual)}`;
+  return differenceOfQuads(given, wanted);
+}
+
+/** The same for documents that were read. */
+export function differenceOfQuads(actual: readonly Quad[], expected: readonly Quad[]): string | undefined {
+  const [given, wanted] = [actual.map(withComparable), expected.map(withComparable)];
   if (isomorphic(given, wanted)) return undefined;
   const shownGiven = new Set(given.map(show));
   const shownWanted = new Set(wanted.map(show));
@@ -25,21 +31,10 @@ export function difference(actual: Document, expected: Document): string | undef
   return parts.length > 0 ? parts.join('; ') : 'blank nodes are connected in another way';
 }
 
-/** Media types whose documents can be compared. */
-export const COMPARABLE: ReadonlySet<string> = new Set([
-  'application/n-quads',
-  'application/n-triples',
-  'text/turtle',
-  'application/trig',
-  'text/n3',
-]);
-
 /** undefined: not of its media type. */
 function parse(document: Document): Quad[] | undefined {
   try {
-    return parserFor(document)
-      .parse(document.text)
-      .map((quad) => DataFactory.quad(quad.subject, quad.predicate, comparable(quad.object), quad.graph));
+    return parserFor(document).parse(document.text);
   } catch {
     return undefined;
   }
@@ -55,6 +50,9 @@ function syntaxErrorOf(document: Document): string {
     return (error as Error).message;
   }
 }
+
+const withComparable = ({ subject, predicate, object, graph }: Quad): Quad =>
+  DataFactory.quad(subject, predicate, comparable(object), graph);
 
 const DOUBLE = `${XSD}double`;
 

@@ -3,6 +3,7 @@
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { TargetFiles } from '../../bin/options/targets.ts';
 import { RUN_DEFAULTS } from '../../src/config/run-defaults.ts';
 import { withLimit } from '../../src/core/abort.ts';
 import { describeFault, Fault } from '../../src/core/fault.ts';
@@ -10,11 +11,13 @@ import { fromBytes } from '../../src/core/text.ts';
 import { readMapping } from '../../src/mapping/parse/read.ts';
 import type { DatabaseAccess } from '../../src/run/request.ts';
 import { executeRun } from '../../src/run/run.ts';
-import type { QuadSink } from '../../src/sinks/sink.ts';
+import { type QuadSink, SERIALIZATIONS } from '../../src/sinks/sink.ts';
 import { readDirectMapping } from '../../src/sql/direct-mapping/direct-mapping.ts';
 import { parseJdbcUrl } from '../../src/sql/jdbc/jdbc.ts';
 import { openSession } from '../../src/sql/open.ts';
-import { COMPARABLE, difference } from './compare.ts';
+import { openInput } from '../../src/storage/open.ts';
+import { MEDIA_TYPE, readRdf } from '../support/read-rdf.ts';
+import { difference, differenceOfQuads } from './compare.ts';
 import { type CaseDatabase, type CaseDatabases, scriptFor } from './databases.ts';
 import type { Case, ExpectedOutput } from './manifest.ts';
 
@@ -85,14 +88,8 @@ async function reasonToSkip(test: Case, folder: string): Promise<string | undefi
   const { diagnostics } = readMapping([{ name: test.mapping, text }], { baseIri: test.baseIRI });
   const unsupported = diagnostics.find(({ code, severity }) => code === 'not-supported' && severity === 'error');
   if (unsupported !== undefined) return unsupported.message;
-  const odd = test.expectedOutputs.find((output) => !isComparable(output));
-  return odd === undefined
-    ? undefined
-    : `the harness does not read ${[odd.mediaType, odd.compression, odd.encoding].filter(Boolean).join(', ')}`;
+  return undefined;
 }
-
-const isComparable = ({ mediaType, compression, encoding }: ExpectedOutput): boolean =>
-  COMPARABLE.has(mediaType) && compression === undefined && (encoding === undefined || /^utf-?8$/i.test(encoding));
 
 async function judge(test: Case, folder: string, workingDirectory: string, database: DatabaseAccess | undefined): Promise<Verdict> {
   const output = await outputOf(test, workingDirectory, database);
@@ -104,16 +101,42 @@ async function judge(test: Case, folder: string, workingDirectory: string, datab
   }
   if (test.expectsError) return failed(`an error was expected, ${output.split('\n').length - 1} statements came`);
   for (const expected of test.expectedOutputs) {
-    const actual =
-      expected.role === 'default' ? output : await readFile(join(workingDirectory, expected.file), 'utf8').catch(() => undefined);
-    if (actual === undefined) return failed(`the target ${expected.file} was not written`);
-    const reason = difference(
-      { text: actual, mediaType: expected.role === 'default' ? 'application/n-quads' : expected.mediaType, baseIri: test.baseIRI },
-      { text: await readFile(join(folder, expected.file), 'utf8'), mediaType: expected.mediaType, baseIri: test.baseIRI },
-    );
-    if (reason !== undefined) return failed(expected.role === 'default' ? reason : `target ${expected.file}: ${reason}`);
+    const reason =
+      expected.role === 'default'
+        ? difference(
+            { text: output, mediaType: 'application/n-quads', baseIri: test.baseIRI },
+            { text: await readFile(join(folder, expected.file), 'utf8'), mediaType: expected.mediaType, baseIri: test.baseIRI },
+          )
+        : await targetDifference(expected, folder, workingDirectory, test.baseIRI);
+    if (reason !== undefined) return failed(reason);
   }
   return PASSED;
+}
+
+/** Why the file of a target does not say what it should; undefined when it does. */
+async function targetDifference(expected: ExpectedOutput, folder: string, directory: string, base: string): Promise<string | undefined> {
+  const { file, mediaType } = expected;
+  const format = SERIALIZATIONS.find((one) => MEDIA_TYPE[one] === mediaType);
+  if (format === undefined) return `the harness does not read ${mediaType}`;
+  const quads = async (from: string) => readRdf(format, await textOf(from, expected), base);
+  try {
+    const reason = differenceOfQuads(await quads(join(directory, file)), await quads(join(folder, file)));
+    return reason === undefined ? undefined : `target ${file}: ${reason}`;
+  } catch (error) {
+    return `target ${file}: ${(error as Error).message}`;
+  }
+}
+
+/** The text of a file that may be packed, and whose name tells how. */
+async function textOf(file: string, { encoding = 'utf-8' }: ExpectedOutput): Promise<string> {
+  const { bytes, close } = await openInput(file, { workingDirectory: '/' });
+  try {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of bytes) chunks.push(chunk);
+    return new TextDecoder(encoding).decode(Buffer.concat(chunks));
+  } finally {
+    await close();
+  }
 }
 
 const PASSED: Verdict = { status: 'passed', reason: '' };
@@ -143,10 +166,14 @@ async function outputOf(test: Case, workingDirectory: string, database: Database
     database,
     spillDirectory: tmpdir(),
   };
+  const targets = new TargetFiles(request, '-');
   try {
-    await withLimit(TIME_LIMIT_MS, (signal) => Promise.race([executeRun(request, sink, { signal }), rejectionOf(signal)]));
+    const { open: openTarget } = targets;
+    await withLimit(TIME_LIMIT_MS, (signal) => Promise.race([executeRun(request, sink, { signal, openTarget }), rejectionOf(signal)]));
+    await targets.commit();
     return fromBytes(lines);
   } catch (error) {
+    await targets.abort();
     return Fault.of(error);
   }
 }

@@ -170,6 +170,27 @@ export interface FileSource {
   readonly csv: CsvDialect | undefined;
 }
 
+/** The serialisations of RDF that a target may have. */
+export type Serialization = 'nquads' | 'ntriples' | 'turtle' | 'trig' | 'jsonld' | 'n3' | 'rdfxml' | 'rdfjson';
+
+/**
+ * A file that statements go to instead of the output of the run.
+ *
+ * @see https://kg-construct.github.io/rml-io/spec/docs/#target
+ */
+export interface LogicalTarget {
+  readonly origin: Origin;
+  /** IRI or `_:label`. */
+  readonly id: string;
+  /** A path or a `file:` URL, as the mapping writes it. */
+  readonly path: string;
+  /** The base of a relative path. */
+  readonly root: FileSource['root'];
+  readonly serialization: Serialization;
+  readonly encoding: 'utf-8' | 'utf-16';
+  readonly compression: FileSource['compression'];
+}
+
 export type RdfTerm =
   | { readonly kind: 'iri'; readonly value: string }
   | { readonly kind: 'blank'; readonly value: string }
@@ -220,6 +241,8 @@ export interface TermMap {
   /** For literals only, and at most one of the two. A constant language tag is checked (BCP 47) when the mapping is read. */
   readonly language: Expression | undefined;
   readonly datatype: TermMap | undefined;
+  /** Where statements with a term of this map go, those of its language and datatype maps included; none: nowhere on its account. */
+  readonly targets?: readonly LogicalTarget[];
 }
 
 export interface SubjectMap extends TermMap {

@@ -6,7 +6,7 @@
  */
 import { didYouMean } from '../../core/nearest.ts';
 import type { Report } from '../model/diagnostics.ts';
-import { type FunctionExecution, formatOrigin, type LogicalView, type Origin, type RdfTerm } from '../model/model.ts';
+import { type FunctionExecution, formatOrigin, type LogicalTarget, type LogicalView, type Origin, type RdfTerm } from '../model/model.ts';
 import { type KnownTerm, localName, lookUp, shorten } from '../vocabulary/namespaces.ts';
 import { CLASSES, type Class, HARMLESS, LATER, type Later, type Place, PROPERTIES, type Property } from '../vocabulary/vocabulary.ts';
 import { type Graph, nodeId, type Statement } from './graph.ts';
@@ -23,6 +23,8 @@ export interface Context {
   readonly executions: Map<string, FunctionExecution | 'reading' | 'invalid'>;
   /** Logical views by node id. */
   readonly views: Map<string, LogicalView | 'reading' | 'invalid'>;
+  /** Logical targets by node id; undefined: not valid. */
+  readonly targets: Map<string, LogicalTarget | undefined>;
   /** Whether a statement leads to the logical source of the triples map that is read. */
   isOwnSource: (statement: Statement) => boolean;
 }

@@ -30,7 +30,15 @@ export function readMapping(documents: readonly Document[], options: ReadOptions
     return { mapping: { triplesMaps: [] }, diagnostics: report.sorted(names) };
   }
 
-  const context: Context = { graph, report, visited: new Set(), executions: new Map(), views: new Map(), isOwnSource: () => false };
+  const context: Context = {
+    graph,
+    report,
+    visited: new Set(),
+    executions: new Map(),
+    views: new Map(),
+    targets: new Map(),
+    isOwnSource: () => false,
+  };
   const functions = functionNodes(graph);
   const ids = [...graph.values()].filter((node) => isTriplesMap(node) && !functions.has(node.id)).map(({ id }) => id);
   const read = ids.map((id) => readTriplesMap(context, id)).filter((map) => map !== undefined);

@@ -1,13 +1,22 @@
 /** Term maps and their parts: expressions, term types, languages, datatypes. */
 import { findNotInIri, hasScheme } from '../../core/text.ts';
 import { XSD } from '../../core/value.ts';
-import { type Expression, expressionText, type Origin, type RdfTerm, type TermMap, type TermType } from '../model/model.ts';
+import {
+  type Expression,
+  expressionText,
+  type LogicalTarget,
+  type Origin,
+  type RdfTerm,
+  type TermMap,
+  type TermType,
+} from '../model/model.ts';
 import { parseTemplate } from '../model/template.ts';
 import { lookUp, shorten } from '../vocabulary/namespaces.ts';
 import type { Individual, Place, Property } from '../vocabulary/vocabulary.ts';
 import { type ExpressionReader, readCall } from './functions.ts';
-import type { Statement } from './graph.ts';
+import { nodeId, type Statement } from './graph.ts';
 import { isLanguageTag, namesLanguage } from './language-tag.ts';
+import { readTargets } from './logical-target.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, reportUnknown, textOf, withArticle } from './node.ts';
 
 type TermPlace = Extract<Place, 'subject map' | 'predicate map' | 'object map' | 'graph map' | 'datatype map'>;
@@ -61,6 +70,25 @@ export function readConstant(context: Context, statement: Statement, place: Term
 }
 
 export function termMapOf(context: Context, node: MappingNode, place: TermPlace): TermMap | undefined {
+  const own = readTargets(context, node.all('logicalTarget'));
+  const map = withoutTargets(context, node, place);
+  if (map === undefined) return undefined;
+  const targets = new Set([...own, ...targetsOfLanguage(context, node), ...(map.targets ?? [])]);
+  return targets.size === 0 ? map : { ...map, targets: [...targets] };
+}
+
+/** The targets of a language map, which is an expression alone. */
+function targetsOfLanguage(context: Context, node: MappingNode): readonly LogicalTarget[] {
+  const [statement] = node.all('languageMap');
+  const id = statement === undefined ? undefined : nodeId(statement.object);
+  const described = id === undefined ? undefined : context.graph.get(id);
+  const statements = described?.statements.filter(({ property }) => lookUp('properties', property)?.name === 'logicalTarget');
+  return readTargets(context, statements ?? []);
+}
+
+/** Its targets are those of its datatype map. */
+
+function withoutTargets(context: Context, node: MappingNode, place: TermPlace): TermMap | undefined {
   const { report } = context;
   const before = report.errors;
   const named = readTermType(context, node);
@@ -124,7 +152,8 @@ export function termMapOf(context: Context, node: MappingNode, place: TermPlace)
         ? readConstant(context, datatypeStatement, 'datatype map')
         : readTermMap(context, datatypeStatement, 'datatype map');
   if (!node.valid || report.errors > before) return undefined;
-  const map: TermMap = { kind: 'term', origin: node.origin, termType, expression, language, datatype };
+  const targets = datatype?.targets === undefined ? {} : { targets: datatype.targets };
+  const map: TermMap = { kind: 'term', origin: node.origin, termType, expression, language, datatype, ...targets };
   const folded = foldLiteral(context, map);
   return folded === undefined || condition === undefined ? folded : { ...folded, expression: conditional(condition, folded.expression) };
 }

@@ -99,6 +99,30 @@ const NAMESPACES: readonly Namespace[] = [
     individuals: also(same('CSV', 'JSONPath', 'XPath', 'CSS3', 'SPARQL', 'SQL2008'), { SQL: 'SQL2008' }),
   },
   {
+    iri: 'http://semweb.mmlab.be/ns/rml-target#',
+    prefix: 'rmlt',
+    dialect: 'legacy',
+    properties: same('target', 'serialization', 'compression', 'encoding'),
+    classes: same('LogicalTarget'),
+    individuals: none,
+  },
+  {
+    iri: 'http://semweb.mmlab.be/ns/rml-compression#',
+    prefix: 'comp',
+    dialect: 'legacy',
+    properties: none,
+    classes: none,
+    individuals: same('none', 'gzip', 'zip', 'targz', 'tarxz'),
+  },
+  {
+    iri: 'http://semweb.mmlab.be/ns/rml-encoding#',
+    prefix: 'enc',
+    dialect: 'legacy',
+    properties: none,
+    classes: none,
+    individuals: same('UTF-8', 'UTF-16'),
+  },
+  {
     iri: 'http://semweb.mmlab.be/ns/fnml#',
     prefix: 'fnml',
     dialect: 'legacy',
@@ -213,6 +237,10 @@ export const USUAL_PREFIXES: Readonly<Record<string, string>> = {
   schema: 'http://schema.org/',
   d2rq: 'http://www.wiwiss.fu-berlin.de/suhl/bizer/D2RQ/0.1#',
   csvw: 'http://www.w3.org/ns/csvw#',
+  void: 'http://rdfs.org/ns/void#',
+  dcat: 'http://www.w3.org/ns/dcat#',
+  sd: 'http://www.w3.org/ns/sparql-service-description#',
+  formats: 'http://www.w3.org/ns/formats/',
 };
 
 /** Every namespace of an RML vocabulary. */

@@ -36,7 +36,9 @@ export type Place =
   | 'function value'
   | 'logical view'
   | 'field'
-  | 'view join';
+  | 'view join'
+  | 'logical target'
+  | 'target';
 
 /** A feature of the language that is not supported yet: its display name for messages, and a workaround if there is one. */
 export const LATER = {
@@ -44,7 +46,6 @@ export const LATER = {
   annotations: { name: 'structural annotations of views', hint: 'remove them: they change no statement' },
   collections: { name: 'collections and containers', hint: undefined },
   quoted: { name: 'quoted triples', hint: undefined },
-  targets: { name: 'logical targets', hint: 'without them, the run writes one output' },
 } as const;
 
 export type Later = keyof typeof LATER;
@@ -100,11 +101,11 @@ export const PROPERTIES = {
   tableName: ['logical table', 'logical source'],
   sqlQuery: ['logical table', 'logical source'],
   sqlVersion: ['logical table', 'logical source'],
-  root: ['source'],
-  path: ['source'],
+  root: ['source', 'target'],
+  path: ['source', 'target'],
   null: ['source', 'database'],
-  encoding: ['source', 'database'],
-  compression: ['source', 'database'],
+  encoding: ['source', 'database', 'logical target', 'target'],
+  compression: ['source', 'database', 'logical target', 'target'],
   namespace: ['reference formulation'],
   namespacePrefix: ['namespace'],
   namespaceURL: ['namespace'],
@@ -138,9 +139,9 @@ export const PROPERTIES = {
   targetFields: 'annotations',
   quotedTriplesMap: 'quoted',
   starMap: 'quoted',
-  logicalTarget: 'targets',
-  target: 'targets',
-  serialization: 'targets',
+  logicalTarget: [...TERM_MAPS, 'language map'],
+  target: ['logical target'],
+  serialization: ['logical target', 'target'],
 } as const satisfies Record<string, readonly Place[] | Later>;
 
 export type Property = keyof typeof PROPERTIES;
@@ -176,7 +177,7 @@ export const CLASSES = {
   BaseTableOrView: ['logical table', 'logical source'],
   R2RMLView: ['logical table', 'logical source'],
   Source: ['source', 'database'],
-  FilePath: ['source'],
+  FilePath: ['source', 'target'],
   RelativePathSource: ['source'],
   ReferenceFormulation: ['reference formulation'],
   XPathReferenceFormulation: ['reference formulation'],
@@ -206,8 +207,8 @@ export const CLASSES = {
   IRISafeAnnotation: 'annotations',
   NonAssertedTriplesMap: 'quoted',
   StarMap: 'quoted',
-  LogicalTarget: 'targets',
-  Target: 'targets',
+  LogicalTarget: ['logical target'],
+  Target: ['target'],
 } as const satisfies Record<string, readonly Place[] | Later>;
 
 export type Class = keyof typeof CLASSES;

@@ -4,6 +4,7 @@
  */
 import type {
   LogicalSource,
+  LogicalTarget,
   Expression as MappedExpression,
   Mapping,
   PredicateObjectMap,
@@ -19,6 +20,17 @@ import { expressionOf, termOf } from './terms.ts';
 import { type NamedRows, ViewBuilder } from './views.ts';
 
 const RDF_TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
+
+type Targets = readonly LogicalTarget[] | undefined;
+
+/** The object of a statement pattern, and where it comes from. */
+type ObjectOf = Pick<Emit, 'input' | 'object'> & { readonly targets: Targets };
+
+/** undefined: the default graph. */
+interface Graph {
+  readonly graph: RowTerm | undefined;
+  readonly targets: Targets;
+}
 
 /** @param runBase the base for relative IRIs of triples maps without their own */
 export function buildRules({ triplesMaps }: Mapping, runBase: string, builder = new Builder()): readonly MapRules[] {
@@ -60,8 +72,10 @@ export function buildRules({ triplesMaps }: Mapping, runBase: string, builder = 
         object: { kind: 'encoded', origin: of.origin, column: (right.columns[0] as Project['columns'][number]).column },
       };
     };
-    const object = (of: PredicateObjectMap['objects'][number]): Pick<Emit, 'input' | 'object'> =>
-      of.kind === 'term' ? { input: rows, object: term(of) } : parent(of);
+    const object = (of: PredicateObjectMap['objects'][number]): ObjectOf =>
+      of.kind === 'term'
+        ? { input: rows, object: term(of), targets: of.targets }
+        : { ...parent(of), targets: (byId.get(of.parent) as TriplesMap).subject.targets };
     return { map: infos.get(map.id) as MapInfo, rows, subject: term(map.subject), emits: emitsOf(map, rows, term, object), checks: [] };
   };
   return triplesMaps.map(rulesOf);
@@ -85,9 +99,16 @@ function emitsOf(
   map: TriplesMap,
   rows: Operator,
   term: (of: TermMap) => RowTerm,
-  object: (of: PredicateObjectMap['objects'][number]) => Pick<Emit, 'input' | 'object'>,
+  object: (of: PredicateObjectMap['objects'][number]) => ObjectOf,
 ): readonly Emit[] {
   const emits: Emit[] = [];
+  const { subject } = map;
+  /** To all targets of all terms: one pattern for each. */
+  const emit = (pattern: Omit<Emit, 'target'>, ...targets: readonly Targets[]): void => {
+    const all = new Set([subject.targets, ...targets].flatMap((some) => some ?? []));
+    if (all.size === 0) emits.push({ ...pattern, target: undefined });
+    for (const target of all) emits.push({ ...pattern, target });
+  };
   const type = (origin: Emit['predicate']['origin']): RowTerm => ({
     kind: 'constant',
     origin,
@@ -95,13 +116,16 @@ function emitsOf(
     type: 'iri',
     base: '',
   });
-  for (const graph of graphsOf(map.subject.graphs, term)) {
-    for (const one of map.subject.classes) emits.push({ input: rows, predicate: type(one.origin), object: term(one), graph });
+  for (const { graph, targets } of graphsOf(subject.graphs, term)) {
+    for (const one of subject.classes) emit({ input: rows, predicate: type(one.origin), object: term(one), graph }, targets);
   }
   for (const { predicates, objects, graphs } of map.predicateObjects) {
-    for (const graph of graphsOf([...map.subject.graphs, ...graphs], term)) {
+    for (const { graph, targets } of graphsOf([...subject.graphs, ...graphs], term)) {
       for (const predicate of predicates) {
-        for (const one of objects) emits.push({ ...object(one), predicate: term(predicate), graph });
+        for (const one of objects) {
+          const { targets: ofObject, ...made } = object(one);
+          emit({ ...made, predicate: term(predicate), graph }, targets, predicate.targets, ofObject);
+        }
       }
     }
   }
@@ -115,14 +139,15 @@ const sortedConditions = ({ conditions }: ReferencingObjectMap) => {
 };
 
 /** Distinct graphs. `undefined` is the default graph, also if the mapping names it by its IRI. */
-function graphsOf(maps: readonly TermMap[], term: (of: TermMap) => RowTerm): (RowTerm | undefined)[] {
-  if (maps.length === 0) return [undefined];
-  const graphs = new Map<string, RowTerm | undefined>();
+function graphsOf(maps: readonly TermMap[], term: (of: TermMap) => RowTerm): Graph[] {
+  if (maps.length === 0) return [{ graph: undefined, targets: undefined }];
+  const graphs = new Map<string, Graph>();
   for (const map of maps) {
-    const { expression } = map;
+    const { expression, targets = [] } = map;
     const graph = term(map);
     const isDefault = expression.kind === 'constant' && DEFAULT_GRAPH_IRIS.has(expression.term.value);
-    graphs.set(isDefault ? '' : termKey(graph), isDefault ? undefined : graph);
+    const key = isDefault ? '' : termKey(graph);
+    graphs.set(key, { graph: isDefault ? undefined : graph, targets: [...(graphs.get(key)?.targets ?? []), ...targets] });
   }
   return [...graphs.values()];
 }

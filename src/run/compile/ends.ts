@@ -1,8 +1,16 @@
 /** The text around the objects of a rule, when it differs between records or the join is made at the end. */
 import type { Text, TextOf } from '../../terms/evaluate.ts';
 import type { Multimap } from '../join/join.ts';
-import type { End } from './rule.ts';
 import { distinct, listOf } from './texts.ts';
+
+/** Constant text, or the text of each record if a predicate or graph is not constant. */
+export type End = string | TextOf;
+
+/** Stands between a statement for a target and the number of the target: a comment of N-Quads, which no term can hold after the last space. */
+export const OUTPUT_MARK = ' #';
+
+/** The end of a statement's line. @param output 0: the output of the run; n: its n-th target */
+export const lineEnd = (output: number): string => (output === 0 ? ' .\n' : ` .${OUTPUT_MARK}${output}\n`);
 
 /** For the current record; null means no statement. */
 export class Ends {

@@ -5,6 +5,7 @@ import type { RulePlan } from '../../plan/plan.ts';
 import { type CompiledTerm, compileTerm } from '../../terms/encode.ts';
 import { type Accessors, compileExpression, identity, mapText, type Text, type TextOf } from '../../terms/evaluate.ts';
 import { joinKey, type Multimap } from '../join/join.ts';
+import { type End, lineEnd } from './ends.ts';
 
 export interface ParentLists {
   readonly index: Multimap;
@@ -31,16 +32,15 @@ export interface CompiledRule {
   readonly lists: ParentLists | undefined;
 }
 
-/** Constant text, or the text of each record if a predicate or graph is not constant. */
-export type End = string | TextOf;
-
 /** From the subject to the object's value. */
 const leadOf = (rule: RulePlan, rows: Accessors, object: CompiledTerm): End =>
   endOf(compileTerm(rule.predicate, rows), ' ', ` ${object.before}`);
 
 /** From the object's value to the end of the line. */
 const tailOf = (rule: RulePlan, rows: Accessors, object: CompiledTerm): End =>
-  rule.graph === undefined ? `${object.after} .\n` : endOf(compileTerm(rule.graph, rows), `${object.after} `, ' .\n');
+  rule.graph === undefined
+    ? object.after + lineEnd(rule.output)
+    : endOf(compileTerm(rule.graph, rows), `${object.after} `, lineEnd(rule.output));
 
 function endOf({ constant, before, after, text }: CompiledTerm, lead: string, tail: string): End {
   if (constant !== undefined) return lead + constant + tail;

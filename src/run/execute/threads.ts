@@ -33,7 +33,7 @@ export async function executeInThreads(
   plan: Plan,
   count: number,
   snapshots: Readonly<Record<string, string>>,
-  sink: QuadSink,
+  sink: Pick<QuadSink, 'write'>,
   hooks: RunHooks,
 ): Promise<readonly ScansResult[]> {
   // Starting with the largest group would need the sizes of the inputs; the number of scans is the best estimate.

@@ -174,11 +174,17 @@ function locateSource(
   { workingDirectory, inputOptions }: Pick<RunRequest, 'workingDirectory' | 'inputOptions'>,
 ): string {
   const { path, root } = source;
+  if (isRelative(path) && inputOptions?.sourceRoot !== undefined)
+    return resolve(inputOptions.sourceRoot, root.kind === 'directory' ? root.path : '', path);
+  return addressOf(source, workingDirectory);
+}
+
+/** The path or URL of a file that the mapping names. */
+export function addressOf({ path, root, origin }: Pick<FileSource, 'path' | 'root' | 'origin'>, workingDirectory: string): string {
   if (!isRelative(path)) return path;
-  if (inputOptions?.sourceRoot !== undefined) return resolve(inputOptions.sourceRoot, root.kind === 'directory' ? root.path : '', path);
   if (root.kind === 'working-directory') return resolve(workingDirectory, path);
   if (root.kind === 'directory') return resolve(workingDirectory, root.path, path);
-  const { document } = source.origin;
+  const { document } = origin;
   if (/^https?:/i.test(document)) return new URL(path, document).href;
   return resolve(mappingDirectory(document, workingDirectory), path);
 }

@@ -25,8 +25,8 @@ export interface CutRun {
 }
 
 /**
- * Cuts a run into slices. undefined: it stays whole, because its tables and files are small, have no usable key, or are held together by a
- * join or by statements that could repeat.
+ * Cuts a run into slices. undefined: it stays whole, because its tables and files are small, have no usable key, are held together by a join
+ * or by statements that could repeat, or because the mapping has logical targets, which are one file each.
  *
  * PostgreSQL slices read one snapshot, until the result is released. MySQL and MariaDB cannot share a snapshot: each slice sees the rows as
  * they are when it begins.
@@ -42,14 +42,19 @@ export async function sliceRun(request: RunRequest, sizes: SliceSizes, signal: A
     open = false;
   };
   try {
-    const shares = await slicePlan(plan, async (scan, position) => {
-      if (scan.source.kind === 'file') {
-        return canBeParted(scan)
-          ? byteSlicesOf(scan, scan.source, (places[position] as DocumentPlace).url, request, sizes.bytes, signal)
-          : [];
-      }
-      return databases !== undefined && sizes.rows > 0 && isSliceable(scan, request.distinct) ? rangesOf(scan, databases, sizes.rows) : [];
-    });
+    const shares =
+      plan.targets.length > 0
+        ? []
+        : await slicePlan(plan, async (scan, position) => {
+            if (scan.source.kind === 'file') {
+              return canBeParted(scan)
+                ? byteSlicesOf(scan, scan.source, (places[position] as DocumentPlace).url, request, sizes.bytes, signal)
+                : [];
+            }
+            return databases !== undefined && sizes.rows > 0 && isSliceable(scan, request.distinct)
+              ? rangesOf(scan, databases, sizes.rows)
+              : [];
+          });
     if (shares.length < 2) {
       await release();
       return undefined;

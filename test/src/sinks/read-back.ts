@@ -2,17 +2,15 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { JsonLdParser } from 'jsonld-streaming-parser';
-import { DataFactory, Parser, type Quad, type Term } from 'n3';
+import { Parser, type Quad, type Term } from 'n3';
 import { parse as parseOxigraph } from 'oxigraph';
 import { isomorphic } from 'rdf-isomorphic';
-import { RdfXmlParser } from 'rdfxml-streaming-parser';
 import { openFileSink } from '../../../src/sinks/file.ts';
 import { FORMAT_EXTENSION, type Serialization } from '../../../src/sinks/sink.ts';
 import { Random } from '../../support/random.ts';
 import { type Key, literalKey, randomDataset, type Statement } from '../../support/random-dataset.ts';
+import { MEDIA_TYPE, readRdf, readRdfJson } from '../../support/read-rdf.ts';
 import { repeatedKeys } from './json-keys.ts';
 
 let home: string;
@@ -63,57 +61,14 @@ export async function convert(format: Serialization, batches: readonly (string |
   }
 }
 
-const MEDIA_TYPE = {
-  nquads: 'application/n-quads',
-  ntriples: 'application/n-triples',
-  turtle: 'text/turtle',
-  trig: 'application/trig',
-  jsonld: 'application/ld+json',
-  n3: 'text/n3',
-  rdfxml: 'application/rdf+xml',
-} as const;
-
 /** With the blank node labels of the text. */
-export async function read(format: Serialization, text: string): Promise<Quad[]> {
-  switch (format) {
-    case 'jsonld':
-      return (await Readable.from([text]).pipe(new JsonLdParser()).toArray()) as Quad[];
-    case 'rdfxml':
-      // The parser resolves dots in absolute IRIs, which nothing asks for; the other reader keeps them.
-      return /"[^"]*\/\.\.?\/[^"]*"/.test(text)
-        ? readAgain(format, text)
-        : ((await Readable.from([text]).pipe(new RdfXmlParser()).toArray()) as Quad[]);
-    case 'rdfjson':
-      return readRdfJson(text);
-    default:
-      return new Parser({ format: MEDIA_TYPE[format], blankNodePrefix: '' }).parse(text);
-  }
-}
+export const read = (format: Serialization, text: string): Promise<Quad[]> =>
+  // The parser of RDF/XML resolves dots in absolute IRIs, which nothing asks for; the other reader keeps them.
+  format === 'rdfxml' && /"[^"]*\/\.\.?\/[^"]*"/.test(text) ? Promise.resolve(readAgain(format, text)) : readRdf(format, text);
 
 /** With blank nodes of its own. */
 export const readAgain = (format: Serialization, text: string): Quad[] =>
   format === 'rdfjson' ? readRdfJson(text) : (parseOxigraph(text, { format: MEDIA_TYPE[format] }) as unknown as Quad[]);
-
-interface RdfJsonValue {
-  readonly type: 'uri' | 'bnode' | 'literal';
-  readonly value: string;
-  readonly lang?: string;
-  readonly datatype?: string;
-}
-
-/** @see https://www.w3.org/TR/rdf-json/ */
-function readRdfJson(text: string): Quad[] {
-  const { blankNode, literal, namedNode, quad } = DataFactory;
-  const node = (name: string) => (name.startsWith('_:') ? blankNode(name.slice(2)) : namedNode(name));
-  const object = ({ type, value, lang, datatype }: RdfJsonValue) =>
-    type === 'literal' ? literal(value, lang ?? (datatype === undefined ? undefined : namedNode(datatype))) : node(value);
-  const subjects = Object.entries(JSON.parse(text) as Record<string, Record<string, RdfJsonValue[]>>);
-  return subjects.flatMap(([subject, properties]) =>
-    Object.entries(properties).flatMap(([predicate, values]) =>
-      values.map((value) => quad(node(subject), namedNode(predicate), object(value))),
-    ),
-  );
-}
 
 function keyOf(term: Term): Key {
   switch (term.termType) {

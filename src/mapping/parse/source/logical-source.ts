@@ -186,7 +186,7 @@ function readFilePath(context: Context, node: MappingNode): Access | undefined {
 }
 
 /** The base of a relative path; by default the working directory, as RML-IO says. */
-function readRoot(context: Context, node: MappingNode): FileSource['root'] {
+export function readRoot(context: Context, node: MappingNode): FileSource['root'] {
   const statement = only(context, node, 'root');
   if (statement === undefined) return { kind: 'working-directory' };
   const { object, origin } = statement;
@@ -218,7 +218,7 @@ function readEncoding(context: Context, node: MappingNode): string | undefined {
   return undefined;
 }
 
-function readCompression(context: Context, node: MappingNode): FileSource['compression'] {
+export function readCompression(context: Context, node: MappingNode): FileSource['compression'] {
   const statement = only(context, node, 'compression');
   if (statement === undefined) return 'none';
   const { object } = statement;
@@ -230,7 +230,7 @@ function readCompression(context: Context, node: MappingNode): FileSource['compr
 }
 
 /** Reports a value that its property does not accept: an unknown term, or another kind of value. */
-function reportValue(
+export function reportValue(
   context: Context,
   statement: Statement,
   name: string | undefined,
