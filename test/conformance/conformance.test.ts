@@ -147,15 +147,15 @@ describe('a case', () => {
     ['that needs it and expects an error', { mapping: 'later.ttl', expectsError: true }, 'skipped', 'collections'],
     [
       'with an unknown output format',
-      { expectedOutputs: [{ file: 'x', role: 'target', mediaType: 'application/n-quads', compression: 'zip' }] },
-      'skipped',
-      'zip',
+      { expectedOutputs: [{ file: 'x', role: 'target', mediaType: 'text/x-unknown' }] },
+      'failed',
+      'the harness does not read text/x-unknown',
     ],
     [
       'whose target nobody wrote',
       { expectedOutputs: [{ file: 'output.nq', role: 'target', mediaType: 'application/n-quads' }] },
       'failed',
-      'was not written',
+      'There is no file',
     ],
   ])('%s is judged', async (_, changes, status, reason) => {
     const verdict = await runCase({ ...BASE, ...changes }, directory, databases);

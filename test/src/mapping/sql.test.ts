@@ -297,7 +297,7 @@ describe('a logical source over a database', () => {
     [
       'a path',
       'd2rq:jdbcDSN "jdbc:mysql://h/d" ; rml:path "a.csv"',
-      ['error: rml:path does not belong on a database | it belongs on a source'],
+      ['error: rml:path does not belong on a database | it belongs on a source or a target'],
     ],
   ])('whose database has %s', (_, body, expected) => {
     const source = 'rml:logicalSource [ rml:source <#db> ; rml:referenceFormulation rml:SQL2008Table ; rml:iterator "t" ]';

@@ -1,4 +1,7 @@
-/** What a random mapping gives: nested loops over everything into a set of lines. It knows nothing of plans, tables or joins. */
+/**
+ * What a random mapping gives: nested loops over everything into a set of lines, those for logical targets with `t<number> ` in front. It knows
+ * nothing of plans, tables or joins.
+ */
 import {
   escaped,
   type Field,
@@ -32,9 +35,13 @@ export function evaluate({ base, sources, maps }: RandomMapping): Set<string> {
       const subjects = tokens(map.subject, record, base);
       if (subjects.length === 0) continue;
       for (const { predicate, object, graph } of map.rules) {
+        const made = 'parent' in object ? (maps[object.parent] as RandomMap).subject : object;
+        const targets = [map.subject, predicate, made, graph].flatMap((term) => term?.targets ?? []);
+        const outputs = targets.length === 0 ? [''] : targets.map((target) => `t${target} `);
         const graphs = graph === undefined ? [''] : tokens(graph, record, base).map((token) => ` ${token}`);
         for (const p of tokens(predicate, record, base))
-          for (const o of objects(object, record)) for (const g of graphs) for (const s of subjects) lines.add(`${s} ${p} ${o}${g} .`);
+          for (const o of objects(object, record))
+            for (const g of graphs) for (const s of subjects) for (const output of outputs) lines.add(`${output}${s} ${p} ${o}${g} .`);
       }
     }
   }

@@ -37,7 +37,11 @@ export interface Constant {
   readonly token: string;
 }
 
+/** The number of a logical target: it writes `t<number>.nq`. */
+export type Target = number;
+
 export interface Term {
+  readonly targets?: readonly Target[];
   readonly value: Template | Reference | Constant;
   readonly language?: string | { readonly field: Field };
   readonly datatype?: string | Template;
@@ -217,6 +221,18 @@ export function invent(seed: number, rows: number): RandomMapping {
   return { base: pick(['http://e/', 'x:/']), sources, maps };
 }
 
+/** The mapping with logical targets on some of its terms. */
+export function withTargets(mapping: RandomMapping, seed: number): RandomMapping {
+  const { below, pick, times } = dice(seed);
+  const term = <T extends Term>(of: T): T => (below(100) < 75 ? of : { ...of, targets: times(1 + below(2), () => pick([1, 2, 3])) });
+  const rule = ({ predicate, object, graph }: Rule): Rule => ({
+    predicate: term(predicate),
+    object: 'parent' in object ? object : term(object),
+    graph: graph === undefined ? undefined : term(graph),
+  });
+  return { ...mapping, maps: mapping.maps.map((map) => ({ ...map, subject: term(map.subject), rules: map.rules.map(rule) })) };
+}
+
 /** The same template, as IRIs of another type. */
 const retyped = (term: Term, type: TermType): Term =>
   term.value.kind === 'template' && term.value.type !== 'BlankNode' ? { ...term, value: { ...term.value, type } } : term;
@@ -250,9 +266,10 @@ export function turtle({ sources, maps }: RandomMapping): string {
       const parts = value.parts.map((part) => (typeof part === 'string' ? part : `{${referenceTo(part.field, source)}}`));
       return `rml:template "${parts.join('')}" ; ${type}`;
     };
-    const term = ({ value, language, datatype }: Term): string =>
+    const term = ({ value, language, datatype, targets = [] }: Term): string =>
       [
         expression(value),
+        ...targets.map((target) => `; rml:logicalTarget <#t${target}>`),
         language === undefined
           ? ''
           : typeof language === 'string'
@@ -285,7 +302,8 @@ export function turtle({ sources, maps }: RandomMapping): string {
       '.',
     ].join('\n  ');
   };
-  return `@prefix rml: <http://w3id.org/rml/> .\n@base <http://e/> .\n${maps.map(map).join('\n')}\n`;
+  const targets = [1, 2, 3].map((target) => `<#t${target}> rml:target [ a rml:Target, rml:FilePath ; rml:path "t${target}.nq" ] .`);
+  return `@prefix rml: <http://w3id.org/rml/> .\n@base <http://e/> .\n${[...maps.map(map), ...targets].join('\n')}\n`;
 }
 
 export function document({ format, records }: Source): string {

@@ -11,7 +11,7 @@ import type { RunRequest } from '../../../../src/run/request.ts';
 import { executeRun } from '../../../../src/run/run.ts';
 import { sliceRun } from '../../../../src/run/slices/slices.ts';
 import { evaluate } from './evaluator.ts';
-import { document, fileName, invent, turtle } from './mapping.ts';
+import { document, fileName, invent, type RandomMapping, turtle, withTargets } from './mapping.ts';
 
 let directory: string;
 beforeAll(() => {
@@ -20,11 +20,20 @@ beforeAll(() => {
 afterAll(() => rmSync(directory, { recursive: true }));
 
 async function run(request: RunRequest): Promise<string[]> {
-  const parts: Buffer[] = [];
-  const sink = { write: (lines: string) => void parts.push(Buffer.from(lines, 'latin1')), commit: async () => [], abort: async () => {} };
-  await executeRun(request, sink, {});
-  // The engine marks blank nodes of values with a letter of its own.
-  return Buffer.concat(parts).toString().replaceAll('_:b', '_:').split('\n').slice(0, -1);
+  const outputs: (() => string[])[] = [];
+  const output = (mark: string) => {
+    const parts: Buffer[] = [];
+    // The engine marks blank nodes of values with a letter of its own.
+    const lines = (): string[] => Buffer.concat(parts).toString().replaceAll('_:b', '_:').split('\n').slice(0, -1);
+    outputs.push(() => lines().map((line) => mark + line));
+    return { write: (lines: string) => void parts.push(Buffer.from(lines, 'latin1')), commit: async () => [], abort: async () => {} };
+  };
+  const { quads, targets = [] } = await executeRun(request, output(''), { openTarget: async ({ path }) => output(`${path.slice(0, 2)} `) });
+  const [own = [], ...others] = outputs.map((lines) => lines());
+  expect(targets.map((target) => target.quads)).toEqual(others.map((lines) => lines.length));
+  const all = [own, ...others].flat();
+  expect(quads).toBe(all.length);
+  return all;
 }
 
 /** The lines of all slices; empty where the run is not cut. Only slices of one file may make the same statement. */
@@ -46,10 +55,12 @@ async function runInSlices(request: RunRequest, inputs: number): Promise<readonl
   return [...byFile.values()].flatMap((lines) => [...lines]);
 }
 
+const same = (mapping: RandomMapping): RandomMapping => mapping;
+
 let cuts = 0;
 
-async function compare(seed: number, rows: number): Promise<void> {
-  const mapping = invent(seed, rows);
+async function compare(seed: number, rows: number, change: (mapping: RandomMapping) => RandomMapping = same): Promise<void> {
+  const mapping = change(invent(seed, rows));
   writeFileSync(join(directory, 'mapping.ttl'), turtle(mapping));
   const files = mapping.sources.map((source, i) => ({ name: fileName(source, i), text: document(source) }));
   for (const { name, text } of files) writeFileSync(join(directory, name), text);
@@ -75,6 +86,7 @@ async function compare(seed: number, rows: number): Promise<void> {
 export function randomMappings(few: readonly number[], thousands: readonly number[]): void {
   describe('random mappings', () => {
     test.each(few)('seed %d', (seed) => compare(seed, 12));
+    test.each(few)('seed %d, with logical targets', (seed) => compare(seed, 12, (mapping) => withTargets(mapping, seed)));
     // More subjects than a table holds without a budget: nothing is decided in memory.
     test.each(thousands)('seed %d, thousands of rows', (seed) => compare(seed, 3000));
 
