@@ -36,6 +36,7 @@ export const SCHEMAS = {
     },
     {
       input: { ...texts, description: 'Not of the SQL transformer' },
+      targetFileLocations: { ...texts, description: 'Files of logical targets; where the mapping has some' },
       propertyGraphFileLocations: { ...texts, description: 'Nodes, then edges; with PROPERTY_GRAPH_MODE' },
     },
   ),

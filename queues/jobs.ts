@@ -16,7 +16,7 @@ import type { FaultData } from '../src/core/fault.ts';
 import type { RejectedStatement } from '../src/nquads/statement.ts';
 import type { PropertyGraphOptions } from '../src/property-graph/names.ts';
 import type { InputBinding, Progress, RunReport, RunRequest, RunSlice } from '../src/run/request.ts';
-import type { FinishedPart, GraphHeader, OutputFormat, PartFile } from '../src/sinks/sink.ts';
+import type { FinishedPart, GraphHeader, OutputFormat, PartFile, Serialization } from '../src/sinks/sink.ts';
 import type { WriteMode } from '../src/targets/target.ts';
 import type { WritePosition, WriteReport, WriteRequest } from '../src/write/request.ts';
 
@@ -172,10 +172,22 @@ export interface GraphFiles {
   readonly edges: PartFile;
 }
 
+/** The file of a logical target. */
+export interface TargetFile extends PartFile {
+  /** IRI of the logical target, or `_:label`. */
+  readonly target: string;
+  /** The place that the mapping names. */
+  readonly path: string;
+  readonly format: Serialization;
+  readonly quads: number;
+}
+
 /** The result of a transform job, read by announce. */
 export interface TransformResult {
   readonly report: RunReport;
   readonly parts: readonly PartFile[];
+  /** Files of logical targets, if the mapping has some. */
+  readonly targets?: readonly TargetFile[] | undefined;
   /** URL of the manifest. */
   readonly manifest: string;
   /** URL of the file of rejected records; undefined: none was rejected. */
@@ -224,6 +236,8 @@ export interface SuccessReport extends ReportBase {
   readonly successfulIterations: number;
   readonly failedIterations: number;
   readonly outputFileLocations: readonly string[];
+  /** Files of logical targets, if the mapping has some. Not part of `outputFileLocations`, whose files have the format of the run. */
+  readonly targetFileLocations?: readonly string[];
   /** Node file, then edge file; only with PROPERTY_GRAPH_MODE. Not part of `outputFileLocations`, whose readers expect statements. */
   readonly propertyGraphFileLocations?: readonly string[];
   readonly mappingFiles: readonly string[];

@@ -5,7 +5,7 @@ import { closeSync, createReadStream, existsSync, fsyncSync, openSync, writeFile
 import { readdir, rm } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type GraphFiles, type RunPayload, SERVICES } from '../../queues/jobs.ts';
+import { type GraphFiles, type RunPayload, SERVICES, type TargetFile } from '../../queues/jobs.ts';
 import { VERSION } from '../../src/config/version.ts';
 import { Fault } from '../../src/core/fault.ts';
 import type { Rejection, RunReport } from '../../src/run/request.ts';
@@ -133,6 +133,7 @@ export async function writeManifest(
   task: Task,
   report: RunReport,
   parts: readonly PartFile[],
+  targets: readonly TargetFile[],
   rejections: string | undefined,
   propertyGraph: GraphFiles | undefined,
 ): Promise<string> {
@@ -149,6 +150,7 @@ export async function writeManifest(
     records: report.records,
     rejectedRecords: report.rejected,
     rejections: rejections ?? null,
+    ...(targets.length === 0 ? {} : { targets }),
     ...(propertyGraph === undefined ? {} : { propertyGraph: { header: task.output.propertyGraph?.header, ...propertyGraph } }),
     inputs: task.request.inputs.map((input) => input.name ?? null),
     mappings: report.mappings,

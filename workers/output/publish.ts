@@ -2,7 +2,7 @@
 import { rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { GraphFiles, SliceResult } from '../../queues/jobs.ts';
+import type { GraphFiles, SliceResult, TargetFile } from '../../queues/jobs.ts';
 import { Fault, type FaultData } from '../../src/core/fault.ts';
 import { checkCounts } from '../../src/core/limits.ts';
 import type { GraphCsvFiles } from '../../src/property-graph/csv/write.ts';
@@ -14,10 +14,12 @@ import { type FinishedPart, FORMAT_EXTENSION, type PartFile } from '../../src/si
 import { syncDirectory } from '../../src/storage/local/file.ts';
 import type { RunResult, Task } from '../task.ts';
 import { hasEarlier, RejectionFile, removeAttempt, removeReplaced, writeManifest } from './output.ts';
+import type { FinishedTarget } from './targets.ts';
 
 /** Complete files under their temporary names. */
 interface FinishedFiles {
   readonly parts: readonly FinishedPart[];
+  readonly targets?: readonly FinishedTarget[];
   readonly rejections: string | undefined;
   readonly propertyGraph?: GraphCsvFiles | undefined;
 }
@@ -50,16 +52,20 @@ export async function publish(
     const parts = finished.parts.map(({ bytes, sha256 }, i) => ({ url: urlOf(names[i] as string), bytes, sha256 }));
     const rejections = finished.rejections === undefined ? undefined : `${name}.rejected.ndjson`;
     const rejectionsUrl = rejections === undefined ? undefined : urlOf(rejections);
+    const { targets: finishedTargets = [] } = finished;
+    const targets = finishedTargets.map((one, i) => targetFile(one, urlOf, report.targets?.[i]?.quads ?? 0));
     const graph = finished.propertyGraph && graphNames(name, finished.propertyGraph);
     const propertyGraph = graph && graphFiles(graph, urlOf);
-    const written = await writeManifest(task, report, parts, rejectionsUrl, propertyGraph);
+    const written = await writeManifest(task, report, parts, targets, rejectionsUrl, propertyGraph);
     renaming = true;
     for (const [i, { file }] of finished.parts.entries()) await move(directory, file, names[i] as string);
+    for (const { part, name: final } of finishedTargets) await move(directory, part.file, final);
     if (rejections !== undefined) await move(directory, finished.rejections as string, rejections);
     for (const [{ file }, final] of graph ?? []) await move(directory, file, final);
     await syncDirectory(directory);
     const kept = new Set([
       ...names,
+      ...finishedTargets.map((target) => target.name),
       manifest,
       ...(rejections === undefined ? [] : [rejections]),
       ...(graph ?? []).map(([, final]) => final),
@@ -69,7 +75,16 @@ export async function publish(
     await syncDirectory(directory);
     const graphWarnings = finished.propertyGraph?.warnings ?? [];
     const warnings = [...report.warnings, ...rejectionWarnings(report.rejected, first), ...graphWarnings];
-    return { report: { ...report, warnings }, parts, manifest: urlOf(manifest), rejections: rejectionsUrl, propertyGraph, slices };
+    const ofTargets = targets.length === 0 ? {} : { targets };
+    return {
+      report: { ...report, warnings },
+      parts,
+      ...ofTargets,
+      manifest: urlOf(manifest),
+      rejections: rejectionsUrl,
+      propertyGraph,
+      slices,
+    };
   } catch (error) {
     await Promise.allSettled([removeAttempt(directory, name, attempt)]);
     if (renaming && !isGone(error) && !(await isFile(join(directory, manifest)))) {
@@ -78,6 +93,20 @@ export async function publish(
     throw error;
   }
 }
+
+const targetFile = (
+  { target, name, part: { bytes, sha256 } }: FinishedTarget,
+  urlOf: (file: string) => string,
+  quads: number,
+): TargetFile => ({
+  url: urlOf(name),
+  bytes,
+  sha256,
+  target: target.id,
+  path: target.path,
+  format: target.serialization,
+  quads,
+});
 
 type GraphNames = readonly (readonly [part: FinishedPart, final: string])[];
 

@@ -16,6 +16,7 @@ import { FORMAT_EXTENSION } from '../../src/sinks/sink.ts';
 import { makeDirectory } from '../../src/storage/local/directory.ts';
 import { hasEarlier, RejectionFile, removeAttempt, removeEarlier, removeEarlierSpills } from '../output/output.ts';
 import { publish, publishSlices } from '../output/publish.ts';
+import { TargetParts } from '../output/targets.ts';
 import type { RunResult, Task } from '../task.ts';
 import type { CutRun, Engine, FromThread, TaskContext, ThreadCommand, ThreadData, ThreadResult, ToThread } from './messages.ts';
 import { checkGraphFormat, graphFilesOf } from './property-graph.ts';
@@ -96,13 +97,18 @@ async function mapRun(task: Task, context: TaskContext): Promise<RunResult> {
   const { rows, bytes } = task.slices;
   const cut = rows > 0 || bytes > 0 ? await engine.sliceRun?.(task.request, task.slices, context.signal) : undefined;
   if (cut !== undefined) return waitForSlices(task, cut, context);
-  return mapInto(task, context, async ({ sink, rejected, report, first }) => {
+  return mapInto(task, context, async ({ sink, targets, rejected, report, first }) => {
     const propertyGraph = task.output.propertyGraph && (await graphFilesOf(task, await sink.finish(), context.signal));
     await context.ask({ kind: 'mapped' }).catch(async (error) => {
       await removeAttempt(directory, name, task.output.attempt);
       throw error;
     });
-    return publish(task, report, first, async () => ({ parts: await sink.finish(), rejections: rejected?.finish(), propertyGraph }));
+    return publish(task, report, first, async () => ({
+      parts: await sink.finish(),
+      targets: await targets.finish(),
+      rejections: rejected?.finish(),
+      propertyGraph,
+    }));
   });
 }
 
@@ -157,6 +163,7 @@ async function mapSlice(task: Task, context: TaskContext): Promise<SliceResult> 
 
 interface Mapped {
   readonly sink: FileSink;
+  readonly targets: TargetParts;
   readonly rejected: RejectionFile | undefined;
   readonly report: RunReport;
   /** Messages of the first rejected records. */
@@ -172,17 +179,18 @@ async function mapInto<R>(task: Task, { signal }: TaskContext, end: (mapped: Map
     if (first.length < MAX_SHOWN) first.push(rejection.fault.message);
     rejected?.add(rejection);
   };
+  const targets = new TargetParts(task.output);
   let sink: FileSink | undefined;
   try {
     sink = await openFileSink({ directory, name: `${name}.${FORMAT_EXTENSION[format]}`, format, attempt });
     const progress = (now: { records: number; quads: number; bytesRead: number }): void => post({ kind: 'progress', progress: now });
     const subject = subjects === undefined ? {} : { subject: (token: string) => subjects.add(token) };
-    const report = await engine.executeRun(task.request, sink, { signal, progress, reject, ...subject });
+    const report = await engine.executeRun(task.request, sink, { signal, progress, reject, openTarget: targets.open, ...subject });
     signal.throwIfAborted();
-    return await end({ sink, rejected, report, first });
+    return await end({ sink, targets, rejected, report, first });
   } catch (error) {
     // The original error matters more than an error of the cleanup, which the next attempt repeats.
-    await Promise.allSettled([rejected?.abort(), sink?.abort()]);
+    await Promise.allSettled([rejected?.abort(), sink?.abort(), targets.abort()]);
     throw error;
   } finally {
     await rm(task.request.spillDirectory, { recursive: true, force: true });

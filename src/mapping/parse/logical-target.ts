@@ -143,7 +143,7 @@ function readSerialization(context: Context, node: MappingNode): Serialization |
   if (found !== undefined) return found;
   const names = Object.keys(SERIALIZATIONS).map((name) => `formats:${name}`);
   if (isFormat) {
-    reportUnknown(context.report, 'serialization of targets', shorten(object.value), origin, names, `known are ${orList(names)}`);
+    reportUnknown(context.report, 'serialization', shorten(object.value), origin, names, `known are ${orList(names)}`);
   } else {
     const message = `${shorten(statement.property)} takes a format of <${FORMATS}>, found ${describeTerm(object)}`;
     context.report.error('wrong-value', origin, message, `known are ${orList(names)}`);
