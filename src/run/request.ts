@@ -35,7 +35,7 @@ export interface InputOptions {
 /** The input that means standard input, if there are `InputOptions`. */
 export const STANDARD_INPUT = '-';
 
-export type { ErrorPolicy };
+export type { ErrorPolicy, LogicalTarget };
 
 /** The database of sources that name none in the mapping. Never part of a job: it contains the password. */
 export interface DatabaseAccess {

@@ -1,5 +1,5 @@
 /** The files of the logical targets of a run. They stand beside its output, whatever place the mapping names: a mapping decides no path on a server. */
-import type { LogicalTarget } from '../../src/mapping/model/model.ts';
+import type { LogicalTarget } from '../../src/run/request.ts';
 import { type FileSink, openFileSink } from '../../src/sinks/file.ts';
 import type { FinishedPart } from '../../src/sinks/sink.ts';
 import { fileNameOf } from '../../src/storage/url.ts';

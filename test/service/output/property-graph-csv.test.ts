@@ -6,20 +6,20 @@ import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { RUN_DEFAULTS } from '../../src/config/run-defaults.ts';
-import { Fault } from '../../src/core/fault.ts';
-import { quietLogger } from '../../src/core/telemetry/observe.ts';
-import { readStatements } from '../../src/nquads/read.ts';
-import type { Statement } from '../../src/nquads/statement.ts';
-import { readGraphCsv } from '../../src/property-graph/csv/read.ts';
-import { type EdgeElement, elementsOf, type NodeElement } from '../../src/property-graph/elements.ts';
-import { namesOf } from '../../src/property-graph/names.ts';
-import { openInput } from '../../src/storage/open.ts';
-import type { Task } from '../../workers/task.ts';
-import { ThreadPool } from '../../workers/threads/pool.ts';
-import { missingRedis } from '../servers/queues/redis.ts';
-import { startRedis, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
-import { type Answer, ask, poll, postJson, type ServiceProcess, startService } from '../support/service/process.ts';
+import { RUN_DEFAULTS } from '../../../src/config/run-defaults.ts';
+import { Fault } from '../../../src/core/fault.ts';
+import { quietLogger } from '../../../src/core/telemetry/observe.ts';
+import { readStatements } from '../../../src/nquads/read.ts';
+import type { Statement } from '../../../src/nquads/statement.ts';
+import { readGraphCsv } from '../../../src/property-graph/csv/read.ts';
+import { type EdgeElement, elementsOf, type NodeElement } from '../../../src/property-graph/elements.ts';
+import { namesOf } from '../../../src/property-graph/names.ts';
+import { openInput } from '../../../src/storage/open.ts';
+import type { Task } from '../../../workers/task.ts';
+import { ThreadPool } from '../../../workers/threads/pool.ts';
+import { missingRedis } from '../../servers/queues/redis.ts';
+import { startRedis, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
+import { type Answer, ask, poll, postJson, type ServiceProcess, startService } from '../../support/service/process.ts';
 
 const MAPPING = `@prefix rml: <http://w3id.org/rml/> .
 @prefix ex: <http://example.com/> .

@@ -6,9 +6,9 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { missingRedis } from '../servers/queues/redis.ts';
-import { startRedis, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
-import { type Answer, postJson, type ServiceProcess, startService } from '../support/service/process.ts';
+import { missingRedis } from '../../servers/queues/redis.ts';
+import { startRedis, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
+import { type Answer, postJson, type ServiceProcess, startService } from '../../support/service/process.ts';
 
 const mapping = (targets: string): string => `@prefix rml: <http://w3id.org/rml/> .
 @prefix formats: <http://www.w3.org/ns/formats/> .
