@@ -19,7 +19,7 @@ const CHECK: Command = {
 export const check = commandOf(CHECK, async (parsed) => {
   if (parsed.positionals.length === 0) throw new UsageError('check needs at least one mapping');
   const documents = await readMappingDocuments(parsed.positionals, process.cwd());
-  const { mapping, diagnostics } = readMapping(documents, { baseIri: parsed.value('base') ?? DEFAULT_BASE });
+  const { mapping, diagnostics } = await readMapping(documents, { baseIri: parsed.value('base') ?? DEFAULT_BASE });
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   const lines = [...diagnostics.map(formatDiagnostic), summaryOf(errors, diagnostics.length - errors, mapping.triplesMaps.length)];
   process.stdout.write(`${lines.join('\n')}\n`);

@@ -63,8 +63,8 @@ function inspectInThread(task: InspectionTask): Promise<MappingInspection> {
   });
 }
 
-function inspect(documents: readonly MappingText[], base: string): MappingInspection {
-  const { mapping, diagnostics } = readMapping(documents, { baseIri: base, separate: true });
+async function inspect(documents: readonly MappingText[], base: string): Promise<MappingInspection> {
+  const { mapping, diagnostics } = await readMapping(documents, { baseIri: base, separate: true });
   const byPath = new Map<string, Set<string>>();
   for (const { source } of mapping.triplesMaps) {
     if (source.kind !== 'file') continue;
@@ -79,5 +79,5 @@ function inspect(documents: readonly MappingText[], base: string): MappingInspec
 /** Runs in the thread. Other threads that load this module have other tasks. */
 if (!isMainThread && (workerData as Partial<InspectionTask> | null)?.kind === 'inspect mapping') {
   const { documents, base } = workerData as InspectionTask;
-  parentPort?.postMessage(inspect(documents, base));
+  parentPort?.postMessage(await inspect(documents, base));
 }

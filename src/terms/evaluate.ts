@@ -4,8 +4,7 @@
 import { Fault } from '../core/fault.ts';
 import { blankLabel, toBytes } from '../core/text.ts';
 import { TypedValue, type Value, type Values } from '../core/value.ts';
-import { compileCall } from '../functions/compile.ts';
-import { findFunction } from '../functions/registry.ts';
+import { functionLibrary } from '../functions/library.ts';
 import { formatOrigin } from '../mapping/model/model.ts';
 import type { Column, Expression } from '../plan/algebra.ts';
 import { expressionKey, type Leaf, leafKey } from '../plan/expressions.ts';
@@ -140,9 +139,10 @@ export function compileValues(expression: Expression, rows: Accessors): ValuesOf
   }
 }
 
-/** Reading a mapping has checked that there is such a function, with these parameters and results. */
+/** Reading a mapping has loaded the functions, and checked that there is this one, with these parameters and results. */
 function compileCallOf(call: Extract<Expression, { kind: 'call' }>, rows: Accessors): ValuesOf {
   const { origin, execution, returns } = call;
+  const { compileCall, findFunction } = functionLibrary();
   const definition = findFunction(execution.function);
   if (definition === undefined) throw new Error(`there is no function ${execution.function}`);
   const inputs = new Map<string, ValuesOf[]>();

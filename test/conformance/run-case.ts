@@ -85,7 +85,7 @@ async function reasonToSkip(test: Case, folder: string): Promise<string | undefi
   for (const [reason, formats] of Object.entries(NOT_RUN)) if (formats.includes(test.format)) return `${reason} (${test.format})`;
   if (test.mapping === null) return undefined;
   const text = await readFile(join(folder, test.mapping), 'utf8');
-  const { diagnostics } = readMapping([{ name: test.mapping, text }], { baseIri: test.baseIRI });
+  const { diagnostics } = await readMapping([{ name: test.mapping, text }], { baseIri: test.baseIRI });
   const unsupported = diagnostics.find(({ code, severity }) => code === 'not-supported' && severity === 'error');
   if (unsupported !== undefined) return unsupported.message;
   return undefined;

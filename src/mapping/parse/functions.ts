@@ -5,9 +5,7 @@
  */
 import { Fault } from '../../core/fault.ts';
 import { hasScheme } from '../../core/text.ts';
-import { compileCall } from '../../functions/compile.ts';
-import { shortName } from '../../functions/names.ts';
-import { findFunction, suggestFunctions } from '../../functions/registry.ts';
+import { functionLibrary } from '../../functions/library.ts';
 import type { Expression, FunctionExecution, FunctionInput } from '../model/model.ts';
 import { shorten } from '../vocabulary/namespaces.ts';
 import type { Place, Property } from '../vocabulary/vocabulary.ts';
@@ -155,10 +153,11 @@ function valuesOf(context: Context, map: MappingNode, reader: ExpressionReader):
 
 // ---------------------------------------------------------------- checks
 
-const isDeterministic = (iri: string): boolean => findFunction(iri)?.deterministic ?? true;
+const isDeterministic = (iri: string): boolean => functionLibrary().findFunction(iri)?.deterministic ?? true;
 
 /** Whether there is such a function, with such parameters and results. */
 function checkCall({ report }: Context, { origin, execution, returns }: Call): boolean {
+  const { compileCall, findFunction, shortName, suggestFunctions } = functionLibrary();
   const definition = findFunction(execution.function);
   if (definition === undefined) {
     const near = suggestFunctions(execution.function);

@@ -4,8 +4,9 @@
  * Dialects are normalised by the tables of `vocabulary.ts`; the role of a node follows from the property that leads to it.
  */
 import { didYouMean, nearest } from '../../core/nearest.ts';
+import { loadFunctions } from '../../functions/library.ts';
 import { Report } from '../model/diagnostics.ts';
-import type { Diagnostic, Mapping, ReferencingObjectMap, TriplesMap } from '../model/model.ts';
+import type { Diagnostic, Mapping, RdfTerm, ReferencingObjectMap, TriplesMap } from '../model/model.ts';
 import { localName, lookUp, RML_NAMESPACES, shorten } from '../vocabulary/namespaces.ts';
 import { CLASSES, type Property } from '../vocabulary/vocabulary.ts';
 import { type Document, parseDocuments, type ReadOptions } from './document.ts';
@@ -15,13 +16,16 @@ import { recordsOf } from './source/logical-source.ts';
 import { readTriplesMap } from './triples-map.ts';
 
 /**
- * Reads documents as one mapping. Never throws because of their content.
+ * Reads documents as one mapping. Never throws because of their content. If the mapping calls functions, they are loaded in this thread.
  *
  * `mapping` holds the valid triples maps, in document order, frozen; a mapping with any error should not be run. Diagnostics are sorted by
  * document, then by position. If a document is not valid Turtle, only that is reported, because findings in other documents that refer to
  * it would be wrong.
  */
-export function readMapping(documents: readonly Document[], options: ReadOptions): { mapping: Mapping; diagnostics: Diagnostic[] } {
+export async function readMapping(
+  documents: readonly Document[],
+  options: ReadOptions,
+): Promise<{ mapping: Mapping; diagnostics: Diagnostic[] }> {
   const report = new Report();
   const names = documents.map(({ name }) => name);
   const { graph, findings } = parseDocuments(documents, options);
@@ -39,7 +43,9 @@ export function readMapping(documents: readonly Document[], options: ReadOptions
     targets: new Map(),
     isOwnSource: () => false,
   };
-  const functions = functionNodes(graph);
+  const calls = callsOf(graph);
+  if (calls.length > 0) await loadFunctions();
+  const functions = functionNodes(calls);
   const ids = [...graph.values()].filter((node) => isTriplesMap(node) && !functions.has(node.id)).map(({ id }) => id);
   const read = ids.map((id) => readTriplesMap(context, id)).filter((map) => map !== undefined);
   checkUnvisited(context);
@@ -65,13 +71,23 @@ function isTriplesMap(node: GraphNode): boolean {
   });
 }
 
-/** The target of a legacy function term map: it has predicate object maps for its parameters, and maps nothing itself. */
-function functionNodes(graph: Graph): Set<string | undefined> {
-  const statements = [...graph.values()].flatMap((node) => node.statements);
-  return new Set(
-    statements.filter(({ property }) => lookUp('properties', property)?.name === 'functionValue').map(({ object }) => nodeId(object)),
-  );
+interface CallStatement {
+  readonly property: Property;
+  readonly object: RdfTerm;
 }
+
+/** The statements that call functions. */
+const callsOf = (graph: Graph): readonly CallStatement[] =>
+  [...graph.values()].flatMap(({ statements }) =>
+    statements.flatMap(({ property, object }) => {
+      const name = lookUp('properties', property)?.name;
+      return name === 'functionExecution' || name === 'functionValue' ? [{ property: name, object }] : [];
+    }),
+  );
+
+/** The target of a legacy function term map: it has predicate object maps for its parameters, and maps nothing itself. */
+const functionNodes = (calls: readonly CallStatement[]): ReadonlySet<string | undefined> =>
+  new Set(calls.filter(({ property }) => property === 'functionValue').map(({ object }) => nodeId(object)));
 
 /** There is no triples map at all: most likely the namespace is misspelt. */
 function reportNothing(report: Report, graph: Graph, documents: readonly Document[]): void {

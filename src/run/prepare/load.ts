@@ -39,7 +39,7 @@ export async function loadMapping(
   const key = JSON.stringify([baseIri, separate, digests]);
   const known = remembered.get(key);
   if (known !== undefined) return known;
-  const { mapping, diagnostics } = readMapping(documents, { baseIri, separate });
+  const { mapping, diagnostics } = await readMapping(documents, { baseIri, separate });
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   if (errors.length > 0) {
     const syntax = errors.every(({ code }) => code === 'syntax');

@@ -21,13 +21,13 @@ function check(file: string, actual: string): void {
 }
 
 describe('golden mappings', () => {
-  test.each(readdirSync(ROOT))('%s', (name) => {
+  test.each(readdirSync(ROOT))('%s', async (name) => {
     const folder = join(ROOT, name);
     const documents = readdirSync(folder)
       .filter((file) => file.endsWith('.ttl'))
       .sort()
       .map((file) => ({ name: file, text: readFileSync(join(folder, file), 'utf8') }));
-    const { mapping, diagnostics } = readMapping(documents, { baseIri: 'http://example.org/base/' });
+    const { mapping, diagnostics } = await readMapping(documents, { baseIri: 'http://example.org/base/' });
     check(join(folder, 'diagnostics.txt'), diagnostics.map((diagnostic) => `${formatDiagnostic(diagnostic)}\n`).join(''));
     check(join(folder, 'model.json'), mapping.triplesMaps.length === 0 ? '' : `${JSON.stringify(mapping, compactOrigins, 2)}\n`);
   });

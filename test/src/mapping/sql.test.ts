@@ -13,14 +13,14 @@ const DATABASE = `<#db> a d2rq:Database ; d2rq:jdbcDSN "jdbc:postgresql://h/d" ;
 const read = (text: string) => readMapping([{ name: 'm.ttl', text: PREFIXES + text }], { baseIri: 'http://b/' });
 
 /** The findings, one to a line; none of them may hold the password of `DATABASE`. */
-function findings({ diagnostics }: ReturnType<typeof read>): string[] {
+function findings({ diagnostics }: Awaited<ReturnType<typeof read>>): string[] {
   const lines = diagnostics.map(formatDiagnostic);
   expect(lines.join('\n')).not.toContain(PASSWORD);
   return lines.map((line) => line.replace(/^m\.ttl:\d+:\d+: /, '').replaceAll(/\n\s+/g, ' | '));
 }
 
-function sourceOf(text: string): SqlSource {
-  const result = read(text);
+async function sourceOf(text: string): Promise<SqlSource> {
+  const result = await read(text);
   expect(findings(result)).toEqual([]);
   const source = result.mapping.triplesMaps[0]?.source;
   if (source?.kind !== 'sql') throw new Error('no SQL source was read');
@@ -39,8 +39,8 @@ describe('the logical table of R2RML', () => {
     ['a query with a semicolon', 'rr:sqlQuery """\n  SELECT 1 ; -- all\n """', 'query SELECT 1'],
     ['what its classes say', 'a rr:LogicalTable, rr:BaseTableOrView ; rr:tableName "t"', 'table t'],
     ['a query of class rr:R2RMLView', 'a rr:R2RMLView ; rr:sqlQuery "TABLE t"', 'query TABLE t'],
-  ])('is %s', (_, body, expected) => {
-    const source = sourceOf(`<m> rr:logicalTable [ ${body} ] ; rr:subject ex:s .`);
+  ])('is %s', async (_, body, expected) => {
+    const source = await sourceOf(`<m> rr:logicalTable [ ${body} ] ; rr:subject ex:s .`);
     expect(contentOf(source)).toBe(expected);
     expect(source).toMatchObject({ connection: undefined, references: 'identifiers', nulls: [] });
   });
@@ -95,12 +95,12 @@ describe('the logical table of R2RML', () => {
       'old:source <#db> ; rr:tableName "t"',
       'error: rml:source does not belong on a logical table | it belongs on a logical source',
     ],
-  ])('with %s gives one finding', (_, body, expected) => {
-    expect(findings(read(`${DATABASE} <m> rr:logicalTable [ ${body} ] ; rr:subject ex:s .`))).toEqual([expected]);
+  ])('with %s gives one finding', async (_, body, expected) => {
+    expect(findings(await read(`${DATABASE} <m> rr:logicalTable [ ${body} ] ; rr:subject ex:s .`))).toEqual([expected]);
   });
 
-  test('names columns by SQL identifiers, whose quotes stay in references, templates and join conditions', () => {
-    const { mapping, diagnostics } = read(String.raw`<m> rr:logicalTable [ rr:tableName "t" ] ;
+  test('names columns by SQL identifiers, whose quotes stay in references, templates and join conditions', async () => {
+    const { mapping, diagnostics } = await read(String.raw`<m> rr:logicalTable [ rr:tableName "t" ] ;
       rr:subjectMap [ rr:template "{\"ID\"}/\\{{\"Na me\"}" ; rr:termType rr:BlankNode ; rr:inverseExpression "{\"ID\"} = substr({id}, 2)" ] ;
       rr:predicateObjectMap [ rr:predicate ex:p ; rr:objectMap [ rr:column "\"ID\"" ; rr:language "en" ] ] ;
       rr:predicateObjectMap [ rr:predicate ex:q ; rr:objectMap [ rr:parentTriplesMap <m> ; rr:joinCondition [ rr:child "\"A\"" ; rr:parent "b" ] ] ] .`);
@@ -129,8 +129,8 @@ describe('the logical table of R2RML', () => {
     ['an IRI', 'ex:a', /^error: rr:inverseExpression takes a template in quotes/],
     ['a brace that is never closed', '"{a = 1"', /^error: the template "\{a = 1" has an opening brace that is never closed/],
     ['no column', '"a = 1"', /^warning: rr:inverseExpression refers to no column/],
-  ])('says when an inverse expression is or has %s', (_, inverse, expected) => {
-    const result = read(
+  ])('says when an inverse expression is or has %s', async (_, inverse, expected) => {
+    const result = await read(
       `<m> rr:logicalTable [ rr:tableName "t" ] ; rr:subjectMap [ rr:template "{a}" ; rr:inverseExpression ${inverse} ] .`,
     );
     expect(findings(result)).toEqual([expect.stringMatching(expected)]);
@@ -152,8 +152,8 @@ describe('a logical source over a database', () => {
     ['the older query as CSV', 'old', 'old:source <#db> ; old:query "SELECT 1" ; old:referenceFormulation ql:CSV', 'query SELECT 1'],
     ['the older query as SQL', 'old', 'old:source <#db> ; rr:sqlQuery "SELECT 1" ; old:referenceFormulation ql:SQL2008', 'query SELECT 1'],
     ['rr:SQL2008 as a formulation', 'old', 'old:source <#db> ; rr:tableName "t" ; old:referenceFormulation rr:SQL2008', 'table t'],
-  ])('is %s', (_, dialect, body, expected) => {
-    const source = sourceOf(`${DATABASE} <m> ${dialect}:logicalSource <#source> ; rr:subject ex:s . <#source> ${body} .`);
+  ])('is %s', async (_, dialect, body, expected) => {
+    const source = await sourceOf(`${DATABASE} <m> ${dialect}:logicalSource <#source> ; rr:subject ex:s . <#source> ${body} .`);
     expect(contentOf(source)).toBe(expected);
     expect(source).toMatchObject({ references: 'labels', ids: ['http://b/#source', 'http://b/#db'] });
     expect(source.connection).toMatchObject({ jdbcUrl: 'jdbc:postgresql://h/d', driver: undefined, user: 'u', password: PASSWORD });
@@ -162,13 +162,13 @@ describe('a logical source over a database', () => {
   test.each([
     ['today', 'rml:logicalSource [ rml:referenceFormulation rml:SQL2008Table ; rml:iterator "student" ]'],
     ['before', 'old:logicalSource [ rr:tableName "student" ]'],
-  ])('is the database of the run when no source is named: %s', (_, source) => {
-    expect(sourceOf(`<m> ${source} ; rr:subject ex:s .`)).toMatchObject({ connection: undefined, references: 'labels' });
+  ])('is the database of the run when no source is named: %s', async (_, source) => {
+    expect(await sourceOf(`<m> ${source} ; rr:subject ex:s .`)).toMatchObject({ connection: undefined, references: 'labels' });
   });
 
-  test('takes nulls and the driver from the source, an empty password as one, and reads over rml:Source', () => {
+  test('takes nulls and the driver from the source, an empty password as one, and reads over rml:Source', async () => {
     const source =
-      sourceOf(`<m> rml:logicalSource [ rml:source <db> ; rml:referenceFormulation rml:SQL2008Table ; rml:iterator "t" ] ; rml:subject ex:s .
+      await sourceOf(`<m> rml:logicalSource [ rml:source <db> ; rml:referenceFormulation rml:SQL2008Table ; rml:iterator "t" ] ; rml:subject ex:s .
       <db> a rml:Source, d2rq:Database ; d2rq:jdbcDSN " jdbc:mysql://h/d " ; d2rq:jdbcDriver "com.mysql.cj.jdbc.Driver" ; d2rq:password "" ; rml:null "-", "n/a" .`);
     expect(source.nulls).toEqual(['-', 'n/a']);
     expect(source.connection).toMatchObject({
@@ -258,8 +258,8 @@ describe('a logical source over a database', () => {
       'old:source <#db> ; rr:tableName "t" ; old:query "SELECT 1"',
       'warning: rr:tableName has no effect beside rml:query | remove the one that is not meant',
     ],
-  ])('with %s gives one finding', (_, dialect, body, expected) => {
-    expect(findings(read(`${DATABASE} <m> ${dialect}:logicalSource [ ${body} ] ; rr:subject ex:s .`))).toEqual([expected]);
+  ])('with %s gives one finding', async (_, dialect, body, expected) => {
+    expect(findings(await read(`${DATABASE} <m> ${dialect}:logicalSource [ ${body} ] ; rr:subject ex:s .`))).toEqual([expected]);
   });
 
   test.each([
@@ -299,9 +299,9 @@ describe('a logical source over a database', () => {
       'd2rq:jdbcDSN "jdbc:mysql://h/d" ; rml:path "a.csv"',
       ['error: rml:path does not belong on a database | it belongs on a source or a target'],
     ],
-  ])('whose database has %s', (_, body, expected) => {
+  ])('whose database has %s', async (_, body, expected) => {
     const source = 'rml:logicalSource [ rml:source <#db> ; rml:referenceFormulation rml:SQL2008Table ; rml:iterator "t" ]';
-    expect(findings(read(`<m> ${source} ; rml:subject ex:s . <#db> ${body} .`))).toEqual(expected);
+    expect(findings(await read(`<m> ${source} ; rml:subject ex:s . <#db> ${body} .`))).toEqual(expected);
   });
 
   test.each([
@@ -311,8 +311,8 @@ describe('a logical source over a database', () => {
     ['an end missing', `d2rq:password "${PASSWORD} .`],
     ['two texts', `d2rq:password "x" "${PASSWORD}" .`],
     ['the text on the next line', `d2rq:password\n  ${PASSWORD}! .`],
-  ])('is not shown when its password is not Turtle: %s', (_, body) => {
-    expect(findings(read(`<#db> ${body}`))).toEqual([
+  ])('is not shown when its password is not Turtle: %s', async (_, body) => {
+    expect(findings(await read(`<#db> ${body}`))).toEqual([
       'error: what follows a password or a JDBC URL is not Turtle | write it in quotes, with \\" for a quote and \\\\ for a backslash in it, and a `;` behind it',
     ]);
   });
@@ -333,8 +333,8 @@ describe('a parent without a join condition', () => {
     ['another database', source('db', 't'), 'old:logicalSource [ rr:tableName "t" ]', 'warning'],
     ['a document', source('db', 't'), 'old:logicalSource [ old:source "t.csv" ]', 'warning'],
     ["a document of today's RML", TODAY, TODAY.replace('a.csv', 'b.csv'), 'error'],
-  ])('reads %s', (_, child, parent, severity) => {
-    const { mapping, diagnostics } = read(maps(child, parent));
+  ])('reads %s', async (_, child, parent, severity) => {
+    const { mapping, diagnostics } = await read(maps(child, parent));
     expect(diagnostics.map((found) => `${found.severity} ${found.code}`)).toEqual(
       severity === undefined ? [] : [`${severity} missing-join-condition`],
     );
@@ -349,16 +349,16 @@ test.each([
   ['rml', '<#db>', 'rml:sqlVersion rml:SQL2008 ; rml:sqlQuery "SELECT 1"', 'query SELECT 1'],
   ['old', '<#db>', 'old:tableName "t" ; old:sqlVersion rr:SQL2008', 'table t'],
   ['rml', '<#db>', 'rml:query "SELECT 1" ; rml:referenceFormulation rml:SQL2008', 'query SELECT 1'],
-])('tables and queries as drafts of RML had them are read, with a warning each: %s:, %s, %s', (prefix, database, body, content) => {
+])('tables and queries as drafts of RML had them are read, with a warning each: %s:, %s, %s', async (prefix, database, body, content) => {
   const text = `${DATABASE} <m> ${prefix}:logicalSource [ ${prefix}:source ${database} ; ${body} ] ; rr:subjectMap [ rr:template "{a}" ] .`;
-  const { mapping, diagnostics } = read(text);
+  const { mapping, diagnostics } = await read(text);
   const older = body.match(/(?:rml|old):(?:tableName|sql\w+|SQL2008)/g) ?? [];
   expect(diagnostics.map(({ severity, code }) => `${severity} ${code}`)).toEqual(older.map(() => 'warning older-term'));
   expect(contentOf(mapping.triplesMaps[0]?.source as SqlSource)).toBe(content);
 });
 
-test('connection and content are frozen with the rest of the model', () => {
-  const source = sourceOf(`${DATABASE} <m> old:logicalSource [ old:source <#db> ; rr:tableName "t" ] ; rr:subject ex:s .`);
+test('connection and content are frozen with the rest of the model', async () => {
+  const source = await sourceOf(`${DATABASE} <m> old:logicalSource [ old:source <#db> ; rr:tableName "t" ] ; rr:subject ex:s .`);
   expect([source, source.content, source.connection, source.nulls].every(Object.isFrozen)).toBe(true);
 });
 

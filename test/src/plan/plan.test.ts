@@ -11,8 +11,8 @@ const map = (name: string, path: string, subject: string, ...objects: string[]) 
 const join = (parent: string, key: string) =>
   `rml:predicate ex:to${parent} ; rml:objectMap [ rml:parentTriplesMap <#${parent}> ; rml:joinCondition [ rml:child "${key}" ; rml:parent "${key}" ] ]`;
 
-function plan(...maps: string[]): Plan {
-  const { mapping, diagnostics } = readMapping([{ name: 'm.ttl', text: PREFIXES + maps.join('') }], {
+async function plan(...maps: string[]): Promise<Plan> {
+  const { mapping, diagnostics } = await readMapping([{ name: 'm.ttl', text: PREFIXES + maps.join('') }], {
     baseIri: 'http://example.com/base/',
   });
   expect(diagnostics).toEqual([]);
@@ -23,15 +23,15 @@ const distinctOf = (of: Plan) =>
   of.scans.flatMap((scan) => scan.iterations.flatMap((it) => mapsOf(it).flatMap(({ rules }) => rules.map((rule) => rule.distinct))));
 
 describe('scans', () => {
-  test('triples maps over one file share its scan and its records', () => {
-    const { scans } = plan(map('A', 'x.csv', 'rml:template "http://a/{id}"'), map('B', 'x.csv', 'rml:template "http://b/{no}"'));
+  test('triples maps over one file share its scan and its records', async () => {
+    const { scans } = await plan(map('A', 'x.csv', 'rml:template "http://a/{id}"'), map('B', 'x.csv', 'rml:template "http://b/{no}"'));
     expect(scans).toHaveLength(1);
     expect(scans[0]?.iterations).toHaveLength(1);
     expect(scans[0]?.iterations[0]?.references.toSorted()).toEqual(['id', 'no']);
   });
 
-  test('a parent is read before its children', () => {
-    const { scans } = plan(
+  test('a parent is read before its children', async () => {
+    const { scans } = await plan(
       map('Child', 'c.csv', 'rml:template "http://c/{id}"', join('Parent', 'k')),
       map('Parent', 'p.csv', 'rml:template "http://p/{id}"'),
     );
@@ -39,8 +39,8 @@ describe('scans', () => {
     expect(scans[1]?.iterations[0]?.pipelines[0]?.maps[0]?.rules[0]?.object).toMatchObject({ kind: 'join', deferred: false });
   });
 
-  test('in a circle, one join waits for the end', () => {
-    const { scans } = plan(
+  test('in a circle, one join waits for the end', async () => {
+    const { scans } = await plan(
       map('A', 'a.csv', 'rml:template "http://a/{id}"', join('B', 'k')),
       map('B', 'b.csv', 'rml:template "http://b/{id}"', join('A', 'k')),
     );
@@ -52,14 +52,14 @@ describe('scans', () => {
     expect(deferred.toSorted()).toEqual([false, true]);
   });
 
-  test('a join with itself waits for the end', () => {
-    const { scans, joins } = plan(map('A', 'a.csv', 'rml:template "http://a/{id}"', join('A', 'k')));
+  test('a join with itself waits for the end', async () => {
+    const { scans, joins } = await plan(map('A', 'a.csv', 'rml:template "http://a/{id}"', join('A', 'k')));
     expect(joins).toHaveLength(1);
     expect(scans[0]?.iterations[0]?.pipelines[0]?.maps[0]?.rules[0]?.object).toMatchObject({ deferred: true });
   });
 
-  test('joins with the same parent and keys share an index', () => {
-    const { joins } = plan(
+  test('joins with the same parent and keys share an index', async () => {
+    const { joins } = await plan(
       map('A', 'a.csv', 'rml:template "http://a/{id}"', join('P', 'k')),
       map('B', 'b.csv', 'rml:template "http://b/{id}"', join('P', 'k')),
       map('P', 'p.csv', 'rml:template "http://p/{id}"'),
@@ -67,8 +67,8 @@ describe('scans', () => {
     expect(joins).toHaveLength(1);
   });
 
-  test('what has nothing to do with each other is in groups of its own', () => {
-    const { groups } = plan(
+  test('what has nothing to do with each other is in groups of its own', async () => {
+    const { groups } = await plan(
       map('A', 'a.csv', 'rml:template "http://a/{id}" ; rml:class ex:A', join('P', 'k')),
       map('P', 'p.csv', 'rml:template "http://p/{id}"'),
       map('C', 'c.csv', 'rml:template "http://c/{id}" ; rml:class ex:C'),
@@ -111,28 +111,31 @@ describe('rules that could make the same statement', () => {
       'rml:template "http://b/{id}"',
       'overlapping',
     ],
-  ])('%s', (_, a, b, expected) => {
-    const [first] = distinctOf(plan(map('A', 'a.csv', `${a} ; rml:class ex:C`), map('B', 'b.csv', `${b} ; rml:class ex:C`)));
+  ])('%s', async (_, a, b, expected) => {
+    const [first] = distinctOf(await plan(map('A', 'a.csv', `${a} ; rml:class ex:C`), map('B', 'b.csv', `${b} ; rml:class ex:C`)));
     expect(first).toBe(expected);
   });
 
-  test('other predicates or classes are apart', () => {
-    expect(distinctOf(plan(map('A', 'a.csv', 'rml:template "http://a/{id}" ; rml:class ex:C, ex:D')))).toEqual(['subject', 'subject']);
+  test('other predicates or classes are apart', async () => {
+    expect(distinctOf(await plan(map('A', 'a.csv', 'rml:template "http://a/{id}" ; rml:class ex:C, ex:D')))).toEqual([
+      'subject',
+      'subject',
+    ]);
   });
 
-  test('two objects of one predicate may be the same', () => {
+  test('two objects of one predicate may be the same', async () => {
     const both = 'rml:predicate ex:p ; rml:objectMap [ rml:reference "a" ] , [ rml:reference "b" ]';
-    expect(distinctOf(plan(map('A', 'a.csv', 'rml:template "http://a/{id}"', both)))).toEqual(['overlapping', 'overlapping']);
+    expect(distinctOf(await plan(map('A', 'a.csv', 'rml:template "http://a/{id}"', both)))).toEqual(['overlapping', 'overlapping']);
   });
 
-  test('literals of other types are apart', () => {
+  test('literals of other types are apart', async () => {
     const both = 'rml:predicate ex:p ; rml:objectMap [ rml:reference "a" ; rml:language "en" ] , [ rml:reference "a" ; rml:language "de" ]';
-    expect(distinctOf(plan(map('A', 'a.csv', 'rml:template "http://a/{id}"', both)))).toEqual(['subject', 'subject']);
+    expect(distinctOf(await plan(map('A', 'a.csv', 'rml:template "http://a/{id}"', both)))).toEqual(['subject', 'subject']);
   });
 });
 
-test('a plan can be read', () => {
-  const { mapping } = readMapping(
+test('a plan can be read', async () => {
+  const { mapping } = await readMapping(
     [
       {
         name: 'm.ttl',
@@ -215,8 +218,8 @@ describe('2,000 rules plan within seconds', () => {
       2000,
       1,
     ],
-  ])('%s', (_, texts, shared, groups) => {
-    const { mapping } = readMapping([{ name: 'm.ttl', text: PREFIXES + texts.join('') }], { baseIri: 'http://example.com/base/' });
+  ])('%s', async (_, texts, shared, groups) => {
+    const { mapping } = await readMapping([{ name: 'm.ttl', text: PREFIXES + texts.join('') }], { baseIri: 'http://example.com/base/' });
     // Of the processor's time: how busy the machine is does not count.
     const before = process.cpuUsage();
     const found = planMapping(mapping, 'http://example.com/base/');

@@ -160,7 +160,7 @@ describe.each(SERVERS)('a run over %s', (product, missing) => {
   });
 
   test('leaves joins of one database to it, and looks for no repetition where a key forbids one', async () => {
-    const { mapping } = readMapping([{ name: 'm.ttl', text: R2RML }], { baseIri: 'http://example.com/' });
+    const { mapping } = await readMapping([{ name: 'm.ttl', text: R2RML }], { baseIri: 'http://example.com/' });
     const databases = (await Databases.open(mapping, { database, sql: RUN_DEFAULTS.sql }, {}, undefined)) as Databases;
     try {
       const plan = explainPlan(mapping, 'http://example.com/', databases.metadata);

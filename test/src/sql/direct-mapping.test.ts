@@ -46,9 +46,13 @@ const references = (columns: string, name: string, parentColumns: string, exact 
 });
 
 /** The mapping that the document is, under another base than its own. */
-function mappingOf(tables: readonly Table[], options: Partial<DirectMappingOptions> = {}, parents: readonly Table[] = []): Mapping {
+async function mappingOf(
+  tables: readonly Table[],
+  options: Partial<DirectMappingOptions> = {},
+  parents: readonly Table[] = [],
+): Promise<Mapping> {
   const text = directMapping(tables, parents, { ...OPTIONS, ...options });
-  const { mapping, diagnostics } = readMapping([{ name: 'dm.ttl', text }], { baseIri: 'http://elsewhere/' });
+  const { mapping, diagnostics } = await readMapping([{ name: 'dm.ttl', text }], { baseIri: 'http://elsewhere/' });
   expect(diagnostics.map(formatDiagnostic)).toEqual([]);
   return mapping;
 }
@@ -71,8 +75,8 @@ function shown(mapping: Mapping): readonly (readonly string[])[] {
 describe('the document', () => {
   const people = table('People', 'ID! name boss', { primaryKey: ['ID'] });
 
-  test('names rows by their primary key, columns and references by table and column', () => {
-    const mapping = mappingOf([{ ...people, foreignKeys: [references('boss', 'People', 'ID')] }]);
+  test('names rows by their primary key, columns and references by table and column', async () => {
+    const mapping = await mappingOf([{ ...people, foreignKeys: [references('boss', 'People', 'ID')] }]);
     expect(shown(mapping)).toEqual([
       [
         '"People"',
@@ -86,19 +90,19 @@ describe('the document', () => {
     expect(mapping.triplesMaps[0]?.subject.classes.map(({ expression }) => expressionText(expression))).toEqual([`"${BASE}People"`]);
   });
 
-  test('puts the columns of a reference where those of the key stand', () => {
+  test('puts the columns of a reference where those of the key stand', async () => {
     const parent = table('P', 'a! b!', { primaryKey: ['b', 'a'] });
     const child = table('C', 'id! x y', { primaryKey: ['id'], foreignKeys: [references('x y', 'P', 'a b')] });
-    expect(shown(mappingOf([child, parent]))[0]?.at(-1)).toBe('C#ref-x;y iri P/b={"y"};a={"x"}');
+    expect(shown(await mappingOf([child, parent]))[0]?.at(-1)).toBe('C#ref-x;y iri P/b={"y"};a={"x"}');
   });
 
   test.each([
     ['a reference to another key', true, 'code', 'parent."code"'],
     ['a reference whose texts can differ', false, 'id', 'parent."id"'],
-  ])('joins in SQL for %s', (_, exact, column, compared) => {
+  ])('joins in SQL for %s', async (_, exact, column, compared) => {
     const parent = table('P', 'id! code!', { primaryKey: ['id'], uniqueKeys: [['code']] });
     const child = table('C', 'id! x', { primaryKey: ['id'], foreignKeys: [references('x', 'P', column, exact)] });
-    const [, join] = shown(mappingOf([child, parent]));
+    const [, join] = shown(await mappingOf([child, parent]));
     expect(join).toEqual([
       `SELECT child."id" AS "child 1", parent."id" AS "parent 1"\nFROM "C" AS child\nJOIN "P" AS parent ON child."x" = ${compared}`,
       `iri ${BASE}C/id={"child 1"}`,
@@ -106,10 +110,10 @@ describe('the document', () => {
     ]);
   });
 
-  test('makes a blank node of a row without primary key: by a required unique column, else by a number of the row', () => {
+  test('makes a blank node of a row without primary key: by a required unique column, else by a number of the row', async () => {
     const parent = table('P', 'code! other', { uniqueKeys: [['other'], ['code']] });
     const child = table('C', 'row x', { foreignKeys: [references('x', 'P', 'code')] });
-    expect(shown(mappingOf([child, parent]))).toEqual([
+    expect(shown(await mappingOf([child, parent]))).toEqual([
       [
         'SELECT t.tableoid || t.ctid::text AS "row_", t.* FROM "C" AS t',
         `blank ${BASE}C/row_={"row_"}`,
@@ -121,15 +125,15 @@ describe('the document', () => {
     ]);
   });
 
-  test('writes the SQL of MySQL with its own quotes, and R2RML with those of the standard', () => {
-    const mapping = mappingOf([table('a`b"c', 'x')], { product: 'mysql' });
+  test('writes the SQL of MySQL with its own quotes, and R2RML with those of the standard', async () => {
+    const mapping = await mappingOf([table('a`b"c', 'x')], { product: 'mysql' });
     const [sql, subject, column] = shown(mapping)[0] as readonly string[];
     const order = "SHA2(CONCAT_WS(',', COALESCE(SHA2(t.`x`, 256), '')), 256)";
     expect(sql).toBe(`SELECT ROW_NUMBER() OVER (ORDER BY ${order}) AS \`row\`, t.* FROM \`a\`\`b"c\` AS t`);
     expect(subject).toBe(`blank ${BASE}a%60b%22c/row={"row"}`);
     expect(column).toBe('a%60b%22c#x literal "x"');
     const keyed = table('t"u', 'k', { primaryKey: ['k'] });
-    expect(shown(mappingOf([keyed], { product: 'mysql' }))[0]?.[0]).toBe('"t""u"');
+    expect(shown(await mappingOf([keyed], { product: 'mysql' }))[0]?.[0]).toBe('"t""u"');
   });
 
   test.each([
@@ -141,13 +145,13 @@ describe('the document', () => {
     ['line breaks', 'two\nlines\r', 'two%0Alines%0D'],
     ['quotes at the end and in threes', '"""x"', '%22%22%22x%22'],
     ['dots alone', '..', '..'],
-  ])('takes names of %s', (_, name, encoded) => {
+  ])('takes names of %s', async (_, name, encoded) => {
     const quoted = `"${name.replaceAll('"', '""')}"`;
     const keyed: Table = { ...table(name, 'x'), columns: [{ name, nullable: false }], primaryKey: [name] };
-    const [[source, subject, column]] = shown(mappingOf([keyed])) as [string[]];
+    const [[source, subject, column]] = shown(await mappingOf([keyed])) as [string[]];
     expect([source, subject]).toEqual([quoted, `iri ${BASE}${encoded}/${encoded}={${quoted}}`]);
     expect(column).toBe(`${encoded}#${encoded} literal ${quoted}`);
-    const row = shown(mappingOf([{ ...keyed, primaryKey: undefined }]))[0]?.[0];
+    const row = shown(await mappingOf([{ ...keyed, primaryKey: undefined }]))[0]?.[0];
     expect(row).toBe(`SELECT t.tableoid || t.ctid::text AS "row", t.* FROM ${quoted} AS t`);
   });
 
@@ -163,31 +167,31 @@ describe('the document', () => {
     expect(text).toContain(`'${directory}People/ID={"ID"}'`);
   });
 
-  test('sets the schema before the tables of all schemas but one', () => {
+  test('sets the schema before the tables of all schemas but one', async () => {
     const sales = { ...people, schema: 'sales', foreignKeys: [references('boss', 'People', 'ID', true, 'public')] };
-    const [, other] = shown(mappingOf([people, sales]));
+    const [, other] = shown(await mappingOf([people, sales]));
     expect(other).toEqual([
       '"sales"."People"',
       `iri ${BASE}sales/People/ID={"ID"}`,
       ...['ID', 'name', 'boss'].map((name) => `sales/People#${name} literal "${name}"`),
       'sales/People#ref-boss iri People/ID={"boss"}',
     ]);
-    expect(shown(mappingOf([sales], { plainSchema: 'sales' }, [people]))[0]?.[1]).toBe(`iri ${BASE}People/ID={"ID"}`);
+    expect(shown(await mappingOf([sales], { plainSchema: 'sales' }, [people]))[0]?.[1]).toBe(`iri ${BASE}People/ID={"ID"}`);
   });
 
-  test('gives several references of the same columns a triples map each', () => {
+  test('gives several references of the same columns a triples map each', async () => {
     const first = table('P', 'id! code', { primaryKey: ['id'], uniqueKeys: [['code']] });
     const second = { ...first, name: 'Q' };
     const keys = [references('x', 'P', 'code'), references('x', 'Q', 'code'), references('x', 'Q', 'code')];
     const child = table('C', 'id! x', { primaryKey: ['id'], foreignKeys: keys });
-    const mapping = mappingOf([child, first, second]);
+    const mapping = await mappingOf([child, first, second]);
     expect(mapping.triplesMaps.map(({ id }) => id.replace(BASE, ''))).toEqual(['#C', '#C;ref=x', '#C;ref=x=2', '#P', '#Q']);
   });
 
-  test('says which reference it leaves out because its table is not there', () => {
+  test('says which reference it leaves out because its table is not there', async () => {
     const child = { ...people, foreignKeys: [references('boss', 'Gone\nTable', 'ID')] };
     expect(directMapping([child], [], OPTIONS)).toContain('\n# boss references public.Gone Table, which is not there.\n');
-    expect(shown(mappingOf([child]))).toHaveLength(1);
+    expect(shown(await mappingOf([child]))).toHaveLength(1);
   });
 });
 
