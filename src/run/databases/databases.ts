@@ -35,7 +35,6 @@ export class Databases {
    * Opens the databases that a mapping reads, and asks them for the columns and keys of its tables and queries.
    *
    * @param snapshots what `snapshots` of another process has returned, to read the same states; empty: the present states
-   * @returns undefined if the mapping reads no database
    * @throws Fault database/…; those of `addressOf` and `describeSource`
    */
   static async open(
@@ -43,9 +42,8 @@ export class Databases {
     request: Pick<RunRequest, 'database' | 'sql'>,
     snapshots: Readonly<Record<string, string>>,
     signal: AbortSignal | undefined,
-  ): Promise<Databases | undefined> {
+  ): Promise<Databases> {
     const sources = mapping.triplesMaps.flatMap(({ source }) => sourcesOf(source)).filter((source) => source.kind === 'sql');
-    if (sources.length === 0) return undefined;
     const sessions = new Map<string, SqlSession>();
     const relations = new Map<string, Relation>();
     try {

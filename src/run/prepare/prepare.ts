@@ -7,7 +7,7 @@ import { formatDiagnostic } from '../../mapping/model/diagnostics.ts';
 import { type LogicalSource, type Mapping, sourcesOf } from '../../mapping/model/model.ts';
 import { forDocuments } from '../../plan/documents.ts';
 import { mapsOf, type Plan, planMapping } from '../../plan/plan.ts';
-import { Databases } from '../databases/databases.ts';
+import type { Databases } from '../databases/databases.ts';
 import { DEFAULT_BASE, type RunRequest } from '../request.ts';
 import { bindSources, type DocumentPlace, locateInputs } from './inputs.ts';
 import { type LoadedMapping, loadMapping } from './load.ts';
@@ -44,7 +44,7 @@ export async function prepareRun(
     signal,
   );
   const { mapping, warnings, documents } = selected(loaded, request);
-  const databases = await Databases.open(mapping, request, snapshots, signal);
+  const databases = await openDatabases(mapping, request, snapshots, signal);
   try {
     const whole = databases === undefined ? planOf(mapping, base) : planMapping(mapping, base, databases.metadata, request.onError);
     const located = locateInputs(whole.scans.map(sourceOf), request);
@@ -64,6 +64,17 @@ export async function prepareRun(
     await databases?.close();
     throw error;
   }
+}
+
+/** Loads what reads databases when a mapping does. */
+async function openDatabases(
+  mapping: Mapping,
+  request: RunRequest,
+  snapshots: Readonly<Record<string, string>>,
+  signal: AbortSignal | undefined,
+): Promise<Databases | undefined> {
+  const reads = mapping.triplesMaps.some(({ source }) => sourcesOf(source).some(({ kind }) => kind === 'sql'));
+  return reads ? (await import('../databases/databases.ts')).Databases.open(mapping, request, snapshots, signal) : undefined;
 }
 
 const sourceOf = ({ source }: { readonly source: LogicalSource }): LogicalSource => source;

@@ -22,7 +22,9 @@ const TAB = 9;
 const SPACE = 32;
 
 /** Slots for the header, whose columns are all read: each of up to 65,536 columns is its own slot. Never written to. */
-const EVERY_COLUMN: Int32Array = Int32Array.from({ length: 65_536 }, (_, column) => column);
+const EVERY_COLUMN = new Int32Array(65_536);
+// A small run would notice the time of Int32Array.from.
+for (let column = 0; column < EVERY_COLUMN.length; column++) EVERY_COLUMN[column] = column;
 
 /** Usage: `readHeader`, then `slot` for each column that is read, then `takeRows` and, when it returns no rows, `fill`. */
 export class CsvScanner extends CsvWindow {
