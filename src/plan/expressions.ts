@@ -1,4 +1,5 @@
 /** Expressions and terms: what they read, their text for people, and their form over other columns. */
+import { callText, conditionalText, FRESH_TEXT } from '../mapping/model/expressions.ts';
 import type { Cell, Column, EncodedTerm, Expression, Operator, Read, RowTerm, Scan, Term } from './algebra.ts';
 
 /** What an expression reads of a row. */
@@ -18,10 +19,18 @@ export function leavesOf(expression: Expression): readonly Leaf[] {
       return [expression];
     case 'template':
       return expression.parts.filter((part) => typeof part !== 'string');
+    default:
+      return partsOf(expression).flatMap(leavesOf);
+  }
+}
+
+/** The expressions that an expression is made of. */
+function partsOf(expression: Expression): readonly Expression[] {
+  switch (expression.kind) {
     case 'call':
-      return expression.execution.inputs.flatMap(({ value }) => leavesOf(value));
+      return expression.execution.inputs.map(({ value }) => value);
     case 'conditional':
-      return [...leavesOf(expression.condition), ...leavesOf(expression.value)];
+      return [expression.condition, expression.value];
     default:
       return [];
   }
@@ -30,31 +39,12 @@ export function leavesOf(expression: Expression): readonly Leaf[] {
 export const readsOf = (expression: Expression): readonly Read[] => leavesOf(expression).filter((leaf) => leaf.kind === 'read');
 
 /** Whether an expression, or one that it is made of, is of a kind. */
-export function holds(expression: Expression, kind: Expression['kind']): boolean {
-  if (expression.kind === kind) return true;
-  switch (expression.kind) {
-    case 'call':
-      return expression.execution.inputs.some(({ value }) => holds(value, kind));
-    case 'conditional':
-      return holds(expression.condition, kind) || holds(expression.value, kind);
-    default:
-      return false;
-  }
-}
+export const holds = (expression: Expression, kind: Expression['kind']): boolean =>
+  expression.kind === kind || partsOf(expression).some((part) => holds(part, kind));
 
 /** Whether an expression has other values for another row with the same contents: it belongs to its row. */
-export function isOfRow(expression: Expression): boolean {
-  switch (expression.kind) {
-    case 'row':
-      return true;
-    case 'call':
-      return !expression.execution.deterministic || expression.execution.inputs.some(({ value }) => isOfRow(value));
-    case 'conditional':
-      return isOfRow(expression.condition) || isOfRow(expression.value);
-    default:
-      return false;
-  }
-}
+export const isOfRow = (expression: Expression): boolean =>
+  expression.kind === 'row' || (expression.kind === 'call' && !expression.execution.deterministic) || partsOf(expression).some(isOfRow);
 
 /** The expression whose values a condition lets through. */
 export const unconditional = (expression: Expression): Exclude<Expression, { kind: 'conditional' }> =>
@@ -169,13 +159,11 @@ export function expressionText(expression: Expression): string {
     case 'template':
       return expression.parts.map((part) => (typeof part === 'string' ? part : `{${leafText(part)}}`)).join('');
     case 'row':
-      return '(a blank node for each record)';
-    case 'call': {
-      const { function: iri, inputs } = expression.execution;
-      return `${iri.replace(/^.*[/#]/, '')}(${inputs.map(({ value }) => expressionText(value)).join(', ')})`;
-    }
+      return FRESH_TEXT;
+    case 'call':
+      return callText(expression.execution.function, partsOf(expression).map(expressionText));
     case 'conditional':
-      return `${expressionText(expression.value)} if ${expressionText(expression.condition)}`;
+      return conditionalText(expressionText(expression.value), expressionText(expression.condition));
   }
 }
 

@@ -296,23 +296,3 @@ export const DEFAULT_GRAPH_IRIS: ReadonlySet<string> = new Set([
 
 /** `document:line:column`. */
 export const formatOrigin = (origin: Origin): string => `${origin.document}:${origin.line}:${origin.column}`;
-
-/** An expression as the mapping writes it, for messages. */
-export function expressionText(expression: Expression): string {
-  switch (expression.kind) {
-    case 'constant':
-      return JSON.stringify(expression.term.value);
-    case 'reference':
-      return expression.reference;
-    case 'template':
-      return expression.parts.map((part) => (part.kind === 'text' ? part.text : `{${part.reference}}`)).join('');
-    case 'fresh':
-      return '(a blank node for each record)';
-    case 'call': {
-      const { function: iri, inputs } = expression.execution;
-      return `${iri.replace(/^.*[/#]/, '')}(${inputs.map(({ value }) => expressionText(value)).join(', ')})`;
-    }
-    case 'conditional':
-      return `${expressionText(expression.value)} if ${expressionText(expression.condition)}`;
-  }
-}

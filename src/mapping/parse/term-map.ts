@@ -1,15 +1,8 @@
 /** Term maps and their parts: expressions, term types, languages, datatypes. */
 import { findNotInIri, hasScheme } from '../../core/text.ts';
 import { XSD } from '../../core/value.ts';
-import {
-  type Expression,
-  expressionText,
-  type LogicalTarget,
-  type Origin,
-  type RdfTerm,
-  type TermMap,
-  type TermType,
-} from '../model/model.ts';
+import { expressionText } from '../model/expressions.ts';
+import type { Expression, LogicalTarget, Origin, RdfTerm, TermMap, TermType } from '../model/model.ts';
 import { parseTemplate } from '../model/template.ts';
 import { lookUp, shorten } from '../vocabulary/namespaces.ts';
 import type { Individual, Place, Property } from '../vocabulary/vocabulary.ts';

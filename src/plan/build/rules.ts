@@ -2,6 +2,8 @@
  * Mapping → algebra. Each triples map becomes the rules over its rows: one statement pattern for each combination of graph, predicate and
  * object.
  */
+
+import { expressionText } from '../../mapping/model/expressions.ts';
 import type {
   LogicalSource,
   LogicalTarget,
@@ -12,7 +14,7 @@ import type {
   TermMap,
   TriplesMap,
 } from '../../mapping/model/model.ts';
-import { DEFAULT_GRAPH_IRIS, expressionText } from '../../mapping/model/model.ts';
+import { DEFAULT_GRAPH_IRIS } from '../../mapping/model/model.ts';
 import type { Emit, Join, MapInfo, MapRules, Operator, Project, RowTerm } from '../algebra.ts';
 import { scanOf, termKey } from '../expressions.ts';
 import { Builder } from './operators.ts';

@@ -1,4 +1,5 @@
 /** Which fields of views somebody reads, and of which views somebody counts the rows. */
+import { expressionsOf, isOfRow, referencesOf } from '../../mapping/model/expressions.ts';
 import type { Expression, LogicalSource, LogicalView, TriplesMap } from '../../mapping/model/model.ts';
 
 interface Uses {
@@ -22,7 +23,7 @@ export function usesOfViews(triplesMaps: readonly TriplesMap[]): ViewUses {
   const note = (source: LogicalSource | LogicalView, expressions: readonly Expression[]): void => {
     if (source.kind !== 'view') return;
     const uses = of(source);
-    for (const reference of expressions.flatMap(referencesOf)) uses.used.add(reference);
+    for (const { reference } of expressions.flatMap(referencesOf)) uses.used.add(reference);
     if (expressions.some(isOfRow)) uses.counted = true;
   };
   const byId = new Map(triplesMaps.map((map) => [map.id, map]));
@@ -36,10 +37,6 @@ export function usesOfViews(triplesMaps: readonly TriplesMap[]): ViewUses {
       note(
         parent.source,
         object.conditions.map((condition) => condition.parent),
-      );
-      note(
-        map.source,
-        object.conditions.map((condition) => condition.child),
       );
     }
   }
@@ -77,50 +74,3 @@ function inOrder(triplesMaps: readonly TriplesMap[]): readonly LogicalView[] {
 
 const expressionsOfFields = ({ fields }: LogicalView): readonly Expression[] =>
   fields.flatMap((field) => (field.kind === 'expression' ? [field.expression] : []));
-
-function* expressionsOf({ subject, predicateObjects }: TriplesMap): Iterable<Expression> {
-  const maps = [
-    subject,
-    ...subject.classes,
-    ...subject.graphs,
-    ...predicateObjects.flatMap(({ predicates, objects, graphs }) => [
-      ...predicates,
-      ...graphs,
-      ...objects.filter((object) => object.kind === 'term'),
-    ]),
-  ];
-  for (const { expression, language, datatype } of maps) {
-    yield expression;
-    if (language !== undefined) yield language;
-    if (datatype !== undefined) yield datatype.expression;
-  }
-}
-
-/** Whether each row has a value of its own, also beside a row with the same contents. */
-function isOfRow(expression: Expression): boolean {
-  switch (expression.kind) {
-    case 'fresh':
-      return true;
-    case 'call':
-      return !expression.execution.deterministic || expression.execution.inputs.some(({ value }) => isOfRow(value));
-    case 'conditional':
-      return isOfRow(expression.condition) || isOfRow(expression.value);
-    default:
-      return false;
-  }
-}
-
-function referencesOf(expression: Expression): readonly string[] {
-  switch (expression.kind) {
-    case 'reference':
-      return [expression.reference];
-    case 'template':
-      return expression.parts.flatMap((part) => (part.kind === 'reference' ? [part.reference] : []));
-    case 'call':
-      return expression.execution.inputs.flatMap(({ value }) => referencesOf(value));
-    case 'conditional':
-      return [...referencesOf(expression.condition), ...referencesOf(expression.value)];
-    default:
-      return [];
-  }
-}

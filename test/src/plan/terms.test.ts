@@ -5,8 +5,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { Fault } from '../../../src/core/fault.ts';
 import { toBytes } from '../../../src/core/text.ts';
+import { expressionText } from '../../../src/mapping/model/expressions.ts';
 import type { Expression, TermMap, TermType, TriplesMap } from '../../../src/mapping/model/model.ts';
-import { expressionText } from '../../../src/mapping/model/model.ts';
 import type { Read } from '../../../src/plan/algebra.ts';
 import { termOf } from '../../../src/plan/build/terms.ts';
 import { injectiveReferences } from '../../../src/plan/injectivity.ts';

@@ -4,6 +4,7 @@
  * @see https://kg-construct.github.io/rml-lv/spec/docs/
  */
 import { didYouMean } from '../../../core/nearest.ts';
+import { expressionsOf, referencesOf } from '../../model/expressions.ts';
 import type { Expression, Field, JoinCondition, LogicalSource, LogicalView, Origin, TriplesMap, ViewJoin } from '../../model/model.ts';
 import { lookUp, shorten } from '../../vocabulary/namespaces.ts';
 import { nodeId, type Statement } from '../graph.ts';
@@ -236,7 +237,7 @@ function checkNames(context: Context, view: LogicalView): void {
 export function checkReferences(context: Context, map: TriplesMap): void {
   if (map.source.kind !== 'view') return;
   const names = namesOf(map.source);
-  for (const expression of expressionsIn(map)) checkExpression(context, expression, names);
+  for (const expression of expressionsOf(map)) checkExpression(context, expression, names);
 }
 
 /** Reports join conditions whose parent is over a view that lacks a field. */
@@ -262,38 +263,4 @@ function checkExpression({ report }: Context, expression: Expression, { values, 
       );
     }
   }
-}
-
-function referencesOf(expression: Expression): readonly { readonly reference: string; readonly origin: Origin }[] {
-  const { origin } = expression;
-  switch (expression.kind) {
-    case 'reference':
-      return [{ reference: expression.reference, origin }];
-    case 'template':
-      return expression.parts.flatMap((part) => (part.kind === 'reference' ? [{ reference: part.reference, origin }] : []));
-    case 'call':
-      return expression.execution.inputs.flatMap(({ value }) => referencesOf(value));
-    case 'conditional':
-      return [...referencesOf(expression.condition), ...referencesOf(expression.value)];
-    default:
-      return [];
-  }
-}
-
-/** Every expression over the rows of a triples map. */
-function* expressionsIn({ subject, predicateObjects }: TriplesMap): Iterable<Expression> {
-  const objects = predicateObjects.flatMap((one) => one.objects);
-  const maps = [
-    subject,
-    ...subject.classes,
-    ...subject.graphs,
-    ...predicateObjects.flatMap(({ predicates, graphs }) => [...predicates, ...graphs]),
-    ...objects.filter((object) => object.kind === 'term'),
-  ];
-  for (const { expression, language, datatype } of maps) {
-    yield expression;
-    if (language !== undefined) yield language;
-    if (datatype !== undefined) yield datatype.expression;
-  }
-  for (const object of objects) if (object.kind === 'referencing') for (const { child } of object.conditions) yield child;
 }
