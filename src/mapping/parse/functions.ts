@@ -52,6 +52,14 @@ export function readCall(
   return checkCall(context, call) ? call : undefined;
 }
 
+/** The call that `fnml:functionValue` makes of a join condition. */
+export function readComparison(context: Context, statement: Statement, reader: ExpressionReader): Call | undefined {
+  const execution = readFunctionValue(context, statement, reader);
+  if (execution === 'invalid') return undefined;
+  const call: Call = { kind: 'call', origin: statement.origin, execution, returns: undefined };
+  return checkCall(context, call) ? call : undefined;
+}
+
 function readExecution(context: Context, statement: Statement, reader: ExpressionReader): FunctionExecution | 'invalid' {
   const { report } = context;
   const before = report.errors;

@@ -203,7 +203,7 @@ export function readExpressionOf(context: Context, node: MappingNode): Expressio
 }
 
 /** For the arguments of functions. */
-const READER: ExpressionReader = { map: readExpressionMap, constant: constantOf };
+export const READER: ExpressionReader = { map: readExpressionMap, constant: constantOf };
 
 function templateOf(context: Context, statement: Statement): Expression | undefined {
   const template = textOf(context, statement, 'a template in quotes');

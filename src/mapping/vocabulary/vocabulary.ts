@@ -34,6 +34,7 @@ export type Place =
   | 'parameter map'
   | 'input value map'
   | 'function value'
+  | 'compared value'
   | 'logical view'
   | 'field'
   | 'view join'
@@ -42,7 +43,6 @@ export type Place =
 
 /** A feature of the language that is not supported yet: its display name for messages, and a workaround if there is one. */
 export const LATER = {
-  conditions: { name: 'join conditions that are functions', hint: 'compare with rml:child and rml:parent, or their maps' },
   annotations: { name: 'structural annotations of views', hint: 'remove them: they change no statement' },
   collections: { name: 'collections and containers', hint: undefined },
   quoted: { name: 'quoted triples', hint: undefined },
@@ -61,6 +61,7 @@ const EXPRESSION_MAPS = [
   'return map',
   'parameter map',
   'input value map',
+  'compared value',
   'field',
 ] as const;
 
@@ -110,7 +111,7 @@ export const PROPERTIES = {
   namespacePrefix: ['namespace'],
   namespaceURL: ['namespace'],
   functionExecution: EXPRESSION_MAPS,
-  functionValue: EXPRESSION_MAPS,
+  functionValue: [...EXPRESSION_MAPS, 'join condition'],
   return: EXPRESSION_MAPS,
   returnMap: EXPRESSION_MAPS,
   condition: EXPRESSION_MAPS,
@@ -121,8 +122,8 @@ export const PROPERTIES = {
   parameterMap: ['input'],
   inputValue: ['input'],
   inputValueMap: ['input'],
-  parentTermMap: 'conditions',
-  childTermMap: 'conditions',
+  childTermMap: ['compared value'],
+  parentTermMap: ['compared value'],
   gather: 'collections',
   gatherAs: 'collections',
   allowEmptyListAndContainer: 'collections',
@@ -148,7 +149,7 @@ export type Property = keyof typeof PROPERTIES;
 
 /** Roles in which legacy documents have a property without meaning there: ignored with a warning. */
 export const HARMLESS: Partial<Record<Property, readonly Place[]>> = {
-  termType: ['predicate object map', 'referencing object map', 'triples map', 'language map'],
+  termType: ['predicate object map', 'referencing object map', 'triples map', 'language map', 'compared value'],
   datatype: ['subject map', 'predicate map', 'graph map', 'predicate object map', 'referencing object map'],
   language: ['subject map', 'predicate map', 'graph map', 'predicate object map', 'referencing object map'],
 };
@@ -159,7 +160,7 @@ export const CLASSES = {
   AssertedTriplesMap: ['triples map'],
   SubjectMap: ['subject map'],
   PredicateMap: ['predicate map'],
-  ObjectMap: ['object map', 'referencing object map'],
+  ObjectMap: ['object map', 'referencing object map', 'compared value'],
   RefObjectMap: ['referencing object map'],
   GraphMap: ['graph map'],
   LanguageMap: ['language map'],
