@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { PROJECT_ROOT } from '../support/project-root.ts';
-import { PAGES } from './pages.ts';
+import { PAGES } from './pages/pages.ts';
 
 const DOCUMENTS = [
   ...readdirSync(PROJECT_ROOT).filter((name) => name.endsWith('.md')),

@@ -1,9 +1,9 @@
 /** Pages of `docs/` that are made of tables in the code. `npm run docs` writes them; `documents.test.ts` says when one is stale. */
-import { type DocumentService, optionsOf } from '../../src/config/effective.ts';
-import { OPTION_NAMES, type OptionName, optionRow, ROOT_PATHS } from '../../src/config/options/options.ts';
-import { dependenciesPage } from './dependencies.ts';
-import { functionsPage } from './functions-page.ts';
-import { LIBRARIES, ROOMS, TEST_FOLDERS } from './rooms.ts';
+import { type DocumentService, optionsOf } from '../../../src/config/effective.ts';
+import { OPTION_NAMES, type OptionName, optionRow, ROOT_PATHS } from '../../../src/config/options/options.ts';
+import { dependenciesPage } from '../dependencies.ts';
+import { LIBRARIES, ROOMS, TEST_FOLDERS } from '../rooms.ts';
+import { functionsPage } from './functions.ts';
 
 /** Path of a page, from the root of the project → what makes its text. */
 export const PAGES: Readonly<Record<string, () => string>> = {

@@ -1,7 +1,7 @@
 /** `docs/functions.md`, made of the table of functions. */
-import type { Example, ExampleValue, FunctionDefinition, Parameter, Return } from '../../src/functions/definition.ts';
-import { NAMESPACES, shortName } from '../../src/functions/names.ts';
-import { FAMILIES } from '../../src/functions/registry.ts';
+import type { Example, ExampleValue, FunctionDefinition, Parameter, Return } from '../../../src/functions/definition.ts';
+import { NAMESPACES, shortName } from '../../../src/functions/names.ts';
+import { FAMILIES } from '../../../src/functions/registry.ts';
 
 export function functionsPage(): string {
   const count = FAMILIES.reduce((sum, { definitions }) => sum + definitions.length, 0);
