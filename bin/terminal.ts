@@ -15,6 +15,12 @@ export function printLine(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
+/** Prints to standard output. Whoever reads it may go away, as `head` does. */
+export function printData(text: string): void {
+  if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', () => undefined);
+  process.stdout.write(text);
+}
+
 /** Prints `quadmill: …`. */
 export const printError = (text: string): void => printLine(`quadmill: ${text}`);
 

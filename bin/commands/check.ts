@@ -1,10 +1,11 @@
 /** `quadmill check`: prints all errors and warnings of mappings at once, without reading any input. */
-import { formatDiagnostic } from '../../src/mapping/model/diagnostics.ts';
 import { readMapping } from '../../src/mapping/parse/read.ts';
 import { readMappingDocuments } from '../../src/run/prepare/load.ts';
 import { DEFAULT_BASE } from '../../src/run/request.ts';
 import { type Command, commandOf, UsageError } from '../command-line.ts';
+import { DIAGNOSTIC_FORMATS, type DiagnosticFormat, printedDiagnostics } from '../diagnostics.ts';
 import { EXIT } from '../exit.ts';
+import { printData } from '../terminal.ts';
 
 const CHECK: Command = {
   name: 'check',
@@ -12,24 +13,16 @@ const CHECK: Command = {
   summary: 'Prints every error and warning of mappings, which together make one mapping. No input is read.',
   options: {
     base: { value: 'IRI', summary: `base of relative IRIs, default ${DEFAULT_BASE}` },
+    format: { short: 'f', value: 'FORMAT', choices: DIAGNOSTIC_FORMATS, summary: 'default text; sarif is for code scanning services' },
   },
-  notes: 'Exit codes: 0 no errors, 2 errors.',
+  notes: 'Exit codes: 0 no errors, 2 errors. docs/diagnostics.md has every code, and what json and sarif hold.',
 };
 
 export const check = commandOf(CHECK, async (parsed) => {
   if (parsed.positionals.length === 0) throw new UsageError('check needs at least one mapping');
   const documents = await readMappingDocuments(parsed.positionals, process.cwd());
   const { mapping, diagnostics } = await readMapping(documents, { baseIri: parsed.value('base') ?? DEFAULT_BASE });
-  const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
-  const lines = [...diagnostics.map(formatDiagnostic), summaryOf(errors, diagnostics.length - errors, mapping.triplesMaps.length)];
-  process.stdout.write(`${lines.join('\n')}\n`);
-  return errors > 0 ? EXIT.usage : EXIT.done;
+  const format = (parsed.value('format') ?? 'text') as DiagnosticFormat;
+  printData(`${printedDiagnostics(diagnostics, mapping.triplesMaps.length, format)}\n`);
+  return diagnostics.some(({ severity }) => severity === 'error') ? EXIT.usage : EXIT.done;
 });
-
-function summaryOf(errors: number, warnings: number, triplesMaps: number): string {
-  const maps = `${plural(triplesMaps, 'triples map')}`;
-  if (errors + warnings === 0) return `${maps}, nothing wrong`;
-  return `${plural(errors, 'error')}, ${plural(warnings, 'warning')}, ${maps} without error`;
-}
-
-const plural = (number: number, thing: string): string => `${number} ${thing}${number === 1 ? '' : 's'}`;

@@ -8,7 +8,7 @@ import { type DatabaseAccess, DEFAULT_BASE } from '../../src/run/request.ts';
 import { type Command, commandOf, UsageError } from '../command-line.ts';
 import { EXIT } from '../exit.ts';
 import { DATABASE_OPTIONS, databaseOf, sqlLimits } from '../options/database.ts';
-import { printLine } from '../terminal.ts';
+import { printData, printLine } from '../terminal.ts';
 
 const EXPLAIN: Command = {
   name: 'explain',
@@ -26,7 +26,7 @@ export const explain = commandOf(EXPLAIN, async (parsed) => {
   const base = parsed.value('base') ?? DEFAULT_BASE;
   const { mapping } = await loadMapping(parsed.positionals, { baseIri: base }, process.cwd());
   const databases = await openDatabases(mapping, databaseOf(parsed));
-  process.stdout.write(explainPlan(mapping, base, databases?.metadata));
+  printData(explainPlan(mapping, base, databases?.metadata));
   await databases?.close();
   return EXIT.done;
 });

@@ -1,4 +1,5 @@
 /** Collects and prints everything that is wrong with a mapping, in document order. */
+import type { DiagnosticCode } from './codes.ts';
 import { type Diagnostic, formatOrigin, type Origin } from './model.ts';
 
 /** Collects diagnostics while a mapping is read. `errors` grows with every error, so a parser can tell whether a part was valid. */
@@ -11,12 +12,12 @@ export class Report {
   }
 
   /** An error that prevents the mapping from running. Equal findings at one place are kept once, since shared nodes are read more than once. */
-  error(code: string, origin: Origin, message: string, hint?: string): void {
+  error(code: DiagnosticCode, origin: Origin, message: string, hint?: string): void {
     this.#errors++;
     this.#add({ severity: 'error', code, origin, message, hint });
   }
 
-  warning(code: string, origin: Origin, message: string, hint?: string): void {
+  warning(code: DiagnosticCode, origin: Origin, message: string, hint?: string): void {
     this.#add({ severity: 'warning', code, origin, message, hint });
   }
 

@@ -6,6 +6,7 @@
  */
 
 import type { CsvDialect } from '../../core/input/csv-dialect.ts';
+import type { DiagnosticCode } from './codes.ts';
 
 /** Where a statement stands: document as the user named it, 1-based line and column. */
 export interface Origin {
@@ -280,8 +281,7 @@ export interface JoinCondition {
 /** A problem in a mapping; `check` prints all of them. */
 export interface Diagnostic {
   readonly severity: 'error' | 'warning';
-  /** Stable identifier, for example `unknown-term`, `missing-subject-map`, `not-supported`. */
-  readonly code: string;
+  readonly code: DiagnosticCode;
   readonly origin: Origin;
   /** What was found and what was expected. */
   readonly message: string;

@@ -3,6 +3,7 @@ import { type DocumentService, optionsOf } from '../../../src/config/effective.t
 import { OPTION_NAMES, type OptionName, optionRow, ROOT_PATHS } from '../../../src/config/options/options.ts';
 import { dependenciesPage } from '../dependencies.ts';
 import { LIBRARIES, ROOMS, TEST_FOLDERS } from '../rooms.ts';
+import { diagnosticsPage } from './diagnostics.ts';
 import { functionsPage } from './functions.ts';
 
 /** Path of a page, from the root of the project → what makes its text. */
@@ -11,6 +12,7 @@ export const PAGES: Readonly<Record<string, () => string>> = {
   'docs/options.md': optionsPage,
   'docs/dependencies.md': dependenciesPage,
   'docs/functions.md': functionsPage,
+  'docs/diagnostics.md': diagnosticsPage,
 };
 
 function roomsPage(): string {

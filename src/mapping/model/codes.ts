@@ -1,0 +1,218 @@
+/** Every code of a diagnostic, in one table. `quadmill check --format` prints it as rules, and `docs/diagnostics.md` is made of it. */
+
+interface CodeRow {
+  /** `either`: an error in current RML, and a warning where older documents commonly have it. */
+  readonly severity: 'error' | 'warning' | 'either';
+  /** What is wrong, and why it matters, in sentences. */
+  readonly summary: string;
+}
+
+export const DIAGNOSTIC_CODES = {
+  circle: {
+    severity: 'error',
+    summary: 'A logical view is made of itself, or a function execution is an argument of itself: there is nothing to begin with.',
+  },
+  contradiction: {
+    severity: 'either',
+    summary: 'Two statements exclude each other, such as a language and a datatype on one literal.',
+  },
+  'ignored-term-type': {
+    severity: 'warning',
+    summary: 'A term type stands on a constant, which is a term already and keeps its own type.',
+  },
+  'incomplete-input': {
+    severity: 'error',
+    summary: 'An argument of a function lacks its parameter or its value.',
+  },
+  'incomplete-join': {
+    severity: 'error',
+    summary: 'A join condition lacks its child or its parent, or a join of views lacks a condition.',
+  },
+  'invalid-call': {
+    severity: 'error',
+    summary: 'A function is called with a parameter or for a return that it does not have, or without one that it needs.',
+  },
+  'legacy-source': {
+    severity: 'warning',
+    summary: 'The source of current RML is a text, as in older RML. It is read as the path of a file.',
+  },
+  'malformed-iri': {
+    severity: 'error',
+    summary: 'The constant text of an IRI holds a character that no IRI may have. Every IRI made of it would be invalid.',
+  },
+  'malformed-language': {
+    severity: 'error',
+    summary: 'A text is not a language tag of BCP 47.',
+  },
+  'malformed-template': {
+    severity: 'error',
+    summary: 'A template cannot be read: a brace is not closed, not opened or wrongly escaped.',
+  },
+  'malformed-uri': {
+    severity: 'warning',
+    summary: 'The constant text of a URI has characters outside of ASCII. They are written percent-encoded.',
+  },
+  'misplaced-term': {
+    severity: 'either',
+    summary: 'A property or a class of the vocabulary stands on a node where it has no meaning.',
+  },
+  'missing-expression': {
+    severity: 'error',
+    summary: 'A term map has no template, reference, constant or function, so it gives no terms.',
+  },
+  'missing-field-name': {
+    severity: 'error',
+    summary: 'A field of a logical view has no name by which references could mean it.',
+  },
+  'missing-function': {
+    severity: 'error',
+    summary: 'A function execution does not name a function.',
+  },
+  'missing-iterator': {
+    severity: 'error',
+    summary: 'A table, a query or an iterable field is given by an iterator, and there is none.',
+  },
+  'missing-jdbc-dsn': {
+    severity: 'error',
+    summary: 'A database is described without its JDBC URL.',
+  },
+  'missing-join-condition': {
+    severity: 'either',
+    summary:
+      'A referencing object map has no join condition, and child and parent read different records. Older RML pairs each record with each; current RML requires the condition.',
+  },
+  'missing-logical-source': {
+    severity: 'error',
+    summary: 'A triples map does not say what it reads.',
+  },
+  'missing-namespace': {
+    severity: 'error',
+    summary: 'A namespace for XPath lacks its prefix or its IRI.',
+  },
+  'missing-object': {
+    severity: 'error',
+    summary: 'A predicate object map has no object.',
+  },
+  'missing-parent-view': {
+    severity: 'error',
+    summary: 'A join of logical views does not name the view to join with.',
+  },
+  'missing-path': {
+    severity: 'error',
+    summary: 'A source that is a file has no path.',
+  },
+  'missing-predicate': {
+    severity: 'error',
+    summary: 'A predicate object map has no predicate.',
+  },
+  'missing-reference-formulation': {
+    severity: 'error',
+    summary: 'A logical source has no reference formulation, and the name of the file does not tell its format.',
+  },
+  'missing-source': {
+    severity: 'error',
+    summary: 'A logical source has no source.',
+  },
+  'missing-subject-map': {
+    severity: 'error',
+    summary: 'A triples map does not say what the subjects of its statements are.',
+  },
+  'missing-table': {
+    severity: 'error',
+    summary: 'A logical source over a database names neither a table nor a query.',
+  },
+  'name-collision': {
+    severity: 'error',
+    summary: 'Two fields of a logical view have one name.',
+  },
+  'no-database': {
+    severity: 'error',
+    summary: 'A logical source asks a database, and its source is not described as one.',
+  },
+  'no-triples-map': {
+    severity: 'error',
+    summary: 'The documents describe no triples map at all. Often the namespace is misspelt.',
+  },
+  'not-supported': {
+    severity: 'error',
+    summary: 'This version does not support the feature. Nothing of it is ignored in silence.',
+  },
+  'older-term': {
+    severity: 'warning',
+    summary: 'A term or a spelling is from a draft or another vocabulary. It is read as the one that the message names.',
+  },
+  'relative-iri': {
+    severity: 'warning',
+    summary: 'A constant IRI is relative. It gets the base IRI in front.',
+  },
+  syntax: {
+    severity: 'error',
+    summary: 'The document is not valid Turtle. It is read no further, so other mistakes in it are not found yet.',
+  },
+  'text-for-iri': {
+    severity: 'warning',
+    summary: 'A text stands where only an IRI may stand. It is read as one.',
+  },
+  'too-many': {
+    severity: 'error',
+    summary: 'A node has two values where it may have one, or two properties of which it may have one.',
+  },
+  'undefined-node': {
+    severity: 'error',
+    summary: 'A statement leads to a node that no document describes.',
+  },
+  'unknown-field': {
+    severity: 'error',
+    summary: 'A reference names a field that the logical view does not have, or a record, which has no value.',
+  },
+  'unknown-function': {
+    severity: 'error',
+    summary: 'There is no function with this IRI. functions.md lists all.',
+  },
+  'unknown-language': {
+    severity: 'warning',
+    summary: 'A language tag is well-formed, but names no registered language.',
+  },
+  'unknown-parent': {
+    severity: 'error',
+    summary: 'A referencing object map names a parent that is not a triples map of the mapping.',
+  },
+  'unknown-sql-version': {
+    severity: 'either',
+    summary: 'The SQL version is none that R2RML knows. Queries go to the database as they are.',
+  },
+  'unknown-term': {
+    severity: 'either',
+    summary: 'The vocabulary has no such property, class or individual.',
+  },
+  'unused-formulation': {
+    severity: 'warning',
+    summary: 'A reference formulation for documents stands on a logical source over a database, where it has no effect.',
+  },
+  'unused-inverse': {
+    severity: 'warning',
+    summary: 'An inverse expression refers to no column.',
+  },
+  'unused-iterator': {
+    severity: 'warning',
+    summary: 'An iterator stands where the records are rows, and has no effect.',
+  },
+  'unused-table': {
+    severity: 'warning',
+    summary: 'A table stands beside a query and has no effect.',
+  },
+  'unused-term': {
+    severity: 'warning',
+    summary: 'A property has no effect in this place.',
+  },
+  'wrong-term-type': {
+    severity: 'error',
+    summary: 'A term map makes terms that RDF does not allow in its position, such as a literal as a subject.',
+  },
+  'wrong-value': {
+    severity: 'error',
+    summary: 'A property has a value of a kind that it does not take.',
+  },
+} as const satisfies Readonly<Record<string, CodeRow>>;
+
+export type DiagnosticCode = keyof typeof DIAGNOSTIC_CODES;
