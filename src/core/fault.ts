@@ -79,6 +79,8 @@ export interface FaultPlace {
   readonly recordsFrom?: number;
   /** 1-based line of the input, if the reader knows it. */
   readonly line?: number;
+  /** 1-based column of the line: characters, or bytes where the line is very long. */
+  readonly column?: number;
   /** 0-based byte offset in the input, if the reader knows it. */
   readonly byte?: number;
   readonly expression?: string;
@@ -178,10 +180,11 @@ export interface FaultData {
 
 /** The complete text of a fault for a person: message, place, hint. */
 export function describeFault(fault: Fault): string {
-  const { mapping, input, record, recordsFrom, line, byte, expression, value } = fault.place;
+  const { mapping, input, record, recordsFrom, line, column, byte, expression, value } = fault.place;
   const place = [
     input !== undefined && `input ${input}`,
     line !== undefined && `line ${line}`,
+    column !== undefined && `column ${column}`,
     record !== undefined && `record ${record}${recordsFrom === undefined ? '' : ` after byte ${recordsFrom}`}`,
     byte !== undefined && `byte ${byte}`,
     expression !== undefined && `expression ${expression}`,

@@ -126,6 +126,8 @@ export interface Cell {
 export interface Read {
   readonly kind: 'read';
   readonly origin: Origin;
+  /** Of the field of a view through which it is read. */
+  readonly field?: Origin;
   readonly record: Column;
   readonly reference: string;
 }

@@ -94,7 +94,7 @@ export const expressionKey = (expression: Expression): string => JSON.stringify(
 /** Equal for terms with the same texts. */
 export const termKey = (term: Term): string => JSON.stringify(term, meaning);
 
-const meaning = (key: string, value: unknown): unknown => (key === 'origin' ? undefined : value);
+const meaning = (key: string, value: unknown): unknown => (key === 'origin' || key === 'field' ? undefined : value);
 
 /** The same over other columns. */
 export const renameExpression = (expression: Expression, columns: ReadonlyMap<Column, Column>): Expression =>

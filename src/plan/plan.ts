@@ -10,7 +10,7 @@ import { Builder } from './build/operators.ts';
 import { buildRules } from './build/rules.ts';
 import { type CatalogueMetadata, NO_METADATA } from './catalogue-metadata.ts';
 import { identifiesRow, isFunctionallyDependent, isUnique } from './dependencies.ts';
-import { scanOf } from './expressions.ts';
+import { type Leaf, leavesOf, leavesOfTerm, scanOf } from './expressions.ts';
 import { findOverlaps } from './overlaps.ts';
 import { pushDownJoins } from './push-down.ts';
 import { groupScans, groupsOf, isObjectOf, joinsIn, type NestedDraft, orderScans, projectsOf, stepsOf } from './scans.ts';
@@ -201,6 +201,20 @@ const nestedPlan = ({ iterator, origin, references, nested }: NestedDraft): Nest
 
 /** The triples maps that the records of an iteration feed. */
 export const mapsOf = ({ pipelines }: IterationPlan): readonly MapPlan[] => pipelines.flatMap(({ maps }) => maps);
+
+/** Everything that a triples map reads of its rows. */
+export const leavesOfMap = ({ subject, checks, rules }: MapPlan): readonly Leaf[] => [
+  ...[subject, ...checks].flatMap(leavesOrCell),
+  ...rules.flatMap(({ predicate, object, graph }) => [
+    ...leavesOrCell(predicate),
+    ...(graph === undefined ? [] : leavesOrCell(graph)),
+    ...(object.kind === 'term' ? leavesOrCell(object.term) : object.keys.flatMap(leavesOf)),
+  ]),
+];
+
+/** What a term reads; a term that a join brings is read from its cell. */
+export const leavesOrCell = (term: Term): readonly Leaf[] =>
+  term.kind === 'encoded' ? [{ kind: 'cell', origin: term.origin, column: term.column }] : leavesOfTerm(term);
 
 /** Whether the rows of a triples map are pairs that a database has joined. */
 export const isOfPairs = ({ source }: MapInfo): boolean => source.kind === 'sql' && source.content.kind === 'join';

@@ -41,7 +41,7 @@ export function textReader({ nulls, maxRecordBytes }: ReadOptions, place: FaultP
  */
 export function textFault(fault: Fault, format: string, text: string, place: FaultPlace, at = 0): Fault {
   // Line, byte and record are those of the text.
-  const inText = { line: undefined, byte: undefined, record: undefined };
+  const inText = { line: undefined, column: undefined, byte: undefined, record: undefined };
   switch (fault.code) {
     case 'limit/exceeded':
       return fault.with({ place: { ...inText, ...place } });

@@ -50,7 +50,7 @@ export function formatByExtension(url: string): InputFormat | undefined {
   if (NOT_YET.has(extension)) {
     throw new Fault(
       'source/type',
-      `Input type '${extension}' (${extension.toUpperCase()}) is not offered by this version yet; ${EXPECTED}`,
+      `Input type '${extension}' (${extension.toUpperCase()}) is not offered by this version yet, which reads XML, JSON and CSV`,
       {
         place: { input: redact(url) },
         hint: 'Save the sheet as CSV',

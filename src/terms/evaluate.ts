@@ -43,7 +43,7 @@ export function accessorOf(leaf: Leaf, rows: Accessors): ValuesOf {
     return rows.accessor(leaf);
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'mapping/reference') throw error;
-    throw error.with({ place: { mapping: formatOrigin(leaf.origin) } });
+    throw error.with({ place: { mapping: formatOrigin((leaf.kind === 'read' ? leaf.field : undefined) ?? leaf.origin) } });
   }
 }
 

@@ -163,6 +163,9 @@ function valuesOf(context: Context, map: MappingNode, reader: ExpressionReader):
 
 const isDeterministic = (iri: string): boolean => functionLibrary().findFunction(iri)?.deterministic ?? true;
 
+/** A fault is a sentence, a diagnostic is not. */
+const asDiagnostic = (sentence: string): string => sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, '');
+
 /** Whether there is such a function, with such parameters and results. */
 function checkCall({ report }: Context, { origin, execution, returns }: Call): boolean {
   const { compileCall, findFunction, shortName, suggestFunctions } = functionLibrary();
@@ -180,7 +183,7 @@ function checkCall({ report }: Context, { origin, execution, returns }: Call): b
     return true;
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    report.error('invalid-call', origin, error.message, error.hint);
+    report.error('invalid-call', origin, asDiagnostic(error.message), error.hint === undefined ? undefined : asDiagnostic(error.hint));
     return false;
   }
 }

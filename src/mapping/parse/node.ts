@@ -44,6 +44,8 @@ export interface MappingNode {
 /** `a triples map`, `an object map`. */
 export const withArticle = (place: Place): string => `${/^[aeiou]/.test(place) ? 'an' : 'a'} ${place}`;
 
+const UNDEFINED_HINT = 'correct the IRI, or give the document that describes it as a mapping, too';
+
 /** The node that a statement points to; undefined, with a diagnostic, for a literal and for an IRI without a description. */
 export function nodeOf(context: Context, statement: Statement, place: Place): MappingNode | undefined {
   const { graph, report } = context;
@@ -60,7 +62,12 @@ export function nodeOf(context: Context, statement: Statement, place: Place): Ma
   }
   if (!graph.has(id) && statement.object.kind === 'iri') {
     const near = didYouMean(shorten(id), [...graph.keys()].filter((other) => !other.startsWith('_:')).map(shorten), localName);
-    report.error('undefined-node', statement.origin, `nothing is said about ${shorten(id)}, which should be ${withArticle(place)}`, near);
+    report.error(
+      'undefined-node',
+      statement.origin,
+      `nothing is said about ${shorten(id)}, which should be ${withArticle(place)}`,
+      near ?? UNDEFINED_HINT,
+    );
     return undefined;
   }
   return readNode(context, id, place, statement.origin);
@@ -117,7 +124,7 @@ function checkProperty(report: Report, statement: Statement, place: Place, later
   const term = lookUp('properties', statement.property);
   if (term === undefined) return undefined;
   if (term.name === undefined) {
-    reportUnknown(report, 'property', term.short, statement.propertyOrigin, term.others());
+    reportUnknownProperty(report, term, statement.propertyOrigin);
     return undefined;
   }
   const places: readonly Place[] | Later = PROPERTIES[term.name];
@@ -170,9 +177,14 @@ export function checkUnvisited({ graph, report, visited }: Context): void {
       // An individual such as rml:CSV is named, not described; a vocabulary file that describes it is fine.
       if (isClass && lookUp('individuals', statement.object.value)?.name !== undefined) continue;
       if (isClass) reportUnknownClass(report, term, statement);
-      else reportUnknown(report, 'property', term.short, statement.propertyOrigin, term.others());
+      else reportUnknownProperty(report, term, statement.propertyOrigin);
     }
   }
+}
+
+function reportUnknownProperty(report: Report, { short, elsewhere, others }: KnownTerm<unknown>, origin: Origin): void {
+  if (elsewhere === undefined) reportUnknown(report, 'property', short, origin, others());
+  else report.error('unknown-term', origin, `there is no property ${short}`, elsewhere);
 }
 
 /** Legacy mappings contain invented classes (`rr:Subject`), which have no effect. */
@@ -187,7 +199,7 @@ function reportUnknownClass(report: Report, term: KnownTerm<unknown>, { origin }
 }
 
 function reportOlder(report: Report, term: KnownTerm<unknown> | undefined, origin: Origin): void {
-  if (term?.instead !== undefined) report.warning('older-term', origin, `${term.short} is no term of today's`, `write ${term.instead}`);
+  if (term?.instead !== undefined) report.warning('older-term', origin, `${term.short} is not a current term`, `write ${term.instead}`);
 }
 
 /** Reports an IRI in an RML namespace that is not a term; `otherwise` is the hint if no term is near. */

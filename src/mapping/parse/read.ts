@@ -118,7 +118,7 @@ function checkParents(report: Report, triplesMaps: readonly TriplesMap[], ids: r
     for (const reference of references(child)) {
       if (!known.has(reference.parent)) {
         const named = ids.filter((id) => !id.startsWith('_:')).map(shorten);
-        const hint = didYouMean(shorten(reference.parent), named, localName);
+        const hint = didYouMean(shorten(reference.parent), named, localName) ?? namesIn(named);
         const message = `there is no triples map ${shorten(reference.parent)} to be the parent`;
         report.error('unknown-parent', reference.origin, message, hint);
       } else if (!hasSameRecords(child, reference, sound.get(reference.parent))) {
@@ -136,6 +136,12 @@ function checkParents(report: Report, triplesMaps: readonly TriplesMap[], ids: r
   }
   return [...sound.values()];
 }
+
+/** Few enough names to read. */
+const namesIn = (named: readonly string[]): string | undefined =>
+  named.length === 0 || named.length > MAX_NAMED ? undefined : `the triples maps are ${named.join(', ')}`;
+
+const MAX_NAMED = 8;
 
 const references = (map: TriplesMap): ReferencingObjectMap[] =>
   map.predicateObjects.flatMap(({ objects }) => objects.filter((object) => object.kind === 'referencing'));

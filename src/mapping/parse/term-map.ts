@@ -35,6 +35,8 @@ const TERM_TYPES: Partial<Record<Individual, TermType>> = {
   Literal: 'literal',
 };
 
+const TERM_TYPE_NAMES: Readonly<Record<TermKind, string>> = { iri: 'rml:IRI', blank: 'rml:BlankNode', literal: 'rml:Literal' };
+
 const KIND_NAMES: Readonly<Record<TermKind, string>> = { iri: 'IRI', blank: 'blank node', literal: 'literal' };
 
 const kindOf = (termType: TermType): TermKind => (termType === 'blank' || termType === 'literal' ? termType : 'iri');
@@ -55,7 +57,7 @@ function readTermMap(context: Context, statement: Statement, place: TermPlace): 
 
 /** The term map of a shortcut such as `rml:subject <…>`. */
 export function readConstant(context: Context, statement: Statement, place: TermPlace): TermMap | undefined {
-  const found = constantOf(context, statement, `${shorten(statement.property)}Map`);
+  const found = constantOf(context, statement, `${shorten(statement.property)}Map`, KINDS[place].includes('literal'));
   const expression = found === undefined ? undefined : readConstantAs(context, found, place, undefined, shorten(statement.property));
   if (expression === undefined || !checkConstant(context, expression, place)) return undefined;
   const termType = termTypeOfConstant(expression.term);
@@ -229,13 +231,13 @@ function checkInverse(context: Context, node: MappingNode): void {
 }
 
 /** `map` is the property that accepts a node, for the hint when a node is found where a constant is expected. */
-function constantOf(context: Context, statement: Statement, map: string | undefined): Constant | undefined {
+function constantOf(context: Context, statement: Statement, map: string | undefined, literals = true): Constant | undefined {
   if (statement.object.kind !== 'blank') return { kind: 'constant', origin: statement.origin, term: statement.object };
   const hint = map === undefined ? undefined : `for a map, write ${map}`;
   context.report.error(
     'wrong-value',
     statement.origin,
-    `${shorten(statement.property)} takes an IRI or a literal, found a blank node`,
+    `${shorten(statement.property)} takes an IRI${literals ? ' or a literal' : ''}, found a blank node`,
     hint,
   );
   return undefined;
@@ -327,7 +329,9 @@ function readTermType(context: Context, node: MappingNode): TermType | undefined
     reportUnknown(context.report, 'term type', term.short, statement.origin, names);
   } else {
     const expected = 'rml:IRI, rml:BlankNode, rml:Literal, rml:URI, rml:UnsafeIRI or rml:UnsafeURI';
-    context.report.error('wrong-value', statement.origin, `rml:termType takes ${expected}, found ${describeTerm(statement.object)}`);
+    const quoted = statement.object.kind === 'literal' && statement.object.value in TERM_TYPES ? statement.object.value : undefined;
+    const hint = quoted === undefined ? undefined : `write rml:${quoted} without quotes`;
+    context.report.error('wrong-value', statement.origin, `rml:termType takes ${expected}, found ${describeTerm(statement.object)}`, hint);
   }
   return undefined;
 }
@@ -353,13 +357,15 @@ function settleTermType(
     if (named === undefined || statement === undefined) return own;
     if (kindOf(named) === own) return named;
     const message = `the term type ${describeTerm(statement.object)} has no effect on a constant, which is ${describeTerm(expression.term)}`;
-    report.warning('ignored-term-type', statement.origin, message);
+    report.warning('ignored-term-type', statement.origin, message, 'remove it, or write the constant as the term that is meant');
     return own;
   }
   if (named !== undefined && statement !== undefined) {
     if (!KINDS[place].includes(kindOf(named))) {
       const kinds = KINDS[place].map((kind) => `${KIND_NAMES[kind]}s`);
-      report.error('wrong-term-type', statement.origin, `${withArticle(place)} makes ${orList(kinds)}, not ${KIND_NAMES[kindOf(named)]}s`);
+      const message = `${withArticle(place)} makes ${orList(kinds)}, not ${KIND_NAMES[kindOf(named)]}s`;
+      const hint = `write ${orList(KINDS[place].map((kind) => TERM_TYPE_NAMES[kind]))}, or leave rml:termType out`;
+      report.error('wrong-term-type', statement.origin, message, hint);
     }
     return named;
   }

@@ -121,7 +121,7 @@ function readBaseIri(context: Context, node: MappingNode): string | undefined {
   if (statement === undefined) return undefined;
   const { object, origin } = statement;
   if (object.kind !== 'blank' && hasScheme(object.value) && findNotInIri(object.value) < 0) return object.value;
-  context.report.error('wrong-value', origin, `rml:baseIRI takes an absolute IRI, found ${describeTerm(object)}`);
+  context.report.error('wrong-value', origin, `rml:baseIRI takes an absolute IRI, found ${describeTerm(object)}`, 'write <http://…/>');
   return undefined;
 }
 

@@ -191,6 +191,8 @@ export interface KnownTerm<T> {
   readonly name: T | undefined;
   /** The current name of an obsolete or mistaken term that is accepted. */
   readonly instead: string | undefined;
+  /** For an unknown term: the namespace of older mappings that has it, and the current name where it is another one. */
+  readonly elsewhere: string | undefined;
   /** Prefixed names of the same kind, those of this namespace first: candidates for did-you-mean. */
   others(): readonly string[];
 }
@@ -215,9 +217,19 @@ export function lookUp<K extends TermKind>(kind: K, iri: string): KnownTerm<Name
     dialect: namespace.dialect,
     name: isOlder ? (older.name as NameOf[K]) : table.get(local),
     instead: isOlder ? older.instead : undefined,
+    elsewhere: table.has(local) || isOlder ? undefined : elsewhere(kind, namespace, local),
     others: () =>
       [namespace, ...companions(namespace)].flatMap(({ prefix, [kind]: names }) => [...names.keys()].map((name) => `${prefix}:${name}`)),
   };
+}
+
+function elsewhere(kind: TermKind, namespace: Namespace, local: string): string | undefined {
+  if (namespace.dialect !== 'rml') return undefined;
+  const other = NAMESPACES.find((one) => one.dialect !== 'rml' && one[kind].has(local));
+  const name = other?.[kind].get(local);
+  if (other === undefined || name === undefined) return undefined;
+  const current = namespace[kind] as ReadonlyMap<string, string>;
+  return current.has(name) ? `write ${namespace.prefix}:${name}` : `${other.prefix}:${local} is a term of <${other.iri}>`;
 }
 
 /** Current RML is not mixed with older vocabularies; those are used together. */

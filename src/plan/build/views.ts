@@ -99,7 +99,11 @@ export class ViewBuilder {
     };
     addFields(view.fields, '', base.rows.kind === 'scan' ? base.rows.records[0] : undefined, base.leaf);
 
-    const own: LeafOf = (reference, origin) => ({ ...(leaves.get(reference) as Leaf), origin });
+    /** What is read of a record remembers its field: that is where a missing column is to be mended. */
+    const own: LeafOf = (reference, origin) => {
+      const leaf = leaves.get(reference) as Leaf;
+      return leaf.kind === 'read' ? { ...leaf, origin, field: leaf.field ?? leaf.origin } : { ...leaf, origin };
+    };
     for (const { kind: type, origin, parent, conditions, fields } of view.joins) {
       const wanted = fields.filter(({ name }) => counted || isUsed(name));
       if (type === 'left' && wanted.length === 0 && !counted) continue;

@@ -3,8 +3,9 @@
  *
  * For each record all terms are made first, and only then statements: a record with an invalid term leaves nothing behind.
  */
+import { formatOrigin } from '../../mapping/model/model.ts';
 import type { MapInfo } from '../../plan/algebra.ts';
-import type { MapPlan } from '../../plan/plan.ts';
+import { leavesOfMap, type MapPlan } from '../../plan/plan.ts';
 import { type CompiledTerm, compileTerm } from '../../terms/encode.ts';
 import type { Accessors, Text, TextOf } from '../../terms/evaluate.ts';
 import { HashSet, KNOWN, type MemoryBudget, NEW, SubjectTable, UNDECIDED, type Verdict } from '../distinct/distinct.ts';
@@ -60,6 +61,7 @@ interface Rule extends Omit<CompiledRule, 'lead' | 'tail'> {
 
 export class MapProgram {
   readonly triplesMap: MapInfo;
+  readonly #plan: MapPlan;
   records = 0;
   quads = 0;
   rejected = 0;
@@ -89,6 +91,7 @@ export class MapProgram {
 
   constructor(plan: MapPlan, rows: Accessors, state: RunState) {
     this.triplesMap = plan.map;
+    this.#plan = plan;
     this.#checks = plan.checks.map((check) => compileTerm(check, rows).text);
     this.#state = state;
     this.#subject = compileTerm(plan.subject, rows);
@@ -184,6 +187,12 @@ export class MapProgram {
     }
     const verdict = this.#state.overlapping.add(line);
     return this.#decided(verdict, line);
+  }
+
+  /** Where the mapping has a reference that the triples map reads, `document:line:column`. */
+  originOf(reference: string): string | undefined {
+    const leaf = leavesOfMap(this.#plan).find((one) => one.kind === 'read' && one.reference === reference);
+    return leaf === undefined ? undefined : formatOrigin(leaf.origin);
   }
 
   get ruleCount(): number {

@@ -1,5 +1,5 @@
 /** Executes the scans of a plan, one after the other: batches of records through programs into the sink. */
-import { describeFault, Fault } from '../../core/fault.ts';
+import { Fault } from '../../core/fault.ts';
 import { boundOf, checkCounts, recordsFault } from '../../core/limits.ts';
 import { policyOf } from '../../mapping/model/model.ts';
 import type { Project } from '../../plan/algebra.ts';
@@ -340,16 +340,21 @@ export class Execution {
     if (!(error instanceof Fault) || error.code !== 'record/term') throw error;
     // The triples map of each side reports it.
     if (program !== undefined && isOfPairs(program.triplesMap)) return;
-    const fault = error.with({ place: { input, record, recordsFrom: this.#recordsFrom, ...error.place } });
+    const { expression } = error.place;
+    const mapping = expression === undefined ? undefined : program?.originOf(expression);
+    const fault = error.with({ place: { input, record, recordsFrom: this.#recordsFrom, mapping, ...error.place } });
     // A field of a view is of no triples map.
     if (program === undefined || policyOf(program.triplesMap.dialect, this.#request.onError) === 'strict') throw fault;
     program.rejected++;
     this.rejected++;
     this.#hooks.reject?.({ triplesMap: program.triplesMap.id, fault: fault.toJSON() });
     if (this.rejected > this.#request.maxRejected) {
-      throw new Fault('record/limit', `More than ${this.#request.maxRejected} records were rejected; the last: ${describeFault(fault)}`, {
+      const { maxRejected } = this.#request;
+      const message = `More than ${maxRejected} ${maxRejected === 1 ? 'record was' : 'records were'} rejected; the last: ${fault.message}`;
+      throw new Fault('record/limit', message, {
         place: fault.place,
         limit: 'MAX_REJECTED',
+        ...(fault.hint === undefined ? {} : { hint: fault.hint }),
       });
     }
   }

@@ -94,7 +94,7 @@ function inDocument(error: unknown, { head, from }: ByteSlice): unknown {
   const at = byte === undefined ? {} : { byte: byte < head || from === head ? byte : byte - head + from };
   const records = record === undefined ? {} : { recordsFrom: from };
   // Lines are counted from the beginning of the document.
-  return error.with({ place: { line: undefined, ...at, ...records } });
+  return error.with({ place: { line: undefined, column: undefined, ...at, ...records } });
 }
 
 export function readOptionsOf(

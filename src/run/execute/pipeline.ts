@@ -8,8 +8,8 @@ import { Fault } from '../../core/fault.ts';
 import { TypedValue, type Value, type Values, XSD } from '../../core/value.ts';
 import { formatOrigin } from '../../mapping/model/model.ts';
 import type { Column, Project, Scan as ScanOperator, Unnest } from '../../plan/algebra.ts';
-import { isTerm, type Leaf, leavesOf, leavesOfTerm, nameOf } from '../../plan/expressions.ts';
-import type { PipelinePlan, StepPlan } from '../../plan/plan.ts';
+import { isTerm, type Leaf, leavesOf, nameOf } from '../../plan/expressions.ts';
+import { leavesOfMap, leavesOrCell, type PipelinePlan, type StepPlan } from '../../plan/plan.ts';
 import type { NestedRecords, TextFormat } from '../../sources/source.ts';
 import { type Accessors, compileValues, type Text, type TextOf, type ValuesOf } from '../../terms/evaluate.ts';
 import { BuildSide } from '../compile/build-side.ts';
@@ -172,7 +172,15 @@ export class Pipeline {
       const slot = this.#slotOf(within);
       const found = records.texts(step).records(iterator, within.name);
       nested.set(item, found);
-      return { run: (row) => unnest(row, valuesIn(cellOf(row[slot])).flatMap(found.items), itemSlot, indexSlot) };
+      const mapping = formatOrigin(step.origin);
+      const itemsOf = (text: Value): readonly unknown[] => {
+        try {
+          return found.items(text);
+        } catch (error) {
+          throw error instanceof Fault ? error.with({ place: { mapping, ...error.place } }) : error;
+        }
+      };
+      return { run: (row) => unnest(row, valuesIn(cellOf(row[slot])).flatMap(itemsOf), itemSlot, indexSlot) };
     }
     const isRecord = records.scan.records.includes(within);
     const slot = isRecord ? RECORD : this.#slotOf(within);
@@ -190,9 +198,9 @@ export function nestedIn(
 ): NestedRecords {
   const found = records?.nested?.(iterator);
   if (found !== undefined) return found;
-  throw new Fault('mapping/invalid', `There are no records within the records of this format: ${iterator}`, {
-    place: { mapping: formatOrigin(origin) },
-    hint: 'Say with rml:referenceFormulation how the value of a field is to be read',
+  throw new Fault('mapping/invalid', 'An iterator within a record is for JSON and XML, and this record is a row', {
+    place: { expression: iterator, mapping: formatOrigin(origin) },
+    hint: 'Make a field of the value first, and within it an rml:IterableField with an rml:referenceFormulation for that text',
   });
 }
 
@@ -357,26 +365,16 @@ function columnsOf(step: StepPlan): readonly Column[] {
 /** What is read of the rows after a step. */
 function readAfter({ steps, maps, buildSides }: PipelinePlan, at: number, projects: readonly Project[]): readonly Leaf[] {
   const later = steps.slice(at + 1).flatMap(leavesOfStep);
-  const ofMaps = maps.flatMap(({ subject, checks, rules }) => [
-    ...[subject, ...checks].flatMap(leavesOfTermOrCell),
-    ...rules.flatMap(({ predicate, object, graph }) => [
-      ...leavesOfTermOrCell(predicate),
-      ...(graph === undefined ? [] : leavesOfTermOrCell(graph)),
-      ...(object.kind === 'term' ? leavesOfTermOrCell(object.term) : object.keys.flatMap(leavesOf)),
-    ]),
-  ]);
+  const ofMaps = maps.flatMap(leavesOfMap);
   const ofSides = buildSides.flatMap((join) => {
     const { keys, columns } = projects[join] as Project;
     return [
       ...keys.flatMap(({ value }) => leavesOf(value)),
-      ...columns.flatMap(({ value }) => (isTerm(value) ? leavesOfTermOrCell(value) : leavesOf(value))),
+      ...columns.flatMap(({ value }) => (isTerm(value) ? leavesOrCell(value) : leavesOf(value))),
     ];
   });
   return [...later, ...ofMaps, ...ofSides];
 }
-
-const leavesOfTermOrCell = (term: Parameters<typeof leavesOfTerm>[0]): readonly Leaf[] =>
-  term.kind === 'encoded' ? [{ kind: 'cell', origin: term.origin, column: term.column }] : leavesOfTerm(term);
 
 function leavesOfStep(step: StepPlan): readonly Leaf[] {
   switch (step.kind) {

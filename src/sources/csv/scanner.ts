@@ -121,6 +121,7 @@ export class CsvScanner extends CsvWindow {
   #headless(found = 'it is empty'): Fault {
     return new Fault('source/malformed', `There is no header row with the names of the columns in the input: ${found}`, {
       place: { input: this.options.name },
+      hint: 'Check what writes the file: a table without rows has a header all the same',
     });
   }
 

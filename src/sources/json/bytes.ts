@@ -1,5 +1,5 @@
 /** The meaning of single bytes in JSON text, and the ends of texts and numbers. Positions refer to the given bytes. */
-import { JsonSyntaxError } from './text.ts';
+import { CONTROL_HINT, JsonSyntaxError } from './text.ts';
 
 const table = (...rows: readonly (readonly [bytes: string, code: number])[]): Uint8Array => {
   const codes = new Uint8Array(256);
@@ -40,7 +40,8 @@ export function passText(bytes: Uint8Array, from: number, end: number): number {
     const kind = IN_TEXT[bytes[pos] as number] as number;
     if (kind === 0) pos++;
     else if (kind === QUOTE) return pos + 1;
-    else if (kind === CONTROL) throw new JsonSyntaxError(`A text has the control character 0x${hex(bytes[pos] as number)} in it`, pos);
+    else if (kind === CONTROL)
+      throw new JsonSyntaxError(`A text has the control character 0x${hex(bytes[pos] as number)} in it`, pos, CONTROL_HINT);
     else {
       if (pos + 1 >= end) return ~pos;
       const escape = ESCAPES[bytes[pos + 1] as number] as number;

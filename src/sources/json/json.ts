@@ -8,6 +8,7 @@
  * If an object has a member twice, both occurrences count on the path to the records; within a record, the last one counts.
  */
 import { Fault, type FaultPlace } from '../../core/fault.ts';
+import { fromBytes } from '../../core/text.ts';
 import type { Accessor } from '../../core/value.ts';
 import { toUtf8 } from '../encoding.ts';
 import type { Batch, IterationRequest, NestedRecords, OpenScan, ReadOptions, Scan } from '../source.ts';
@@ -23,6 +24,8 @@ const BATCH_BYTES = 1024 * 1024;
 
 /** Chunks are passed to the splitter in slices, so that its window stays small. */
 const SLICE_BYTES = 64 * 1024;
+
+const HEAD_BYTES = 500;
 
 /**
  * Reads a JSON document (RFC 8259; up to 1000 nesting levels), or JSON Lines with `options.jsonLines`. A record is a parsed value.
@@ -53,6 +56,8 @@ class JsonScan implements Scan {
   private pendingRecords = 0;
   private pendingBytes = 0;
   private readBytes = 0;
+  /** The beginning of the document, for hints. */
+  private head: string | undefined;
 
   constructor(bytes: AsyncIterable<Uint8Array>, iterations: readonly IterationRequest[], options: ReadOptions, root: PathAutomaton) {
     this.bytes = bytes;
@@ -76,6 +81,14 @@ class JsonScan implements Scan {
     return this.counts[iteration] === 0 ? [] : unmatchedOf(this.readers[iteration] as Map<string, TrackedReader>);
   }
 
+  /** What the document begins with, for an iterator that found nothing. */
+  hint(iteration: number, reference?: string): string | undefined {
+    if (reference !== undefined || (this.counts[iteration] as number) > 0) return undefined;
+    if (/^\s*\[/.test(this.head ?? '')) return 'The document is an array: $[*] gives its members';
+    const member = /^\s*\{\s*("(?:[^"\\]|\\.)*")/.exec(this.head ?? '')?.[1];
+    return member === undefined ? undefined : `The document is an object, and its first member is ${fromBytes(member)}`;
+  }
+
   async *batches(signal: AbortSignal): AsyncGenerator<Batch> {
     const { options } = this;
     const lines = options.jsonLines === true;
@@ -88,6 +101,7 @@ class JsonScan implements Scan {
       options.maxDepth,
     );
     for await (const chunk of toUtf8(this.counted(splitter), options.encoding, undefined, options.name)) {
+      this.head ??= Buffer.from(chunk.subarray(0, HEAD_BYTES)).toString('latin1');
       for (let at = 0; at < chunk.length; at += SLICE_BYTES) {
         stopIf(signal);
         splitter.feed(chunk.subarray(at, at + SLICE_BYTES));

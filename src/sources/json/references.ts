@@ -20,6 +20,7 @@ const FALSE = new TypedValue('false', BOOLEAN);
 /** An accessor that remembers whether any record had a node for it. */
 export interface TrackedReader {
   readonly read: Accessor;
+  /** True also where no record was asked. */
   readonly matched: () => boolean;
 }
 
@@ -42,28 +43,35 @@ export interface ValueRules {
 export function compileReference(query: Query, rules: ValueRules): TrackedReader {
   const convert = compileConvert(rules);
   let matched = false;
+  let missed = false;
   if (isSingular(query)) {
     const find = compileSingular({ absolute: false, segments: query.segments });
     const read: Accessor = (record) => {
       const node = find(record, record);
-      if (node === undefined) return null;
+      if (node === undefined) {
+        missed = true;
+        return null;
+      }
       matched = true;
       return convert(node);
     };
-    return { read, matched: () => matched };
+    return { read, matched: () => matched || !missed };
   }
   const find = compileSegments(query.segments);
   const read: Accessor = (record) => {
     const nodes: unknown[] = [];
     find(record, record, nodes);
-    if (nodes.length === 0) return null;
+    if (nodes.length === 0) {
+      missed = true;
+      return null;
+    }
     matched = true;
     if (nodes.length === 1) return convert(nodes[0]);
     const values: Value[] = [];
     for (const node of nodes) append(values, convert(node));
     return values;
   };
-  return { read, matched: () => matched };
+  return { read, matched: () => matched || !missed };
 }
 
 function append(values: Value[], more: Values): void {

@@ -61,6 +61,8 @@ export class JsonSyntaxError extends Error {
   }
 }
 
+export const CONTROL_HINT = 'Write it as an escape, such as \\n, or add the closing quote that is missing before it';
+
 /** A hint for the character `found` where a value or a name was expected; undefined: none. */
 export function adviceFor(found: string, expected: string): string | undefined {
   if (!/^a (value|name)/.test(expected)) return undefined;
@@ -216,7 +218,7 @@ class ExactParser {
       if (c === 92) {
         plain = false;
         i++;
-      } else if (c < 32) this.fail('A text has a control character in it', i);
+      } else if (c < 32) this.fail('A text has a control character in it', i, CONTROL_HINT);
       if (i >= text.length) this.fail('A text has no closing quote', from);
     }
     this.at = i + 1;

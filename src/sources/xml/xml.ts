@@ -219,7 +219,7 @@ class XmlScan implements Scan {
     const expression = reference ?? this.#iterations[iteration]?.iterator ?? '';
     const words = new Set(expression.match(UNPREFIXED) ?? []);
     const found = this.#names.seen.find((name) => name.uri !== '' && words.has(fromBytes(name.local)));
-    if (found === undefined) return undefined;
+    if (found === undefined) return reference === undefined ? this.#rootHint(expression) : undefined;
     const seen = new Set(this.#names.seen.flatMap((name) => (name.uri === '' ? [] : [fromBytes(name.local)])));
     const anywhere = expression.replace(UNPREFIXED, (word) => (seen.has(word) ? `*:${word}` : word));
     const local = fromBytes(found.local);
@@ -232,6 +232,14 @@ class XmlScan implements Scan {
         ? ", or let such names mean the document's default namespace (--xml-default-namespace document, option XML_DEFAULT_NAMESPACE)"
         : '';
     return `The document has ${JSON.stringify(local)} in the namespace ${uri}, and a name without prefix means no namespace: write ${anywhere}, or ${prefix}:${local}${declare}${all}`;
+  }
+
+  /** For an iterator that begins with another element than the document. */
+  #rootHint(expression: string): string | undefined {
+    const first = /^\/([\p{L}_][\p{L}\p{M}\p{N}_.-]*)/u.exec(expression)?.[1];
+    const [root] = this.#names.seen;
+    if (first === undefined || root === undefined || fromBytes(root.local) === first) return undefined;
+    return `The root element of the document is <${fromBytes(root.prefix === '' ? root.local : `${root.prefix}:${root.local}`)}>`;
   }
 }
 

@@ -106,7 +106,9 @@ function readScheme(url: string): { readonly product: Product; readonly rest: st
   if (found === null) {
     const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(url)?.[1];
     const what =
-      url === '' ? 'The JDBC URL is empty' : `The database is not named by a JDBC URL${scheme ? `, but by one of ${scheme}:` : ''}`;
+      url === ''
+        ? 'The JDBC URL is empty'
+        : `The database is not named by a JDBC URL${scheme ? `, but by a URL that begins with ${scheme}:` : ''}`;
     throw new Fault('request/invalid', what, { hint: EXPECTED });
   }
   const scheme = (found[1] as string).toLowerCase();

@@ -31,7 +31,10 @@ export async function openFile(path: string, name: string, range?: ByteRange): P
   });
   if (found.isDirectory()) {
     await handle.close();
-    throw new Fault('source/refused', `${path} is a directory, a file was expected`, { place: { input: name } });
+    throw new Fault('source/refused', `${path} is a directory, a file was expected`, {
+      place: { input: name },
+      hint: 'Name a file in it',
+    });
   }
   if (range !== undefined && versionOf(found) !== range.version) {
     await handle.close();

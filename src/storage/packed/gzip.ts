@@ -18,7 +18,10 @@ export async function* gunzipWhenGzip(chunks: Chunks, name: string, must: boolea
   const isGzip = head.value[0] === 0x1f && (head.value[1] ?? 0x8b) === 0x8b;
   if (!isGzip && must) {
     await chunks.return();
-    throw new Fault('source/malformed', 'The mapping says gzip, the input is not', { place: { input: name } });
+    throw new Fault('source/malformed', 'The mapping says gzip, the input is not', {
+      place: { input: name },
+      hint: 'Remove rml:compression from the mapping, or compress the file',
+    });
   }
   yield* isGzip ? gunzip(prepend(head.value, chunks), name, ratio) : prepend(head.value, chunks);
 }

@@ -30,6 +30,9 @@ async function sourceOf(text: string): Promise<SqlSource> {
 const contentOf = ({ content }: SqlSource): string =>
   content.kind === 'table' ? `table ${content.name}` : content.kind === 'query' ? `query ${content.sql}` : content.kind;
 
+const KNOWN_VERSIONS =
+  'known are rr:SQL2008, rr:Oracle, rr:MySQL, rr:MSSQLServer, rr:HSQLDB, rr:PostgreSQL, rr:DB2, rr:Informix, rr:Ingres, rr:Progress, rr:SybaseASE, rr:SybaseSQLAnywhere, rr:Virtuoso, rr:Firebird; without one, queries go to the database as they are';
+
 describe('the logical table of R2RML', () => {
   test.each([
     ['a table', 'rr:tableName "student"', 'table student'],
@@ -72,22 +75,22 @@ describe('the logical table of R2RML', () => {
     [
       'a version in quotes',
       'rr:tableName "t" ; rr:sqlVersion "SQL2008"',
-      'error: rr:sqlVersion takes an IRI such as rr:SQL2008, found the text "SQL2008"',
+      `error: rr:sqlVersion takes an IRI such as rr:SQL2008, found the text "SQL2008" | ${KNOWN_VERSIONS}`,
     ],
     [
       'a version that nobody knows',
       'rr:tableName "t" ; rr:sqlVersion rr:SQL1979',
-      'error: rr:SQL1979 is no SQL version that R2RML knows | leave it out: queries go to the database as they are',
+      `error: rr:SQL1979 is no SQL version that R2RML knows | ${KNOWN_VERSIONS}`,
     ],
     [
       'a misspelt version',
       'rr:tableName "t" ; rr:sqlVersion rr:SQL2003',
-      'error: rr:SQL2003 is no SQL version that R2RML knows | did you mean rr:SQL2008?',
+      `error: rr:SQL2003 is no SQL version that R2RML knows | did you mean rr:SQL2008? ${KNOWN_VERSIONS}`,
     ],
     [
       'a version of somebody else',
       'rr:tableName "t" ; rr:sqlVersion ex:Spark',
-      'warning: <http://e/Spark> is no SQL version that R2RML knows | queries go to the database as they are',
+      `warning: <http://e/Spark> is no SQL version that R2RML knows | ${KNOWN_VERSIONS}`,
     ],
     ['a misspelt property', 'rr:tablename "t"', 'error: there is no property rr:tablename | did you mean rr:tableName?'],
     [
@@ -250,7 +253,7 @@ describe('a logical source over a database', () => {
       'an iterator of the older kind',
       'old',
       'old:source <#db> ; rr:tableName "t" ; old:iterator "$"',
-      'warning: rml:iterator has no effect on a database, whose records are rows',
+      'warning: rml:iterator has no effect on a database, whose records are rows | remove it',
     ],
     [
       'a table beside a query',

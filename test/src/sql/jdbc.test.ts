@@ -109,7 +109,12 @@ describe('the scheme and the driver', () => {
     ['jdbc:mysql://h/x', 'com.mysql.cj.jdbc.Drivr', 'database/driver', 'Did you mean com.mysql.cj.jdbc.Driver'],
     ['jdbc:mysql://h/x', 'org.postgresql.Driver', 'request/invalid', 'does not read jdbc:mysql: URLs'],
     ['jdbc:postgresql://h/x', 'mariadb', 'request/invalid', 'does not read jdbc:postgresql: URLs'],
-    ['postgres://h/x', undefined, 'request/invalid', 'but by one of postgres:. Expected is jdbc:postgresql://host:5432/database'],
+    [
+      'postgres://h/x',
+      undefined,
+      'request/invalid',
+      'but by a URL that begins with postgres:. Expected is jdbc:postgresql://host:5432/database',
+    ],
     ['mysql://h/x', undefined, 'request/invalid', 'jdbc:mysql://host:3306/database'],
     ['CONNECTIONDSN', undefined, 'request/invalid', 'not named by a JDBC URL'],
     ['jdbc:', undefined, 'request/invalid', 'not named by a JDBC URL'],

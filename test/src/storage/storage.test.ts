@@ -261,12 +261,15 @@ test.each([
 
 test.each([
   ['notes.txt', undefined, "'txt'"],
-  ['book.xlsx', undefined, 'not offered by this version yet'],
   ['https://host/download', 'text/html', 'text/html'],
   ['README', undefined, 'no file extension'],
 ])('the input type of %s is refused in words', (url, media, words) => {
   expect(() => inputFormat(url, media)).toThrow(words);
   expect(() => inputFormat(url, media)).toThrow('XML, JSON, CSV, XLSX, ODS');
+});
+
+test('a spreadsheet is refused with the types that are read', () => {
+  expect(() => inputFormat('book.xlsx')).toThrow('not offered by this version yet, which reads XML, JSON and CSV');
 });
 
 test.each([

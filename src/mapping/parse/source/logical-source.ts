@@ -54,7 +54,13 @@ export function readLogicalSource(context: Context, statement: Statement, dialec
   const isUrl = source !== undefined && /^jdbc:/i.test(source.object.value);
   if (isDatabase(graph, sourceId) || isUrl || (asksDatabase(node) && !isForeign)) return readSqlSource(context, node, source);
   if (source === undefined) {
-    if (node.valid) report.error('missing-source', node.origin, 'a logical source without rml:source', undefined);
+    if (node.valid)
+      report.error(
+        'missing-source',
+        node.origin,
+        'a logical source without rml:source',
+        'add rml:source [ a rml:FilePath ; rml:path "…" ]',
+      );
     return undefined;
   }
   const access = readAccess(context, source, dialect);
@@ -65,7 +71,12 @@ export function readLogicalSource(context: Context, statement: Statement, dialec
   if (!node.valid || report.errors > before || access === undefined || formulation === undefined) return undefined;
   const hasRows = formulation.kind === 'csv';
   if (hasRows && iteratorStatement !== undefined && iterator !== '') {
-    report.warning('unused-iterator', iteratorStatement.origin, 'rml:iterator has no effect on CSV, whose records are its rows');
+    report.warning(
+      'unused-iterator',
+      iteratorStatement.origin,
+      'rml:iterator has no effect on CSV, whose records are its rows',
+      'remove it',
+    );
   }
   return {
     kind: 'file',
@@ -326,7 +337,12 @@ function readXPathFormulation(context: Context, statement: Statement, id: string
     const url = only(context, namespace, 'namespaceURL');
     if (prefix === undefined || url === undefined) {
       if (namespace.valid)
-        report.error('missing-namespace', namespace.origin, 'a namespace takes rml:namespacePrefix and rml:namespaceURL');
+        report.error(
+          'missing-namespace',
+          namespace.origin,
+          `a namespace without ${prefix === undefined ? 'rml:namespacePrefix' : 'rml:namespaceURL'}`,
+          'write rml:namespace [ rml:namespacePrefix "…" ; rml:namespaceURL <…> ]',
+        );
       continue;
     }
     const name = textOf(context, prefix, 'a prefix in quotes');

@@ -7,6 +7,7 @@
  * @see https://www.w3.org/TR/r2rml/#logical-tables and https://kg-construct.github.io/rml-io-registry/
  */
 import { didYouMean } from '../../../core/nearest.ts';
+import type { DiagnosticCode } from '../../model/codes.ts';
 import type { SqlConnection, SqlContent, SqlSource } from '../../model/model.ts';
 import { localName, lookUp, shorten, USUAL_PREFIXES } from '../../vocabulary/namespaces.ts';
 import { type Graph, nodeId, type Statement } from '../graph.ts';
@@ -38,6 +39,8 @@ const SQL_VERSIONS = [
   'Virtuoso',
   'Firebird',
 ].map((name) => `rr:${name}`);
+
+const KNOWN_VERSIONS = `known are ${SQL_VERSIONS.join(', ')}; without one, queries go to the database as they are`;
 
 const DATABASE_HINT = 'describe it as [ a d2rq:Database ; d2rq:jdbcDSN "jdbc:…" ; d2rq:username "…" ; d2rq:password "…" ]';
 
@@ -135,7 +138,7 @@ function readFormulation(context: Context, node: MappingNode): Formulation | 'wr
 
 function readContent(context: Context, node: MappingNode, formulation: Formulation): SqlContent | undefined {
   const { report } = context;
-  const missing = (code: string, message: string, hint: string): undefined => {
+  const missing = (code: DiagnosticCode, message: string, hint: string): undefined => {
     if (node.valid) report.error(code, node.origin, message, hint);
   };
   switch (formulation) {
@@ -171,7 +174,7 @@ function readContent(context: Context, node: MappingNode, formulation: Formulati
       }
       const [iterator] = node.all('iterator');
       if (iterator !== undefined) {
-        report.warning('unused-iterator', iterator.origin, 'rml:iterator has no effect on a database, whose records are rows');
+        report.warning('unused-iterator', iterator.origin, 'rml:iterator has no effect on a database, whose records are rows', 'remove it');
       }
       if (query !== undefined && table !== undefined) {
         const message = `${shorten(table.property)} has no effect beside ${shorten(query.property)}`;
@@ -208,14 +211,14 @@ function checkVersions(context: Context, node: MappingNode): void {
   for (const { property, object, origin } of node.all('sqlVersion')) {
     if (object.kind !== 'iri') {
       const message = `${shorten(property)} takes an IRI such as rr:SQL2008, found ${describeTerm(object)}`;
-      context.report.error('wrong-value', origin, message);
+      context.report.error('wrong-value', origin, message, KNOWN_VERSIONS);
     } else if (!SQL_VERSIONS.includes(shorten(object.value)) && lookUp('individuals', object.value)?.name !== 'SQL2008') {
       const message = `${shorten(object.value)} is no SQL version that R2RML knows`;
       const near = didYouMean(shorten(object.value), SQL_VERSIONS, localName);
+      const hint = near === undefined ? KNOWN_VERSIONS : `${near} ${KNOWN_VERSIONS}`;
       // Other vocabularies may have their own SQL versions, and queries are not parsed by version.
-      if (lookUp('individuals', object.value) === undefined) {
-        context.report.warning('unknown-sql-version', origin, message, near ?? 'queries go to the database as they are');
-      } else context.report.error('unknown-sql-version', origin, message, near ?? 'leave it out: queries go to the database as they are');
+      if (lookUp('individuals', object.value) === undefined) context.report.warning('unknown-sql-version', origin, message, hint);
+      else context.report.error('unknown-sql-version', origin, message, hint);
     }
   }
 }

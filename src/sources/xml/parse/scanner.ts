@@ -228,7 +228,12 @@ export class XmlScanner extends XmlWindow {
     if (empty) i++;
     if (i === length) return this.incomplete('a tag');
     if (bytes[i] !== GREATER) this.#failTag('an unexpected /', i - 1, nameEnd);
-    if (this.#names.length === 0 && this.#rootSeen) this.fail(`There is a second root element, <${this.shown(begin + 1, nameEnd)}>`, begin);
+    if (this.#names.length === 0 && this.#rootSeen)
+      this.fail(
+        `There is a second root element, <${this.shown(begin + 1, nameEnd)}>`,
+        begin,
+        'An XML document has one: put the elements into one',
+      );
     this.#open(nameEnd, hash, values, declarations);
     this.at = i + 1;
     if (empty) this.#close();

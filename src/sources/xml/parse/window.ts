@@ -94,8 +94,8 @@ export abstract class XmlWindow {
   protected fail(message: string, at: number, hint?: string): never {
     const { element } = this.context();
     const within = element === undefined ? '' : `, in <${fromBytes(element)}>`;
-    throw new Fault('source/malformed', `${message} (column ${this.#column(at)}${within})`, {
-      place: this.place(at),
+    throw new Fault('source/malformed', `${message}${within}`, {
+      place: { ...this.place(at), column: this.#column(at) },
       ...(hint === undefined ? {} : { hint }),
     });
   }
