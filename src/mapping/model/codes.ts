@@ -121,6 +121,10 @@ export const DIAGNOSTIC_CODES = {
     severity: 'error',
     summary: 'A logical source over a database names neither a table nor a query.',
   },
+  'missing-target': {
+    severity: 'error',
+    summary: 'A logical target does not say where its statements go.',
+  },
   'name-collision': {
     severity: 'error',
     summary: 'Two fields of a logical view have one name.',

@@ -68,6 +68,7 @@ const EXAMPLES: Readonly<Record<DiagnosticCode, string>> = {
   'missing-subject-map': `<#Person> rml:logicalSource <#people> ;
   rml:predicateObjectMap [ rml:predicate ex:name ; rml:objectMap [ rml:reference "name" ] ] .`,
   'missing-table': '<#Person> rr:logicalTable [ rr:sqlVersion rr:SQL2008 ] ; rr:subjectMap [ rr:template "http://example.com/{id}" ] .',
+  'missing-target': subject('rml:template "http://example.com/{id}" ; rml:logicalTarget [ a rml:LogicalTarget ]'),
   'name-collision': view('rml:field [ rml:fieldName "name" ; rml:reference "name" ] , [ rml:fieldName "name" ; rml:reference "alias" ]'),
   'no-database': table('rml:source <#people> ; rml:referenceFormulation rml:SQL2008Table ; rml:iterator "people"'),
   'no-triples-map': '<#Person> a ex:Person .',
