@@ -17,8 +17,8 @@ const read = (path: string): string => readFileSync(join(PROJECT_ROOT, path), 'u
 const proseOf = (text: string): string => text.replace(/^```.*?^```$/gms, '');
 
 describe('pages that are made of tables', () => {
-  test.each(Object.entries(PAGES))('%s is what `npm run docs` writes', (path, text) => {
-    expect(read(path)).toBe(text());
+  test.each(Object.entries(PAGES))('%s is what `npm run docs` writes', async (path, text) => {
+    expect(read(path)).toBe(await text());
   });
 });
 

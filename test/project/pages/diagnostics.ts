@@ -102,7 +102,9 @@ const EXAMPLES: Readonly<Record<DiagnosticCode, string>> = {
   'wrong-value': object('[ rml:reference <name> ]'),
 };
 
-export function diagnosticsPage(): string {
+export async function diagnosticsPage(): Promise<string> {
+  const codes = Object.entries(DIAGNOSTIC_CODES);
+  const sections = await Promise.all(codes.map(([code, { severity, summary }]) => section(code as DiagnosticCode, severity, summary)));
   return `# Diagnostics
 
 What \`quadmill check\` says about a mapping, by code. \`npm run docs\` makes this page from the table in \`src/mapping/model/codes.ts\`, and the messages
@@ -142,15 +144,13 @@ show beside the lines of a change. On GitHub, a job of a workflow uploads it:
 
 The first line of each example is not shown. It declares the usual prefixes, and \`<#people>\`, a logical source of \`people.csv\`.
 
-${Object.entries(DIAGNOSTIC_CODES)
-  .map(([code, { severity, summary }]) => section(code as DiagnosticCode, severity, summary))
-  .join('\n\n')}
+${sections.join('\n\n')}
 `;
 }
 
 const SEVERITIES = { error: 'Error', warning: 'Warning', either: 'Error or warning' } as const;
 
-function section(code: DiagnosticCode, severity: keyof typeof SEVERITIES, summary: string): string {
+async function section(code: DiagnosticCode, severity: keyof typeof SEVERITIES, summary: string): Promise<string> {
   return `### \`${code}\`
 
 ${SEVERITIES[severity]}. ${summary.replace('functions.md', '[functions.md](functions.md)')}
@@ -160,13 +160,13 @@ ${EXAMPLES[code]}
 \`\`\`
 
 \`\`\`
-${messagesOf(code)}
+${await messagesOf(code)}
 \`\`\``;
 }
 
-function messagesOf(code: DiagnosticCode): string {
+async function messagesOf(code: DiagnosticCode): Promise<string> {
   const text = `${FIRST_LINE}\n${EXAMPLES[code]}\n`;
-  const { diagnostics } = readMapping([{ name: 'mapping.ttl', text }], { baseIri: 'http://example.com/base/' });
+  const { diagnostics } = await readMapping([{ name: 'mapping.ttl', text }], { baseIri: 'http://example.com/base/' });
   if (!diagnostics.some((one) => one.code === code)) {
     throw new Error(`The example of ${code} gives ${diagnostics.map((one) => one.code).join(', ') || 'nothing'}`);
   }

@@ -7,7 +7,7 @@ import { diagnosticsPage } from './diagnostics.ts';
 import { functionsPage } from './functions.ts';
 
 /** Path of a page, from the root of the project → what makes its text. */
-export const PAGES: Readonly<Record<string, () => string>> = {
+export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/rooms.md': roomsPage,
   'docs/options.md': optionsPage,
   'docs/dependencies.md': dependenciesPage,

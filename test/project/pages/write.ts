@@ -3,6 +3,6 @@ import { writeFileSync } from 'node:fs';
 import { PAGES } from './pages.ts';
 
 for (const [path, text] of Object.entries(PAGES)) {
-  writeFileSync(path, text());
+  writeFileSync(path, await text());
   console.log(path);
 }
