@@ -1,12 +1,10 @@
 #!/usr/bin/env node
 // Starts the compiled program, or says how to compile it. The one file of the project that is not TypeScript.
 import { existsSync } from 'node:fs';
-import module from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 const program = new URL('../dist/bin/main.js', import.meta.url);
 if (existsSync(program)) {
-  module.enableCompileCache?.();
   const { main } = await import(program.href);
   process.exitCode = await main(process.argv.slice(2));
 } else {
