@@ -2,7 +2,7 @@
  * Requests of this process to HTTP servers: kept connections, time limits, authorities, streaming both ways. The one place that knows
  * undici. Callers decide what a status means, and whether to try again after an error.
  */
-import type { Readable } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import { Agent, buildConnector, fetch, type Response } from 'undici';
 
 export type { Response };
@@ -92,9 +92,33 @@ function connector(options: buildConnector.BuildOptions): buildConnector.connect
   return (to, done) =>
     connect(to, (...result) => {
       const [, socket] = result;
-      socket?.prependListener('error', (error) => void (socket.bytesRead > 0 && ofKept.add(error)));
+      // Undefined after an error, whatever the types say.
+      if (socket) {
+        socket.prependListener('error', (error) => void (socket.bytesRead > 0 && ofKept.add(error)));
+        hearAnswerBeforeError(socket);
+      }
       done(...result);
     });
+}
+
+/**
+ * A server may answer in the middle of a body and close: 401, 413. The next write fails then, and by itself that ends the socket, although
+ * the answer has arrived. So an error of a write waits until what has arrived is read: that ends at once, since the connection is closed.
+ */
+function hearAnswerBeforeError(socket: Duplex): void {
+  type Done = (error?: Error | null) => void;
+  const afterReading =
+    (done: Done): Done =>
+    (error) => {
+      if (!CLOSED.has((error as NodeJS.ErrnoException | null | undefined)?.code ?? '') || socket.readableEnded || socket.destroyed)
+        done(error);
+      // Before other listeners, which would tell a less exact error.
+      else socket.prependOnceListener('end', () => done(error));
+    };
+  const write = socket._write.bind(socket);
+  const writeAll = socket._writev?.bind(socket);
+  socket._write = (chunk, encoding, done) => write(chunk, encoding, afterReading(done));
+  if (writeAll !== undefined) socket._writev = (chunks, done) => writeAll(chunks, afterReading(done));
 }
 
 export interface ConnectionError {

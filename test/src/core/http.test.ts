@@ -1,0 +1,78 @@
+/** Requests to servers that close the connection before they have read the body. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describeConnectionError, HttpClient } from '../../../src/core/http.ts';
+
+/**
+ * In a process of its own: in this one, the server could not close while the client writes. Says on standard output where it listens;
+ * reads the head of a request, writes the text that the path names, and closes with most of the body unread.
+ */
+const SERVER = `
+const server = require('node:net').createServer((socket) => {
+  socket.on('error', () => {});
+  socket.once('data', (bytes) => {
+    const [, answer] = /^POST \\/(\\S*)/.exec(String(bytes));
+    socket.pause();
+    socket.write(decodeURIComponent(answer), () => setTimeout(() => socket.resetAndDestroy(), 1));
+  });
+});
+server.listen(0, '127.0.0.1', () => console.log(server.address().port));
+`;
+
+const never = new AbortController().signal;
+/** More than the buffers of a connection hold. */
+const BODY = Buffer.alloc(16 * 2 ** 20, 'x');
+const TIMES = 60;
+
+let server: ChildProcess;
+let origin: string;
+const client = new HttpClient({ connectMs: 5_000, answerMs: 30_000 });
+
+beforeAll(async () => {
+  server = spawn(process.execPath, ['-e', SERVER], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [port] = (await once(server.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
+  origin = `http://127.0.0.1:${String(port).trim()}`;
+});
+afterAll(async () => {
+  await client.close();
+  server.kill();
+  await once(server, 'close');
+});
+
+describe('a server that closes in the middle of a large body', () => {
+  const send = (answer: string): Promise<unknown> =>
+    client.send({ method: 'POST', url: `${origin}/${encodeURIComponent(answer)}`, headers: {}, body: BODY, alone: true }, never).then(
+      async ({ status, drop }) => {
+        await drop();
+        return status;
+      },
+      (error) => describeConnectionError(error).reason,
+    );
+  const all = async (answer: string): Promise<readonly unknown[]> => {
+    const outcomes = new Set<unknown>();
+    for (let i = 0; i < TIMES; i++) outcomes.add(await send(answer));
+    return [...outcomes];
+  };
+
+  test.each([401, 413])(
+    'is heard each time when it has answered %s',
+    async (status) => {
+      expect(await all(`HTTP/1.1 ${status} No\r\ncontent-length: 3\r\n\r\nno\n`)).toEqual([status]);
+    },
+    60_000,
+  );
+
+  test.each([
+    ['nothing', ''],
+    ['half a head', 'HTTP/1.1 401 No\r\ncontent-le'],
+  ])(
+    'has broken the connection when it has answered %s',
+    async (_, answer) => {
+      const outcomes = await all(answer);
+      expect(outcomes.length).toBeGreaterThan(0);
+      for (const outcome of outcomes) expect(['the connection broke', 'the server closed the connection']).toContain(outcome);
+    },
+    60_000,
+  );
+});
