@@ -57,7 +57,8 @@ export interface Unnest {
 export interface Extend {
   readonly kind: 'extend';
   readonly input: Operator;
-  readonly columns: readonly { readonly column: Column; readonly value: Expression }[];
+  /** A term's cell has its texts. */
+  readonly columns: readonly { readonly column: Column; readonly value: Expression | RowTerm }[];
 }
 
 /** The row with its 0-based position among the rows. */
@@ -75,6 +76,8 @@ export interface Join {
   readonly type: 'inner' | 'left';
   readonly left: Operator;
   readonly right: Project;
+  /** What the columns of the right side are called in the pairs, in their order: joins may share a right side. */
+  readonly columns: readonly Column[];
   /** In a canonical order. None: all pairs. */
   readonly on: readonly { readonly left: Expression; readonly right: Column }[];
   /** 0-based position of the pair among those of its left row. */
@@ -88,7 +91,7 @@ export interface Project {
   /** The triples map that reads the input, and reports invalid terms; undefined: the fields of a view, which are no terms. */
   readonly map: MapInfo | undefined;
   readonly keys: readonly { readonly column: Column; readonly value: Expression }[];
-  readonly columns: readonly { readonly column: Column; readonly value: Expression | RowTerm }[];
+  readonly columns: readonly { readonly column: Column; readonly value: Expression | Term }[];
   /** Whether equal rows are kept apart, in the order of the input: somebody counts them. */
   readonly counts: boolean;
 }
@@ -132,7 +135,7 @@ export interface Read {
   readonly reference: string;
 }
 
-/** A term of the row itself, or one that its join brings. */
+/** A term of the row itself, or one whose text stands in a cell: a join brings it, or it was made before a join. */
 export type Term = RowTerm | EncodedTerm;
 
 /** Values → N-Quads text. `base` is prepended to what is no absolute IRI. */
@@ -160,9 +163,23 @@ export type RowTerm =
       /** At most one of the two. With neither, a reference brings the natural datatype of its values. */
       readonly language: Expression | undefined;
       readonly datatype: RowTerm | undefined;
-    };
+    }
+  | QuotedTerm;
 
-/** A term of the right side of a join. */
+/** Triples as terms: all combinations of the texts of each. */
+export interface QuotedTerm {
+  readonly kind: 'quoted';
+  readonly origin: Origin;
+  readonly triples: readonly QuotedTriple[];
+}
+
+export interface QuotedTriple {
+  readonly subject: Term;
+  readonly predicate: Term;
+  readonly object: Term;
+}
+
+/** The text in a cell. */
 export interface EncodedTerm {
   readonly kind: 'encoded';
   readonly origin: Origin;
@@ -180,13 +197,17 @@ export interface MapInfo {
   readonly source: LogicalSource;
   /** The subject as the mapping writes it. */
   readonly subject: string;
+  /** Whether its triples are only quoted. */
+  readonly quotedOnly: boolean;
+  /** Other rows of a triples map, joined for its quoted triples: the rows of its records have their own entry, which reports them. */
+  readonly isPart: boolean;
 }
 
 /** What a triples map makes of each row: all of it, or nothing if one of the terms is invalid. */
 export interface MapRules {
   readonly map: MapInfo;
   readonly rows: Operator;
-  readonly subject: RowTerm;
+  readonly subject: Term;
   readonly emits: readonly Emit[];
   /** Terms of no statement that must be valid all the same: what a rewrite has moved elsewhere. */
   readonly checks: readonly RowTerm[];
@@ -196,10 +217,10 @@ export interface MapRules {
 export interface Emit {
   /** The rows of the triples map, or a join whose left side they are and whose only column is the object. */
   readonly input: Operator;
-  readonly predicate: RowTerm;
+  readonly predicate: Term;
   readonly object: Term;
   /** undefined: the default graph. */
-  readonly graph: RowTerm | undefined;
+  readonly graph: Term | undefined;
   /** Where the statements go; undefined: to the output of the run. A statement that goes to several places has a pattern for each. */
   readonly target: LogicalTarget | undefined;
 }

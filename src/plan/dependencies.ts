@@ -1,7 +1,19 @@
 /** Functional dependencies: what cannot repeat because the statement contains the values that identify its row. */
 import type { Emit, MapRules, Operator, Scan, Term } from './algebra.ts';
 import type { CatalogueMetadata } from './catalogue-metadata.ts';
-import { expressionsOf, holds, type Leaf, leafKey, leavesOf, leavesOfTerm, nameOf, readsOfTerm, scanOf } from './expressions.ts';
+import {
+  expressionsOf,
+  holds,
+  isInCell,
+  type Leaf,
+  leafKey,
+  leavesOf,
+  leavesOfTerm,
+  nameOf,
+  readsOfTerm,
+  scanOf,
+  termsIn,
+} from './expressions.ts';
 import { injectiveReferences } from './injectivity.ts';
 import { hasNaturalDatatype, writtenTerm } from './written.ts';
 
@@ -10,8 +22,9 @@ import { hasNaturalDatatype, writtenTerm } from './written.ts';
  * value of its reference. A text does not give the datatype: JSON's `1` and `"1"` make one subject and two literals.
  */
 export function isFunctionallyDependent({ object }: Emit, { rows, subject }: MapRules, facts: CatalogueMetadata): boolean {
-  if (object.kind === 'encoded') return false;
-  if (variesInRow(object) || (hasNaturalDatatype(object) && carriesDatatypes(object, rows))) return false;
+  // What a join brings is not of the row alone, and one of several triples is not the only one.
+  if (isInCell(object) || !isOne(object)) return false;
+  if (variesInRow(object) || hasVaryingDatatype(object, rows)) return false;
   const told = toldBy(subject);
   return leavesOfTerm(object).every((leaf) => told.has(leafKey(leaf)) && isSingle(leaf, rows, facts));
 }
@@ -57,7 +70,16 @@ const variesInRow = (term: Term): boolean => expressionsOf(term).some((one) => h
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-const toldBy = (term: Term): ReadonlySet<string> => (term.kind === 'encoded' ? NOTHING : injectiveReferences(writtenTerm(term)));
+const toldBy = (term: Term): ReadonlySet<string> => (isInCell(term) ? NOTHING : injectiveReferences(writtenTerm(term)));
+
+/** Whether a term has one text at most where each of its references has one value. */
+const isOne = (term: Term): boolean => term.kind !== 'quoted' || (term.triples.length === 1 && termsIn(term).every(isOne));
+
+/** Whether a literal is the term, or part of it, and brings a datatype that its text does not give. */
+const hasVaryingDatatype = (term: Term, rows: Operator): boolean =>
+  term.kind === 'quoted'
+    ? termsIn(term).some((part) => hasVaryingDatatype(part, rows))
+    : hasNaturalDatatype(term) && carriesDatatypes(term, rows);
 
 /**
  * Whether each value of the literal carries its own natural datatype, which its text does not give. A database column has one datatype for

@@ -3,7 +3,7 @@ import type { LogicalSource, Mapping, SqlContent } from '../mapping/model/model.
 import { formatOrigin } from '../mapping/model/model.ts';
 import type { Expression, Project } from './algebra.ts';
 import { type CatalogueMetadata, NO_METADATA } from './catalogue-metadata.ts';
-import { expressionText, termText } from './expressions.ts';
+import { expressionText, isTerm, termText } from './expressions.ts';
 import { type ObjectPlan, type PipelinePlan, type Plan, planMapping, type RulePlan, type StepPlan } from './plan.ts';
 
 export function explainPlan(mapping: Mapping, base = 'http://example.com/base/', facts: CatalogueMetadata = NO_METADATA): string {
@@ -43,7 +43,9 @@ function describeStep(step: StepPlan, plan: Plan): string {
       return `unnest ${of} → ${item.name}`;
     }
     case 'extend':
-      return `extend ${step.operator.columns.map(({ column, value }) => `${expressionText(value)} → ${column.name}`).join(', ')}`;
+      return `extend ${step.operator.columns
+        .map(({ column, value }) => `${isTerm(value) ? termText(value) : expressionText(value)} → ${column.name}`)
+        .join(', ')}`;
     case 'number':
       return `number rows → ${step.operator.column.name}`;
     case 'join': {

@@ -1,6 +1,6 @@
 /** Expressions and terms: what they read, their text for people, and their form over other columns. */
 import { callText, conditionalText, FRESH_TEXT } from '../mapping/model/expressions.ts';
-import type { Cell, Column, EncodedTerm, Expression, Operator, Read, RowTerm, Scan, Term } from './algebra.ts';
+import type { Cell, Column, EncodedTerm, Expression, Operator, QuotedTerm, Read, RowTerm, Scan, Term } from './algebra.ts';
 
 /** What an expression reads of a row. */
 export type Leaf = Read | Cell;
@@ -50,12 +50,18 @@ export const isOfRow = (expression: Expression): boolean =>
 export const unconditional = (expression: Expression): Exclude<Expression, { kind: 'conditional' }> =>
   expression.kind === 'conditional' ? unconditional(expression.value) : expression;
 
+/** The terms that a quoted triple is made of. */
+export const termsIn = ({ triples }: QuotedTerm): readonly Term[] =>
+  triples.flatMap(({ subject, predicate, object }) => [subject, predicate, object]);
+
 /** The expressions of a term: its value first. */
 export function expressionsOf(term: Term): readonly Expression[] {
   switch (term.kind) {
     case 'constant':
     case 'encoded':
       return [];
+    case 'quoted':
+      return termsIn(term).flatMap(expressionsOf);
     case 'literal':
       return [
         term.value,
@@ -67,27 +73,58 @@ export function expressionsOf(term: Term): readonly Expression[] {
   }
 }
 
-export const leavesOfTerm = (term: Term): readonly Leaf[] => expressionsOf(term).flatMap(leavesOf);
+/** What a term reads, cells with encoded terms included. */
+export function leavesOfTerm(term: Term): readonly Leaf[] {
+  if (term.kind === 'encoded') return [{ kind: 'cell', origin: term.origin, column: term.column }];
+  return term.kind === 'quoted' ? termsIn(term).flatMap(leavesOfTerm) : expressionsOf(term).flatMap(leavesOf);
+}
+
 export const readsOfTerm = (term: Term): readonly Read[] => expressionsOf(term).flatMap(readsOf);
 
-/** The term that a join brings in a column. */
-export function definitionOf(term: EncodedTerm, rows: Operator): RowTerm {
+/** What is written for a term, in the place of what stands in cells. Its leaves may be of other rows. */
+export function definitionOf(term: Term, rows: Operator): RowTerm {
+  switch (term.kind) {
+    case 'encoded':
+      return definitionOfCell(term, rows);
+    case 'quoted':
+      return replaceInQuoted(term, (inner) => definitionOf(inner, rows));
+    default:
+      return term;
+  }
+}
+
+function definitionOfCell(term: EncodedTerm, rows: Operator): RowTerm {
   const { column } = term;
   switch (rows.kind) {
     case 'scan':
       throw new Error(`no operator gives the column ${column.name}`);
     case 'join': {
-      const value = rows.right.columns.find((one) => one.column === column)?.value;
-      if (value !== undefined && isTerm(value)) return value;
-      return definitionOf(term, rows.left);
+      const value = rows.right.columns[rows.columns.indexOf(column)]?.value;
+      return value === undefined || !isTerm(value) ? definitionOfCell(term, rows.left) : definitionOf(value, rows.right.input);
+    }
+    case 'extend': {
+      const value = rows.columns.find((one) => one.column === column)?.value;
+      return value === undefined || !isTerm(value) ? definitionOfCell(term, rows.input) : definitionOf(value, rows.input);
     }
     default:
-      return definitionOf(term, rows.input);
+      return definitionOfCell(term, rows.input);
   }
 }
 
-export const isTerm = (value: Expression | RowTerm): value is RowTerm =>
-  value.kind === 'iri' || value.kind === 'blank' || value.kind === 'literal' || 'term' in value;
+export const isTerm = (value: Expression | Term): value is Term =>
+  ['iri', 'blank', 'literal', 'quoted', 'encoded'].includes(value.kind) || 'term' in value;
+
+/** Whether a term is in a cell, or has a part that is. */
+export const isInCell = (term: Term): boolean => term.kind === 'encoded' || (term.kind === 'quoted' && termsIn(term).some(isInCell));
+
+export const replaceInQuoted = (term: QuotedTerm, replace: (term: Term) => Term): QuotedTerm => ({
+  ...term,
+  triples: term.triples.map(({ subject, predicate, object }) => ({
+    subject: replace(subject),
+    predicate: replace(predicate),
+    object: replace(object),
+  })),
+});
 
 /** Equal for expressions with the same values. */
 export const expressionKey = (expression: Expression): string => JSON.stringify(expression, meaning);
@@ -104,7 +141,7 @@ export const renameExpression = (expression: Expression, columns: ReadonlyMap<Co
       : { ...leaf, column: columns.get(leaf.column) ?? leaf.column },
   );
 
-export const renameTerm = (term: RowTerm, columns: ReadonlyMap<Column, Column>): RowTerm =>
+export const renameTerm = <T extends Term>(term: T, columns: ReadonlyMap<Column, Column>): T =>
   replaceInTerm(term, (expression) => renameExpression(expression, columns));
 
 /** The same expression with something else in the place of what it reads. */
@@ -128,10 +165,14 @@ export function replaceLeaves(expression: Expression, replace: (leaf: Leaf) => L
 }
 
 /** The same term with other expressions. */
-export function replaceInTerm(term: RowTerm, replace: (expression: Expression) => Expression): RowTerm {
+export function replaceInTerm<T extends Term>(term: T, replace: (expression: Expression) => Expression): T;
+export function replaceInTerm(term: Term, replace: (expression: Expression) => Expression): Term {
   switch (term.kind) {
     case 'constant':
+    case 'encoded':
       return term;
+    case 'quoted':
+      return replaceInQuoted(term, (inner) => replaceInTerm(inner, replace));
     case 'literal': {
       const { language, datatype } = term;
       return {
@@ -181,6 +222,10 @@ export function termText(term: Term): string {
       const datatype = term.datatype === undefined ? '' : `^^${termText(term.datatype)}`;
       return `"${term.value.kind === 'constant' ? term.value.text : expressionText(term.value)}"${language}${datatype}`;
     }
+    case 'quoted':
+      return term.triples
+        .map(({ subject, predicate, object }) => `<< ${[subject, predicate, object].map(termText).join(' ')} >>`)
+        .join(' and ');
     case 'encoded':
       return term.column.name;
   }

@@ -5,7 +5,7 @@
  */
 import type { Expression, MapInfo, MapRules, Operator, Project, RowTerm } from './algebra.ts';
 import type { CatalogueMetadata } from './catalogue-metadata.ts';
-import { expressionsOf, holds, nameOf, readsOf, termKey, unconditional } from './expressions.ts';
+import { expressionsOf, holds, nameOf, readsOf, termKey, termsIn, unconditional } from './expressions.ts';
 
 export interface Guards {
   /** Terms of a triples map that may be invalid for some record. */
@@ -25,13 +25,12 @@ export function findGuards(maps: readonly MapRules[], facts: CatalogueMetadata):
   ];
   return {
     of(rules) {
-      const terms = rules.emits.flatMap(({ predicate, object, graph }) => [
-        predicate,
-        ...(object.kind === 'encoded' ? [] : [object]),
-        ...(graph === undefined ? [] : [graph]),
-      ]);
+      const terms = [
+        rules.subject,
+        ...rules.emits.flatMap(({ predicate, object, graph }) => [predicate, object, ...(graph === undefined ? [] : [graph])]),
+      ].filter((term) => term.kind !== 'encoded');
       const childKeys = joinsOf(rules).flatMap(({ on }) => on.map(({ left }) => keyTerm(left)));
-      return fallible([rules.subject, ...terms, ...childKeys, ...(parentKeys.get(rules.map) ?? [])], rules.rows);
+      return fallible([...terms, ...rules.checks, ...childKeys, ...(parentKeys.get(rules.map) ?? [])], rules.rows);
     },
     asParent: ({ map, input }) => fallible(parentKeys.get(map) ?? [], input),
   };
@@ -45,7 +44,8 @@ export function without(terms: readonly RowTerm[], others: readonly RowTerm[]): 
 
 const joinsOf = ({ emits }: MapRules) => emits.flatMap(({ input }) => (input.kind === 'join' ? [input] : []));
 
-const keyTerm = (value: Expression): RowTerm => ({
+/** A key as a term, which is valid where the key is. */
+export const keyTerm = (value: Expression): RowTerm => ({
   kind: 'literal',
   origin: value.origin,
   value,
@@ -60,6 +60,8 @@ function mayFail(term: RowTerm, rows: Operator, facts: CatalogueMetadata): boole
   switch (term.kind) {
     case 'constant':
       return false;
+    case 'quoted':
+      return termsIn(term).some((part) => part.kind !== 'encoded' && mayFail(part, rows, facts));
     case 'iri':
       if (['read', 'call'].includes(unconditional(term.value).kind) && (term.type === 'iri' || term.type === 'uri')) return true;
       break;

@@ -13,6 +13,11 @@
  *
  * Values that are not encoded can produce any byte: there are no separators, and a term with several references is injective in none of
  * them. The same holds for a term with two forms: `http` and `//e/x` written as `{a}:{b}` may be the base followed by something else.
+ *
+ * **A quoted triple** is injective in what its subject, predicate or object is injective in. Its text `<< s p o >>` determines their texts:
+ * an IRI ends at its first `>`, a label at the first space, a literal with its first quote that is not escaped and a language or datatype,
+ * a quoted triple with its own `>>`. A term that may be one of several triples is injective in nothing, because two of them may write the
+ * same triple with values of different references.
  */
 import type { WrittenTerm } from './written.ts';
 import { SEPARATOR } from './written.ts';
@@ -20,7 +25,14 @@ import { SEPARATOR } from './written.ts';
 const NONE: ReadonlySet<string> = new Set();
 
 /** The references whose texts (not datatypes) a term determines. */
-export function injectiveReferences({ forms, encoded }: WrittenTerm): ReadonlySet<string> {
+export function injectiveReferences(written: WrittenTerm): ReadonlySet<string> {
+  if ('triples' in written) {
+    const [triple] = written.triples;
+    if (triple === undefined || written.triples.length > 1) return NONE;
+    const { subject, predicate, object } = triple;
+    return new Set([subject, predicate, object].flatMap((part) => [...injectiveReferences(part)]));
+  }
+  const { forms, encoded } = written;
   const [form] = forms;
   if (form === undefined || forms.length > 1) return NONE;
   const found = new Set<string>();

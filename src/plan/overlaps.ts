@@ -8,7 +8,6 @@
 import { Links } from '../core/links.ts';
 import type { LogicalTarget } from '../mapping/model/model.ts';
 import type { Emit, MapRules, Term } from './algebra.ts';
-import { definitionOf } from './expressions.ts';
 import { SEPARATOR, type WrittenTerm, writtenTerm } from './written.ts';
 
 export interface Overlaps {
@@ -51,11 +50,7 @@ const emitsOverlap = (a: EmitPatterns, b: EmitPatterns): boolean =>
 
 function patternsOf(emit: Emit, map: MapRules): EmitPatterns {
   const { input, predicate, object, graph } = emit;
-  /** A term of a join is written by the term of its right side. */
-  const pattern = (term: Term): Pattern => {
-    if (term.kind !== 'encoded') return patternOf(writtenTerm(term));
-    return patternOf(writtenTerm(definitionOf(term, input)));
-  };
+  const pattern = (term: Term): Pattern => patternOf(writtenTerm(term, input));
   return {
     emit,
     map,
@@ -132,7 +127,10 @@ interface Pattern {
   readonly kind: string;
   /** Kinds of different families never overlap. */
   readonly family: string;
+  /** None for quoted triples. */
   readonly forms: readonly Form[];
+  /** Quoted triples; none for any other term. */
+  readonly triples: readonly Readonly<Record<'subject' | 'predicate' | 'object', Pattern>>[];
 }
 
 interface Form {
@@ -148,18 +146,28 @@ function formOf(text: string): Form {
   return { text, pieces: { separators, pieces: text.split(SEPARATOR) } };
 }
 
-const DEFAULT_GRAPH: Pattern = { kind: 'default graph', family: 'default graph', forms: [formOf('')] };
+const DEFAULT_GRAPH: Pattern = { kind: 'default graph', family: 'default graph', forms: [formOf('')], triples: [] };
 
 /** Statements of different outputs are different statements: the output counts as a part of the graph. */
 const inTarget = (graph: Pattern, target: LogicalTarget | undefined): Pattern =>
   target === undefined ? graph : { ...graph, kind: `${graph.kind} of ${target.id}`, family: `${graph.family} of ${target.id}` };
 
-function patternOf({ kind, forms, encoded }: WrittenTerm): Pattern {
+function patternOf(written: WrittenTerm): Pattern {
+  if ('triples' in written) {
+    const triples = written.triples.map(({ subject, predicate, object }) => ({
+      subject: patternOf(subject),
+      predicate: patternOf(predicate),
+      object: patternOf(object),
+    }));
+    return { kind: 'quoted', family: 'quoted', forms: [], triples };
+  }
+  const { kind, forms, encoded } = written;
   const hole = encoded ? ENCODED_HOLE : ANY_HOLE;
   return {
     kind,
     family: kind.startsWith('literal') ? 'literal' : kind,
     forms: forms.map((form) => formOf(form.map((piece) => (typeof piece === 'string' ? piece : hole)).join(''))),
+    triples: [],
   };
 }
 
@@ -167,12 +175,24 @@ function patternOf({ kind, forms, encoded }: WrittenTerm): Pattern {
 const kindsOverlap = (a: Pattern, b: Pattern): boolean =>
   a.kind === b.kind || (a.family === b.family && (a.kind === 'literal' || b.kind === 'literal'));
 
-/** Whether some term matches both patterns. */
+/** Whether some term matches both patterns. Quoted triples are equal if their subjects, predicates and objects are. */
 const patternsOverlap = (a: Pattern, b: Pattern): boolean =>
   kindsOverlap(a, b) &&
-  (a.forms.length * b.forms.length === 1 ? formsOverlap(a.forms[0] as Form, b.forms[0] as Form) : anyFormsOverlap(a, b));
+  (a.forms.length * b.forms.length === 1
+    ? formsOverlap(a.forms[0] as Form, b.forms[0] as Form)
+    : anyFormsOverlap(a, b) || anyTriplesOverlap(a, b));
 
 const anyFormsOverlap = (a: Pattern, b: Pattern): boolean => a.forms.some((form) => b.forms.some((other) => formsOverlap(form, other)));
+
+const anyTriplesOverlap = (a: Pattern, b: Pattern): boolean =>
+  a.triples.some((triple) =>
+    b.triples.some(
+      (other) =>
+        patternsOverlap(triple.predicate, other.predicate) &&
+        patternsOverlap(triple.object, other.object) &&
+        patternsOverlap(triple.subject, other.subject),
+    ),
+  );
 
 /** Whether some text matches both forms. */
 function formsOverlap(a: Form, b: Form): boolean {

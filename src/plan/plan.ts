@@ -5,7 +5,7 @@
  * The mapping is built as algebra (`algebra.ts`), rewritten, and then laid out as what is carried out: one pass over each source.
  */
 import type { ErrorPolicy, LogicalTarget, Mapping } from '../mapping/model/model.ts';
-import type { Expression, Extend, Join, MapInfo, MapRules, NumberRows, Operator, Project, RowTerm, Scan, Term, Unnest } from './algebra.ts';
+import type { Expression, Extend, Join, MapInfo, MapRules, NumberRows, Operator, Project, Scan, Term, Unnest } from './algebra.ts';
 import { Builder } from './build/operators.ts';
 import { buildRules } from './build/rules.ts';
 import { type CatalogueMetadata, NO_METADATA } from './catalogue-metadata.ts';
@@ -85,10 +85,10 @@ export interface MapPlan extends Pick<MapRules, 'map' | 'subject' | 'checks'> {
 
 /** One statement pattern. */
 export interface RulePlan {
-  readonly predicate: RowTerm;
+  readonly predicate: Term;
   readonly object: ObjectPlan;
   /** undefined: the default graph. */
-  readonly graph: RowTerm | undefined;
+  readonly graph: Term | undefined;
   /** 0: the output of the run; n: `Plan.targets[n - 1]`. */
   readonly output: number;
   /**
@@ -204,17 +204,13 @@ export const mapsOf = ({ pipelines }: IterationPlan): readonly MapPlan[] => pipe
 
 /** Everything that a triples map reads of its rows. */
 export const leavesOfMap = ({ subject, checks, rules }: MapPlan): readonly Leaf[] => [
-  ...[subject, ...checks].flatMap(leavesOrCell),
+  ...[subject, ...checks].flatMap(leavesOfTerm),
   ...rules.flatMap(({ predicate, object, graph }) => [
-    ...leavesOrCell(predicate),
-    ...(graph === undefined ? [] : leavesOrCell(graph)),
-    ...(object.kind === 'term' ? leavesOrCell(object.term) : object.keys.flatMap(leavesOf)),
+    ...leavesOfTerm(predicate),
+    ...(graph === undefined ? [] : leavesOfTerm(graph)),
+    ...(object.kind === 'term' ? leavesOfTerm(object.term) : object.keys.flatMap(leavesOf)),
   ]),
 ];
-
-/** What a term reads; a term that a join brings is read from its cell. */
-export const leavesOrCell = (term: Term): readonly Leaf[] =>
-  term.kind === 'encoded' ? [{ kind: 'cell', origin: term.origin, column: term.column }] : leavesOfTerm(term);
 
 /** Whether the rows of a triples map are pairs that a database has joined. */
 export const isOfPairs = ({ source }: MapInfo): boolean => source.kind === 'sql' && source.content.kind === 'join';

@@ -9,7 +9,7 @@ import { policyOf } from '../mapping/model/model.ts';
 import type { Column, Emit, Join, MapInfo, MapRules, Scan } from './algebra.ts';
 import type { Builder } from './build/operators.ts';
 import type { CatalogueMetadata } from './catalogue-metadata.ts';
-import { expressionsOf, isOfRow, isTerm, renameTerm } from './expressions.ts';
+import { expressionsOf, isInCell, isOfRow, isTerm, renameTerm } from './expressions.ts';
 import { findGuards, type Guards, without } from './guards.ts';
 
 export function pushDownJoins(
@@ -34,7 +34,7 @@ export function pushDownJoins(
     const all = guards.of(whole);
     // A triples map whose only rules were joins is dropped, unless it can reject a record.
     const isNeeded = own.emits.length > 0 || parents.has(own.map) || whole.emits.length === 0 || all.length > 0;
-    return isNeeded ? [{ ...own, checks: without(all, left.of(own)) }, ...pushed] : pushed;
+    return isNeeded ? [{ ...own, checks: [...own.checks, ...without(all, left.of(own))] }, ...pushed] : pushed;
   });
 }
 
@@ -70,7 +70,7 @@ function pushDown(
   // Per-record blank nodes and random values belong to their record, which a pair of rows is not.
   const { predicate, graph } = emit;
   const terms = [subject, predicate, object, ...(graph === undefined ? [] : [graph])];
-  if (terms.some((term) => expressionsOf(term).some(isOfRow))) return undefined;
+  if (terms.some((term) => isInCell(term) || expressionsOf(term).some(isOfRow))) return undefined;
   const conditions: { child: string; parent: string }[] = [];
   for (const [i, { left }] of on.entries()) {
     const key = right.keys[i]?.value;

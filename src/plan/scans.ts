@@ -123,7 +123,7 @@ const joinsOf = ({ emits }: MapRules): readonly Join[] => emits.flatMap(({ input
 
 /** Whether a join gives the object of an emit, and not a row. */
 export const isObjectOf = (input: Operator, object: Term): input is Join =>
-  input.kind === 'join' && object.kind === 'encoded' && input.right.columns.some(({ column }) => column === object.column);
+  input.kind === 'join' && object.kind === 'encoded' && input.columns.includes(object.column);
 
 /** The steps from the records of the scan to the rows, in their order. */
 export function stepsOf(rows: Operator): readonly Exclude<Operator, Scan>[] {
@@ -138,7 +138,7 @@ function leavesOfStep(step: Exclude<Operator, Scan>): readonly Leaf[] {
     case 'unnest':
       return step.items.of === 'values' ? leavesOf(step.items.expression) : [];
     case 'extend':
-      return step.columns.flatMap(({ value }) => leavesOf(value));
+      return step.columns.flatMap(({ value }) => (isTerm(value) ? leavesOfTerm(value) : leavesOf(value)));
     case 'join':
       return step.on.flatMap(({ left }) => leavesOf(left));
     case 'number':

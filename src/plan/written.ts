@@ -6,10 +6,18 @@
  */
 
 import { guardUnsafeIri, hasScheme, toBytes } from '../core/text.ts';
-import type { Expression, RowTerm, Term } from './algebra.ts';
-import { leafKey, unconditional } from './expressions.ts';
+import type { Expression, Operator, RowTerm, Term } from './algebra.ts';
+import { definitionOf, isInCell, leafKey, unconditional } from './expressions.ts';
 
-export interface WrittenTerm {
+export type WrittenTerm = WrittenValue | WrittenTriples;
+
+/** Quoted triples, each `<< subject predicate object >>`. */
+export interface WrittenTriples {
+  readonly kind: 'quoted';
+  readonly triples: readonly Readonly<Record<'subject' | 'predicate' | 'object', WrittenTerm>>[];
+}
+
+export interface WrittenValue {
   /** iri; blank nodes by the beginning of their labels; literals with what is known of their language or datatype. */
   readonly kind: string;
   /** Two forms if the value decides whether the base is prepended, else one. */
@@ -32,8 +40,19 @@ export interface Hole {
  */
 export const SEPARATOR = /[^A-Za-z0-9\-._~%\u0080-\u{10ffff}]/u;
 
-export function writtenTerm(term: RowTerm): WrittenTerm {
+/** @param rows the rows of the term, for what stands in their cells */
+export function writtenTerm(of: Term, rows?: Operator): WrittenTerm {
+  const term = rows === undefined || !isInCell(of) ? (of as RowTerm) : definitionOf(of, rows);
   switch (term.kind) {
+    case 'quoted':
+      return {
+        kind: 'quoted',
+        triples: term.triples.map(({ subject, predicate, object }) => ({
+          subject: writtenTerm(subject),
+          predicate: writtenTerm(predicate),
+          object: writtenTerm(object),
+        })),
+      };
     case 'constant':
       return writtenConstant(term);
     case 'literal':
@@ -47,7 +66,7 @@ export function writtenTerm(term: RowTerm): WrittenTerm {
   }
 }
 
-function writtenConstant({ term, type, base }: Extract<RowTerm, { kind: 'constant' }>): WrittenTerm {
+function writtenConstant({ term, type, base }: Extract<RowTerm, { kind: 'constant' }>): WrittenValue {
   const text = toBytes(term.value);
   switch (type) {
     case 'literal': {
@@ -75,7 +94,7 @@ const lost = (): Hole => ({ reference: undefined });
 
 const isUnsafe = (type: string): boolean => type === 'unsafe-iri' || type === 'unsafe-uri';
 
-function writtenIri({ type, value, base }: Extract<RowTerm, { kind: 'iri' }>): WrittenTerm {
+function writtenIri({ type, value, base }: Extract<RowTerm, { kind: 'iri' }>): WrittenValue {
   const unsafe = isUnsafe(type);
   const encoded = unconditional(value).kind === 'template' && !unsafe;
   // A URI percent-encodes `é`, and since `%` is not encoded, a value may already contain the same sequence.

@@ -29,13 +29,15 @@ export function reportsOf(programs: readonly MappedRecords[]): readonly TriplesM
   for (const program of programs) {
     const report = reportOf(program);
     const before = reports.get(report.id);
-    reports.set(report.id, before === undefined ? report : together(before, report));
+    reports.set(report.id, before === undefined ? report : together(before, report, program.triplesMap.isPart));
   }
   return [...reports.values()];
 }
 
-function together(a: TriplesMapReport, b: TriplesMapReport): TriplesMapReport {
-  const empty = a.empty === undefined || b.empty === undefined ? undefined : a.records > 0 ? a.empty : b.empty;
+/** @param isPart `b` is of joined rows, which come after the records themselves */
+function together(a: TriplesMapReport, b: TriplesMapReport, isPart: boolean): TriplesMapReport {
+  const isFirst = isPart ? a.records === a.rejected : a.records > 0;
+  const empty = a.empty === undefined || b.empty === undefined ? undefined : isFirst ? a.empty : b.empty;
   return { ...a, records: a.records + b.records, quads: a.quads + b.quads, rejected: a.rejected + b.rejected, empty };
 }
 
@@ -45,7 +47,7 @@ function reportOf(program: MappedRecords): TriplesMapReport {
     id: triplesMap.id,
     name: triplesMap.name,
     origin: formatOrigin(triplesMap.origin),
-    records,
+    records: triplesMap.isPart ? 0 : records,
     quads,
     rejected,
     empty: quads + program.undecided > 0 ? undefined : reason(program),
@@ -54,7 +56,8 @@ function reportOf(program: MappedRecords): TriplesMapReport {
 
 function reason(program: MappedRecords): string {
   const { triplesMap, records, rejected, withoutSubject } = program;
-  const { source, subject } = triplesMap;
+  const { source, subject, isPart, quotedOnly } = triplesMap;
+  if (isPart && records === 0) return 'no record met the join conditions of its quoted triples';
   if (records === 0) {
     const found = foundNothing(source);
     return program.hint === undefined ? found : `${found}. ${program.hint}`;
@@ -62,6 +65,7 @@ function reason(program: MappedRecords): string {
   if (rejected === records) return records === 1 ? 'its only record was rejected' : `all ${records} records were rejected`;
   if (withoutSubject + rejected === records) return `the subject ${subject} had no value in ${recordsOf(records)}`;
   if (program.repeated) return 'every statement was made already, by this triples map or another one';
+  if (quotedOnly) return 'its triples are only quoted';
   if (program.ruleCount === 0) return 'it has neither a class nor a predicate-object map';
   return `no object map had a value in ${recordsOf(records)}`;
 }

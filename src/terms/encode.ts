@@ -20,7 +20,7 @@ import {
 import { type Value, type Values, XSD } from '../core/value.ts';
 import type { TermType } from '../mapping/model/model.ts';
 import { formatOrigin } from '../mapping/model/model.ts';
-import type { Expression, RowTerm, Term } from '../plan/algebra.ts';
+import type { Expression, QuotedTerm, QuotedTriple, RowTerm, Term } from '../plan/algebra.ts';
 import { expressionText, unconditional } from '../plan/expressions.ts';
 import { schemeOf } from '../plan/written.ts';
 import {
@@ -56,9 +56,48 @@ export function compileTerm(term: Term, rows: Accessors): CompiledTerm {
       return compileBlank(term.value, rows);
     case 'literal':
       return compileLiteral(term, rows);
+    case 'quoted':
+      return compileQuoted(term, rows);
     case 'encoded':
       return { before: '', after: '', text: rows.encoded(term.column), constant: undefined };
   }
+}
+
+/** The whole texts of a term. @throws Fault as `compileTerm` */
+export function compileWhole(term: Term, rows: Accessors): TextOf {
+  const { before, after, text } = compileTerm(term, rows);
+  return before === '' && after === '' ? text : (row, position) => mapText(text(row, position), (inner) => before + inner + after);
+}
+
+// ---------------------------------------------------------------- quoted triples
+
+function compileQuoted({ triples }: QuotedTerm, rows: Accessors): CompiledTerm {
+  const compiled = triples.map((triple) => compileTriple(triple, rows));
+  const [only] = compiled;
+  if (only !== undefined && compiled.length === 1) return only;
+  const text: TextOf = (row, position) => {
+    const found = new Set<string>();
+    for (const triple of compiled) {
+      const texts = triple.text(row, position);
+      if (texts === null) continue;
+      for (const one of typeof texts === 'string' ? [texts] : texts) found.add(triple.before + one + triple.after);
+    }
+    return found.size === 0 ? null : [...found];
+  };
+  return { before: '', after: '', text, constant: undefined };
+}
+
+/** As in the statement of the quoted triples map, predicate and object of a row without a subject are not made. */
+function compileTriple({ subject, predicate, object }: QuotedTriple, rows: Accessors): CompiledTerm {
+  const [s, p, o] = [compileTerm(subject, rows), compileTerm(predicate, rows), compileTerm(object, rows)];
+  const [first, second] = [`${s.after} ${p.before}`, `${p.after} ${o.before}`];
+  const text: TextOf = (row, position) => {
+    const subjects = s.text(row, position);
+    if (subjects === null) return null;
+    const starts = pairTexts(subjects, p.text(row, position), (l, r) => l + first + r);
+    return pairTexts(starts, o.text(row, position), (l, r) => l + second + r);
+  };
+  return { before: `<< ${s.before}`, after: `${o.after} >>`, text, constant: undefined };
 }
 
 type Constant = Extract<RowTerm, { kind: 'constant' }>;

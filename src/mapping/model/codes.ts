@@ -10,7 +10,8 @@ interface CodeRow {
 export const DIAGNOSTIC_CODES = {
   circle: {
     severity: 'error',
-    summary: 'A logical view is made of itself, or a function execution is an argument of itself: there is nothing to begin with.',
+    summary:
+      'A logical view is made of itself, a function execution is an argument of itself, or triples quote themselves: there is nothing to begin with.',
   },
   contradiction: {
     severity: 'either',
@@ -79,7 +80,7 @@ export const DIAGNOSTIC_CODES = {
   'missing-join-condition': {
     severity: 'either',
     summary:
-      'A referencing object map has no join condition, and child and parent read different records. Older RML pairs each record with each; current RML requires the condition.',
+      'A referencing object map or a star map has no join condition, and child and parent read different records. Older RML pairs each record with each where a map refers to a parent; current RML and quoted triples require the condition.',
   },
   'missing-logical-source': {
     severity: 'error',
@@ -137,6 +138,10 @@ export const DIAGNOSTIC_CODES = {
     severity: 'error',
     summary: 'The documents describe no triples map at all. Often the namespace is misspelt.',
   },
+  'not-quoted': {
+    severity: 'either',
+    summary: 'A triples map is not asserted, and no other one quotes it, so it makes nothing.',
+  },
   'not-supported': {
     severity: 'error',
     summary: 'This version does not support the feature. Nothing of it is ignored in silence.',
@@ -179,7 +184,7 @@ export const DIAGNOSTIC_CODES = {
   },
   'unknown-parent': {
     severity: 'error',
-    summary: 'A referencing object map names a parent that is not a triples map of the mapping.',
+    summary: 'A referencing object map names a parent, or a star map quotes something, that is not a triples map of the mapping.',
   },
   'unknown-sql-version': {
     severity: 'either',

@@ -5,18 +5,17 @@ import type { Expression, Origin, TriplesMap } from './model.ts';
 export function* expressionsOf({ subject, predicateObjects }: TriplesMap): Iterable<Expression> {
   const objects = predicateObjects.flatMap((one) => one.objects);
   const maps = [
-    subject,
     ...subject.classes,
     ...subject.graphs,
     ...predicateObjects.flatMap(({ predicates, graphs }) => [...predicates, ...graphs]),
-    ...objects.filter((object) => object.kind === 'term'),
+    ...[subject, ...objects].filter((map) => map.kind === 'term'),
   ];
   for (const { expression, language, datatype } of maps) {
     yield expression;
     if (language !== undefined) yield language;
     if (datatype !== undefined) yield datatype.expression;
   }
-  for (const object of objects) if (object.kind === 'referencing') for (const { child } of object.conditions) yield child;
+  for (const map of [subject, ...objects]) if (map.kind !== 'term') for (const { child } of map.conditions) yield child;
 }
 
 /** The expressions that an expression is made of. */

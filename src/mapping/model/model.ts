@@ -2,7 +2,7 @@
  * The normal form of a mapping: every dialect (current RML, legacy RML, R2RML) is translated to it before planning.
  *
  * Plain, frozen data. Every node carries the origin of the statement that made it. Variants are unions on `kind`; later features
- * (gather maps, quoted triples) are further variants here.
+ * (gather maps) are further variants here.
  */
 
 import type { CsvDialect } from '../../core/input/csv-dialect.ts';
@@ -39,6 +39,8 @@ export interface TriplesMap {
   readonly source: LogicalSource | LogicalView;
   /** rml:baseIRI of this triples map; undefined: the base of the run. */
   readonly baseIri: string | undefined;
+  /** rml:NonAssertedTriplesMap: its triples are only quoted by others. */
+  readonly quotedOnly?: true;
   readonly subject: SubjectMap;
   readonly predicateObjects: readonly PredicateObjectMap[];
 }
@@ -246,15 +248,31 @@ export interface TermMap {
   readonly targets?: readonly LogicalTarget[];
 }
 
-export interface SubjectMap extends TermMap {
+/**
+ * A term map that quotes: its terms are the triples of another triples map, whatever their graphs. Without conditions: those of the same
+ * record.
+ *
+ * @see https://kg-construct.github.io/rml-star/spec/docs/
+ */
+export interface StarMap {
+  readonly kind: 'star';
+  readonly origin: Origin;
+  /** `TriplesMap.id`; reading guarantees that it exists, and that no triples map quotes itself, also through others. */
+  readonly quoted: string;
+  readonly conditions: readonly JoinCondition[];
+  /** As `TermMap.targets`. Those of the quoted triples map are for its own statements. */
+  readonly targets?: readonly LogicalTarget[];
+}
+
+export type SubjectMap = (TermMap | StarMap) & {
   readonly classes: readonly TermMap[];
   readonly graphs: readonly TermMap[];
-}
+};
 
 export interface PredicateObjectMap {
   readonly origin: Origin;
   readonly predicates: readonly TermMap[];
-  readonly objects: readonly (TermMap | ReferencingObjectMap)[];
+  readonly objects: readonly (TermMap | ReferencingObjectMap | StarMap)[];
   readonly graphs: readonly TermMap[];
 }
 
@@ -271,6 +289,10 @@ export interface ReferencingObjectMap {
   /** Parent and child have different records, and no condition joins them: all pairs. */
   readonly all?: true;
 }
+
+/** The triples map that an object or a subject refers to. */
+export const referredBy = (reference: ReferencingObjectMap | StarMap): string =>
+  reference.kind === 'star' ? reference.quoted : reference.parent;
 
 export interface JoinCondition {
   readonly origin: Origin;

@@ -73,6 +73,20 @@ export function nodeOf(context: Context, statement: Statement, place: Place): Ma
   return readNode(context, id, place, statement.origin);
 }
 
+/** Whether a statement points to a node with a property. */
+export const leadsToNodeWith = ({ graph }: Context, { object }: Statement, name: Property): boolean =>
+  graph.get(nodeId(object) ?? '')?.statements.some(({ property }) => lookUp('properties', property)?.name === name) ?? false;
+
+/** The id of the triples map that a statement such as `rml:parentTriplesMap <…>` points to; undefined, with a diagnostic, for a literal. */
+export function triplesMapOf({ report }: Context, { property, object, origin }: Statement): string | undefined {
+  const id = nodeId(object);
+  if (id === undefined) {
+    const message = `${shorten(property)} leads to a triples map, found ${describeTerm(object)}`;
+    report.error('wrong-value', origin, message, 'write an IRI in <…>');
+  }
+  return id;
+}
+
 /** Reads a node by its id and checks it in the role `place`. */
 export function readNode(context: Context, id: string, place: Place, named: Origin): MappingNode {
   const { graph, report, visited } = context;

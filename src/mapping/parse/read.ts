@@ -6,13 +6,16 @@
 import { didYouMean, nearest } from '../../core/nearest.ts';
 import { loadFunctions } from '../../functions/library.ts';
 import { Report } from '../model/diagnostics.ts';
-import type { Diagnostic, Mapping, RdfTerm, ReferencingObjectMap, TriplesMap } from '../model/model.ts';
+import type { Diagnostic, Mapping, RdfTerm, ReferencingObjectMap, StarMap, TriplesMap } from '../model/model.ts';
+import { referredBy } from '../model/model.ts';
 import { localName, lookUp, RML_NAMESPACES, shorten } from '../vocabulary/namespaces.ts';
 import { CLASSES, type Property } from '../vocabulary/vocabulary.ts';
 import { type Document, parseDocuments, type ReadOptions } from './document.ts';
 import { type Graph, type GraphNode, nodeId } from './graph.ts';
 import { type Context, checkUnvisited, RDF_TYPE } from './node.ts';
 import { recordsOf } from './source/logical-source.ts';
+import { checkParentKeys } from './source/view.ts';
+import { checkQuoting } from './star-map.ts';
 import { readTriplesMap } from './triples-map.ts';
 
 /**
@@ -50,7 +53,7 @@ export async function readMapping(
   const read = ids.map((id) => readTriplesMap(context, id)).filter((map) => map !== undefined);
   checkUnvisited(context);
   if (ids.length === 0 && report.errors === 0) reportNothing(report, graph, documents);
-  const triplesMaps = checkParents(report, read, ids);
+  const triplesMaps = checkParents(context, read, ids);
   return { mapping: deepFreeze({ triplesMaps }), diagnostics: report.sorted(names) };
 }
 
@@ -64,7 +67,7 @@ function isTriplesMap(node: GraphNode): boolean {
       const name = object.kind === 'iri' ? lookUp('classes', object.value)?.name : undefined;
       if (name === undefined) return false;
       const places: readonly string[] | string = CLASSES[name];
-      return name === 'NonAssertedTriplesMap' || places.includes('triples map');
+      return places.includes('triples map');
     }
     const name = lookUp('properties', property)?.name;
     return name !== undefined && SIGNS.has(name);
@@ -108,31 +111,39 @@ function reportNothing(report: Report, graph: Graph, documents: readonly Documen
   report.error('no-triples-map', origin, 'no triples map is described', 'a triples map has rml:logicalSource and rml:subjectMap');
 }
 
-/** Looks up every parent. A triples map whose parent is missing or invalid is left out as well, and so on until every named parent exists. */
-function checkParents(report: Report, triplesMaps: readonly TriplesMap[], ids: readonly string[]): TriplesMap[] {
+/**
+ * Looks up every triples map that another one refers to: as a parent, or to quote it. One that refers to a missing or invalid one is left
+ * out as well, and so on until every named one exists.
+ */
+function checkParents(context: Context, triplesMaps: readonly TriplesMap[], ids: readonly string[]): TriplesMap[] {
+  const { report } = context;
   const known = new Set(ids);
-  const joinless = new Set<string>();
+  const wrong = new Set<string>();
   const crossed = new Set<ReferencingObjectMap>();
   let sound = new Map(triplesMaps.map((map) => [map.id, map]));
   for (const child of triplesMaps) {
     for (const reference of references(child)) {
-      if (!known.has(reference.parent)) {
+      const parent = referredBy(reference);
+      if (!known.has(parent)) {
         const named = ids.filter((id) => !id.startsWith('_:')).map(shorten);
-        const hint = didYouMean(shorten(reference.parent), named, localName) ?? namesIn(named);
-        const message = `there is no triples map ${shorten(reference.parent)} to be the parent`;
+        const hint = didYouMean(shorten(parent), named, localName) ?? namesIn(named);
+        const message = `there is no triples map ${shorten(parent)} to be ${reference.kind === 'star' ? 'quoted' : 'the parent'}`;
         report.error('unknown-parent', reference.origin, message, hint);
-      } else if (!hasSameRecords(child, reference, sound.get(reference.parent))) {
-        if (reportJoin(report, child, reference)) joinless.add(child.id);
+      } else if (!hasSameRecords(child, reference, sound.get(parent))) {
+        if (reportJoin(report, child, reference) || reference.kind === 'star') wrong.add(child.id);
         else crossed.add(reference);
       }
+      const other = sound.get(parent);
+      if (other !== undefined) checkParentKeys(context, other, reference.conditions);
     }
   }
-  for (const id of joinless) sound.delete(id);
+  for (const id of checkQuoting(report, triplesMaps)) wrong.add(id);
+  for (const id of wrong) sound.delete(id);
   if (crossed.size > 0) sound = new Map([...sound].map(([id, map]) => [id, withPairs(map, crossed)]));
   for (let before = -1; before !== sound.size; ) {
     before = sound.size;
     const kept = sound;
-    sound = new Map([...kept].filter(([, child]) => references(child).every(({ parent }) => kept.has(parent))));
+    sound = new Map([...kept].filter(([, child]) => references(child).every((one) => kept.has(referredBy(one)))));
   }
   return [...sound.values()];
 }
@@ -143,11 +154,13 @@ const namesIn = (named: readonly string[]): string | undefined =>
 
 const MAX_NAMED = 8;
 
-const references = (map: TriplesMap): ReferencingObjectMap[] =>
-  map.predicateObjects.flatMap(({ objects }) => objects.filter((object) => object.kind === 'referencing'));
+const references = ({ subject, predicateObjects }: TriplesMap): (ReferencingObjectMap | StarMap)[] => [
+  ...(subject.kind === 'star' ? [subject] : []),
+  ...predicateObjects.flatMap(({ objects }) => objects.filter((object) => object.kind !== 'term')),
+];
 
 /** Without a join condition, child and parent mean the same record, so they must have the same records. */
-const hasSameRecords = (child: TriplesMap, { conditions }: ReferencingObjectMap, parent: TriplesMap | undefined): boolean =>
+const hasSameRecords = (child: TriplesMap, { conditions }: ReferencingObjectMap | StarMap, parent: TriplesMap | undefined): boolean =>
   conditions.length > 0 || parent === undefined || recordsOf(child.source) === recordsOf(parent.source);
 
 /** The triples map with its references among `crossed` changed to mean all records of their parents. */
@@ -161,10 +174,14 @@ const withPairs = (map: TriplesMap, crossed: ReadonlySet<ReferencingObjectMap>):
   })),
 });
 
-/** An error in current RML, which requires the condition; legacy engines pair all records with all, so legacy mappings get a warning. */
-function reportJoin(report: Report, child: TriplesMap, reference: ReferencingObjectMap): boolean {
-  const isError = child.dialect === 'rml';
-  const message = `${child.name} and its parent ${shorten(reference.parent)} read different records, and no join condition says which belong together`;
+/**
+ * An error in current RML, which requires the condition; legacy engines pair all records with all, so legacy mappings get a warning. For
+ * quoted triples it is required everywhere.
+ */
+function reportJoin(report: Report, child: TriplesMap, reference: ReferencingObjectMap | StarMap): boolean {
+  const isError = child.dialect === 'rml' || reference.kind === 'star';
+  const other = reference.kind === 'star' ? `${shorten(reference.quoted)}, which it quotes,` : `its parent ${shorten(reference.parent)}`;
+  const message = `${child.name} and ${other} read different records, and no join condition says which belong together`;
   const hint = 'add rml:joinCondition [ rml:child "…" ; rml:parent "…" ]';
   if (isError) report.error('missing-join-condition', reference.origin, message, hint);
   else {

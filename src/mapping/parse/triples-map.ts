@@ -1,12 +1,22 @@
-/** Triples maps: subject map, predicate object maps, and referencing object maps. */
+/** Triples maps: subject map, predicate object maps, and referencing object maps. Maps of quoted triples are read by `star-map.ts`. */
 import { findNotInIri, hasScheme } from '../../core/text.ts';
-import type { Expression, Origin, PredicateObjectMap, ReferencingObjectMap, SubjectMap, TermMap, TriplesMap } from '../model/model.ts';
+import type {
+  Expression,
+  Origin,
+  PredicateObjectMap,
+  ReferencingObjectMap,
+  StarMap,
+  SubjectMap,
+  TermMap,
+  TriplesMap,
+} from '../model/model.ts';
 import { lookUp, shorten } from '../vocabulary/namespaces.ts';
 import { nodeId, type Statement } from './graph.ts';
 import { readCondition } from './join-condition.ts';
-import { type Context, describeTerm, type MappingNode, nodeOf, only, readNode } from './node.ts';
+import { type Context, describeTerm, leadsToNodeWith, type MappingNode, nodeOf, only, readNode, triplesMapOf } from './node.ts';
 import { readLogicalSource, recordsOf } from './source/logical-source.ts';
 import { checkReferences, isView, readSourceOrView } from './source/view.ts';
+import { isStar, readStar } from './star-map.ts';
 import { isIriText, readConstant, readTermMaps, termMapOf } from './term-map.ts';
 
 /** Reads a node as a triples map; undefined, with diagnostics, if it is not valid. Parents are looked up later. */
@@ -34,6 +44,7 @@ export function readTriplesMap(context: Context, id: string): TriplesMap | undef
     return other === undefined || (source !== undefined && recordsOf(other) === recordsOf(source));
   };
   const subject = readSubject(context, node);
+  const quotedOnly = isQuotedOnly(context, node);
   const baseIri = readBaseIri(context, node);
   const predicateObjects = node.all('predicateObjectMap').map((statement) => readPredicateObjectMap(context, statement));
   if (!node.valid || report.errors > before || source === undefined || subject === undefined) return undefined;
@@ -44,6 +55,7 @@ export function readTriplesMap(context: Context, id: string): TriplesMap | undef
     dialect,
     source,
     baseIri,
+    ...(quotedOnly ? { quotedOnly } : {}),
     subject,
     predicateObjects: predicateObjects.filter((map) => map !== undefined),
   };
@@ -79,6 +91,15 @@ function* referencesIn(part: object): Generator<{ readonly reference: string; re
   } else for (const value of Object.values(part)) if (typeof value === 'object' && value !== null) yield* referencesIn(value);
 }
 
+function isQuotedOnly({ report }: Context, node: MappingNode): boolean {
+  if (!node.classes.has('NonAssertedTriplesMap')) return false;
+  if (node.classes.has('AssertedTriplesMap')) {
+    const message = `the triples map ${nameOf(node)} is an rml:AssertedTriplesMap and an rml:NonAssertedTriplesMap`;
+    report.error('contradiction', node.origin, message, 'remove one of the two classes');
+  }
+  return true;
+}
+
 function nameOf(node: MappingNode): string {
   const segment = node.id.startsWith('_:') ? undefined : /[^/#]+(?=[/#]*$)/.exec(node.id)?.[0];
   return segment ?? `${node.origin.document.split(/[/\\]/).at(-1)}:${node.origin.line}`;
@@ -99,9 +120,10 @@ function readSubject(context: Context, node: MappingNode): SubjectMap | undefine
     return map === undefined ? undefined : { ...map, classes: [], graphs: [] };
   }
   const before = report.errors;
-  const subjectNode = nodeOf(context, statement, 'subject map');
+  const isQuoting = isStar(context, statement);
+  const subjectNode = nodeOf(context, statement, isQuoting ? 'subject star map' : 'subject map');
   if (subjectNode === undefined) return undefined;
-  const map = termMapOf(context, subjectNode, 'subject map');
+  const map = isQuoting ? readStar(context, subjectNode) : termMapOf(context, subjectNode, 'subject map');
   const classes = subjectNode.all('class').map((type) => readClass(context, type));
   const graphs = readTermMaps(context, subjectNode, 'graphMap', 'graph', 'graph map');
   if (map === undefined || report.errors > before) return undefined;
@@ -146,17 +168,16 @@ function readPredicateObjectMap(context: Context, statement: Statement): Predica
   return { origin: node.origin, predicates, objects: objects.filter((map) => map !== undefined), graphs };
 }
 
-function readObjectMap(context: Context, statement: Statement): TermMap | ReferencingObjectMap | undefined {
-  const place = refersToParent(context, statement) ? 'referencing object map' : 'object map';
+function readObjectMap(context: Context, statement: Statement): TermMap | ReferencingObjectMap | StarMap | undefined {
+  const place = isStar(context, statement)
+    ? 'object star map'
+    : leadsToNodeWith(context, statement, 'parentTriplesMap')
+      ? 'referencing object map'
+      : 'object map';
   const node = nodeOf(context, statement, place);
   if (node === undefined) return undefined;
+  if (place === 'object star map') return readStar(context, node);
   return place === 'object map' ? termMapOf(context, node, place) : readReferencing(context, node);
-}
-
-function refersToParent({ graph }: Context, statement: Statement): boolean {
-  const { object } = statement;
-  const id = object.kind === 'blank' ? `_:${object.value}` : object.value;
-  return graph.get(id)?.statements.some(({ property }) => lookUp('properties', property)?.name === 'parentTriplesMap') ?? false;
 }
 
 function readReferencing(context: Context, node: MappingNode): ReferencingObjectMap | undefined {
@@ -165,15 +186,7 @@ function readReferencing(context: Context, node: MappingNode): ReferencingObject
   const parent = only(context, node, 'parentTriplesMap');
   const conditions = node.all('joinCondition').map((statement) => readCondition(context, statement));
   if (!node.valid || report.errors > before || parent === undefined) return undefined;
-  if (parent.object.kind === 'literal') {
-    const message = `${shorten(parent.property)} leads to a triples map, found ${describeTerm(parent.object)}`;
-    report.error('wrong-value', parent.origin, message, 'write an IRI in <…>');
-    return undefined;
-  }
-  return {
-    kind: 'referencing',
-    origin: parent.origin,
-    parent: parent.object.kind === 'blank' ? `_:${parent.object.value}` : parent.object.value,
-    conditions: conditions.filter((condition) => condition !== undefined),
-  };
+  const id = triplesMapOf(context, parent);
+  if (id === undefined) return undefined;
+  return { kind: 'referencing', origin: parent.origin, parent: id, conditions: conditions.filter((condition) => condition !== undefined) };
 }

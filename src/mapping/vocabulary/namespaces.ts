@@ -79,6 +79,9 @@ const NAMESPACES: readonly Namespace[] = [
       'query',
       'languageMap',
       'logicalTarget',
+      // Mappings with quoted triples use this namespace for all kinds of term maps.
+      'subjectMap',
+      'objectMap',
       'starMap',
       'quotedTriplesMap',
       // Mappings with functions as conditions use this namespace.
@@ -86,7 +89,9 @@ const NAMESPACES: readonly Namespace[] = [
       'parentTermMap',
       'childTermMap',
     ),
-    classes: also(same('LogicalSource', 'LanguageMap', 'StarMap', 'NonAssertedTriplesMap'), { BaseSource: 'LogicalSource' }),
+    classes: also(same('LogicalSource', 'LanguageMap', 'StarMap', 'AssertedTriplesMap', 'NonAssertedTriplesMap'), {
+      BaseSource: 'LogicalSource',
+    }),
     individuals: none,
   },
   {

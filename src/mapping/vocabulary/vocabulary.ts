@@ -13,6 +13,8 @@ export type Place =
   | 'predicate map'
   | 'object map'
   | 'referencing object map'
+  | 'subject star map'
+  | 'object star map'
   | 'graph map'
   | 'predicate object map'
   | 'language map'
@@ -45,7 +47,6 @@ export type Place =
 export const LATER = {
   annotations: { name: 'structural annotations of views', hint: 'remove them: they change no statement' },
   collections: { name: 'collections and containers', hint: undefined },
-  quoted: { name: 'quoted triples', hint: undefined },
 } as const;
 
 export type Later = keyof typeof LATER;
@@ -73,9 +74,9 @@ export const PROPERTIES = {
   subject: ['triples map'],
   predicateObjectMap: ['triples map', 'function value'],
   baseIRI: ['triples map'],
-  class: ['subject map'],
-  graph: ['subject map', 'predicate object map'],
-  graphMap: ['subject map', 'predicate object map'],
+  class: ['subject map', 'subject star map'],
+  graph: ['subject map', 'subject star map', 'predicate object map'],
+  graphMap: ['subject map', 'subject star map', 'predicate object map'],
   predicate: ['predicate object map'],
   predicateMap: ['predicate object map'],
   object: ['predicate object map'],
@@ -90,7 +91,7 @@ export const PROPERTIES = {
   datatype: ['object map'],
   datatypeMap: ['object map'],
   parentTriplesMap: ['referencing object map'],
-  joinCondition: ['referencing object map', 'view join'],
+  joinCondition: ['referencing object map', 'subject star map', 'object star map', 'view join'],
   child: ['join condition'],
   childMap: ['join condition'],
   parent: ['join condition'],
@@ -138,9 +139,9 @@ export const PROPERTIES = {
   onFields: 'annotations',
   targetView: 'annotations',
   targetFields: 'annotations',
-  quotedTriplesMap: 'quoted',
-  starMap: 'quoted',
-  logicalTarget: [...TERM_MAPS, 'language map'],
+  quotedTriplesMap: ['subject star map', 'object star map'],
+  starMap: ['subject star map', 'object star map'],
+  logicalTarget: [...TERM_MAPS, 'subject star map', 'object star map', 'language map'],
   target: ['logical target'],
   serialization: ['logical target', 'target'],
 } as const satisfies Record<string, readonly Place[] | Later>;
@@ -158,9 +159,9 @@ export const HARMLESS: Partial<Record<Property, readonly Place[]>> = {
 export const CLASSES = {
   TriplesMap: ['triples map', 'function value'],
   AssertedTriplesMap: ['triples map'],
-  SubjectMap: ['subject map'],
+  SubjectMap: ['subject map', 'subject star map'],
   PredicateMap: ['predicate map'],
-  ObjectMap: ['object map', 'referencing object map', 'compared value'],
+  ObjectMap: ['object map', 'referencing object map', 'object star map', 'compared value'],
   RefObjectMap: ['referencing object map'],
   GraphMap: ['graph map'],
   LanguageMap: ['language map'],
@@ -206,8 +207,8 @@ export const CLASSES = {
   UniqueAnnotation: 'annotations',
   NonNullableAnnotation: 'annotations',
   IRISafeAnnotation: 'annotations',
-  NonAssertedTriplesMap: 'quoted',
-  StarMap: 'quoted',
+  NonAssertedTriplesMap: ['triples map'],
+  StarMap: ['subject star map', 'object star map'],
   LogicalTarget: ['logical target'],
   Target: ['target'],
 } as const satisfies Record<string, readonly Place[] | Later>;

@@ -1,6 +1,6 @@
 /** Operators, each once: asked twice for the same operator, the builder returns the same object. */
 import type { Dialect, LogicalSource, SqlSource } from '../../mapping/model/model.ts';
-import type { Column, Expression, MapInfo, Operator, Project, RowTerm, Scan } from '../algebra.ts';
+import type { Column, Expression, MapInfo, Operator, Project, Scan, Term } from '../algebra.ts';
 import { expressionKey, termKey } from '../expressions.ts';
 
 export class Builder {
@@ -33,7 +33,7 @@ export class Builder {
   }
 
   /** Children with the same parent and the same parent keys share one. */
-  project(input: Operator, map: MapInfo, keys: readonly Expression[], term: RowTerm): Project {
+  project(input: Operator, map: MapInfo, keys: readonly Expression[], term: Term): Project {
     const key = JSON.stringify([map.id, keys.map(expressionKey), termKey(term)]);
     const known = this.#projects.get(key);
     if (known !== undefined) return known;
@@ -42,7 +42,7 @@ export class Builder {
       input,
       map,
       keys: keys.map((value, i) => ({ column: this.column(`key ${i + 1}`), value })),
-      columns: [{ column: this.column('subject'), value: term }],
+      columns: [{ column: this.column('term'), value: term }],
       counts: false,
     };
     this.#projects.set(key, project);

@@ -1,32 +1,59 @@
 /**
  * Mapping → algebra. Each triples map becomes the rules over its rows: one statement pattern for each combination of graph, predicate and
  * object.
+ *
+ * Quoted triples may be made with joins, which give other rows. Patterns that need them are rules of their own (`MapInfo.isPart`), over these
+ * rows. The rows of the triples map itself always have rules, which report its records even if they write nothing.
  */
-
 import { expressionText } from '../../mapping/model/expressions.ts';
-import type {
-  LogicalSource,
-  LogicalTarget,
-  Expression as MappedExpression,
-  Mapping,
-  PredicateObjectMap,
-  ReferencingObjectMap,
-  TermMap,
-  TriplesMap,
-} from '../../mapping/model/model.ts';
+import type { LogicalSource, LogicalTarget, Mapping, SubjectMap, TermMap, TriplesMap } from '../../mapping/model/model.ts';
 import { DEFAULT_GRAPH_IRIS } from '../../mapping/model/model.ts';
-import type { Emit, Join, MapInfo, MapRules, Operator, Project, RowTerm } from '../algebra.ts';
-import { scanOf, termKey } from '../expressions.ts';
+import type { Emit, Expression, MapInfo, MapRules, Operator, RowTerm, Term } from '../algebra.ts';
+import { holds, scanOf, termKey, termsIn } from '../expressions.ts';
+import { keyTerm } from '../guards.ts';
+import { type Choice, Choices, typeOf } from './choices.ts';
+import { joinedRows, joinOf, ownTermsOf } from './joined-rows.ts';
 import { Builder } from './operators.ts';
-import { expressionOf, termOf } from './terms.ts';
-import { type NamedRows, ViewBuilder } from './views.ts';
+import { ViewBuilder } from './views.ts';
 
-const RDF_TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
+/** @param runBase the base for relative IRIs of triples maps without their own */
+export function buildRules({ triplesMaps }: Mapping, runBase: string, builder = new Builder()): readonly MapRules[] {
+  const views = new ViewBuilder(triplesMaps, builder);
+  const rowsOf = ({ source, dialect }: TriplesMap) => views.rowsOf(source, dialect);
+  const infos = new Map(triplesMaps.map((map) => [map, infoOf(map, scanOf(rowsOf(map).rows).source)]));
+  const choices = new Choices({ triplesMaps, base: runBase, builder, rowsOf, infoOf: (map) => infos.get(map) as MapInfo });
+  const all = triplesMaps.map((map) => rulesOf(map, rowsOf(map).rows, infos.get(map) as MapInfo, choices, builder));
+  return all.flatMap(([rules, ...parts], i) => {
+    // Known only after all have been built.
+    const keys = choices.keysElsewhere(triplesMaps[i] as TriplesMap).filter(isFallibleKey);
+    return keys.length === 0 ? [rules, ...parts] : [{ ...rules, checks: [...rules.checks, ...keys.map(keyTerm)] }, ...parts];
+  });
+}
+
+const infoOf = ({ id, name, origin, dialect, subject, quotedOnly }: TriplesMap, source: LogicalSource): MapInfo => ({
+  id,
+  name,
+  origin,
+  dialect,
+  source,
+  subject: subjectText(subject),
+  quotedOnly: quotedOnly === true,
+  isPart: false,
+});
+
+const subjectText = (subject: SubjectMap): string =>
+  subject.kind === 'star' ? `<< ${subject.quoted.replace(/^.*[/#]/, '')} >>` : expressionText(subject.expression);
+
+/** A statement pattern, with the joins that its terms need. */
+interface Pattern {
+  readonly subject: Choice;
+  readonly predicate: RowTerm;
+  readonly object: Choice;
+  readonly graph: RowTerm | undefined;
+  readonly target: LogicalTarget | undefined;
+}
 
 type Targets = readonly LogicalTarget[] | undefined;
-
-/** The object of a statement pattern, and where it comes from. */
-type ObjectOf = Pick<Emit, 'input' | 'object'> & { readonly targets: Targets };
 
 /** undefined: the default graph. */
 interface Graph {
@@ -34,111 +61,145 @@ interface Graph {
   readonly targets: Targets;
 }
 
-/** @param runBase the base for relative IRIs of triples maps without their own */
-export function buildRules({ triplesMaps }: Mapping, runBase: string, builder = new Builder()): readonly MapRules[] {
-  const byId = new Map(triplesMaps.map((map) => [map.id, map]));
-  const views = new ViewBuilder(triplesMaps, builder);
-  const rowsOf = ({ source, dialect }: TriplesMap): NamedRows => views.rowsOf(source, dialect);
-  const infos = new Map(triplesMaps.map((map) => [map.id, infoOf(map, scanOf(rowsOf(map).rows).source)]));
-  const rulesOf = (map: TriplesMap): MapRules => {
-    const { rows, leaf } = rowsOf(map);
-    const base = map.baseIri ?? runBase;
-    const term = (of: TermMap): RowTerm => termOf(of, leaf, base, map.id);
-    const parent = (of: ReferencingObjectMap): Pick<Emit, 'input' | 'object'> => {
-      const other = byId.get(of.parent) as TriplesMap;
-      const otherBase = other.baseIri ?? runBase;
-      // The parent's subject for the same record.
-      if (of.conditions.length === 0 && of.all !== true) return { input: rows, object: termOf(other.subject, leaf, otherBase, other.id) };
-      const conditions = sortedConditions(of);
-      const { rows: input, leaf: otherLeaf } = rowsOf(other);
-      const right = builder.project(
-        input,
-        infos.get(other.id) as MapInfo,
-        conditions.map((condition) => expressionOf(condition.parent, otherLeaf, other.id)),
-        termOf(other.subject, otherLeaf, otherBase, other.id),
-      );
-      const join: Join = {
-        kind: 'join',
-        origin: of.origin,
-        type: 'inner',
-        left: rows,
-        right,
-        ordinal: undefined,
-        on: conditions.map((condition, i) => ({
-          left: expressionOf(condition.child, leaf, map.id),
-          right: (right.keys[i] as Project['keys'][number]).column,
-        })),
-      };
-      return {
-        input: join,
-        object: { kind: 'encoded', origin: of.origin, column: (right.columns[0] as Project['columns'][number]).column },
-      };
-    };
-    const object = (of: PredicateObjectMap['objects'][number]): ObjectOf =>
-      of.kind === 'term'
-        ? { input: rows, object: term(of), targets: of.targets }
-        : { ...parent(of), targets: (byId.get(of.parent) as TriplesMap).subject.targets };
-    return { map: infos.get(map.id) as MapInfo, rows, subject: term(map.subject), emits: emitsOf(map, rows, term, object), checks: [] };
+/** The rules over the rows of a triples map, then those over joined rows. */
+function rulesOf(map: TriplesMap, rows: Operator, info: MapInfo, choices: Choices, builder: Builder): readonly [MapRules, ...MapRules[]] {
+  const subjects = choices.subjects(map);
+  const patterns = patternsOf(map, subjects, choices);
+  const isPlain = ({ subject, object }: Pattern): boolean => subject.joins.length + rowJoinsOf(object).length === 0;
+  const plain = info.quotedOnly ? [] : patterns.filter(isPlain);
+  const others = patterns.filter((pattern) => !plain.includes(pattern));
+  const own: MapRules = {
+    map: info,
+    rows,
+    subject: subjects.find(({ joins }) => joins.length === 0)?.term ?? NOTHING,
+    emits: plain.map((pattern) => emitOf(pattern, rows)),
+    checks: [],
   };
-  return triplesMaps.map(rulesOf);
+  if (others.length === 0 && !info.quotedOnly) return [own];
+  const reporting: MapRules = { ...own, subject: NOTHING, emits: [], checks: checksOf(patterns) };
+  if (info.quotedOnly) return [reporting];
+  const terms = patterns.flatMap(termsOf);
+  const partOf = (group: readonly [Pattern, ...Pattern[]]): MapRules => {
+    const [{ subject, object }] = group;
+    const keys = group.flatMap((one) => keysOf(one.object));
+    const joined = joinedRows(rows, [...subject.joins, ...rowJoinsOf(object)], terms, keys, builder);
+    const emits = group.map(({ predicate, object: { term, joins }, graph, target }) =>
+      emitOf(
+        {
+          target,
+          predicate: joined.term(predicate),
+          object: { term: joined.term(term), joins: joins.map((join) => ({ ...join, keys: join.keys.map(joined.key) })) },
+          graph: graph === undefined ? undefined : joined.term(graph),
+        },
+        joined.rows,
+      ),
+    );
+    return { map: { ...info, isPart: true }, rows: joined.rows, subject: joined.term(subject.term), emits, checks: [] };
+  };
+  const ofRecords = own.emits.length === 0 ? [] : [{ ...own, map: { ...info, isPart: true } }];
+  return [reporting, ...ofRecords, ...groupsOf(others).map(partOf)];
 }
 
-const infoOf = ({ id, name, origin, dialect, subject }: TriplesMap, source: LogicalSource): MapInfo => ({
-  id,
-  name,
-  origin,
-  dialect,
-  source,
-  subject: expressionText(subject.expression),
-});
+/** The joins that the rows of a statement need. One that brings the whole object is looked up for each row instead. */
+const rowJoinsOf = ({ term, joins }: Choice): Choice['joins'] => (term.kind === 'encoded' ? [] : joins);
+
+/** The keys that are looked up for each row. */
+const keysOf = ({ term, joins }: Choice): readonly Expression[] => (term.kind === 'encoded' ? joins.flatMap(({ keys }) => keys) : []);
+
+const termsOf = ({ subject, predicate, object, graph }: Pattern): readonly Term[] => [
+  subject.term,
+  predicate,
+  object.term,
+  ...(graph === undefined ? [] : [graph]),
+];
+
+/** The subject of rules that write nothing. */
+const NOTHING: RowTerm = {
+  kind: 'constant',
+  origin: { document: '', line: 0, column: 0 },
+  term: { kind: 'iri', value: 'http://www.w3.org/1999/02/22-rdf-syntax-ns#nil' },
+  type: 'iri',
+  base: '',
+};
+
+/** What may be invalid for a record in patterns that others write: its terms, and the keys of joins. */
+function checksOf(patterns: readonly Pattern[]): readonly RowTerm[] {
+  const terms = patterns.flatMap(termsOf).flatMap(ownTermsOf).filter(isFallible);
+  const keys = patterns.flatMap(({ subject, object }) => [...subject.joins, ...object.joins].flatMap((join) => join.keys));
+  const all = [...terms, ...keys.filter(isFallibleKey).map(keyTerm)];
+  return [...new Map(all.map((term) => [termKey(term), term])).values()];
+}
+
+/** Constants and percent-encoded templates are never invalid. */
+function isFallible(term: Term): boolean {
+  switch (term.kind) {
+    case 'constant':
+    case 'encoded':
+      return false;
+    case 'quoted':
+      return termsIn(term).some(isFallible);
+    case 'iri':
+      return term.value.kind !== 'template' || term.type === 'unsafe-iri' || term.type === 'unsafe-uri';
+    default:
+      return true;
+  }
+}
+
+/** A function may refuse its arguments. */
+const isFallibleKey = (key: Expression): boolean => holds(key, 'call');
+
+/** Patterns with the same joins share rows. */
+function groupsOf(patterns: readonly Pattern[]): readonly (readonly [Pattern, ...Pattern[]])[] {
+  const groups = new Map<Choice, Map<Choice | undefined, [Pattern, ...Pattern[]]>>();
+  for (const pattern of patterns) {
+    const { subject, object } = pattern;
+    const ofSubject = groups.get(subject) ?? new Map<Choice | undefined, [Pattern, ...Pattern[]]>();
+    groups.set(subject, ofSubject);
+    const key = rowJoinsOf(object).length === 0 ? undefined : object;
+    const group = ofSubject.get(key);
+    if (group === undefined) ofSubject.set(key, [pattern]);
+    else group.push(pattern);
+  }
+  return [...groups.values()].flatMap((group) => [...group.values()]);
+}
 
 /**
  * The statement patterns of a triples map: classes first, then predicate object maps in the order of the mapping. Within each they are
  * ordered by graph, then predicate, then object. A statement goes to every graph of the subject map and of its predicate object map, each
  * once, or to the default graph if there is none.
  */
-function emitsOf(
-  map: TriplesMap,
-  rows: Operator,
-  term: (of: TermMap) => RowTerm,
-  object: (of: PredicateObjectMap['objects'][number]) => ObjectOf,
-): readonly Emit[] {
-  const emits: Emit[] = [];
-  const { subject } = map;
+function patternsOf(map: TriplesMap, subjects: readonly Choice[], choices: Choices): readonly Pattern[] {
+  const patterns: Pattern[] = [];
+  const term = (of: TermMap): RowTerm => choices.term(of, map);
   /** To all targets of all terms: one pattern for each. */
-  const emit = (pattern: Omit<Emit, 'target'>, ...targets: readonly Targets[]): void => {
-    const all = new Set([subject.targets, ...targets].flatMap((some) => some ?? []));
-    if (all.size === 0) emits.push({ ...pattern, target: undefined });
-    for (const target of all) emits.push({ ...pattern, target });
+  const add = (pattern: Omit<Pattern, 'subject' | 'target'>, ...targets: readonly Targets[]): void => {
+    const all = new Set([map.subject.targets, ...targets].flatMap((some) => some ?? []));
+    for (const subject of subjects) {
+      if (all.size === 0) patterns.push({ subject, ...pattern, target: undefined });
+      for (const target of all) patterns.push({ subject, ...pattern, target });
+    }
   };
-  const type = (origin: Emit['predicate']['origin']): RowTerm => ({
-    kind: 'constant',
-    origin,
-    term: { kind: 'iri', value: RDF_TYPE },
-    type: 'iri',
-    base: '',
-  });
-  for (const { graph, targets } of graphsOf(subject.graphs, term)) {
-    for (const one of subject.classes) emit({ input: rows, predicate: type(one.origin), object: term(one), graph }, targets);
+  for (const { graph, targets } of graphsOf(map.subject.graphs, term)) {
+    for (const one of map.subject.classes) add({ predicate: typeOf(one), object: { term: term(one), joins: [] }, graph }, targets);
   }
   for (const { predicates, objects, graphs } of map.predicateObjects) {
-    for (const { graph, targets } of graphsOf([...subject.graphs, ...graphs], term)) {
+    // Once for all predicates and graphs, which so share the joins.
+    const choicesOf = objects.map((one) => ({ targets: choices.targetsOf(one), all: choices.objects(one, map) }));
+    for (const { graph, targets } of graphsOf([...map.subject.graphs, ...graphs], term)) {
       for (const predicate of predicates) {
-        for (const one of objects) {
-          const { targets: ofObject, ...made } = object(one);
-          emit({ ...made, predicate: term(predicate), graph }, targets, predicate.targets, ofObject);
+        for (const { targets: ofObject, all } of choicesOf) {
+          for (const object of all) add({ predicate: term(predicate), object, graph }, targets, predicate.targets, ofObject);
         }
       }
     }
   }
-  return emits;
+  return patterns;
 }
 
-/** Conditions are unordered; a canonical order lets equal joins share an index. */
-const sortedConditions = ({ conditions }: ReferencingObjectMap) => {
-  const meaning = ({ origin: _, ...rest }: MappedExpression): string => JSON.stringify(rest);
-  return conditions.toSorted((a, b) => (meaning(a.parent) < meaning(b.parent) ? -1 : 1));
-};
+function emitOf({ predicate, object, graph, target }: Omit<Emit, 'input' | 'object'> & Pick<Pattern, 'object'>, rows: Operator): Emit {
+  const [join] = object.term.kind === 'encoded' ? object.joins : [];
+  return { input: join === undefined ? rows : joinOf(join, rows), predicate, object: object.term, graph, target };
+}
 
 /** Distinct graphs. `undefined` is the default graph, also if the mapping names it by its IRI. */
 function graphsOf(maps: readonly TermMap[], term: (of: TermMap) => RowTerm): Graph[] {

@@ -1,6 +1,6 @@
 /** Which fields of views somebody reads, and of which views somebody counts the rows. */
 import { expressionsOf, isOfRow, referencesOf } from '../../mapping/model/expressions.ts';
-import type { Expression, LogicalSource, LogicalView, TriplesMap } from '../../mapping/model/model.ts';
+import { type Expression, type LogicalSource, type LogicalView, referredBy, type TriplesMap } from '../../mapping/model/model.ts';
 
 interface Uses {
   /** Names of fields and of their positions. */
@@ -26,17 +26,17 @@ export function usesOfViews(triplesMaps: readonly TriplesMap[]): ViewUses {
     for (const { reference } of expressions.flatMap(referencesOf)) uses.used.add(reference);
     if (expressions.some(isOfRow)) uses.counted = true;
   };
+  // What a parent or a quoted triples map without conditions reads, it reads of the same view.
+  for (const map of triplesMaps) note(map.source, [...expressionsOf(map)]);
   const byId = new Map(triplesMaps.map((map) => [map.id, map]));
   for (const map of triplesMaps) {
-    note(map.source, [...expressionsOf(map)]);
-    for (const object of map.predicateObjects.flatMap(({ objects }) => objects)) {
-      if (object.kind !== 'referencing') continue;
-      const parent = byId.get(object.parent);
+    for (const reference of [map.subject, ...map.predicateObjects.flatMap(({ objects }) => objects)]) {
+      if (reference.kind === 'term') continue;
+      const parent = byId.get(referredBy(reference));
       if (parent === undefined) continue;
-      if (object.conditions.length === 0) note(map.source, [parent.subject.expression]);
       note(
         parent.source,
-        object.conditions.map((condition) => condition.parent),
+        reference.conditions.map((condition) => condition.parent),
       );
     }
   }

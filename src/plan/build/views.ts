@@ -126,6 +126,7 @@ export class ViewBuilder {
         type,
         left: rows,
         right,
+        columns: columns.map(({ column }) => column),
         on: conditions.map((condition, i) => ({
           left: expressionOf(condition.child, own, view.id),
           right: (right.keys[i] as Project['keys'][number]).column,

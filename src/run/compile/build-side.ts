@@ -2,10 +2,10 @@
 import { Fault } from '../../core/fault.ts';
 import type { MapInfo, Project } from '../../plan/algebra.ts';
 import { isTerm } from '../../plan/expressions.ts';
-import { compileTerm } from '../../terms/encode.ts';
+import { compileWhole } from '../../terms/encode.ts';
 import { type Accessors, compileValues, type Text, type TextOf } from '../../terms/evaluate.ts';
 import type { Multimap } from '../join/join.ts';
-import { type Cell, packRow } from '../join/packed-row.ts';
+import { packRow } from '../join/packed-row.ts';
 import { compileKeys } from './rule.ts';
 import { countOf, distinct, listOf, PIECE_STATEMENTS } from './texts.ts';
 
@@ -71,22 +71,8 @@ export class BuildSide {
 /** The row of one term is the text of that term. */
 function compileRows({ columns, counts }: Project, rows: Accessors): TextOf {
   const [only] = columns;
-  if (columns.length === 1 && only !== undefined && isTerm(only.value) && !counts) {
-    const { before, after, text } = compileTerm(only.value, rows);
-    return (record, position) => {
-      const texts = text(record, position);
-      if (texts === null) return null;
-      return typeof texts === 'string' ? before + texts + after : texts.map((one) => before + one + after);
-    };
-  }
-  const cells = columns.map(({ value }): ((record: unknown, position: number) => Cell) => {
-    if (!isTerm(value)) return compileValues(value, rows);
-    const { before, after, text } = compileTerm(value, rows);
-    return (record, position) => {
-      const texts = text(record, position);
-      return texts === null ? null : listOf(texts).map((one) => before + one + after);
-    };
-  });
+  if (columns.length === 1 && only !== undefined && isTerm(only.value) && !counts) return compileWhole(only.value, rows);
+  const cells = columns.map(({ value }) => (isTerm(value) ? compileWhole(value, rows) : compileValues(value, rows)));
   return (record, position) => {
     const made = cells.map((cell) => cell(record, position));
     return packRow(counts ? [...made, String(position)] : made);

@@ -146,6 +146,8 @@ export class MapProgram {
     }
     const checks = this.#checks;
     for (let i = 0; i < checks.length; i++) (checks[i] as TextOf)(record, position);
+    // Its statements are made elsewhere.
+    if (rules.length + this.#deferred.length === 0) return '';
     // The common case: one text per term, constant predicates and graphs.
     let several = typeof subject !== 'string' || this.#varies;
     for (let i = 0; i < rules.length; i++) {

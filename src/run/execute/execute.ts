@@ -195,7 +195,7 @@ export class Execution {
     const own = programs.map((program): Consumer => ({ program, buildSides: sides.filter(({ parent }) => parent === program.triplesMap) }));
     const taken = new Set(own.flatMap(({ buildSides }) => buildSides));
     const others = sides.filter((side) => !taken.has(side));
-    return others.length === 0 ? own : [...own, { program: undefined, buildSides: others }];
+    return [...own, ...others.map((side) => ({ program: undefined, buildSides: [side] }))];
   }
 
   /** After the last record: the rows of a pipeline are complete, or some of them wait for the right side of a join. */
@@ -255,7 +255,8 @@ export class Execution {
   async #map({ records, first }: Batch, { records: consumers, pipelines }: Consumers, input: string): Promise<void> {
     this.records += records.length;
     if (this.records > this.#maxRecords) throw recordsFault(this.#request.limits.records, { input });
-    for (const { program, buildSides } of consumers) {
+    for (const consumer of consumers) {
+      const { program, buildSides } = consumer;
       let text = '';
       for (let i = 0; i < records.length; i++) {
         const record = records[i];
@@ -269,7 +270,7 @@ export class Execution {
             await this.#takeTime(made);
           }
         } catch (error) {
-          this.#reject(program, error, { input, record: first + i });
+          this.#reject(consumer, error, { input, record: first + i });
         }
         if (text.length >= PIECE_CHARACTERS) {
           this.#pieces.push(text);
@@ -292,8 +293,7 @@ export class Execution {
           if (this.#due) await this.#yieldToEventLoop();
         }
       } catch (error) {
-        const [{ program } = { program: undefined }] = consumers;
-        this.#reject(program, error, place);
+        this.#reject(consumers.find((consumer) => !isReportedElsewhere(consumer)) ?? (consumers[0] as Consumer), error, place);
       }
       if (i % DUE_RECORDS === DUE_RECORDS - 1 && this.#due) await this.#yieldToEventLoop();
     }
@@ -301,14 +301,15 @@ export class Execution {
 
   async #mapRow(row: unknown, pipeline: Pipeline, consumers: readonly Consumer[], place: RowPlace): Promise<void> {
     const position = pipeline.serial;
-    for (const { program, buildSides } of consumers) {
+    for (const consumer of consumers) {
+      const { program, buildSides } = consumer;
       try {
         if (buildSides.length > 0) await this.#fill(buildSides, row, position);
         const made = program === undefined ? '' : program.map(row, position);
         if (typeof made === 'string') this.#emit(made);
         else await this.#takeTime(made);
       } catch (error) {
-        this.#reject(program, error, place);
+        this.#reject(consumer, error, place);
       }
     }
   }
@@ -336,10 +337,10 @@ export class Execution {
   }
 
   /** @throws Fault the fault of the record under the strict policy; record/limit */
-  #reject(program: MapProgram | undefined, error: unknown, { input, record }: RowPlace): void {
+  #reject(consumer: Consumer, error: unknown, { input, record }: RowPlace): void {
     if (!(error instanceof Fault) || error.code !== 'record/term') throw error;
-    // The triples map of each side reports it.
-    if (program !== undefined && isOfPairs(program.triplesMap)) return;
+    if (isReportedElsewhere(consumer)) return;
+    const { program } = consumer;
     const { expression } = error.place;
     const mapping = expression === undefined ? undefined : program?.originOf(expression);
     const fault = error.with({ place: { input, record, recordsFrom: this.#recordsFrom, mapping, ...error.place } });
@@ -455,6 +456,15 @@ export class Execution {
     this.#hooks.progress({ records: this.records, quads: this.quads, bytesRead: this.bytesRead });
   }
 }
+
+/**
+ * Whether an invalid term is reported where the records of the triples map are read: not for pairs that a database has joined, nor for rows
+ * that are joined for quoted triples, nor for the parents of such rows.
+ */
+const isReportedElsewhere = ({ program, buildSides }: Consumer): boolean =>
+  program === undefined
+    ? buildSides.every(({ parent }) => parent !== undefined)
+    : isOfPairs(program.triplesMap) || program.triplesMap.isPart;
 
 function countLines(text: string): number {
   let count = 0;

@@ -8,9 +8,10 @@ import { Fault } from '../../core/fault.ts';
 import { TypedValue, type Value, type Values, XSD } from '../../core/value.ts';
 import { formatOrigin } from '../../mapping/model/model.ts';
 import type { Column, Project, Scan as ScanOperator, Unnest } from '../../plan/algebra.ts';
-import { isTerm, type Leaf, leavesOf, nameOf } from '../../plan/expressions.ts';
-import { leavesOfMap, leavesOrCell, type PipelinePlan, type StepPlan } from '../../plan/plan.ts';
+import { isTerm, type Leaf, leavesOf, leavesOfTerm, nameOf } from '../../plan/expressions.ts';
+import { leavesOfMap, type PipelinePlan, type StepPlan } from '../../plan/plan.ts';
 import type { NestedRecords, TextFormat } from '../../sources/source.ts';
+import { compileWhole } from '../../terms/encode.ts';
 import { type Accessors, compileValues, type Text, type TextOf, type ValuesOf } from '../../terms/evaluate.ts';
 import { BuildSide } from '../compile/build-side.ts';
 import { MapProgram, type RunState } from '../compile/program.ts';
@@ -138,7 +139,7 @@ export class Pipeline {
       case 'extend': {
         const cells = step.operator.columns.map(({ column, value }) => ({
           slot: this.#slotOf(column),
-          values: compileValues(value, rows),
+          values: isTerm(value) ? compileWhole(value, rows) : compileValues(value, rows),
         }));
         return { run: (row) => extend(row, cells) };
       }
@@ -257,7 +258,7 @@ class JoinStep implements Step {
   #stored = 0;
 
   constructor(
-    { operator: { type, on, right, ordinal }, join, deferred }: Extract<StepPlan, { kind: 'join' }>,
+    { operator: { type, on, right, columns, ordinal }, join, deferred }: Extract<StepPlan, { kind: 'join' }>,
     left: readonly number[],
     slotOf: (column: Column) => number,
     rows: Accessors,
@@ -268,7 +269,7 @@ class JoinStep implements Step {
     this.#state = state;
     this.#index = state.joinIndexes[join] as Multimap;
     this.#left = left;
-    this.#right = right.columns.map(({ column }) => slotOf(column));
+    this.#right = columns.map(slotOf);
     const [only] = right.columns;
     this.#isTerm = right.columns.length === 1 && only !== undefined && isTerm(only.value) && !right.counts;
     this.#ordinal = ordinal === undefined ? undefined : slotOf(ordinal);
@@ -356,8 +357,8 @@ function columnsOf(step: StepPlan): readonly Column[] {
     case 'number':
       return [step.operator.column];
     case 'join': {
-      const { right, ordinal } = step.operator;
-      return [...right.columns.map(({ column }) => column), ...(ordinal === undefined ? [] : [ordinal])];
+      const { columns, ordinal } = step.operator;
+      return [...columns, ...(ordinal === undefined ? [] : [ordinal])];
     }
   }
 }
@@ -370,7 +371,7 @@ function readAfter({ steps, maps, buildSides }: PipelinePlan, at: number, projec
     const { keys, columns } = projects[join] as Project;
     return [
       ...keys.flatMap(({ value }) => leavesOf(value)),
-      ...columns.flatMap(({ value }) => (isTerm(value) ? leavesOrCell(value) : leavesOf(value))),
+      ...columns.flatMap(({ value }) => (isTerm(value) ? leavesOfTerm(value) : leavesOf(value))),
     ];
   });
   return [...later, ...ofMaps, ...ofSides];
@@ -383,7 +384,7 @@ function leavesOfStep(step: StepPlan): readonly Leaf[] {
       return items.of === 'values' ? leavesOf(items.expression) : [{ kind: 'cell', origin, column: items.within }];
     }
     case 'extend':
-      return step.operator.columns.flatMap(({ value }) => leavesOf(value));
+      return step.operator.columns.flatMap(({ value }) => (isTerm(value) ? leavesOfTerm(value) : leavesOf(value)));
     case 'number':
       return [];
     case 'join':

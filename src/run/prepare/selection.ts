@@ -1,6 +1,6 @@
 /** Selects the part of a mapping directory that concerns the inputs of a request. */
 import type { FileSource, LogicalSource, Mapping, TriplesMap } from '../../mapping/model/model.ts';
-import { formatOrigin, sourcesOf } from '../../mapping/model/model.ts';
+import { formatOrigin, referredBy, sourcesOf } from '../../mapping/model/model.ts';
 
 export interface Selection {
   readonly mapping: Mapping;
@@ -37,9 +37,9 @@ export function selectBound(mapping: Mapping, bound: ReadonlySet<FileSource>): S
   };
 }
 
-function parentsOf(map: TriplesMap, byId: ReadonlyMap<string, TriplesMap>): readonly TriplesMap[] {
-  const objects = map.predicateObjects.flatMap((one) => one.objects);
-  return objects.flatMap((object) => (object.kind === 'referencing' ? [byId.get(object.parent) ?? []].flat() : []));
+function parentsOf({ subject, predicateObjects }: TriplesMap, byId: ReadonlyMap<string, TriplesMap>): readonly TriplesMap[] {
+  const maps = [subject, ...predicateObjects.flatMap((one) => one.objects)];
+  return maps.flatMap((map) => (map.kind === 'term' ? [] : [byId.get(referredBy(map)) ?? []].flat()));
 }
 
 /** Equal for sources with the same document or rows. Files are compared by name alone, since inputs are bound by name. */

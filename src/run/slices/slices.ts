@@ -99,6 +99,7 @@ const isOfRecords = ({ pipelines }: IterationPlan): boolean =>
   pipelines.every(({ steps, buildSides }) => steps.length === 0 && buildSides.length === 0);
 
 function staysInSlice({ identifiesRow, rules }: MapPlan, distinct: boolean): boolean {
+  if (rules.length === 0) return true;
   if (rules.some(({ object }) => object.kind === 'join')) return false;
   return !distinct || (identifiesRow && rules.every((rule) => rule.distinct === 'subject'));
 }

@@ -72,6 +72,7 @@ const EXAMPLES: Readonly<Record<DiagnosticCode, string>> = {
   'name-collision': view('rml:field [ rml:fieldName "name" ; rml:reference "name" ] , [ rml:fieldName "name" ; rml:reference "alias" ]'),
   'no-database': table('rml:source <#people> ; rml:referenceFormulation rml:SQL2008Table ; rml:iterator "people"'),
   'no-triples-map': '<#Person> a ex:Person .',
+  'not-quoted': '<#Person> a rml:NonAssertedTriplesMap ; rml:logicalSource <#people> ; rml:subject ex:it .',
   'not-supported': table(`rml:source [ a <http://www.w3.org/ns/dcat#Distribution> ] ; rml:referenceFormulation rml:CSV`),
   'older-term': `<#Person> older:logicalSource [ older:source "people.json" ; older:referenceFormulation ql:JsonPath ; older:iterator "$.people[*]" ] ;
   rr:subject ex:it .`,
