@@ -6,13 +6,13 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
-import { partitionOf } from '../../../../src/core/hash.ts';
-import { MemoryBudget } from '../../../../src/run/distinct/distinct.ts';
-import { PairSpill, SpillSpace } from '../../../../src/run/distinct/spill.ts';
-import { Multimap, pairTexts } from '../../../../src/run/join/join.ts';
-import type { RunRequest } from '../../../../src/run/request.ts';
-import { executeRun } from '../../../../src/run/run.ts';
+import { RUN_DEFAULTS } from '../../../../../src/config/run-defaults.ts';
+import { partitionOf } from '../../../../../src/core/hash.ts';
+import { MemoryBudget } from '../../../../../src/run/distinct/distinct.ts';
+import { PairSpill, SpillSpace } from '../../../../../src/run/distinct/spill.ts';
+import { Multimap, pairTexts } from '../../../../../src/run/join/join.ts';
+import type { RunRequest } from '../../../../../src/run/request.ts';
+import { executeRun } from '../../../../../src/run/run.ts';
 
 /** The first members are texts, null or missing; the others are arrays. */
 const SINGLE = 3;

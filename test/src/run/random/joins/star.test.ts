@@ -7,12 +7,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
-import { blankLabel, fromBytes, toBytes } from '../../../../src/core/text.ts';
-import type { RunRequest } from '../../../../src/run/request.ts';
-import { executeRun } from '../../../../src/run/run.ts';
-import { Random } from '../../../support/random.ts';
-import { seeds } from './seeds.ts';
+import { RUN_DEFAULTS } from '../../../../../src/config/run-defaults.ts';
+import { blankLabel, fromBytes, toBytes } from '../../../../../src/core/text.ts';
+import type { RunRequest } from '../../../../../src/run/request.ts';
+import { executeRun } from '../../../../../src/run/run.ts';
+import { Random } from '../../../../support/random.ts';
+import { seeds } from '../seeds.ts';
 
 /** The first members are texts, null or missing; the others are arrays. */
 const SINGLE = 3;

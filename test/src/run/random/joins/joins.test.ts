@@ -1,6 +1,7 @@
 /** Joins that do not fit into memory, and random ones; `joins.soak.test.ts` has more of these. */
+
+import { seeds } from '../seeds.ts';
 import { largeSides, randomJoins } from './joins-suite.ts';
-import { seeds } from './seeds.ts';
 
 randomJoins(seeds(1, 20), seeds(1, 1));
 largeSides();
