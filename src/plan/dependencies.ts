@@ -1,4 +1,5 @@
 /** Functional dependencies: what cannot repeat because the statement contains the values that identify its row. */
+import { variableOf } from '../core/input/sparql-variable.ts';
 import type { Emit, MapRules, Operator, Scan, Term } from './algebra.ts';
 import type { CatalogueMetadata } from './catalogue-metadata.ts';
 import {
@@ -86,9 +87,10 @@ const hasVaryingDatatype = (term: Term, rows: Operator): boolean =>
  * all values.
  */
 const carriesDatatypes = (literal: Term, rows: Operator): boolean =>
-  leavesOfTerm(literal).some(({ kind }) => kind === 'cell') || rows.kind !== 'scan' || isJson(rows);
+  leavesOfTerm(literal).some(({ kind }) => kind === 'cell') || rows.kind !== 'scan' || hasTypedValues(rows);
 
-const isJson = ({ source }: Scan): boolean => source.kind === 'file' && source.formulation === 'json';
+const hasTypedValues = ({ source }: Scan): boolean =>
+  source.kind === 'file' && (source.formulation === 'json' || source.request?.kind === 'select');
 
 /** Whether a row has at most one value for what is read. */
 function isSingle(leaf: Leaf, rows: Operator, facts: CatalogueMetadata): boolean {
@@ -96,6 +98,7 @@ function isSingle(leaf: Leaf, rows: Operator, facts: CatalogueMetadata): boolean
   const { source, dialect } = scanOf(rows);
   if (source.kind === 'sql') return facts.isSingle(source, nameOf(leaf));
   const { reference } = leaf;
+  if (source.request?.kind === 'select' && variableOf(reference) !== undefined) return true;
   switch (source.formulation) {
     case 'csv':
       return true;

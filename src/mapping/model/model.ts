@@ -171,7 +171,23 @@ export interface FileSource {
   readonly namespaces: Readonly<Record<string, string>>;
   /** undefined: the dialect that the file extension implies, else commas, double quotes and one header row. */
   readonly csv: CsvDialect | undefined;
+  /** What is asked of the server at `path`; undefined: nothing but the document. Without effect for a local file. */
+  readonly request?: WebRequest | undefined;
 }
+
+/** What a server is asked for, besides a plain GET. It never holds a login: logins are options of the run. */
+export type WebRequest =
+  /** A form of the Web of Things, or a distribution of DCAT. `mediaType`: as the mapping declares it. */
+  | {
+      readonly kind: 'get';
+      readonly headers: readonly (readonly [name: string, value: string])[];
+      readonly mediaType: string | undefined;
+    }
+  /** A SELECT that a SPARQL endpoint answers in this format. Its solutions are the records, variables are references. */
+  | { readonly kind: 'select'; readonly origin: Origin; readonly query: string; readonly results: ResultFormat };
+
+/** The formats of SPARQL query results. @see https://www.w3.org/TR/sparql11-overview/#sparql11-results */
+export type ResultFormat = 'csv' | 'tsv' | 'json' | 'xml';
 
 /** The serialisations of RDF that a target may have. */
 export type Serialization = 'nquads' | 'ntriples' | 'turtle' | 'trig' | 'jsonld' | 'n3' | 'rdfxml' | 'rdfjson';

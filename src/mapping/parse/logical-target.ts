@@ -70,7 +70,7 @@ function describedBy(context: Context, node: MappingNode): LogicalTarget | undef
   const which = (property: Property): MappingNode => oneOf(context, nodes, property);
   const serialization = readSerialization(context, which('serialization'));
   const encoding = readEncoding(context, which('encoding'));
-  const compression = readCompression(context, which('compression'));
+  const compression = readCompression(context, which('compression')) ?? 'none';
   if (report.errors > before || access === undefined || serialization === undefined || encoding === undefined) return undefined;
   return { origin: node.origin, id: node.id, path: access.path, root: access.root, serialization, encoding, compression };
 }

@@ -4,7 +4,7 @@
  * @see https://rml.io/specs/rml/ and https://www.w3.org/TR/r2rml/
  */
 import type { Dialect } from '../model/model.ts';
-import { CLASSES, type Class, INDIVIDUALS, type Individual, PROPERTIES, type Property } from './vocabulary.ts';
+import { CLASSES, type Class, INDIVIDUALS, type Individual, PROPERTIES, type Property, SPARQL_RESULTS } from './vocabulary.ts';
 
 /** A namespace: its usual prefix, the dialect of a triples map that uses it, and its local names → the normalised names. */
 interface Namespace {
@@ -101,7 +101,7 @@ const NAMESPACES: readonly Namespace[] = [
     dialect: 'legacy',
     properties: none,
     classes: none,
-    individuals: also(same('CSV', 'JSONPath', 'XPath', 'CSS3', 'SPARQL', 'SQL2008'), { SQL: 'SQL2008' }),
+    individuals: also(same('CSV', 'JSONPath', 'XPath', 'CSS3', 'SPARQL', 'SQL2008', ...SPARQL_RESULTS), { SQL: 'SQL2008' }),
   },
   {
     iri: 'http://semweb.mmlab.be/ns/rml-target#',
@@ -258,6 +258,9 @@ export const USUAL_PREFIXES: Readonly<Record<string, string>> = {
   dcat: 'http://www.w3.org/ns/dcat#',
   sd: 'http://www.w3.org/ns/sparql-service-description#',
   formats: 'http://www.w3.org/ns/formats/',
+  td: 'https://www.w3.org/2019/wot/td#',
+  hctl: 'https://www.w3.org/2019/wot/hypermedia#',
+  htv: 'http://www.w3.org/2011/http#',
 };
 
 /** Every namespace of an RML vocabulary. */

@@ -26,6 +26,7 @@ export type Place =
   | 'logical table'
   | 'source'
   | 'database'
+  | 'service'
   | 'reference formulation'
   | 'namespace'
   | 'condition'
@@ -105,9 +106,9 @@ export const PROPERTIES = {
   sqlVersion: ['logical table', 'logical source'],
   root: ['source', 'target'],
   path: ['source', 'target'],
-  null: ['source', 'database'],
-  encoding: ['source', 'database', 'logical target', 'target'],
-  compression: ['source', 'database', 'logical target', 'target'],
+  null: ['source', 'database', 'service'],
+  encoding: ['source', 'database', 'service', 'logical target', 'target'],
+  compression: ['source', 'database', 'service', 'logical target', 'target'],
   namespace: ['reference formulation'],
   namespacePrefix: ['namespace'],
   namespaceURL: ['namespace'],
@@ -178,7 +179,7 @@ export const CLASSES = {
   LogicalTable: ['logical table', 'logical source'],
   BaseTableOrView: ['logical table', 'logical source'],
   R2RMLView: ['logical table', 'logical source'],
-  Source: ['source', 'database'],
+  Source: ['source', 'database', 'service'],
   FilePath: ['source', 'target'],
   RelativePathSource: ['source'],
   ReferenceFormulation: ['reference formulation'],
@@ -229,6 +230,7 @@ export const INDIVIDUALS = [
   'XPath',
   'SQL2008Table',
   'SQL2008Query',
+  'SPARQL',
   'UTF-8',
   'UTF-16',
   'none',
@@ -242,4 +244,7 @@ export const INDIVIDUALS = [
   'cartesianProduct',
 ] as const;
 
-export type Individual = (typeof INDIVIDUALS)[number] | 'SQL2008' | 'CSS3' | 'SPARQL';
+/** Result formats in the older namespace of reference formulations; today they stand in `http://www.w3.org/ns/formats/`. */
+export const SPARQL_RESULTS = ['SPARQL_Results_CSV', 'SPARQL_Results_TSV', 'SPARQL_Results_JSON', 'SPARQL_Results_XML'] as const;
+
+export type Individual = (typeof INDIVIDUALS)[number] | (typeof SPARQL_RESULTS)[number] | 'SQL2008' | 'CSS3';

@@ -1,11 +1,16 @@
-/** Logical sources: the document, its format and its iterator. Logical sources over databases are read by `sql-source.ts`. */
-import { canonicalEncoding, isEncoding, KNOWN_ENCODINGS } from '../../../core/input/encoding-name.ts';
+/**
+ * Logical sources: the document, its format and its iterator. Logical sources over databases are read by `sql-source.ts`, those over SPARQL
+ * endpoints by `sparql-source.ts`.
+ */
+import { isEncoding, KNOWN_ENCODINGS } from '../../../core/input/encoding-name.ts';
 import type { Dialect, FileSource, LogicalSource, LogicalView } from '../../model/model.ts';
 import { lookUp, shorten } from '../../vocabulary/namespaces.ts';
 import { nodeId, type Statement } from '../graph.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, RDF_TYPE, readNode, reportUnknown, textOf } from '../node.ts';
 import { isTable, readTable, tableUrl } from './csvw.ts';
+import { isService, readSparqlSource, resultsOf } from './sparql-source.ts';
 import { asksDatabase, isDatabase, readLogicalTable, readSqlSource } from './sql-source.ts';
+import { isDistribution, isThing, readDistribution, readThing, type WebAccess } from './web-source.ts';
 
 type Formulation = FileSource['formulation'];
 
@@ -35,9 +40,7 @@ const COMPRESSIONS: Readonly<Record<string, FileSource['compression']>> = {
 /** Source descriptions that are not files, by namespace, with their display names. */
 const FOREIGN_SOURCES: readonly (readonly [string, string])[] = [
   ['http://www.w3.org/ns/csvw#', 'a CSVW description other than csvw:Table'],
-  ['http://www.w3.org/ns/sparql-service-description#', 'a SPARQL service'],
-  ['http://www.w3.org/ns/dcat#', 'a DCAT distribution'],
-  ['https://www.w3.org/2019/wot/td#', 'a web of things source'],
+  ['http://www.w3.org/ns/dcat#', 'a DCAT description other than dcat:Distribution and dcat:Dataset'],
   ['http://www.w3.org/ns/hydra/core#', 'a Hydra web API'],
 ];
 
@@ -48,8 +51,9 @@ export function readLogicalSource(context: Context, statement: Statement, dialec
   const before = report.errors;
   const node = nodeOf(context, statement, 'logical source');
   if (node === undefined) return undefined;
-  const source = only(context, node, 'source');
+  const source = meantBy(context, only(context, node, 'source'));
   const sourceId = source === undefined ? undefined : nodeId(source.object);
+  if (source !== undefined && sourceId !== undefined && isService(graph, sourceId)) return readSparqlSource(context, node, source);
   const isForeign = sourceId !== undefined && describeForeign(context, sourceId) !== undefined;
   const isUrl = source !== undefined && /^jdbc:/i.test(source.object.value);
   if (isDatabase(graph, sourceId) || isUrl || (asksDatabase(node) && !isForeign)) return readSqlSource(context, node, source);
@@ -92,21 +96,40 @@ export function readLogicalSource(context: Context, statement: Statement, dialec
     compression: access.compression,
     namespaces: formulation.namespaces,
     csv: formulation.kind === 'csv' ? access.csv : undefined,
+    ...(access.request === undefined ? {} : { request: access.request }),
   };
+}
+
+/**
+ * The statement that leads to the description of the source. Converted mappings may have it one step further: a path that is the IRI of a
+ * description, which can be no path.
+ */
+function meantBy(context: Context, source: Statement | undefined): Statement | undefined {
+  const { graph, report, visited } = context;
+  const id = source === undefined ? undefined : nodeId(source.object);
+  const path = graph.get(id ?? '')?.statements.find(({ property }) => lookUp('properties', property)?.name === 'path');
+  if (id === undefined || path?.object.kind !== 'iri' || !graph.has(path.object.value)) return source;
+  visited.add(id);
+  const short = shorten(path.object.value);
+  const message = `${shorten(path.property)} leads to ${short}, which describes a source and is read as one`;
+  report.warning('misplaced-term', path.origin, message, `write rml:source ${short}`);
+  return path;
 }
 
 /** Equal for sources with the same records and the same reference syntax. */
 export function recordsOf(source: LogicalSource | LogicalView): string {
   if (source.kind === 'view') return source.id;
   if (source.kind === 'file') {
-    const { path, root, formulation, iterator } = source;
-    return JSON.stringify([path, root, formulation, iterator]);
+    const { path, root, formulation, iterator, request } = source;
+    return JSON.stringify([path, root, formulation, iterator, request], withoutOrigin);
   }
   const { connection, content, references } = source;
-  return JSON.stringify([connection, content, references], (key, value) => (key === 'origin' ? undefined : value));
+  return JSON.stringify([connection, content, references], withoutOrigin);
 }
 
-interface Access extends Pick<FileSource, 'path' | 'root' | 'nulls' | 'encoding' | 'compression' | 'csv'> {
+const withoutOrigin = (key: string, value: unknown): unknown => (key === 'origin' ? undefined : value);
+
+interface Access extends Pick<FileSource, 'path' | 'root' | 'nulls' | 'encoding' | 'compression' | 'csv' | 'request'> {
   readonly id: string | undefined;
 }
 
@@ -139,13 +162,52 @@ function readAccess(context: Context, statement: Statement, dialect: Dialect): A
     return 'later';
   }
   const node = nodeOf(context, statement, 'source');
-  return node === undefined ? undefined : readFilePath(context, node);
+  if (node === undefined) return undefined;
+  if (isDistribution(graph, id)) return readWeb(context, node, readDistribution(context, id, statement));
+  if (isThing(graph, id)) return readWeb(context, node, readThing(context, id, statement));
+  return readFilePath(context, node);
+}
+
+/** A document on the web, with what rml:Source says of its bytes, which comes before what the other vocabulary says. */
+function readWeb(context: Context, node: MappingNode, found: WebAccess | undefined): Access | undefined {
+  for (const { property, propertyOrigin } of [...node.all('path'), ...node.all('root')]) {
+    context.report.warning('unused-term', propertyOrigin, `${shorten(property)} has no effect here: the description names a URL`);
+  }
+  const packing = readPacking(context, node);
+  if (!node.valid || found === undefined || packing === undefined) return undefined;
+  const { url, compression, request } = found;
+  const { nulls, encoding } = packing;
+  return {
+    id: node.id,
+    path: url,
+    root: { kind: 'mapping' },
+    nulls,
+    encoding,
+    compression: packing.compression ?? compression,
+    csv: undefined,
+    request,
+  };
+}
+
+interface Packing extends Pick<FileSource, 'nulls' | 'encoding'> {
+  /** undefined: not said. */
+  readonly compression: FileSource['compression'] | undefined;
+}
+
+/** What rml:Source says of the bytes of a document; undefined, with diagnostics, if it is not valid. */
+function readPacking(context: Context, node: MappingNode): Packing | undefined {
+  const before = context.report.errors;
+  const nulls = node.all('null').map((statement) => textOf(context, statement, 'a text that stands for null'));
+  const encoding = readEncoding(context, node);
+  const compression = readCompression(context, node);
+  return context.report.errors > before ? undefined : { nulls: nulls.filter((text) => text !== undefined), encoding, compression };
 }
 
 /** For example `a database (d2rq:Database)`: a source described with another vocabulary; undefined for one with a path. */
 function describeForeign({ graph }: Context, id: string): string | undefined {
   const statements = graph.get(id)?.statements ?? [];
-  if (isTable(graph, id) || statements.some(({ property }) => lookUp('properties', property)?.name === 'path')) return undefined;
+  const isKnown = [isTable, isDistribution, isThing].some((isOne) => isOne(graph, id));
+  if (isKnown || statements.some(({ property }) => lookUp('properties', property)?.name === 'path')) return undefined;
   const types = statements
     .filter(({ property, object }) => property === RDF_TYPE && object.kind === 'iri')
     .map(({ object }) => object.value);
@@ -177,21 +239,17 @@ function readFilePath(context: Context, node: MappingNode): Access | undefined {
   const path = url !== undefined && object.kind === 'iri' ? object.value : textOf(context, pathStatement, 'a path in quotes');
   // The URL of a table is relative to the document that describes it.
   const root = url !== undefined && node.all('root').length === 0 ? ({ kind: 'mapping' } as const) : readRoot(context, node);
-  const nulls = node.all('null').map((statement) => textOf(context, statement, 'a text that stands for null'));
-  const encoding = readEncoding(context, node);
-  if (encoding !== undefined && table?.encoding !== undefined && canonicalEncoding(encoding) !== canonicalEncoding(table.encoding)) {
-    const message = `rml:encoding ${encoding} beside csvw:encoding ${table.encoding}`;
-    report.error('contradiction', pathStatement.origin, message, 'name the one that the file has');
-  }
-  const compression = readCompression(context, node);
-  if (!node.valid || report.errors > before || path === undefined) return undefined;
+  const packing = readPacking(context, node);
+  if (!node.valid || report.errors > before || path === undefined || packing === undefined) return undefined;
+  const { nulls, encoding, compression } = packing;
   return {
     id: node.id,
     path,
     root,
-    nulls: [...nulls.filter((text) => text !== undefined), ...(table?.nulls ?? [])],
+    // What rml:Source says comes before what CSVW says.
+    nulls: nulls.length > 0 ? nulls : (table?.nulls ?? []),
     encoding: encoding ?? table?.encoding?.toLowerCase(),
-    compression,
+    compression: compression ?? 'none',
     csv: table?.csv,
   };
 }
@@ -229,15 +287,15 @@ function readEncoding(context: Context, node: MappingNode): string | undefined {
   return undefined;
 }
 
-export function readCompression(context: Context, node: MappingNode): FileSource['compression'] {
+export function readCompression(context: Context, node: MappingNode): FileSource['compression'] | undefined {
   const statement = only(context, node, 'compression');
-  if (statement === undefined) return 'none';
+  if (statement === undefined) return undefined;
   const { object } = statement;
   const term = object.kind === 'iri' ? lookUp('individuals', object.value) : undefined;
   const compression = term?.name === undefined ? undefined : COMPRESSIONS[term.name];
   if (compression !== undefined) return compression;
   reportValue(context, statement, term?.name, term?.short, ['rml:none', 'rml:gzip', 'rml:zip', 'rml:targz', 'rml:tarxz']);
-  return 'none';
+  return undefined;
 }
 
 /** Reports a value that its property does not accept: an unknown term, or another kind of value. */
@@ -283,7 +341,7 @@ function readFormulation(context: Context, node: MappingNode, access: Access | u
     if (access === undefined) return undefined;
     if (access.csv !== undefined) return { kind: 'csv', namespaces: {} };
     const { path } = access;
-    const kind = EXTENSIONS.get(extensionOf(path));
+    const kind = EXTENSIONS.get(extensionOf(path)) ?? formulationOfType(access.request);
     if (kind !== undefined) return { kind, namespaces: {} };
     report.error(
       'missing-reference-formulation',
@@ -311,6 +369,14 @@ function readFormulation(context: Context, node: MappingNode, access: Access | u
   if (term !== undefined && term.name === undefined) {
     const names = term.others().filter((other) => (other.split(':')[1] as string) in FORMULATIONS || other.startsWith('rml:SQL'));
     reportUnknown(report, 'reference formulation', term.short, origin, names);
+  } else if (object.kind === 'iri' && (resultsOf(object.value) !== undefined || term?.name === 'SPARQL')) {
+    const message = `${shorten(object.value)} on a source that is no SPARQL endpoint: a query over a file is not supported by this version`;
+    report.error(
+      'not-supported',
+      origin,
+      message,
+      'load the file into a store, and describe that as [ a sd:Service ; sd:endpoint <https://…> ]',
+    );
   } else if (object.kind === 'iri') {
     const hint = 'rml:CSV, rml:JSONPath and rml:XPath are';
     report.error('not-supported', origin, `the reference formulation ${shorten(object.value)} is not supported yet by this version`, hint);
@@ -318,6 +384,14 @@ function readFormulation(context: Context, node: MappingNode, access: Access | u
     report.error('wrong-value', origin, `rml:referenceFormulation takes rml:CSV, rml:JSONPath or rml:XPath, found ${describeTerm(object)}`);
   }
   return undefined;
+}
+
+/** The format of a media type that the mapping declares. */
+function formulationOfType(request: FileSource['request']): Formulation | undefined {
+  const type = request?.kind === 'get' ? (request.mediaType?.split(';', 1)[0]?.trim() ?? '') : '';
+  if (/^(?:text|application)\/csv$|^text\/tab-separated-values$/.test(type)) return 'csv';
+  if (/[/+]json$|\/(?:jsonl|x-ndjson)$/.test(type)) return 'json';
+  return /[/+]xml$/.test(type) ? 'xml' : undefined;
 }
 
 function readXPathFormulation(context: Context, statement: Statement, id: string): ReadFormulation | undefined {
