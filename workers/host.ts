@@ -20,6 +20,7 @@ import {
 import { targetOf } from '../queues/requests/writer.ts';
 import { directories } from '../src/config/directories.ts';
 import type { Snapshot } from '../src/config/options/options.ts';
+import { webAccessOf } from '../src/config/run-defaults.ts';
 import type { ConfigStore } from '../src/config/store.ts';
 import { atMost, within } from '../src/core/abort.ts';
 import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
@@ -84,6 +85,7 @@ export async function startWorkers(
     spillDirectory: directories(snapshot, workingDirectory).spill,
     workingDirectory,
     database: async () => databaseOf(await config.refresh()),
+    web: async () => webAccessOf(await config.refresh()),
     target: async () => targetOf(await config.refresh(), options.store),
   };
   const transforms = transformAttempts(backend, pool, settings, logger);

@@ -20,7 +20,7 @@ import { type Command, commandOf, numberOf, type Parsed, UsageError } from '../c
 import { EXIT, failed } from '../exit.ts';
 import { interruptible } from '../interruption.ts';
 import { DATABASE_OPTIONS, databaseOf, sqlLimits } from '../options/database.ts';
-import { INPUT_OPTIONS, inputOptionsOf, inputsOf } from '../options/inputs.ts';
+import { INPUT_OPTIONS, inputOptionsOf, inputsOf, webAccess } from '../options/inputs.ts';
 import { formatFor, openOutput, refuseOverwritingInputs, STANDARD_OUTPUT } from '../options/output.ts';
 import { graphHeaderOf, writeGraphFiles } from '../options/property-graph.ts';
 import { peakMemoryBytes } from '../peak-memory.ts';
@@ -166,6 +166,7 @@ export function requestOf(parsed: Parsed, mappings: readonly string[], database:
   return {
     ...RUN_DEFAULTS,
     sql: sqlLimits(),
+    web: webAccess(),
     runId: randomBytes(6).toString('hex'),
     mappings,
     inputs,

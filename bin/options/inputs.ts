@@ -1,10 +1,14 @@
 /** Options for the inputs of a command and how to read them; they override the mapping. */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { DEFAULTS } from '../../src/config/options/options.ts';
+import { parseOption } from '../../src/config/parse.ts';
+import { webAccessOf } from '../../src/config/run-defaults.ts';
 import { contradictionIn, delimiterOf, quoteOf } from '../../src/core/input/csv-dialect.ts';
 import { isEncoding, KNOWN_ENCODINGS } from '../../src/core/input/encoding-name.ts';
 import { type InputBinding, type InputOptions, STANDARD_INPUT } from '../../src/run/request.ts';
 import { INPUT_FORMATS, type InputFormat } from '../../src/storage/input-format.ts';
+import type { WebAccess } from '../../src/storage/logins.ts';
 import { type CommandOption, type Parsed, UsageError } from '../command-line.ts';
 
 export const INPUT_OPTIONS: Readonly<Record<string, CommandOption>> = {
@@ -37,6 +41,18 @@ export function inputsOf(parsed: Parsed): readonly InputBinding[] {
     throw new UsageError('--input - reads standard input, which is a terminal here: pipe something into it, or name a file');
   }
   return inputs;
+}
+
+/** How sources are read over HTTP, from the service's variables: they hold logins. @throws Fault config/invalid */
+export function webAccess(): WebAccess {
+  const { SOURCE_LOGINS, SOURCE_ANSWER_SECONDS } = process.env;
+  return webAccessOf({
+    SOURCE_LOGINS: parseOption('SOURCE_LOGINS', SOURCE_LOGINS ?? ''),
+    SOURCE_ANSWER_SECONDS:
+      (SOURCE_ANSWER_SECONDS ?? '') === ''
+        ? DEFAULTS.SOURCE_ANSWER_SECONDS
+        : parseOption('SOURCE_ANSWER_SECONDS', SOURCE_ANSWER_SECONDS as string),
+  });
 }
 
 /** The first `=` ends the name, unless it is in the query of a URL without a name. */

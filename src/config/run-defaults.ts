@@ -1,5 +1,6 @@
 /** Options in the form in which runs and stores take them. */
 import { NO_LIMITS } from '../core/limits.ts';
+import { readLogins } from '../storage/logins.ts';
 import { DEFAULTS, type Snapshot } from './options/options.ts';
 
 /** Time limits of a run's database sessions, in seconds. */
@@ -11,6 +12,12 @@ export const sqlLimitsOf = ({
   connectSeconds: DB_CONNECT_SECONDS,
   statementSeconds: SQL_TIME_LIMIT_SECONDS,
   lockSeconds: SQL_LOCK_SECONDS,
+});
+
+/** How sources are read over HTTP. @throws Fault config/invalid */
+export const webAccessOf = ({ SOURCE_LOGINS, SOURCE_ANSWER_SECONDS }: Pick<Snapshot, 'SOURCE_LOGINS' | 'SOURCE_ANSWER_SECONDS'>) => ({
+  logins: readLogins(SOURCE_LOGINS),
+  answerSeconds: SOURCE_ANSWER_SECONDS,
 });
 
 /** Time limits of requests to the embedded store, in seconds. */
@@ -32,6 +39,7 @@ export const RUN_DEFAULTS = {
   limits: NO_LIMITS,
   database: undefined,
   sql: sqlLimitsOf(DEFAULTS),
+  web: webAccessOf(DEFAULTS),
   rowsPerPart: undefined,
   slice: undefined,
 } as const;

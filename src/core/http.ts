@@ -72,9 +72,16 @@ export class HttpClient {
     };
   }
 
-  /** As browsers do: follows redirects, without credentials to other servers, and undoes content encodings. */
-  get(url: URL, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response> {
-    return fetch(url, { headers, signal, dispatcher: this.#agent });
+  /**
+   * As browsers do, content encodings are undone. Redirects are not followed: the caller decides what goes to another server.
+   *
+   * @param form makes it a POST of a form
+   */
+  fetch(url: URL, headers: Readonly<Record<string, string>>, form: string | undefined, signal: AbortSignal): Promise<Response> {
+    const request = { headers, signal, redirect: 'manual', dispatcher: this.#agent } as const;
+    if (form === undefined) return fetch(url, request);
+    const type = { 'content-type': 'application/x-www-form-urlencoded' };
+    return fetch(url, { ...request, headers: { ...headers, ...type }, method: 'POST', body: form });
   }
 
   /** Ends all connections, and the requests on them. */
@@ -144,12 +151,12 @@ const IN_WORDS: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'the server closed the connection',
 };
 
-/** undici's message for a port that browsers refuse; only `get` gives it. */
+/** undici's message for a port that browsers refuse; only `fetch` gives it. */
 const AVOIDED_PORT = 'bad port';
 const TLS = /^(CERT_|ERR_TLS_|ERR_SSL_|EPROTO$|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA)/;
 const CLOSED = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
-/** What went wrong with a connection. `get` puts the system's error into `cause`, several attempts (IPv4, IPv6) stand in `errors`. */
+/** What went wrong with a connection. `fetch` puts the system's error into `cause`, several attempts (IPv4, IPv6) stand in `errors`. */
 export function describeConnectionError(error: unknown): ConnectionError {
   const outer = error as Error;
   const cause = (outer.cause ?? outer) as NodeJS.ErrnoException & {

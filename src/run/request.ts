@@ -6,6 +6,7 @@ import type { RunLimits } from '../core/limits.ts';
 import type { ErrorPolicy, LogicalTarget } from '../mapping/model/model.ts';
 import type { QuadSink } from '../sinks/sink.ts';
 import type { InputFormat } from '../storage/input-format.ts';
+import type { WebAccess } from '../storage/logins.ts';
 import type { ByteRange } from '../storage/range.ts';
 
 /** Binds a source, by its name in the mapping, to a real location. Several bindings of one source are read in order. */
@@ -125,6 +126,8 @@ export interface RunRequest {
   readonly limits: RunLimits;
   readonly database: DatabaseAccess | undefined;
   readonly sql: SqlLimits;
+  /** How sources are read over HTTP. Never part of a job: it contains logins. */
+  readonly web: WebAccess;
   /** Database rows per output file (`QuadSink.rollOver`); undefined: one file. */
   readonly rowsPerPart: number | undefined;
   /** undefined: the whole run. */

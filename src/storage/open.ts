@@ -10,7 +10,7 @@ import { redact } from '../core/redact.ts';
 import { type Compression, compressionByName } from './compression.ts';
 import { fileState, openFile, openStandardInput } from './local/file.ts';
 import { unpack } from './packed/unpack.ts';
-import type { ByteRange, InputState } from './range.ts';
+import type { InputState } from './range.ts';
 import type { OpenedInput, OpenOptions, RawInput } from './storage.ts';
 import { locate } from './url.ts';
 
@@ -46,15 +46,15 @@ export async function openInput(url: string, options: OpenOptions): Promise<Open
   };
 }
 
-async function openRaw(url: string, name: string, { workingDirectory, signal, range, standardInput }: OpenOptions): Promise<RawInput> {
-  if (standardInput) return openStandardInput(name, signal);
-  const location = locate(url, workingDirectory);
-  return location.kind === 'file' ? openFile(location.path, name, range) : openWeb(location.url, name, signal, range);
+async function openRaw(url: string, name: string, options: OpenOptions): Promise<RawInput> {
+  if (options.standardInput) return openStandardInput(name, options.signal);
+  const location = locate(url, options.workingDirectory);
+  return location.kind === 'file' ? openFile(location.path, name, options.range) : openWeb(location.url, name, options);
 }
 
 /** Loaded on first use: most runs read only files. */
-const openWeb = async (url: URL, name: string, signal: AbortSignal | undefined, range: ByteRange | undefined): Promise<RawInput> =>
-  (await import('./http.ts')).openHttp(url, name, signal, range);
+const openWeb = async (url: URL, name: string, options: OpenOptions): Promise<RawInput> =>
+  (await import('./http.ts')).openHttp(url, name, options);
 
 const compressionOf = (url: string, { compression = 'none' }: OpenOptions): Compression =>
   compression === 'none' ? compressionByName(url) : compression;
@@ -67,7 +67,7 @@ export async function probeInput(url: string, options: OpenOptions): Promise<Inp
   if (compressionOf(url, options) !== 'none') return undefined;
   const location = locate(url, options.workingDirectory);
   if (location.kind === 'file') return fileState(location.path);
-  return (await import('./http.ts')).httpState(location.url, options.signal);
+  return (await import('./http.ts')).httpState(location.url, options);
 }
 
 const cancelled = (name: string, cause?: unknown): Fault =>

@@ -5,6 +5,7 @@
  */
 import type { RunLimits } from '../core/limits.ts';
 import type { Compression } from './compression.ts';
+import type { WebAccess } from './logins.ts';
 import type { ByteRange } from './range.ts';
 
 export interface OpenedInput {
@@ -28,6 +29,13 @@ export interface RawInput {
   readonly mediaType: string | undefined;
 }
 
+export interface WebAsk {
+  /** By name, in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** A SPARQL query, for the endpoint at the address. */
+  readonly query?: string | undefined;
+}
+
 export interface OpenOptions {
   /** Base of relative paths. */
   readonly workingDirectory: string;
@@ -38,6 +46,10 @@ export interface OpenOptions {
   readonly limits?: Pick<RunLimits, 'inputBytes' | 'inflationRatio'>;
   /** Only these bytes of an input that `probeInput` has found. */
   readonly range?: ByteRange;
+  /** Logins and time limits for HTTP; undefined: no logins, and the usual limit. */
+  readonly web?: WebAccess | undefined;
+  /** What a server is asked for. Without effect for files. */
+  readonly ask?: WebAsk | undefined;
   /** Read standard input, which is possible only once; the URL is for messages. */
   readonly standardInput?: boolean;
 }

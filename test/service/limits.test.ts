@@ -282,7 +282,12 @@ describe('a thread', () => {
     const directory = await directoryForTest();
     const pool = new ThreadPool({ memoryMb: 64, ...(engine === undefined ? {} : { engine }) }, quietLogger());
     closes(() => pool.close());
-    const settings = { spillDirectory: join(directory, 'spill'), workingDirectory: directory, database: async () => undefined };
+    const settings = {
+      spillDirectory: join(directory, 'spill'),
+      workingDirectory: directory,
+      database: async () => undefined,
+      web: async () => RUN_DEFAULTS.web,
+    };
     const run = async (url: string, runId: string, seconds = 0, mapping = 'file:///mapping.ttl') => {
       const request: TransformRequest = {
         service: 'semi-structured-transformer',

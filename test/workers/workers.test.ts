@@ -339,7 +339,7 @@ describe('the task of a job', () => {
     ...more,
   });
   const database = { jdbcUrl: 'jdbc:postgresql://h/d', user: 'u', password: 'hunter2' };
-  const settings = { spillDirectory: '/spill', workingDirectory: '/', database: async () => database };
+  const settings = { spillDirectory: '/spill', workingDirectory: '/', database: async () => database, web: async () => RUN_DEFAULTS.web };
   const slice = { index: 5, digest: 'd', scans: [], snapshots: {} };
 
   test.each<[string, Partial<TransformPayload>, typeof slice | undefined, unknown, number]>([

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { type RunPayload, SERVICES, type TransformPayload } from '../../queues/jobs.ts';
 import { RUN_DEFAULTS } from '../../src/config/run-defaults.ts';
-import type { DatabaseAccess, RunSlice } from '../../src/run/request.ts';
+import type { DatabaseAccess, RunRequest, RunSlice } from '../../src/run/request.ts';
 import type { SliceSizes } from '../../src/run/slices/slices.ts';
 import { outputDirectory, outputName } from '../output/output.ts';
 import type { Task } from '../task.ts';
@@ -13,6 +13,8 @@ export interface TaskSettings {
   readonly workingDirectory: string;
   /** The currently configured database of the SQL transformer; read when a job starts, never stored in one. */
   readonly database: () => Promise<DatabaseAccess | undefined>;
+  /** As currently configured; read when a job starts, since it holds logins. */
+  readonly web: () => Promise<RunRequest['web']>;
 }
 
 /** Paths of an attempt: its output, and its spill files, whose directory is absolute. */
@@ -50,6 +52,7 @@ export async function taskOf(data: TransformPayload, attempt: string, settings: 
       limits: data.run.limits ?? RUN_DEFAULTS.limits,
       xmlDefaultNamespace: data.run.xmlDefaultNamespace ?? RUN_DEFAULTS.xmlDefaultNamespace,
       database: isSql ? await settings.database() : undefined,
+      web: await settings.web(),
       slice,
       threads: 1,
       spillDirectory,

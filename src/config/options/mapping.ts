@@ -1,6 +1,7 @@
 /** Options of mapping: how records become statements, the limits of a run, and its files. */
 import { OUTPUT_FORMATS } from '../../sinks/sink.ts';
-import { noNumber, none, type OptionRow } from './row.ts';
+import { isLogin, LOGIN_FORM } from '../../storage/logins.ts';
+import { noList, noNumber, none, type OptionRow } from './row.ts';
 
 export const MAPPING_OPTIONS = {
   ON_ERROR: {
@@ -50,6 +51,28 @@ export const MAPPING_OPTIONS = {
     scope: 'transformer',
     summary:
       "What a name without prefix means in XPath: no namespace (`none`, as XPath has it), or the default namespace of the document's root (`document`).",
+  },
+  SOURCE_LOGINS: {
+    path: 'mapping.sourceLogins',
+    type: 'list',
+    default: noList,
+    secret: true,
+    live: true,
+    scope: 'transformer',
+    pattern: { test: { test: isLogin }, says: LOGIN_FORM },
+    summary:
+      'Logins of HTTP servers and SPARQL endpoints that sources are read from, each as `https://user:password@host/path` or as `https://host/path Header-Name: value`. Sent to addresses of that server below that path, and to no others.',
+  },
+  SOURCE_ANSWER_SECONDS: {
+    path: 'mapping.sourceAnswerSeconds',
+    type: 'integer',
+    default: 300,
+    minimum: 0,
+    maximum: 86_400,
+    live: true,
+    scope: 'transformer',
+    summary:
+      'How long an HTTP server or a SPARQL endpoint may take until its answer begins, and between two parts of it; 0: no limit. A query that takes longer ends the run.',
   },
   BASE_IRI: {
     path: 'mapping.baseIri',
