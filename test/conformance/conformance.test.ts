@@ -9,6 +9,7 @@ import { difference } from './compare.ts';
 import { CaseDatabases } from './databases.ts';
 import type { Case } from './manifest.ts';
 import { runCase } from './run-case.ts';
+import { CaseServers } from './servers.ts';
 import { skipReasons, summaryTable } from './summary.ts';
 
 const XSD = 'http://www.w3.org/2001/XMLSchema#';
@@ -86,6 +87,7 @@ const BASE: Case = {
   format: 'CSV',
   mappingLanguage: 'RML',
   mapping: 'mapping.ttl',
+  inputs: [],
   databaseScript: null,
   expectsError: false,
   expectedOutputs: [{ file: 'output.nq', role: 'default', mediaType: 'application/n-quads' }],
@@ -133,7 +135,8 @@ const FORMATS = [
 ] as const;
 describe('a case', () => {
   const databases = new CaseDatabases();
-  afterAll(() => databases.close());
+  const servers = new CaseServers();
+  afterAll(() => Promise.all([databases.close(), servers.close()]));
 
   test.each<[string, Partial<Case>, string, string]>([
     ['with the right output', {}, 'passed', ''],
@@ -158,7 +161,7 @@ describe('a case', () => {
       'There is no file',
     ],
   ])('%s is judged', async (_, changes, status, reason) => {
-    const verdict = await runCase({ ...BASE, ...changes }, directory, databases);
+    const verdict = await runCase({ ...BASE, ...changes }, directory, databases, servers);
     expect(verdict).toEqual({ status, reason: expect.stringContaining(reason) });
   });
 
@@ -184,7 +187,7 @@ describe('a case', () => {
         [{ ...mapped, expectsError: true }, 'failed'],
         [{ ...mapped, databaseScript: 'broken.sql' }, 'failed'],
       ] as const) {
-        expect(await runCase(given, directory, databases)).toMatchObject({ status });
+        expect(await runCase(given, directory, databases, servers)).toMatchObject({ status });
       }
     });
   }

@@ -6,6 +6,7 @@ import { PROJECT_ROOT } from '../support/project-root.ts';
 import { CaseDatabases } from './databases.ts';
 import { readManifest } from './manifest.ts';
 import { runCase } from './run-case.ts';
+import { CaseServers } from './servers.ts';
 import { isContested, type Result, skipReasons, summaryTable } from './summary.ts';
 
 const USAGE = 'usage: npm run conformance -- [--cases DIR] [--suite NAME] [--format FORMAT] [--case ID] [--json FILE]';
@@ -41,10 +42,12 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   const results: Result[] = [];
   const databases = new CaseDatabases();
+  const servers = new CaseServers();
   try {
-    for (const test of wanted) results.push({ test, verdict: await runCase(test, directory, databases) });
+    for (const test of wanted) results.push({ test, verdict: await runCase(test, directory, databases, servers) });
   } finally {
     await databases.close();
+    await servers.close();
   }
   report(results);
   if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(results.map(asJson), null, 1)}\n`);

@@ -19,6 +19,7 @@ export interface Case {
   readonly format: string;
   readonly mappingLanguage: 'RML' | 'RML-legacy' | 'R2RML' | 'DirectMapping';
   readonly mapping: string | null;
+  readonly inputs: readonly string[];
   readonly databaseScript: string | null;
   readonly expectsError: boolean;
   readonly expectedOutputs: readonly ExpectedOutput[];

@@ -20,6 +20,7 @@ import { MEDIA_TYPE, readRdf } from '../support/read-rdf.ts';
 import { difference, differenceOfQuads } from './compare.ts';
 import { type CaseDatabase, type CaseDatabases, scriptFor } from './databases.ts';
 import type { Case, ExpectedOutput } from './manifest.ts';
+import { type CaseServers, isServed } from './servers.ts';
 
 export interface Verdict {
   readonly status: 'passed' | 'failed' | 'skipped';
@@ -32,28 +33,34 @@ const TIME_LIMIT_MS = 30_000;
 /** Formats that are not run, by the reason. */
 const NOT_RUN: Readonly<Record<string, readonly string[]>> = {
   'spreadsheets are not offered by this version yet': ['XLSX', 'ODS'],
-  'the harness starts no such server': ['SQLServer', 'SPARQL', 'Kafka', 'MQTT', 'HTTP-JSON', 'DCAT-JSON'],
+  'the harness starts no such server': ['SQLServer', 'Kafka', 'MQTT'],
 };
 
-export async function runCase(test: Case, casesDirectory: string, databases: CaseDatabases): Promise<Verdict> {
+export async function runCase(test: Case, casesDirectory: string, databases: CaseDatabases, servers: CaseServers): Promise<Verdict> {
   const folder = join(casesDirectory, test.dir);
   const skip = await reasonToSkip(test, folder);
   if (skip !== undefined) return skipped(skip);
   const targets = test.expectedOutputs.filter(({ role }) => role === 'target');
   const { format } = test;
   const needsDatabase = format === 'MySQL' || format === 'PostgreSQL';
-  if (targets.length === 0 && !needsDatabase) return judge(test, folder, folder, undefined);
+  if (targets.length === 0 && !needsDatabase && !isServed(format)) return judge(test, folder, folder, undefined);
   const scratch = await mkdtemp(join(tmpdir(), 'quadmill-case-'));
   try {
     await cp(folder, scratch, { recursive: true });
     for (const { file } of targets) await rm(join(scratch, file), { force: true });
+    const mapping = join(scratch, MAPPING);
+    if (isServed(format)) {
+      const served = await servers.serve(test, folder, await readFile(join(folder, test.mapping as string), 'utf8'));
+      if ('skip' in served) return skipped(`${served.skip} (${format})`);
+      await writeFile(mapping, served.mapping);
+      return await judge({ ...test, mapping: MAPPING }, folder, scratch, undefined);
+    }
     if (!needsDatabase) return await judge(test, folder, scratch, undefined);
     const database = await databases.get(format);
     if ('skip' in database) return skipped(`${database.skip} (${format})`);
     const script = test.databaseScript === null ? undefined : await scriptFor(join(folder, test.databaseScript), format);
     const refused = await database.load(test, script);
     if (refused !== undefined) return failed(refused);
-    const mapping = join(scratch, MAPPING);
     if (test.mapping === null) await writeFile(mapping, await directMapping(database, test.baseIRI));
     else await writeFile(mapping, (await readFile(join(folder, test.mapping), 'utf8')).replaceAll('CONNECTIONDSN', database.jdbcUrl));
     return await judge({ ...test, mapping: MAPPING }, folder, scratch, {
@@ -66,7 +73,7 @@ export async function runCase(test: Case, casesDirectory: string, databases: Cas
   }
 }
 
-/** The mapping of a database case, with the database's address in the place that upstream left for it. */
+/** The mapping of a case with a server, with the server's address in the place that upstream left for it. */
 const MAPPING = 'mapping-of-the-case.ttl';
 
 async function directMapping({ jdbcUrl, user }: CaseDatabase, base: string): Promise<string> {

@@ -72,6 +72,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       csv: 'delimited text',
       json: 'JSON and JSON Lines',
       'json/path': 'JSONPath: what streams, and the engine for the rest',
+      sparql: 'solutions of a SPARQL query, in the formats of their results',
       sql: 'rows of a SELECT',
       xml: 'XML',
       'xml/parse': 'the tokenizer',

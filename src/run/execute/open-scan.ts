@@ -9,9 +9,10 @@ import { openCsv } from '../../sources/csv/csv.ts';
 import type { OpenScan, ReadOptions, Scan } from '../../sources/source.ts';
 import type { InputFormat } from '../../storage/input-format.ts';
 import { openInput } from '../../storage/open.ts';
-import type { OpenedInput, OpenOptions } from '../../storage/storage.ts';
+import type { OpenedInput, OpenOptions, WebAsk } from '../../storage/storage.ts';
 import type { OpenedScan } from '../opened-scan.ts';
 import { type DocumentPlace, formatOf, withOtherPlace } from '../prepare/inputs.ts';
+import { RESULT_TYPES } from '../prepare/web-answer.ts';
 import { type ByteSlice, type RunRequest, STANDARD_INPUT } from '../request.ts';
 
 /** Opens a document, or a slice of it. The caller closes it. */
@@ -27,9 +28,10 @@ export async function openFileScan(
   const { inputOptions } = request;
   const standardInput = inputOptions !== undefined && place.given && url === STANDARD_INPUT;
   const name = standardInput ? 'standard input' : redact(url);
-  const open = await readerOf(source.formulation);
-  const { workingDirectory, limits } = request;
-  const options: OpenOptions = { workingDirectory, signal, compression: source.compression, limits, standardInput };
+  const open = await readerOf(source);
+  const { workingDirectory, limits, web } = request;
+  const ask = askOf(source);
+  const options: OpenOptions = { workingDirectory, signal, compression: source.compression, limits, standardInput, web, ask };
   const input = await (slice === undefined ? openInput(standardInput ? name : url, options) : openSlice(url, options, slice)).catch(
     (error) => {
       throw withOtherPlace(error, source, place, request);
@@ -38,7 +40,7 @@ export async function openFileScan(
   try {
     const format = formatOf(place, source, inputOptions, input.mediaType);
     const whole = await open(input.bytes, plan.iterations, readOptionsOf(plan, source, format, name, request));
-    const typed = plan.dialect === 'rml' && source.formulation === 'json';
+    const typed = plan.dialect === 'rml' && (source.formulation === 'json' || source.request?.kind === 'select');
     const opened = { name, typed, close: () => input.close() };
     return slice === undefined ? { ...opened, scan: whole } : { ...opened, scan: placed(whole, slice), recordsFrom: slice.from };
   } catch (error) {
@@ -120,8 +122,28 @@ export function readOptionsOf(
   };
 }
 
+/** What a server is asked for. `accept` says which format the source is read as, where the mapping tells. */
+function askOf({ request, formulation }: FileSource): WebAsk | undefined {
+  if (request === undefined) return undefined;
+  if (request.kind === 'select') return { query: request.query, headers: { accept: RESULT_TYPES[request.results] } };
+  const headers = Object.fromEntries(request.headers.map(([name, value]) => [name.toLowerCase(), value]));
+  return { headers: { accept: request.mediaType ?? `${USUAL_TYPES[formulation]}, */*;q=0.1`, ...headers } };
+}
+
+const USUAL_TYPES: Readonly<Record<FileSource['formulation'], string>> = {
+  csv: 'text/csv',
+  json: 'application/json',
+  xml: 'application/xml, text/xml;q=0.9',
+};
+
+async function readerOf({ formulation, request }: FileSource): Promise<OpenScan> {
+  const open = await openerOf(formulation);
+  if (request?.kind !== 'select') return open;
+  return (await import('../../sources/sparql/results.ts')).openResults(request.results, open);
+}
+
 /** JSON and XML are loaded when a mapping first needs them. */
-async function readerOf(formulation: FileSource['formulation']): Promise<OpenScan> {
+async function openerOf(formulation: FileSource['formulation']): Promise<OpenScan> {
   switch (formulation) {
     case 'csv':
       return openCsv;

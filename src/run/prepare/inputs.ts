@@ -10,6 +10,7 @@ import { withoutCompression } from '../../storage/compression.ts';
 import { formatByExtension, type InputFormat, inputFormat } from '../../storage/input-format.ts';
 import { pathsMeant } from '../../storage/input-names.ts';
 import { type InputBinding, type InputOptions, type RunRequest, STANDARD_INPUT } from '../request.ts';
+import { formatOfAnswer } from './web-answer.ts';
 
 /** A document of a source. */
 export interface DocumentPlace {
@@ -89,6 +90,8 @@ function unknownName(name: string, sources: readonly FileSource[]): Fault {
 
 /** For HTTP inputs without a known extension the response decides (`checkFormat`). On the command line the mapping may decide. */
 function checkType(url: string, source: FileSource, inputOptions: InputOptions | undefined): void {
+  // Endpoints have no extension, and the query says in which format they answer.
+  if (source.request?.kind === 'select') return;
   if (familyOf(inputOptions?.format) === source.formulation) return;
   const format = inputOptions !== undefined || /^https?:/i.test(url) ? formatByExtension(url) : inputFormat(url);
   if (format !== undefined) checkFormat(format, url, source);
@@ -110,6 +113,12 @@ export function formatOf(
   inputOptions: InputOptions | undefined,
   mediaType?: string,
 ): InputFormat | undefined {
+  const { request } = source;
+  if (request !== undefined && /^https?:/i.test(url)) {
+    const told = formatOfAnswer(url, source, request, mediaType);
+    return told ?? (request.kind === 'get' ? formatByName(url) : undefined);
+  }
+  if (request?.kind === 'select') return undefined;
   if (familyOf(inputOptions?.format) === source.formulation) return inputOptions?.format;
   if (!given) return formatByName(url);
   const format = inputOptions === undefined ? inputFormat(url, mediaType) : formatByName(url, mediaType);

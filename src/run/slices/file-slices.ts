@@ -34,7 +34,7 @@ export async function hasLargeInput(request: RunRequest, sliceBytes: number, sig
 
 /**
  * Ranges of about `sliceBytes` each of a document; one or none if the document is small or cannot be cut: it is compressed, not UTF-8,
- * neither CSV nor JSON Lines, or CSV over HTTP.
+ * neither CSV nor JSON Lines, CSV over HTTP, or the answer to a request with headers or a query.
  *
  * A quoted CSV cell may contain line feeds, so the document is read once, up to the last cut. That is fast on a disk, but over HTTP it
  * would take as long as mapping it. JSON Lines are read only around each cut.
@@ -49,7 +49,7 @@ export async function byteSlicesOf(
   sliceBytes: number,
   signal: AbortSignal,
 ): Promise<readonly ByteSlice[]> {
-  if (sliceBytes === 0 || source.compression !== 'none') return [];
+  if (sliceBytes === 0 || source.compression !== 'none' || source.request !== undefined) return [];
   const state = await stateOf(url, request, signal);
   // A document beyond the limit of the run is left to its reader, which reports it.
   const allowed = request.limits.inputBytes || Number.POSITIVE_INFINITY;

@@ -1,0 +1,71 @@
+/** Whether a server has answered in the format that the mapping reads: the media type of the answer says it. */
+import { Fault } from '../../core/fault.ts';
+import { redact } from '../../core/redact.ts';
+import { type FileSource, formatOrigin, type ResultFormat, type WebRequest } from '../../mapping/model/model.ts';
+import type { InputFormat } from '../../storage/input-format.ts';
+
+/** What an endpoint is asked for. @see https://www.w3.org/TR/sparql11-protocol/#query-success */
+export const RESULT_TYPES: Readonly<Record<ResultFormat, string>> = {
+  csv: 'text/csv',
+  tsv: 'text/tab-separated-values',
+  json: 'application/sparql-results+json',
+  xml: 'application/sparql-results+xml',
+};
+
+const ACCEPTED_RESULTS: Readonly<Record<ResultFormat, RegExp>> = {
+  csv: /^(?:text\/(?:csv|plain)|application\/csv)$/,
+  tsv: /^text\/(?:tab-separated-values|plain)$/,
+  json: /[/+]json$/,
+  xml: /[/+]xml$/,
+};
+
+/** Types that say nothing of the content, as file servers send them. */
+const VAGUE = /^(?:application\/octet-stream|binary\/octet-stream|text\/plain|application\/(?:x-)?(?:gzip|zip|xz|tar|zip-compressed))$/;
+
+const FAMILIES: readonly (readonly [RegExp, InputFormat])[] = [
+  [/^(?:text|application)\/csv$/, 'csv'],
+  [/^text\/tab-separated-values$/, 'tsv'],
+  [/\/(?:jsonl|x-ndjson|jsonlines)$/, 'jsonl'],
+  [/[/+]json$/, 'json'],
+  [/[/+](?:xml|html)$/, 'xml'],
+];
+
+const READ_BY: Readonly<Record<InputFormat, FileSource['formulation']>> = {
+  csv: 'csv',
+  tsv: 'csv',
+  json: 'json',
+  jsonl: 'json',
+  xml: 'xml',
+};
+
+/**
+ * The format of an answer; undefined: the usual one of the reference formulation.
+ *
+ * @param mediaType of the answer, without parameters; undefined: the server does not tell
+ * @throws Fault source/type — the answer has another format, such as an HTML page with an error
+ */
+export function formatOfAnswer(
+  url: string,
+  source: FileSource,
+  request: WebRequest,
+  mediaType: string | undefined,
+): InputFormat | undefined {
+  if (request.kind === 'select') {
+    const { results } = request;
+    if (mediaType !== undefined && !ACCEPTED_RESULTS[results].test(mediaType))
+      throw wrongType(url, mediaType, `the mapping reads SPARQL results as ${results.toUpperCase()} (${RESULT_TYPES[results]})`, source);
+    return undefined;
+  }
+  const declared = request.mediaType?.split(';', 1)[0]?.trim();
+  const told = mediaType === undefined || VAGUE.test(mediaType) ? declared : mediaType;
+  const format = told === undefined ? undefined : FAMILIES.find(([type]) => type.test(told))?.[1];
+  if (format !== undefined && READ_BY[format] !== source.formulation)
+    throw wrongType(url, told as string, `the mapping reads this source as ${source.formulation.toUpperCase()}`, source);
+  return format;
+}
+
+const wrongType = (url: string, mediaType: string, expected: string, { origin }: FileSource): Fault =>
+  new Fault('source/type', `The server answered ${mediaType}, and ${expected}`, {
+    place: { input: redact(url), mapping: formatOrigin(origin) },
+    hint: 'Check the address: a page for people has another type than data. Else change rml:referenceFormulation',
+  });
