@@ -82,6 +82,10 @@ export const DIAGNOSTIC_CODES = {
     summary:
       'A referencing object map or a star map has no join condition, and child and parent read different records. Older RML pairs each record with each where a map refers to a parent; current RML and quoted triples require the condition.',
   },
+  'missing-header': {
+    severity: 'error',
+    summary: 'A header of a form of the Web of Things lacks its name or its value.',
+  },
   'missing-logical-source': {
     severity: 'error',
     summary: 'A triples map does not say what it reads.',
@@ -100,7 +104,7 @@ export const DIAGNOSTIC_CODES = {
   },
   'missing-path': {
     severity: 'error',
-    summary: 'A source that is a file has no path.',
+    summary: 'A source does not say where it is: it has no path, no URL, or no endpoint.',
   },
   'missing-predicate': {
     severity: 'error',
@@ -153,6 +157,11 @@ export const DIAGNOSTIC_CODES = {
   'relative-iri': {
     severity: 'warning',
     summary: 'A constant IRI is relative. It gets the base IRI in front.',
+  },
+  secret: {
+    severity: 'error',
+    summary:
+      'The description of a source on the web holds a login: in its URL, or in a header. Whoever can read the mapping would know it; the option `SOURCE_LOGINS` gives logins.',
   },
   syntax: {
     severity: 'error',

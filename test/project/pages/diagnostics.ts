@@ -8,6 +8,8 @@ const FIRST_LINE = [
   '@prefix rml: <http://w3id.org/rml/> . @prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix ql: <http://semweb.mmlab.be/ns/ql#> .',
   '@prefix older: <http://semweb.mmlab.be/ns/rml#> . @prefix d2rq: <http://www.wiwiss.fu-berlin.de/suhl/bizer/D2RQ/0.1#> .',
   '@prefix grel: <http://users.ugent.be/~bjdmeest/function/grel.ttl#> . @prefix ex: <http://example.com/> .',
+  '@prefix sd: <http://www.w3.org/ns/sparql-service-description#> . @prefix td: <https://www.w3.org/2019/wot/td#> .',
+  '@prefix hctl: <https://www.w3.org/2019/wot/hypermedia#> . @prefix htv: <http://www.w3.org/2011/http#> .',
   '<#people> rml:source [ a rml:RelativePathSource ; rml:path "people.csv" ] ; rml:referenceFormulation rml:CSV .',
 ].join(' ');
 
@@ -53,6 +55,8 @@ const EXAMPLES: Readonly<Record<DiagnosticCode, string>> = {
 <#db> a d2rq:Database ; d2rq:username "reader" .`,
   'missing-join-condition': `${object('[ rml:parentTriplesMap <#City> ]')}
 <#City> rml:logicalSource [ rml:source [ rml:path "cities.csv" ] ] ; rml:subjectMap [ rml:template "http://example.com/{city}" ] .`,
+  'missing-header': table(`rml:source [ a td:Thing ; td:hasForm [ hctl:hasTarget "https://example.com/people" ;
+  htv:headers ( [ htv:fieldName "Accept-Language" ] ) ] ] ; rml:referenceFormulation rml:JSONPath`),
   'missing-logical-source': '<#Person> a rml:TriplesMap ; rml:subjectMap [ rml:template "http://example.com/{id}" ] .',
   'missing-namespace': table(`rml:source [ rml:path "people.xml" ] ; rml:iterator "/p:people/p:person" ;
   rml:referenceFormulation [ a rml:XPathReferenceFormulation ; rml:namespace [ rml:namespacePrefix "p" ] ]`),
@@ -73,10 +77,13 @@ const EXAMPLES: Readonly<Record<DiagnosticCode, string>> = {
   'no-database': table('rml:source <#people> ; rml:referenceFormulation rml:SQL2008Table ; rml:iterator "people"'),
   'no-triples-map': '<#Person> a ex:Person .',
   'not-quoted': '<#Person> a rml:NonAssertedTriplesMap ; rml:logicalSource <#people> ; rml:subject ex:it .',
-  'not-supported': table(`rml:source [ a <http://www.w3.org/ns/dcat#Distribution> ] ; rml:referenceFormulation rml:CSV`),
+  'not-supported': table(`rml:source [ a <http://www.w3.org/ns/dcat#Catalog> ] ; rml:referenceFormulation rml:CSV`),
   'older-term': `<#Person> older:logicalSource [ older:source "people.json" ; older:referenceFormulation ql:JsonPath ; older:iterator "$.people[*]" ] ;
   rr:subject ex:it .`,
   'relative-iri': object('[ rml:constant "ada" ; rml:termType rml:IRI ]'),
+  secret: table(
+    'rml:source [ a sd:Service ; sd:endpoint <https://user:password@example.com/sparql> ] ; rml:iterator "SELECT * { ?s ?p ?o }"',
+  ),
   syntax: `<#Person> rml:logicalSource <#people>
   rml:subject ex:it .`,
   'text-for-iri': `<#Person> rml:logicalSource <#people> ; rml:subject ex:it ;
