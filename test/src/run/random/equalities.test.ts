@@ -218,7 +218,7 @@ describe('equal statements', () => {
   let statements = 0;
   let sliced = 0;
 
-  test.each(Array.from({ length: 120 }, (_, i) => i + 1))('seed %d', async (seed) => {
+  test.each(Array.from({ length: 50 }, (_, i) => i + 1))('seed %d', async (seed) => {
     const random = new Random(seed + 1000);
     const tables = TABLES.map(() => tableOf(random));
     const [csv, ...others] = FILES as [Format, ...Format[]];
@@ -252,7 +252,7 @@ describe('equal statements', () => {
   });
 
   test('are many, and some runs are cut into slices', () => {
-    expect(statements).toBeGreaterThan(5000);
-    expect(sliced).toBeGreaterThan(5);
+    expect(statements).toBeGreaterThan(2000);
+    expect(sliced).toBeGreaterThan(2);
   });
 });
