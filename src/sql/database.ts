@@ -5,6 +5,8 @@
  * run read the same state. A value is always the server's own text, never a JavaScript number or Date. Nothing here depends on mappings.
  */
 
+import type { Catalogue } from './catalogue/tables.ts';
+
 /** The supported products. MySQL and MariaDB share a driver, which asks the server which of the two it is. */
 export type Product = 'postgresql' | 'mysql' | 'mariadb';
 
@@ -113,6 +115,7 @@ export interface SqlSession {
   /** As the server writes it: `15.19`, `10.11.19-MariaDB`. */
   readonly version: string;
   readonly address: DatabaseAddress;
+  readonly catalogue: Catalogue;
   /** The columns of a query's result, in order. The query is not run. It is one SELECT without a trailing semicolon. */
   describe(sql: string): Promise<readonly Column[]>;
   /**

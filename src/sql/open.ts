@@ -1,8 +1,14 @@
 /** Opens a session with the driver that an address asks for. */
-import type { OpenSession } from './database.ts';
+import type { OpenSession, Product } from './database.ts';
 
-/** Opens a session with the driver of the address; drivers are loaded when first wanted. */
-export const openSession: OpenSession = async (address, options) =>
-  address.product === 'postgresql'
-    ? (await import('./postgresql/postgresql.ts')).openPostgres(address, options)
-    : (await import('./mysql/mysql.ts')).openMysql(address, options);
+const mysql = async (): Promise<OpenSession> => (await import('./mysql/mysql.ts')).openMysql;
+
+/** Drivers are loaded when first wanted. */
+const DRIVERS: Readonly<Record<Product, () => Promise<OpenSession>>> = {
+  postgresql: async () => (await import('./postgresql/postgresql.ts')).openPostgres,
+  mysql,
+  mariadb: mysql,
+};
+
+/** Opens a session with the driver of the address. */
+export const openSession: OpenSession = async (address, options) => (await DRIVERS[address.product]())(address, options);

@@ -1,7 +1,8 @@
 /** The SQL of scans: a projection of a table, or the matching pairs of rows of two tables or queries. Pure text. */
-import type { Table, TableName } from './catalogue/catalogue.ts';
 import { type ColumnNaming, quote } from './catalogue/identifiers.ts';
+import type { Table, TableName } from './catalogue/tables.ts';
 import type { Column, Product, SqlSession } from './database.ts';
+import { DIALECTS } from './dialects.ts';
 
 /** A table or a query of a session. */
 export interface Relation {
@@ -120,27 +121,16 @@ export const canBeDistinct = ({ relation, read }: Pick<Side, 'relation' | 'read'
 /** A column for which DISTINCT compares texts, not collation keys: `a` and `A` are different. */
 function exactText(column: Column, product: Product): string {
   const name = quote(column.name, product);
-  if (column.family !== 'text') return name;
-  return product === 'postgresql' ? `${name} COLLATE "C"` : `CAST(CONVERT(${name} USING utf8mb4) AS BINARY)`;
+  return column.family === 'text' ? DIALECTS[product].exactText(name) : name;
 }
 
 function rangeCondition({ column, from, to }: Range, columns: readonly Column[], product: Product): string {
   const name = quote(column, product);
+  const { literal } = DIALECTS[product];
   const isNumber = columns.find((one) => one.name === column)?.family === 'number';
   const bounds = [
-    from === undefined ? '' : `${name} >= ${literal(from, isNumber, product)}`,
-    to === undefined ? '' : `${name} < ${literal(to, isNumber, product)}`,
+    from === undefined ? '' : `${name} >= ${literal(from, isNumber)}`,
+    to === undefined ? '' : `${name} < ${literal(to, isNumber)}`,
   ];
   return bounds.filter((bound) => bound !== '').join(' AND ') || '1 = 1';
-}
-
-/**
- * A text as SQL that is compared as a value of the column. MySQL compares a number with a text as two floats, and a text with a number as
- * well: `'10' < 9` does not follow the order of a text key. Quoting depends on the sql_mode; a hexadecimal literal does not.
- */
-function literal(text: string, isNumber: boolean, product: Product): string {
-  if (product === 'postgresql') return `'${text.replaceAll("'", "''")}'`;
-  return isNumber && /^-?\d{1,65}(?:\.\d{1,65})?(?:e[+-]?\d{1,3})?$/i.test(text)
-    ? text
-    : `_utf8mb4 X'${Buffer.from(text).toString('hex')}'`;
 }

@@ -1,5 +1,5 @@
 /** Finds unique keys of tables, for the planner and for slices. */
-import type { Table } from '../../sql/catalogue/catalogue.ts';
+import type { Table } from '../../sql/catalogue/tables.ts';
 import type { Column } from '../../sql/database.ts';
 import type { Relation } from '../../sql/select.ts';
 

@@ -2,9 +2,8 @@
 import { excerpt, Fault } from '../../core/fault.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import type { Column, Product } from '../database.ts';
+import { DIALECTS } from '../dialects.ts';
 
-/** Maximum bytes of a name in PostgreSQL; it truncates longer ones, also between quotes. */
-const POSTGRES_NAME_BYTES = 63;
 /** Maximum number of column names that a message lists if none is similar. */
 const LISTED = 10;
 
@@ -24,7 +23,7 @@ interface Identifier {
  */
 export function quote(name: string, product: Product): string {
   if (name === '' || name.includes('\0')) throw new Fault('mapping/invalid', `${excerpt(name)} cannot be the name of a table or column`);
-  const mark = product === 'postgresql' ? '"' : '`';
+  const { mark } = DIALECTS[product].names;
   return mark + name.replaceAll(mark, mark + mark) + mark;
 }
 
@@ -38,11 +37,10 @@ export function quote(name: string, product: Product): string {
  */
 export function parseTableName(text: string, product: Product): readonly string[] {
   const parts = readIdentifiers(text, product);
-  const most = product === 'postgresql' ? 3 : 2;
-  if (parts === undefined || parts.length > most) {
-    const [mark, form] = product === 'postgresql' ? ['"', 'table or schema.table'] : ['`', 'table or database.table'];
+  const { mark, tableParts, tableForm } = DIALECTS[product].names;
+  if (parts === undefined || parts.length > tableParts) {
     throw new Fault('mapping/invalid', `${excerpt(text)} is not the name of a table`, {
-      hint: `Write ${form}; a name with other characters than letters, digits and _ stands between ${mark} and ${mark}, as in ${mark}Country Info${mark}`,
+      hint: `Write ${tableForm}; a name with other characters than letters, digits and _ stands between ${mark} and ${mark}, as in ${mark}Country Info${mark}`,
     });
   }
   return parts.map(({ name }) => name);
@@ -83,7 +81,7 @@ export function findColumn(columns: readonly Pick<Column, 'name'>[], reference: 
   );
   if (position !== -1) return position;
   if (how === 'either') return findColumn(columns, reference, 'labels', product);
-  if (how === 'identifiers' && product === 'postgresql') return -1;
+  if (how === 'identifiers' && DIALECTS[product].names.hasCase) return -1;
   const lower = name.toLowerCase();
   return only(
     positions(columns, (column) => column.toLowerCase() === lower),
@@ -100,7 +98,7 @@ export function suggestColumns(columns: readonly Pick<Column, 'name'>[], referen
   if (how === 'labels' && identifier?.quoted && columns.some(({ name }) => name === word)) return `Write ${word} without quotes`;
   const lower = word.toLowerCase();
   const otherCase = columns.find(({ name }) => name.toLowerCase() === lower)?.name;
-  if (product === 'postgresql' && otherCase !== undefined) {
+  if (DIALECTS[product].names.hasCase && otherCase !== undefined) {
     const folds = identifier?.quoted ? '' : 'An unquoted name is read in lower case: ';
     return `${folds}${folds === '' ? 'Write' : 'write'} ${quote(otherCase, product)} for the column ${otherCase}`;
   }
@@ -130,16 +128,11 @@ function singleIdentifier(text: string, product: Product): Identifier | undefine
   return parts?.length === 1 ? parts[0] : undefined;
 }
 
-/** Non-ASCII letters are letters in every product. In MySQL a name may begin with a digit, but not consist of digits alone. */
-const UNQUOTED = {
-  postgresql: /^[A-Za-z_\u0080-\u{10ffff}][\w$\u0080-\u{10ffff}]*$/u,
-  mysql: /^(?!\d+$)[\w$\u0080-\uffff]+$/u,
-} as const;
-
 /** The parts of a dotted name; undefined: not a name. White space around parts is ignored. */
 function readIdentifiers(text: string, product: Product): readonly Identifier[] | undefined {
-  const part =
-    product === 'postgresql' ? /\s*("(?:[^"]|"")*"|[^\s."]+)\s*(\.|$)/y : /\s*("(?:[^"]|"")*"|`(?:[^`]|``)*`|[^\s."`]+)\s*(\.|$)/y;
+  const { marks } = DIALECTS[product].names;
+  const quoted = marks.map((mark) => `${mark}(?:[^${mark}]|${mark}${mark})*${mark}`);
+  const part = new RegExp(`\\s*(${quoted.join('|')}|[^\\s.${marks.join('')}]+)\\s*(\\.|$)`, 'y');
   const identifiers: Identifier[] = [];
   for (;;) {
     const found = part.exec(text);
@@ -151,20 +144,11 @@ function readIdentifiers(text: string, product: Product): readonly Identifier[] 
 }
 
 function readIdentifier(text: string, product: Product): Identifier | undefined {
+  const { marks, unquoted, fold } = DIALECTS[product].names;
   const mark = text[0] as string;
-  const quoted = mark === '"' || (mark === '`' && product !== 'postgresql');
-  if (!quoted && !UNQUOTED[product === 'postgresql' ? 'postgresql' : 'mysql'].test(text)) return undefined;
+  const quoted = marks.includes(mark);
+  if (!quoted && !unquoted.test(text)) return undefined;
   const name = quoted ? text.slice(1, -1).replaceAll(mark + mark, mark) : text;
   if (name === '' || name.includes('\0')) return undefined;
-  return { name: product === 'postgresql' ? foldPostgres(name, quoted) : name, quoted };
-}
-
-/** As a server with UTF-8 does: only ASCII letters are folded. */
-function foldPostgres(name: string, quoted: boolean): string {
-  const folded = quoted ? name : name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
-  const bytes = Buffer.from(folded);
-  if (bytes.length <= POSTGRES_NAME_BYTES) return folded;
-  let end = POSTGRES_NAME_BYTES;
-  while (((bytes[end] as number) & 0xc0) === 0x80) end--;
-  return bytes.toString('utf8', 0, end);
+  return { name: fold(name, quoted), quoted };
 }

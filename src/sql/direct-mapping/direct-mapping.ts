@@ -11,9 +11,11 @@
 import { Fault } from '../../core/fault.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import { encodeIriPart, fromBytes, toBytes } from '../../core/text.ts';
-import { defaultSchema, type ForeignKey, readTable, readTables, type Table, type TableName } from '../catalogue/catalogue.ts';
+import { defaultSchema, readTable, readTables } from '../catalogue/catalogue.ts';
 import { parseTableName, quote } from '../catalogue/identifiers.ts';
+import type { ForeignKey, Table, TableName } from '../catalogue/tables.ts';
 import type { Product, SqlSession } from '../database.ts';
+import { DIALECTS } from '../dialects.ts';
 
 export interface DirectMappingRequest {
   /** Absolute. Relative IRIs are resolved against it: the part after its last `/` is dropped. */
@@ -256,22 +258,11 @@ ${id}
 `;
 }
 
-/**
- * A table with a row number in front, the same in every query of one transaction.
- *
- * PostgreSQL: the physical position of the row, which needs no sorting, together with the partition. MySQL and views: the rank in an order
- * of all values; in MySQL of their digest, because it sorts only by the first 1024 bytes and ignores case; one digest per row, because the
- * memory of sorting grows with the key. Rows that are equal in all values are interchangeable.
- */
+/** A table with a row number in front. */
 function numbered(table: Table, label: string, options: DirectMappingOptions): string {
-  const name = quote(label, options.product);
-  const from = `FROM ${sqlName(table, options)} AS t`;
-  if (options.product !== 'postgresql') {
-    const digests = table.columns.map((column) => `COALESCE(SHA2(t.${quote(column.name, options.product)}, 256), '')`);
-    return `SELECT ROW_NUMBER() OVER (ORDER BY SHA2(CONCAT_WS(',', ${digests.join(', ')}), 256)) AS ${name}, t.* ${from}`;
-  }
-  const row = table.kind === 'table' ? 't.tableoid || t.ctid::text' : 'row_number() OVER (ORDER BY (t.*)::text COLLATE "C")';
-  return `SELECT ${row} AS ${name}, t.* ${from}`;
+  const { product } = options;
+  const columns = table.columns.map((column) => quote(column.name, product));
+  return DIALECTS[product].numberedRows(sqlName(table, options), quote(label, product), table.kind, columns);
 }
 
 /** An identifier as R2RML writes it, for every product. */

@@ -25,9 +25,19 @@ export interface JdbcRequest {
   readonly trusted?: boolean;
 }
 
+/** How the driver of a product reads its URLs. */
 interface ProductRow {
   readonly protocol: Protocol;
   readonly port: number;
+  /** Without a database in the URL, that of the user's name is meant. */
+  readonly databaseOfUser: boolean;
+  /** The database may stand alone, without `//` and hosts. */
+  readonly databaseAlone: boolean;
+  /** A host may be written `address=(host=h)(port=p)`. */
+  readonly longAddresses: boolean;
+  /** A plus in a parameter is a space; elsewhere it is kept, for `GMT+1`. */
+  readonly plusIsSpace: boolean;
+  tls(values: ReadonlyMap<string, string>): TlsOptions;
   /** Connection modes that may follow the scheme. */
   readonly kinds: readonly string[];
   readonly example: string;
@@ -35,10 +45,30 @@ interface ProductRow {
 
 const KINDS = ['sequential', 'failover', 'loadbalance', 'load-balance-read', 'replication'];
 
+const MYSQL = {
+  protocol: 'mysql',
+  port: 3306,
+  databaseOfUser: false,
+  databaseAlone: false,
+  longAddresses: true,
+  plusIsSpace: false,
+  kinds: KINDS,
+} as const;
+
 const PRODUCTS: Readonly<Record<Product, ProductRow>> = {
-  postgresql: { protocol: 'postgresql', port: 5432, kinds: [], example: 'jdbc:postgresql://host:5432/database' },
-  mysql: { protocol: 'mysql', port: 3306, kinds: KINDS, example: 'jdbc:mysql://host:3306/database' },
-  mariadb: { protocol: 'mysql', port: 3306, kinds: KINDS, example: 'jdbc:mariadb://host:3306/database' },
+  postgresql: {
+    protocol: 'postgresql',
+    port: 5432,
+    databaseOfUser: true,
+    databaseAlone: true,
+    longAddresses: false,
+    plusIsSpace: true,
+    tls: postgresTls,
+    kinds: [],
+    example: 'jdbc:postgresql://host:5432/database',
+  },
+  mysql: { ...MYSQL, tls: (values) => mysqlTls(values, false), example: 'jdbc:mysql://host:3306/database' },
+  mariadb: { ...MYSQL, tls: (values) => mysqlTls(values, true), example: 'jdbc:mariadb://host:3306/database' },
 };
 
 /** Names of products and driver classes in requests. */
@@ -80,14 +110,14 @@ interface Location {
  */
 export function parseJdbcUrl(request: JdbcRequest): DatabaseAddress {
   const { product, rest } = readScheme(request.url.trim());
-  const { protocol } = PRODUCTS[product];
+  const { databaseOfUser, tls } = PRODUCTS[product];
   checkDriver(request.driver, product);
   const mark = rest.indexOf('?');
   const location = readLocation(mark === -1 ? rest : rest.slice(0, mark), product, rest);
-  const { values, session } = readParameters(mark === -1 ? '' : rest.slice(mark + 1), protocol, request);
+  const { values, session } = readParameters(mark === -1 ? '' : rest.slice(mark + 1), product, request);
   const user = request.user || values.get('user') || location.login.user;
   const password = request.password ?? values.get('password') ?? location.login.password;
-  const database = location.database ?? (protocol === 'postgresql' ? user : undefined);
+  const database = location.database ?? (databaseOfUser ? user : undefined);
   return {
     product,
     hosts: location.hosts,
@@ -95,7 +125,7 @@ export function parseJdbcUrl(request: JdbcRequest): DatabaseAddress {
     user,
     password,
     schemas: parseNameList(values.get('currentSchema') ?? '', product) ?? [],
-    tls: protocol === 'postgresql' ? postgresTls(values) : mysqlTls(values, product),
+    tls: tls(values),
     parameters: session,
     name: nameOf(product, location.hosts, database),
   };
@@ -158,7 +188,7 @@ function checkDriver(driver: string | undefined, product: Product): void {
  * @param url with the parameters, to check whether it may contain a password
  */
 function readLocation(text: string, product: Product, url: string): Location {
-  const { example, protocol } = PRODUCTS[product];
+  const { example, databaseAlone } = PRODUCTS[product];
   const malformed = (what: string): Fault =>
     // An @ or ( may belong to a password, even one with characters that should be encoded: then no part of the URL is shown.
     /[@(]/.test(url)
@@ -169,7 +199,7 @@ function readLocation(text: string, product: Product, url: string): Location {
           hint: `Expected is ${example}`,
         });
   if (!text.startsWith('//')) {
-    if (protocol === 'mysql') throw malformed(`there is no // behind jdbc:${product}:`);
+    if (!databaseAlone) throw malformed(`there is no // behind jdbc:${product}:`);
     const hosts = [{ host: LOCAL, port: PRODUCTS[product].port }];
     return { hosts, database: readDatabase(text.replace(/^\//, ''), malformed), login: { user: undefined, password: undefined } };
   }
@@ -219,11 +249,11 @@ interface Place {
 
 /** One host: `user:password@host:port`, or MySQL's `address=(host=h)(port=p)` and `(host=h,port=p)`. */
 function readPlace(text: string, product: Product, malformed: Malformed): Place {
-  const { protocol, port } = PRODUCTS[product];
+  const { longAddresses, port } = PRODUCTS[product];
   const at = text.lastIndexOf('@');
   const login = readLogin(at === -1 ? undefined : text.slice(0, at), malformed);
   const place = text.slice(at + 1);
-  const address = protocol === 'mysql' ? /^(?:address=)?((?:\([^()]*\))+)$/i.exec(place.trim())?.[1] : undefined;
+  const address = longAddresses ? /^(?:address=)?((?:\([^()]*\))+)$/i.exec(place.trim())?.[1] : undefined;
   if (address !== undefined) return readAddress(address, login, port, malformed);
   const [, host, written] =
     /^(\[[^\]]*\]|[^:[\]]*)(?::(.*))?$/s.exec(place) ?? fail(malformed('an IPv6 address is written in brackets, [::1]'));
@@ -275,7 +305,8 @@ interface Parameters {
   readonly session: Readonly<Record<string, string>>;
 }
 
-function readParameters(query: string, protocol: Protocol, request: JdbcRequest): Parameters {
+function readParameters(query: string, product: Product, request: JdbcRequest): Parameters {
+  const { protocol, plusIsSpace } = PRODUCTS[product];
   const values = new Map<string, string>();
   const session: Record<string, string> = {};
   const trusted = request.trusted ?? true;
@@ -288,8 +319,7 @@ function readParameters(query: string, protocol: Protocol, request: JdbcRequest)
   let before: string | undefined;
   for (const part of query.split('&').filter((text) => text !== '')) {
     const equals = part.indexOf('=');
-    // PostgreSQL's driver reads a plus as a space, MySQL's keeps it for `GMT+1`.
-    const plain = protocol === 'postgresql' ? part.replaceAll('+', ' ') : part;
+    const plain = plusIsSpace ? part.replaceAll('+', ' ') : part;
     const [name, value] = (equals === -1 ? [plain, ''] : [plain.slice(0, equals), plain.slice(equals + 1)]).map(decode);
     if (name === undefined || value === undefined)
       throw new Fault('request/invalid', 'A parameter of the JDBC URL is not percent-encoded UTF-8');
@@ -307,13 +337,17 @@ function postgresTls(values: ReadonlyMap<string, string>): TlsOptions {
   return { mode, caFile: values.get('sslrootcert'), certificateFile, keyFile };
 }
 
-/** Without sslMode, the meaning of the older parameters: MariaDB's driver checks certificates by default, MySQL's does not. */
-function mysqlTls(values: ReadonlyMap<string, string>, product: Product): TlsOptions {
+/**
+ * Without sslMode, the meaning of the older parameters: MariaDB's driver checks certificates by default, MySQL's does not.
+ *
+ * @param checks whether the driver checks certificates by default
+ */
+function mysqlTls(values: ReadonlyMap<string, string>, checks: boolean): TlsOptions {
   const is = (name: string): boolean => values.get(name) === 'true';
   const older = (): TlsOptions['mode'] => {
     if (values.get('useSSL') === 'false') return 'disable';
     if (is('verifyServerCertificate')) return 'verify-ca';
-    if (product === 'mariadb' && is('useSSL')) return is('trustServerCertificate') ? 'require' : 'verify-full';
+    if (checks && is('useSSL')) return is('trustServerCertificate') ? 'require' : 'verify-full';
     return is('requireSSL') ? 'require' : 'prefer';
   };
   const mode = (values.get('sslMode') as TlsOptions['mode'] | undefined) ?? older();

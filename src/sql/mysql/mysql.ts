@@ -7,6 +7,7 @@ import { Fault } from '../../core/fault.ts';
 import { beginOrClose } from '../connect.ts';
 import type { Column, DatabaseAddress, OpenSession, Product, RowBatch, SessionOptions, SqlSession } from '../database.ts';
 import { cancelledFault, queryFault } from '../faults.ts';
+import { mysqlCatalogue } from './catalogue.ts';
 import { type Connected, connect } from './connect.ts';
 import { faultOf, type MysqlError } from './faults.ts';
 import { Rows, type Socketed } from './rows.ts';
@@ -39,6 +40,7 @@ interface Running {
 
 class MysqlSession implements SqlSession {
   readonly address: DatabaseAddress;
+  readonly catalogue = mysqlCatalogue((sql, parameters) => this.query(sql, parameters));
   product: Product;
   version = '';
   readonly #options: SessionOptions;

@@ -10,6 +10,7 @@ import { Fault } from '../../core/fault.ts';
 import { beginOrClose } from '../connect.ts';
 import type { Column, DatabaseAddress, OpenSession, RowBatch, SessionOptions, SqlSession } from '../database.ts';
 import { cancelledFault, queryFault } from '../faults.ts';
+import { postgresCatalogue } from './catalogue.ts';
 import { type Connected, connect } from './connect.ts';
 import { faultOf, type PostgresError } from './faults.ts';
 import { checkUtf8, splitRows } from './rows.ts';
@@ -45,6 +46,7 @@ interface Source {
 class PostgresSession implements SqlSession {
   readonly product = 'postgresql';
   readonly address: DatabaseAddress;
+  readonly catalogue = postgresCatalogue((sql, parameters) => this.query(sql, parameters));
   version = '';
   readonly #options: SessionOptions;
   readonly #connected: Connected;

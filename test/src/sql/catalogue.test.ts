@@ -1,7 +1,8 @@
 /** What the catalogues of real servers say about tables. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../src/config/run-defaults.ts';
-import { defaultSchema, readTable, readTables, type Table } from '../../../src/sql/catalogue/catalogue.ts';
+import { defaultSchema, readTable, readTables } from '../../../src/sql/catalogue/catalogue.ts';
+import type { Table } from '../../../src/sql/catalogue/tables.ts';
 import type { SqlSession } from '../../../src/sql/database.ts';
 import { parseJdbcUrl } from '../../../src/sql/jdbc/jdbc.ts';
 import { openSession } from '../../../src/sql/open.ts';

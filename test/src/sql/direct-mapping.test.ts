@@ -9,7 +9,7 @@ import { formatDiagnostic } from '../../../src/mapping/model/diagnostics.ts';
 import { expressionText } from '../../../src/mapping/model/expressions.ts';
 import type { Mapping } from '../../../src/mapping/model/model.ts';
 import { readMapping } from '../../../src/mapping/parse/read.ts';
-import type { ForeignKey, Table } from '../../../src/sql/catalogue/catalogue.ts';
+import type { ForeignKey, Table } from '../../../src/sql/catalogue/tables.ts';
 import { type DirectMappingOptions, directMapping } from '../../../src/sql/direct-mapping/direct-mapping.ts';
 import { difference } from '../../conformance/compare.ts';
 import { SERVERS, startDatabases, type TestDatabases } from '../../servers/databases/databases.ts';

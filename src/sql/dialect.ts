@@ -1,0 +1,32 @@
+/** How a product writes SQL: what the engine must know of it to write queries and to read the names in mappings. Pure text, without a connection. */
+export interface Dialect {
+  readonly names: NameRules;
+  /** A quoted column for which DISTINCT compares texts, not collation keys: `a` and `A` are different. */
+  exactText(quoted: string): string;
+  /** A text as SQL that is compared as a value of a column. */
+  literal(text: string, isNumber: boolean): string;
+  /**
+   * A select list and FROM that put a row number in front of all columns, the same in every query of one transaction. Rows that are equal in all values are
+   * interchangeable.
+   *
+   * @param table its name as SQL
+   * @param number the quoted label of the row number
+   */
+  numberedRows(table: string, number: string, kind: 'table' | 'view', columns: readonly string[]): string;
+}
+
+export interface NameRules {
+  /** The quotation mark of identifiers. */
+  readonly mark: '"' | '`';
+  /** The marks that mappings may write; R2RML has double quotes for every product. */
+  readonly marks: readonly string[];
+  /** A name without quotes. */
+  readonly unquoted: RegExp;
+  /** The name as the server stores it. */
+  fold(name: string, quoted: boolean): string;
+  /** A column's name with the wrong case names no column. */
+  readonly hasCase: boolean;
+  /** The most parts of a table's name, and how one is written, for messages. */
+  readonly tableParts: number;
+  readonly tableForm: string;
+}
