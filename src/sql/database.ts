@@ -5,7 +5,7 @@
  * run read the same state. A value is always the server's own text, never a JavaScript number or Date. Nothing here depends on mappings.
  */
 
-import type { Catalogue } from './catalogue/tables.ts';
+import type { Catalogue } from './tables.ts';
 
 /** The supported products. MySQL and MariaDB share a driver, which asks the server which of the two it is. */
 export type Product = 'postgresql' | 'mysql' | 'mariadb';

@@ -1,8 +1,8 @@
 /** The SQL of scans: a projection of a table, or the matching pairs of rows of two tables or queries. Pure text. */
 import { type ColumnNaming, quote } from './catalogue/identifiers.ts';
-import type { Table, TableName } from './catalogue/tables.ts';
 import type { Column, Product, SqlSession } from './database.ts';
-import { DIALECTS } from './dialects.ts';
+import { DIALECTS } from './dialects/dialects.ts';
+import type { Table, TableName } from './tables.ts';
 
 /** A table or a query of a session. */
 export interface Relation {

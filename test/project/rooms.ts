@@ -58,6 +58,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'Databases: JDBC URLs, sessions, catalogues, types, and the SQL of scans.',
     folders: {
       catalogue: 'what a database says of its tables, keys and names',
+      dialects: 'how each product writes names and SQL',
       'direct-mapping': 'a mapping made of the tables',
       jdbc: 'JDBC URLs and their parameters',
       mysql: 'MySQL and MariaDB',

@@ -7,10 +7,10 @@ import { type Mapping, type SqlSource, sourcesOf } from '../../mapping/model/mod
 import { sqlKey } from '../../plan/build/operators.ts';
 import type { CatalogueMetadata } from '../../plan/catalogue-metadata.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
-import type { Table } from '../../sql/catalogue/tables.ts';
 import type { Column, SqlSession } from '../../sql/database.ts';
 import { openSession } from '../../sql/open.ts';
 import { boundsQuery, type Relation } from '../../sql/select.ts';
+import type { Table } from '../../sql/tables.ts';
 import type { OpenedScan } from '../opened-scan.ts';
 import type { KeyRange, RunRequest } from '../request.ts';
 import { addressOf } from './addresses.ts';

@@ -1,7 +1,8 @@
 /** Finds unique keys of tables, for the planner and for slices. */
-import type { Table } from '../../sql/catalogue/tables.ts';
+
 import type { Column } from '../../sql/database.ts';
 import type { Relation } from '../../sql/select.ts';
+import type { Table } from '../../sql/tables.ts';
 
 /** Whether the columns include a unique key of a table whose values differ as texts. False for a query. */
 export function isKeyOf({ table }: Relation, columns: readonly (Column | undefined)[]): boolean {

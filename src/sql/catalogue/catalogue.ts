@@ -1,6 +1,6 @@
 /** Reads the catalogue of a session. */
 import type { SqlSession } from '../database.ts';
-import type { Table, TableName } from './tables.ts';
+import type { Table, TableName } from '../tables.ts';
 
 /**
  * All tables (without views, partitions, and tables of the system or of an extension), sorted by schema and name.

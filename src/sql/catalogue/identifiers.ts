@@ -2,7 +2,7 @@
 import { excerpt, Fault } from '../../core/fault.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import type { Column, Product } from '../database.ts';
-import { DIALECTS } from '../dialects.ts';
+import { DIALECTS } from '../dialects/dialects.ts';
 
 /** Maximum number of column names that a message lists if none is similar. */
 const LISTED = 10;

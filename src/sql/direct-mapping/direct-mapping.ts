@@ -13,9 +13,9 @@ import { didYouMean } from '../../core/nearest.ts';
 import { encodeIriPart, fromBytes, toBytes } from '../../core/text.ts';
 import { defaultSchema, readTable, readTables } from '../catalogue/catalogue.ts';
 import { parseTableName, quote } from '../catalogue/identifiers.ts';
-import type { ForeignKey, Table, TableName } from '../catalogue/tables.ts';
 import type { Product, SqlSession } from '../database.ts';
-import { DIALECTS } from '../dialects.ts';
+import { DIALECTS } from '../dialects/dialects.ts';
+import type { ForeignKey, Table, TableName } from '../tables.ts';
 
 export interface DirectMappingRequest {
   /** Absolute. Relative IRIs are resolved against it: the part after its last `/` is dropped. */

@@ -1,13 +1,5 @@
 /** The catalogue of MySQL and MariaDB. */
-import {
-  type Catalogue,
-  type CatalogueQuery,
-  type CatalogueRow,
-  type ForeignKey,
-  type Key,
-  keysOf,
-  type Table,
-} from '../catalogue/tables.ts';
+import { type Catalogue, type CatalogueQuery, type CatalogueRow, type ForeignKey, type Key, keysOf, type Table } from '../tables.ts';
 
 export const mysqlCatalogue = (query: CatalogueQuery): Catalogue => ({
   tables: (schemas) => tables(query, schemas),

@@ -1,5 +1,5 @@
 /** The catalogue of PostgreSQL. */
-import { type Catalogue, type CatalogueQuery, type CatalogueRow, keysOf, type Table } from '../catalogue/tables.ts';
+import { type Catalogue, type CatalogueQuery, type CatalogueRow, keysOf, type Table } from '../tables.ts';
 
 export const postgresCatalogue = (query: CatalogueQuery): Catalogue => ({
   tables: (schemas) => tables(query, schemas),

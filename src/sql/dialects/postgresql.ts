@@ -1,5 +1,5 @@
 /** The SQL of PostgreSQL. */
-import type { Dialect } from '../dialect.ts';
+import type { Dialect } from './dialect.ts';
 
 /** Maximum bytes of a name; the server truncates longer ones, also between quotes. */
 const NAME_BYTES = 63;

@@ -1,5 +1,5 @@
 /** The SQL of MySQL and MariaDB. */
-import type { Dialect } from '../dialect.ts';
+import type { Dialect } from './dialect.ts';
 
 export const MYSQL: Dialect = {
   names: {

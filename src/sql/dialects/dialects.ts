@@ -1,7 +1,7 @@
 /** The dialects of all products. */
-import type { Product } from './database.ts';
+import type { Product } from '../database.ts';
 import type { Dialect } from './dialect.ts';
-import { MYSQL } from './mysql/dialect.ts';
-import { POSTGRESQL } from './postgresql/dialect.ts';
+import { MYSQL } from './mysql.ts';
+import { POSTGRESQL } from './postgresql.ts';
 
 export const DIALECTS: Readonly<Record<Product, Dialect>> = { postgresql: POSTGRESQL, mysql: MYSQL, mariadb: MYSQL };
