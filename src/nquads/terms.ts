@@ -4,6 +4,8 @@ import { findNotInIri, fromBytes, unescapeTerm } from '../core/text.ts';
 
 /** The subject of the line that begins at `from`, as a token that is unique for the subject within the same text. */
 export function subjectAt(lines: string, from: number): string {
+  // Without a line behind it, the end of a quoted triple is the end of the text.
+  if (isQuoted(lines, from)) return lines.slice(from, (afterQuoted(lines, from) || lines.length + 1) - 1);
   const end = lines.indexOf(lines.charCodeAt(from) === LESS ? '> ' : ' ', from);
   if (end === -1) return lines.slice(from);
   return lines.slice(from, lines.charCodeAt(from) === LESS ? end + 1 : end);
@@ -20,7 +22,7 @@ export type TakeStatement = (subject: string, predicate: string, object: string,
 export function eachStatement(lines: string, take: TakeStatement): void {
   for (let from = 0; from < lines.length; ) {
     const end = lines.indexOf('\n', from) + 1 || lines.length;
-    const predicate = afterResource(lines, from);
+    const predicate = afterNode(lines, from);
     const object = predicate === 0 ? 0 : afterResource(lines, predicate);
     const rest = object === 0 ? 0 : afterObject(lines, object);
     if (rest === 0 || rest >= end) {
@@ -38,8 +40,25 @@ export function eachStatement(lines: string, take: TakeStatement): void {
   }
 }
 
-/** An IRI with its escapes replaced; anything else unchanged. */
+/** Whether a quoted triple, `<< s p o >>`, begins at `from`. */
+export const isQuoted = (text: string, from = 0): boolean => text.startsWith('<< ', from);
+
+/** The terms of a quoted triple, which may be quoted triples themselves. */
+export function termsOfQuoted(quoted: string): readonly [subject: string, predicate: string, object: string] {
+  const predicate = afterNode(quoted, OPEN.length);
+  const object = afterResource(quoted, predicate);
+  return [quoted.slice(OPEN.length, predicate - 1), quoted.slice(predicate, object - 1), quoted.slice(object, -CLOSE.length)];
+}
+
+const OPEN = '<< ';
+const CLOSE = ' >>';
+
+/** An IRI with its escapes replaced, also within quoted triples; anything else unchanged. */
 function checked(term: string): string {
+  if (isQuoted(term)) {
+    const [subject, predicate, object] = termsOfQuoted(term);
+    return `${OPEN}${checked(subject)} ${checked(predicate)} ${checkedObject(object)}${CLOSE}`;
+  }
   if (term.charCodeAt(0) !== LESS || findNotInIri(term.slice(1, -1)) === -1) return term;
   const decoded = unescapeTerm(term.slice(1, -1));
   if (findNotInIri(decoded) === -1) return `<${decoded}>`;
@@ -63,7 +82,17 @@ const BACKSLASH = 92;
 const DOT = 46;
 
 const afterObject = (lines: string, from: number): number =>
-  lines.charCodeAt(from) === QUOTE ? afterLiteral(lines, from) : afterResource(lines, from);
+  lines.charCodeAt(from) === QUOTE ? afterLiteral(lines, from) : afterNode(lines, from);
+
+const afterNode = (lines: string, from: number): number => (isQuoted(lines, from) ? afterQuoted(lines, from) : afterResource(lines, from));
+
+/** The position after the space that ends a quoted triple; 0 if there is none. */
+function afterQuoted(lines: string, from: number): number {
+  const predicate = afterNode(lines, from + OPEN.length);
+  const object = predicate === 0 ? 0 : afterResource(lines, predicate);
+  const end = object === 0 ? 0 : afterObject(lines, object);
+  return end !== 0 && lines.startsWith('>> ', end) ? end + '>> '.length : 0;
+}
 
 /** The position after the space that ends an IRI or a blank node; 0 if there is none. An unsafe IRI may contain spaces. */
 const afterResource = (lines: string, from: number): number =>

@@ -6,10 +6,10 @@
 import { eachStatement } from '../../nquads/terms.ts';
 import type { QuadSink, Serialization, TextEncoding } from '../sink.ts';
 import type { Conversion } from './conversion.ts';
-import { refuseGraph } from './graphs.ts';
 import { jsonLd } from './json-ld.ts';
 import { rdfJson } from './rdf-json.ts';
 import { rdfXml } from './rdf-xml.ts';
+import { refuseGraph, refuseQuoted } from './refusals.ts';
 import { turtle } from './turtle.ts';
 
 export interface FormatOptions {
@@ -27,7 +27,8 @@ const SLICE_LENGTH = 256 * 1024;
 /**
  * A sink that takes N-Quads and passes text of another format to `inner`, which it owns.
  *
- * @throws Fault mapping/invalid — a statement in a named graph for a format without graphs; sink/failed — a term that is not valid RDF
+ * @throws Fault mapping/invalid — a statement in a named graph for a format without graphs, or one with a quoted triple for a format without
+ * these; sink/failed — a term that is not valid RDF
  */
 export function formatted(inner: QuadSink, options: FormatOptions): QuadSink {
   if (options.format === 'rdfjson') return rdfJson(inner, options.spillDirectory);
@@ -58,11 +59,20 @@ const CONVERSIONS: Readonly<Record<Exclude<FormatOptions['format'], 'rdfjson'>, 
     withoutGraphs('N-Triples', { add: (subject, predicate, object) => `${subject} ${predicate} ${object} .\n`, end: () => '' }),
   turtle: ({ prefixes }) => withoutGraphs('Turtle', turtle(prefixes)),
   trig: ({ prefixes }) => turtle(prefixes),
-  jsonld: jsonLd,
+  jsonld: () => withoutQuoted('JSON-LD', jsonLd()),
   // What is written of Turtle is N3 as well, with the same meaning.
-  n3: ({ prefixes }) => withoutGraphs('N3', turtle(prefixes)),
-  rdfxml: ({ prefixes, encoding = 'utf-8' }) => withoutGraphs('RDF/XML', rdfXml(prefixes, encoding.toUpperCase())),
+  n3: ({ prefixes }) => withoutQuoted('N3', withoutGraphs('N3', turtle(prefixes))),
+  rdfxml: ({ prefixes, encoding = 'utf-8' }) =>
+    withoutQuoted('RDF/XML', withoutGraphs('RDF/XML', rdfXml(prefixes, encoding.toUpperCase()))),
 };
+
+const withoutQuoted = (format: string, { add, end }: Conversion): Conversion => ({
+  add(subject, predicate, object, graph) {
+    refuseQuoted(format, subject, predicate, object);
+    return add(subject, predicate, object, graph);
+  },
+  end,
+});
 
 const withoutGraphs = (format: string, { add, end }: Conversion): Conversion => ({
   add(subject, predicate, object, graph) {

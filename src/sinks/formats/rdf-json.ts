@@ -11,8 +11,8 @@ import { type Groups, openGroups } from '../../nquads/group.ts';
 import type { Statement } from '../../nquads/statement.ts';
 import { eachStatement } from '../../nquads/terms.ts';
 import type { QuadSink } from '../sink.ts';
-import { refuseGraph } from './graphs.ts';
 import { name } from './json-ld.ts';
+import { refuseGraph, refuseQuoted } from './refusals.ts';
 
 /** For the statements that are grouped at a time. */
 const MEMORY_BYTES = 64 * 2 ** 20;
@@ -23,7 +23,7 @@ const PIECE_LENGTH = 256 * 1024;
  * A sink that takes N-Quads and passes RDF/JSON to `inner`, which it owns.
  *
  * @param directory for what does not fit into memory: created when needed, used by nothing else, removed by commit and abort
- * @throws Fault mapping/invalid — a named graph; sink/failed — a term that is not valid RDF, the disk
+ * @throws Fault mapping/invalid — a named graph, a quoted triple; sink/failed — a term that is not valid RDF, the disk
  */
 export function rdfJson(inner: QuadSink, directory: string, memoryBudgetBytes = MEMORY_BYTES): QuadSink {
   const groups = openGroups({ directory, by: 'subject and predicate', memoryBudgetBytes });
@@ -32,6 +32,7 @@ export function rdfJson(inner: QuadSink, directory: string, memoryBudgetBytes = 
       const statements: Statement[] = [];
       eachStatement(lines, (subject, predicate, object, graph) => {
         if (graph !== '') refuseGraph('RDF/JSON', graph);
+        refuseQuoted('RDF/JSON', subject, predicate, object);
         // Groups are lines of fields between tabs, as in canonical N-Quads, which has no tab itself.
         statements.push({ subject, predicate, object: object.replaceAll('\t', '\\t'), graph, line: 0 });
       });

@@ -1,0 +1,20 @@
+/** What some formats cannot say: named graphs and quoted triples. */
+import { excerpt, Fault } from '../../core/fault.ts';
+import { fromBytes } from '../../core/text.ts';
+import { isQuoted } from '../../nquads/terms.ts';
+
+/** Leaving the graph out would unite what the mapping keeps apart. @throws Fault mapping/invalid */
+export function refuseGraph(format: string, graph: string): never {
+  throw new Fault('mapping/invalid', `The mapping puts statements into the graph ${fromBytes(graph)}, and ${format} has no graphs`, {
+    hint: 'Ask for the format nquads, trig or jsonld',
+  });
+}
+
+/** @throws Fault mapping/invalid — the subject or the object is a quoted triple */
+export function refuseQuoted(format: string, subject: string, predicate: string, object: string): void {
+  if (!isQuoted(subject) && !isQuoted(object)) return;
+  throw new Fault('mapping/invalid', `The mapping makes a statement with a quoted triple, and ${format} has none`, {
+    place: { value: excerpt(fromBytes(`${subject} ${predicate} ${object}`)) },
+    hint: 'Ask for the format nquads, ntriples, turtle or trig',
+  });
+}
