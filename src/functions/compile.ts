@@ -9,7 +9,14 @@ import { shortName } from './names.ts';
 import { numberText, readBoolean, readInteger, readNumber } from './numbers.ts';
 
 /** Values of an argument, or of a call, in one row. `position` is the 0-based position of the record in its iteration. */
-export type Read = (row: unknown, position: number) => Values;
+export interface Read {
+  (row: unknown, position: number): Values;
+  /** The value if it is the same in every row: what the function sees of it is then made once. */
+  readonly constant?: Value;
+}
+
+/** The same one-byte text in every row. */
+export const constantly = (text: string): Read => Object.assign(() => text, { constant: text });
 
 /** IRI of a parameter, or one of its aliases → its inputs. Only parameters that take all values may have several inputs. */
 export type Arguments = ReadonlyMap<string, Read | readonly Read[]>;
@@ -37,44 +44,82 @@ export interface CallContext {
 export function compileCall(definition: FunctionDefinition, args: Arguments, returns: string | undefined, context: CallContext = {}): Read {
   const bound = bind(definition, args, context);
   const at = returnIndex(definition, returns, context);
-  const { call, deterministic } = definition;
   const encode = definition.on === 'bytes' ? resultOfBytes : resultOfCharacters;
   const pick =
     definition.returns.length === 1
       ? (result: Result | readonly Result[]): Values => encode(result as Result)
       : (result: Result | readonly Result[]): Values => encode((result as readonly Result[])[at]);
-  const chanceOf = deterministic ? undefined : chances(context);
-
-  const general: Read = (row, position) => {
-    try {
-      const slots: unknown[] = [];
-      let several = false;
-      for (const argument of bound) {
-        const slot = argument.slot(row, position);
-        if (slot === NONE) return null;
-        if (slot instanceof Several) several = true;
-        slots.push(slot);
-      }
-      const chance = chanceOf?.(row, position);
-      const once = (): Values => pick(chance === undefined ? call(...slots) : call(...slots, chance));
-      return several ? product(bound, slots, once) : once();
-    } catch (error) {
-      throw failure(error, definition, bound, context, row, position);
-    }
-  };
-
-  const [only] = bound;
-  if (bound.length !== 1 || only === undefined || only.one === undefined || !deterministic) return general;
-  const { read, one } = only;
+  const made = definition.deterministic
+    ? caller(bound, definition.call, pick)
+    : randomCaller(bound, definition.call, pick, chances(context));
   return (row, position) => {
-    const value = read(row, position);
-    if (typeof value !== 'string') return value === null && only.skips ? null : general(row, position);
     try {
-      return pick(call(one(value)));
+      return made(row, position);
     } catch (error) {
       throw failure(error, definition, bound, context, row, position);
     }
   };
+}
+
+type Call = FunctionDefinition['call'];
+type Pick = (result: Result | readonly Result[]) => Values;
+
+/** Without an array of arguments for the numbers of them that most functions have. */
+function caller(bound: readonly Bound[], call: Call, pick: Pick): Read {
+  const [first, second, third] = bound.map(({ slot }) => slot);
+  if (first === undefined || bound.length > 3) return anyCaller(bound, call, pick);
+  if (second === undefined)
+    return (row, position) => {
+      const a = first(row, position);
+      if (a === NONE) return null;
+      return a instanceof Several ? product(bound, [a], call, pick) : pick(call(a));
+    };
+  if (third === undefined)
+    return (row, position) => {
+      const a = first(row, position);
+      if (a === NONE) return null;
+      const b = second(row, position);
+      if (b === NONE) return null;
+      return a instanceof Several || b instanceof Several ? product(bound, [a, b], call, pick) : pick(call(a, b));
+    };
+  return (row, position) => {
+    const a = first(row, position);
+    if (a === NONE) return null;
+    const b = second(row, position);
+    if (b === NONE) return null;
+    const c = third(row, position);
+    if (c === NONE) return null;
+    const isProduct = a instanceof Several || b instanceof Several || c instanceof Several;
+    return isProduct ? product(bound, [a, b, c], call, pick) : pick(call(a, b, c));
+  };
+}
+
+function anyCaller(bound: readonly Bound[], call: Call, pick: Pick): Read {
+  return (row, position) => {
+    const slots = slotsOf(bound, row, position);
+    if (slots === undefined) return null;
+    return slots.some((slot) => slot instanceof Several) ? product(bound, slots, call, pick) : pick(call(...slots));
+  };
+}
+
+function randomCaller(bound: readonly Bound[], call: Call, pick: Pick, chanceOf: (row: unknown, position: number) => Chance): Read {
+  return (row, position) => {
+    const slots = slotsOf(bound, row, position);
+    if (slots === undefined) return null;
+    const chance = chanceOf(row, position);
+    return product(bound, slots, (...given) => call(...given, chance), pick);
+  };
+}
+
+/** undefined: a parameter that needs a value has none. */
+function slotsOf(bound: readonly Bound[], row: unknown, position: number): unknown[] | undefined {
+  const slots: unknown[] = [];
+  for (const { slot } of bound) {
+    const given = slot(row, position);
+    if (given === NONE) return undefined;
+    slots.push(given);
+  }
+  return slots;
 }
 
 // ---------------------------------------------------------------- arguments
@@ -96,8 +141,6 @@ interface Bound {
   readonly read: Read;
   /** A single value → what the function sees; undefined for parameters that take all values. */
   readonly one: ((value: Value) => unknown) | undefined;
-  /** Whether the call has no result without a value. */
-  readonly skips: boolean;
   readonly isLazy: boolean;
   readonly slot: (row: unknown, position: number) => unknown;
 }
@@ -144,38 +187,52 @@ const takesAll = ({ type }: Parameter): boolean => type === 'list' || type === '
 function together(reads: readonly Read[]): Read {
   const [only = empty] = reads;
   if (reads.length <= 1) return only;
-  return (row, position) => reads.flatMap((read) => read(row, position) ?? []);
+  return (row, position) => {
+    const all: Value[] = [];
+    for (const read of reads) {
+      const values = read(row, position);
+      if (values === null) continue;
+      if (Array.isArray(values)) all.push(...(values as readonly Value[]));
+      else all.push(values as Value);
+    }
+    return all;
+  };
 }
 
 function boundArgument(parameter: Parameter, read: Read, on: FunctionDefinition['on']): Bound {
   const { name, type, needs } = parameter;
   const skips = needs === 'value';
-  if (type === 'lazy')
-    return { name, read, skips, isLazy: true, one: undefined, slot: (row, position) => () => listOf(read(row, position)) };
+  const argument = { name, read };
+  if (type === 'lazy') return { ...argument, isLazy: true, one: undefined, slot: (row, position) => () => listOf(read(row, position)) };
   if (type === 'list' || type === 'any') {
-    const convert: (value: Value) => unknown = type === 'any' ? (value) => value : CONVERTERS[on].string;
-    return {
-      name,
-      read,
-      skips,
-      isLazy: false,
-      one: undefined,
-      slot: (row, position) => {
-        const values = listOf(read(row, position));
-        return values.length === 0 && skips ? NONE : values.map(convert);
-      },
+    const convert = type === 'list' ? CONVERTERS[on].string : undefined;
+    const slot = (row: unknown, position: number): unknown => {
+      const values = listOf(read(row, position));
+      if (values.length === 0 && skips) return NONE;
+      return convert === undefined ? values : values.map(convert);
     };
+    return { ...argument, isLazy: false, one: undefined, slot };
   }
   const one = CONVERTERS[on][type];
   const without = skips ? NONE : parameter.default === undefined ? undefined : one(toBytes(parameter.default));
   const slot = (row: unknown, position: number): unknown => {
     const values = read(row, position);
+    if (typeof values === 'string') return one(values);
     if (values === null) return without;
     if (!Array.isArray(values)) return one(values as Value);
     if (values.length > 1) return new Several(values);
     return values.length === 0 ? without : one(values[0] as Value);
   };
-  return { name, read, skips, isLazy: false, one, slot };
+  return { ...argument, isLazy: false, one, slot: read.constant === undefined ? slot : onceConverted(slot) };
+}
+
+/** The argument as the function sees it, made at the first call: a value that the parameter cannot take is a fault of the record. */
+function onceConverted(slot: Bound['slot']): Bound['slot'] {
+  let converted: unknown = NONE;
+  return (row, position) => {
+    if (converted === NONE) converted = slot(row, position);
+    return converted;
+  };
 }
 
 const listOf = (values: Values): readonly Value[] => (values === null ? [] : Array.isArray(values) ? values : [values as Value]);
@@ -183,7 +240,7 @@ const textOf = (value: Value): string => (typeof value === 'string' ? value : va
 
 type Converters = Readonly<Record<Exclude<ParameterType, 'list' | 'any' | 'lazy'>, (value: Value) => unknown>>;
 
-const charactersOf = (value: Value): string => fromBytes(textOf(value));
+const charactersOf = (value: Value): string => fromBytes(typeof value === 'string' ? value : value.text);
 
 /** What is read of characters in any function. */
 const READ = {
@@ -197,23 +254,21 @@ const CONVERTERS: Readonly<Record<FunctionDefinition['on'], Converters>> = {
   characters: { ...READ, string: charactersOf },
 };
 
-/** Calls `once` for each combination, with `slots` set to it. */
-function product(bound: readonly Bound[], slots: unknown[], once: () => Values): Values {
+/** The results of all combinations of the values in `slots`. */
+function product(bound: readonly Bound[], slots: readonly unknown[], call: Call, pick: Pick): Values {
   const results: Value[] = [];
   const given = [...slots];
   const fill = (at: number): void => {
     if (at === given.length) {
-      const values = once();
-      if (Array.isArray(values)) results.push(...(values as readonly Value[]));
-      else if (values !== null) results.push(values as Value);
+      results.push(...listOf(pick(call(...given))));
       return;
     }
-    const slot = given[at];
+    const slot = slots[at];
     const one = bound[at]?.one;
     if (!(slot instanceof Several) || one === undefined) fill(at + 1);
     else {
       for (const value of slot.values) {
-        slots[at] = one(value);
+        given[at] = one(value);
         fill(at + 1);
       }
     }
@@ -240,6 +295,7 @@ function resultWith(result: Result, encode: (text: string) => string): Values {
   if (typeof result === 'number') return numberText(result);
   if (typeof result === 'boolean') return result ? 'true' : 'false';
   if (!Array.isArray(result)) return result as Value;
+  if (result.length === 1) return resultWith(result[0], encode);
   const values: Value[] = [];
   for (const item of result) {
     const value = resultWith(item, encode);

@@ -6,6 +6,7 @@
 
 export interface FunctionLibrary {
   readonly compileCall: typeof import('./compile.ts').compileCall;
+  readonly constantly: typeof import('./compile.ts').constantly;
   readonly findFunction: typeof import('./registry.ts').findFunction;
   readonly suggestFunctions: typeof import('./registry.ts').suggestFunctions;
   readonly shortName: typeof import('./names.ts').shortName;
@@ -15,12 +16,12 @@ let loaded: FunctionLibrary | undefined;
 
 export async function loadFunctions(): Promise<void> {
   if (loaded !== undefined) return;
-  const [{ compileCall }, { findFunction, suggestFunctions }, { shortName }] = await Promise.all([
+  const [{ compileCall, constantly }, { findFunction, suggestFunctions }, { shortName }] = await Promise.all([
     import('./compile.ts'),
     import('./registry.ts'),
     import('./names.ts'),
   ]);
-  loaded = { compileCall, findFunction, suggestFunctions, shortName };
+  loaded = { compileCall, constantly, findFunction, suggestFunctions, shortName };
 }
 
 /** @throws Error — `loadFunctions` has not ended in this thread */

@@ -48,7 +48,8 @@ export function splitBy(text: string, separator: string): readonly string[] {
 export function replaceAll(text: string, find: string, replacement: string): string {
   if (find === '') return text;
   if (isRegex(find)) return text.replace(regex(inner(find)), replacement);
-  return text.includes(find) ? text.split(find).join(replacement) : text;
+  // Only what replaces a regular expression names groups.
+  return replacement.includes('$') ? text.replaceAll(find, () => replacement) : text.replaceAll(find, replacement);
 }
 
 /** Position and length of each occurrence of a text, or of a regular expression between slashes. */

@@ -142,12 +142,14 @@ export function compileValues(expression: Expression, rows: Accessors): ValuesOf
 /** Reading a mapping has loaded the functions, and checked that there is this one, with these parameters and results. */
 function compileCallOf(call: Extract<Expression, { kind: 'call' }>, rows: Accessors): ValuesOf {
   const { origin, execution, returns } = call;
-  const { compileCall, findFunction } = functionLibrary();
+  const { compileCall, constantly, findFunction } = functionLibrary();
   const definition = findFunction(execution.function);
   if (definition === undefined) throw new Error(`there is no function ${execution.function}`);
   const inputs = new Map<string, ValuesOf[]>();
-  for (const { parameter, value } of execution.inputs)
-    inputs.set(parameter, [...(inputs.get(parameter) ?? []), compileValues(value, rows)]);
+  for (const { parameter, value } of execution.inputs) {
+    const values = value.kind === 'constant' ? constantly(toBytes(value.text)) : compileValues(value, rows);
+    inputs.set(parameter, [...(inputs.get(parameter) ?? []), values]);
+  }
   const seed = `${rows.run} ${rows.slice} ${expressionKey({ ...call, returns: undefined })}`;
   return compileCall(definition, inputs, returns, { place: { mapping: formatOrigin(origin) }, seed, startedAt: rows.startedAt });
 }

@@ -25,6 +25,19 @@ describe('text as bytes', () => {
     if (!text.includes('\ud800') || text.length > 1) expect(fromBytes(toBytes(text))).toBe(text);
   });
 
+  test('any bytes are read as a decoder of UTF-8 reads them', () => {
+    const decoder = new TextDecoder();
+    // What two, three and four bytes begin and go on with, at the edges of each range.
+    const edges = [0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xed, 0xef, 0xf0, 0xf4, 0xf5, 0xf8, 0xff];
+    for (const a of edges)
+      for (const b of edges)
+        for (const c of edges)
+          for (const d of [0x41, 0x80, 0xbf, 0xc3]) {
+            const bytes = [0x61, a, b, c, d];
+            expect(fromBytes(String.fromCharCode(...bytes))).toBe(decoder.decode(new Uint8Array(bytes)));
+          }
+  });
+
   test('any text comes back', () => {
     for (let seed = 1; seed < 500; seed++) {
       const text = Array.from({ length: 20 }, (_, i) => String.fromCodePoint(((seed * 7919 * (i + 1)) % 0xd7ff) + 1)).join('');
