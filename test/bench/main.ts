@@ -9,6 +9,7 @@ import { table } from '../conformance/summary.ts';
 import { PROJECT_ROOT } from '../support/project-root.ts';
 import { DATABASES, type LoadedDatabase } from './databases.ts';
 import { benchFleet, FLEET_MAPPINGS } from './fleet.ts';
+import { benchFunctions, FUNCTIONS_WORKLOAD } from './functions.ts';
 import { type Measurement, measure, node } from './measure.ts';
 import { benchRuns, RUN_FLEETS } from './runs.ts';
 import { GROUPS, USUAL, WORKLOADS, type Workload } from './workloads.ts';
@@ -21,7 +22,8 @@ several:   ${Object.entries(GROUPS)
   .map(([name, members]) => `${name} (${members.join(' ')})`)
   .join(', ')}
 service:   ${[...Object.keys(FLEET_MAPPINGS), ...Object.keys(RUN_FLEETS)].join(' ')}
-writer:    ${Object.keys(BENCH_STORES).join(' ')}`;
+writer:    ${Object.keys(BENCH_STORES).join(' ')}
+calls:     ${FUNCTIONS_WORKLOAD}`;
 
 async function main(argv: readonly string[]): Promise<number> {
   let parsed: { values: { data?: string; runs?: string; requests?: string }; positionals: string[] };
@@ -39,7 +41,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const fleets = names.filter((name) => Object.hasOwn(FLEET_MAPPINGS, name)) as (keyof typeof FLEET_MAPPINGS)[];
   const tiny = names.filter((name) => Object.hasOwn(RUN_FLEETS, name)) as (keyof typeof RUN_FLEETS)[];
   const stores = names.filter((name) => Object.hasOwn(BENCH_STORES, name));
-  const all = [WORKLOADS, FLEET_MAPPINGS, RUN_FLEETS, BENCH_STORES];
+  const all = [WORKLOADS, FLEET_MAPPINGS, RUN_FLEETS, BENCH_STORES, { [FUNCTIONS_WORKLOAD]: true }];
   const unknown = names.find((name) => !all.some((table) => Object.hasOwn(table, name)));
   if (unknown !== undefined || ![runs, requests].every((count) => Number.isInteger(count) && count > 0)) {
     const hint =
@@ -70,6 +72,10 @@ async function main(argv: readonly string[]): Promise<number> {
   if (fleets.length > 0) await generateMissing({ folder: 'flat-1m' }, data);
   for (const name of fleets) if (!(await benchFleet(name, data, runs))) wrong++;
   for (const name of tiny) for (let i = 0; i < runs; i++) if (!(await benchRuns(name, requests))) wrong++;
+  if (names.includes(FUNCTIONS_WORKLOAD)) {
+    await generateMissing({ folder: 'flat-100k' }, data);
+    if (!benchFunctions(data)) wrong++;
+  }
   if (stores.length > 0 && !(await benchWriter(stores, data, runs))) wrong++;
   return wrong > 0 ? 1 : 0;
 }

@@ -1,8 +1,9 @@
 /** Regular expressions, in the syntax of ECMAScript with Unicode rules. They see characters; the time that one may take has no limit. */
+import { fromBytes, toBytes } from '../../core/text.ts';
 import { define } from '../define.ts';
 import type { FunctionDefinition } from '../definition.ts';
 import { gives, grel, own, qm, withDefault } from '../names.ts';
-import { matchWhole, regex, replaceAll, sourceOf } from '../regex.ts';
+import { isRegex, matchWhole, regex, replaceAll, sourceOf } from '../regex.ts';
 
 const flags = withDefault(own('flags', 'string'), '');
 
@@ -12,8 +13,11 @@ export const PATTERN: readonly FunctionDefinition[] = [
     does: 'Every `find` replaced: a text, or a regular expression between slashes, whose groups the replacement names `$1`, `$2`.',
     takes: [grel.value, grel.find, grel.replace],
     gives: gives.grelString,
+    on: 'bytes',
     fails: true,
-    call: replaceAll,
+    // Only a regular expression needs characters.
+    call: (value, find, replacement) =>
+      isRegex(find) ? toBytes(replaceAll(fromBytes(value), fromBytes(find), fromBytes(replacement))) : replaceAll(value, find, replacement),
     examples: [
       [['M Venus', ' ', '-'], 'M-Venus'],
       [['a.b.c', '.', ''], 'abc'],
