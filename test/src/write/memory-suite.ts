@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { WriteReport, WriteRequest } from '../../../src/write/request.ts';
 import { built } from '../../support/project-root.ts';
+import { smallHeap } from '../../support/small-heap.ts';
 import { workspace } from './writing.ts';
 
 const SCRIPT = fileURLToPath(built('test/src/write/writer.js'));
@@ -78,7 +79,7 @@ async function write(count: number, mode: Partial<WriteRequest>): Promise<{ repo
   };
   const path = join(space.directory, `${request.runId}.json`);
   await writeFile(path, JSON.stringify(request));
-  const child = spawn(process.execPath, [`--max-old-space-size=${HEAP_MB}`, SCRIPT, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [...smallHeap(HEAP_MB), SCRIPT, path], { stdio: ['ignore', 'pipe', 'inherit'] });
   let out = '';
   child.stdout.on('data', (chunk) => {
     out += chunk;

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { smallHeap } from '../../../support/small-heap.ts';
 
 const QUADMILL = join(import.meta.dirname, '../../../../bin/quadmill.js');
 /** Of the smaller input; the larger one is four times as long. */
@@ -29,7 +30,7 @@ function peak(records: number): number {
   const row = (i: number): string => `${i},"text; number ${i}, of a record",${(i * 7919) % records}\n`;
   writeFileSync(join(directory, 'in.csv'), `id,text,next\n${Array.from({ length: records }, (_, i) => row(i)).join('')}`);
   const args = [
-    `--max-old-space-size=${HEAP_MB}`,
+    ...smallHeap(HEAP_MB),
     QUADMILL,
     'run',
     'mapping.ttl',

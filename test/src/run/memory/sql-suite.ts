@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Faulty } from '../../../servers/databases/faulty.ts';
 import { describeDatabases } from '../../../support/service/describe.ts';
 import { makeWorkspace, mappingOf, query, runCommand, table, type Workspace } from '../../../support/service/sql-runs.ts';
+import { smallHeap } from '../../../support/small-heap.ts';
 
 const LIMIT_MS = 120_000;
 const ROWS = 300_000;
@@ -33,7 +34,7 @@ function suite(product: Faulty['product'], start: () => Promise<Faulty>): void {
 
   const peak = async (mapping: string, rows: number): Promise<number> => {
     await room.write(mapping);
-    const options = { nodeArgs: [`--max-old-space-size=${HEAP_MB}`], args: ['-o', 'out/graph.nq', '--memory-mb', '4', '--stats'] };
+    const options = { nodeArgs: smallHeap(HEAP_MB), args: ['-o', 'out/graph.nq', '--memory-mb', '4', '--stats'] };
     const { code, err } = await runCommand(room, database.jdbcUrl, options);
     expect([code, err]).toEqual([0, expect.stringMatching(/^\{.*\}\n$/)]);
     const { peakMemoryBytes, ...stats } = JSON.parse(err);

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { smallHeap } from '../../../support/small-heap.ts';
 
 const QUADMILL = join(import.meta.dirname, '../../../../bin/quadmill.js');
 const HEAP_MB = 64;
@@ -44,8 +45,7 @@ const peak = (format: string, distinct: boolean): number =>
 
 /** What a run with a small heap says of itself. */
 function measured(name: string, options: readonly string[]): { readonly peakMemoryBytes: number; readonly quads: number } {
-  const heap = `--max-old-space-size=${HEAP_MB}`;
-  const args = [heap, QUADMILL, 'run', `${name}.ttl`, '-o', join(directory, 'out.nq'), '--stats', ...options];
+  const args = [...smallHeap(HEAP_MB), QUADMILL, 'run', `${name}.ttl`, '-o', join(directory, 'out.nq'), '--stats', ...options];
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: directory, encoding: 'utf8', timeout: 100_000 });
   expect([status, stderr]).toEqual([0, expect.stringContaining('peakMemoryBytes')]);
   return JSON.parse(stderr.trim());
