@@ -12,6 +12,7 @@ import { cronOfOptions } from '../../queues/cron.ts';
 import type { FailureMessage } from '../../queues/jobs.ts';
 import { type BusSwitch, openSwitch } from '../../queues/messaging/bus.ts';
 import { type ConfiguredBus, openConfiguredBus } from '../../queues/messaging/configured-bus.ts';
+import { isWarningOfTimer } from '../../queues/messaging/kafka/log.ts';
 import { deadLetter, topicOf } from '../../queues/messaging/messages.ts';
 import { openOutbox } from '../../queues/messaging/outbox.ts';
 import { openRuns, runPolicy } from '../../queues/runs/runs.ts';
@@ -25,6 +26,7 @@ import { VERSION } from '../../src/config/version.ts';
 import { atMost } from '../../src/core/abort.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { createLogger, type Logger, observeProcess } from '../../src/core/telemetry/observe.ts';
+import { logWarnings } from '../../src/core/telemetry/warnings.ts';
 import { makeDirectory } from '../../src/storage/local/directory.ts';
 import type { EmbeddedStore } from '../../src/targets/embedded/embedded.ts';
 import { startWorkers, type Workers } from '../../workers/host.ts';
@@ -86,6 +88,7 @@ export const serve = commandOf(SERVE, async (parsed) => {
   if (listens) makeGuard(parseTokens(snapshot.API_TOKENS), snapshot.HOST, snapshot.ALLOW_ANONYMOUS);
 
   const logger = createLogger({ level: snapshot.LOG_LEVEL });
+  logWarnings(logger, isWarningOfTimer);
   warnOfVariables(environment, logger);
   const signal = firstSignal(logger);
   const running = await start(role, listens, options, logger).catch((error) => {

@@ -105,4 +105,8 @@ const why = missing === undefined ? '' : ` (not tested: ${missing})`;
     );
     await counted('?s ?p "kept"', (count) => count === 1);
   }, 120_000);
+
+  test('the log is all that was printed', () => {
+    expect(service.stderr()).toBe('');
+  });
 });

@@ -4,6 +4,14 @@ import { type Logger, METRICS } from '../../../src/core/telemetry/observe.ts';
 
 const REPEAT_MS = 30_000;
 
+/**
+ * Of each new connection the library sets a timer in the past, which is harmless. Node 24 warns of it.
+ *
+ * @see https://github.com/tulios/kafkajs/issues/1751
+ */
+export const isWarningOfTimer = ({ name, stack }: Error): boolean =>
+  name === 'TimeoutNegativeWarning' && /[\\/]kafkajs[\\/]/.test(stack ?? '');
+
 /** The library logs every lost connection and every retry; this logs each kind of line once in 30 seconds. */
 export function throttledLog(logger: Logger, explain: (error: unknown) => string | undefined) {
   const last = new Map<string, number>();
