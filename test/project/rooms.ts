@@ -30,6 +30,15 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     uses: ['src/core'],
     withoutNode: true,
   },
+  'src/paths': {
+    purpose: 'JSONPath and XPath as text → their parts, and what is wrong with them.',
+    folders: {
+      json: 'JSONPath',
+      xml: 'XPath: plain paths, and the syntax of the rest',
+    },
+    uses: ['src/core'],
+    withoutNode: true,
+  },
   'src/mapping': {
     purpose: 'Turtle → the normal form of a mapping, with an origin on every statement.',
     folders: {
@@ -38,7 +47,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'parse/source': 'logical sources and views',
       vocabulary: 'every term of the vocabularies, and whether it is supported',
     },
-    uses: ['src/core', 'src/functions'],
+    uses: ['src/core', 'src/functions', 'src/paths'],
     withoutNode: true,
   },
   'src/plan': {
@@ -79,7 +88,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'xml/parse': 'the tokenizer',
       'xml/path': 'XPath: what streams, and the engine for the rest',
     },
-    uses: ['src/core', 'src/sql'],
+    uses: ['src/core', 'src/paths', 'src/sql'],
   },
   'src/storage': {
     purpose: 'Files, HTTP and standard input behind read, list and write; directories and their locks.',
@@ -266,6 +275,7 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   'bullmq-otel': ['queues/'],
   '@koa/router': ['api/'],
   saxes: ['src/sources/'],
+  fontoxpath: ['src/paths/xml/', 'src/sources/xml/path/'],
   n3: ['src/mapping/'],
   'neo4j-driver': ['src/targets/'],
   oxigraph: ['src/targets/'],

@@ -1,9 +1,9 @@
 /** Expressions of a mapping → JSONPath, by the dialect of the mapping. */
 import { Fault, type FaultPlace } from '../../core/fault.ts';
+import type { Query } from '../../paths/json/model.ts';
+import { type Leniency, parseJsonPath } from '../../paths/json/parse.ts';
+import { JsonPathError } from '../../paths/json/tokens.ts';
 import type { ReadOptions } from '../source.ts';
-import type { Query } from './path/model.ts';
-import { type Leniency, parseJsonPath } from './path/parse.ts';
-import { JsonPathError } from './path/tokens.ts';
 
 /** @throws Fault mapping/reference — the expression is not valid JSONPath */
 export function parseExpression(text: string, options: ReadOptions, place: FaultPlace): Query {

@@ -1,8 +1,8 @@
 /** Iterators within JSON values: their items are nodes of the value. */
 import type { Accessor } from '../../core/value.ts';
+import { isSingular, type Query } from '../../paths/json/model.ts';
 import type { NestedRecords, ReadOptions } from '../source.ts';
 import { parseExpression } from './expression.ts';
-import { isSingular, type Query } from './path/model.ts';
 import { compileSegments } from './path/query.ts';
 import { compileSingular } from './path/singular.ts';
 import { compileReference, type TrackedReader } from './references.ts';

@@ -6,7 +6,7 @@
 import { excerpt, Fault, type FaultPlace } from '../../core/fault.ts';
 import { fromBytes, toBytes } from '../../core/text.ts';
 import { type Accessor, TypedValue, type Value, type Values, XSD } from '../../core/value.ts';
-import { isSingular, type Query } from './path/model.ts';
+import { isSingular, type Query } from '../../paths/json/model.ts';
 import { compileSegments } from './path/query.ts';
 import { compileSingular } from './path/singular.ts';
 import { IllFormedText, illFormedPart, Numeral, writtenNumber } from './text.ts';

@@ -5,8 +5,9 @@
  * an element costs one lookup, however many paths there are. Predicates are evaluated only where a name could satisfy one.
  */
 import { Fault } from '../../core/fault.ts';
+import type { Path } from '../../paths/xml/path.ts';
 import type { Name } from './names.ts';
-import type { NameTest, Path } from './path/path.ts';
+import type { NameTest } from './path/name-test.ts';
 import { type Bind, type BoundPredicate, bindPredicates, passes } from './path/walk.ts';
 import type { Attributes } from './tree.ts';
 

@@ -1,10 +1,11 @@
 /** Plans the iterations over an XML document: what to track, how to read each reference, and which iterations need the whole document. */
 import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { fromBytes } from '../../core/text.ts';
+import { type NamePattern, type Path, parsePath, type Step } from '../../paths/xml/path.ts';
 import type { IterationRequest, NestedRequest, ReadOptions } from '../source.ts';
 import { type Keep, MAX_STEPS, Matcher, STRUCTURE, TEXT, type TrackedPath, WHOLE } from './matcher.ts';
 import type { Name, NameTable, Scope } from './names.ts';
-import { type NamePattern, nameTest, type Path, parsePath, type Step } from './path/path.ts';
+import { nameTest } from './path/name-test.ts';
 import { type Streamability, streamabilityOf } from './path/streamability.ts';
 import { type Bind, compileSelect, compileWalk, isWalkable } from './path/walk.ts';
 import type { Element } from './tree.ts';

@@ -5,12 +5,12 @@
 import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { toBytes } from '../../core/text.ts';
 import type { Accessor } from '../../core/value.ts';
+import { parsePath } from '../../paths/xml/path.ts';
 import type { NestedRecords, NestedRequest, OpenTexts, ReadOptions } from '../source.ts';
 import { textFault, textReader, unfitFault } from '../text-faults.ts';
 import { type Name, NameTable, type Scope } from './names.ts';
 import { XmlAccessors } from './nested.ts';
 import { XmlScanner } from './parse/scanner.ts';
-import { parsePath } from './path/path.ts';
 import { type Engine, planLoaded, type RecordsPlan, type Root, type XmlPlan } from './plan.ts';
 import { type BuilderLimits, RecordBuilder, RootWaiter } from './records.ts';
 

@@ -5,8 +5,9 @@
  * front, and a final filter that only refers to its own element. At its end, or at the end of an iterator that is its prefix, the value is
  * cut out; the rest of each iterator is evaluated on the parsed value.
  */
+
+import type { Query, Segment, Selector } from '../../../paths/json/model.ts';
 import { usesRoot } from './filter.ts';
-import type { Query, Segment, Selector } from './model.ts';
 import { compileFilter, compileSegments, type Find } from './query.ts';
 
 /** The largest value that is parsed in one piece because its iterator cannot be followed further: the maximum length of a V8 string. */

@@ -4,11 +4,12 @@
  * Text is compared as UTF-8 bytes, which is the code point order that RFC 9535 requires; functions that count or match characters decode
  * first.
  *
- * @see https://www.rfc-editor.org/rfc/rfc9535#section-2.3.5 and https://www.rfc-editor.org/rfc/rfc9485 (I-Regexp)
+ * @see https://www.rfc-editor.org/rfc/rfc9535#section-2.3.5
  */
 import { fromBytes } from '../../../core/text.ts';
+import { type Call, isSingular, type Operand, type Operator, type Query, type Segment, type Test } from '../../../paths/json/model.ts';
+import { compileRegExp } from '../../../paths/json/regexp.ts';
 import { isObject, Numeral, writtenNumber } from '../text.ts';
-import { type Call, isSingular, type Operand, type Operator, type Query, type Segment, type Test } from './model.ts';
 import { compileSingular } from './singular.ts';
 
 type Decide = (node: unknown, root: unknown) => boolean;
@@ -136,36 +137,11 @@ function compileCall({ name, operands }: Call, segments: CompileSegments): Evalu
         if (!compiled.has(source)) {
           // Patterns may come from the data; a few are cached.
           if (compiled.size >= 64) compiled.clear();
-          compiled.set(source, toRegExp(fromBytes(source), name === 'match'));
+          compiled.set(source, compileRegExp(fromBytes(source), name === 'match'));
         }
         return compiled.get(source)?.test(fromBytes(subject)) ?? false;
       };
     }
-  }
-}
-
-/**
- * An I-Regexp as a JavaScript pattern: a dot matches anything but a line end, and `^` and `$` are ordinary characters. Undefined: not an
- * I-Regexp.
- */
-function toRegExp(source: string, whole: boolean): RegExp | undefined {
-  let pattern = '';
-  let inClass = false;
-  for (let i = 0; i < source.length; i++) {
-    const c = source[i] as string;
-    if (c === '\\') {
-      pattern += c + (source[++i] ?? '');
-      continue;
-    }
-    if (c === '[') inClass = true;
-    else if (c === ']') inClass = false;
-    pattern += c === '.' && !inClass ? '[^\\n\\r]' : c;
-  }
-  try {
-    return new RegExp(whole ? `^(?:${pattern})$` : pattern, 'u');
-  } catch {
-    // RFC 9535 2.4.6: an invalid pattern matches nothing.
-    return undefined;
   }
 }
 

@@ -3,9 +3,10 @@
  *
  * A closure pushes the nodes that it finds; everything about the expression is decided beforehand.
  */
+
+import type { Segment, Selector, Test } from '../../../paths/json/model.ts';
 import { isObject } from '../text.ts';
 import { compileTest } from './filter.ts';
-import type { Segment, Selector, Test } from './model.ts';
 import { compileMember, elementAt } from './singular.ts';
 
 /** Pushes the nodes found from `node`; `root` is the meaning of `$` in filters. */

@@ -1,6 +1,7 @@
 /** Queries that find one node at most: names and indexes only. */
+
+import type { Query } from '../../../paths/json/model.ts';
 import { isObject, type JsonObject } from '../text.ts';
-import type { Query } from './model.ts';
 
 /** The node that a singular query finds, or undefined. */
 export type FindOne = (node: unknown, root: unknown) => unknown;

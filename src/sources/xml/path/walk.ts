@@ -1,8 +1,9 @@
 /** References that are plain paths → functions over the light tree. Everything is parsed and looked up beforehand. */
 
+import type { NamePattern, Path, Predicate, Step } from '../../../paths/xml/path.ts';
 import type { Name } from '../names.ts';
 import { type Attributes, type Child, Element, stringValue, Text, visitBelow } from '../tree.ts';
-import type { NamePattern, NameTest, Path, Predicate, Step } from './path.ts';
+import type { NameTest } from './name-test.ts';
 
 /** The string values of the nodes that a path selects, in document order: null for none, a string for one. */
 export type Walk = (record: Element) => null | string | string[];

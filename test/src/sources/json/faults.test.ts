@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { parseJsonPath } from '../../../../src/paths/json/parse.ts';
 import { openJson } from '../../../../src/sources/json/json.ts';
 import { buildAutomaton, type PathAutomaton } from '../../../../src/sources/json/path/automaton.ts';
-import { parseJsonPath } from '../../../../src/sources/json/path/parse.ts';
 import { chunks, faultOf, READING, read } from './reading.ts';
 
 const DEEP = '['.repeat(1_000_000);

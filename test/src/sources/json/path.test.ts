@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { fromBytes } from '../../../../src/core/text.ts';
+import { type Leniency, parseJsonPath } from '../../../../src/paths/json/parse.ts';
+import { JsonPathError } from '../../../../src/paths/json/tokens.ts';
 import { openJson } from '../../../../src/sources/json/json.ts';
-import { type Leniency, parseJsonPath } from '../../../../src/sources/json/path/parse.ts';
 import { compileSegments } from '../../../../src/sources/json/path/query.ts';
-import { JsonPathError } from '../../../../src/sources/json/path/tokens.ts';
 import { parseJson } from '../../../../src/sources/json/text.ts';
 import { faultOf, READING } from './reading.ts';
 

@@ -3,7 +3,7 @@
  *
  * @see https://www.rfc-editor.org/rfc/rfc9535#section-2
  */
-import { toBytes } from '../../../core/text.ts';
+import { toBytes } from '../../core/text.ts';
 import {
   FUNCTIONS,
   type FunctionName,
@@ -41,6 +41,8 @@ const MAX_NESTING = 100;
 class PathParser extends Tokens {
   private readonly leniency: Leniency;
   private nesting = 0;
+  /** Segments with white space within their brackets: a query that is compared may not have it. */
+  private readonly spaced = new Set<Segment>();
 
   constructor(text: string, leniency: Leniency) {
     super(leniency === 'loose' ? text.trim() : text);
@@ -50,6 +52,8 @@ class PathParser extends Tokens {
   parse(): Query {
     const { text } = this;
     if (text === '') this.fail('The expression is empty', 0, 'The record itself is $');
+    const half = text.search(/\p{Surrogate}/u);
+    if (half >= 0) this.fail('Half of a surrogate pair is no character', half, undefined);
     if (this.leniency !== 'strict' && text[0] !== '$') return this.short();
     if (text[0] !== '$') this.fail('A JSONPath begins with $', 0, `Write $.${text}`);
     this.at = 1;
@@ -86,13 +90,12 @@ class PathParser extends Tokens {
       const before = this.at;
       this.space();
       if (this.take('..')) {
-        const selectors = this.text[this.at] === '[' ? this.bracketed() : [this.dotted()];
-        segments.push({ descendant: true, selectors });
+        segments.push(this.text[this.at] === '[' ? this.bracketed(true) : { descendant: true, selectors: [this.dotted()] });
       } else if (this.take('.')) {
         // `$.[*]` is not JSONPath, but many older mappings have it.
         const isBracketed = this.leniency === 'loose' && this.text[this.at] === '[';
-        segments.push({ descendant: false, selectors: isBracketed ? this.bracketed() : [this.dotted()] });
-      } else if (this.text[this.at] === '[') segments.push({ descendant: false, selectors: this.bracketed() });
+        segments.push(isBracketed ? this.bracketed(false) : { descendant: false, selectors: [this.dotted()] });
+      } else if (this.text[this.at] === '[') segments.push(this.bracketed(false));
       else {
         this.at = before;
         return segments;
@@ -109,17 +112,20 @@ class PathParser extends Tokens {
     return { kind: 'name', name: toBytes(lenient ? name.trim() : name) };
   }
 
-  /** The selectors in brackets, from `[` to `]`. */
-  private bracketed(): Selector[] {
+  /** The segment of the selectors in brackets, from `[` to `]`. */
+  private bracketed(descendant: boolean): Segment {
     const open = this.at++;
     const selectors: Selector[] = [];
+    let spaced = false;
     do {
-      this.space();
+      if (this.space()) spaced = true;
       selectors.push(this.selector(open));
-      this.space();
+      if (this.space()) spaced = true;
     } while (this.take(','));
     if (!this.take(']')) this.fail('The "[" has no "]"', this.at < this.text.length ? this.at : open, undefined);
-    return selectors;
+    const segment = { descendant, selectors };
+    if (spaced) this.spaced.add(segment);
+    return segment;
   }
 
   private selector(open: number): Selector {
@@ -152,11 +158,15 @@ class PathParser extends Tokens {
   }
 
   private or(): Test {
-    if (++this.nesting > MAX_NESTING) this.fail('The filter is nested too deeply', this.at, undefined);
+    this.enter();
     const tests = [this.and()];
     while (this.operator('||')) tests.push(this.and());
     this.nesting--;
     return tests.length === 1 ? (tests[0] as Test) : { kind: 'or', tests };
+  }
+
+  private enter(): void {
+    if (++this.nesting > MAX_NESTING) this.fail('The filter is nested too deeply', this.at, undefined);
   }
 
   private and(): Test {
@@ -224,6 +234,9 @@ class PathParser extends Tokens {
     if (operand.kind === 'query' && !isSingular(operand.query)) {
       this.fail('A query that may find several nodes cannot be compared', at, 'Name one node, or use count() or value()');
     }
+    if (operand.kind === 'query' && this.leniency !== 'loose' && operand.query.segments.some((segment) => this.spaced.has(segment))) {
+      this.fail('A query that is compared has white space within its brackets', at, 'Remove it');
+    }
     if (operand.kind === 'call' && FUNCTIONS[operand.call.name].result === 'logical') {
       this.fail(`${operand.call.name}() is true or false already and cannot be compared`, at, undefined);
     }
@@ -261,6 +274,7 @@ class PathParser extends Tokens {
       );
     }
     const { parameters } = FUNCTIONS[name as FunctionName];
+    this.enter();
     this.at++;
     const operands: Operand[] = [];
     this.space();
@@ -277,6 +291,7 @@ class PathParser extends Tokens {
     if (operands.length !== parameters.length)
       this.fail(`${name}() takes ${parameters.length} arguments, not ${operands.length}`, at, undefined);
     if (!this.take(')')) this.fail(`${name}( has no ")"`, this.at, undefined);
+    this.nesting--;
     return { kind: 'call', call: { name: name as FunctionName, operands } };
   }
 

@@ -3,7 +3,7 @@
  *
  * @see https://www.rfc-editor.org/rfc/rfc9535#appendix-A
  */
-import { toBytes } from '../../../core/text.ts';
+import { toBytes } from '../../core/text.ts';
 
 /** A syntax error in an expression; `position` counts UTF-16 code units from 0. */
 export class JsonPathError extends Error {
@@ -21,7 +21,7 @@ export class JsonPathError extends Error {
 
 const SPACE = /[ \t\n\r]*/y;
 /** A name after a dot. */
-export const SHORTHAND = /[A-Za-z_\u0080-\u{10ffff}][A-Za-z0-9_\u0080-\u{10ffff}]*/uy;
+export const SHORTHAND = /[A-Za-z_\u0080-\ud7ff\ue000-\u{10ffff}][A-Za-z0-9_\u0080-\ud7ff\ue000-\u{10ffff}]*/uy;
 /** A name of a short expression: spaces and `-:/` may stand within it. */
 export const SHORT_NAME = /[A-Za-z0-9_@#\u0080-\u{10ffff}](?:[A-Za-z0-9_@#:/\- \u0080-\u{10ffff}]*[A-Za-z0-9_@#:/\-\u0080-\u{10ffff}])?/uy;
 /** A name of a loose expression. */
@@ -107,8 +107,9 @@ export class Tokens {
     return true;
   }
 
-  protected space(): void {
-    this.match(SPACE);
+  /** Moves behind white space; whether there was any. */
+  protected space(): boolean {
+    return this.match(SPACE) !== undefined;
   }
 
   protected fail(message: string, position: number, hint: string | undefined): never {

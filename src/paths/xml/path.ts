@@ -2,10 +2,9 @@
 //
 // /orders/order   //line   /a/*/p:b[@c='d'][2]   customer/name   @id   tag/text()   .   ../../@id
 //
-// `parsePath` returns undefined for everything else, valid or not: that is for the XPath engine (`path/xpath.ts`). Names stay as written
-// here; `nameTest` binds them to the names of a document.
-import { toBytes } from '../../../core/text.ts';
-import type { Name, NameTable } from '../names.ts';
+// `parsePath` returns undefined for everything else, valid or not: that is for the XPath engine. Names stay as written here; a source binds
+// them to the names of its document.
+import { toBytes } from '../../core/text.ts';
 
 export interface Path {
   readonly absolute: boolean;
@@ -172,31 +171,4 @@ class PathParser {
     this.#at += 2;
     return true;
   }
-}
-
-/** True for the names that match a pattern in one document. */
-export type NameTest = (name: Name) => boolean;
-
-/**
- * Binds a pattern to namespaces. `resolve` returns the IRI of a prefix (for elements also of the empty one); undefined: compare with the
- * prefix as the document writes it.
- */
-export function nameTest(pattern: NamePattern, names: NameTable, resolve: (prefix: string) => string | undefined): NameTest {
-  const { prefix, local } = pattern;
-  if (prefix === undefined) {
-    const wanted = local === undefined ? undefined : toBytes(local);
-    return (found) => wanted === undefined || found.local === wanted;
-  }
-  const uri = pattern.ofAttribute === true ? '' : resolve(prefix);
-  if (uri === undefined) {
-    const wanted = toBytes(prefix);
-    const name = local === undefined ? undefined : toBytes(local);
-    return (found) => found.prefix === wanted && (name === undefined || found.local === name);
-  }
-  if (local === undefined) {
-    const wanted = toBytes(uri);
-    return (found) => found.uri === wanted;
-  }
-  const id = names.id(toBytes(uri), toBytes(local));
-  return (found) => found.id === id;
 }
