@@ -1,21 +1,27 @@
 /** Expressions of a mapping: what they refer to, what they are made of, and their text for people. */
 import type { Expression, Origin, TriplesMap } from './model.ts';
 
+/** What of a triples map refers to its records. */
+export interface TermMaps extends Pick<TriplesMap, 'predicateObjects'> {
+  /** undefined: it is not valid. */
+  readonly subject: TriplesMap['subject'] | undefined;
+}
+
 /** Every expression over the rows of a triples map. */
-export function* expressionsOf({ subject, predicateObjects }: TriplesMap): Iterable<Expression> {
-  const objects = predicateObjects.flatMap((one) => one.objects);
+export function* expressionsOf({ subject, predicateObjects }: TermMaps): Iterable<Expression> {
+  const subjects = subject === undefined ? [] : [subject];
+  const objects = [...subjects, ...predicateObjects.flatMap((one) => one.objects)];
   const maps = [
-    ...subject.classes,
-    ...subject.graphs,
+    ...subjects.flatMap(({ classes, graphs }) => [...classes, ...graphs]),
     ...predicateObjects.flatMap(({ predicates, graphs }) => [...predicates, ...graphs]),
-    ...[subject, ...objects].filter((map) => map.kind === 'term'),
+    ...objects.filter((map) => map.kind === 'term'),
   ];
   for (const { expression, language, datatype } of maps) {
     yield expression;
     if (language !== undefined) yield language;
     if (datatype !== undefined) yield datatype.expression;
   }
-  for (const map of [subject, ...objects]) if (map.kind !== 'term') for (const { child } of map.conditions) yield child;
+  for (const map of objects) if (map.kind !== 'term') for (const { child } of map.conditions) yield child;
 }
 
 /** The expressions that an expression is made of. */
@@ -30,8 +36,13 @@ export function partsOf(expression: Expression): readonly Expression[] {
   }
 }
 
+export interface PlacedReference {
+  readonly reference: string;
+  readonly origin: Origin;
+}
+
 /** What an expression refers to, in order; what stands twice comes twice. */
-export function referencesOf(expression: Expression): readonly { readonly reference: string; readonly origin: Origin }[] {
+export function referencesOf(expression: Expression): readonly PlacedReference[] {
   const { origin } = expression;
   switch (expression.kind) {
     case 'reference':

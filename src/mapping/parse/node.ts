@@ -6,12 +6,27 @@
  */
 import { didYouMean } from '../../core/nearest.ts';
 import type { Report } from '../model/diagnostics.ts';
-import { type FunctionExecution, formatOrigin, type LogicalTarget, type LogicalView, type Origin, type RdfTerm } from '../model/model.ts';
+import {
+  type FunctionExecution,
+  formatOrigin,
+  type LogicalSource,
+  type LogicalTarget,
+  type LogicalView,
+  type Origin,
+  type RdfTerm,
+} from '../model/model.ts';
 import { type KnownTerm, localName, lookUp, shorten } from '../vocabulary/namespaces.ts';
 import { CLASSES, type Class, HARMLESS, LATER, type Later, type Place, PROPERTIES, type Property } from '../vocabulary/vocabulary.ts';
 import { type Graph, nodeId, type Statement } from './graph.ts';
 
 export const RDF_TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
+
+/** An XPath expression of a mapping. */
+export interface XPathUse {
+  readonly expression: string;
+  readonly origin: Origin;
+  readonly namespaces: Readonly<Record<string, string>>;
+}
 
 /** Shared state of reading a mapping. */
 export interface Context {
@@ -25,6 +40,10 @@ export interface Context {
   readonly views: Map<string, LogicalView | 'reading' | 'invalid'>;
   /** Logical targets by node id; undefined: not valid. */
   readonly targets: Map<string, LogicalTarget | undefined>;
+  /** XPath expressions that only the XPath library can check. */
+  readonly xpaths: XPathUse[];
+  /** Sources and views whose own expressions have been checked. */
+  readonly checked: Set<LogicalSource | LogicalView>;
   /** Whether a statement leads to the logical source of the triples map that is read. */
   isOwnSource: (statement: Statement) => boolean;
 }

@@ -11,6 +11,7 @@ import { referredBy } from '../model/model.ts';
 import { localName, lookUp, RML_NAMESPACES, shorten } from '../vocabulary/namespaces.ts';
 import { CLASSES, type Property } from '../vocabulary/vocabulary.ts';
 import { type Document, parseDocuments, type ReadOptions } from './document.ts';
+import { checkParentPaths } from './expressions/paths.ts';
 import { type Graph, type GraphNode, nodeId } from './graph.ts';
 import { type Context, checkUnvisited, RDF_TYPE } from './node.ts';
 import { recordsOf } from './source/logical-source.ts';
@@ -19,7 +20,8 @@ import { checkQuoting } from './star-map.ts';
 import { readTriplesMap } from './triples-map.ts';
 
 /**
- * Reads documents as one mapping. Never throws because of their content. If the mapping calls functions, they are loaded in this thread.
+ * Reads documents as one mapping. Never throws because of their content. If the mapping calls functions, they are loaded in this thread, and so
+ * is the library that checks XPath if it has an expression that is no plain path.
  *
  * `mapping` holds the valid triples maps, in document order, frozen; a mapping with any error should not be run. Diagnostics are sorted by
  * document, then by position. If a document is not valid Turtle, only that is reported, because findings in other documents that refer to
@@ -44,16 +46,19 @@ export async function readMapping(
     executions: new Map(),
     views: new Map(),
     targets: new Map(),
+    xpaths: [],
+    checked: new Set(),
     isOwnSource: () => false,
   };
   const calls = callsOf(graph);
   if (calls.length > 0) await loadFunctions();
   const functions = functionNodes(calls);
   const ids = [...graph.values()].filter((node) => isTriplesMap(node) && !functions.has(node.id)).map(({ id }) => id);
-  const read = ids.map((id) => readTriplesMap(context, id)).filter((map) => map !== undefined);
+  const maps = ids.map((id) => readTriplesMap(context, id)).filter((map) => map !== undefined);
   checkUnvisited(context);
   if (ids.length === 0 && report.errors === 0) reportNothing(report, graph, documents);
-  const triplesMaps = checkParents(context, read, ids);
+  const triplesMaps = checkParents(context, maps, ids);
+  if (context.xpaths.length > 0) (await import('./expressions/xpaths.ts')).checkXPaths(report, context.xpaths);
   return { mapping: deepFreeze({ triplesMaps }), diagnostics: report.sorted(names) };
 }
 
@@ -134,7 +139,9 @@ function checkParents(context: Context, triplesMaps: readonly TriplesMap[], ids:
         else crossed.add(reference);
       }
       const other = sound.get(parent);
-      if (other !== undefined) checkParentKeys(context, other, reference.conditions);
+      if (other === undefined) continue;
+      checkParentPaths(context, other, reference.conditions);
+      checkParentKeys(context, other, reference.conditions);
     }
   }
   for (const id of checkQuoting(report, triplesMaps)) wrong.add(id);

@@ -6,9 +6,9 @@ import type { Expression, LogicalTarget, Origin, RdfTerm, TermMap, TermType } fr
 import { parseTemplate } from '../model/template.ts';
 import { lookUp, shorten } from '../vocabulary/namespaces.ts';
 import type { Individual, Place, Property } from '../vocabulary/vocabulary.ts';
+import { isLanguageTag, namesLanguage } from './expressions/language-tag.ts';
 import { type ExpressionReader, readCall } from './functions.ts';
 import { nodeId, type Statement } from './graph.ts';
-import { isLanguageTag, namesLanguage } from './language-tag.ts';
 import { readTargets } from './logical-target.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, reportUnknown, textOf, withArticle } from './node.ts';
 

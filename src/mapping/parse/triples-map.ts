@@ -1,16 +1,9 @@
 /** Triples maps: subject map, predicate object maps, and referencing object maps. Maps of quoted triples are read by `star-map.ts`. */
 import { findNotInIri, hasScheme } from '../../core/text.ts';
-import type {
-  Expression,
-  Origin,
-  PredicateObjectMap,
-  ReferencingObjectMap,
-  StarMap,
-  SubjectMap,
-  TermMap,
-  TriplesMap,
-} from '../model/model.ts';
+import { expressionsOf, referencesOf } from '../model/expressions.ts';
+import type { Origin, PredicateObjectMap, ReferencingObjectMap, StarMap, SubjectMap, TermMap, TriplesMap } from '../model/model.ts';
 import { lookUp, shorten } from '../vocabulary/namespaces.ts';
+import { checkPaths } from './expressions/paths.ts';
 import { nodeId, type Statement } from './graph.ts';
 import { readCondition } from './join-condition.ts';
 import { type Context, describeTerm, leadsToNodeWith, type MappingNode, nodeOf, only, readNode, triplesMapOf } from './node.ts';
@@ -47,6 +40,8 @@ export function readTriplesMap(context: Context, id: string): TriplesMap | undef
   const quotedOnly = isQuotedOnly(context, node);
   const baseIri = readBaseIri(context, node);
   const predicateObjects = node.all('predicateObjectMap').map((statement) => readPredicateObjectMap(context, statement));
+  const expressions = { subject, predicateObjects: predicateObjects.filter((map) => map !== undefined) };
+  if (source !== undefined) checkPaths(context, source, dialect, expressions);
   if (!node.valid || report.errors > before || source === undefined || subject === undefined) return undefined;
   const map: TriplesMap = {
     id,
@@ -56,39 +51,24 @@ export function readTriplesMap(context: Context, id: string): TriplesMap | undef
     source,
     baseIri,
     ...(quotedOnly ? { quotedOnly } : {}),
+    ...expressions,
     subject,
-    predicateObjects: predicateObjects.filter((map) => map !== undefined),
   };
   checkReferences(context, map);
   if (report.errors > before) return undefined;
   if (dialect === 'legacy' && source.kind === 'file' && source.formulation === 'json') {
-    if (source.iterator !== undefined) checkJsonPath(context, source.iterator, source.iteratorOrigin ?? source.origin);
-    for (const { reference, origin } of referencesIn(map)) checkJsonPath(context, reference, origin);
+    if (source.iterator !== undefined) checkPoint(context, source.iterator, source.iteratorOrigin ?? source.origin);
+    for (const { reference, origin } of [...expressionsOf(map)].flatMap(referencesOf)) checkPoint(context, reference, origin);
   }
   return map;
 }
 
 /** `$.[*]` is not JSONPath. Legacy engines read it as `$[*]`, and so do legacy mappings here. */
-function checkJsonPath({ report }: Context, path: string, origin: Origin): void {
+function checkPoint({ report }: Context, path: string, origin: Origin): void {
   // Quoted texts match first and stay unchanged.
   const written = path.replace(/'[^']*'|"[^"]*"|\.\.\[|\.\[/g, (found) => (found === '.[' ? '[' : found));
   if (written === path) return;
   report.warning('older-term', origin, `${path} has a point before a bracket, which JSONPath has not`, `write ${written}`);
-}
-
-/** Rewrites the references of all expressions in place. */
-function* referencesIn(part: object): Generator<{ readonly reference: string; readonly origin: Origin }> {
-  const { kind, origin } = part as Partial<Expression>;
-  if (origin !== undefined && (kind === 'reference' || kind === 'template')) {
-    const written = part as Expression;
-    const references =
-      written.kind === 'template'
-        ? written.parts.flatMap((one) => (one.kind === 'reference' ? [one.reference] : []))
-        : written.kind === 'reference'
-          ? [written.reference]
-          : [];
-    for (const reference of references) yield { reference, origin };
-  } else for (const value of Object.values(part)) if (typeof value === 'object' && value !== null) yield* referencesIn(value);
 }
 
 function isQuotedOnly({ report }: Context, node: MappingNode): boolean {

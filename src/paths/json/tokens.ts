@@ -4,9 +4,10 @@
  * @see https://www.rfc-editor.org/rfc/rfc9535#appendix-A
  */
 import { toBytes } from '../../core/text.ts';
+import type { PathProblem } from '../problem.ts';
 
 /** A syntax error in an expression; `position` counts UTF-16 code units from 0. */
-export class JsonPathError extends Error {
+export class JsonPathError extends Error implements PathProblem {
   readonly position: number;
   readonly hint: string | undefined;
 

@@ -3,6 +3,7 @@ import { Fault, type FaultPlace } from '../../core/fault.ts';
 import type { Query } from '../../paths/json/model.ts';
 import { type Leniency, parseJsonPath } from '../../paths/json/parse.ts';
 import { JsonPathError } from '../../paths/json/tokens.ts';
+import { reasonOf } from '../../paths/problem.ts';
 import type { ReadOptions } from '../source.ts';
 
 /** @throws Fault mapping/reference — the expression is not valid JSONPath */
@@ -12,14 +13,10 @@ export function parseExpression(text: string, options: ReadOptions, place: Fault
     return parseJsonPath(text, leniency);
   } catch (error) {
     if (!(error instanceof JsonPathError)) throw error;
-    throw new Fault(
-      'mapping/reference',
-      `${JSON.stringify(text)} is not a JSONPath: ${error.message}, at character ${error.position + 1}`,
-      {
-        place: { input: options.name, expression: text, ...place },
-        ...(error.hint === undefined ? {} : { hint: error.hint }),
-        cause: error,
-      },
-    );
+    throw new Fault('mapping/reference', `${JSON.stringify(text)} is not a JSONPath: ${reasonOf(error)}`, {
+      place: { input: options.name, expression: text, ...place },
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+      cause: error,
+    });
   }
 }

@@ -6,6 +6,7 @@ import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { toBytes } from '../../core/text.ts';
 import type { Accessor } from '../../core/value.ts';
 import { parsePath } from '../../paths/xml/path.ts';
+import { anyPrefix } from '../../paths/xml/syntax.ts';
 import type { NestedRecords, NestedRequest, OpenTexts, ReadOptions } from '../source.ts';
 import { textFault, textReader, unfitFault } from '../text-faults.ts';
 import { type Name, NameTable, type Scope } from './names.ts';
@@ -127,9 +128,7 @@ class XmlTexts {
   /** Checks an expression before there is a text. Its prefixes may be declared there. @throws Fault mapping/reference */
   check(expression: string): void {
     if (parsePath(expression) !== undefined) return;
-    const resolve = (prefix: string): string | undefined =>
-      this.#options.namespaces[prefix] ?? (prefix === '' ? '' : STANDARD.test(prefix) ? undefined : 'urn:any');
-    this.#engine.compileXPath(expression, resolve, { input: this.#options.name, expression });
+    this.#engine.compileXPath(expression, anyPrefix(this.#options.namespaces), { input: this.#options.name, expression });
   }
 
   #records(text: string): readonly Item[] {
@@ -177,6 +176,3 @@ class XmlTexts {
     return plan;
   }
 }
-
-/** Prefixes that XPath declares. */
-const STANDARD = /^(?:xml|xs|fn|math|map|array|err)$/;

@@ -1,5 +1,5 @@
 /**
- * Full XPath 3.1, for expressions that `path/path.ts` does not cover. The only module that uses the library (fontoxpath).
+ * Full XPath 3.1, for expressions that `path/path.ts` does not cover. It evaluates with the library fontoxpath.
  *
  * The library walks over views of the light tree that are created on demand, so the cost of a record depends on what the expression visits.
  * Views hold characters; results are bytes again.
@@ -7,11 +7,10 @@
 import fontoxpath from 'fontoxpath';
 import { excerpt, Fault, type FaultPlace } from '../../../core/fault.ts';
 import { fromBytes, toBytes } from '../../../core/text.ts';
+import { reasonOf } from '../../../paths/problem.ts';
+import { findXPathProblem, libraryMessage, type ResolvePrefix } from '../../../paths/xml/syntax.ts';
 import type { Name } from '../names.ts';
 import { type Child, Element, Text } from '../tree.ts';
-
-/** Resolves a prefix; undefined: not declared. */
-export type ResolvePrefix = (prefix: string) => string | undefined;
 
 /** The string values of the items that an expression returns for a node: null for none. */
 export type Evaluate = (node: View) => null | string | string[];
@@ -61,7 +60,7 @@ export function selectNodes(expression: string, document: View, resolve: Resolve
     return evaluateXPath(expression, document, null, null, ReturnType.NODES, { namespaceResolver: resolver(resolve) }) as unknown as View[];
   } catch (error) {
     if (error instanceof RangeError) throw failed(error, place);
-    throw new Fault('mapping/reference', `The iterator does not give nodes: ${messageOf(error)}`, { place, cause: error });
+    throw new Fault('mapping/reference', `The iterator does not give nodes: ${libraryMessage(error)}`, { place, cause: error });
   }
 }
 
@@ -82,7 +81,7 @@ export function compileNodes(expression: string, resolve: ResolvePrefix, place: 
       return evaluateXPath(expression, node, null, null, ReturnType.NODES, options) as unknown as View[];
     } catch (error) {
       if (!NOT_NODES.test(String(error))) throw failed(error, place);
-      throw new Fault('mapping/reference', `The iterator does not give nodes: ${messageOf(error)}`, { place, cause: error });
+      throw new Fault('mapping/reference', `The iterator does not give nodes: ${libraryMessage(error)}`, { place, cause: error });
     }
   };
 }
@@ -90,55 +89,24 @@ export function compileNodes(expression: string, resolve: ResolvePrefix, place: 
 /** The library's message for a result that has other items than nodes. */
 const NOT_NODES = /to resolve to a sequence of Nodes/i;
 
-/** Checks an expression before there is a record, by evaluating it on an empty document. */
+/** Checks an expression before there is a record. */
 function check(expression: string, resolve: ResolvePrefix, place: FaultPlace): void {
-  try {
-    evaluateXPath(expression, new DocumentView(null), null, null, ReturnType.ALL_RESULTS, { namespaceResolver: resolver(resolve) });
-  } catch (error) {
-    const message = messageOf(error);
-    // Other errors depend on the record: the empty document may have caused them.
-    if (!/\bXP(ST|TY0004)|^XQST/.test(message) || /XPTY/.test(message)) return;
-    const prefix = /prefix (\S+)/i.exec(message)?.[1];
-    throw new Fault('mapping/reference', `The XPath expression is not valid: ${reasonOf(error, expression, message)}`, {
-      place,
-      cause: error,
-      ...(/XPST0081/.test(message)
-        ? {
-            hint: `Declare the prefix ${prefix ?? ''} in the mapping (rml:namespace), or on the document's root element`.replace('  ', ' '),
-          }
-        : {}),
-    });
-  }
+  const problem = findXPathProblem(expression, resolve);
+  if (problem === undefined) return;
+  const { hint } = problem;
+  throw new Fault('mapping/reference', `The XPath expression is not valid: ${reasonOf(problem)}`, {
+    place,
+    ...(hint === undefined ? {} : { hint }),
+  });
 }
 
 const resolver = (resolve: ResolvePrefix) => (prefix: string) => resolve(prefix) ?? null;
-
-/** The library's messages print the expression over several lines; the first line says what is wrong. */
-/** The library lists everything that could follow at the position of an error; the position says more. */
-function reasonOf(error: unknown, expression: string, message: string): string {
-  const { position } = error as { position?: { readonly start?: { readonly offset?: number } } };
-  const offset = position?.start?.offset;
-  if (/XPST0003/.test(message) && offset !== undefined) {
-    const found = offset < expression.length ? excerpt(expression.slice(offset), 20) : 'its end';
-    return `it cannot be understood from ${found} on, at character ${offset + 1}`;
-  }
-  const [, name, arity] = /Function Q\{[^}]*\}(\S+) with arity of (\d+) not registered/.exec(message) ?? [];
-  return name === undefined ? message : `there is no function ${name} with ${arity} ${arity === '1' ? 'argument' : 'arguments'}`;
-}
-
-const messageOf = (error: unknown): string =>
-  String(error instanceof Error ? error.message : error)
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => /XP|FO|XQ|Error:/.test(line))
-    .join(' ')
-    .slice(0, 300) || String(error).slice(0, 300);
 
 function failed(error: unknown, place: FaultPlace): Fault {
   if (error instanceof RangeError) {
     return new Fault('limit/exceeded', 'The record is nested too deeply for this XPath expression', { place, cause: error });
   }
-  return new Fault('record/term', `The XPath expression fails for a record: ${messageOf(error)}`, { place, cause: error });
+  return new Fault('record/term', `The XPath expression fails for a record: ${libraryMessage(error)}`, { place, cause: error });
 }
 
 // ---- views: the part of the DOM that the library uses

@@ -173,7 +173,7 @@ describe('a JSONPath', () => {
     const fault = await faultOf(opened);
     expect([fault.code, fault.message, fault.hint, fault.place]).toEqual([
       'mapping/reference',
-      '"$.students[*]]" is not a JSONPath: There is a "]" without its "[", at character 14',
+      '"$.students[*]]" is not a JSONPath: there is a "]" without its "[", at character 14',
       'Remove it',
       { input: 'input.json', expression: '$.students[*]]', mapping: 'mapping.ttl:7:3' },
     ]);
