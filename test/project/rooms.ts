@@ -44,7 +44,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     folders: {
       model: 'the normal form of a mapping, its templates, and diagnostics',
       parse: 'documents → the normal form',
-      'parse/expressions': 'the syntax of paths and language tags',
+      'parse/expressions': 'the syntax of paths',
       'parse/source': 'logical sources and views',
       vocabulary: 'every term of the vocabularies, and whether it is supported',
     },

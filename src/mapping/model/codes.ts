@@ -45,6 +45,14 @@ export const DIAGNOSTIC_CODES = {
     severity: 'error',
     summary: 'A text is not a language tag of BCP 47.',
   },
+  'malformed-path': {
+    severity: 'error',
+    summary: 'An iterator or a reference of a JSON or XML source is not valid JSONPath or XPath.',
+  },
+  'malformed-regexp': {
+    severity: 'warning',
+    summary: 'The regular expression of a filter in JSONPath is not one that JSONPath has (I-Regexp), so it matches nothing.',
+  },
   'malformed-template': {
     severity: 'error',
     summary: 'A template cannot be read: a brace is not closed, not opened or wrongly escaped.',

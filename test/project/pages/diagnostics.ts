@@ -21,6 +21,12 @@ const object = (map: string): string => `<#Person> rml:logicalSource <#people> ;
 const subject = (properties: string): string => `<#Person> rml:logicalSource <#people> ;
   rml:subjectMap [ ${properties} ] .`;
 
+/** A triples map over a JSON file. */
+const json = (iterator: string, template: string): string => `<#Person> rml:logicalSource [
+    rml:source [ a rml:RelativePathSource ; rml:path "people.json" ] ;
+    rml:referenceFormulation rml:JSONPath ; rml:iterator "${iterator}" ] ;
+  rml:subjectMap [ rml:template "${template}" ] .`;
+
 /** A triples map over a database. */
 const table = (source: string): string => `<#Person> rml:logicalSource [ ${source} ] ; rml:subject ex:it .`;
 
@@ -43,6 +49,8 @@ const EXAMPLES: Readonly<Record<DiagnosticCode, string>> = {
   'legacy-source': table('rml:source "people.csv" ; rml:referenceFormulation rml:CSV'),
   'malformed-iri': subject('rml:template "http://example.com/a person/{id}"'),
   'malformed-language': object('[ rml:reference "name" ; rml:language "english!" ]'),
+  'malformed-path': json('$.people[*', 'http://example.com/{$.id}'),
+  'malformed-regexp': json("$.people[?match(@.id, '[a-z]+?')]", 'http://example.com/{$.id}'),
   'malformed-template': subject('rml:template "http://example.com/{id"'),
   'malformed-uri': subject('rml:template "http://example.com/Zoë/{id}" ; rml:termType rml:URI'),
   'misplaced-term': `<#Person> rml:logicalSource <#people> ; rml:template "http://example.com/{id}" ;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseTemplate } from '../../../src/mapping/model/template.ts';
-import { isLanguageTag, namesLanguage } from '../../../src/mapping/parse/expressions/language-tag.ts';
+import { isLanguageTag, namesLanguage } from '../../../src/mapping/vocabulary/language-tag.ts';
 
 /** Parts as strings: a reference in double angle quotes. */
 const parts = (template: string) => {

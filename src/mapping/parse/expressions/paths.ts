@@ -86,7 +86,7 @@ function check({ report, xpaths }: Context, scope: Scope | undefined, { referenc
 function warnOfRegExps(report: Context['report'], reference: string, origin: Origin, leniency: Leniency): void {
   for (const { source, position } of invalidRegExps(parseJsonPath(reference, leniency))) {
     report.warning(
-      'regular-expression',
+      'malformed-regexp',
       origin,
       `${JSON.stringify(reference)} has the regular expression ${JSON.stringify(source)}, which is no I-Regexp from its character ${position + 1} on: it matches nothing`,
       'I-Regexp (RFC 9485) has [0-9] for \\d, [A-Za-z0-9_] for \\w, \\p{L} for letters, and no look-around, lazy quantifiers or back-references',
