@@ -90,7 +90,10 @@ const carriesDatatypes = (literal: Term, rows: Operator): boolean =>
   leavesOfTerm(literal).some(({ kind }) => kind === 'cell') || rows.kind !== 'scan' || hasTypedValues(rows);
 
 const hasTypedValues = ({ source }: Scan): boolean =>
-  source.kind === 'file' && (source.formulation === 'json' || source.request?.kind === 'select');
+  source.kind === 'file' &&
+  (source.formulation === 'json' ||
+    source.request?.kind === 'select' ||
+    source.csv?.columns?.some(({ datatype }) => datatype !== undefined) === true);
 
 /** Whether a row has at most one value for what is read. */
 function isSingle(leaf: Leaf, rows: Operator, facts: CatalogueMetadata): boolean {

@@ -21,6 +21,24 @@ export interface CsvDialect {
   readonly trim?: CsvTrim;
   /** undefined: empty lines are skipped. true: rows of empty cells are skipped as well. false: nothing is skipped. */
   readonly skipBlankRows?: boolean;
+  /** Columns to skip at the beginning of each row. */
+  readonly skipColumns?: number;
+  /** What CSVW says of columns, in their order. Those of a file with a header are found by their titles. */
+  readonly columns?: readonly CsvColumn[];
+}
+
+/** A column as CSVW describes it. */
+export interface CsvColumn {
+  /** What references may call it besides its titles. */
+  readonly name?: string;
+  /** Texts that its header may have, the name among them. */
+  readonly titles: readonly string[];
+  /** Texts that mean null in this column, in place of those of the source. */
+  readonly nulls?: readonly string[];
+  /** The value of empty cells. */
+  readonly default?: string;
+  /** IRI of the natural datatype. undefined: plain texts. */
+  readonly datatype?: string;
 }
 
 export type CsvTrim = 'none' | 'start' | 'end' | 'both';

@@ -40,7 +40,8 @@ export async function openFileScan(
   try {
     const format = formatOf(place, source, inputOptions, input.mediaType);
     const whole = await open(input.bytes, plan.iterations, readOptionsOf(plan, source, format, name, request));
-    const typed = plan.dialect === 'rml' && (source.formulation === 'json' || source.request?.kind === 'select');
+    const typed =
+      plan.dialect === 'rml' && (source.formulation === 'json' || source.request?.kind === 'select' || source.csv?.columns !== undefined);
     const opened = { name, typed, close: () => input.close() };
     return slice === undefined ? { ...opened, scan: whole } : { ...opened, scan: placed(whole, slice), recordsFrom: slice.from };
   } catch (error) {

@@ -1,8 +1,9 @@
 /** Finds the column that a reference names, in the header of delimited text. */
 import { Fault, type FaultPlace } from '../../core/fault.ts';
-import { type CsvDialect, DEFAULT_DELIMITER } from '../../core/input/csv-dialect.ts';
+import { type CsvColumn, type CsvDialect, DEFAULT_DELIMITER } from '../../core/input/csv-dialect.ts';
 import { nearest } from '../../core/nearest.ts';
 import { fromBytes, toBytes } from '../../core/text.ts';
+import { describedBy } from './described.ts';
 
 /**
  * Index of the column that is named `reference`.
@@ -26,11 +27,21 @@ export function columnOf(reference: string, header: readonly string[], dialect: 
   return column;
 }
 
-/** Index of a column, or -1. Without a header, `_col.2` (the CSVW name) is an alias of `2`. */
+/**
+ * Index of a column, or -1: by its text in the header, else by a name or title of its description. Without a header, `2` and `_col.2` (the
+ * CSVW name) are the second column after those that are skipped.
+ */
 function indexOf(name: string, header: readonly string[], dialect: CsvDialect): number {
-  const column = header.indexOf(name);
-  if (column >= 0 || dialect.headerRows !== 0) return column;
-  return header.indexOf(/^_col\.(\d+)$/.exec(name)?.[1] ?? '');
+  const { headerRows, skipColumns = 0, columns = [] } = dialect;
+  const described = describedBy(fromBytes(name), dialect);
+  if (headerRows === 0) {
+    const position = /^(?:_col\.)?([1-9]\d*)$/.exec(name)?.[1];
+    const column = skipColumns + (position === undefined ? columns.indexOf(described as CsvColumn) : Number(position) - 1);
+    return (position === undefined && described === undefined) || column >= header.length ? -1 : column;
+  }
+  const column = header.indexOf(name, skipColumns);
+  if (column >= 0 || described === undefined) return column;
+  return header.findIndex((title, at) => at >= skipColumns && described.titles.includes(fromBytes(title)));
 }
 
 /** A hint for a column that is missing in the header: usually the file has another delimiter, or the name is misspelt. */

@@ -11,6 +11,7 @@ import type { Accessor } from '../../core/value.ts';
 import { toUtf8 } from '../encoding.ts';
 import type { Batch, IterationRequest, OpenScan, ReadOptions, Scan } from '../source.ts';
 import { columnOf } from './columns.ts';
+import { descriptionOf, valueOf } from './described.ts';
 import { CsvScanner, type Row } from './scanner.ts';
 
 const BATCH_ROWS = 512;
@@ -57,6 +58,14 @@ class CsvScan implements Scan {
     const place = { input: this.#options.name, expression: reference, ...(origin === undefined ? {} : { mapping: origin }) };
     const column = columnOf(reference, this.#scanner.header, this.#options.csv ?? {}, place);
     const slot = this.#scanner.slot(column);
+    const description = descriptionOf(column, this.#scanner.header, this.#options.csv ?? {});
+    if (description !== undefined) {
+      const read = valueOf(description, this.#options.nulls, place);
+      return (record) => {
+        const cell = (record as Row)[slot] as string | null;
+        return cell === null ? null : read(cell);
+      };
+    }
     const nulls = new Set(this.#options.nulls.map(toBytes));
     if (nulls.size === 0) return (record) => (record as Row)[slot] as string | null;
     return (record) => {

@@ -1,5 +1,5 @@
 /**
- * CSV files described by CSVW, in either RML vocabulary: a csvw:Table with csvw:url and csvw:dialect.
+ * CSV files described by CSVW, in either RML vocabulary: a csvw:Table with csvw:url, csvw:dialect and csvw:tableSchema.
  *
  * An unknown term of the CSVW namespace is an error: a misspelt delimiter would otherwise give wrong records without any message.
  *
@@ -7,17 +7,18 @@
  */
 import { type CsvDialect, type CsvTrim, contradictionIn, delimiterOf, quoteOf } from '../../../core/input/csv-dialect.ts';
 import { isEncoding } from '../../../core/input/encoding-name.ts';
-import type { Origin, RdfTerm } from '../../model/model.ts';
+import type { Dialect, Origin, RdfTerm } from '../../model/model.ts';
 import { lookUp, shorten, USUAL_PREFIXES } from '../../vocabulary/namespaces.ts';
 import { type Graph, nodeId, type Statement } from '../graph.ts';
 import { type Context, describeTerm, orList, RDF_TYPE, reportUnknown } from '../node.ts';
+import { readSchema } from './csvw-schema.ts';
 
 const CSVW = USUAL_PREFIXES.csvw as string;
 const RDF = USUAL_PREFIXES.rdf as string;
 
 /** Properties of a table: those that are read here, and those that are metadata for others. */
-const TABLE = ['url', 'dialect', 'null'];
-const UNUSED_TABLE = ['tableSchema', 'tableDirection', 'transformations', 'suppressOutput', 'notes', 'table', 'column', 'name', 'title'];
+const TABLE = ['url', 'dialect', 'null', 'tableSchema'];
+const UNUSED_TABLE = ['tableDirection', 'transformations', 'suppressOutput', 'notes', 'table', 'column', 'name', 'title'];
 
 interface TableDialect {
   readonly csv: CsvDialect;
@@ -43,7 +44,7 @@ const DIALECT: Readonly<Record<string, readonly [takes: string, read: (text: str
   header: ['true or false', (text) => ({ true: {}, false: { headerRows: 0 } })[String(booleanOf(text))]],
   skipRows: ['a whole number', (text) => said('skipRows', countOf(text))],
   skipBlankRows: ['true or false', (text) => said('skipBlankRows', booleanOf(text))],
-  skipColumns: ['0 alone: a column that no expression names is not read anyway', (text) => (countOf(text) === 0 ? {} : undefined)],
+  skipColumns: ['a whole number', (text) => said('skipColumns', countOf(text) || undefined) ?? (countOf(text) === 0 ? {} : undefined)],
   skipInitialSpace: ['true or false', (text) => said('trim', TRIM[`initial-${booleanOf(text)}`])],
   trim: ['true, false, start or end', (text) => said('trim', TRIM[String(booleanOf(text) ?? text)])],
   lineTerminators: ['line feed, carriage return, or both', (text) => (/^(\n|\r\n?)$/.test(text) ? {} : undefined)],
@@ -83,24 +84,27 @@ export const tableUrl = ({ graph }: Context, id: string): Statement | undefined 
   graph.get(id)?.statements.find(({ property }) => property === `${CSVW}url`);
 
 /** The dialect of a table's file; undefined, with diagnostics, if its description is not valid. */
-export function readTable(context: Context, id: string): TableDialect | undefined {
+export function readTable(context: Context, id: string, ofMapping: Dialect): TableDialect | undefined {
   const { graph, report } = context;
   const before = report.errors;
   const nulls: string[] = [];
-  let dialect: Statement | undefined;
-  let url: Statement | undefined;
+  const pointers = new Map<string, Statement>();
   for (const statement of graph.get(id)?.statements ?? []) {
     const { property, propertyOrigin, origin } = statement;
     if (property === RDF_TYPE || !property.startsWith(CSVW)) continue;
     const name = property.slice(CSVW.length);
     if (name === 'null') {
       nulls.push(...textsOf(context, statement, 'null'));
-    } else if (name === 'dialect' || name === 'url') {
-      if ((name === 'url' ? url : dialect) !== undefined) report.error('too-many', origin, `a second csvw:${name} on one table`);
-      if (name === 'url') url = statement;
-      else dialect = statement;
+    } else if (TABLE.includes(name)) {
+      if (pointers.has(name)) report.error('too-many', origin, `a second csvw:${name} on one table`);
+      pointers.set(name, statement);
     } else if (UNUSED_TABLE.includes(name)) {
-      report.warning('unused-term', propertyOrigin, `csvw:${name} has no effect here`, 'csvw:url, csvw:dialect and csvw:null are read');
+      report.warning(
+        'unused-term',
+        propertyOrigin,
+        `csvw:${name} has no effect here`,
+        'csvw:url, csvw:dialect, csvw:null and csvw:tableSchema are read',
+      );
     } else if (Object.hasOwn(DIALECT, name)) {
       report.error('misplaced-term', propertyOrigin, `csvw:${name} does not belong on a table`, `write csvw:dialect [ csvw:${name} … ]`);
     } else {
@@ -113,9 +117,13 @@ export function readTable(context: Context, id: string): TableDialect | undefine
       );
     }
   }
+  const dialect = pointers.get('dialect');
+  const schema = pointers.get('tableSchema');
   const read: Partial<TableDialect> | undefined = dialect === undefined ? {} : readDialect(context, dialect);
-  if (read === undefined || report.errors > before) return undefined;
-  return { csv: read.csv ?? {}, encoding: read.encoding, nulls: [...nulls, ...(read.nulls ?? [])] };
+  const columns = schema === undefined ? [] : readSchema(context, schema, ofMapping);
+  if (read === undefined || columns === undefined || report.errors > before) return undefined;
+  const csv = { ...read.csv, ...(columns.length === 0 ? {} : { columns }) };
+  return { csv, encoding: read.encoding, nulls: [...nulls, ...(read.nulls ?? [])] };
 }
 
 function readDialect(context: Context, pointer: Statement): TableDialect | undefined {

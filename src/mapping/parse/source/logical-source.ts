@@ -165,7 +165,7 @@ function readAccess(context: Context, statement: Statement, dialect: Dialect): A
   if (node === undefined) return undefined;
   if (isDistribution(graph, id)) return readWeb(context, node, readDistribution(context, id, statement));
   if (isThing(graph, id)) return readWeb(context, node, readThing(context, id, statement));
-  return readFilePath(context, node);
+  return readFilePath(context, node, dialect);
 }
 
 /** A document on the web, with what rml:Source says of its bytes, which comes before what the other vocabulary says. */
@@ -218,10 +218,10 @@ function describeForeign({ graph }: Context, id: string): string | undefined {
   return `${name} (${shorten(found)})`;
 }
 
-function readFilePath(context: Context, node: MappingNode): Access | undefined {
+function readFilePath(context: Context, node: MappingNode, dialect: Dialect): Access | undefined {
   const { graph, report } = context;
   const before = report.errors;
-  const table = isTable(graph, node.id) ? readTable(context, node.id) : undefined;
+  const table = isTable(graph, node.id) ? readTable(context, node.id, dialect) : undefined;
   const url = tableUrl(context, node.id);
   const named = only(context, node, 'path');
   const pathStatement = url ?? named;
@@ -250,9 +250,12 @@ function readFilePath(context: Context, node: MappingNode): Access | undefined {
     nulls: nulls.length > 0 ? nulls : (table?.nulls ?? []),
     encoding: encoding ?? table?.encoding?.toLowerCase(),
     compression: compression ?? 'none',
-    csv: table?.csv,
+    csv: nulls.length === 0 ? table?.csv : withoutNulls(table?.csv),
   };
 }
+
+const withoutNulls = (csv: FileSource['csv']): FileSource['csv'] =>
+  csv?.columns === undefined ? csv : { ...csv, columns: csv.columns.map(({ nulls: _, ...column }) => column) };
 
 /** The base of a relative path; by default the working directory, as RML-IO says. */
 export function readRoot(context: Context, node: MappingNode): FileSource['root'] {

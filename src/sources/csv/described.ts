@@ -1,0 +1,71 @@
+/** Columns that CSVW describes: which column of the file a reference means, and which values it gives. */
+import { excerpt, Fault, type FaultPlace } from '../../core/fault.ts';
+import type { CsvColumn, CsvDialect } from '../../core/input/csv-dialect.ts';
+import { fromBytes, toBytes } from '../../core/text.ts';
+import { TypedValue, type Value, XSD } from '../../core/value.ts';
+import { canonicalDecimal, canonicalDouble } from '../../sql/numbers.ts';
+
+/** The described column that has a name or a title. */
+export const describedBy = (reference: string, { columns = [] }: CsvDialect): CsvColumn | undefined =>
+  columns.find(({ name }) => name === reference) ?? columns.find(({ titles }) => titles.includes(reference));
+
+/** The description of a column of the file: by the title in the header, without a header by its position. */
+export function descriptionOf(column: number, header: readonly string[], dialect: CsvDialect): CsvColumn | undefined {
+  const { columns = [], headerRows, skipColumns = 0 } = dialect;
+  if (headerRows === 0) return columns[column - skipColumns];
+  const title = fromBytes(header[column] ?? '');
+  return columns.find(({ titles }) => titles.includes(title));
+}
+
+/**
+ * What a cell of a described column is: its default, null, or a value with the datatype of the column.
+ *
+ * @param nulls of the source, which a column of its own nulls replaces
+ */
+export function valueOf(column: CsvColumn, nulls: readonly string[], place: FaultPlace): (cell: string) => Value | null {
+  const isNull = new Set((column.nulls ?? nulls).map(toBytes));
+  const fallback = column.default === undefined ? undefined : toBytes(column.default);
+  const { datatype } = column;
+  return (cell) => {
+    const text = cell === '' && fallback !== undefined ? fallback : cell;
+    if (isNull.has(text)) return null;
+    return datatype === undefined ? text : typed(text, datatype, place);
+  };
+}
+
+const INTEGERS =
+  /^(?:integer|long|int|short|byte|nonNegativeInteger|positiveInteger|nonPositiveInteger|negativeInteger|unsigned(?:Long|Int|Short|Byte))$/;
+const ZONE = '(?:Z|[+-]\\d\\d:\\d\\d)?';
+
+/** By the local name of the datatype: the canonical form of a text; undefined: the text is no such value. Others stay as they are written. */
+const CANONICAL: readonly (readonly [RegExp, (text: string) => string | undefined])[] = [
+  [INTEGERS, (text) => (/^[+-]?\d+$/.test(text) ? canonicalDecimal(text) : undefined)],
+  [/^decimal$/, (text) => (/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(text) ? canonicalDecimal(text) : undefined)],
+  [/^(?:double|float)$/, (text) => (/^(?:-?INF|NaN)$/.test(text) ? text : canonicalDouble(text))],
+  [/^boolean$/, (text) => (/^(?:true|1)$/.test(text) ? 'true' : /^(?:false|0)$/.test(text) ? 'false' : undefined)],
+  [/^date$/, matching(`-?\\d{4,}-\\d\\d-\\d\\d${ZONE}`)],
+  [/^time$/, matching(`\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?${ZONE}`)],
+  [/^dateTime(?:Stamp)?$/, matching(`-?\\d{4,}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?${ZONE}`)],
+  [/^gYear$/, matching(`-?\\d{4,}${ZONE}`)],
+];
+
+function matching(pattern: string): (text: string) => string | undefined {
+  const whole = new RegExp(`^${pattern}$`);
+  return (text) => (whole.test(text) ? text : undefined);
+}
+
+/** @throws Fault record/term — the text is no value of the datatype */
+function typed(written: string, datatype: string, place: FaultPlace): TypedValue {
+  const name = datatype.startsWith(XSD) ? datatype.slice(XSD.length) : '';
+  const canonical = CANONICAL.find(([pattern]) => pattern.test(name))?.[1];
+  // White space around a value is no part of it, except in texts.
+  const text = written.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '');
+  if (canonical === undefined) return new TypedValue(name === '' || name === 'normalizedString' ? written : text, datatype, written);
+  const found = canonical(text);
+  if (found !== undefined) return new TypedValue(found, datatype, text);
+  throw new Fault('record/term', `A cell is no xsd:${name}, as which csvw:datatype describes its column`, {
+    place: { ...place, value: excerpt(fromBytes(written)) },
+    hint:
+      written === '' ? 'If an empty cell has no value, write csvw:null "" on the column' : 'Correct the cell, or name it with csvw:null',
+  });
+}
