@@ -164,7 +164,38 @@ export type RowTerm =
       readonly language: Expression | undefined;
       readonly datatype: RowTerm | undefined;
     }
-  | QuotedTerm;
+  | QuotedTerm
+  | HeadTerm;
+
+/** The head of a list or container: what stands for it in statements. */
+export interface HeadTerm {
+  readonly kind: 'head';
+  readonly origin: Origin;
+  readonly collection: Collection;
+}
+
+/** The lists or containers that a gather map makes of a row. */
+export interface Collection {
+  readonly origin: Origin;
+  readonly as: 'list' | 'bag' | 'seq' | 'alt';
+  /** Number among the gather maps of its triples map, which tells their blank nodes apart. */
+  readonly number: number;
+  /** Text that identifies the row, for the blank nodes of a collection without a named head. */
+  readonly row: Expression;
+  /** undefined: each collection has a blank node of its own. Otherwise all rows with an equal head append to one collection in each graph. */
+  readonly head: RowTerm | undefined;
+  readonly members: readonly Member[];
+  readonly strategy: 'append' | 'product';
+  readonly allowEmpty: boolean;
+}
+
+/** What a collection gathers; all of the values of a row, equal ones as often as they come. */
+export type Member =
+  | { readonly kind: 'term'; readonly term: RowTerm }
+  /** A collection within the collection. */
+  | { readonly kind: 'gather'; readonly collection: Collection }
+  /** The terms that a join finds: those of each row of its right side, which counts equal rows. */
+  | { readonly kind: 'joined'; readonly join: Join };
 
 /** Triples as terms: all combinations of the texts of each. */
 export interface QuotedTerm {
@@ -209,18 +240,30 @@ export interface MapRules {
   readonly rows: Operator;
   readonly subject: Term;
   readonly emits: readonly Emit[];
+  /** The collections whose statements each row adds to. */
+  readonly collects: readonly Collect[];
   /** Terms of no statement that must be valid all the same: what a rewrite has moved elsewhere. */
   readonly checks: readonly RowTerm[];
 }
 
-/** One statement pattern. */
-export interface Emit {
+/** A collection, and the places that hold it: those of the statements with its head. */
+export interface Collect {
+  readonly collection: Collection;
+  readonly places: readonly Place[];
+}
+
+/** Where statements go. */
+export interface Place {
+  /** undefined: the default graph. */
+  readonly graph: Term | undefined;
+  /** undefined: the output of the run. */
+  readonly target: LogicalTarget | undefined;
+}
+
+/** One statement pattern. A statement that goes to several places has a pattern for each. */
+export interface Emit extends Place {
   /** The rows of the triples map, or a join whose left side they are and whose only column is the object. */
   readonly input: Operator;
   readonly predicate: Term;
   readonly object: Term;
-  /** undefined: the default graph. */
-  readonly graph: Term | undefined;
-  /** Where the statements go; undefined: to the output of the run. A statement that goes to several places has a pattern for each. */
-  readonly target: LogicalTarget | undefined;
 }

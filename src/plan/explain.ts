@@ -3,8 +3,8 @@ import type { LogicalSource, Mapping, SqlContent } from '../mapping/model/model.
 import { formatOrigin } from '../mapping/model/model.ts';
 import type { Expression, Project } from './algebra.ts';
 import { type CatalogueMetadata, NO_METADATA } from './catalogue-metadata.ts';
-import { expressionText, isTerm, termText } from './expressions.ts';
-import { type ObjectPlan, type PipelinePlan, type Plan, planMapping, type RulePlan, type StepPlan } from './plan.ts';
+import { collectionText, expressionText, isTerm, spansRows, termText } from './expressions.ts';
+import { type CollectPlan, type ObjectPlan, type PipelinePlan, type Plan, planMapping, type RulePlan, type StepPlan } from './plan.ts';
 
 export function explainPlan(mapping: Mapping, base = 'http://example.com/base/', facts: CatalogueMetadata = NO_METADATA): string {
   const plan = planMapping(mapping, base, facts);
@@ -24,10 +24,11 @@ export function explainPlan(mapping: Mapping, base = 'http://example.com/base/',
 function describePipeline({ steps, maps, buildSides }: PipelinePlan, plan: Plan): readonly string[] {
   const lines = steps.map((step) => `    ${describeStep(step, plan)}`);
   for (const join of buildSides) lines.push(`    fills ${describeJoin(plan, join)}`);
-  for (const { map, subject, unique, rules } of maps) {
+  for (const { map, subject, unique, rules, collects } of maps) {
     lines.push(`    ${map.name} (${formatOrigin(map.origin)}): subject ${termText(subject)}`);
     if (unique) lines.push('      no two records make the same statement: a key says so');
     for (const rule of rules) lines.push(`      ${describeRule(rule, plan)}`);
+    for (const collect of collects) lines.push(`      ${describeCollect(collect, plan)}`);
   }
   return lines;
 }
@@ -78,12 +79,24 @@ export function describeContent(content: SqlContent): string {
   }
 }
 
+function describePlace(graph: RulePlan['graph'], output: number, { targets }: Plan): string {
+  const target = targets[output - 1];
+  return `${graph === undefined ? '' : ` in graph ${termText(graph)}`}${target === undefined ? '' : ` → ${target.path}`}`;
+}
+
+function describeCollect({ collection, places, overlapping, joins }: CollectPlan, plan: Plan): string {
+  const found = joins.map(
+    ({ operator, join, deferred }) =>
+      `, ${deferred ? 'paired at the end with' : 'looked up in'} ${describeJoin(plan, join)}${byKeys(operator.on.map(({ left }) => left))}`,
+  );
+  const named = places.map(({ graph, output }) => describePlace(graph, output, plan));
+  const spans = spansRows(collection) ? 'rows append to one collection for each head' : 'a collection of its own for each row';
+  return `${collectionText(collection)}${found.join('')}${named.join('')}  [${spans}${overlapping ? '; may repeat a statement of another rule' : ''}]`;
+}
+
 function describeRule(rule: RulePlan, plan: Plan): string {
-  const graph = rule.graph === undefined ? '' : ` in graph ${termText(rule.graph)}`;
   const distinct = rule.distinct === 'subject' ? 'repeats only with its subject' : 'may repeat a statement of another rule';
-  const target = plan.targets[rule.output - 1];
-  const output = target === undefined ? '' : ` → ${target.path}`;
-  return `${termText(rule.predicate)} ${describeObject(rule.object, plan)}${graph}${output}  [${distinct}]`;
+  return `${termText(rule.predicate)} ${describeObject(rule.object, plan)}${describePlace(rule.graph, rule.output, plan)}  [${distinct}]`;
 }
 
 function describeObject(object: ObjectPlan, plan: Plan): string {

@@ -1,6 +1,21 @@
 /** Expressions and terms: what they read, their text for people, and their form over other columns. */
 import { callText, conditionalText, FRESH_TEXT } from '../mapping/model/expressions.ts';
-import type { Cell, Column, EncodedTerm, Expression, Operator, QuotedTerm, Read, RowTerm, Scan, Term } from './algebra.ts';
+import type {
+  Cell,
+  Collect,
+  Collection,
+  Column,
+  EncodedTerm,
+  Expression,
+  Join,
+  Operator,
+  Place,
+  QuotedTerm,
+  Read,
+  RowTerm,
+  Scan,
+  Term,
+} from './algebra.ts';
 
 /** What an expression reads of a row. */
 export type Leaf = Read | Cell;
@@ -62,6 +77,8 @@ export function expressionsOf(term: Term): readonly Expression[] {
       return [];
     case 'quoted':
       return termsIn(term).flatMap(expressionsOf);
+    case 'head':
+      return [term.collection.row, ...termsOf(term.collection).flatMap(expressionsOf), ...joinsOf(term.collection).flatMap(keysOf)];
     case 'literal':
       return [
         term.value,
@@ -78,6 +95,36 @@ export function leavesOfTerm(term: Term): readonly Leaf[] {
   if (term.kind === 'encoded') return [{ kind: 'cell', origin: term.origin, column: term.column }];
   return term.kind === 'quoted' ? termsIn(term).flatMap(leavesOfTerm) : expressionsOf(term).flatMap(leavesOf);
 }
+
+/** The terms that a collection is made of, those of collections within it included. */
+export const termsOf = ({ head, members }: Collection): readonly RowTerm[] => [
+  ...(head === undefined ? [] : [head]),
+  ...members.flatMap((member) => (member.kind === 'term' ? [member.term] : member.kind === 'gather' ? termsOf(member.collection) : [])),
+];
+
+/** The joins that find members of a collection, or of one within it. */
+export const joinsOf = ({ members }: Collection): readonly Join[] =>
+  members.flatMap((member) => (member.kind === 'joined' ? [member.join] : member.kind === 'gather' ? joinsOf(member.collection) : []));
+
+/** A collection and those within it. */
+export const collectionsIn = (collection: Collection): readonly Collection[] => [
+  collection,
+  ...collection.members.flatMap((member) => (member.kind === 'gather' ? collectionsIn(member.collection) : [])),
+];
+
+/** Whether rows append to collections that other rows have begun. */
+export const spansRows = (collection: Collection): boolean => collectionsIn(collection).some(({ head }) => head !== undefined);
+
+const keysOf = ({ on }: Join): readonly Expression[] => on.map(({ left }) => left);
+
+/** Everything that a collection and its graphs read. */
+export const leavesOfCollect = ({
+  collection,
+  places,
+}: Pick<Collect, 'collection'> & { readonly places: readonly Pick<Place, 'graph'>[] }): readonly Leaf[] => [
+  ...leavesOfTerm({ kind: 'head', origin: collection.origin, collection }),
+  ...places.flatMap(({ graph }) => (graph === undefined ? [] : leavesOfTerm(graph))),
+];
 
 export const readsOfTerm = (term: Term): readonly Read[] => expressionsOf(term).flatMap(readsOf);
 
@@ -112,7 +159,7 @@ function definitionOfCell(term: EncodedTerm, rows: Operator): RowTerm {
 }
 
 export const isTerm = (value: Expression | Term): value is Term =>
-  ['iri', 'blank', 'literal', 'quoted', 'encoded'].includes(value.kind) || 'term' in value;
+  ['iri', 'blank', 'literal', 'quoted', 'head', 'encoded'].includes(value.kind) || 'term' in value;
 
 /** Whether a term is in a cell, or has a part that is. */
 export const isInCell = (term: Term): boolean => term.kind === 'encoded' || (term.kind === 'quoted' && termsIn(term).some(isInCell));
@@ -170,6 +217,8 @@ export function replaceInTerm(term: Term, replace: (expression: Expression) => E
   switch (term.kind) {
     case 'constant':
     case 'encoded':
+    // A collection belongs to its row: nothing moves it to others.
+    case 'head':
       return term;
     case 'quoted':
       return replaceInQuoted(term, (inner) => replaceInTerm(inner, replace));
@@ -228,7 +277,18 @@ export function termText(term: Term): string {
         .join(' and ');
     case 'encoded':
       return term.column.name;
+    case 'head':
+      return collectionText(term.collection);
   }
+}
+
+/** `list <http://e/{id}> of ("value" …)`. */
+export function collectionText({ as, head, members, strategy }: Collection): string {
+  const texts = members.map((member) => {
+    if (member.kind === 'term') return termText(member.term);
+    return member.kind === 'gather' ? collectionText(member.collection) : `subjects of ${member.join.right.map?.name ?? ''}`;
+  });
+  return `${as}${head === undefined ? '' : ` ${termText(head)}`} of (${texts.join(strategy === 'product' ? ' × ' : ' ')})`;
 }
 
 function rdfText(term: Extract<Term, { kind: 'constant' }>['term']): string {

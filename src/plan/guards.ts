@@ -3,9 +3,9 @@
  * removes terms from the triples map, and its rows lack the other terms of the map. Guards add these terms back, so that a record is
  * rejected in the same way wherever the join is made.
  */
-import type { Expression, MapInfo, MapRules, Operator, Project, RowTerm } from './algebra.ts';
+import type { Expression, Join, MapInfo, MapRules, Operator, Project, RowTerm } from './algebra.ts';
 import type { CatalogueMetadata } from './catalogue-metadata.ts';
-import { expressionsOf, holds, nameOf, readsOf, termKey, termsIn, unconditional } from './expressions.ts';
+import { expressionsOf, holds, joinsOf, nameOf, readsOf, termKey, termsIn, termsOf, unconditional } from './expressions.ts';
 
 export interface Guards {
   /** Terms of a triples map that may be invalid for some record. */
@@ -16,7 +16,7 @@ export interface Guards {
 
 export function findGuards(maps: readonly MapRules[], facts: CatalogueMetadata): Guards {
   const parentKeys = new Map<MapInfo | undefined, RowTerm[]>();
-  for (const join of maps.flatMap(joinsOf)) {
+  for (const join of maps.flatMap(joinsIn)) {
     const { map, keys } = join.right;
     parentKeys.set(map, [...(parentKeys.get(map) ?? []), ...keys.map(({ value }) => keyTerm(value))]);
   }
@@ -28,8 +28,12 @@ export function findGuards(maps: readonly MapRules[], facts: CatalogueMetadata):
       const terms = [
         rules.subject,
         ...rules.emits.flatMap(({ predicate, object, graph }) => [predicate, object, ...(graph === undefined ? [] : [graph])]),
-      ].filter((term) => term.kind !== 'encoded');
-      const childKeys = joinsOf(rules).flatMap(({ on }) => on.map(({ left }) => keyTerm(left)));
+        ...rules.collects.flatMap(({ collection, places }) => [
+          ...termsOf(collection),
+          ...places.flatMap(({ graph }) => (graph === undefined ? [] : [graph])),
+        ]),
+      ].flatMap((term) => (term.kind === 'encoded' ? [] : term.kind === 'head' ? termsOf(term.collection) : [term]));
+      const childKeys = joinsIn(rules).flatMap(({ on }) => on.map(({ left }) => keyTerm(left)));
       return fallible([...terms, ...rules.checks, ...childKeys, ...(parentKeys.get(rules.map) ?? [])], rules.rows);
     },
     asParent: ({ map, input }) => fallible(parentKeys.get(map) ?? [], input),
@@ -42,7 +46,11 @@ export function without(terms: readonly RowTerm[], others: readonly RowTerm[]): 
   return terms.filter((term) => !known.has(termKey(term)));
 }
 
-const joinsOf = ({ emits }: MapRules) => emits.flatMap(({ input }) => (input.kind === 'join' ? [input] : []));
+/** The joins that find objects of a triples map, or members of its collections. */
+export const joinsIn = ({ emits, collects }: MapRules): readonly Join[] => [
+  ...emits.flatMap(({ input }) => (input.kind === 'join' ? [input] : [])),
+  ...collects.flatMap(({ collection }) => joinsOf(collection)),
+];
 
 /** A key as a term, which is valid where the key is. */
 export const keyTerm = (value: Expression): RowTerm => ({
@@ -62,6 +70,8 @@ function mayFail(term: RowTerm, rows: Operator, facts: CatalogueMetadata): boole
       return false;
     case 'quoted':
       return termsIn(term).some((part) => part.kind !== 'encoded' && mayFail(part, rows, facts));
+    case 'head':
+      return termsOf(term.collection).some((one) => mayFail(one, rows, facts));
     case 'iri':
       if (['read', 'call'].includes(unconditional(term.value).kind) && (term.type === 'iri' || term.type === 'uri')) return true;
       break;

@@ -7,28 +7,40 @@
 
 import { Links } from '../core/links.ts';
 import type { LogicalTarget } from '../mapping/model/model.ts';
-import type { Emit, MapRules, Term } from './algebra.ts';
-import { SEPARATOR, type WrittenTerm, writtenTerm } from './written.ts';
+import type { Collect, Emit, MapRules, Term } from './algebra.ts';
+import { collectionsIn } from './expressions.ts';
+import { SEPARATOR, type WrittenTerm, type WrittenValue, writtenSubject, writtenTerm } from './written.ts';
 
 export interface Overlaps {
-  /** The patterns that overlap with another one, or whose predicate or graph is not constant. */
-  readonly overlappingEmits: ReadonlySet<Emit>;
+  /** The patterns that overlap with another one, or whose predicate or graph is not constant; collections that overlap with a pattern. */
+  readonly overlappingEmits: ReadonlySet<Emit | Collect>;
   /** Pairs of triples maps that could make the same statement, directly or through other pairs. */
   readonly overlappingMaps: readonly (readonly [MapRules, MapRules])[];
 }
 
 export function findOverlaps(maps: readonly MapRules[]): Overlaps {
-  const overlappingEmits = new Set<Emit>();
+  const overlappingEmits = new Set<Emit | Collect>();
   const overlappingMaps: [MapRules, MapRules][] = [];
   const linked = new Links<MapRules>();
-  const all = maps.flatMap((map) => map.emits.map((emit) => patternsOf(emit, map)));
-  for (const { emit } of all)
+  const emits = maps.flatMap((map) => map.emits.map((emit) => patternsOf(emit, map)));
+  const all: readonly EmitPatterns[] = [
+    ...emits,
+    ...maps.flatMap((map) => map.collects.flatMap((collect) => patternsOfCollect(collect, map))),
+  ];
+  for (const { emit } of emits)
     if (!isConstant(emit.predicate) || (emit.graph !== undefined && !isConstant(emit.graph))) overlappingEmits.add(emit);
   for (const [a, b] of pairsToCompare(all)) {
     if (overlappingEmits.has(a.emit) && overlappingEmits.has(b.emit) && linked.areLinked(a.map, b.map)) continue;
     if (!emitsOverlap(a, b)) continue;
-    overlappingEmits.add(a.emit);
-    overlappingEmits.add(b.emit);
+    /*
+     * Collections make no statement twice among themselves. Those without a named head have blank nodes of their own. Those with an equal
+     * head in an equal graph share a counter, from which each member takes another number, and so another predicate or another node of the
+     * list; the counter also knows the types that were written.
+     */
+    if (!('collection' in a.emit && 'collection' in b.emit)) {
+      overlappingEmits.add(a.emit);
+      overlappingEmits.add(b.emit);
+    }
     if (linked.link(a.map, b.map)) overlappingMaps.push([a.map, b.map]);
   }
   return { overlappingEmits, overlappingMaps };
@@ -37,7 +49,7 @@ export function findOverlaps(maps: readonly MapRules[]): Overlaps {
 const isConstant = (term: Term): boolean => term.kind === 'constant';
 
 interface EmitPatterns extends Readonly<Record<'subject' | 'predicate' | 'object' | 'graph', Pattern>> {
-  readonly emit: Emit;
+  readonly emit: Emit | Collect;
   readonly map: MapRules;
 }
 
@@ -48,7 +60,7 @@ const emitsOverlap = (a: EmitPatterns, b: EmitPatterns): boolean =>
   patternsOverlap(a.object, b.object) &&
   patternsOverlap(a.subject, b.subject);
 
-function patternsOf(emit: Emit, map: MapRules): EmitPatterns {
+function patternsOf(emit: Emit, map: MapRules): EmitPatterns & { readonly emit: Emit } {
   const { input, predicate, object, graph } = emit;
   const pattern = (term: Term): Pattern => patternOf(writtenTerm(term, input));
   return {
@@ -60,6 +72,29 @@ function patternsOf(emit: Emit, map: MapRules): EmitPatterns {
     object: pattern(object),
   };
 }
+
+/** What collections state of their heads. The further nodes of lists are theirs alone. */
+const patternsOfCollect = (emit: Collect, map: MapRules): readonly EmitPatterns[] =>
+  emit.places.flatMap(({ graph, target }) =>
+    collectionsIn(emit.collection).flatMap((collection) => {
+      const common = {
+        emit,
+        map,
+        subject: patternOf(writtenSubject(collection)),
+        graph: inTarget(graph === undefined ? DEFAULT_GRAPH : patternOf(writtenTerm(graph)), target),
+        object: ANYTHING,
+      };
+      const names = collection.as === 'list' ? ['first', 'rest'] : ['type', '_'];
+      return names.map((name) => ({
+        ...common,
+        predicate: iriPattern(name === '_' ? [`${RDF}_`, { reference: undefined }] : [RDF + name]),
+      }));
+    }),
+  );
+
+const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';
+
+const iriPattern = (form: WrittenValue['forms'][number]): Pattern => patternOf({ kind: 'iri', forms: [form], encoded: true });
 
 // ---------------------------------------------------------------- candidate pairs
 
@@ -104,6 +139,7 @@ function beginningOf(terms: readonly Pattern[]): string {
   let beginning = '';
   for (const { family, forms } of terms) {
     const [form] = forms;
+    if (family === ANYTHING.family) return beginning;
     if (forms.length > 1 || form === undefined) return `${beginning}${family}${MARK}`;
     const hole = form.text.search(HOLES);
     beginning += `${family}${MARK}${hole < 0 ? form.text : form.text.slice(0, hole)}`;
@@ -152,6 +188,9 @@ const DEFAULT_GRAPH: Pattern = { kind: 'default graph', family: 'default graph',
 const inTarget = (graph: Pattern, target: LogicalTarget | undefined): Pattern =>
   target === undefined ? graph : { ...graph, kind: `${graph.kind} of ${target.id}`, family: `${graph.family} of ${target.id}` };
 
+/** What may be any term. */
+const ANYTHING: Pattern = { kind: 'anything', family: 'anything', forms: [formOf(ANY_HOLE)], triples: [] };
+
 function patternOf(written: WrittenTerm): Pattern {
   if ('triples' in written) {
     const triples = written.triples.map(({ subject, predicate, object }) => ({
@@ -173,14 +212,19 @@ function patternOf(written: WrittenTerm): Pattern {
 
 /** Literals of unknown type overlap with every literal; otherwise kinds must be equal. */
 const kindsOverlap = (a: Pattern, b: Pattern): boolean =>
-  a.kind === b.kind || (a.family === b.family && (a.kind === 'literal' || b.kind === 'literal'));
+  a.kind === b.kind ||
+  a.kind === ANYTHING.kind ||
+  b.kind === ANYTHING.kind ||
+  (a.family === b.family && (a.kind === 'literal' || b.kind === 'literal'));
 
 /** Whether some term matches both patterns. Quoted triples are equal if their subjects, predicates and objects are. */
 const patternsOverlap = (a: Pattern, b: Pattern): boolean =>
-  kindsOverlap(a, b) &&
-  (a.forms.length * b.forms.length === 1
+  kindsOverlap(a, b) && (a.kind === ANYTHING.kind || b.kind === ANYTHING.kind || isMatch(a, b));
+
+const isMatch = (a: Pattern, b: Pattern): boolean =>
+  a.forms.length * b.forms.length === 1
     ? formsOverlap(a.forms[0] as Form, b.forms[0] as Form)
-    : anyFormsOverlap(a, b) || anyTriplesOverlap(a, b));
+    : anyFormsOverlap(a, b) || anyTriplesOverlap(a, b);
 
 const anyFormsOverlap = (a: Pattern, b: Pattern): boolean => a.forms.some((form) => b.forms.some((other) => formsOverlap(form, other)));
 

@@ -5,12 +5,26 @@
  * The mapping is built as algebra (`algebra.ts`), rewritten, and then laid out as what is carried out: one pass over each source.
  */
 import type { ErrorPolicy, LogicalTarget, Mapping } from '../mapping/model/model.ts';
-import type { Expression, Extend, Join, MapInfo, MapRules, NumberRows, Operator, Project, Scan, Term, Unnest } from './algebra.ts';
+import type {
+  Collect,
+  Expression,
+  Extend,
+  Join,
+  MapInfo,
+  MapRules,
+  NumberRows,
+  Operator,
+  Place,
+  Project,
+  Scan,
+  Term,
+  Unnest,
+} from './algebra.ts';
 import { Builder } from './build/operators.ts';
 import { buildRules } from './build/rules.ts';
 import { type CatalogueMetadata, NO_METADATA } from './catalogue-metadata.ts';
 import { identifiesRow, isFunctionallyDependent, isUnique } from './dependencies.ts';
-import { type Leaf, leavesOf, leavesOfTerm, scanOf } from './expressions.ts';
+import { type Leaf, leavesOf, leavesOfCollect, leavesOfTerm, joinsOf as membersOf, scanOf } from './expressions.ts';
 import { findOverlaps } from './overlaps.ts';
 import { pushDownJoins } from './push-down.ts';
 import { groupScans, groupsOf, isObjectOf, joinsIn, type NestedDraft, orderScans, projectsOf, stepsOf } from './scans.ts';
@@ -81,6 +95,17 @@ export interface MapPlan extends Pick<MapRules, 'map' | 'subject' | 'checks'> {
   /** The subject identifies its row of a table (for a join, of the child's table): rows can be distributed, and no subject comes twice. */
   readonly identifiesRow: boolean;
   readonly rules: readonly RulePlan[];
+  readonly collects: readonly CollectPlan[];
+}
+
+/** A collection that each row adds to. */
+export interface CollectPlan extends Pick<Collect, 'collection'> {
+  /** By graph and output: 0 is the output of the run, n `Plan.targets[n - 1]`. */
+  readonly places: readonly { readonly graph: Place['graph']; readonly output: number }[];
+  /** Other rules may make one of its statements. */
+  readonly overlapping: boolean;
+  /** The joins that find members of it, or of collections within it. */
+  readonly joins: readonly { readonly operator: Join; readonly join: number; readonly deferred: boolean }[];
 }
 
 /** One statement pattern. */
@@ -124,11 +149,13 @@ export function planMapping(mapping: Mapping, runBase: string, metadata: Catalog
   const positionOf = (rows: Operator): number => positions.get(scanOf(rows)) as number;
   const positionOfKey = new Map(scans.map(({ key }, position) => [key, position]));
   const inOrder = scans.flatMap(({ iterations }) => iterations.flatMap(({ pipelines }) => pipelines.flatMap((pipeline) => pipeline.maps)));
-  const targets = [...new Set(inOrder.flatMap(({ emits }) => emits.flatMap(({ target }) => target ?? [])))];
+  const placesOf = ({ emits, collects }: MapRules): readonly Place[] => [...emits, ...collects.flatMap(({ places }) => places)];
+  const targets = [...new Set(inOrder.flatMap((rules) => placesOf(rules).flatMap(({ target }) => target ?? [])))];
   const { overlappingEmits, overlappingMaps } = findOverlaps(inOrder);
   const isDeferred = ({ left, right }: Join): boolean =>
     positionOf(right.input) >= positionOf(left) || joinsIn(right.input).some((join) => isDeferred(join));
   const joinOf = ({ right }: Join): number => joinIndexes.get(right) as number;
+  const outputOf = ({ target }: Pick<Place, 'target'>): number => (target === undefined ? 0 : targets.indexOf(target) + 1);
   const rulesOf = (rules: MapRules): readonly RulePlan[] =>
     rules.emits.map((emit) => {
       const { input, predicate, object, graph } = emit;
@@ -139,11 +166,17 @@ export function planMapping(mapping: Mapping, runBase: string, metadata: Catalog
         predicate,
         object: objectPlan,
         graph,
-        output: emit.target === undefined ? 0 : targets.indexOf(emit.target) + 1,
+        output: outputOf(emit),
         distinct: overlappingEmits.has(emit) ? 'overlapping' : 'subject',
         functionallyDependent: isFunctionallyDependent(emit, rules, metadata),
       };
     });
+  const collectOf = (collect: Collect): CollectPlan => ({
+    collection: collect.collection,
+    places: collect.places.map((place) => ({ graph: place.graph, output: outputOf(place) })),
+    overlapping: overlappingEmits.has(collect),
+    joins: membersOf(collect.collection).map((operator) => ({ operator, join: joinOf(operator), deferred: isDeferred(operator) })),
+  });
   let index = 0;
   const mapOf = (rules: MapRules): MapPlan => ({
     index: index++,
@@ -153,6 +186,7 @@ export function planMapping(mapping: Mapping, runBase: string, metadata: Catalog
     unique: isUnique(rules, metadata),
     identifiesRow: identifiesRow(rules, metadata),
     rules: rulesOf(rules),
+    collects: rules.collects.map(collectOf),
   });
   const stepOf = (operator: Exclude<Operator, Scan>): StepPlan => {
     switch (operator.kind) {
@@ -203,13 +237,14 @@ const nestedPlan = ({ iterator, origin, references, nested }: NestedDraft): Nest
 export const mapsOf = ({ pipelines }: IterationPlan): readonly MapPlan[] => pipelines.flatMap(({ maps }) => maps);
 
 /** Everything that a triples map reads of its rows. */
-export const leavesOfMap = ({ subject, checks, rules }: MapPlan): readonly Leaf[] => [
+export const leavesOfMap = ({ subject, checks, rules, collects }: MapPlan): readonly Leaf[] => [
   ...[subject, ...checks].flatMap(leavesOfTerm),
   ...rules.flatMap(({ predicate, object, graph }) => [
     ...leavesOfTerm(predicate),
     ...(graph === undefined ? [] : leavesOfTerm(graph)),
     ...(object.kind === 'term' ? leavesOfTerm(object.term) : object.keys.flatMap(leavesOf)),
   ]),
+  ...collects.flatMap(leavesOfCollect),
 ];
 
 /** Whether the rows of a triples map are pairs that a database has joined. */

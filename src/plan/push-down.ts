@@ -10,7 +10,7 @@ import type { Column, Emit, Join, MapInfo, MapRules, Scan } from './algebra.ts';
 import type { Builder } from './build/operators.ts';
 import type { CatalogueMetadata } from './catalogue-metadata.ts';
 import { expressionsOf, isInCell, isOfRow, isTerm, renameTerm } from './expressions.ts';
-import { findGuards, type Guards, without } from './guards.ts';
+import { findGuards, type Guards, joinsIn, without } from './guards.ts';
 
 export function pushDownJoins(
   maps: readonly MapRules[],
@@ -24,16 +24,14 @@ export function pushDownJoins(
   const split = maps.map((rules) => splitJoins(rules, facts, ofPairs(rules), builder));
   const remaining = split.flat();
   if (remaining.length === maps.length) return maps;
-  const parents = new Set<MapInfo | undefined>(
-    remaining.flatMap(({ emits }) => emits.flatMap(({ input }) => (input.kind === 'join' ? [input.right.map] : []))),
-  );
+  const parents = new Set<MapInfo | undefined>(remaining.flatMap((rules) => joinsIn(rules).map(({ right }) => right.map)));
   const left = findGuards(remaining, facts);
   return split.flatMap(([rules, ...pushed], at) => {
     const whole = maps[at] as MapRules;
     const own = rules as MapRules;
     const all = guards.of(whole);
     // A triples map whose only rules were joins is dropped, unless it can reject a record.
-    const isNeeded = own.emits.length > 0 || parents.has(own.map) || whole.emits.length === 0 || all.length > 0;
+    const isNeeded = own.emits.length + own.collects.length > 0 || parents.has(own.map) || whole.emits.length === 0 || all.length > 0;
     return isNeeded ? [{ ...own, checks: [...own.checks, ...without(all, left.of(own))] }, ...pushed] : pushed;
   });
 }
@@ -99,6 +97,7 @@ function pushDown(
         target: emit.target,
       },
     ],
+    collects: [],
     checks: [
       ...(guards?.of(rules).map((term) => renameTerm(term, ofChild)) ?? []),
       ...(guards?.asParent(right).map((term) => renameTerm(term, ofParent)) ?? []),

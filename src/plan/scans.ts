@@ -4,7 +4,7 @@ import { Links } from '../core/links.ts';
 import { formatOrigin } from '../mapping/model/model.ts';
 import type { Column, Emit, Join, MapRules, Operator, Project, Scan, Term, Unnest } from './algebra.ts';
 import { sourceKey } from './build/operators.ts';
-import { isTerm, type Leaf, leavesOf, leavesOfTerm, nameOf, scanOf } from './expressions.ts';
+import { isTerm, type Leaf, leavesOf, leavesOfCollect, leavesOfTerm, joinsOf as membersOf, nameOf, scanOf } from './expressions.ts';
 
 /** The rows of one operator over the records of an iteration, and what they feed. */
 export interface RowsDraft {
@@ -118,8 +118,11 @@ export function groupScans(maps: readonly MapRules[]): ScanDraft[] {
   return [...scans.values()];
 }
 
-/** The joins that give the objects of a triples map. */
-const joinsOf = ({ emits }: MapRules): readonly Join[] => emits.flatMap(({ input, object }) => (isObjectOf(input, object) ? [input] : []));
+/** The joins that give the objects of a triples map, or members of its collections. */
+const joinsOf = ({ emits, collects }: MapRules): readonly Join[] => [
+  ...emits.flatMap(({ input, object }) => (isObjectOf(input, object) ? [input] : [])),
+  ...collects.flatMap(({ collection }) => membersOf(collection)),
+];
 
 /** Whether a join gives the object of an emit, and not a row. */
 export const isObjectOf = (input: Operator, object: Term): input is Join =>
@@ -160,11 +163,12 @@ export function projectsOf(maps: readonly MapRules[]): readonly Project[] {
 
 /** Everything that is read from the rows of a triples map. */
 function leavesOfRules(rules: MapRules): readonly Leaf[] {
-  const { subject, checks, emits } = rules;
+  const { subject, checks, emits, collects } = rules;
   const terms = ({ predicate, object, graph }: Emit): readonly Term[] => [predicate, ...(graph === undefined ? [] : [graph]), object];
   return [
     ...[subject, ...checks].flatMap(leavesOfTerm),
     ...emits.flatMap((emit) => terms(emit).flatMap(leavesOfTerm)),
+    ...collects.flatMap(leavesOfCollect),
     ...joinsOf(rules).flatMap(({ on }) => on.flatMap(({ left }) => leavesOf(left))),
   ];
 }

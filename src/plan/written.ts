@@ -6,7 +6,7 @@
  */
 
 import { guardUnsafeIri, hasScheme, toBytes } from '../core/text.ts';
-import type { Expression, Operator, RowTerm, Term } from './algebra.ts';
+import type { Collection, Expression, Operator, RowTerm, Term } from './algebra.ts';
 import { definitionOf, isInCell, leafKey, unconditional } from './expressions.ts';
 
 export type WrittenTerm = WrittenValue | WrittenTriples;
@@ -18,7 +18,7 @@ export interface WrittenTriples {
 }
 
 export interface WrittenValue {
-  /** iri; blank nodes by the beginning of their labels; literals with what is known of their language or datatype. */
+  /** iri; blank nodes by the beginning of their labels; literals with what is known of their language or datatype; `anything`. */
   readonly kind: string;
   /** Two forms if the value decides whether the base is prepended, else one. */
   readonly forms: readonly (readonly Piece[])[];
@@ -63,7 +63,25 @@ export function writtenTerm(of: Term, rows?: Operator): WrittenTerm {
     }
     case 'iri':
       return writtenIri(term);
+    case 'head':
+      return writtenHead(term.collection);
   }
+}
+
+/** What any term may equal. */
+const ANYTHING: WrittenValue = { kind: 'anything', forms: [[{ reference: undefined }]], encoded: false };
+
+/** An empty list is `rdf:nil`, whatever its head would be. */
+const writtenHead = (collection: Collection): WrittenTerm =>
+  collection.as === 'list' && collection.allowEmpty ? ANYTHING : writtenSubject(collection);
+
+/** The subject of what a collection states, of its first node if it is a list. */
+export function writtenSubject({ head, row, number }: Collection): WrittenTerm {
+  if (head !== undefined) return writtenTerm(head);
+  const then = unconditional(row);
+  const map = then.kind === 'row' ? then.map : '';
+  // The labels of a gather map are its own: `terms/collections.ts`.
+  return { kind: `blank gather ${number} of ${map}`, forms: [[{ reference: undefined }]], encoded: false };
 }
 
 function writtenConstant({ term, type, base }: Extract<RowTerm, { kind: 'constant' }>): WrittenValue {

@@ -60,6 +60,8 @@ export function compileTerm(term: Term, rows: Accessors): CompiledTerm {
       return compileQuoted(term, rows);
     case 'encoded':
       return { before: '', after: '', text: rows.encoded(term.column), constant: undefined };
+    case 'head':
+      return { before: '', after: '', text: rows.heads(term.collection), constant: undefined };
   }
 }
 
@@ -201,7 +203,7 @@ function compileLiteral({ value: expression, language, datatype }: Literal, rows
     if (!rows.typed) return literal(expression, rows, '"');
   } else if (then.kind !== 'call') return literal(expression, rows, '"');
   const values = compileValues(expression, rows);
-  return { before: '"', after: '', text: (record, position) => naturalText(values(record, position)), constant: undefined };
+  return { before: '"', after: '', text: (record, position) => naturalText(values(record, position), rows), constant: undefined };
 }
 
 /** A literal whose text after the value, from the closing quote, is the same for every record. */
@@ -224,9 +226,9 @@ function tagged(expression: Expression, rows: Accessors, end: TextOf): CompiledT
 const naturalOne = (value: Value): string =>
   typeof value === 'string' ? `${escapeLiteral(value)}"` : `${escapeLiteral(value.text)}"${datatypeSuffix(value.datatype)}`;
 
-function naturalText(values: Values): Text {
+function naturalText(values: Values, { repeats }: Accessors): Text {
   if (values === null) return null;
-  return Array.isArray(values) ? several(values as readonly Value[], naturalOne) : naturalOne(values as Value);
+  return Array.isArray(values) ? several(values as readonly Value[], naturalOne, repeats) : naturalOne(values as Value);
 }
 
 function invalidLanguage(tag: string, expression: Expression): Fault {

@@ -6,7 +6,7 @@ import { blankLabel, toBytes } from '../core/text.ts';
 import { TypedValue, type Value, type Values } from '../core/value.ts';
 import { functionLibrary } from '../functions/library.ts';
 import { formatOrigin } from '../mapping/model/model.ts';
-import type { Column, Expression } from '../plan/algebra.ts';
+import type { Collection, Column, Expression } from '../plan/algebra.ts';
 import { expressionKey, type Leaf, leafKey } from '../plan/expressions.ts';
 
 /** The one-byte texts of a term for one record: none, one, or several. */
@@ -32,6 +32,14 @@ export interface Accessors {
    * 0-based index of the slice) and of several documents of one source (`d` and the document's number). `s2`, `d1`, `s2d1`; empty: neither.
    */
   readonly slice: string;
+  /** Text that sorts rows in their order, and is different for each: a row's place among the records of all documents of its source. */
+  readonly order: (position: number) => string;
+  /** Whether rows come in another order than that: a join hands some of them on later. */
+  readonly unordered?: true;
+  /** Whether equal values of a row stay: they are members of a collection. */
+  readonly repeats?: true;
+  /** The heads of the collections that a gather map makes of a row. */
+  readonly heads: (collection: Collection) => TextOf;
   /** Id of the run, and when it began (milliseconds since 1970): functions that give random values or the time repeat them in a repeated attempt. */
   readonly run: string;
   readonly startedAt: number;
@@ -48,19 +56,20 @@ export function accessorOf(leaf: Leaf, rows: Accessors): ValuesOf {
 }
 
 /** Each value as written in the source, changed by `encode`; only literals with a natural datatype use the canonical form. */
-function textOf(read: ValuesOf, encode: (text: string) => string): TextOf {
+function textOf(read: ValuesOf, encode: (text: string) => string, { repeats }: Accessors): TextOf {
   const one = (value: Value): string => encode(typeof value === 'string' ? value : value.written);
   return (record, position) => {
     const values = read(record, position);
     if (values === null) return null;
     if (typeof values === 'string') return encode(values);
-    return Array.isArray(values) ? several(values as readonly Value[], one) : one(values as Value);
+    return Array.isArray(values) ? several(values as readonly Value[], one, repeats) : one(values as Value);
   };
 }
 
-/** Without duplicates: products of the texts would repeat them all. */
-export function several(values: readonly Value[], one: (value: Value) => string): Text {
+/** Without duplicates, unless they are wanted: products of the texts would repeat them all. */
+export function several(values: readonly Value[], one: (value: Value) => string, repeats?: true): Text {
   if (values.length < 2) return values.length === 0 ? null : one(values[0] as Value);
+  if (repeats === true) return values.map(one);
   const texts = new Set<string>();
   for (const value of values) texts.add(one(value));
   return texts.size === 1 ? one(values[0] as Value) : [...texts];
@@ -95,7 +104,7 @@ export function compileExpression(expression: Expression, rows: Accessors, encod
       return { before: toBytes(expression.text), after: '', text: () => '' };
     case 'read':
     case 'cell':
-      return { before: '', after: '', text: textOf(accessorOf(expression, rows), encode) };
+      return { before: '', after: '', text: textOf(accessorOf(expression, rows), encode, rows) };
     case 'row': {
       const prefix = `f${blankLabel(toBytes(expression.map))}_${rows.slice}r`;
       return { before: '', after: '', text: (_, position) => `${prefix}${position}` };
@@ -103,7 +112,7 @@ export function compileExpression(expression: Expression, rows: Accessors, encod
     case 'template':
       return compileTemplate(expression, rows, encode);
     case 'call':
-      return { before: '', after: '', text: textOf(compileValues(expression, rows), encode) };
+      return { before: '', after: '', text: textOf(compileValues(expression, rows), encode, rows) };
     case 'conditional': {
       const { before, after, text } = compileExpression(expression.value, rows, encode);
       return { before, after, text: onlyIf(compileCondition(expression.condition, rows), text) };
@@ -179,7 +188,7 @@ function compileTemplate(expression: Extract<Expression, { kind: 'template' }>, 
       texts.push('');
     }
   }
-  const valuesOf = (read: Leaf): TextOf => textOf(accessorOf(read, rows), encode);
+  const valuesOf = (read: Leaf): TextOf => textOf(accessorOf(read, rows), encode, rows);
   const distinct = new Map(reads.map((read) => [leafKey(read), read]));
   if (distinct.size < reads.length) {
     const names = [...distinct.keys()];

@@ -45,6 +45,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       model: 'the normal form of a mapping, its templates, and diagnostics',
       parse: 'documents → the normal form',
       'parse/expressions': 'the syntax of paths',
+      'parse/objects': 'object maps: with parents, quoted triples and collections',
       'parse/source': 'logical sources and views',
       vocabulary: 'every term of the vocabularies, and whether it is supported',
     },
@@ -154,6 +155,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       execute: 'the pass over each source',
       distinct: 'each statement once, in memory and spilled',
       join: 'indexes of parents, and joins that wait',
+      collect: 'lists and containers: of a row, and of many rows',
       slices: 'cutting one run for several workers',
     },
     uses: [

@@ -11,7 +11,7 @@ export const DIAGNOSTIC_CODES = {
   circle: {
     severity: 'error',
     summary:
-      'A logical view is made of itself, a function execution is an argument of itself, or triples quote themselves: there is nothing to begin with.',
+      'A logical view is made of itself, a function execution is an argument of itself, triples quote themselves, or a collection gathers itself: there is nothing to begin with.',
   },
   contradiction: {
     severity: 'either',
@@ -20,6 +20,10 @@ export const DIAGNOSTIC_CODES = {
   'ignored-term-type': {
     severity: 'warning',
     summary: 'A term type stands on a constant, which is a term already and keeps its own type.',
+  },
+  'incomplete-gather-map': {
+    severity: 'error',
+    summary: 'A gather map lacks what it gathers or as what, or its properties stand on a map that gathers nothing.',
   },
   'incomplete-input': {
     severity: 'error',

@@ -1,27 +1,16 @@
 /** Expressions of a mapping: what they refer to, what they are made of, and their text for people. */
-import type { Expression, Origin, TriplesMap } from './model.ts';
-
-/** What of a triples map refers to its records. */
-export interface TermMaps extends Pick<TriplesMap, 'predicateObjects'> {
-  /** undefined: it is not valid. */
-  readonly subject: TriplesMap['subject'] | undefined;
-}
+import { type AnyMap, type Expression, mapsIn, type Origin, type TermMaps, withMembers } from './model.ts';
 
 /** Every expression over the rows of a triples map. */
-export function* expressionsOf({ subject, predicateObjects }: TermMaps): Iterable<Expression> {
-  const subjects = subject === undefined ? [] : [subject];
-  const objects = [...subjects, ...predicateObjects.flatMap((one) => one.objects)];
-  const maps = [
-    ...subjects.flatMap(({ classes, graphs }) => [...classes, ...graphs]),
-    ...predicateObjects.flatMap(({ predicates, graphs }) => [...predicates, ...graphs]),
-    ...objects.filter((map) => map.kind === 'term'),
-  ];
-  for (const { expression, language, datatype } of maps) {
-    yield expression;
-    if (language !== undefined) yield language;
-    if (datatype !== undefined) yield datatype.expression;
-  }
-  for (const map of objects) if (map.kind !== 'term') for (const { child } of map.conditions) yield child;
+export const expressionsOf = (map: TermMaps): readonly Expression[] => mapsIn(map).flatMap(ownExpressions);
+
+/** Every expression of a term map, and of the members that it gathers. */
+export const expressionsOfMap = (map: AnyMap): readonly Expression[] => withMembers(map).flatMap(ownExpressions);
+
+function ownExpressions(map: AnyMap): readonly Expression[] {
+  if (map.kind !== 'term') return map.conditions.map(({ child }) => child);
+  const { expression, language, datatype } = map;
+  return [expression, ...(language === undefined ? [] : [language]), ...(datatype === undefined ? [] : [datatype.expression])];
 }
 
 /** The expressions that an expression is made of. */

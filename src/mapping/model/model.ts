@@ -1,8 +1,7 @@
 /**
  * The normal form of a mapping: every dialect (current RML, legacy RML, R2RML) is translated to it before planning.
  *
- * Plain, frozen data. Every node carries the origin of the statement that made it. Variants are unions on `kind`; later features
- * (gather maps) are further variants here.
+ * Plain, frozen data. Every node carries the origin of the statement that made it. Variants are unions on `kind`.
  */
 
 import type { CsvDialect } from '../../core/input/csv-dialect.ts';
@@ -262,6 +261,25 @@ export interface TermMap {
   readonly datatype: TermMap | undefined;
   /** Where statements with a term of this map go, those of its language and datatype maps included; none: nowhere on its account. */
   readonly targets?: readonly LogicalTarget[];
+  /** The terms are the heads of collections. Without an expression of its own (`fresh`), each collection has a blank node. */
+  readonly gather?: Gather;
+}
+
+/**
+ * What a gather map collects.
+ *
+ * @see https://kg-construct.github.io/rml-cc/spec/docs/
+ */
+export interface Gather {
+  /** IRI or `_:label` of the gather map: where several places refer to it, they mean one collection for each record. */
+  readonly id: string;
+  readonly as: 'list' | 'bag' | 'seq' | 'alt';
+  /** In the order of the mapping, at least one; those of term maps without `gather` are single values. */
+  readonly members: readonly (TermMap | ReferencingObjectMap)[];
+  /** `append`: the values of all members, one after the other. `product`: a collection for each combination of one value of each member. */
+  readonly strategy: 'append' | 'product';
+  /** Whether a record without members gives an empty list or container; otherwise it gives none. */
+  readonly allowEmpty: boolean;
 }
 
 /**
@@ -315,6 +333,26 @@ export interface JoinCondition {
   readonly child: Expression;
   readonly parent: Expression;
 }
+
+/** Whatever gives subjects or objects. */
+export type AnyMap = TermMap | ReferencingObjectMap | StarMap;
+
+/** A map, the members that it gathers, and theirs. */
+export const withMembers = (map: AnyMap): readonly AnyMap[] =>
+  map.kind === 'term' && map.gather !== undefined ? [map, ...map.gather.members.flatMap(withMembers)] : [map];
+
+/** What of a triples map refers to its records. */
+export interface TermMaps extends Pick<TriplesMap, 'predicateObjects'> {
+  /** undefined: it is not valid. */
+  readonly subject: TriplesMap['subject'] | undefined;
+}
+
+/** Every map of a triples map, members of collections included. */
+export const mapsIn = ({ subject, predicateObjects }: TermMaps): readonly AnyMap[] =>
+  [
+    ...(subject === undefined ? [] : [subject, ...subject.classes, ...subject.graphs]),
+    ...predicateObjects.flatMap(({ predicates, objects, graphs }) => [...predicates, ...graphs, ...objects]),
+  ].flatMap(withMembers);
 
 /** A problem in a mapping; `check` prints all of them. */
 export interface Diagnostic {

@@ -36,6 +36,8 @@ export interface Context {
   readonly visited: Set<string>;
   /** Function executions by node id. */
   readonly executions: Map<string, FunctionExecution | 'reading' | 'invalid'>;
+  /** Ids of the maps that are being read as members of a gather map. */
+  readonly gathering: Set<string>;
   /** Logical views by node id. */
   readonly views: Map<string, LogicalView | 'reading' | 'invalid'>;
   /** Logical targets by node id; undefined: not valid. */

@@ -6,17 +6,28 @@
 import { didYouMean, nearest } from '../../core/nearest.ts';
 import { loadFunctions } from '../../functions/library.ts';
 import { Report } from '../model/diagnostics.ts';
-import type { Diagnostic, Mapping, RdfTerm, ReferencingObjectMap, StarMap, TriplesMap } from '../model/model.ts';
-import { referredBy } from '../model/model.ts';
+import {
+  type Diagnostic,
+  type Mapping,
+  mapsIn,
+  type PredicateObjectMap,
+  type RdfTerm,
+  type ReferencingObjectMap,
+  referredBy,
+  type StarMap,
+  type TermMap,
+  type TriplesMap,
+} from '../model/model.ts';
 import { localName, lookUp, RML_NAMESPACES, shorten } from '../vocabulary/namespaces.ts';
 import { CLASSES, type Property } from '../vocabulary/vocabulary.ts';
 import { type Document, parseDocuments, type ReadOptions } from './document.ts';
 import { checkParentPaths } from './expressions/paths.ts';
 import { type Graph, type GraphNode, nodeId } from './graph.ts';
 import { type Context, checkUnvisited, RDF_TYPE } from './node.ts';
+import { checkGathering } from './objects/object-map.ts';
+import { checkQuoting } from './objects/star-map.ts';
 import { recordsOf } from './source/logical-source.ts';
 import { checkParentKeys } from './source/view.ts';
-import { checkQuoting } from './star-map.ts';
 import { readTriplesMap } from './triples-map.ts';
 
 /**
@@ -44,6 +55,7 @@ export async function readMapping(
     report,
     visited: new Set(),
     executions: new Map(),
+    gathering: new Set(),
     views: new Map(),
     targets: new Map(),
     xpaths: [],
@@ -144,7 +156,7 @@ function checkParents(context: Context, triplesMaps: readonly TriplesMap[], ids:
       checkParentKeys(context, other, reference.conditions);
     }
   }
-  for (const id of checkQuoting(report, triplesMaps)) wrong.add(id);
+  for (const id of [...checkQuoting(report, triplesMaps), ...checkGathering(report, triplesMaps)]) wrong.add(id);
   for (const id of wrong) sound.delete(id);
   if (crossed.size > 0) sound = new Map([...sound].map(([id, map]) => [id, withPairs(map, crossed)]));
   for (let before = -1; before !== sound.size; ) {
@@ -161,25 +173,25 @@ const namesIn = (named: readonly string[]): string | undefined =>
 
 const MAX_NAMED = 8;
 
-const references = ({ subject, predicateObjects }: TriplesMap): (ReferencingObjectMap | StarMap)[] => [
-  ...(subject.kind === 'star' ? [subject] : []),
-  ...predicateObjects.flatMap(({ objects }) => objects.filter((object) => object.kind !== 'term')),
-];
+const references = (map: TriplesMap): (ReferencingObjectMap | StarMap)[] => mapsIn(map).filter((one) => one.kind !== 'term');
 
 /** Without a join condition, child and parent mean the same record, so they must have the same records. */
 const hasSameRecords = (child: TriplesMap, { conditions }: ReferencingObjectMap | StarMap, parent: TriplesMap | undefined): boolean =>
   conditions.length > 0 || parent === undefined || recordsOf(child.source) === recordsOf(parent.source);
 
 /** The triples map with its references among `crossed` changed to mean all records of their parents. */
-const withPairs = (map: TriplesMap, crossed: ReadonlySet<ReferencingObjectMap>): TriplesMap => ({
-  ...map,
-  predicateObjects: map.predicateObjects.map((predicateObject) => ({
-    ...predicateObject,
-    objects: predicateObject.objects.map((object) =>
-      object.kind === 'referencing' && crossed.has(object) ? { ...object, all: true } : object,
-    ),
-  })),
-});
+const withPairs = (map: TriplesMap, crossed: ReadonlySet<ReferencingObjectMap>): TriplesMap => {
+  const joined = (of: ReferencingObjectMap): ReferencingObjectMap => (crossed.has(of) ? { ...of, all: true } : of);
+  const gathering = (of: TermMap): TermMap => {
+    const { gather } = of;
+    if (gather === undefined) return of;
+    return { ...of, gather: { ...gather, members: gather.members.map((one) => (one.kind === 'term' ? gathering(one) : joined(one))) } };
+  };
+  const changed = (of: PredicateObjectMap['objects'][number]) =>
+    of.kind === 'star' ? of : of.kind === 'term' ? gathering(of) : joined(of);
+  const predicateObjects = map.predicateObjects.map((one) => ({ ...one, objects: one.objects.map(changed) }));
+  return { ...map, predicateObjects };
+};
 
 /**
  * An error in current RML, which requires the condition; legacy engines pair all records with all, so legacy mappings get a warning. For

@@ -12,7 +12,7 @@ import { nodeId, type Statement } from './graph.ts';
 import { readTargets } from './logical-target.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, reportUnknown, textOf, withArticle } from './node.ts';
 
-type TermPlace = Extract<Place, 'subject map' | 'predicate map' | 'object map' | 'graph map' | 'datatype map'>;
+type TermPlace = Extract<Place, 'subject map' | 'predicate map' | 'object map' | 'graph map' | 'gather map' | 'datatype map'>;
 type TermKind = RdfTerm['kind'];
 type Constant = Extract<Expression, { kind: 'constant' }>;
 type Template = Extract<Expression, { kind: 'template' }>;
@@ -23,6 +23,7 @@ const KINDS: Readonly<Record<TermPlace, readonly TermKind[]>> = {
   'predicate map': ['iri'],
   'object map': ['iri', 'blank', 'literal'],
   'graph map': ['iri', 'blank'],
+  'gather map': ['iri', 'blank'],
   'datatype map': ['iri'],
 };
 
@@ -42,9 +43,16 @@ const KIND_NAMES: Readonly<Record<TermKind, string>> = { iri: 'IRI', blank: 'bla
 const kindOf = (termType: TermType): TermKind => (termType === 'blank' || termType === 'literal' ? termType : 'iri');
 
 /** The term maps of a property, then those of its constant shortcut; invalid ones are left out. */
-export function readTermMaps(context: Context, node: MappingNode, property: Property, shortcut: Property, place: TermPlace): TermMap[] {
+export function readTermMaps(
+  context: Context,
+  node: MappingNode,
+  property: Property,
+  shortcut: Property,
+  place: TermPlace,
+  read: typeof readTermMap = readTermMap,
+): TermMap[] {
   return [
-    ...node.all(property).map((statement) => readTermMap(context, statement, place)),
+    ...node.all(property).map((statement) => read(context, statement, place)),
     ...node.all(shortcut).map((statement) => readConstant(context, statement, place)),
   ].filter((map) => map !== undefined);
 }
@@ -64,8 +72,14 @@ export function readConstant(context: Context, statement: Statement, place: Term
   return { kind: 'term', origin: statement.origin, termType, expression, language: undefined, datatype: undefined };
 }
 
-export function termMapOf(context: Context, node: MappingNode, place: TermPlace): TermMap | undefined {
-  const own = readTargets(context, node.all('logicalTarget'));
+/** The targets that a map names itself. */
+export const ownTargets = (context: Context, node: MappingNode): readonly LogicalTarget[] =>
+  readTargets(context, node.all('logicalTarget'));
+
+/** @param as the place whose rules the term follows: a gather map makes the head of a collection wherever it stands */
+export function termMapOf(context: Context, node: MappingNode, as: TermPlace): TermMap | undefined {
+  const place: TermPlace = node.all('gather').length > 0 && as !== 'predicate map' ? 'gather map' : as;
+  const own = ownTargets(context, node);
   const map = withoutTargets(context, node, place);
   if (map === undefined) return undefined;
   const targets = new Set([...own, ...targetsOfLanguage(context, node), ...(map.targets ?? [])]);
@@ -94,7 +108,8 @@ function withoutTargets(context: Context, node: MappingNode, place: TermPlace): 
   checkInverse(context, node);
   if (expression === undefined) {
     if (!node.valid || report.errors > before) return undefined;
-    if (named !== 'blank') {
+    const isNameless = named === undefined && place === 'gather map';
+    if (named !== 'blank' && !isNameless) {
       report.error(
         'missing-expression',
         node.origin,
@@ -104,6 +119,15 @@ function withoutTargets(context: Context, node: MappingNode, place: TermPlace): 
       return undefined;
     }
     expression = { kind: 'fresh', origin: node.origin };
+    if (isNameless)
+      return {
+        kind: 'term',
+        origin: node.origin,
+        termType: 'blank',
+        expression: conditional(condition, expression),
+        language: undefined,
+        datatype: undefined,
+      };
   }
 
   const hasLiteralProperty = languageStatement !== undefined || datatypeStatement !== undefined;

@@ -1,16 +1,16 @@
-/** Triples maps: subject map, predicate object maps, and referencing object maps. Maps of quoted triples are read by `star-map.ts`. */
+/** Triples maps: subject map and predicate object maps. Object maps are read by `objects/object-map.ts`. */
 import { findNotInIri, hasScheme } from '../../core/text.ts';
 import { expressionsOf, referencesOf } from '../model/expressions.ts';
-import type { Origin, PredicateObjectMap, ReferencingObjectMap, StarMap, SubjectMap, TermMap, TriplesMap } from '../model/model.ts';
+import type { Origin, PredicateObjectMap, SubjectMap, TermMap, TriplesMap } from '../model/model.ts';
 import { lookUp, shorten } from '../vocabulary/namespaces.ts';
 import { checkPaths } from './expressions/paths.ts';
 import { nodeId, type Statement } from './graph.ts';
-import { readCondition } from './join-condition.ts';
-import { type Context, describeTerm, leadsToNodeWith, type MappingNode, nodeOf, only, readNode, triplesMapOf } from './node.ts';
+import { type Context, describeTerm, type MappingNode, nodeOf, only, readNode } from './node.ts';
+import { gatheringMapOf, readObjectMap, readPredicateMap } from './objects/object-map.ts';
+import { isStar, readStar } from './objects/star-map.ts';
 import { readLogicalSource, recordsOf } from './source/logical-source.ts';
 import { checkReferences, isView, readSourceOrView } from './source/view.ts';
-import { isStar, readStar } from './star-map.ts';
-import { isIriText, readConstant, readTermMaps, termMapOf } from './term-map.ts';
+import { isIriText, readConstant, readTermMaps } from './term-map.ts';
 
 /** Reads a node as a triples map; undefined, with diagnostics, if it is not valid. Parents are looked up later. */
 export function readTriplesMap(context: Context, id: string): TriplesMap | undefined {
@@ -103,7 +103,7 @@ function readSubject(context: Context, node: MappingNode): SubjectMap | undefine
   const isQuoting = isStar(context, statement);
   const subjectNode = nodeOf(context, statement, isQuoting ? 'subject star map' : 'subject map');
   if (subjectNode === undefined) return undefined;
-  const map = isQuoting ? readStar(context, subjectNode) : termMapOf(context, subjectNode, 'subject map');
+  const map = isQuoting ? readStar(context, subjectNode) : gatheringMapOf(context, subjectNode, 'subject map');
   const classes = subjectNode.all('class').map((type) => readClass(context, type));
   const graphs = readTermMaps(context, subjectNode, 'graphMap', 'graph', 'graph map');
   if (map === undefined || report.errors > before) return undefined;
@@ -138,7 +138,7 @@ function readPredicateObjectMap(context: Context, statement: Statement): Predica
       report.error(`missing-${part}`, node.origin, message, `add rml:${part} or rml:${part}Map`);
     }
   }
-  const predicates = readTermMaps(context, node, 'predicateMap', 'predicate', 'predicate map');
+  const predicates = readTermMaps(context, node, 'predicateMap', 'predicate', 'predicate map', readPredicateMap);
   const objects = [
     ...node.all('objectMap').map((object) => readObjectMap(context, object)),
     ...node.all('object').map((object) => readConstant(context, object, 'object map')),
@@ -146,27 +146,4 @@ function readPredicateObjectMap(context: Context, statement: Statement): Predica
   const graphs = readTermMaps(context, node, 'graphMap', 'graph', 'graph map');
   if (!node.valid || report.errors > before) return undefined;
   return { origin: node.origin, predicates, objects: objects.filter((map) => map !== undefined), graphs };
-}
-
-function readObjectMap(context: Context, statement: Statement): TermMap | ReferencingObjectMap | StarMap | undefined {
-  const place = isStar(context, statement)
-    ? 'object star map'
-    : leadsToNodeWith(context, statement, 'parentTriplesMap')
-      ? 'referencing object map'
-      : 'object map';
-  const node = nodeOf(context, statement, place);
-  if (node === undefined) return undefined;
-  if (place === 'object star map') return readStar(context, node);
-  return place === 'object map' ? termMapOf(context, node, place) : readReferencing(context, node);
-}
-
-function readReferencing(context: Context, node: MappingNode): ReferencingObjectMap | undefined {
-  const { report } = context;
-  const before = report.errors;
-  const parent = only(context, node, 'parentTriplesMap');
-  const conditions = node.all('joinCondition').map((statement) => readCondition(context, statement));
-  if (!node.valid || report.errors > before || parent === undefined) return undefined;
-  const id = triplesMapOf(context, parent);
-  if (id === undefined) return undefined;
-  return { kind: 'referencing', origin: parent.origin, parent: id, conditions: conditions.filter((condition) => condition !== undefined) };
 }

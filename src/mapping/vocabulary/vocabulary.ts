@@ -16,6 +16,7 @@ export type Place =
   | 'subject star map'
   | 'object star map'
   | 'graph map'
+  | 'gather map'
   | 'predicate object map'
   | 'language map'
   | 'datatype map'
@@ -47,12 +48,13 @@ export type Place =
 /** A feature of the language that is not supported yet: its display name for messages, and a workaround if there is one. */
 export const LATER = {
   annotations: { name: 'structural annotations of views', hint: 'remove them: they change no statement' },
-  collections: { name: 'collections and containers', hint: undefined },
 } as const;
 
 export type Later = keyof typeof LATER;
 
 const TERM_MAPS = ['subject map', 'predicate map', 'object map', 'graph map', 'datatype map'] as const;
+/** A gather map is a term map. As a graph, the graph of its own statements would be in question. */
+const GATHER_MAPS = ['subject map', 'predicate map', 'object map'] as const;
 const EXPRESSION_MAPS = [
   ...TERM_MAPS,
   'language map',
@@ -126,10 +128,10 @@ export const PROPERTIES = {
   inputValueMap: ['input'],
   childTermMap: ['compared value'],
   parentTermMap: ['compared value'],
-  gather: 'collections',
-  gatherAs: 'collections',
-  allowEmptyListAndContainer: 'collections',
-  strategy: 'collections',
+  gather: GATHER_MAPS,
+  gatherAs: GATHER_MAPS,
+  allowEmptyListAndContainer: GATHER_MAPS,
+  strategy: GATHER_MAPS,
   viewOn: ['logical view'],
   field: ['logical view', 'field', 'view join'],
   fieldName: ['field'],
@@ -195,7 +197,7 @@ export const CLASSES = {
   FunctionMap: ['function map'],
   ParameterMap: ['parameter map'],
   ReturnMap: ['return map'],
-  GatherMap: 'collections',
+  GatherMap: GATHER_MAPS,
   LogicalView: ['logical view'],
   LogicalViewJoin: ['view join'],
   Field: ['field'],

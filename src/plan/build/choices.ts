@@ -16,6 +16,7 @@ import type {
   TriplesMap,
 } from '../../mapping/model/model.ts';
 import type { Expression, MapInfo, Project, QuotedTriple, RowTerm, Term } from '../algebra.ts';
+import { Collections } from './collections.ts';
 import { broughtBy, type JoinedTerm, joinedRows } from './joined-rows.ts';
 import type { Builder } from './operators.ts';
 import { expressionOf, termOf } from './terms.ts';
@@ -54,6 +55,7 @@ export class Choices {
   /** The right sides of the joins that a map needs, whatever rows are joined with them. */
   readonly #sides = new Map<ReferencingObjectMap | StarMap, readonly Project[]>();
   readonly #keys = new Map<TriplesMap, Expression[]>();
+  readonly #collections = new Collections();
 
   constructor(of: MapsAndRows) {
     this.#of = of;
@@ -67,7 +69,11 @@ export class Choices {
 
   /** A term of a triples map over the rows of one with the same records. */
   term(of: TermMap, map: TriplesMap, over = map): RowTerm {
-    return termOf(of, this.#of.rowsOf(over).leaf, map.baseIri ?? this.#of.base, map.id);
+    const { rows, leaf } = this.#of.rowsOf(over);
+    const base = map.baseIri ?? this.#of.base;
+    if (of.gather === undefined) return termOf(of, leaf, base, map.id);
+    const choices = (member: ReferencingObjectMap | StarMap) => this.objects(member, map, over, true);
+    return this.#collections.head(of, of.gather, { map, base, rows, leaf, choices });
   }
 
   /** The subjects of a triples map over the rows of one with the same records. */
@@ -75,7 +81,8 @@ export class Choices {
     return map.subject.kind === 'term' ? [{ term: this.term(map.subject, map, over), joins: [] }] : this.#quoted(map.subject, over);
   }
 
-  objects(of: TermMap | ReferencingObjectMap | StarMap, map: TriplesMap, over = map): readonly Choice[] {
+  /** @param counts whether each row that a join finds counts, also beside equal ones */
+  objects(of: TermMap | ReferencingObjectMap | StarMap, map: TriplesMap, over = map, counts = false): readonly Choice[] {
     switch (of.kind) {
       case 'term':
         return [{ term: this.term(of, map, over), joins: [] }];
@@ -84,7 +91,7 @@ export class Choices {
       case 'referencing': {
         const parent = this.#mapOf(of.parent);
         if (of.conditions.length === 0 && of.all !== true) return this.subjects(parent, over);
-        return this.#joined(of, over, parent, () => this.subjects(parent));
+        return this.#joined(of, over, parent, () => this.subjects(parent), counts);
       }
     }
   }
@@ -129,11 +136,17 @@ export class Choices {
    * Terms of a parent, for the pairs of rows that meet the conditions. Each use has a join of its own: subject and object of a statement may
    * be of different pairs.
    */
-  #joined(of: ReferencingObjectMap | StarMap, over: TriplesMap, parent: TriplesMap, choices: () => readonly Choice[]): readonly Choice[] {
+  #joined(
+    of: ReferencingObjectMap | StarMap,
+    over: TriplesMap,
+    parent: TriplesMap,
+    choices: () => readonly Choice[],
+    counts = false,
+  ): readonly Choice[] {
     const { builder, rowsOf } = this.#of;
     const { leaf } = rowsOf(over);
     const conditions = sortedConditions(of.conditions);
-    const sides = this.#sides.get(of) ?? choices().map((choice) => this.#sideOf(parent, conditions, choice));
+    const sides = this.#sides.get(of) ?? choices().map((choice) => this.#sideOf(parent, conditions, choice, counts));
     this.#sides.set(of, sides);
     const keys = conditions.map((condition) => expressionOf(condition.child, leaf, over.id));
     const name = of.kind === 'star' ? `triple of ${parent.name}` : `subject of ${parent.name}`;
@@ -144,14 +157,14 @@ export class Choices {
   }
 
   /** The right side of a join with terms of a parent. */
-  #sideOf(parent: TriplesMap, conditions: readonly JoinCondition[], { term, joins }: Choice): Project {
+  #sideOf(parent: TriplesMap, conditions: readonly JoinCondition[], { term, joins }: Choice, counts: boolean): Project {
     const { builder, rowsOf, infoOf } = this.#of;
     const { rows, leaf } = rowsOf(parent);
     const keys = conditions.map((condition) => expressionOf(condition.parent, leaf, parent.id));
-    if (joins.length === 0) return builder.project(rows, infoOf(parent), keys, term);
+    if (joins.length === 0) return builder.project(rows, infoOf(parent), keys, term, counts);
     this.#keys.set(parent, [...this.keysElsewhere(parent), ...keys]);
     const joined = joinedRows(rows, joins, [term], keys, builder);
-    return builder.project(joined.rows, infoOf(parent), keys.map(joined.key), joined.term(term));
+    return builder.project(joined.rows, infoOf(parent), keys.map(joined.key), joined.term(term), counts);
   }
 
   #mapOf(id: string): TriplesMap {

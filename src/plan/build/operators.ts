@@ -32,9 +32,13 @@ export class Builder {
     return scan;
   }
 
-  /** Children with the same parent and the same parent keys share one. */
-  project(input: Operator, map: MapInfo, keys: readonly Expression[], term: Term): Project {
-    const key = JSON.stringify([map.id, keys.map(expressionKey), termKey(term)]);
+  /**
+   * Children with the same parent and the same parent keys share one.
+   *
+   * @param counts whether each row of the parent counts, also beside equal ones
+   */
+  project(input: Operator, map: MapInfo, keys: readonly Expression[], term: Term, counts: boolean): Project {
+    const key = JSON.stringify([map.id, keys.map(expressionKey), termKey(term), counts]);
     const known = this.#projects.get(key);
     if (known !== undefined) return known;
     const project: Project = {
@@ -43,7 +47,7 @@ export class Builder {
       map,
       keys: keys.map((value, i) => ({ column: this.column(`key ${i + 1}`), value })),
       columns: [{ column: this.column('term'), value: term }],
-      counts: false,
+      counts,
     };
     this.#projects.set(key, project);
     return project;

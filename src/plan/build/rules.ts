@@ -8,10 +8,11 @@
 import { expressionText } from '../../mapping/model/expressions.ts';
 import type { LogicalSource, LogicalTarget, Mapping, SubjectMap, TermMap, TriplesMap } from '../../mapping/model/model.ts';
 import { DEFAULT_GRAPH_IRIS } from '../../mapping/model/model.ts';
-import type { Emit, Expression, MapInfo, MapRules, Operator, RowTerm, Term } from '../algebra.ts';
-import { holds, scanOf, termKey, termsIn } from '../expressions.ts';
+import type { Emit, Expression, MapInfo, MapRules, Operator, Place, RowTerm, Term } from '../algebra.ts';
+import { termsOf as gatheredIn, holds, scanOf, termKey, termsIn } from '../expressions.ts';
 import { keyTerm } from '../guards.ts';
 import { type Choice, Choices, typeOf } from './choices.ts';
+import { CollectPlaces } from './collections.ts';
 import { joinedRows, joinOf, ownTermsOf } from './joined-rows.ts';
 import { Builder } from './operators.ts';
 import { ViewBuilder } from './views.ts';
@@ -68,15 +69,20 @@ function rulesOf(map: TriplesMap, rows: Operator, info: MapInfo, choices: Choice
   const isPlain = ({ subject, object }: Pattern): boolean => subject.joins.length + rowJoinsOf(object).length === 0;
   const plain = info.quotedOnly ? [] : patterns.filter(isPlain);
   const others = patterns.filter((pattern) => !plain.includes(pattern));
+  const places = new CollectPlaces();
+  for (const place of placesOf(map, choices)) for (const { term } of subjects) places.add(term, place, map.id);
+  for (const { predicate, object, graph, target } of plain)
+    for (const term of [predicate, object.term]) places.add(term, { graph, target }, map.id);
   const own: MapRules = {
     map: info,
     rows,
     subject: subjects.find(({ joins }) => joins.length === 0)?.term ?? NOTHING,
     emits: plain.map((pattern) => emitOf(pattern, rows)),
+    collects: places.collects,
     checks: [],
   };
   if (others.length === 0 && !info.quotedOnly) return [own];
-  const reporting: MapRules = { ...own, subject: NOTHING, emits: [], checks: checksOf(patterns) };
+  const reporting: MapRules = { ...own, subject: NOTHING, emits: [], collects: [], checks: checksOf(patterns) };
   if (info.quotedOnly) return [reporting];
   const terms = patterns.flatMap(termsOf);
   const partOf = (group: readonly [Pattern, ...Pattern[]]): MapRules => {
@@ -94,9 +100,9 @@ function rulesOf(map: TriplesMap, rows: Operator, info: MapInfo, choices: Choice
         joined.rows,
       ),
     );
-    return { map: { ...info, isPart: true }, rows: joined.rows, subject: joined.term(subject.term), emits, checks: [] };
+    return { map: { ...info, isPart: true }, rows: joined.rows, subject: joined.term(subject.term), emits, collects: [], checks: [] };
   };
-  const ofRecords = own.emits.length === 0 ? [] : [{ ...own, map: { ...info, isPart: true } }];
+  const ofRecords = own.emits.length + own.collects.length === 0 ? [] : [{ ...own, map: { ...info, isPart: true } }];
   return [reporting, ...ofRecords, ...groupsOf(others).map(partOf)];
 }
 
@@ -124,7 +130,11 @@ const NOTHING: RowTerm = {
 
 /** What may be invalid for a record in patterns that others write: its terms, and the keys of joins. */
 function checksOf(patterns: readonly Pattern[]): readonly RowTerm[] {
-  const terms = patterns.flatMap(termsOf).flatMap(ownTermsOf).filter(isFallible);
+  const terms = patterns
+    .flatMap(termsOf)
+    .flatMap(ownTermsOf)
+    .flatMap((term) => (term.kind === 'head' ? gatheredIn(term.collection) : [term]))
+    .filter(isFallible);
   const keys = patterns.flatMap(({ subject, object }) => [...subject.joins, ...object.joins].flatMap((join) => join.keys));
   const all = [...terms, ...keys.filter(isFallibleKey).map(keyTerm)];
   return [...new Map(all.map((term) => [termKey(term), term])).values()];
@@ -173,11 +183,8 @@ function patternsOf(map: TriplesMap, subjects: readonly Choice[], choices: Choic
   const term = (of: TermMap): RowTerm => choices.term(of, map);
   /** To all targets of all terms: one pattern for each. */
   const add = (pattern: Omit<Pattern, 'subject' | 'target'>, ...targets: readonly Targets[]): void => {
-    const all = new Set([map.subject.targets, ...targets].flatMap((some) => some ?? []));
-    for (const subject of subjects) {
-      if (all.size === 0) patterns.push({ subject, ...pattern, target: undefined });
-      for (const target of all) patterns.push({ subject, ...pattern, target });
-    }
+    for (const subject of subjects)
+      for (const target of eachOf(map.subject.targets, ...targets)) patterns.push({ subject, ...pattern, target });
   };
   for (const { graph, targets } of graphsOf(map.subject.graphs, term)) {
     for (const one of map.subject.classes) add({ predicate: typeOf(one), object: { term: term(one), joins: [] }, graph }, targets);
@@ -195,6 +202,18 @@ function patternsOf(map: TriplesMap, subjects: readonly Choice[], choices: Choic
   }
   return patterns;
 }
+
+/** Each of the targets; undefined is the output of the run, if there is none. */
+function eachOf(...targets: readonly Targets[]): readonly (LogicalTarget | undefined)[] {
+  const all = new Set(targets.flatMap((some) => some ?? []));
+  return all.size === 0 ? [undefined] : [...all];
+}
+
+/** Where the subjects of a triples map are described. */
+const placesOf = (map: TriplesMap, choices: Choices): readonly Place[] =>
+  graphsOf(map.subject.graphs, (of) => choices.term(of, map)).flatMap(({ graph, targets }) =>
+    eachOf(map.subject.targets, targets).map((target) => ({ graph, target })),
+  );
 
 function emitOf({ predicate, object, graph, target }: Omit<Emit, 'input' | 'object'> & Pick<Pattern, 'object'>, rows: Operator): Emit {
   const [join] = object.term.kind === 'encoded' ? object.joins : [];

@@ -1,6 +1,6 @@
 /** Which fields of views somebody reads, and of which views somebody counts the rows. */
 import { expressionsOf, isOfRow, referencesOf } from '../../mapping/model/expressions.ts';
-import { type Expression, type LogicalSource, type LogicalView, referredBy, type TriplesMap } from '../../mapping/model/model.ts';
+import { type Expression, type LogicalSource, type LogicalView, mapsIn, referredBy, type TriplesMap } from '../../mapping/model/model.ts';
 
 interface Uses {
   /** Names of fields and of their positions. */
@@ -30,10 +30,15 @@ export function usesOfViews(triplesMaps: readonly TriplesMap[]): ViewUses {
   for (const map of triplesMaps) note(map.source, [...expressionsOf(map)]);
   const byId = new Map(triplesMaps.map((map) => [map.id, map]));
   for (const map of triplesMaps) {
-    for (const reference of [map.subject, ...map.predicateObjects.flatMap(({ objects }) => objects)]) {
+    const maps = mapsIn(map);
+    const members = new Set(maps.flatMap((one) => (one.kind === 'term' ? (one.gather?.members ?? []) : [])));
+    // Each row adds its members, also beside a row with the same contents.
+    if (members.size > 0 && map.source.kind === 'view') of(map.source).counted = true;
+    for (const reference of maps) {
       if (reference.kind === 'term') continue;
       const parent = byId.get(referredBy(reference));
       if (parent === undefined) continue;
+      if (reference.kind === 'referencing' && members.has(reference) && parent.source.kind === 'view') of(parent.source).counted = true;
       note(
         parent.source,
         reference.conditions.map((condition) => condition.parent),

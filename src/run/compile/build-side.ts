@@ -75,6 +75,6 @@ function compileRows({ columns, counts }: Project, rows: Accessors): TextOf {
   const cells = columns.map(({ value }) => (isTerm(value) ? compileWhole(value, rows) : compileValues(value, rows)));
   return (record, position) => {
     const made = cells.map((cell) => cell(record, position));
-    return packRow(counts ? [...made, String(position)] : made);
+    return packRow(counts ? [...made, rows.order(position)] : made);
   };
 }

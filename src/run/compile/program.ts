@@ -5,7 +5,7 @@
  */
 import { formatOrigin } from '../../mapping/model/model.ts';
 import type { MapInfo } from '../../plan/algebra.ts';
-import { leavesOfMap, type MapPlan } from '../../plan/plan.ts';
+import { leavesOfMap, type MapPlan, type RulePlan } from '../../plan/plan.ts';
 import { type CompiledTerm, compileTerm } from '../../terms/encode.ts';
 import type { Accessors, Text, TextOf } from '../../terms/evaluate.ts';
 import { HashSet, KNOWN, type MemoryBudget, NEW, SubjectTable, UNDECIDED, type Verdict } from '../distinct/distinct.ts';
@@ -26,6 +26,8 @@ export interface RunState {
   /** Joins whose index holds all rows of its side. */
   readonly complete: Set<number>;
   readonly openMultimap: () => Multimap;
+  /** Compiles what a triples map gathers. */
+  readonly openCollects: (plan: MapPlan, rows: Accessors, owner: StatementOwner) => RowCollects;
   /** Joins that are made after both sides are complete. */
   readonly deferred: DeferredJoin[];
   /** Receives lines that no table could decide. */
@@ -34,6 +36,27 @@ export interface RunState {
   readonly subject: ((token: string) => void) | undefined;
   /** Receives the lines of a record whose subject no table could decide. */
   readonly undecidedSubject: (subject: string, lines: string) => void;
+}
+
+/** The program of a triples map: counts statements, and knows those that other rules may make. */
+export interface StatementOwner {
+  quads: number;
+  /** The line if it is new to the run; empty if it is a duplicate, or undecided. */
+  once(line: string): string;
+}
+
+/** The collections of a triples map: `collect/program.ts`. */
+export interface RowCollects {
+  /** The same rows, on which heads of these collections have been read. */
+  readonly rows: Accessors;
+  /** Number of collections, and of rules that were taken. */
+  readonly count: number;
+  /** Takes a rule whose statements must wait for the end. Returns false for any other rule. */
+  takes(rule: RulePlan): boolean;
+  /** Reads a row whose subject has been read. @throws Fault record/term */
+  read(record: unknown, position: number): void;
+  /** The lines of the row that was read, behind those of its other rules. Pieces must be consumed before the next row. */
+  with(lines: string | Iterable<string>, subjects: readonly string[], position: number): string | Iterable<string>;
 }
 
 /** Characters of undecided statements of one subject that are held before they go to the spill. */
@@ -85,13 +108,17 @@ export class MapProgram {
   readonly #statements: HashSet;
   /** Whether some predicate or graph is not constant. */
   readonly #varies: boolean;
+  /** undefined: the triples map gathers nothing. */
+  readonly #collects: RowCollects | undefined;
   #listSet: { readonly index: Multimap; readonly number: number; readonly texts: ReadonlySet<string> } | undefined;
   /** Undecided statements of the current subject, when the subject table is full. */
   #waiting = '';
 
-  constructor(plan: MapPlan, rows: Accessors, state: RunState) {
+  constructor(plan: MapPlan, given: Accessors, state: RunState) {
     this.triplesMap = plan.map;
     this.#plan = plan;
+    this.#collects = plan.collects.length === 0 ? undefined : state.openCollects(plan, given, this);
+    const { rows } = this.#collects ?? { rows: given };
     this.#checks = plan.checks.map((check) => compileTerm(check, rows).text);
     this.#state = state;
     this.#subject = compileTerm(plan.subject, rows);
@@ -99,6 +126,7 @@ export class MapProgram {
     const deferred: DeferredRule[] = [];
     let slots = 0;
     for (const rule of plan.rules) {
+      if (this.#collects?.takes(rule) === true) continue;
       const { object } = rule;
       const parents = object.kind === 'join' ? state.joinIndexes[object.join] : undefined;
       // A side of several documents counts as complete after the first: the plan says which joins must wait all the same.
@@ -147,7 +175,8 @@ export class MapProgram {
     const checks = this.#checks;
     for (let i = 0; i < checks.length; i++) (checks[i] as TextOf)(record, position);
     // Its statements are made elsewhere.
-    if (rules.length + this.#deferred.length === 0) return '';
+    if (rules.length + this.#deferred.length === 0 && this.#collects === undefined) return '';
+    this.#collects?.read(record, position);
     // The common case: one text per term, constant predicates and graphs.
     let several = typeof subject !== 'string' || this.#varies;
     for (let i = 0; i < rules.length; i++) {
@@ -172,7 +201,13 @@ export class MapProgram {
       for (let i = 0; i < rules.length; i++) (rules[i] as Rule).ends?.read(record, position);
       for (let i = 0; i < deferred.length; i++) (deferred[i] as DeferredRule).ends.read(record, position);
     }
-    if (!several) return this.#emit(subject as string);
+    if (this.#collects === undefined) return several ? this.#emitAll(subject) : this.#emit(subject as string);
+    const { before, after } = this.#subject;
+    const tokens = listOf(distinct(subject) as string | readonly string[]).map((one) => before + one + after);
+    return this.#collects.with(several ? this.#emitAll(subject) : this.#emit(subject as string), tokens, position);
+  }
+
+  #emitAll(subject: string | readonly string[]): string | Iterable<string> {
     const subjects = listOf(distinct(subject) as string | readonly string[]);
     if (this.#count() * subjects.length > PIECE_STATEMENTS) return this.#emitInPieces(subjects);
     let lines = '';
@@ -198,7 +233,7 @@ export class MapProgram {
   }
 
   get ruleCount(): number {
-    return this.#rules.length + this.#deferred.length;
+    return this.#rules.length + this.#deferred.length + (this.#collects?.count ?? 0);
   }
 
   /** Frees the tables that only this triples map uses; called after its last record. */

@@ -78,7 +78,7 @@ const ROW_MASK = 2 ** ROW_BITS - 1;
  * 128-bit keys in rows, stored consecutively in chunks, and an open-addressing index of rows. Both take memory from the budget, except for
  * the first chunk; when the budget is used up, the table is frozen. The index grows by doubling; rows never move.
  */
-class KeyTable {
+export class KeyTable {
   protected readonly seed: number;
   protected readonly rowWords: number;
   protected chunks: Uint32Array[] = [];
@@ -147,6 +147,11 @@ class KeyTable {
     // A full index would make the next search endless, so the first refused growth freezes the table.
     if (this.count >= this.#index.length * MAX_LOAD && !this.#growIndex()) this.#frozen = true;
     return row;
+  }
+
+  /** Where the words of a row behind its key stand. */
+  protected extraOf(row: number): readonly [chunk: Uint32Array, at: number] {
+    return [this.chunks[(row / CHUNK_ROWS) | 0] as Uint32Array, (row % CHUNK_ROWS) * this.rowWords + KEY_WORDS];
   }
 
   #reserveChunk(row: number): boolean {

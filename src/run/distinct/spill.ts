@@ -146,7 +146,8 @@ export class LineSpill {
   }
 }
 
-async function* readLines(file: PartitionedFile, partition: number): AsyncIterable<readonly string[]> {
+/** Lines of a partition, including their line feeds, in batches. */
+export async function* readLines(file: PartitionedFile, partition: number): AsyncIterable<readonly string[]> {
   let rest = '';
   for await (const piece of file.read(partition)) {
     const end = piece.lastIndexOf('\n') + 1;

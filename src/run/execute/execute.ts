@@ -7,7 +7,10 @@ import { nameOf } from '../../plan/expressions.ts';
 import { type IterationPlan, isOfPairs, type Plan, type ScanPlan } from '../../plan/plan.ts';
 import type { QuadSink } from '../../sinks/sink.ts';
 import type { Batch, NestedRecords, Scan, TextFormat } from '../../sources/source.ts';
+import { compileHeads } from '../../terms/collections.ts';
 import type { ValuesOf } from '../../terms/evaluate.ts';
+import { sortable } from '../collect/order.ts';
+import type { CollectState } from '../collect/program.ts';
 import { BuildSide } from '../compile/build-side.ts';
 import { type DeferredJoin, joinedLine } from '../compile/ends.ts';
 import { MapProgram, type RunState } from '../compile/program.ts';
@@ -72,6 +75,7 @@ export class Execution {
   readonly #request: RunRequest;
   readonly #plan: Plan;
   readonly #state: RunState;
+  readonly #collected: CollectState;
   readonly #spill: Spill;
   readonly #sink: Pick<QuadSink, 'write' | 'rollOver'>;
   readonly #hooks: RunHooks;
@@ -93,10 +97,19 @@ export class Execution {
   #bytesBefore = 0;
   #rowsInPart = 0;
 
-  constructor(request: RunRequest, plan: Plan, state: RunState, spill: Spill, sink: Pick<QuadSink, 'write' | 'rollOver'>, hooks: RunHooks) {
+  constructor(
+    request: RunRequest,
+    plan: Plan,
+    state: RunState,
+    collected: CollectState,
+    spill: Spill,
+    sink: Pick<QuadSink, 'write' | 'rollOver'>,
+    hooks: RunHooks,
+  ) {
     this.#request = request;
     this.#plan = plan;
     this.#state = state;
+    this.#collected = collected;
     this.#spill = spill;
     this.#sink = sink;
     this.#hooks = hooks;
@@ -118,7 +131,9 @@ export class Execution {
     this.#recordsFrom = recordsFrom;
     try {
       const texts = await openTextFormats(plan, name, this.#request);
-      const consumers = plan.iterations.map((iteration, index) => this.#consumersOf(iteration, index, { scan, typed }, slice, texts));
+      const consumers = plan.iterations.map((iteration, index) =>
+        this.#consumersOf(iteration, index, { scan, typed }, slice, texts, plan.document),
+      );
       for await (const batch of scan.batches(this.#signal)) {
         const consumer = consumers[batch.iteration];
         if (consumer === undefined) continue;
@@ -147,6 +162,7 @@ export class Execution {
     { scan, typed }: Pick<OpenedScan, 'scan' | 'typed'>,
     slice: string,
     texts: TextFormats,
+    document: number | undefined,
   ): Consumers {
     const known = new Map<string, ValuesOf>();
     const access: RecordAccess = {
@@ -167,6 +183,8 @@ export class Execution {
       typed,
       datatype: (leaf) => (leaf.kind === 'read' ? scan.datatype?.(index, nameOf(leaf)) : undefined),
       slice,
+      order: (position) => `${document === undefined ? '' : `${sortable(document)}.`}${sortable(position)}`,
+      heads: (collection) => compileHeads(collection, access),
       run: this.#request.runId,
       startedAt: this.#startedAt,
       nested: (iterator, step) =>
@@ -235,6 +253,7 @@ export class Execution {
     await this.#joinRows();
     this.warnings.push(...pairWarnings(this.#plan, this.programs));
     for (const join of this.#state.deferred) await this.#pair(join);
+    await this.#collect();
     this.#state.overlapping.drop();
     const { subjects, lines } = this.#spill;
     // Subjects first: what they leave undecided is added to the lines.
@@ -250,6 +269,23 @@ export class Execution {
     if (this.#text !== '') this.#pieces.push(this.#text);
     await this.#write();
     this.#progress(true);
+  }
+
+  /** States what is known of collections only now. */
+  async #collect(): Promise<void> {
+    const memory = { budget: this.#state.budget, space: this.#spill.space };
+    for (const program of this.#collected.waiting) {
+      for await (const lines of program.finish(memory)) {
+        this.#emit(lines);
+        if (this.#due) await this.#yieldToEventLoop();
+      }
+      await this.#yieldToEventLoop();
+    }
+    for await (const lines of this.#collected.numbering.finish()) {
+      for (const line of lines) this.#emit(line);
+      this.#drained += lines.length;
+      await this.#yieldToEventLoop();
+    }
   }
 
   async #map({ records, first }: Batch, { records: consumers, pipelines }: Consumers, input: string): Promise<void> {

@@ -11,8 +11,10 @@ import type { Column, Project, Scan as ScanOperator, Unnest } from '../../plan/a
 import { isTerm, type Leaf, leavesOf, leavesOfTerm, nameOf } from '../../plan/expressions.ts';
 import { leavesOfMap, type PipelinePlan, type StepPlan } from '../../plan/plan.ts';
 import type { NestedRecords, TextFormat } from '../../sources/source.ts';
+import { compileHeads } from '../../terms/collections.ts';
 import { compileWhole } from '../../terms/encode.ts';
 import { type Accessors, compileValues, type Text, type TextOf, type ValuesOf } from '../../terms/evaluate.ts';
+import { sortable } from '../collect/order.ts';
 import { BuildSide } from '../compile/build-side.ts';
 import { MapProgram, type RunState } from '../compile/program.ts';
 import { compileKeys } from '../compile/rule.ts';
@@ -49,6 +51,7 @@ export class Pipeline {
   readonly #steps: readonly Step[];
   readonly #row: Row;
   readonly #state: RunState;
+  readonly #place: Place = { text: '' };
   #serial = 0;
 
   constructor(plan: PipelinePlan, records: RecordAccess, projects: readonly Project[], state: RunState) {
@@ -61,7 +64,8 @@ export class Pipeline {
     const nested = new Map<Column, NestedRecords>();
     const rows = this.#accessors(records, nested);
     this.#steps = plan.steps.map((step, at) => this.#compile(step, rows, records, nested, readAfter(plan, at, projects)));
-    this.programs = plan.maps.map((map) => new MapProgram(map, rows, state));
+    const access: Accessors = this.#steps.some(({ waits }) => waits) ? { ...rows, unordered: true } : rows;
+    this.programs = plan.maps.map((map) => new MapProgram(map, access, state));
     this.buildSides = plan.buildSides.map((join) => new BuildSide(projects[join] as Project, state.joinIndexes[join] as Multimap, rows));
   }
 
@@ -105,9 +109,11 @@ export class Pipeline {
       const slot = this.#slotOf(column);
       return (row) => cellOf((row as Row)[slot]);
     };
-    return {
+    const access: Accessors = {
       ...records,
       typed: true,
+      order: (position) => `${records.order(0)}${this.#place.text}/${sortable(position)}`,
+      heads: (collection) => compileHeads(collection, access),
       accessor: (leaf) => {
         if (leaf.kind === 'cell') return cell(leaf.column);
         if (records.scan.records.includes(leaf.record)) {
@@ -124,6 +130,7 @@ export class Pipeline {
       encoded: (column) => cell(column) as (row: unknown) => Text,
       datatype: (leaf) => (leaf.kind === 'read' && records.scan.records.includes(leaf.record) ? records.datatype(leaf) : undefined),
     };
+    return access;
   }
 
   #slotOf(column: Column): number {
@@ -151,7 +158,7 @@ export class Pipeline {
         const lost = after.find((leaf) => leaf.kind === 'read');
         if (lost !== undefined) throw new Error(`a join does not keep ${lost.kind === 'read' ? nameOf(lost) : ''}`);
         const left = kept.filter((column) => !given.has(column)).map((column) => this.#slotOf(column));
-        return new JoinStep(step, left, (column) => this.#slotOf(column), rows, this.#state);
+        return new JoinStep(step, left, (column) => this.#slotOf(column), rows, this.#state, this.#place);
       }
     }
   }
@@ -208,6 +215,8 @@ export function nestedIn(
 /** One step: sets the slots of its columns, once for each row that comes of `row`. */
 interface Step {
   run(row: Row): Iterable<undefined>;
+  /** Whether rows wait here for the end, so that those behind come in another order. */
+  readonly waits?: boolean;
   /** Rows that wait. */
   readonly waiting?: Waiting | undefined;
 }
@@ -241,6 +250,11 @@ function numbering(slot: number): Step {
   };
 }
 
+/** Where the current row stands among those of its pipeline, as text that sorts; only what has waited for a join has one. */
+interface Place {
+  text: string;
+}
+
 class JoinStep implements Step {
   waiting: Waiting | undefined;
   readonly outer: boolean;
@@ -255,7 +269,8 @@ class JoinStep implements Step {
   readonly #index: Multimap;
   readonly #state: RunState;
   readonly #probes: boolean;
-  #stored = 0;
+  readonly #place: Place;
+  #passed = 0;
 
   constructor(
     { operator: { type, on, right, columns, ordinal }, join, deferred }: Extract<StepPlan, { kind: 'join' }>,
@@ -263,7 +278,9 @@ class JoinStep implements Step {
     slotOf: (column: Column) => number,
     rows: Accessors,
     state: RunState,
+    place: Place,
   ) {
+    this.#place = place;
     this.outer = type === 'left';
     this.#join = join;
     this.#state = state;
@@ -280,12 +297,25 @@ class JoinStep implements Step {
     this.#probes = !deferred && state.complete.has(join) && !this.#index.spilled;
   }
 
+  get waits(): boolean {
+    return !this.#probes;
+  }
+
   *run(row: Row): Iterable<undefined> {
     const keys = this.#keys(row, row[POSITION] as number);
-    if (keys === null) {
-      if (this.outer) yield* this.#unmatched(row);
-    } else if (this.#probes) yield* this.#probe(row, keys);
-    else this.#store(row, keys);
+    if (this.#probes) {
+      if (keys !== null) yield* this.#probe(row, keys);
+      else if (this.outer) yield* this.#unmatched(row);
+      return;
+    }
+    const before = this.#place.text;
+    const place = `${before}/${sortable(this.#passed++)}`;
+    if (keys !== null) this.#store(row, keys, place);
+    else if (this.outer) {
+      this.#place.text = place;
+      yield* this.#unmatched(row);
+      this.#place.text = before;
+    }
   }
 
   *#probe(row: Row, keys: string | readonly string[]): Iterable<undefined> {
@@ -321,18 +351,21 @@ class JoinStep implements Step {
   }
 
   /** A row that waits is kept apart from all others: somebody may count rows. */
-  #store(row: Row, keys: string | readonly string[]): void {
+  #store(row: Row, keys: string | readonly string[], place: string): void {
     this.waiting ??= { join: this.#join, left: this.#state.openMultimap() };
-    const text = packRow([String(this.#stored++), ...this.#left.map((slot) => cellOf(row[slot]))]);
+    const text = packRow([place, ...this.#left.map((slot) => cellOf(row[slot]))]);
     for (const key of listOf(keys)) this.waiting.left.add(key, text);
   }
 
   /** The rows of a stored left row and some right rows. */
   *paired(row: Row, [left, rights, from]: Match): Iterable<undefined> {
-    const [, ...cells] = unpackRow(left);
+    const [place, ...cells] = unpackRow(left);
     for (const [at, slot] of this.#left.entries()) row[slot] = cells[at] as Cell;
-    if (rights.length === 0) yield* this.#unmatched(row);
-    else yield* this.#matched(row, rights, from);
+    let match = from;
+    for (const _ of rights.length === 0 ? this.#unmatched(row) : this.#matched(row, rights, from)) {
+      this.#place.text = `${place as string}/${sortable(match++)}`;
+      yield;
+    }
   }
 }
 

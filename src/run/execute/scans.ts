@@ -1,8 +1,12 @@
 /** Executes some scans of a plan in this thread. */
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
+import { h1, hash } from '../../core/hash.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
 import type { QuadSink } from '../../sinks/sink.ts';
+import { Numbering } from '../collect/numbering.ts';
+import { CollectProgram, type CollectState } from '../collect/program.ts';
+import type { RunState } from '../compile/program.ts';
 import type { Databases } from '../databases/databases.ts';
 import { HashSet, MemoryBudget } from '../distinct/distinct.ts';
 import { LineSpill, SpillSpace, SubjectSpill } from '../distinct/spill.ts';
@@ -21,6 +25,12 @@ export type ScansResult = Pick<
   'records' | 'quads' | 'rejected' | 'bytesRead' | 'bytesWritten' | 'bytesSpilled' | 'triplesMaps' | 'warnings' | 'unmatched'
 >;
 
+/** Another one for each run, and the same one for each of its attempts. */
+function labelSeed(runId: string): number {
+  hash(runId, 0);
+  return h1;
+}
+
 /** @param wanted scans of the plan, ascending: whole groups, or a slice */
 export async function executeScans(
   request: RunRequest,
@@ -37,7 +47,7 @@ export async function executeScans(
   const lines = new LineSpill(space, seed ^ 0x3c6ef372);
   const subjects = new SubjectSpill(space, seed ^ 0x2545f491);
   const openMultimap = () => new Multimap(budget, space, seed ^ 0x1b873593);
-  const state = {
+  const state: RunState = {
     distinct: request.distinct,
     seed,
     budget,
@@ -45,12 +55,15 @@ export async function executeScans(
     joinIndexes: plan.joins.map(openMultimap),
     complete: new Set<number>(),
     openMultimap,
+    openCollects: (map, rows, owner) => new CollectProgram(map, rows, collected, owner),
     deferred: [],
     subject: hooks.subject,
     undecided: (line: string) => lines.add(line),
     undecidedSubject: (subject: string, text: string) => subjects.add(subject, text),
   };
-  const execution = new Execution(request, plan, state, { space, lines, subjects }, sink, hooks);
+  const numbering = new Numbering(space, budget, labelSeed(request.runId), seed ^ 0x68e31da4);
+  const collected: CollectState = { ...state, space, numbering, waiting: [] };
+  const execution = new Execution(request, plan, state, collected, { space, lines, subjects }, sink, hooks);
   try {
     for (const { position, range } of wanted) {
       const scan = plan.scans[position] as ScanPlan;

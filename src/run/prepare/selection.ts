@@ -1,6 +1,6 @@
 /** Selects the part of a mapping directory that concerns the inputs of a request. */
 import type { FileSource, LogicalSource, Mapping, TriplesMap } from '../../mapping/model/model.ts';
-import { formatOrigin, referredBy, sourcesOf } from '../../mapping/model/model.ts';
+import { formatOrigin, mapsIn, referredBy, sourcesOf } from '../../mapping/model/model.ts';
 
 export interface Selection {
   readonly mapping: Mapping;
@@ -37,9 +37,8 @@ export function selectBound(mapping: Mapping, bound: ReadonlySet<FileSource>): S
   };
 }
 
-function parentsOf({ subject, predicateObjects }: TriplesMap, byId: ReadonlyMap<string, TriplesMap>): readonly TriplesMap[] {
-  const maps = [subject, ...predicateObjects.flatMap((one) => one.objects)];
-  return maps.flatMap((map) => (map.kind === 'term' ? [] : [byId.get(referredBy(map)) ?? []].flat()));
+function parentsOf(map: TriplesMap, byId: ReadonlyMap<string, TriplesMap>): readonly TriplesMap[] {
+  return mapsIn(map).flatMap((one) => (one.kind === 'term' ? [] : [byId.get(referredBy(one)) ?? []].flat()));
 }
 
 /** Equal for sources with the same document or rows. Files are compared by name alone, since inputs are bound by name. */

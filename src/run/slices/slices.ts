@@ -2,7 +2,8 @@
  * Cuts a run into slices for several workers: key ranges of large tables, byte ranges of large files, and independent groups of scans. Only
  * slices of one file can make the same statement; their subjects are compared (`distinct/`).
  */
-import { type IterationPlan, type MapPlan, mapsOf, type Plan, type ScanPlan } from '../../plan/plan.ts';
+import { spansRows } from '../../plan/expressions.ts';
+import { type CollectPlan, type IterationPlan, type MapPlan, mapsOf, type Plan, type ScanPlan } from '../../plan/plan.ts';
 import type { Databases } from '../databases/databases.ts';
 import { keysOf } from '../databases/keys.ts';
 import type { DocumentPlace } from '../prepare/inputs.ts';
@@ -87,7 +88,9 @@ async function slicePlan(
 /** Whether every record of the scan can be mapped on its own. Statements that slices repeat are found by their subjects. */
 const canBeParted = ({ iterations }: ScanPlan): boolean =>
   iterations.every(
-    (iteration) => isOfRecords(iteration) && mapsOf(iteration).every(({ rules }) => rules.every(({ object }) => object.kind !== 'join')),
+    (iteration) =>
+      isOfRecords(iteration) &&
+      mapsOf(iteration).every(({ rules, collects }) => rules.every(({ object }) => object.kind !== 'join') && collects.every(areOfRecords)),
   );
 
 /** Whether slices of the scan's rows cannot make a statement twice. */
@@ -98,9 +101,12 @@ const isSliceable = ({ iterations }: ScanPlan, distinct: boolean): boolean =>
 const isOfRecords = ({ pipelines }: IterationPlan): boolean =>
   pipelines.every(({ steps, buildSides }) => steps.length === 0 && buildSides.length === 0);
 
-function staysInSlice({ identifiesRow, rules }: MapPlan, distinct: boolean): boolean {
-  if (rules.length === 0) return true;
-  if (rules.some(({ object }) => object.kind === 'join')) return false;
+/** Whether each record makes collections of its own, of what it holds itself. Members from other slices would have to be numbered together. */
+const areOfRecords = ({ collection, joins }: CollectPlan): boolean => joins.length === 0 && !spansRows(collection);
+
+function staysInSlice({ identifiesRow, rules, collects }: MapPlan, distinct: boolean): boolean {
+  if (rules.length + collects.length === 0) return true;
+  if (rules.some(({ object }) => object.kind === 'join') || !collects.every(areOfRecords)) return false;
   return !distinct || (identifiesRow && rules.every((rule) => rule.distinct === 'subject'));
 }
 

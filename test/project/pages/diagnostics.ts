@@ -42,6 +42,7 @@ const EXAMPLES: Readonly<Record<DiagnosticCode, string>> = {
   rml:leftJoin [ rml:parentLogicalView <#view> ; rml:joinCondition [ rml:child "name" ; rml:parent "name" ] ]`),
   contradiction: object('[ rml:reference "name" ; rml:language "en" ; rml:datatype ex:text ]'),
   'ignored-term-type': object('[ rml:constant "Ada" ; rml:termType rml:IRI ]').replace('"Ada"', 'ex:ada').replace('rml:IRI', 'rml:Literal'),
+  'incomplete-gather-map': object('[ rml:gather ( [ rml:reference "name" ] ) ]'),
   'incomplete-input': object(`[
     rml:functionExecution [ rml:function grel:toUpperCase ; rml:input [ rml:inputValueMap [ rml:reference "name" ] ] ] ]`),
   'incomplete-join': object('[ rml:parentTriplesMap <#Person> ; rml:joinCondition [ rml:child "boss" ] ]'),

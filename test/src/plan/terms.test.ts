@@ -60,6 +60,8 @@ function tokensOf(map: TermMap): readonly (string | undefined)[] {
     datatype: () => undefined,
     slice: '',
     run: 'r',
+    order: String,
+    heads: () => () => null,
     startedAt: 0,
   });
   return ROWS.map((row) => {

@@ -3,8 +3,18 @@
 import { type Leniency, parseJsonPath } from '../../../paths/json/parse.ts';
 import { findJsonPathProblem, invalidRegExps } from '../../../paths/json/problem.ts';
 import { parsePath } from '../../../paths/xml/path.ts';
-import { expressionsOf, type PlacedReference, referencesOf, type TermMaps } from '../../model/expressions.ts';
-import type { Dialect, Field, FileSource, JoinCondition, LogicalSource, LogicalView, Origin, TriplesMap } from '../../model/model.ts';
+import { expressionsOf, type PlacedReference, referencesOf } from '../../model/expressions.ts';
+import type {
+  Dialect,
+  Field,
+  FileSource,
+  JoinCondition,
+  LogicalSource,
+  LogicalView,
+  Origin,
+  TermMaps,
+  TriplesMap,
+} from '../../model/model.ts';
 import type { Context } from '../node.ts';
 import { reportPath } from './report-path.ts';
 

@@ -3,13 +3,13 @@
  *
  * @see https://kg-construct.github.io/rml-star/spec/docs/
  */
-import type { Report } from '../model/diagnostics.ts';
-import type { StarMap, TriplesMap } from '../model/model.ts';
-import { shorten } from '../vocabulary/namespaces.ts';
-import type { Statement } from './graph.ts';
-import { readCondition } from './join-condition.ts';
-import { readTargets } from './logical-target.ts';
-import { type Context, leadsToNodeWith, type MappingNode, nodeOf, only, triplesMapOf } from './node.ts';
+import type { Report } from '../../model/diagnostics.ts';
+import type { StarMap, TriplesMap } from '../../model/model.ts';
+import { shorten } from '../../vocabulary/namespaces.ts';
+import type { Statement } from '../graph.ts';
+import { readCondition } from '../join-condition.ts';
+import { type Context, leadsToNodeWith, type MappingNode, nodeOf, only, triplesMapOf } from '../node.ts';
+import { ownTargets } from '../term-map.ts';
 
 /** Whether a statement such as `rml:subjectMap […]` leads to a star map. */
 export const isStar = (context: Context, statement: Statement): boolean =>
@@ -31,7 +31,7 @@ export function readStar(context: Context, node: MappingNode): StarMap | undefin
   const quoted = triplesMapOf(context, statement);
   if (quoted === undefined) return undefined;
   const own = { kind: 'star', origin: statement.origin, quoted, conditions: conditions.filter((one) => one !== undefined) } as const;
-  const targets = readTargets(context, node.all('logicalTarget'));
+  const targets = ownTargets(context, node);
   return targets.length === 0 ? own : { ...own, targets };
 }
 

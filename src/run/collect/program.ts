@@ -1,0 +1,335 @@
+/**
+ * What a triples map gathers: the statements of its collections.
+ *
+ * A row's collections are read with its other terms, before its first statement. What cannot be stated yet is stored as text by the place of
+ * its row, sorted at the end, and stated then: collections with members from a join whose other side is not complete, with the statements that
+ * hold their heads; and, where a join hands on rows in another order than that of their source, collections to which several rows append.
+ */
+
+import type { Collection, Join } from '../../plan/algebra.ts';
+import { collectionsIn, spansRows } from '../../plan/expressions.ts';
+import type { CollectPlan, MapPlan, RulePlan } from '../../plan/plan.ts';
+import {
+  compileCollection,
+  type Gathered,
+  type GatheredOf,
+  type Made,
+  type MadeCollection,
+  make,
+  type TokensOf,
+  textOf,
+  tokensOf,
+} from '../../terms/collections.ts';
+import type { Accessors, Text, TextOf } from '../../terms/evaluate.ts';
+import { Ends, lineEnd } from '../compile/ends.ts';
+import type { RowCollects, RunState, StatementOwner } from '../compile/program.ts';
+import { compileEnds, compileKeys } from '../compile/rule.ts';
+import { distinct, listOf, PIECE_STATEMENTS } from '../compile/texts.ts';
+import type { SpillSpace } from '../distinct/spill.ts';
+import { type Multimap, type PairingMemory, pairTexts } from '../join/join.ts';
+import { unpackRow } from '../join/packed-row.ts';
+import { LineSorter } from './line-sorter.ts';
+import type { Numbering } from './numbering.ts';
+import { statementsOf } from './statements.ts';
+
+/** What collections share with the rest of a run. */
+export interface CollectState extends Pick<RunState, 'budget' | 'joinIndexes' | 'complete' | 'openMultimap'> {
+  readonly space: SpillSpace;
+  readonly numbering: Numbering;
+  /** Programs with something to state at the end, in their order. */
+  readonly waiting: CollectProgram[];
+}
+
+/** One collection of the triples map. */
+interface Part {
+  readonly plan: CollectPlan;
+  readonly gathered: GatheredOf;
+  /** The text behind the objects of its statements, by graph and output. */
+  readonly ends: readonly TokensOf[];
+  /** Its members are not known before the end. */
+  readonly waits: boolean;
+  readonly stored: boolean;
+  /** For the current row. */
+  row: Gathered;
+  made: Made;
+  endTexts: readonly string[];
+}
+
+/** A statement pattern whose object is the head of a collection that waits. */
+interface WaitingRule {
+  readonly part: Part;
+  readonly ends: Ends;
+}
+
+/** A join that finds members at the end. */
+interface WaitingJoin {
+  readonly join: number;
+  readonly keys: TextOf;
+  readonly children: Multimap;
+  texts: Text;
+}
+
+/** What is stored of a row: its subjects, the text around the head in each waiting statement, and its collections. */
+type StoredRow = readonly [
+  subjects: readonly string[],
+  ends: readonly (readonly [leads: readonly string[], tails: readonly string[]])[],
+  parts: readonly (readonly [gathered: Gathered, ends: readonly string[]])[],
+];
+
+const NOTHING: Made = { heads: [], collections: [] };
+
+/** Tags of stored lines, in this order behind the place of a row: the row itself, and its members from joins. */
+const ROW = '0';
+const MEMBER = '1';
+
+export class CollectProgram implements RowCollects {
+  readonly rows: Accessors;
+  readonly #state: CollectState;
+  readonly #owner: StatementOwner;
+  readonly #order: Accessors['order'];
+  readonly #parts: readonly Part[];
+  readonly #joins: WaitingJoin[] = [];
+  readonly #rules: WaitingRule[] = [];
+  readonly #sorter: LineSorter;
+  /** The collection of the subject, which is read with it. */
+  readonly #subject: Part | undefined;
+  /** A collection belongs to several of the parts: it is stated once. */
+  readonly #shared: boolean;
+
+  constructor({ collects, subject }: MapPlan, rows: Accessors, state: CollectState, owner: StatementOwner) {
+    this.#state = state;
+    this.#owner = owner;
+    this.#order = rows.order;
+    this.#parts = collects.map((plan) => this.#partOf(plan, rows));
+    this.#subject = this.#parts.find(({ plan }) => subject.kind === 'head' && subject.collection === plan.collection);
+    this.#sorter = new LineSorter(state.budget, state.space);
+    const all = collects.flatMap(({ collection }) => collectionsIn(collection));
+    this.#shared = new Set(all).size < all.length;
+    this.rows = { ...rows, heads: (collection) => this.#headsOf(collection) ?? rows.heads(collection) };
+    if (this.#parts.some(({ stored }) => stored)) state.waiting.push(this);
+  }
+
+  #partOf(plan: CollectPlan, rows: Accessors): Part {
+    const { collection, places, joins } = plan;
+    const { complete, joinIndexes } = this.#state;
+    const waits = joins.some(({ join, deferred }) => deferred || !complete.has(join) || joinIndexes[join]?.spilled === true);
+    const joined = (operator: Join): TokensOf => {
+      const { join } = joins.find((one) => one.operator === operator) as CollectPlan['joins'][number];
+      const keys = compileKeys(
+        operator.on.map(({ left }) => left),
+        rows,
+      );
+      if (!waits) return probing(joinIndexes[join] as Multimap, keys);
+      this.#joins.push({ join, keys, children: this.#state.openMultimap(), texts: null });
+      return () => [];
+    };
+    return {
+      plan,
+      gathered: compileCollection(collection, rows, joined),
+      ends: places.map((place) => endsOf(place, rows)),
+      waits,
+      stored: waits || (rows.unordered === true && spansRows(collection)),
+      row: { heads: [], members: [] },
+      made: NOTHING,
+      endTexts: [],
+    };
+  }
+
+  #headsOf(collection: Collection): TextOf | undefined {
+    const part = this.#parts.find(({ plan }) => plan.collection === collection);
+    if (part === undefined) return undefined;
+    if (part !== this.#subject) return () => textOf(part.made.heads);
+    return (record, position) => {
+      readPart(part, record, position);
+      return textOf(part.made.heads);
+    };
+  }
+
+  takes(rule: RulePlan): boolean {
+    const { object } = rule;
+    if (object.kind !== 'term' || object.term.kind !== 'head') return false;
+    const { collection } = object.term;
+    const part = this.#parts.find(({ plan, waits }) => waits && plan.collection === collection);
+    if (part === undefined) return false;
+    const { lead, tail } = compileEnds(rule, this.rows);
+    this.#rules.push({ part, ends: new Ends(lead, tail) });
+    return true;
+  }
+
+  get count(): number {
+    return this.#parts.length + this.#rules.length;
+  }
+
+  read(record: unknown, position: number): void {
+    for (const part of this.#parts) {
+      if (part !== this.#subject) readPart(part, record, position);
+      part.endTexts = part.ends.flatMap((end) => end(record, position));
+      if (part.endTexts.length > 1) part.endTexts = [...new Set(part.endTexts)];
+    }
+    for (const { ends } of this.#rules) ends.read(record, position);
+    for (const join of this.#joins) join.texts = distinct(join.keys(record, position));
+  }
+
+  with(lines: string | Iterable<string>, subjects: readonly string[], position: number): string | Iterable<string> {
+    if (this.#parts.some(({ stored }) => stored)) this.#store(subjects, position);
+    let count = 0;
+    for (const { stored, made, endTexts } of this.#parts)
+      if (!stored) for (const one of made.collections) count += (one.count + 1) * endTexts.length;
+    if (count === 0) return lines;
+    const own = this.#statements(this.#parts.filter(({ stored }) => !stored));
+    if (typeof lines !== 'string' || count > PIECE_STATEMENTS) return chain(lines, own);
+    let text = lines;
+    for (const piece of own) text += piece;
+    return text;
+  }
+
+  *#statements(parts: readonly Pick<Part, 'plan' | 'made' | 'endTexts'>[]): Generator<string> {
+    const stated = this.#shared ? new Set<string>() : undefined;
+    let lines = '';
+    let count = 0;
+    for (const { plan, made, endTexts } of parts) {
+      for (const end of endTexts) {
+        for (const one of made.collections) {
+          if (stated !== undefined) {
+            const key = `${one.collection.number} ${one.head}${end}`;
+            if (stated.has(key)) continue;
+            stated.add(key);
+          }
+          for (const line of this.#linesOf(one, end)) {
+            if (plan.overlapping) lines += this.#owner.once(line);
+            else {
+              lines += line;
+              this.#owner.quads++;
+            }
+            if (++count % PIECE_STATEMENTS > 0) continue;
+            yield lines;
+            lines = '';
+          }
+        }
+      }
+    }
+    yield lines;
+  }
+
+  #linesOf(one: MadeCollection, end: string): Iterable<string> {
+    return one.collection.head === undefined ? statementsOf(one, end) : this.#state.numbering.add(one, end);
+  }
+
+  // -------------------------------------------------------------- the end
+
+  #store(subjects: readonly string[], position: number): void {
+    const place = this.#order(position);
+    for (const { children, texts } of this.#joins) for (const key of texts === null ? [] : listOf(texts)) children.add(key, place);
+    const row: StoredRow = [
+      this.#rules.length === 0 ? [] : subjects,
+      this.#rules.map(({ ends }) => [textsIn(ends.lead), textsIn(ends.tail)]),
+      this.#parts.filter(({ stored }) => stored).map((part) => [part.row, part.endTexts]),
+    ];
+    this.#sorter.add(`${place} ${ROW} ${JSON.stringify(row)}\n`);
+  }
+
+  /** The lines of all stored rows, in the order of the rows. */
+  async *finish(memory: PairingMemory): AsyncIterable<string> {
+    for (const [number, { join, children }] of this.#joins.entries()) {
+      const parents = this.#state.joinIndexes[join] as Multimap;
+      for await (const [place, found] of pairTexts(children, parents, memory)) {
+        for (const parent of found) {
+          const { order, tokens } = parentOf(parent);
+          this.#sorter.add(`${place} ${MEMBER} ${String(number).padStart(4, '0')} ${order} ${JSON.stringify(tokens)}\n`);
+        }
+        yield '';
+      }
+    }
+    let row: StoredRow | undefined;
+    let members: string[][] = [];
+    let before = '';
+    for await (const batch of this.#sorter.sorted()) {
+      for (const line of batch) {
+        const [place, tag] = [line.slice(0, line.indexOf(' ')), line[line.indexOf(' ') + 1]];
+        const text = line.slice(place.length + 3);
+        if (tag === ROW) {
+          if (row !== undefined) yield* this.#stored(row);
+          row = JSON.parse(text) as StoredRow;
+          members = this.#membersIn(row);
+        } else if (line !== before) {
+          // A row that meets a parent by several keys has it once.
+          const tokens = JSON.parse(text.slice(text.indexOf(' ', 5) + 1)) as string[];
+          (members[Number(text.slice(0, 4))] as string[]).push(...tokens);
+        }
+        before = line;
+      }
+    }
+    if (row !== undefined) yield* this.#stored(row);
+  }
+
+  /** What a stored row states. */
+  *#stored([subjects, ends, parts]: StoredRow): Generator<string> {
+    const stored = this.#parts.filter((part) => part.stored);
+    const made = stored.map((part, i) => {
+      const [row, endTexts] = parts[i] as StoredRow[2][number];
+      return { part, plan: part.plan, made: make(part.plan.collection, row), endTexts };
+    });
+    for (const [i, { part }] of this.#rules.entries()) {
+      const [leads, tails] = ends[i] as StoredRow[1][number];
+      const heads = made.find((one) => one.part === part)?.made.heads ?? [];
+      for (const subject of subjects)
+        for (const lead of leads) for (const head of heads) for (const tail of tails) yield this.#owner.once(subject + lead + head + tail);
+    }
+    yield* this.#statements(made);
+  }
+
+  /** The lists of a stored row that its joins fill, in the order of the joins. */
+  #membersIn([, , parts]: StoredRow): string[][] {
+    return this.#parts
+      .filter(({ stored }) => stored)
+      .flatMap(({ plan, waits }, i) => (waits ? joinedIn(plan.collection, (parts[i] as StoredRow[2][number])[0]) : []));
+  }
+}
+
+/** The text behind the objects of statements in a place. */
+function endsOf({ graph, output }: CollectPlan['places'][number], rows: Accessors): TokensOf {
+  const end = lineEnd(output);
+  if (graph === undefined) return () => [end];
+  const tokens = tokensOf(graph, rows);
+  return (record, position) => tokens(record, position).map((token) => ` ${token}${end}`);
+}
+
+function readPart(part: Part, record: unknown, position: number): void {
+  part.row = part.gathered(record, position);
+  part.made = part.waits ? NOTHING : make(part.plan.collection, part.row);
+}
+
+const textsIn = (text: Text): readonly string[] => (text === null ? [] : listOf(text));
+
+const joinedIn = ({ members }: Collection, row: Gathered): string[][] =>
+  members.flatMap((member, i) => {
+    const found = row.members[i] as Gathered['members'][number];
+    if (member.kind === 'gather') return joinedIn(member.collection, found as Gathered);
+    return member.kind === 'joined' ? [found as string[]] : [];
+  });
+
+function* chain(lines: string | Iterable<string>, more: Iterable<string>): Generator<string> {
+  if (typeof lines === 'string') yield lines;
+  else yield* lines;
+  yield* more;
+}
+
+/** A row of the parent: its place among the others, and its subjects. */
+function parentOf(text: string): { readonly order: string; readonly tokens: readonly string[] } {
+  const [tokens, order] = unpackRow(text);
+  return { order: order as string, tokens: tokens === null ? [] : listOf(tokens as string | string[]) };
+}
+
+/** The subjects of the parents with the keys of a row, in the order of the parents. */
+function probing(index: Multimap, keys: TextOf): TokensOf {
+  return (record, position) => {
+    const texts = keys(record, position);
+    if (texts === null) return [];
+    if (typeof texts === 'string') return textsIn(index.get(texts)).flatMap((text) => parentOf(text).tokens);
+    const found = new Set(texts.flatMap((key) => textsIn(index.get(key))));
+    return [...found]
+      .map(parentOf)
+      .sort((a, b) => (a.order < b.order ? -1 : 1))
+      .flatMap(({ tokens }) => tokens);
+  };
+}
