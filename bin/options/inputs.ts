@@ -6,8 +6,8 @@ import { parseOption } from '../../src/config/parse.ts';
 import { webAccessOf } from '../../src/config/run-defaults.ts';
 import { contradictionIn, delimiterOf, quoteOf } from '../../src/core/input/csv-dialect.ts';
 import { isEncoding, KNOWN_ENCODINGS } from '../../src/core/input/encoding-name.ts';
+import { INPUT_FORMATS, type InputFormat } from '../../src/core/input/formats.ts';
 import { type InputBinding, type InputOptions, STANDARD_INPUT } from '../../src/run/request.ts';
-import { INPUT_FORMATS, type InputFormat } from '../../src/storage/input-format.ts';
 import type { WebAccess } from '../../src/storage/logins.ts';
 import { type CommandOption, type Parsed, UsageError } from '../command-line.ts';
 

@@ -1,6 +1,8 @@
 /** Functional dependencies: what cannot repeat because the statement contains the values that identify its row. */
+import { FORMULATIONS } from '../core/input/formats.ts';
 import { variableOf } from '../core/input/sparql-variable.ts';
-import type { Emit, MapRules, Operator, Scan, Term } from './algebra.ts';
+import { hasTypedValues } from '../mapping/model/model.ts';
+import type { Emit, MapRules, Operator, Term } from './algebra.ts';
 import type { CatalogueMetadata } from './catalogue-metadata.ts';
 import {
   expressionsOf,
@@ -87,13 +89,9 @@ const hasVaryingDatatype = (term: Term, rows: Operator): boolean =>
  * all values.
  */
 const carriesDatatypes = (literal: Term, rows: Operator): boolean =>
-  leavesOfTerm(literal).some(({ kind }) => kind === 'cell') || rows.kind !== 'scan' || hasTypedValues(rows);
-
-const hasTypedValues = ({ source }: Scan): boolean =>
-  source.kind === 'file' &&
-  (source.formulation === 'json' ||
-    source.request?.kind === 'select' ||
-    source.csv?.columns?.some(({ datatype }) => datatype !== undefined) === true);
+  leavesOfTerm(literal).some(({ kind }) => kind === 'cell') ||
+  rows.kind !== 'scan' ||
+  (rows.source.kind === 'file' && hasTypedValues(rows.source));
 
 /** Whether a row has at most one value for what is read. */
 function isSingle(leaf: Leaf, rows: Operator, facts: CatalogueMetadata): boolean {
@@ -102,12 +100,5 @@ function isSingle(leaf: Leaf, rows: Operator, facts: CatalogueMetadata): boolean
   if (source.kind === 'sql') return facts.isSingle(source, nameOf(leaf));
   const { reference } = leaf;
   if (source.request?.kind === 'select' && variableOf(reference) !== undefined) return true;
-  switch (source.formulation) {
-    case 'csv':
-      return true;
-    case 'json':
-      return dialect === 'rml' && !/[*?:,]|\.\./.test(reference);
-    case 'xml':
-      return /^@[\p{L}_][\p{L}\p{N}_.-]*$/u.test(reference);
-  }
+  return FORMULATIONS[source.formulation].isSingle(reference, dialect === 'legacy');
 }

@@ -2,10 +2,10 @@
 
 import type { FaultData } from '../core/fault.ts';
 import type { CsvDialect } from '../core/input/csv-dialect.ts';
+import type { InputFormat } from '../core/input/formats.ts';
 import type { RunLimits } from '../core/limits.ts';
 import type { ErrorPolicy, LogicalTarget } from '../mapping/model/model.ts';
 import type { QuadSink } from '../sinks/sink.ts';
-import type { InputFormat } from '../storage/input-format.ts';
 import type { WebAccess } from '../storage/logins.ts';
 import type { ByteRange } from '../storage/range.ts';
 

@@ -1,38 +1,12 @@
 /** Determines the format of an input: by its file extension, then by the media type of the response. */
 import { Fault } from '../core/fault.ts';
+import { formatOfExtension, formatOfMediaType, type InputFormat } from '../core/input/formats.ts';
 import { redact } from '../core/redact.ts';
 import { withoutCompression } from './compression.ts';
 import { fileNameOf } from './url.ts';
 
-/** `tsv` is tab-separated CSV, `jsonl` one JSON document per line. */
-export const INPUT_FORMATS = ['csv', 'tsv', 'json', 'jsonl', 'xml'] as const;
-export type InputFormat = (typeof INPUT_FORMATS)[number];
-
-const BY_EXTENSION: Readonly<Record<string, InputFormat>> = {
-  csv: 'csv',
-  tsv: 'tsv',
-  tab: 'tsv',
-  json: 'json',
-  geojson: 'json',
-  jsonl: 'jsonl',
-  ndjson: 'jsonl',
-  xml: 'xml',
-};
-
 /** Accepted by the specification, but not readable yet. */
 const NOT_YET: ReadonlySet<string> = new Set(['xlsx', 'ods']);
-
-const BY_MEDIA_TYPE: Readonly<Record<string, InputFormat>> = {
-  'text/csv': 'csv',
-  'application/csv': 'csv',
-  'text/tab-separated-values': 'tsv',
-  'application/json': 'json',
-  'text/json': 'json',
-  'application/jsonl': 'jsonl',
-  'application/x-ndjson': 'jsonl',
-  'application/xml': 'xml',
-  'text/xml': 'xml',
-};
 
 const EXPECTED = 'expected is one of XML, JSON, CSV, XLSX, ODS';
 
@@ -57,7 +31,7 @@ export function formatByExtension(url: string): InputFormat | undefined {
       },
     );
   }
-  return Object.hasOwn(BY_EXTENSION, extension) ? BY_EXTENSION[extension] : undefined;
+  return formatOfExtension(extension);
 }
 
 /**
@@ -70,13 +44,10 @@ export function inputFormat(url: string, mediaType?: string): InputFormat {
   if (known !== undefined) return known;
   const extension = extensionOf(url);
   const media = mediaType?.split(';', 1)[0]?.trim().toLowerCase();
-  const told = media === undefined ? undefined : byMediaType(media);
+  const told = media === undefined ? undefined : formatOfMediaType(media);
   if (told !== undefined) return told;
   const found = extension === undefined ? 'Input has no file extension' : `Input has the file extension '${extension}'`;
   throw new Fault('source/type', `${found}${media ? ` and the media type ${media}` : ''}; ${EXPECTED}`, {
     place: { input: redact(url) },
   });
 }
-
-const byMediaType = (media: string): InputFormat | undefined =>
-  BY_MEDIA_TYPE[media] ?? (media.endsWith('+json') ? 'json' : media.endsWith('+xml') ? 'xml' : undefined);

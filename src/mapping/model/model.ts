@@ -5,6 +5,7 @@
  */
 
 import type { CsvDialect } from '../../core/input/csv-dialect.ts';
+import { FORMULATIONS, type Formulation } from '../../core/input/formats.ts';
 import type { DiagnosticCode } from './codes.ts';
 
 /** Where a statement stands: document as the user named it, 1-based line and column. */
@@ -161,7 +162,7 @@ export interface FileSource {
     | { readonly kind: 'mapping' }
     | { readonly kind: 'working-directory' }
     | { readonly kind: 'directory'; readonly path: string };
-  readonly formulation: 'csv' | 'json' | 'xml';
+  readonly formulation: Formulation;
   readonly iterator: string | undefined;
   readonly iteratorOrigin: Origin | undefined;
   readonly nulls: readonly string[];
@@ -208,6 +209,10 @@ export interface LogicalTarget {
   readonly encoding: 'utf-8' | 'utf-16';
   readonly compression: FileSource['compression'];
 }
+
+/** Whether values carry natural datatypes of their own, in today's RML. */
+export const hasTypedValues = ({ formulation, request, csv }: FileSource): boolean =>
+  FORMULATIONS[formulation].typed || request?.kind === 'select' || csv?.columns?.some(({ datatype }) => datatype !== undefined) === true;
 
 export type RdfTerm =
   | { readonly kind: 'iri'; readonly value: string }

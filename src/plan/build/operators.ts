@@ -1,4 +1,5 @@
 /** Operators, each once: asked twice for the same operator, the builder returns the same object. */
+import { FORMULATIONS } from '../../core/input/formats.ts';
 import type { Dialect, LogicalSource, SqlSource } from '../../mapping/model/model.ts';
 import type { Column, Expression, MapInfo, Operator, Project, Scan, Term } from '../algebra.ts';
 import { expressionKey, termKey } from '../expressions.ts';
@@ -14,7 +15,7 @@ export class Builder {
 
   scan(source: LogicalSource, mapDialect: Dialect): Scan {
     const dialect = mapDialect === 'rml' ? 'rml' : 'legacy';
-    const file = source.kind === 'file' && source.formulation !== 'csv' ? source : undefined;
+    const file = source.kind === 'file' && !FORMULATIONS[source.formulation].hasRows ? source : undefined;
     const key = JSON.stringify([sourceKey(source, dialect), file?.iterator]);
     const known = this.#scans.get(key);
     if (known !== undefined) return known;

@@ -5,6 +5,7 @@
  * each other multiply as well. What nobody reads is left out, unless somebody counts the rows: leaving it out makes fewer equal rows, and
  * statements are a set.
  */
+import { FORMULATIONS } from '../../core/input/formats.ts';
 import type {
   Dialect,
   Field,
@@ -180,4 +181,4 @@ function firstJoin(rows: Operator): Join | undefined {
 
 /** Whether a reference finds one node at most: a column, or a path of names. */
 const isSingular = (reference: string, formulation: Formulation | undefined): boolean =>
-  formulation === 'csv' || (formulation === 'json' && /^[$@]?(\.?[\w-]+|\[['"][^'"]*['"]\])*$/.test(reference));
+  formulation !== undefined && FORMULATIONS[formulation].isSingle(reference, false);

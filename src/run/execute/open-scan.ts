@@ -2,12 +2,12 @@
 
 import { Fault } from '../../core/fault.ts';
 import type { CsvDialect } from '../../core/input/csv-dialect.ts';
+import type { InputFormat } from '../../core/input/formats.ts';
 import { redact } from '../../core/redact.ts';
-import type { FileSource } from '../../mapping/model/model.ts';
+import { type FileSource, hasTypedValues } from '../../mapping/model/model.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
-import { openCsv } from '../../sources/csv/csv.ts';
+import { READERS } from '../../sources/formats.ts';
 import type { OpenScan, ReadOptions, Scan } from '../../sources/source.ts';
-import type { InputFormat } from '../../storage/input-format.ts';
 import { openInput } from '../../storage/open.ts';
 import type { OpenedInput, OpenOptions, WebAsk } from '../../storage/storage.ts';
 import type { OpenedScan } from '../opened-scan.ts';
@@ -40,8 +40,7 @@ export async function openFileScan(
   try {
     const format = formatOf(place, source, inputOptions, input.mediaType);
     const whole = await open(input.bytes, plan.iterations, readOptionsOf(plan, source, format, name, request));
-    const typed =
-      plan.dialect === 'rml' && (source.formulation === 'json' || source.request?.kind === 'select' || source.csv?.columns !== undefined);
+    const typed = plan.dialect === 'rml' && hasTypedValues(source);
     const opened = { name, typed, close: () => input.close() };
     return slice === undefined ? { ...opened, scan: whole } : { ...opened, scan: placed(whole, slice), recordsFrom: slice.from };
   } catch (error) {
@@ -138,19 +137,7 @@ const USUAL_TYPES: Readonly<Record<FileSource['formulation'], string>> = {
 };
 
 async function readerOf({ formulation, request }: FileSource): Promise<OpenScan> {
-  const open = await openerOf(formulation);
+  const open = await READERS[formulation].scan();
   if (request?.kind !== 'select') return open;
   return (await import('../../sources/sparql/results.ts')).openResults(request.results, open);
-}
-
-/** JSON and XML are loaded when a mapping first needs them. */
-async function openerOf(formulation: FileSource['formulation']): Promise<OpenScan> {
-  switch (formulation) {
-    case 'csv':
-      return openCsv;
-    case 'json':
-      return (await import('../../sources/json/json.ts')).openJson;
-    case 'xml':
-      return (await import('../../sources/xml/xml.ts')).openXml;
-  }
 }

@@ -1,7 +1,8 @@
 /** The formats of documents within values that the fields of views name. */
 import type { Formulation } from '../../plan/algebra.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
-import type { OpenTexts, TextFormat } from '../../sources/source.ts';
+import { READERS } from '../../sources/formats.ts';
+import type { TextFormat } from '../../sources/source.ts';
 import type { RunRequest } from '../request.ts';
 
 export type TextFormats = ReadonlyMap<Formulation | undefined, TextFormat>;
@@ -13,7 +14,7 @@ export async function openTextFormats({ iterations, source }: ScanPlan, name: st
   for (const { operator } of steps) {
     const formulation = operator.kind === 'unnest' && operator.items.of === 'records' ? operator.items.formulation : undefined;
     if (formulation === undefined || formats.has(formulation)) continue;
-    const open = await openerOf(formulation);
+    const open = await READERS[formulation].texts();
     const format = await open({
       name,
       dialect: 'rml',
@@ -27,16 +28,4 @@ export async function openTextFormats({ iterations, source }: ScanPlan, name: st
     formats.set(formulation, format);
   }
   return formats;
-}
-
-/** Loaded when a mapping first needs them. */
-async function openerOf(formulation: Formulation): Promise<OpenTexts> {
-  switch (formulation) {
-    case 'csv':
-      return (await import('../../sources/csv/texts.ts')).openCsvTexts;
-    case 'json':
-      return (await import('../../sources/json/texts.ts')).openJsonTexts;
-    case 'xml':
-      return (await import('../../sources/xml/texts.ts')).openXmlTexts;
-  }
 }

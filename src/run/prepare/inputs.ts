@@ -3,11 +3,12 @@ import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Fault } from '../../core/fault.ts';
+import { FORMATS, FORMULATIONS, type InputFormat } from '../../core/input/formats.ts';
 import { nearest } from '../../core/nearest.ts';
 import { redact } from '../../core/redact.ts';
 import { type FileSource, formatOrigin, type LogicalSource } from '../../mapping/model/model.ts';
 import { withoutCompression } from '../../storage/compression.ts';
-import { formatByExtension, type InputFormat, inputFormat } from '../../storage/input-format.ts';
+import { formatByExtension, inputFormat } from '../../storage/input-format.ts';
 import { pathsMeant } from '../../storage/input-names.ts';
 import { type InputBinding, type InputOptions, type RunRequest, STANDARD_INPUT } from '../request.ts';
 import { formatOfAnswer } from './web-answer.ts';
@@ -100,7 +101,7 @@ function checkType(url: string, source: FileSource, inputOptions: InputOptions |
 
 /** The reference formulation that reads a format. */
 const familyOf = (format: InputFormat | undefined): FileSource['formulation'] | undefined =>
-  format === 'tsv' ? 'csv' : format === 'jsonl' ? 'json' : format;
+  format === undefined ? undefined : FORMATS[format].formulation;
 
 /**
  * The format of a document whose reference formulation is known from the mapping; undefined: the usual format of the formulation.
@@ -143,7 +144,7 @@ function checkInputOptions(
   bound: ReadonlyMap<FileSource, readonly string[]>,
 ): void {
   const files = sources.filter((source) => source.kind === 'file');
-  if (Object.keys(csv).length > 0 && !files.some(({ formulation }) => formulation === 'csv')) {
+  if (Object.keys(csv).length > 0 && !files.some(({ formulation }) => FORMULATIONS[formulation].hasRows)) {
     throw new Fault('request/invalid', 'A delimiter or a quote is given, and the mapping reads no CSV', {
       hint: `It reads ${[...new Set(files.map(({ formulation }) => formulation.toUpperCase()))].join(' and ') || 'databases alone'}`,
     });

@@ -1,8 +1,8 @@
 /** Whether a server has answered in the format that the mapping reads: the media type of the answer says it. */
 import { Fault } from '../../core/fault.ts';
+import { FORMATS, formatOfMediaType, type InputFormat } from '../../core/input/formats.ts';
 import { redact } from '../../core/redact.ts';
 import { type FileSource, formatOrigin, type ResultFormat, type WebRequest } from '../../mapping/model/model.ts';
-import type { InputFormat } from '../../storage/input-format.ts';
 
 /** What an endpoint is asked for. @see https://www.w3.org/TR/sparql11-protocol/#query-success */
 export const RESULT_TYPES: Readonly<Record<ResultFormat, string>> = {
@@ -22,21 +22,10 @@ const ACCEPTED_RESULTS: Readonly<Record<ResultFormat, RegExp>> = {
 /** Types that say nothing of the content, as file servers send them. */
 const VAGUE = /^(?:application\/octet-stream|binary\/octet-stream|text\/plain|application\/(?:x-)?(?:gzip|zip|xz|tar|zip-compressed))$/;
 
-const FAMILIES: readonly (readonly [RegExp, InputFormat])[] = [
-  [/^(?:text|application)\/csv$/, 'csv'],
-  [/^text\/tab-separated-values$/, 'tsv'],
-  [/\/(?:jsonl|x-ndjson|jsonlines)$/, 'jsonl'],
-  [/[/+]json$/, 'json'],
-  [/[/+](?:xml|html)$/, 'xml'],
-];
+/** Pages for people, which are no data unless the mapping reads XML. */
+const PAGE = /[/+](?:x?html)(?:\+xml)?$/;
 
-const READ_BY: Readonly<Record<InputFormat, FileSource['formulation']>> = {
-  csv: 'csv',
-  tsv: 'csv',
-  json: 'json',
-  jsonl: 'json',
-  xml: 'xml',
-};
+const formatOfType = (type: string): InputFormat | undefined => (PAGE.test(type) ? 'xml' : formatOfMediaType(type));
 
 /**
  * The format of an answer; undefined: the usual one of the reference formulation.
@@ -58,8 +47,8 @@ export function formatOfAnswer(
   }
   const declared = request.mediaType?.split(';', 1)[0]?.trim();
   const told = mediaType === undefined || VAGUE.test(mediaType) ? declared : mediaType;
-  const format = told === undefined ? undefined : FAMILIES.find(([type]) => type.test(told))?.[1];
-  if (format !== undefined && READ_BY[format] !== source.formulation)
+  const format = told === undefined ? undefined : formatOfType(told);
+  if (format !== undefined && FORMATS[format].formulation !== source.formulation)
     throw wrongType(url, told as string, `the mapping reads this source as ${source.formulation.toUpperCase()}`, source);
   return format;
 }

@@ -2,7 +2,17 @@
  * Logical sources: the document, its format and its iterator. Logical sources over databases are read by `sql-source.ts`, those over SPARQL
  * endpoints by `sparql-source.ts`.
  */
+
 import { isEncoding, KNOWN_ENCODINGS } from '../../../core/input/encoding-name.ts';
+import {
+  FORMATS,
+  FORMULATIONS,
+  type Formulation,
+  formatOfExtension,
+  formatOfMediaType,
+  formulationNames,
+  type InputFormat,
+} from '../../../core/input/formats.ts';
 import type { Dialect, FileSource, LogicalSource, LogicalView } from '../../model/model.ts';
 import { lookUp, shorten } from '../../vocabulary/namespaces.ts';
 import { nodeId, type Statement } from '../graph.ts';
@@ -12,21 +22,10 @@ import { isService, readSparqlSource, resultsOf } from './sparql-source.ts';
 import { asksDatabase, isDatabase, readLogicalTable, readSqlSource } from './sql-source.ts';
 import { isDistribution, isThing, readDistribution, readThing, type WebAccess } from './web-source.ts';
 
-type Formulation = FileSource['formulation'];
-
-/** Supported reference formulations, by their names in both vocabularies. */
-const FORMULATIONS: Readonly<Record<string, Formulation>> = { CSV: 'csv', JSONPath: 'json', XPath: 'xml' };
-
-/** File extensions that imply the format if the mapping does not name it. */
-const EXTENSIONS: ReadonlyMap<string, Formulation> = new Map([
-  ['csv', 'csv'],
-  ['tsv', 'csv'],
-  ['json', 'json'],
-  ['jsonl', 'json'],
-  ['ndjson', 'json'],
-  ['geojson', 'json'],
-  ['xml', 'xml'],
-]);
+/** By their names in both vocabularies. */
+const BY_NAME: Readonly<Record<string, Formulation>> = Object.fromEntries(
+  Object.entries(FORMULATIONS).map(([formulation, { name }]) => [name, formulation as Formulation]),
+);
 
 const ENCODINGS: Readonly<Record<string, string>> = { 'UTF-8': 'utf-8', 'UTF-16': 'utf-16' };
 const COMPRESSIONS: Readonly<Record<string, FileSource['compression']>> = {
@@ -73,7 +72,7 @@ export function readLogicalSource(context: Context, statement: Statement, dialec
   const iteratorStatement = only(context, node, 'iterator');
   const iterator = iteratorStatement === undefined ? undefined : textOf(context, iteratorStatement, 'an iterator in quotes');
   if (!node.valid || report.errors > before || access === undefined || formulation === undefined) return undefined;
-  const hasRows = formulation.kind === 'csv';
+  const { hasRows } = FORMULATIONS[formulation.kind];
   if (hasRows && iteratorStatement !== undefined && iterator !== '') {
     report.warning(
       'unused-iterator',
@@ -320,13 +319,9 @@ export function reportValue(
 /** The format of the records within a record or a text (`rml:iterableField`). */
 export function formulationOf({ report }: Context, { object, origin }: Statement): Formulation | undefined {
   const term = object.kind === 'iri' ? lookUp('individuals', object.value) : undefined;
-  const kind = term?.name === undefined ? undefined : FORMULATIONS[term.name];
+  const kind = term?.name === undefined ? undefined : BY_NAME[term.name];
   if (kind === undefined)
-    report.error(
-      'wrong-value',
-      origin,
-      `rml:referenceFormulation takes rml:CSV, rml:JSONPath or rml:XPath here, found ${describeTerm(object)}`,
-    );
+    report.error('wrong-value', origin, `rml:referenceFormulation takes ${formulationNames('or')} here, found ${describeTerm(object)}`);
   return kind;
 }
 
@@ -344,19 +339,20 @@ function readFormulation(context: Context, node: MappingNode, access: Access | u
     if (access === undefined) return undefined;
     if (access.csv !== undefined) return { kind: 'csv', namespaces: {} };
     const { path } = access;
-    const kind = EXTENSIONS.get(extensionOf(path)) ?? formulationOfType(access.request);
+    const format = formatOfExtension(extensionOf(path)) ?? formatOfDeclared(access.request);
+    const kind = format === undefined ? undefined : FORMATS[format].formulation;
     if (kind !== undefined) return { kind, namespaces: {} };
     report.error(
       'missing-reference-formulation',
       node.origin,
       `a logical source without rml:referenceFormulation, and ${JSON.stringify(path)} does not tell its format`,
-      'add rml:referenceFormulation rml:CSV, rml:JSONPath or rml:XPath',
+      `add rml:referenceFormulation ${formulationNames('or')}`,
     );
     return undefined;
   }
   const { object, origin } = statement;
   const term = object.kind === 'iri' ? lookUp('individuals', object.value) : undefined;
-  const kind = term?.name === undefined ? undefined : FORMULATIONS[term.name];
+  const kind = term?.name === undefined ? undefined : BY_NAME[term.name];
   if (kind !== undefined && kind !== 'csv' && access?.csv !== undefined) {
     report.error(
       'contradiction',
@@ -370,7 +366,7 @@ function readFormulation(context: Context, node: MappingNode, access: Access | u
   const id = nodeId(object);
   if (id !== undefined && graph.has(id)) return readXPathFormulation(context, statement, id);
   if (term !== undefined && term.name === undefined) {
-    const names = term.others().filter((other) => (other.split(':')[1] as string) in FORMULATIONS || other.startsWith('rml:SQL'));
+    const names = term.others().filter((other) => (other.split(':')[1] as string) in BY_NAME || other.startsWith('rml:SQL'));
     reportUnknown(report, 'reference formulation', term.short, origin, names);
   } else if (object.kind === 'iri' && (resultsOf(object.value) !== undefined || term?.name === 'SPARQL')) {
     const message = `${shorten(object.value)} on a source that is no SPARQL endpoint: a query over a file is not supported by this version`;
@@ -381,21 +377,17 @@ function readFormulation(context: Context, node: MappingNode, access: Access | u
       'load the file into a store, and describe that as [ a sd:Service ; sd:endpoint <https://…> ]',
     );
   } else if (object.kind === 'iri') {
-    const hint = 'rml:CSV, rml:JSONPath and rml:XPath are';
+    const hint = `${formulationNames('and')} are`;
     report.error('not-supported', origin, `the reference formulation ${shorten(object.value)} is not supported yet by this version`, hint);
   } else {
-    report.error('wrong-value', origin, `rml:referenceFormulation takes rml:CSV, rml:JSONPath or rml:XPath, found ${describeTerm(object)}`);
+    report.error('wrong-value', origin, `rml:referenceFormulation takes ${formulationNames('or')}, found ${describeTerm(object)}`);
   }
   return undefined;
 }
 
 /** The format of a media type that the mapping declares. */
-function formulationOfType(request: FileSource['request']): Formulation | undefined {
-  const type = request?.kind === 'get' ? (request.mediaType?.split(';', 1)[0]?.trim() ?? '') : '';
-  if (/^(?:text|application)\/csv$|^text\/tab-separated-values$/.test(type)) return 'csv';
-  if (/[/+]json$|\/(?:jsonl|x-ndjson)$/.test(type)) return 'json';
-  return /[/+]xml$/.test(type) ? 'xml' : undefined;
-}
+const formatOfDeclared = (request: FileSource['request']): InputFormat | undefined =>
+  request?.kind === 'get' && request.mediaType !== undefined ? formatOfMediaType(request.mediaType) : undefined;
 
 function readXPathFormulation(context: Context, statement: Statement, id: string): ReadFormulation | undefined {
   const { report } = context;

@@ -6,6 +6,7 @@
  *
  * @see https://kg-construct.github.io/rml-io/spec/docs/ and https://www.w3.org/TR/sparql11-service-description/
  */
+import { FORMULATIONS } from '../../../core/input/formats.ts';
 import type { FileSource, ResultFormat } from '../../model/model.ts';
 import { lookUp, shorten } from '../../vocabulary/namespaces.ts';
 import type { Graph, Statement } from '../graph.ts';
@@ -62,7 +63,7 @@ export function readSparqlSource(context: Context, node: MappingNode, source: St
   if (!node.valid || !service.valid || report.errors > before) return undefined;
   if (endpoint === undefined || results === undefined || text === undefined || queryStatement === undefined) return undefined;
   const { formulation, iterator: usual, csv } = READ_AS[results];
-  const hasRows = formulation === 'csv';
+  const { hasRows } = FORMULATIONS[formulation];
   return {
     kind: 'file',
     origin: node.origin,

@@ -1,0 +1,17 @@
+/** The readers of documents, by reference formulation. JSON and XML are loaded when a mapping first needs them. */
+import type { Formulation } from '../core/input/formats.ts';
+import { openCsv } from './csv/csv.ts';
+import type { OpenScan, OpenTexts } from './source.ts';
+
+interface Readers {
+  /** Of a document. */
+  readonly scan: () => OpenScan | Promise<OpenScan>;
+  /** Of documents within values. */
+  readonly texts: () => Promise<OpenTexts>;
+}
+
+export const READERS: Readonly<Record<Formulation, Readers>> = {
+  csv: { scan: () => openCsv, texts: async () => (await import('./csv/texts.ts')).openCsvTexts },
+  json: { scan: async () => (await import('./json/json.ts')).openJson, texts: async () => (await import('./json/texts.ts')).openJsonTexts },
+  xml: { scan: async () => (await import('./xml/xml.ts')).openXml, texts: async () => (await import('./xml/texts.ts')).openXmlTexts },
+};
