@@ -49,7 +49,7 @@ const parts = (text: string, found: readonly [at: number, length: number] | unde
 export const SPLIT: readonly FunctionDefinition[] = [
   define({
     names: ['grel:string_split'],
-    does: 'The parts between the separators: a text, or a regular expression between slashes. Empty parts at the end are dropped.',
+    does: 'The parts between the separators: a text, or a regular expression between slashes. Empty parts at the end are dropped, but never the first part.',
     takes: [grel.value, grel.separator],
     gives: gives.grelArray,
     fails: true,
@@ -71,6 +71,7 @@ export const SPLIT: readonly FunctionDefinition[] = [
         ['ä→ö', '→'],
         ['ä', 'ö'],
       ],
+      [['', ','], ''],
       [['a', '/(/'], { fails: 'regular expression' }],
       [[null, ','], null],
     ],
