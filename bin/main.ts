@@ -25,6 +25,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'map the tables of a database to RDF without a mapping',
     start: async (argv) => (await import('./commands/direct-mapping.ts')).directMapping(argv),
   },
+  functions: {
+    summary: 'list the functions that a mapping may call',
+    start: async (argv) => (await import('./commands/functions.ts')).functions(argv),
+  },
   write: { summary: 'write N-Quads to a graph database', start: async (argv) => (await import('./commands/write.ts')).write(argv) },
   serve: {
     summary: 'start the service',

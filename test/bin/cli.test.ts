@@ -414,6 +414,22 @@ describe('quadmill check', () => {
   });
 });
 
+describe('quadmill functions', () => {
+  test('lists functions, and describes those that are named', async () => {
+    const all = await quadmill('functions');
+    expect([all.code, all.err]).toEqual([0, '']);
+    expect(all.out).toContain('Text\n  grel:toUpperCase: The text in upper case.\n');
+    const one = await quadmill('functions', 'http://users.ugent.be/~bjdmeest/function/grel.ttl#toUppercase', 'qm:slug', '--turtle');
+    expect(one.out.match(/a fno:Function/g)).toHaveLength(2);
+  });
+
+  test('says which function was meant', async () => {
+    const { code, err } = await quadmill('functions', 'grel:toUperCase');
+    expect(code).toBe(2);
+    expect(err).toContain("there is no function 'grel:toUperCase'; did you mean grel:toUpperCase");
+  });
+});
+
 test('quadmill explain shows sources and statements', async () => {
   const { code, out } = await quadmill('explain', 'mapping.ttl');
   expect(code).toBe(0);

@@ -245,6 +245,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'queues',
       'src/core',
       'src/config',
+      'src/functions',
       'src/mapping',
       'src/nquads',
       'src/plan',

@@ -8,7 +8,8 @@ export function functionsPage(): string {
   return `# Functions
 
 The ${count} functions that a mapping may call, by family. \`npm run docs\` makes this page from the tables in \`src/functions/families\`, and every
-example on it is a test. None reads files or calls the network.
+example on it is a test. None reads files or calls the network. [functions.ttl](functions.ttl) describes them in
+[FnO](https://w3id.org/function/spec), for tools; a mapping may be run together with it. \`quadmill functions --turtle\` writes the same.
 
 ${Object.entries(NAMESPACES)
   .filter(([prefix]) => prefix !== 'rdf')

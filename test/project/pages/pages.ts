@@ -1,6 +1,8 @@
 /** Pages of `docs/` that are made of tables in the code. `npm run docs` writes them; `documents.test.ts` says when one is stale. */
 import { type DocumentService, optionsOf } from '../../../src/config/effective.ts';
 import { OPTION_NAMES, type OptionName, optionRow, ROOT_PATHS } from '../../../src/config/options/options.ts';
+import { describeFunctions } from '../../../src/functions/describe.ts';
+import { FUNCTIONS } from '../../../src/functions/registry.ts';
 import { dependenciesPage } from '../dependencies.ts';
 import { LIBRARIES, ROOMS, TEST_FOLDERS } from '../rooms.ts';
 import { diagnosticsPage } from './diagnostics.ts';
@@ -12,6 +14,7 @@ export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/options.md': optionsPage,
   'docs/dependencies.md': dependenciesPage,
   'docs/functions.md': functionsPage,
+  'docs/functions.ttl': () => describeFunctions(FUNCTIONS),
   'docs/diagnostics.md': diagnosticsPage,
 };
 
