@@ -8,6 +8,7 @@ import oxigraph from 'oxigraph';
 import { readJournal } from '../disk/journal.ts';
 import { loadSnapshot, writeSnapshot } from '../disk/snapshot.ts';
 import type { FromEngine, JournalEnd, Read, Reason, ToEngine, Write } from '../messages.ts';
+import { memoryBytes } from './memory.ts';
 import { isRepeatable } from './query.ts';
 
 if (parentPort === null) throw new Error('The engine of the embedded store runs in a thread of the store');
@@ -37,7 +38,7 @@ function carryOut(message: ToEngine): FromEngine {
     case 'write': {
       const created = write(message.write, message.body);
       const repeatable = message.write.kind !== 'update' || isRepeatable(textOf(message.body));
-      return { kind: 'written', created, repeatable, memoryBytes: process.memoryUsage().external };
+      return { kind: 'written', created, repeatable, memoryBytes: memoryBytes() };
     }
     case 'snapshot':
       return { kind: 'saved', bytes: writeSnapshot(store, message.path) };
