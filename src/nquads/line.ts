@@ -2,7 +2,8 @@
  * The grammar of one line of N-Quads, on bytes.
  *
  * A line whose terms and full stop can be separated is a statement; if one of its terms must not be sent to a store, it has a `problem`.
- * Terms of RDF 1.2 (triple terms, base directions) and RDF-star are such terms. Any other line is not N-Quads.
+ * Terms of RDF 1.2 (triple terms, base directions) and RDF-star are such terms, unless the reader takes triples as terms. Any other line is
+ * not N-Quads.
  *
  * @see https://www.w3.org/TR/n-quads/#sec-grammar
  */
@@ -50,6 +51,8 @@ const XSD_STRING = '<http://www.w3.org/2001/XMLSchema#string>';
 const LANG_STRING = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#langString>';
 
 const RDF_1_2 = { at: 0, hint: 'Stores are given RDF 1.1; write the statement without it' };
+const TRIPLE_TERM_HINT =
+  'The embedded store and Apache Jena Fuseki take triples as terms; for another target, write the statement without it';
 const LANGUAGE_HINT = 'Expected a BCP 47 tag such as "en" or "pt-BR"';
 
 /** Cache of recent IRIs: most predicates, datatypes and graphs repeat. Each is one string, not a slice of a larger one. */
@@ -83,6 +86,7 @@ export class LineReader {
   touchingStop = -1;
 
   readonly #skolem: ((label: string) => string) | undefined;
+  readonly #takesTriples: boolean;
   readonly #recent: string[] = new Array(RECENT).fill('');
   #bytes: Uint8Array = new Uint8Array(0);
   #text = '';
@@ -90,8 +94,10 @@ export class LineReader {
   #term = '';
   #labelEnd = -1;
 
-  constructor(skolem: ((label: string) => string) | undefined) {
+  /** @param takesTriples whether `<< s p o >>` and, as objects, `<<( s p o )>>` are terms without a problem */
+  constructor(skolem: ((label: string) => string) | undefined, takesTriples: boolean) {
     this.#skolem = skolem;
+    this.#takesTriples = takesTriples;
   }
 
   /** `bytes` are complete lines, each with its line end; `text` is the same as one-byte text. */
@@ -118,6 +124,7 @@ export class LineReader {
     else {
       at = this.#node(at, 'a subject, which is an IRI or a blank node,');
       this.subject = this.#term;
+      if (this.subject.startsWith('<<(')) this.#reject(NO_SUBJECT, from);
     }
     at = this.#blanks(at);
     if (bytes[at] !== LESS || bytes[at + 1] === LESS) throw new NotNQuads(at, 'a predicate, which is an IRI,');
@@ -131,6 +138,7 @@ export class LineReader {
     if (bytes[at] !== DOT) {
       at = bytes[at] === LESS && bytes[at + 1] !== LESS ? this.#repeatedIri(at) : this.#node(at, 'a graph or a full stop');
       this.graph = this.#term;
+      if (this.graph.startsWith('<<')) this.#reject({ message: 'A quoted triple is no name of a graph', at: 0 }, at);
       at = this.#blanks(at);
       if (bytes[at] !== DOT) throw new NotNQuads(at, 'a full stop');
     }
@@ -288,17 +296,32 @@ export class LineReader {
   #tripleTerm(at: number, depth: number): number {
     const bytes = this.#bytes;
     if (depth > MAX_DEPTH) throw new NotNQuads(at, `at most ${MAX_DEPTH} levels of triple terms`);
-    this.#reject({ ...RDF_1_2, message: 'A triple term is a term of RDF 1.2 or RDF-star' }, at);
+    if (!this.#takesTriples)
+      this.#reject(
+        { at: 0, hint: TRIPLE_TERM_HINT, message: 'A triple term is a term of RDF 1.2 or RDF-star, which the target does not take' },
+        at,
+      );
     const closed = bytes[at + 2] === OPEN;
     let next = this.#blanks(at + (closed ? 3 : 2));
-    for (const place of ['a subject', 'a predicate', 'an object']) {
-      next = bytes[next] === QUOTE ? this.#literal(next) : this.#node(next, `${place} of a triple term`, depth + 1);
-      next = this.#blanks(next);
-    }
+    next = this.#blanks(this.#node(next, 'a subject of a triple term', depth + 1));
+    const subject = this.#term;
+    if (subject.startsWith('<<(')) this.#reject(NO_SUBJECT, at);
+    if (bytes[next] !== LESS || bytes[next + 1] === LESS) throw new NotNQuads(next, 'a predicate of a triple term');
+    next = this.#blanks(this.#repeatedIri(next));
+    const predicate = this.#term;
+    next = bytes[next] === QUOTE ? this.#literal(next) : this.#node(next, 'an object of a triple term', depth + 1);
+    next = this.#blanks(next);
+    const terms = `${subject} ${predicate} ${this.#term}`;
     if (closed && bytes[next++] !== CLOSE) throw new NotNQuads(next - 1, 'the ")>>" that closes a triple term');
     for (const last = next + 2; next < last; next++)
       if (bytes[next] !== GREATER) throw new NotNQuads(next, 'the ">>" that closes a triple term');
-    this.#term = '';
+    this.#term = closed ? `<<( ${terms} )>>` : `<< ${terms} >>`;
     return next;
   }
 }
+
+const NO_SUBJECT: TermProblem = {
+  message: 'A triple term of RDF 1.2 is the object of a statement, never its subject',
+  at: 0,
+  hint: 'Name the triple with rdf:reifies, or write << … >> as in RDF-star',
+};

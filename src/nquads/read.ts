@@ -3,7 +3,8 @@
  *
  * A line whose terms cannot be separated, or that ends before its full stop, is not N-Quads: the file is damaged or of another type, and
  * reading ends with a fault. A line that is a statement but has a term that must not be sent to a store is rejected, and reading continues:
- * relative IRIs, IRIs that are invalid by RFC 3987, bytes that are not UTF-8, escapes of non-characters, terms of RDF 1.2. Literals that
+ * relative IRIs, IRIs that are invalid by RFC 3987, bytes that are not UTF-8, escapes of non-characters, terms of RDF 1.2 that the target
+ * does not take. Literals that
  * are invalid for their datatype are legal RDF and pass. Language tags are kept as written; `xsd:string` is removed.
  *
  * @see https://www.w3.org/TR/n-quads/
@@ -20,6 +21,8 @@ export interface ReadOptions {
   readonly input: string;
   /** Label without `_:` → IRI without brackets; undefined: blank nodes are kept. */
   readonly skolem: ((label: string) => string) | undefined;
+  /** Whether triples may be terms: `<< s p o >>`, and as objects `<<( s p o )>>`. Otherwise their statements are rejected. */
+  readonly takesTriples?: boolean;
   /** Where `bytes` begin: the `end` of a block. */
   readonly from?: InputPosition;
   /** Maximum length of a line; default 64 MB. */
@@ -60,7 +63,7 @@ export async function* readStatements(
   bytes: AsyncIterable<Uint8Array>,
   options: ReadOptions,
 ): AsyncGenerator<StatementBlock, void, undefined> {
-  const reader = new LineReader(options.skolem);
+  const reader = new LineReader(options.skolem, options.takesTriples ?? false);
   let end: InputPosition = options.from ?? { byte: 0, line: 0 };
   for await (const { lines, cutOff } of wholeLines(bytes, options, () => end)) {
     const block = readBlock(reader, lines, cutOff, end, options);

@@ -3,7 +3,7 @@ import type { FaultData } from '../core/fault.ts';
 
 /**
  * One statement. Terms are canonical N-Quads in one-byte UTF-8 text (`core/text.ts`): `<iri>`, `"text"`, `"text"@en`, `"text"^^<iri>`, and
- * `_:label` if blank nodes are kept. The only escapes are `\" \\ \n \r \t \b \f` and `\u00XX` for other control characters. IRIs are
+ * `_:label` if blank nodes are kept, and `<< s p o >>` or `<<( s p o )>>` if triples are taken as terms. The only escapes are `\" \\ \n \r \t \b \f` and `\u00XX` for other control characters. IRIs are
  * absolute and contain nothing that N-Quads or SPARQL forbids, so a term can be copied to either unchanged.
  */
 export interface Statement {

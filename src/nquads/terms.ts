@@ -5,7 +5,7 @@ import { findNotInIri, fromBytes, unescapeTerm } from '../core/text.ts';
 /** The subject of the line that begins at `from`, as a token that is unique for the subject within the same text. */
 export function subjectAt(lines: string, from: number): string {
   // Without a line behind it, the end of a quoted triple is the end of the text.
-  if (isQuoted(lines, from)) return lines.slice(from, (afterQuoted(lines, from) || lines.length + 1) - 1);
+  if (isQuoted(lines, from)) return lines.slice(from, (afterNode(lines, from) || lines.length + 1) - 1);
   const end = lines.indexOf(lines.charCodeAt(from) === LESS ? '> ' : ' ', from);
   if (end === -1) return lines.slice(from);
   return lines.slice(from, lines.charCodeAt(from) === LESS ? end + 1 : end);
@@ -43,11 +43,15 @@ export function eachStatement(lines: string, take: TakeStatement): void {
 /** Whether a quoted triple, `<< s p o >>`, begins at `from`. */
 export const isQuoted = (text: string, from = 0): boolean => text.startsWith('<< ', from);
 
-/** The terms of a quoted triple, which may be quoted triples themselves. */
+/** Whether a triple term of RDF 1.2, `<<( s p o )>>`, begins at `from`. */
+export const isTripleTerm = (text: string, from = 0): boolean => text.startsWith('<<( ', from);
+
+/** The terms of a quoted triple or a triple term, which may be such themselves. */
 export function termsOfQuoted(quoted: string): readonly [subject: string, predicate: string, object: string] {
-  const predicate = afterNode(quoted, OPEN.length);
+  const length = isQuoted(quoted) ? OPEN.length : OPEN.length + 1;
+  const predicate = afterNode(quoted, length);
   const object = afterResource(quoted, predicate);
-  return [quoted.slice(OPEN.length, predicate - 1), quoted.slice(predicate, object - 1), quoted.slice(object, -CLOSE.length)];
+  return [quoted.slice(length, predicate - 1), quoted.slice(predicate, object - 1), quoted.slice(object, -length)];
 }
 
 const OPEN = '<< ';
@@ -84,14 +88,17 @@ const DOT = 46;
 const afterObject = (lines: string, from: number): number =>
   lines.charCodeAt(from) === QUOTE ? afterLiteral(lines, from) : afterNode(lines, from);
 
-const afterNode = (lines: string, from: number): number => (isQuoted(lines, from) ? afterQuoted(lines, from) : afterResource(lines, from));
+function afterNode(lines: string, from: number): number {
+  if (isQuoted(lines, from)) return afterTriple(lines, from + OPEN.length, '>> ');
+  return isTripleTerm(lines, from) ? afterTriple(lines, from + OPEN.length + 1, ')>> ') : afterResource(lines, from);
+}
 
-/** The position after the space that ends a quoted triple; 0 if there is none. */
-function afterQuoted(lines: string, from: number): number {
-  const predicate = afterNode(lines, from + OPEN.length);
+/** The position after the end of a triple whose subject begins at `from`; 0 if there is none. */
+function afterTriple(lines: string, from: number, close: string): number {
+  const predicate = afterNode(lines, from);
   const object = predicate === 0 ? 0 : afterResource(lines, predicate);
   const end = object === 0 ? 0 : afterObject(lines, object);
-  return end !== 0 && lines.startsWith('>> ', end) ? end + '>> '.length : 0;
+  return end !== 0 && lines.startsWith(close, end) ? end + close.length : 0;
 }
 
 /** The position after the space that ends an IRI or a blank node; 0 if there is none. An unsafe IRI may contain spaces. */

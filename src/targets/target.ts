@@ -74,6 +74,8 @@ export interface GraphTarget {
   readonly sizes: BatchSizes;
   /** Whether `_:label` may be sent; a label identifies a node only within one call. */
   readonly takesBlankNodes: boolean;
+  /** Whether objects may be triple terms of RDF 1.2, `<<( s p o )>>`; absent: no. */
+  readonly takesTripleTerms?: boolean;
   /** Also checks the login and the permission to write, as far as the store reveals them without a write. */
   probe(signal: AbortSignal): Promise<TargetProbe>;
   /** Creates what must exist before the first statement: constraints. */

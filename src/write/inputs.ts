@@ -7,6 +7,7 @@ import { HASH_VERSION } from '../core/hash.ts';
 import { boundOf, inputBytesFault } from '../core/limits.ts';
 import { redact } from '../core/redact.ts';
 import { type InputPosition, readStatements, type StatementBlock } from '../nquads/read.ts';
+import { reified } from '../nquads/reified.ts';
 import { skolemiser } from '../nquads/skolem.ts';
 import { withoutCompression } from '../storage/compression.ts';
 import { fileState } from '../storage/local/file.ts';
@@ -124,6 +125,7 @@ export interface ReadHooks {
 /**
  * The statements of `input` after `from`.
  *
+ * @param takesTriples whether quoted triples are written, as RDF 1.2; otherwise statements with one are rejected
  * @throws Fault those of `openInput` and `readStatements`; run/lost — the input has changed since it was inspected
  */
 export async function* readInput(
@@ -131,8 +133,10 @@ export async function* readInput(
   from: InputPosition,
   request: InputRequest,
   { signal, bytesRead }: ReadHooks,
+  takesTriples: boolean,
 ): AsyncGenerator<StatementBlock, void, undefined> {
   const skolem = request.blankNodes === 'keep' ? undefined : skolemiser(request.skolemBase, seedOf(input, request.mode));
+  const reifierOf = reifierNames(request);
   const size = input.state?.sizeBytes;
   if (size !== undefined && from.byte >= size && from.byte > 0) return;
   // An update writes nothing before it has read everything: a file that changes meanwhile does no harm if the change is detected.
@@ -144,13 +148,25 @@ export async function* readInput(
     try {
       if (isHttp(input)) checkType(input.url, opened.mediaType);
       const counted = countBytes(range === undefined ? skip(opened, from.byte, input.name) : opened.bytes, bytesRead);
-      yield* readStatements(counted, { input: input.name, skolem, from });
+      const blocks = readStatements(counted, { input: input.name, skolem, from, takesTriples });
+      if (!takesTriples) yield* blocks;
+      else for await (const block of blocks) yield { ...block, statements: block.statements.flatMap((one) => reified(one, reifierOf)) };
     } finally {
       await opened.close();
     }
   } catch (error) {
     throw error instanceof Fault && error.code === 'run/lost' ? changed(input.name, error) : error;
   }
+}
+
+/**
+ * The nodes that stand for quoted triples. They depend on the triple alone, so that all files mean the same node. (Where blank nodes are kept,
+ * a file is one request, and its labels are its own.)
+ */
+function reifierNames({ blankNodes, skolemBase }: InputRequest): (triple: string) => string {
+  if (blankNodes === 'keep') return (triple) => `_:t${digest(triple).replaceAll('-', '_')}x`;
+  const iri = skolemiser(skolemBase, 'triple');
+  return (triple) => `<${iri(digest(triple))}>`;
 }
 
 /** The bytes of a file of nodes or edges, and the conversion of its blank nodes, as for files of statements. */

@@ -46,7 +46,7 @@ async function* blocksOf(run: WriteRun, input: number): ReturnType<typeof readIn
   if (opened === undefined) return;
   const from = resume?.input === input ? { byte: resume.done, line: resume.line } : { byte: 0, line: 0 };
   const bytesRead = (bytes: number): void => void (counts.bytesRead += bytes);
-  for await (const block of readInput(opened, from, request, { signal, bytesRead })) {
+  for await (const block of readInput(opened, from, request, { signal, bytesRead }, run.target.takesTripleTerms === true)) {
     for (const rejected of block.rejected) run.reject(rejected);
     countBlock(run, block, input);
     yield block;

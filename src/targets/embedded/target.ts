@@ -28,6 +28,7 @@ export async function embeddedTarget(address: TargetAddress): Promise<GraphTarge
       describe: () => `Embedded store in ${directory}`,
       sizes: target.sizes,
       takesBlankNodes: target.takesBlankNodes,
+      takesTripleTerms: target.takesTripleTerms ?? false,
       probe: (signal) => target.probe(signal),
       prepare: (signal) => target.prepare(signal),
       insert: (statements, signal) => target.insert(statements, signal),

@@ -37,6 +37,8 @@ export interface SparqlProduct {
   readonly defaultGraph: DefaultGraph;
   /** Whether added data may contain `_:label`. */
   readonly takesBlankNodes: boolean;
+  /** Whether objects may be triple terms of RDF 1.2, both in N-Quads and in SPARQL: tested. */
+  readonly takesTripleTerms: boolean;
   /** Removes `.` and `..` from the paths of IRIs in SPARQL, though not in N-Quads. */
   readonly removesDotSegments: boolean;
   /** Answers 500 to refused updates. */
@@ -83,6 +85,7 @@ const USUAL = {
   mostInserted: undefined,
   defaultGraph: { kind: 'own' },
   takesBlankNodes: true,
+  takesTripleTerms: false,
   removesDotSegments: false,
   refusesBy500: false,
   atomic: 'not known',
@@ -103,6 +106,7 @@ export const SPARQL_PRODUCTS: Readonly<Record<SparqlType, SparqlProduct>> = {
     name: 'Embedded store',
     endpoint: 'the URL that the open store has, or its directory',
     urls: (endpoint) => ({ query: endpoint, update: endpoint, quads: endpoint, version: undefined }),
+    takesTripleTerms: true,
     atomic: 'tested',
     sizes: { first: 10_000, least: 100, most: 50_000, inFlight: 2 },
     source: 'src/targets/embedded, oxigraph 0.5.11; tested',
@@ -122,6 +126,7 @@ export const SPARQL_PRODUCTS: Readonly<Record<SparqlType, SparqlProduct>> = {
       ...siblings({ query: 'query', update: 'update', quads: 'data' }, 'alone')(endpoint),
       version: `${origin(endpoint)}/$/server`,
     }),
+    takesTripleTerms: true,
     removesDotSegments: true,
     atomic: 'tested',
     // TDB2 files grow with every transaction, so transactions are few and large; it has one writer at a time.

@@ -112,6 +112,7 @@ function target(store: Store): GraphTarget {
     describe: () => name,
     sizes: product.sizes,
     takesBlankNodes: product.takesBlankNodes,
+    takesTripleTerms: product.takesTripleTerms,
     async probe(signal) {
       const begun = performance.now();
       await store.update(NOTHING, signal);

@@ -2,6 +2,7 @@
 import { Fault } from '../../core/fault.ts';
 import { fromBytes } from '../../core/text.ts';
 import type { Statement } from '../../nquads/statement.ts';
+import { isTripleTerm, termsOfQuoted } from '../../nquads/terms.ts';
 import type { UpdateScope } from '../target.ts';
 import type { SparqlProduct } from './products.ts';
 
@@ -58,6 +59,10 @@ function quadData(
 
 /** N-Quads labels may contain colons, which neither SPARQL nor Jena's N-Quads reader accepts. */
 function relabel(term: string, labels: Map<string, string>): string {
+  if (isTripleTerm(term)) {
+    const [subject, predicate, object] = termsOfQuoted(term);
+    return `<<( ${relabel(subject, labels)} ${predicate} ${relabel(object, labels)} )>>`;
+  }
   if (!term.startsWith('_:')) return term;
   const known = labels.get(term);
   if (known !== undefined) return known;
@@ -76,8 +81,13 @@ const DOT_SEGMENT = /^<[^?#]*\/\.\.?[/?#>]/;
 
 function refuseDotSegments({ subject, predicate, object, graph }: Statement, product: SparqlProduct): void {
   if (!product.removesDotSegments) return;
-  const datatype = object.startsWith('"') ? object.slice(object.lastIndexOf('<')) : object;
-  for (const term of [subject, predicate, datatype, graph]) checkDotSegments(term, product);
+  for (const term of [subject, predicate, graph, ...irisOf(object)]) checkDotSegments(term, product);
+}
+
+/** The object, or its datatype; of a triple term, those of its terms. */
+function irisOf(object: string): readonly string[] {
+  if (isTripleTerm(object)) return termsOfQuoted(object).flatMap(irisOf);
+  return [object.startsWith('"') ? object.slice(object.lastIndexOf('<')) : object];
 }
 
 /** @throws Fault target/refused — the product would store another IRI */

@@ -47,7 +47,13 @@ async function readInputs(run: WriteRun, groups: Groups): Promise<LineTable> {
   for (const [position, input] of inputs.entries()) {
     const offset = lines;
     before.push(offset);
-    for await (const block of readInput(input, { byte: 0, line: 0 }, request, { signal, bytesRead })) {
+    for await (const block of readInput(
+      input,
+      { byte: 0, line: 0 },
+      request,
+      { signal, bytesRead },
+      run.target.takesTripleTerms === true,
+    )) {
       // An attempt that goes on has counted them before, and said so.
       if (resume === undefined) for (const rejected of block.rejected) run.reject(rejected);
       countBlock(run, block, position);

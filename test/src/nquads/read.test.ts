@@ -198,6 +198,25 @@ describe('rejected', () => {
     ]);
   });
 
+  test.each([
+    ['a triple term as a subject', `<<( ${S} ${P} ${O} )>> ${P} ${O} .`, 'the object of a statement'],
+    ['a triple term as a subject within one', `${S} ${P} <<( <<( ${S} ${P} ${O} )>> ${P} ${O} )>> .`, 'the object of a statement'],
+    ['a quoted triple as a graph', `${S} ${P} ${O} << ${S} ${P} ${O} >> .`, 'no name of a graph'],
+    ['a bad IRI in a quoted triple', `<< ${S} ${P} <o> >> ${P} ${O} .`, 'relative'],
+  ])('%s, where triples are terms', async (_, line, message) => {
+    const { statements, rejected } = await read(`${line}\n`, { takesTriples: true });
+    expect([statements, rejected.map(({ fault }) => fault.message)]).toEqual([[], [expect.stringContaining(message)]]);
+  });
+
+  test('no triple, where triples are terms', async () => {
+    const lines = [`<< ${S}  ${P} <<_:b ${P} "\\u0041">> >> ${P}<<(${S} ${P} ${O})>> .`, `<<${S}${P}${O}>>${P} "x" .`];
+    const { statements, rejected } = await read(`${lines.join('\n')}\n`, { takesTriples: true });
+    expect([statements, rejected]).toEqual([
+      [`<< ${S} ${P} << _:b ${P} "A" >> >> ${P} <<( ${S} ${P} ${O} )>>`, `<< ${S} ${P} ${O} >> ${P} "x"`],
+      [],
+    ]);
+  });
+
   test('a statement is cut to 16 KiB', async () => {
     const { rejected } = await read(`${S} ${P} "${'é'.repeat(100_000)}"@en- .\n`);
     expect(rejected[0]?.statement).toHaveLength(16_384);

@@ -14,6 +14,7 @@ export interface Call {
 export interface Behaviour {
   readonly sizes?: Partial<BatchSizes>;
   readonly takesBlankNodes?: boolean;
+  readonly takesTripleTerms?: boolean;
   /** Why a statement is refused. */
   readonly refuse?: (statement: Statement) => string | undefined;
   readonly delayMs?: number;
@@ -94,6 +95,7 @@ export function memoryTarget(behaviour: Behaviour = {}, store = new MemoryStore(
     describe: () => 'memory',
     sizes: { first: 50, least: 1, most: 400, inFlight: 3, ...behaviour.sizes },
     takesBlankNodes: behaviour.takesBlankNodes ?? false,
+    takesTripleTerms: behaviour.takesTripleTerms ?? false,
     async probe(): Promise<TargetProbe> {
       await call('probe', [], () => undefined);
       return { product: 'memory', milliseconds: 0 };

@@ -151,6 +151,42 @@ describe('blank nodes', () => {
     expect(target.store.content.some((line) => line.includes('"2"'))).toBe(true);
   });
 
+  test('within quoted triples are the same as elsewhere, and equal triples have one name', async () => {
+    const quoted = '<< _:a <http://e/p> << _:a <http://e/p> "1" >> >>';
+    const lines = [
+      `${quoted} <http://e/q> "2" .`,
+      `${quoted} <http://e/q> "3" <http://e/g> .`,
+      '_:a <http://e/p> <<(<http://e/s> <http://e/p> _:a)>> .',
+    ];
+    const path = space.file('quoted.nq', `${lines.join('\n')}\n`);
+    const target = memoryTarget({ takesTripleTerms: true });
+    const once = await writeTo(target, space.request([path]), listening());
+    const again = await writeTo(target, space.request([path]), listening());
+    const triple = '<<( [a] <http://e/p> <<( [a] <http://e/p> "1" )>> )>>';
+    const named = (line: string): string =>
+      line.replaceAll(/<[^<>]*genid[^<>]*\/triple\/[^<>]*>/g, '[t]').replaceAll(/<[^<>]*genid[^<>]*\/a>/g, '[a]');
+    expect(target.store.content.map(named).sort()).toEqual(
+      [
+        `[t] <http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies> ${triple} .`,
+        `[t] <http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies> ${triple} <http://e/g> .`,
+        '[t] <http://e/q> "2" .',
+        '[t] <http://e/q> "3" <http://e/g> .',
+        '[a] <http://e/p> <<( <http://e/s> <http://e/p> [a] )>> .',
+      ].sort(),
+    );
+    expect([once.rejected, again.rejected]).toEqual([0, 0]);
+  });
+
+  test('within quoted triples are refused with their statement by a target without triple terms', async () => {
+    const line = '<< _:a <http://e/p> "1" >> <http://e/q> "2" .';
+    const rejected: unknown[] = [];
+    const target = memoryTarget();
+    const path = space.file('refused.nq', `${line}\n`);
+    const report = await writeTo(target, space.request([path]), { ...listening(), reject: (one) => void rejected.push(one) });
+    expect([report.rejected, target.store.content]).toEqual([1, []]);
+    expect(rejected).toMatchObject([{ line: 1, statement: line, fault: { message: expect.stringContaining('does not take') } }]);
+  });
+
   test('may be kept where the target takes whole files: one request for an input', async () => {
     const target = memoryTarget({ takesBlankNodes: true, sizes: { first: 1, most: 1 } });
     const report = await writeTo(target, space.request([space.file('kept.nq', text)], { blankNodes: 'keep' }), listening());

@@ -176,6 +176,26 @@ function casesOf(place: Place): void {
     expect(await there()).toEqual(sorted(awkward.replaceAll('urn:p', 'urn:q')));
   });
 
+  run('stores triple terms as they are, added or replaced, or takes none', async () => {
+    if (target.takesTripleTerms !== true) return;
+    const triple = (object: string): string => `<<( <urn:a> <urn:p> <<( <urn:b> <urn:p> ${object} )>> )>>`;
+    const some = (object: string): readonly Statement[] => [
+      { subject: '<urn:s>', predicate: '<urn:p>', object: triple(object), graph: '<urn:g>', line: 1 },
+      { subject: '<urn:s>', predicate: '<urn:p>', object: triple('"a )>> b"@en'), graph: '', line: 2 },
+    ];
+    const text = (all: readonly Statement[]): string =>
+      all
+        .map(({ subject, predicate, object, graph }) => `${subject} ${predicate} ${object} ${graph}${graph === '' ? '' : ' '}.\n`)
+        .join('');
+    await place.reset('');
+    await target.insert(some('"1"'), never);
+    expect(await there()).toEqual(sorted(text(some('"1"'))));
+    await target.replace(some('"2"'), 'subject', never);
+    expect(await there()).toEqual(sorted(text(some('"2"'))));
+    await target.replace(some('"3"'), 'property', never);
+    expect(await there()).toEqual(sorted(text(some('"3"'))));
+  });
+
   run('keeps blank nodes together within a call, and apart between calls', async () => {
     const blank = statements('<urn:s> <urn:p> _:a:b.c <urn:g> .\n_:a:b.c <urn:q> "1" <urn:g> .\n_:0 <urn:q> _:a:b.c .\n');
     await place.reset('');

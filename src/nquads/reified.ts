@@ -1,0 +1,37 @@
+/**
+ * Quoted triples of RDF-star in RDF 1.2, where a triple is a term as an object alone.
+ *
+ * A quoted triple as an object becomes a triple term. As a subject it becomes a node, its *reifier*, of which `rdf:reifies` says what the
+ * triple is. Equal triples have one reifier, so that writing a statement again changes nothing.
+ *
+ * @see https://www.w3.org/TR/rdf12-concepts/#section-triple-terms-reification
+ */
+import type { Statement } from './statement.ts';
+import { isQuoted, termsOfQuoted } from './terms.ts';
+
+const REIFIES = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies>';
+
+/**
+ * The statement in RDF 1.2, behind those of the reifiers that it names.
+ *
+ * @param reifierOf triple term → the node that stands for it
+ */
+export function reified(statement: Statement, reifierOf: (triple: string) => string): readonly Statement[] {
+  const { subject, predicate, object, graph, line } = statement;
+  if (!isQuoted(subject) && !isQuoted(object)) return [statement];
+  const statements: Statement[] = [];
+  const node = (term: string): string => {
+    if (!isQuoted(term)) return term;
+    const triple = tripleTerm(term);
+    const reifier = reifierOf(triple);
+    statements.push({ subject: reifier, predicate: REIFIES, object: triple, graph, line });
+    return reifier;
+  };
+  const tripleTerm = (quoted: string): string => {
+    const [s, p, o] = termsOfQuoted(quoted);
+    return `<<( ${node(s)} ${p} ${inObject(o)} )>>`;
+  };
+  const inObject = (term: string): string => (isQuoted(term) ? tripleTerm(term) : term);
+  const written = { subject: node(subject), predicate, object: inObject(object), graph, line };
+  return [...statements, written];
+}
