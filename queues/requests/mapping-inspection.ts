@@ -9,6 +9,7 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { compiled } from '../../src/core/compiled.ts';
 import { Fault } from '../../src/core/fault.ts';
 import type { Diagnostic } from '../../src/mapping/model/model.ts';
+import { allSourcesOf } from '../../src/mapping/model/model.ts';
 import { readMapping } from '../../src/mapping/parse/read.ts';
 
 export interface MappingText {
@@ -66,7 +67,7 @@ function inspectInThread(task: InspectionTask): Promise<MappingInspection> {
 async function inspect(documents: readonly MappingText[], base: string): Promise<MappingInspection> {
   const { mapping, diagnostics } = await readMapping(documents, { baseIri: base, separate: true });
   const byPath = new Map<string, Set<string>>();
-  for (const { source } of mapping.triplesMaps) {
+  for (const source of allSourcesOf(mapping)) {
     if (source.kind !== 'file') continue;
     const iris = byPath.get(source.path) ?? new Set();
     byPath.set(source.path, iris);

@@ -50,6 +50,7 @@ export const FAULTS = {
   'store/damaged': { status: 500, retriable: false, title: 'The embedded store cannot be opened' },
   'store/full': { status: 507, retriable: false, title: 'The embedded store has no more room' },
   'record/term': { status: 400, retriable: false, title: 'A record gives a value that makes no valid RDF term' },
+  'record/promise': { status: 400, retriable: false, title: 'A record breaks a promise of the mapping' },
   'record/limit': { status: 400, retriable: false, title: 'More records were rejected than the run allows' },
   'limit/exceeded': { status: 400, retriable: false, title: 'The input is larger than a limit of the run allows' },
   'sink/failed': { status: 500, retriable: true, title: 'The output cannot be written' },

@@ -4,7 +4,17 @@
  *
  * A *row* is one logical iteration. Expressions have none, one or several values for a row; a term has a text for each combination.
  */
-import type { Dialect, FileSource, LogicalSource, LogicalTarget, Origin, RdfTerm, SqlSource, TermType } from '../mapping/model/model.ts';
+import type {
+  Annotation,
+  Dialect,
+  FileSource,
+  LogicalSource,
+  LogicalTarget,
+  Origin,
+  RdfTerm,
+  SqlSource,
+  TermType,
+} from '../mapping/model/model.ts';
 
 export type Operator = Scan | Unnest | Extend | NumberRows | Join;
 
@@ -244,6 +254,26 @@ export interface MapRules {
   readonly collects: readonly Collect[];
   /** Terms of no statement that must be valid all the same: what a rewrite has moved elsewhere. */
   readonly checks: readonly RowTerm[];
+}
+
+/**
+ * What a view promises of its rows (a structural annotation), checked while they flow. A row without a value in one of the fields breaks
+ * none but `not-null`.
+ */
+export interface Check {
+  readonly kind: Annotation['kind'];
+  /** Of the annotation. */
+  readonly origin: Origin;
+  /** For people: the annotation and the view. */
+  readonly name: string;
+  readonly view: string;
+  /** For `unique` each row counts. For `inclusion` a left join with the rows of the target. */
+  readonly rows: Operator;
+  readonly fields: readonly { readonly name: string; readonly value: Expression }[];
+  /** Position of the record. */
+  readonly position: Column;
+  /** `found`: null where no row of the target has the values. */
+  readonly target: { readonly view: string; readonly fields: readonly string[]; readonly found: Column } | undefined;
 }
 
 /** A collection, and the places that hold it: those of the statements with its head. */

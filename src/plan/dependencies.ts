@@ -2,7 +2,7 @@
 import { FORMULATIONS } from '../core/input/formats.ts';
 import { variableOf } from '../core/input/sparql-variable.ts';
 import { hasTypedValues } from '../mapping/model/model.ts';
-import type { Emit, MapRules, Operator, Term } from './algebra.ts';
+import type { Check, Emit, MapRules, Operator, Term } from './algebra.ts';
 import type { CatalogueMetadata } from './catalogue-metadata.ts';
 import {
   expressionsOf,
@@ -54,6 +54,38 @@ export function isUnique({ rows, subject, emits, checks }: MapRules, facts: Cata
     const toldByBoth = new Set([...told, ...toldBy(object)]);
     return leaves.every((leaf) => toldByBoth.has(leafKey(leaf))) && facts.areDistinct(source, namesIn(toldByBoth));
   });
+}
+
+/**
+ * Whether no rule can make a statement twice, because a view promises a key and the promise is checked.
+ *
+ * **Claim.** If every pair of rows of the triples map differs in the texts of the key, no two rows have the same subject.
+ *
+ * **Proof.** The check and the triples map read the same rows: `rows` is the same operator, so no field beside the key multiplies those of
+ * the triples map, and the records of the scan are numbered, never merged. A row with a null in the key has no subject, since the subject
+ * reads every field of the key and a template with a null gives no text. For two others with the same subject, each field of the key can be
+ * recovered from the subject (`toldBy`), so their keys are equal texts. The check compares values, but of one CSV column equal texts are
+ * equal values (JSON's `1` and `"1"` are two values with one text, so its keys are not used). So the check finds the pair and ends the run
+ * before its output is committed, whatever was written. Within a row, each reference has one value, and no function gives several: a rule
+ * makes each of its statements once.
+ */
+export function isDeclaredUnique(
+  { rows, subject, emits, collects, checks }: MapRules,
+  promised: readonly Check[],
+  facts: CatalogueMetadata,
+): boolean {
+  if (rows.kind !== 'scan' || rows.source.kind !== 'file' || rows.source.formulation !== 'csv') return false;
+  const terms = [subject, ...checks, ...emits.flatMap(termsOf)];
+  if (collects.length > 0 || emits.some(({ input }) => input !== rows) || !terms.every(isOne)) return false;
+  if (terms.flatMap(expressionsOf).some((one) => holds(one, 'call'))) return false;
+  if (!terms.flatMap(leavesOfTerm).every((leaf) => isSingle(leaf, rows, facts))) return false;
+  const told = toldBy(subject);
+  return promised.some(
+    (check) =>
+      check.kind === 'unique' &&
+      check.rows === rows &&
+      check.fields.every(({ value }) => value.kind === 'read' && told.has(leafKey(value))),
+  );
 }
 
 /** Whether the subject identifies the row of its table. */

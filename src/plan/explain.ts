@@ -1,7 +1,7 @@
 /** A plan as text for people: what is read, in which order, what each record feeds, and how duplicates and joins are handled. */
 import type { LogicalSource, Mapping, SqlContent } from '../mapping/model/model.ts';
 import { formatOrigin } from '../mapping/model/model.ts';
-import type { Expression, Project } from './algebra.ts';
+import type { Check, Expression, Project } from './algebra.ts';
 import { type CatalogueMetadata, NO_METADATA } from './catalogue-metadata.ts';
 import { collectionText, expressionText, isTerm, spansRows, termText } from './expressions.ts';
 import { type CollectPlan, type ObjectPlan, type PipelinePlan, type Plan, planMapping, type RulePlan, type StepPlan } from './plan.ts';
@@ -21,9 +21,10 @@ export function explainPlan(mapping: Mapping, base = 'http://example.com/base/',
   return `${lines.join('\n')}\n`;
 }
 
-function describePipeline({ steps, maps, buildSides }: PipelinePlan, plan: Plan): readonly string[] {
+function describePipeline({ steps, maps, buildSides, checks }: PipelinePlan, plan: Plan): readonly string[] {
   const lines = steps.map((step) => `    ${describeStep(step, plan)}`);
   for (const join of buildSides) lines.push(`    fills ${describeJoin(plan, join)}`);
+  for (const check of checks) lines.push(`    checks ${describeCheck(plan.checks[check] as Check)}`);
   for (const { map, subject, unique, rules, collects } of maps) {
     lines.push(`    ${map.name} (${formatOrigin(map.origin)}): subject ${termText(subject)}`);
     if (unique) lines.push('      no two records make the same statement: a key says so');
@@ -31,6 +32,12 @@ function describePipeline({ steps, maps, buildSides }: PipelinePlan, plan: Plan)
     for (const collect of collects) lines.push(`      ${describeCollect(collect, plan)}`);
   }
   return lines;
+}
+
+function describeCheck({ kind, name, view, origin, fields, target }: Check): string {
+  const of = fields.map((field) => field.name).join(' and ');
+  const found = target === undefined ? '' : ` ${target.fields.join(' and ')} of ${target.view}`;
+  return `${of} of ${view}: ${kind}${found}, as ${name} promises (${formatOrigin(origin)})`;
 }
 
 function describeStep(step: StepPlan, plan: Plan): string {
@@ -52,7 +59,7 @@ function describeStep(step: StepPlan, plan: Plan): string {
     case 'join': {
       const { type, on, right } = step.operator;
       const columns = right.columns.map(({ column }) => column.name).join(', ');
-      return `${type} join with ${describeJoin(plan, step.join)}${byKeys(on.map(({ left }) => left))} → ${columns}`;
+      return `${type} join with ${describeJoin(plan, step.join)}${byKeys(on.map(({ left }) => left))}${columns === '' ? '' : ` → ${columns}`}`;
     }
   }
 }

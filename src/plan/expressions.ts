@@ -313,3 +313,9 @@ export function scanOf(rows: Operator): Scan {
       return scanOf(rows.input);
   }
 }
+
+/** The steps from the records of the scan to the rows, in their order. */
+export function stepsOf(rows: Operator): readonly Exclude<Operator, Scan>[] {
+  if (rows.kind === 'scan') return [];
+  return [...stepsOf(rows.kind === 'join' ? rows.left : rows.input), rows];
+}

@@ -6,6 +6,7 @@
  */
 import type { ErrorPolicy, LogicalTarget, Mapping } from '../mapping/model/model.ts';
 import type {
+  Check,
   Collect,
   Expression,
   Extend,
@@ -20,20 +21,24 @@ import type {
   Term,
   Unnest,
 } from './algebra.ts';
+import { buildChecks } from './build/checks.ts';
 import { Builder } from './build/operators.ts';
 import { buildRules } from './build/rules.ts';
+import { ViewBuilder } from './build/views.ts';
 import { type CatalogueMetadata, NO_METADATA } from './catalogue-metadata.ts';
-import { identifiesRow, isFunctionallyDependent, isUnique } from './dependencies.ts';
-import { type Leaf, leavesOf, leavesOfCollect, leavesOfTerm, joinsOf as membersOf, scanOf } from './expressions.ts';
+import { identifiesRow, isDeclaredUnique, isFunctionallyDependent, isUnique } from './dependencies.ts';
+import { type Leaf, leavesOf, leavesOfCollect, leavesOfTerm, joinsOf as membersOf, scanOf, stepsOf } from './expressions.ts';
 import { findOverlaps } from './overlaps.ts';
 import { pushDownJoins } from './push-down.ts';
-import { groupScans, groupsOf, isObjectOf, joinsIn, type NestedDraft, orderScans, projectsOf, stepsOf } from './scans.ts';
+import { groupScans, groupsOf, isObjectOf, joinsIn, type NestedDraft, orderScans, projectsOf } from './scans.ts';
 
 export interface Plan {
   /** In execution order: where possible, the parent of a join before its child. */
   readonly scans: readonly ScanPlan[];
   /** The build sides of joins: terms of the parent by key. Children with the same parent and parent keys share one. */
   readonly joins: readonly Project[];
+  /** What views promise of their rows. */
+  readonly checks: readonly Check[];
   /** Groups of scan positions. Scans of different groups have no join and no possible statement in common. */
   readonly groups: readonly (readonly number[])[];
   /** Where statements go that do not go to the output of the run; each writes another file. */
@@ -78,6 +83,8 @@ export interface PipelinePlan {
   readonly maps: readonly MapPlan[];
   /** Joins (by index) whose build side these rows fill. */
   readonly buildSides: readonly number[];
+  /** Checks (by index) of these rows. */
+  readonly checks: readonly number[];
 }
 
 export type StepPlan =
@@ -141,10 +148,13 @@ export type ObjectPlan =
  */
 export function planMapping(mapping: Mapping, runBase: string, metadata: CatalogueMetadata = NO_METADATA, onError?: ErrorPolicy): Plan {
   const builder = new Builder();
-  const maps = pushDownJoins(buildRules(mapping, runBase, builder), metadata, onError, builder);
-  const joins = projectsOf(maps);
+  const views = new ViewBuilder(mapping.triplesMaps, builder);
+  const maps = pushDownJoins(buildRules(mapping, runBase, builder, views), metadata, onError, builder);
+  const checks = buildChecks(mapping, views, builder);
+  const checkIndexes = new Map(checks.map((check, index) => [check, index]));
+  const joins = projectsOf(maps, checks);
   const joinIndexes = new Map(joins.map((project, index) => [project, index]));
-  const scans = orderScans(groupScans(maps));
+  const scans = orderScans(groupScans(maps, checks));
   const positions = new Map(scans.flatMap(({ iterations }, position) => iterations.map(({ scan }) => [scan, position] as const)));
   const positionOf = (rows: Operator): number => positions.get(scanOf(rows)) as number;
   const positionOfKey = new Map(scans.map(({ key }, position) => [key, position]));
@@ -183,7 +193,7 @@ export function planMapping(mapping: Mapping, runBase: string, metadata: Catalog
     map: rules.map,
     subject: rules.subject,
     checks: rules.checks,
-    unique: isUnique(rules, metadata),
+    unique: isUnique(rules, metadata) || isDeclaredUnique(rules, checks, metadata),
     identifiesRow: identifiesRow(rules, metadata),
     rules: rulesOf(rules),
     collects: rules.collects.map(collectOf),
@@ -203,6 +213,7 @@ export function planMapping(mapping: Mapping, runBase: string, metadata: Catalog
   return {
     targets,
     joins,
+    checks,
     groups: groupsOf(scans, [
       ...overlappingMaps.map(([a, b]) => [positionOf(a.rows), positionOf(b.rows)] as [number, number]),
       ...scans.flatMap(({ needs }, position) => [...needs].map((key) => [position, positionOfKey.get(key)] as [number, number])),
@@ -220,6 +231,7 @@ export function planMapping(mapping: Mapping, runBase: string, metadata: Catalog
           steps: stepsOf(pipeline.rows).map(stepOf),
           maps: pipeline.maps.map(mapOf),
           buildSides: pipeline.buildSides.map((project) => joinIndexes.get(project) as number),
+          checks: pipeline.checks.map((check) => checkIndexes.get(check) as number),
         })),
       })),
     })),

@@ -2,15 +2,26 @@
 
 import { Links } from '../core/links.ts';
 import { formatOrigin } from '../mapping/model/model.ts';
-import type { Column, Emit, Join, MapRules, Operator, Project, Scan, Term, Unnest } from './algebra.ts';
+import type { Check, Column, Emit, Join, MapRules, Operator, Project, Scan, Term, Unnest } from './algebra.ts';
 import { sourceKey } from './build/operators.ts';
-import { isTerm, type Leaf, leavesOf, leavesOfCollect, leavesOfTerm, joinsOf as membersOf, nameOf, scanOf } from './expressions.ts';
+import {
+  isTerm,
+  type Leaf,
+  leavesOf,
+  leavesOfCollect,
+  leavesOfTerm,
+  joinsOf as membersOf,
+  nameOf,
+  scanOf,
+  stepsOf,
+} from './expressions.ts';
 
 /** The rows of one operator over the records of an iteration, and what they feed. */
 export interface RowsDraft {
   readonly rows: Operator;
   readonly maps: MapRules[];
   readonly buildSides: Project[];
+  readonly checks: Check[];
 }
 
 /** An iterator within records, or within the items of another one. */
@@ -40,7 +51,7 @@ export interface ScanDraft {
 }
 
 /** Triples maps over the same document with the same read options share a scan; those with the same iterator share its records. */
-export function groupScans(maps: readonly MapRules[]): ScanDraft[] {
+export function groupScans(maps: readonly MapRules[], checks: readonly Check[]): ScanDraft[] {
   const scans = new Map<string, ScanDraft>();
   const iterations = new Map<Scan, { readonly scan: ScanDraft; readonly iteration: IterationDraft }>();
   const drafts = new Map<Operator, RowsDraft>();
@@ -66,7 +77,7 @@ export function groupScans(maps: readonly MapRules[]): ScanDraft[] {
     const known = drafts.get(rows);
     if (known !== undefined) return known;
     const { iteration } = place(scanOf(rows));
-    const draft: RowsDraft = { rows, maps: [], buildSides: [] };
+    const draft: RowsDraft = { rows, maps: [], buildSides: [], checks: [] };
     drafts.set(rows, draft);
     if (rows.kind === 'scan') iteration.pipelines.unshift(draft);
     else iteration.pipelines.push(draft);
@@ -99,7 +110,14 @@ export function groupScans(maps: readonly MapRules[]): ScanDraft[] {
     draftOf(rules.rows).maps.push(rules);
     read(rules.rows, leavesOfRules(rules));
   }
-  const projects = projectsOf(maps);
+  for (const check of checks) {
+    draftOf(check.rows).checks.push(check);
+    read(
+      check.rows,
+      check.fields.flatMap(({ value }) => leavesOf(value)),
+    );
+  }
+  const projects = projectsOf(maps, checks);
   for (const { input, keys, columns } of projects) {
     draftOf(input);
     read(input, [
@@ -128,12 +146,6 @@ const joinsOf = ({ emits, collects }: MapRules): readonly Join[] => [
 export const isObjectOf = (input: Operator, object: Term): input is Join =>
   input.kind === 'join' && object.kind === 'encoded' && input.columns.includes(object.column);
 
-/** The steps from the records of the scan to the rows, in their order. */
-export function stepsOf(rows: Operator): readonly Exclude<Operator, Scan>[] {
-  if (rows.kind === 'scan') return [];
-  return [...stepsOf(rows.kind === 'join' ? rows.left : rows.input), rows];
-}
-
 export const joinsIn = (rows: Operator): readonly Join[] => stepsOf(rows).filter((step) => step.kind === 'join');
 
 function leavesOfStep(step: Exclude<Operator, Scan>): readonly Leaf[] {
@@ -150,7 +162,7 @@ function leavesOfStep(step: Exclude<Operator, Scan>): readonly Leaf[] {
 }
 
 /** The right sides of joins, also of those within right sides. */
-export function projectsOf(maps: readonly MapRules[]): readonly Project[] {
+export function projectsOf(maps: readonly MapRules[], checks: readonly Check[]): readonly Project[] {
   const found = new Set<Project>();
   const add = (join: Join): void => {
     if (found.has(join.right)) return;
@@ -158,6 +170,7 @@ export function projectsOf(maps: readonly MapRules[]): readonly Project[] {
     joinsIn(join.right.input).forEach(add);
   };
   for (const rules of maps) [...joinsIn(rules.rows), ...joinsOf(rules)].forEach(add);
+  for (const { rows } of checks) joinsIn(rows).forEach(add);
   return [...found];
 }
 

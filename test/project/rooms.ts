@@ -150,6 +150,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'Carries out a plan: inputs, compiled rules, joins, distinctness, threads and slices.',
     folders: {
       prepare: 'request and mapping → inputs that are bound',
+      checks: 'what views promise of their rows',
       compile: 'plan → closures over records',
       databases: 'sessions, what the planner asks of them, and their scans',
       execute: 'the pass over each source',

@@ -21,6 +21,10 @@ export const DIAGNOSTIC_CODES = {
     severity: 'warning',
     summary: 'A term type stands on a constant, which is a term already and keeps its own type.',
   },
+  'incomplete-annotation': {
+    severity: 'error',
+    summary: 'A structural annotation of a logical view does not say what it promises, of which fields, or of which target.',
+  },
   'incomplete-gather-map': {
     severity: 'error',
     summary: 'A gather map lacks what it gathers or as what, or its properties stand on a map that gathers nothing.',
@@ -182,6 +186,10 @@ export const DIAGNOSTIC_CODES = {
   'text-for-iri': {
     severity: 'warning',
     summary: 'A text stands where only an IRI may stand. It is read as one.',
+  },
+  'target-not-unique': {
+    severity: 'error',
+    summary: 'A foreign key refers to fields of a logical view that are not promised to be unique.',
   },
   'too-many': {
     severity: 'error',

@@ -27,6 +27,8 @@ export const policyOf = (dialect: Dialect, wanted: ErrorPolicy | undefined): Err
 
 export interface Mapping {
   readonly triplesMaps: readonly TriplesMap[];
+  /** What views promise of their rows. Views may refer to each other in circles here, so the promises are not part of them. */
+  readonly annotations: readonly Annotation[];
 }
 
 export interface TriplesMap {
@@ -57,6 +59,8 @@ export interface LogicalView {
   readonly origin: Origin;
   /** IRI or `_:label`. */
   readonly id: string;
+  /** Display name: the last segment of the IRI, or the line in the document. */
+  readonly name: string;
   readonly on: LogicalSource | LogicalView;
   readonly fields: readonly Field[];
   readonly joins: readonly ViewJoin[];
@@ -92,11 +96,54 @@ export interface ViewJoin {
   readonly fields: readonly { readonly origin: Origin; readonly name: string; readonly expression: Expression }[];
 }
 
+/**
+ * A structural annotation: what a view promises of the values of some fields.
+ *
+ * `iri-safe`: each has unreserved characters only. `not-null`: each row has a value in each. `unique`: no two rows have the same values.
+ * `inclusion`: the values of each row, none of them null, are those of some row of `target`.
+ *
+ * @see https://kg-construct.github.io/rml-lv/spec/docs/#annotations
+ */
+export interface Annotation {
+  readonly kind: 'iri-safe' | 'not-null' | 'unique' | 'inclusion';
+  readonly origin: Origin;
+  /** As the mapping names it, for people: `rml:PrimaryKeyAnnotation`. */
+  readonly name: string;
+  readonly view: LogicalView;
+  readonly fields: readonly FieldName[];
+  /** Of `inclusion`, and of no other kind; as many fields as the view has. */
+  readonly target: { readonly view: LogicalView; readonly fields: readonly FieldName[] } | undefined;
+}
+
+/** A reference to a field of a view. */
+export interface FieldName {
+  readonly origin: Origin;
+  readonly name: string;
+}
+
 /** The sources of the records that a triples map reads, those of joined views included. */
 export function sourcesOf(source: LogicalSource | LogicalView): readonly LogicalSource[] {
   if (source.kind !== 'view') return [source];
   return [...sourcesOf(source.on), ...source.joins.flatMap(({ parent }) => sourcesOf(parent))];
 }
+
+/** The views that triples maps read, those that they are made of, and those that their annotations name. */
+export function viewsOf({ triplesMaps, annotations }: Mapping): ReadonlySet<LogicalView> {
+  const views = new Set<LogicalView>();
+  const add = (source: LogicalSource | LogicalView): void => {
+    if (source.kind !== 'view' || views.has(source)) return;
+    views.add(source);
+    add(source.on);
+    for (const { parent } of source.joins) add(parent);
+    for (const { view, target } of annotations) if (view === source && target !== undefined) add(target.view);
+  };
+  for (const { source } of triplesMaps) add(source);
+  return views;
+}
+
+/** Everything that a run of the mapping reads. */
+export const allSourcesOf = (mapping: Mapping): readonly LogicalSource[] =>
+  [...mapping.triplesMaps.map(({ source }) => source), ...viewsOf(mapping)].flatMap(sourcesOf);
 
 /** The rows of a table, a view or a query of a database. */
 export interface SqlSource {

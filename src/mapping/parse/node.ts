@@ -19,7 +19,8 @@ import { type KnownTerm, localName, lookUp, shorten } from '../vocabulary/namesp
 import { CLASSES, type Class, HARMLESS, LATER, type Later, type Place, PROPERTIES, type Property } from '../vocabulary/vocabulary.ts';
 import { type Graph, nodeId, type Statement } from './graph.ts';
 
-export const RDF_TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
+const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';
+export const RDF_TYPE = `${RDF}type`;
 
 /** An XPath expression of a mapping. */
 export interface XPathUse {
@@ -46,6 +47,8 @@ export interface Context {
   readonly xpaths: XPathUse[];
   /** Sources and views whose own expressions have been checked. */
   readonly checked: Set<LogicalSource | LogicalView>;
+  /** Views with structural annotations, which are read after all views: they may name any of them. */
+  readonly annotated: { readonly view: LogicalView; readonly annotations: readonly Statement[] }[];
   /** Whether a statement leads to the logical source of the triples map that is read. */
   isOwnSource: (statement: Statement) => boolean;
 }
@@ -254,6 +257,12 @@ function reportLater(report: Report, what: string, origin: Origin, later: Later)
   report.error('not-supported', origin, `${what}: ${name} are not supported yet by this version`, hint);
 }
 
+/** For people: the last segment of the IRI, or the line in the document. */
+export function nameOfNode({ id, origin }: MappingNode): string {
+  const segment = id.startsWith('_:') ? undefined : /[^/#]+(?=[/#]*$)/.exec(id)?.[0];
+  return segment ?? `${origin.document.split(/[/\\]/).at(-1)}:${origin.line}`;
+}
+
 /** The only statement with one of `properties`; further ones are reported. */
 export function only(context: Context, node: MappingNode, ...properties: readonly Property[]): Statement | undefined {
   const found = properties.flatMap((property) => node.all(property));
@@ -273,6 +282,28 @@ export function only(context: Context, node: MappingNode, ...properties: readonl
     );
   }
   return first;
+}
+
+/** The items of the list that a statement leads to, in order; undefined, with a diagnostic, for what is no list. */
+export function readList({ graph, report, visited }: Context, list: Statement): readonly Statement[] | undefined {
+  const items: Statement[] = [];
+  const passed = new Set<string>();
+  for (let { object } = list; !(object.kind === 'iri' && object.value === `${RDF}nil`); ) {
+    const id = nodeId(object);
+    const statements = graph.get(id ?? '')?.statements ?? [];
+    const [first, ...others] = statements.filter(({ property }) => property === `${RDF}first`);
+    const [rest, ...ends] = statements.filter(({ property }) => property === `${RDF}rest`);
+    if (id === undefined || passed.has(id) || first === undefined || rest === undefined || others.length + ends.length > 0) {
+      const message = `${shorten(list.property)} takes a list, found ${describeTerm(list.object)}`;
+      report.error('wrong-value', list.origin, message, 'write its items in parentheses');
+      return undefined;
+    }
+    passed.add(id);
+    visited.add(id);
+    items.push(first);
+    ({ object } = rest);
+  }
+  return items;
 }
 
 /** The text of a literal; undefined, with a diagnostic, for anything else. */

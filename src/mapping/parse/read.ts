@@ -26,6 +26,7 @@ import { type Graph, type GraphNode, nodeId } from './graph.ts';
 import { type Context, checkUnvisited, RDF_TYPE } from './node.ts';
 import { checkGathering } from './objects/object-map.ts';
 import { checkQuoting } from './objects/star-map.ts';
+import { readAnnotations } from './source/annotations.ts';
 import { recordsOf } from './source/logical-source.ts';
 import { checkParentKeys } from './source/view.ts';
 import { readTriplesMap } from './triples-map.ts';
@@ -47,7 +48,7 @@ export async function readMapping(
   const { graph, findings } = parseDocuments(documents, options);
   if (findings.length > 0) {
     for (const { origin, message, hint } of findings) report.error('syntax', origin, message, hint);
-    return { mapping: { triplesMaps: [] }, diagnostics: report.sorted(names) };
+    return { mapping: { triplesMaps: [], annotations: [] }, diagnostics: report.sorted(names) };
   }
 
   const context: Context = {
@@ -60,6 +61,7 @@ export async function readMapping(
     targets: new Map(),
     xpaths: [],
     checked: new Set(),
+    annotated: [],
     isOwnSource: () => false,
   };
   const calls = callsOf(graph);
@@ -67,11 +69,12 @@ export async function readMapping(
   const functions = functionNodes(calls);
   const ids = [...graph.values()].filter((node) => isTriplesMap(node) && !functions.has(node.id)).map(({ id }) => id);
   const maps = ids.map((id) => readTriplesMap(context, id)).filter((map) => map !== undefined);
+  const annotations = readAnnotations(context);
   checkUnvisited(context);
   if (ids.length === 0 && report.errors === 0) reportNothing(report, graph, documents);
   const triplesMaps = checkParents(context, maps, ids);
   if (context.xpaths.length > 0) (await import('./expressions/xpaths.ts')).checkXPaths(report, context.xpaths);
-  return { mapping: deepFreeze({ triplesMaps }), diagnostics: report.sorted(names) };
+  return { mapping: deepFreeze({ triplesMaps, annotations }), diagnostics: report.sorted(names) };
 }
 
 /** Properties that only triples maps have. */

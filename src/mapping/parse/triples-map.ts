@@ -5,7 +5,7 @@ import type { Origin, PredicateObjectMap, SubjectMap, TermMap, TriplesMap } from
 import { lookUp, shorten } from '../vocabulary/namespaces.ts';
 import { checkPaths } from './expressions/paths.ts';
 import { nodeId, type Statement } from './graph.ts';
-import { type Context, describeTerm, type MappingNode, nodeOf, only, readNode } from './node.ts';
+import { type Context, describeTerm, type MappingNode, nameOfNode, nodeOf, only, readNode } from './node.ts';
 import { gatheringMapOf, readObjectMap, readPredicateMap } from './objects/object-map.ts';
 import { isStar, readStar } from './objects/star-map.ts';
 import { readLogicalSource, recordsOf } from './source/logical-source.ts';
@@ -23,7 +23,7 @@ export function readTriplesMap(context: Context, id: string): TriplesMap | undef
   if (logicalSource === undefined && node.valid) {
     const older = graph.get(id)?.statements.some(({ property }) => lookUp('properties', property)?.dialect === 'r2rml') ?? false;
     const hint = `add rml:logicalSource [ rml:source […] ; rml:referenceFormulation … ]${older ? ', or rr:logicalTable [ rr:tableName "…" ]' : ''}`;
-    report.error('missing-logical-source', node.origin, `the triples map ${nameOf(node)} has no logical source`, hint);
+    report.error('missing-logical-source', node.origin, `the triples map ${nameOfNode(node)} has no logical source`, hint);
   }
   const dialect = logicalSource === undefined ? 'rml' : (lookUp('properties', logicalSource.property)?.dialect ?? 'rml');
   const source =
@@ -45,7 +45,7 @@ export function readTriplesMap(context: Context, id: string): TriplesMap | undef
   if (!node.valid || report.errors > before || source === undefined || subject === undefined) return undefined;
   const map: TriplesMap = {
     id,
-    name: nameOf(node),
+    name: nameOfNode(node),
     origin: node.origin,
     dialect,
     source,
@@ -74,15 +74,10 @@ function checkPoint({ report }: Context, path: string, origin: Origin): void {
 function isQuotedOnly({ report }: Context, node: MappingNode): boolean {
   if (!node.classes.has('NonAssertedTriplesMap')) return false;
   if (node.classes.has('AssertedTriplesMap')) {
-    const message = `the triples map ${nameOf(node)} is an rml:AssertedTriplesMap and an rml:NonAssertedTriplesMap`;
+    const message = `the triples map ${nameOfNode(node)} is an rml:AssertedTriplesMap and an rml:NonAssertedTriplesMap`;
     report.error('contradiction', node.origin, message, 'remove one of the two classes');
   }
   return true;
-}
-
-function nameOf(node: MappingNode): string {
-  const segment = node.id.startsWith('_:') ? undefined : /[^/#]+(?=[/#]*$)/.exec(node.id)?.[0];
-  return segment ?? `${node.origin.document.split(/[/\\]/).at(-1)}:${node.origin.line}`;
 }
 
 function readSubject(context: Context, node: MappingNode): SubjectMap | undefined {
@@ -90,7 +85,7 @@ function readSubject(context: Context, node: MappingNode): SubjectMap | undefine
   const statement = only(context, node, 'subjectMap', 'subject');
   if (statement === undefined) {
     if (node.valid) {
-      const message = `the triples map ${nameOf(node)} has no subject map`;
+      const message = `the triples map ${nameOfNode(node)} has no subject map`;
       report.error('missing-subject-map', node.origin, message, 'add rml:subjectMap […] or rml:subject <…>');
     }
     return undefined;

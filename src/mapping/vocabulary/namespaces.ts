@@ -62,7 +62,12 @@ const NAMESPACES: readonly Namespace[] = [
     prefix: 'rml',
     dialect: 'rml',
     properties: same(...namesOf(PROPERTIES, [...NOT_IN_TODAYS])),
-    classes: same(...namesOf(CLASSES, ['LogicalTable', 'BaseTableOrView', 'R2RMLView', 'FunctionTermMap'])),
+    // The ontology of RML-LV has other names for some annotations than its specification.
+    classes: also(same(...namesOf(CLASSES, ['LogicalTable', 'BaseTableOrView', 'R2RMLView', 'FunctionTermMap'])), {
+      InclusionDependencyAnnotation: 'InclusionAnnotation',
+      NonNullableAnnotation: 'NotNullAnnotation',
+      IRISafeAnnotation: 'IriSafeAnnotation',
+    }),
     individuals: same(...INDIVIDUALS),
   },
   {

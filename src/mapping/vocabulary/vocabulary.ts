@@ -43,12 +43,11 @@ export type Place =
   | 'field'
   | 'view join'
   | 'logical target'
-  | 'target';
+  | 'target'
+  | 'structural annotation';
 
 /** A feature of the language that is not supported yet: its display name for messages, and a workaround if there is one. */
-export const LATER = {
-  annotations: { name: 'structural annotations of views', hint: 'remove them: they change no statement' },
-} as const;
+export const LATER = {} as const;
 
 export type Later = keyof typeof LATER;
 
@@ -138,10 +137,10 @@ export const PROPERTIES = {
   leftJoin: ['logical view'],
   innerJoin: ['logical view'],
   parentLogicalView: ['view join'],
-  structuralAnnotation: 'annotations',
-  onFields: 'annotations',
-  targetView: 'annotations',
-  targetFields: 'annotations',
+  structuralAnnotation: ['logical view'],
+  onFields: ['structural annotation'],
+  targetView: ['structural annotation'],
+  targetFields: ['structural annotation'],
   quotedTriplesMap: ['subject star map', 'object star map'],
   starMap: ['subject star map', 'object star map'],
   logicalTarget: [...TERM_MAPS, 'subject star map', 'object star map', 'language map'],
@@ -203,13 +202,13 @@ export const CLASSES = {
   Field: ['field'],
   ExpressionField: ['field'],
   IterableField: ['field'],
-  StructuralAnnotation: 'annotations',
-  PrimaryKeyAnnotation: 'annotations',
-  ForeignKeyAnnotation: 'annotations',
-  InclusionDependencyAnnotation: 'annotations',
-  UniqueAnnotation: 'annotations',
-  NonNullableAnnotation: 'annotations',
-  IRISafeAnnotation: 'annotations',
+  StructuralAnnotation: ['structural annotation'],
+  PrimaryKeyAnnotation: ['structural annotation'],
+  ForeignKeyAnnotation: ['structural annotation'],
+  InclusionAnnotation: ['structural annotation'],
+  UniqueAnnotation: ['structural annotation'],
+  NotNullAnnotation: ['structural annotation'],
+  IriSafeAnnotation: ['structural annotation'],
   NonAssertedTriplesMap: ['triples map'],
   StarMap: ['subject star map', 'object star map'],
   LogicalTarget: ['logical target'],

@@ -8,6 +8,7 @@ export class Builder {
   #columns = 0;
   readonly #scans = new Map<string, Scan>();
   readonly #projects = new Map<string, Project>();
+  readonly #sides = new Map<Operator, Map<string, Project>>();
 
   column(name: string): Column {
     return { id: this.#columns++, name };
@@ -51,6 +52,28 @@ export class Builder {
       counts,
     };
     this.#projects.set(key, project);
+    return project;
+  }
+
+  /** The right side of a join of views, which joins share. */
+  side(
+    input: Operator,
+    keys: readonly Expression[],
+    fields: readonly { readonly name: string; readonly value: Expression }[],
+    counts: boolean,
+  ): Project {
+    const known = this.#sides.get(input) ?? new Map<string, Project>();
+    this.#sides.set(input, known);
+    const key = JSON.stringify([keys.map(expressionKey), fields.map(({ name, value }) => [name, expressionKey(value)]), counts]);
+    const project: Project = known.get(key) ?? {
+      kind: 'project',
+      input,
+      map: undefined,
+      keys: keys.map((value, i) => ({ column: this.column(`key ${i + 1}`), value })),
+      columns: fields.map(({ name, value }) => ({ column: this.column(name), value })),
+      counts,
+    };
+    known.set(key, project);
     return project;
   }
 }

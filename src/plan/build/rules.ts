@@ -14,13 +14,12 @@ import { keyTerm } from '../guards.ts';
 import { type Choice, Choices, typeOf } from './choices.ts';
 import { CollectPlaces } from './collections.ts';
 import { joinedRows, joinOf, ownTermsOf } from './joined-rows.ts';
-import { Builder } from './operators.ts';
-import { ViewBuilder } from './views.ts';
+import type { Builder } from './operators.ts';
+import type { NamedRows, ViewBuilder } from './views.ts';
 
 /** @param runBase the base for relative IRIs of triples maps without their own */
-export function buildRules({ triplesMaps }: Mapping, runBase: string, builder = new Builder()): readonly MapRules[] {
-  const views = new ViewBuilder(triplesMaps, builder);
-  const rowsOf = ({ source, dialect }: TriplesMap) => views.rowsOf(source, dialect);
+export function buildRules({ triplesMaps }: Mapping, runBase: string, builder: Builder, views: ViewBuilder): readonly MapRules[] {
+  const rowsOf = (map: TriplesMap): NamedRows => views.rowsOfMap(map);
   const infos = new Map(triplesMaps.map((map) => [map, infoOf(map, scanOf(rowsOf(map).rows).source)]));
   const choices = new Choices({ triplesMaps, base: runBase, builder, rowsOf, infoOf: (map) => infos.get(map) as MapInfo });
   const all = triplesMaps.map((map) => rulesOf(map, rowsOf(map).rows, infos.get(map) as MapInfo, choices, builder));

@@ -1,81 +1,124 @@
-/** Which fields of views somebody reads, and of which views somebody counts the rows. */
+/** What is read of the rows of views: by each triples map, and by a view of those that it is made of. */
 import { expressionsOf, isOfRow, referencesOf } from '../../mapping/model/expressions.ts';
-import { type Expression, type LogicalSource, type LogicalView, mapsIn, referredBy, type TriplesMap } from '../../mapping/model/model.ts';
+import {
+  type Expression,
+  type Field,
+  type LogicalView,
+  mapsIn,
+  type ReferencingObjectMap,
+  referredBy,
+  type StarMap,
+  type TriplesMap,
+  type ViewJoin,
+} from '../../mapping/model/model.ts';
 
-interface Uses {
+/** What somebody reads of the rows of a view, and what their number means to him. */
+export interface Uses {
   /** Names of fields and of their positions. */
   readonly used: ReadonlySet<string>;
-  /** Whether the number of rows matters: for blank nodes of each row, for random values, and for positions in a view on it or that joins it. */
-  readonly counted: boolean;
+  /**
+   * `set`: equal rows are one. `bag`: each row counts, for blank nodes of each row, for random values, and for positions in a view on it or
+   * that joins it. `level`: the rows before the fields that are not used, and left joins, multiply them.
+   */
+  readonly rows: 'set' | 'bag' | 'level';
 }
 
-export interface ViewUses {
-  of(view: LogicalView): Uses;
-}
-
-export function usesOfViews(triplesMaps: readonly TriplesMap[]): ViewUses {
-  const uses = new Map<LogicalView, { used: Set<string>; counted: boolean }>();
-  const of = (view: LogicalView) => {
-    const known = uses.get(view) ?? { used: new Set<string>(), counted: false };
-    uses.set(view, known);
-    return known;
-  };
-  const note = (source: LogicalSource | LogicalView, expressions: readonly Expression[]): void => {
-    if (source.kind !== 'view') return;
-    const uses = of(source);
-    for (const { reference } of expressions.flatMap(referencesOf)) uses.used.add(reference);
-    if (expressions.some(isOfRow)) uses.counted = true;
-  };
-  // What a parent or a quoted triples map without conditions reads, it reads of the same view.
-  for (const map of triplesMaps) note(map.source, [...expressionsOf(map)]);
+/** What each triples map reads of its rows, as child and as parent of joins. */
+export function usesOfMaps(triplesMaps: readonly TriplesMap[]): ReadonlyMap<TriplesMap, Uses> {
   const byId = new Map(triplesMaps.map((map) => [map.id, map]));
+  const counted = new Set<TriplesMap>();
+  const read = new Map<TriplesMap, Expression[]>();
   for (const map of triplesMaps) {
-    const maps = mapsIn(map);
-    const members = new Set(maps.flatMap((one) => (one.kind === 'term' ? (one.gather?.members ?? []) : [])));
+    const within = [...mapsWithin(map, byId)];
+    read.set(
+      map,
+      within.flatMap(({ expressions }) => expressions),
+    );
     // Each row adds its members, also beside a row with the same contents.
-    if (members.size > 0 && map.source.kind === 'view') of(map.source).counted = true;
-    for (const reference of maps) {
-      if (reference.kind === 'term') continue;
+    if (within.some(({ map: other }) => membersOf(other).length > 0)) counted.add(map);
+  }
+  for (const map of triplesMaps) {
+    const members = new Set<unknown>(membersOf(map));
+    for (const reference of referencesIn(map)) {
       const parent = byId.get(referredBy(reference));
       if (parent === undefined) continue;
-      if (reference.kind === 'referencing' && members.has(reference) && parent.source.kind === 'view') of(parent.source).counted = true;
-      note(
-        parent.source,
-        reference.conditions.map((condition) => condition.parent),
-      );
+      read.get(parent)?.push(...reference.conditions.map((condition) => condition.parent));
+      if (members.has(reference)) counted.add(parent);
     }
   }
-  // Views use what they are made of; those that are used come before those that they use.
-  for (const view of inOrder(triplesMaps)) {
-    const { used, counted } = of(view);
-    note(view.on, expressionsOfFields(view));
-    if (view.on.kind === 'view' && (counted || used.has('#'))) of(view.on).counted = true;
-    for (const { parent, conditions, fields } of view.joins) {
-      note(
-        view,
-        conditions.map(({ child }) => child),
-      );
-      note(parent, [...conditions.map((condition) => condition.parent), ...fields.map(({ expression }) => expression)]);
-      if (counted || fields.some(({ name }) => used.has(`${name}.#`))) of(parent).counted = true;
-    }
+  return new Map(
+    [...read].map(([map, expressions]) => [
+      map,
+      { used: namesIn(expressions), rows: counted.has(map) || expressions.some(isOfRow) ? 'bag' : 'set' },
+    ]),
+  );
+}
+
+const membersOf = (map: TriplesMap): readonly unknown[] =>
+  mapsIn(map).flatMap((one) => (one.kind === 'term' ? (one.gather?.members ?? []) : []));
+
+/** The parents and quoted triples maps of a triples map. */
+const referencesIn = (map: TriplesMap): readonly (ReferencingObjectMap | StarMap)[] => mapsIn(map).filter((one) => one.kind !== 'term');
+
+/** The triples map, and those to which it refers without a condition: these read the same row, so it reads what they read. */
+function* mapsWithin(
+  map: TriplesMap,
+  byId: ReadonlyMap<string, TriplesMap>,
+  seen = new Set<TriplesMap>(),
+): Iterable<{ readonly map: TriplesMap; readonly expressions: readonly Expression[] }> {
+  if (seen.has(map)) return;
+  seen.add(map);
+  yield { map, expressions: [...expressionsOf(map)] };
+  for (const reference of referencesIn(map)) {
+    const other = byId.get(referredBy(reference));
+    if (other === undefined || reference.conditions.length > 0) continue;
+    const { subject } = other;
+    // Of a parent nothing but its subject.
+    if (reference.kind === 'referencing' && subject.kind === 'term' && subject.gather === undefined)
+      yield { map, expressions: [subject.expression] };
+    else yield* mapsWithin(other, byId, seen);
   }
-  return { of };
 }
 
-/** All views, each before those that it is made of. */
-function inOrder(triplesMaps: readonly TriplesMap[]): readonly LogicalView[] {
-  const ordered: LogicalView[] = [];
-  const seen = new Set<LogicalView>();
-  const visit = (source: LogicalSource | LogicalView): void => {
-    if (source.kind !== 'view' || seen.has(source)) return;
-    seen.add(source);
-    visit(source.on);
-    for (const { parent } of source.joins) visit(parent);
-    ordered.push(source);
-  };
-  for (const { source } of triplesMaps) visit(source);
-  return ordered.reverse();
+/** What a view needs for its uses: the fields and joins that are made, and what these read. */
+export interface ViewNeeds {
+  /** Whether a field is made: it, its position or one of its nested fields is used. */
+  readonly isWanted: (name: string) => boolean;
+  /** Whether the number of rows matters. */
+  readonly counted: boolean;
+  readonly used: ReadonlySet<string>;
+  readonly joins: readonly NeededJoin[];
+  /** Of the source or view below. */
+  readonly ofBase: Uses;
 }
 
-const expressionsOfFields = ({ fields }: LogicalView): readonly Expression[] =>
-  fields.flatMap((field) => (field.kind === 'expression' ? [field.expression] : []));
+export interface NeededJoin {
+  readonly join: ViewJoin;
+  readonly fields: ViewJoin['fields'];
+  /** Whether equal rows of the parent are kept apart. */
+  readonly counts: boolean;
+  readonly ofParent: Uses;
+}
+
+export function needsOf(view: LogicalView, { used: wanted, rows }: Uses): ViewNeeds {
+  const counted = rows === 'bag';
+  const isIn = (names: ReadonlySet<string>, name: string): boolean => [...names].some((one) => one === name || one.startsWith(`${name}.`));
+  const joins = view.joins.flatMap((join): NeededJoin[] => {
+    const fields = join.fields.filter(({ name }) => counted || isIn(wanted, name));
+    // An inner join without fields still takes rows away.
+    if (join.kind === 'left' && fields.length === 0 && !counted) return [];
+    const counts = counted || fields.some(({ name }) => wanted.has(`${name}.#`)) || (rows === 'level' && fields.length > 0);
+    const read = [...join.conditions.map(({ parent }) => parent), ...fields.map(({ expression }) => expression)];
+    return [{ join, fields, counts, ofParent: { used: namesIn(read), rows: counts ? 'bag' : 'set' } }];
+  });
+  const used = new Set([...wanted, ...namesIn(joins.flatMap(({ join }) => join.conditions.map(({ child }) => child)))]);
+  const isWanted = (name: string): boolean => counted || isIn(used, name);
+  const read = view.fields
+    .filter(({ name }) => isWanted(name))
+    .flatMap((field: Field) => (field.kind === 'expression' ? [field.expression] : []));
+  const ofBase: Uses = { used: namesIn(read), rows: rows !== 'set' || used.has('#') ? 'bag' : 'set' };
+  return { isWanted, counted, used, joins, ofBase };
+}
+
+const namesIn = (expressions: readonly Expression[]): ReadonlySet<string> =>
+  new Set(expressions.flatMap(referencesOf).map(({ reference }) => reference));

@@ -2,8 +2,8 @@
  * The rows that references name: records of a source, and rows of logical views.
  *
  * A view is the chain of its fields: each field with several values, and each iterator within a record, multiplies the rows; fields beside
- * each other multiply as well. What nobody reads is left out, unless somebody counts the rows: leaving it out makes fewer equal rows, and
- * statements are a set.
+ * each other multiply as well. What a reader does not read is left out of his rows, unless he counts them: leaving it out makes fewer equal
+ * rows, and statements are a set.
  */
 import { FORMULATIONS } from '../../core/input/formats.ts';
 import type {
@@ -15,11 +15,12 @@ import type {
   Origin,
   TriplesMap,
 } from '../../mapping/model/model.ts';
-import type { Column, Expression, Formulation, Join, Operator, Project } from '../algebra.ts';
-import { type Leaf, replaceLeaves } from '../expressions.ts';
+import { formatOrigin } from '../../mapping/model/model.ts';
+import type { Column, Expression, Formulation, Join, Operator, Project, Scan } from '../algebra.ts';
+import { type Leaf, replaceLeaves, stepsOf } from '../expressions.ts';
 import type { Builder } from './operators.ts';
 import { expressionOf, type LeafOf } from './terms.ts';
-import { usesOfViews, type ViewUses } from './view-uses.ts';
+import { needsOf, type Uses, usesOfMaps } from './view-uses.ts';
 
 export interface NamedRows {
   readonly rows: Operator;
@@ -28,30 +29,51 @@ export interface NamedRows {
 
 export class ViewBuilder {
   readonly #builder: Builder;
-  readonly #uses: ViewUses;
-  readonly #views = new Map<LogicalView, NamedRows>();
+  readonly #uses: ReadonlyMap<TriplesMap, Uses>;
+  readonly #views = new Map<LogicalView, Map<string, NamedRows>>();
 
   constructor(triplesMaps: readonly TriplesMap[], builder: Builder) {
     this.#builder = builder;
-    this.#uses = usesOfViews(triplesMaps);
+    this.#uses = this.#shared(usesOfMaps(triplesMaps));
   }
 
-  rowsOf(source: LogicalSource | LogicalView, dialect: Dialect): NamedRows {
+  /** Triples maps whose rows are multiplied by the same fields and joins share their rows. */
+  #shared(uses: ReadonlyMap<TriplesMap, Uses>): ReadonlyMap<TriplesMap, Uses> {
+    const shared = new Map<string, Set<string>>();
+    const keys = new Map<TriplesMap, string>();
+    for (const [map, own] of uses) {
+      const steps = stepsOf(this.rowsOf(map.source, map.dialect, own).rows).map((step) => [step.kind, nameOfStep(step)]);
+      const key = JSON.stringify([map.source.kind === 'view' ? map.source.id : map.id, map.dialect, own.rows === 'bag' ? 'all' : steps]);
+      keys.set(map, key);
+      const used = shared.get(key) ?? new Set<string>();
+      for (const name of own.used) used.add(name);
+      shared.set(key, used);
+    }
+    return new Map([...uses].map(([map, { rows }]) => [map, { used: shared.get(keys.get(map) as string) as Set<string>, rows }]));
+  }
+
+  /** The rows of a triples map: only what it reads of a view multiplies them. */
+  rowsOfMap(map: TriplesMap): NamedRows {
+    return this.rowsOf(map.source, map.dialect, this.#uses.get(map) as Uses);
+  }
+
+  rowsOf(source: LogicalSource | LogicalView, dialect: Dialect, uses: Uses): NamedRows {
     if (source.kind !== 'view') {
       const rows = this.#builder.scan(source, dialect);
       const [record] = rows.records as [Column];
       return { rows, leaf: (reference, origin) => ({ kind: 'read', origin, record, reference }) };
     }
-    const known = this.#views.get(source);
-    if (known !== undefined) return known;
-    const made = this.#build(source, dialect);
-    this.#views.set(source, made);
-    return made;
+    const known = this.#views.get(source) ?? new Map<string, NamedRows>();
+    this.#views.set(source, known);
+    const key = JSON.stringify([dialect, uses.rows, [...uses.used].sort()]);
+    const rows = known.get(key) ?? this.#build(source, dialect, uses);
+    known.set(key, rows);
+    return rows;
   }
 
-  #build(view: LogicalView, dialect: Dialect): NamedRows {
-    const base = this.rowsOf(view.on, dialect);
-    const { used, counted } = this.#uses.of(view);
+  #build(view: LogicalView, dialect: Dialect, uses: Uses): NamedRows {
+    const { isWanted, used, joins, ofBase } = needsOf(view, uses);
+    const base = this.rowsOf(view.on, dialect, ofBase);
     const leaves = new Map<string, Leaf>();
     const cell = (column: Column, origin: Origin): Leaf => ({ kind: 'cell', origin, column });
     let { rows } = base;
@@ -68,12 +90,11 @@ export class ViewBuilder {
     /** Whether an expression is one reference with at most one value: it needs no cell of its own. */
     const isSingle = (expression: Expression): boolean =>
       expression.kind === 'cell' || (expression.kind === 'read' && isSingular(expression.reference, records.get(expression.record)));
-    const isUsed = (name: string): boolean => [...used].some((one) => one === name || one.startsWith(`${name}.`));
 
     const addFields = (fields: readonly Field[], prefix: string, record: Column | undefined, leaf: LeafOf): void => {
       for (const field of fields) {
         const name = prefix + field.name;
-        if (!counted && !isUsed(name)) continue;
+        if (!isWanted(name)) continue;
         const { origin } = field;
         if (field.kind === 'expression') {
           const expression = expressionOf(field.expression, leaf, view.id);
@@ -105,29 +126,25 @@ export class ViewBuilder {
       const leaf = leaves.get(reference) as Leaf;
       return leaf.kind === 'read' ? { ...leaf, origin, field: leaf.field ?? leaf.origin } : { ...leaf, origin };
     };
-    for (const { kind: type, origin, parent, conditions, fields } of view.joins) {
-      const wanted = fields.filter(({ name }) => counted || isUsed(name));
-      if (type === 'left' && wanted.length === 0 && !counted) continue;
-      const { rows: input, leaf: parentLeaf } = this.rowsOf(parent, dialect);
-      const ofParent = (expression: MappedExpression): Expression => expressionOf(expression, parentLeaf, parent.id);
-      const counts = counted || wanted.some(({ name }) => used.has(`${name}.#`));
-      const columns = wanted.map(({ name, expression }) => ({ column: this.#builder.column(name), value: ofParent(expression) }));
-      const ordinal = counts ? this.#builder.column('ordinal') : undefined;
-      const right: Project = {
-        kind: 'project',
+    for (const { join: of, fields, counts, ofParent } of joins) {
+      const { kind: type, origin, parent, conditions } = of;
+      const { rows: input, leaf: parentLeaf } = this.rowsOf(parent, dialect, ofParent);
+      const ofRow = (expression: MappedExpression): Expression => expressionOf(expression, parentLeaf, parent.id);
+      const right = this.#builder.side(
         input,
-        map: undefined,
-        keys: conditions.map((condition, i) => ({ column: this.#builder.column(`key ${i + 1}`), value: ofParent(condition.parent) })),
-        columns,
+        conditions.map((condition) => ofRow(condition.parent)),
+        fields.map(({ name, expression }) => ({ name, value: ofRow(expression) })),
         counts,
-      };
+      );
+      const columns = fields.map(({ name }) => this.#builder.column(name));
+      const ordinal = counts ? this.#builder.column('ordinal') : undefined;
       const join: Join = {
         kind: 'join',
         origin,
         type,
         left: rows,
         right,
-        columns: columns.map(({ column }) => column),
+        columns,
         on: conditions.map((condition, i) => ({
           left: expressionOf(condition.child, own, view.id),
           right: (right.keys[i] as Project['keys'][number]).column,
@@ -135,8 +152,8 @@ export class ViewBuilder {
         ordinal,
       };
       rows = join;
-      for (const [i, { name }] of wanted.entries()) {
-        leaves.set(name, cell((columns[i] as Project['columns'][number]).column, origin));
+      for (const [i, { name }] of fields.entries()) {
+        leaves.set(name, cell(columns[i] as Column, origin));
         if (ordinal !== undefined) leaves.set(`${name}.#`, cell(ordinal, origin));
       }
     }
@@ -177,6 +194,18 @@ function extendedBelow(rows: Operator, columns: readonly { readonly column: Colu
 function firstJoin(rows: Operator): Join | undefined {
   if (rows.kind !== 'join') return undefined;
   return firstJoin(rows.left) ?? rows;
+}
+
+/** Equal for steps that multiply the rows of a view alike. */
+function nameOfStep(step: Exclude<Operator, Scan>): string {
+  switch (step.kind) {
+    case 'unnest':
+      return step.item.name;
+    case 'join':
+      return formatOrigin(step.origin);
+    default:
+      return '';
+  }
 }
 
 /** Whether a reference finds one node at most: a column, or a path of names. */

@@ -8,6 +8,7 @@ import type { MapInfo } from '../../plan/algebra.ts';
 import { leavesOfMap, type MapPlan, type RulePlan } from '../../plan/plan.ts';
 import { type CompiledTerm, compileTerm } from '../../terms/encode.ts';
 import type { Accessors, Text, TextOf } from '../../terms/evaluate.ts';
+import type { KeySet } from '../checks/key-set.ts';
 import { HashSet, KNOWN, type MemoryBudget, NEW, SubjectTable, UNDECIDED, type Verdict } from '../distinct/distinct.ts';
 import type { Multimap } from '../join/join.ts';
 import { aroundOf, childrenOf, type DeferredJoin, Ends } from './ends.ts';
@@ -23,6 +24,8 @@ export interface RunState {
   readonly overlapping: HashSet;
   /** By join: subjects of the parent by key. */
   readonly joinIndexes: readonly Multimap[];
+  /** By check: the keys of a view that promises unique ones; undefined for the other checks. */
+  readonly keys: readonly (KeySet | undefined)[];
   /** Joins whose index holds all rows of its side. */
   readonly complete: Set<number>;
   readonly openMultimap: () => Multimap;

@@ -3,7 +3,7 @@
  *
  * The planner asks for keys and types (`CatalogueMetadata`), then each scan becomes one SELECT. All of them see the same state of the data.
  */
-import { type Mapping, type SqlSource, sourcesOf } from '../../mapping/model/model.ts';
+import { allSourcesOf, type Mapping, type SqlSource } from '../../mapping/model/model.ts';
 import { sqlKey } from '../../plan/build/operators.ts';
 import type { CatalogueMetadata } from '../../plan/catalogue-metadata.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
@@ -43,7 +43,7 @@ export class Databases {
     snapshots: Readonly<Record<string, string>>,
     signal: AbortSignal | undefined,
   ): Promise<Databases> {
-    const sources = mapping.triplesMaps.flatMap(({ source }) => sourcesOf(source)).filter((source) => source.kind === 'sql');
+    const sources = allSourcesOf(mapping).filter((source) => source.kind === 'sql');
     const sessions = new Map<string, SqlSession>();
     const relations = new Map<string, Relation>();
     try {

@@ -2,13 +2,14 @@
 import { Fault } from '../../core/fault.ts';
 import { boundOf, checkCounts, recordsFault } from '../../core/limits.ts';
 import { policyOf } from '../../mapping/model/model.ts';
-import type { Project } from '../../plan/algebra.ts';
+import type { Check, Project } from '../../plan/algebra.ts';
 import { nameOf } from '../../plan/expressions.ts';
 import { type IterationPlan, isOfPairs, type Plan, type ScanPlan } from '../../plan/plan.ts';
 import type { QuadSink } from '../../sinks/sink.ts';
 import type { Batch, NestedRecords, Scan, TextFormat } from '../../sources/source.ts';
 import { compileHeads } from '../../terms/collections.ts';
 import type { ValuesOf } from '../../terms/evaluate.ts';
+import { checkKeys, RowCheck } from '../checks/row-check.ts';
 import { sortable } from '../collect/order.ts';
 import type { CollectState } from '../collect/program.ts';
 import { BuildSide } from '../compile/build-side.ts';
@@ -39,10 +40,12 @@ export interface Spill {
   readonly subjects: SubjectSpill;
 }
 
-/** What rows feed: a triples map with the build sides of joins of which it is the parent, or build sides alone. */
+/** What rows feed: a triples map with the build sides of joins of which it is the parent, build sides alone, or checks alone. */
 interface Consumer {
   readonly program: MapProgram | undefined;
   readonly buildSides: readonly BuildSide[];
+  /** What views promise of the rows. */
+  readonly checks: readonly RowCheck[];
 }
 
 /** What the records of an iteration feed: consumers of the records as they are, and pipelines to other rows. */
@@ -167,6 +170,7 @@ export class Execution {
     const known = new Map<string, ValuesOf>();
     const access: RecordAccess = {
       scan: operator,
+      input: this.#input ?? '',
       accessor: (leaf) => {
         if (leaf.kind === 'cell') {
           if (leaf.column !== operator.index) throw new Error(`a record has no column ${leaf.column.name}`);
@@ -191,29 +195,33 @@ export class Execution {
         nestedIn(scan.nested === undefined ? undefined : { nested: (one) => scan.nested?.(index, one) as NestedRecords }, iterator, step),
       texts: ({ items }) => texts.get(items.of === 'records' ? items.formulation : undefined) as TextFormat,
     };
-    const { joins } = this.#plan;
+    const { joins, checks } = this.#plan;
     const records: Consumer[] = [];
     const others: Fed[] = [];
     for (const plan of pipelines) {
       if (plan.steps.length > 0) {
-        const pipeline = new Pipeline(plan, access, joins, this.#state);
-        others.push({ pipeline, consumers: this.#consumers(pipeline.programs, pipeline.buildSides) });
+        const pipeline = new Pipeline(plan, access, this.#plan, this.#state);
+        others.push({ pipeline, consumers: this.#consumers(pipeline.programs, pipeline.buildSides, pipeline.checks) });
         continue;
       }
       const programs = plan.maps.map((map) => new MapProgram(map, access, this.#state));
       const sides = plan.buildSides.map((join) => new BuildSide(joins[join] as Project, this.#state.joinIndexes[join] as Multimap, access));
-      records.push(...this.#consumers(programs, sides));
+      const own = plan.checks.map((at) => new RowCheck(checks[at] as Check, access, access.input, this.#state.keys[at]));
+      records.push(...this.#consumers(programs, sides, own));
     }
     return { records, pipelines: others };
   }
 
   /** The build side of a join belongs to the triples map that is its parent: a record that this map rejects is left out of both. */
-  #consumers(programs: readonly MapProgram[], sides: readonly BuildSide[]): readonly Consumer[] {
+  #consumers(programs: readonly MapProgram[], sides: readonly BuildSide[], checks: readonly RowCheck[]): readonly Consumer[] {
     this.programs.push(...programs);
-    const own = programs.map((program): Consumer => ({ program, buildSides: sides.filter(({ parent }) => parent === program.triplesMap) }));
+    const own = programs.map(
+      (program): Consumer => ({ program, buildSides: sides.filter(({ parent }) => parent === program.triplesMap), checks: [] }),
+    );
     const taken = new Set(own.flatMap(({ buildSides }) => buildSides));
     const others = sides.filter((side) => !taken.has(side));
-    return [...own, ...others.map((side) => ({ program: undefined, buildSides: [side] }))];
+    const consumers = [...own, ...others.map((side): Consumer => ({ program: undefined, buildSides: [side], checks: [] }))];
+    return checks.length === 0 ? consumers : [...consumers, { program: undefined, buildSides: [], checks }];
   }
 
   /** After the last record: the rows of a pipeline are complete, or some of them wait for the right side of a join. */
@@ -251,6 +259,8 @@ export class Execution {
   async finish(): Promise<void> {
     this.#input = undefined;
     await this.#joinRows();
+    for (const [index, keys] of this.#state.keys.entries())
+      if (keys !== undefined) await checkKeys(this.#plan.checks[index] as Check, keys);
     this.warnings.push(...pairWarnings(this.#plan, this.programs));
     for (const join of this.#state.deferred) await this.#pair(join);
     await this.#collect();
@@ -292,12 +302,13 @@ export class Execution {
     this.records += records.length;
     if (this.records > this.#maxRecords) throw recordsFault(this.#request.limits.records, { input });
     for (const consumer of consumers) {
-      const { program, buildSides } = consumer;
+      const { program, buildSides, checks } = consumer;
       let text = '';
       for (let i = 0; i < records.length; i++) {
         const record = records[i];
         try {
           if (buildSides.length > 0) await this.#fill(buildSides, record, first + i);
+          for (const check of checks) check.see(record, first + i);
           const made = program === undefined ? '' : program.map(record, first + i);
           if (typeof made === 'string') text += made;
           else {
@@ -338,9 +349,10 @@ export class Execution {
   async #mapRow(row: unknown, pipeline: Pipeline, consumers: readonly Consumer[], place: RowPlace): Promise<void> {
     const position = pipeline.serial;
     for (const consumer of consumers) {
-      const { program, buildSides } = consumer;
+      const { program, buildSides, checks } = consumer;
       try {
         if (buildSides.length > 0) await this.#fill(buildSides, row, position);
+        for (const check of checks) check.see(row, position);
         const made = program === undefined ? '' : program.map(row, position);
         if (typeof made === 'string') this.#emit(made);
         else await this.#takeTime(made);
@@ -380,6 +392,8 @@ export class Execution {
     const { expression } = error.place;
     const mapping = expression === undefined ? undefined : program?.originOf(expression);
     const fault = error.with({ place: { input, record, recordsFrom: this.#recordsFrom, mapping, ...error.place } });
+    // Where a record may be rejected, the triples map that reads the field rejects it: there is nothing to check.
+    if (consumer.checks.length > 0 && policyOf('rml', this.#request.onError) !== 'strict') return;
     // A field of a view is of no triples map.
     if (program === undefined || policyOf(program.triplesMap.dialect, this.#request.onError) === 'strict') throw fault;
     program.rejected++;
@@ -497,9 +511,9 @@ export class Execution {
  * Whether an invalid term is reported where the records of the triples map are read: not for pairs that a database has joined, nor for rows
  * that are joined for quoted triples, nor for the parents of such rows.
  */
-const isReportedElsewhere = ({ program, buildSides }: Consumer): boolean =>
+const isReportedElsewhere = ({ program, buildSides, checks }: Consumer): boolean =>
   program === undefined
-    ? buildSides.every(({ parent }) => parent !== undefined)
+    ? checks.length === 0 && buildSides.every(({ parent }) => parent !== undefined)
     : isOfPairs(program.triplesMap) || program.triplesMap.isPart;
 
 function countLines(text: string): number {

@@ -7,13 +7,14 @@
 import { Fault } from '../../core/fault.ts';
 import { TypedValue, type Value, type Values, XSD } from '../../core/value.ts';
 import { formatOrigin } from '../../mapping/model/model.ts';
-import type { Column, Project, Scan as ScanOperator, Unnest } from '../../plan/algebra.ts';
+import type { Check, Column, Project, Scan as ScanOperator, Unnest } from '../../plan/algebra.ts';
 import { isTerm, type Leaf, leavesOf, leavesOfTerm, nameOf } from '../../plan/expressions.ts';
-import { leavesOfMap, type PipelinePlan, type StepPlan } from '../../plan/plan.ts';
+import { leavesOfMap, type PipelinePlan, type Plan, type StepPlan } from '../../plan/plan.ts';
 import type { NestedRecords, TextFormat } from '../../sources/source.ts';
 import { compileHeads } from '../../terms/collections.ts';
 import { compileWhole } from '../../terms/encode.ts';
 import { type Accessors, compileValues, type Text, type TextOf, type ValuesOf } from '../../terms/evaluate.ts';
+import { RowCheck } from '../checks/row-check.ts';
 import { sortable } from '../collect/order.ts';
 import { BuildSide } from '../compile/build-side.ts';
 import { MapProgram, type RunState } from '../compile/program.ts';
@@ -30,6 +31,8 @@ const POSITION = 1;
 
 /** Access to the records that a pipeline begins with. */
 export interface RecordAccess extends Accessors {
+  /** Name of the document, for faults. */
+  readonly input: string;
   readonly scan: ScanOperator;
   /** @throws Fault mapping/invalid — the format has no nested records */
   nested(iterator: string, step: Unnest): NestedRecords;
@@ -45,6 +48,7 @@ export interface Waiting {
 export class Pipeline {
   readonly programs: readonly MapProgram[];
   readonly buildSides: readonly BuildSide[];
+  readonly checks: readonly RowCheck[];
   /** Joins (by index) whose build side the rows fill. */
   readonly fills: readonly number[];
   readonly #slots = new Map<Column, number>();
@@ -54,7 +58,7 @@ export class Pipeline {
   readonly #place: Place = { text: '' };
   #serial = 0;
 
-  constructor(plan: PipelinePlan, records: RecordAccess, projects: readonly Project[], state: RunState) {
+  constructor(plan: PipelinePlan, records: RecordAccess, { joins: projects, checks }: Pick<Plan, 'joins' | 'checks'>, state: RunState) {
     this.#state = state;
     this.fills = plan.buildSides;
     this.#slots.set(records.scan.index, POSITION);
@@ -63,10 +67,11 @@ export class Pipeline {
     this.#row = new Array(this.#slots.size + 1).fill(null);
     const nested = new Map<Column, NestedRecords>();
     const rows = this.#accessors(records, nested);
-    this.#steps = plan.steps.map((step, at) => this.#compile(step, rows, records, nested, readAfter(plan, at, projects)));
+    this.#steps = plan.steps.map((step, at) => this.#compile(step, rows, records, nested, readAfter(plan, at, projects, checks)));
     const access: Accessors = this.#steps.some(({ waits }) => waits) ? { ...rows, unordered: true } : rows;
     this.programs = plan.maps.map((map) => new MapProgram(map, access, state));
     this.buildSides = plan.buildSides.map((join) => new BuildSide(projects[join] as Project, state.joinIndexes[join] as Multimap, rows));
+    this.checks = plan.checks.map((index) => new RowCheck(checks[index] as Check, rows, records.input, state.keys[index]));
   }
 
   /** Number of rows so far: the position of the next one. */
@@ -397,7 +402,12 @@ function columnsOf(step: StepPlan): readonly Column[] {
 }
 
 /** What is read of the rows after a step. */
-function readAfter({ steps, maps, buildSides }: PipelinePlan, at: number, projects: readonly Project[]): readonly Leaf[] {
+function readAfter(
+  { steps, maps, buildSides, checks: own }: PipelinePlan,
+  at: number,
+  projects: readonly Project[],
+  checks: readonly Check[],
+): readonly Leaf[] {
   const later = steps.slice(at + 1).flatMap(leavesOfStep);
   const ofMaps = maps.flatMap(leavesOfMap);
   const ofSides = buildSides.flatMap((join) => {
@@ -407,7 +417,12 @@ function readAfter({ steps, maps, buildSides }: PipelinePlan, at: number, projec
       ...columns.flatMap(({ value }) => (isTerm(value) ? leavesOfTerm(value) : leavesOf(value))),
     ];
   });
-  return [...later, ...ofMaps, ...ofSides];
+  const ofChecks = own.flatMap((index) => {
+    const { fields, origin, position, target } = checks[index] as Check;
+    const columns = target === undefined ? [position] : [position, target.found];
+    return [...fields.flatMap(({ value }) => leavesOf(value)), ...columns.map((column): Leaf => ({ kind: 'cell', origin, column }))];
+  });
+  return [...later, ...ofMaps, ...ofSides, ...ofChecks];
 }
 
 function leavesOfStep(step: StepPlan): readonly Leaf[] {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { h1, hash } from '../../core/hash.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
 import type { QuadSink } from '../../sinks/sink.ts';
+import { KeySet } from '../checks/key-set.ts';
 import { Numbering } from '../collect/numbering.ts';
 import { CollectProgram, type CollectState } from '../collect/program.ts';
 import type { RunState } from '../compile/program.ts';
@@ -53,6 +54,7 @@ export async function executeScans(
     budget,
     overlapping: new HashSet(budget, seed),
     joinIndexes: plan.joins.map(openMultimap),
+    keys: plan.checks.map(({ kind }, index) => (kind === 'unique' ? new KeySet(budget, space, seed + index) : undefined)),
     complete: new Set<number>(),
     openMultimap,
     openCollects: (map, rows, owner) => new CollectProgram(map, rows, collected, owner),

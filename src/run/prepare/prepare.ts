@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { HASH_VERSION } from '../../core/hash.ts';
 import { redact } from '../../core/redact.ts';
 import { formatDiagnostic } from '../../mapping/model/diagnostics.ts';
-import { type LogicalSource, type Mapping, sourcesOf } from '../../mapping/model/model.ts';
+import { allSourcesOf, type LogicalSource, type Mapping } from '../../mapping/model/model.ts';
 import { forDocuments } from '../../plan/documents.ts';
 import { mapsOf, type Plan, planMapping } from '../../plan/plan.ts';
 import type { Databases } from '../databases/databases.ts';
@@ -73,7 +73,7 @@ async function openDatabases(
   snapshots: Readonly<Record<string, string>>,
   signal: AbortSignal | undefined,
 ): Promise<Databases | undefined> {
-  const reads = mapping.triplesMaps.some(({ source }) => sourcesOf(source).some(({ kind }) => kind === 'sql'));
+  const reads = allSourcesOf(mapping).some(({ kind }) => kind === 'sql');
   return reads ? (await import('../databases/databases.ts')).Databases.open(mapping, request, snapshots, signal) : undefined;
 }
 
@@ -86,11 +86,7 @@ interface SelectedMapping extends Pick<LoadedMapping, 'mapping' | 'documents'> {
 /** With `boundOnly`: the mapping without triples maps and documents that are unrelated to the inputs. */
 function selected({ mapping, warnings, documents }: LoadedMapping, { boundOnly, inputs }: RunRequest): SelectedMapping {
   if (boundOnly !== true) return { mapping, warnings: warnings.map(formatDiagnostic), documents };
-  const bound = bindSources(
-    mapping.triplesMaps.flatMap(({ source }) => sourcesOf(source)),
-    inputs,
-    true,
-  );
+  const bound = bindSources(allSourcesOf(mapping), inputs, true);
   const { mapping: wanted, leftOut } = selectBound(mapping, new Set(bound.keys()));
   const text = leftOutText(leftOut);
   if (text === undefined) return { mapping, warnings: warnings.map(formatDiagnostic), documents };

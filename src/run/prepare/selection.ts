@@ -27,6 +27,14 @@ export function selectBound(mapping: Mapping, bound: ReadonlySet<FileSource>): S
       link(keys.get(parent) as string, keys.get(map) as string);
     }
   }
+  // So do those that an annotation compares.
+  for (const { view, target } of mapping.annotations) {
+    for (const other of target === undefined ? [] : sourcesOf(target.view)) {
+      const own = sourceKey(sourcesOf(view)[0] as LogicalSource);
+      link(own, sourceKey(other));
+      link(sourceKey(other), own);
+    }
+  }
   const wanted = new Set([...bound].map(sourceKey));
   // Grows during iteration: the joined sources of each source are appended.
   for (const key of wanted) for (const other of joined.get(key) ?? []) wanted.add(other);

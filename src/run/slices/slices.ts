@@ -97,9 +97,9 @@ const canBeParted = ({ iterations }: ScanPlan): boolean =>
 const isSliceable = ({ iterations }: ScanPlan, distinct: boolean): boolean =>
   iterations.every((iteration) => isOfRecords(iteration) && mapsOf(iteration).every((map) => staysInSlice(map, distinct)));
 
-/** Whether the records are used as they are, and fill no join. */
+/** Whether the records are used as they are, fill no join, and are not checked: a promise may concern records of several slices. */
 const isOfRecords = ({ pipelines }: IterationPlan): boolean =>
-  pipelines.every(({ steps, buildSides }) => steps.length === 0 && buildSides.length === 0);
+  pipelines.every(({ steps, buildSides, checks }) => steps.length === 0 && buildSides.length === 0 && checks.length === 0);
 
 /** Whether each record makes collections of its own, of what it holds itself. Members from other slices would have to be numbered together. */
 const areOfRecords = ({ collection, joins }: CollectPlan): boolean => joins.length === 0 && !spansRows(collection);

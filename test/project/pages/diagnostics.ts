@@ -43,6 +43,8 @@ const EXAMPLES: Readonly<Record<DiagnosticCode, string>> = {
   contradiction: object('[ rml:reference "name" ; rml:language "en" ; rml:datatype ex:text ]'),
   'ignored-term-type': object('[ rml:constant "Ada" ; rml:termType rml:IRI ]').replace('"Ada"', 'ex:ada').replace('rml:IRI', 'rml:Literal'),
   'incomplete-gather-map': object('[ rml:gather ( [ rml:reference "name" ] ) ]'),
+  'incomplete-annotation': view(`rml:field [ rml:fieldName "name" ; rml:reference "name" ] ;
+  rml:structuralAnnotation [ a rml:UniqueAnnotation ]`),
   'incomplete-input': object(`[
     rml:functionExecution [ rml:function grel:toUpperCase ; rml:input [ rml:inputValueMap [ rml:reference "name" ] ] ] ]`),
   'incomplete-join': object('[ rml:parentTriplesMap <#Person> ; rml:joinCondition [ rml:child "boss" ] ]'),
@@ -95,6 +97,8 @@ const EXAMPLES: Readonly<Record<DiagnosticCode, string>> = {
   ),
   syntax: `<#Person> rml:logicalSource <#people>
   rml:subject ex:it .`,
+  'target-not-unique': view(`rml:field [ rml:fieldName "name" ; rml:reference "name" ] , [ rml:fieldName "boss" ; rml:reference "boss" ] ;
+  rml:structuralAnnotation [ a rml:ForeignKeyAnnotation ; rml:onFields ( "boss" ) ; rml:targetView <#view> ; rml:targetFields ( "name" ) ]`),
   'text-for-iri': `<#Person> rml:logicalSource <#people> ; rml:subject ex:it ;
   rml:predicateObjectMap [ rml:predicate "http://example.com/name" ; rml:objectMap [ rml:reference "name" ] ] .`,
   'too-many': subject('rml:template "http://example.com/{id}" ; rml:reference "id"'),

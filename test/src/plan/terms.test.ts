@@ -176,7 +176,7 @@ function canMeet(a: TermMap, b: TermMap): boolean {
       predicateObjects: [],
     }),
   );
-  return planMapping({ triplesMaps: maps }, BASE).groups.length === 1;
+  return planMapping({ annotations: [], triplesMaps: maps }, BASE).groups.length === 1;
 }
 
 describe('terms of two term maps', () => {

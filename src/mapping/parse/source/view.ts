@@ -9,7 +9,7 @@ import type { Expression, Field, JoinCondition, LogicalSource, LogicalView, Orig
 import { lookUp, shorten } from '../../vocabulary/namespaces.ts';
 import { nodeId, type Statement } from '../graph.ts';
 import { readCondition } from '../join-condition.ts';
-import { type Context, type MappingNode, nodeOf, only, textOf } from '../node.ts';
+import { type Context, type MappingNode, nameOfNode, nodeOf, only, textOf } from '../node.ts';
 import { readExpressionOf } from '../term-map.ts';
 import { formulationOf, readLogicalSource } from './logical-source.ts';
 
@@ -56,9 +56,12 @@ function readNewView(context: Context, statement: Statement, id: string): Logica
     ...node.all('innerJoin').map((join) => readJoin(context, join, 'inner')),
   ].filter((join) => join !== undefined);
   if (on === undefined || !node.valid || report.errors > before) return undefined;
-  const view: LogicalView = { kind: 'view', origin: node.origin, id, on, fields, joins };
+  const view: LogicalView = { kind: 'view', origin: node.origin, id, name: nameOfNode(node), on, fields, joins };
   checkNames(context, view);
-  return report.errors > before ? undefined : view;
+  if (report.errors > before) return undefined;
+  const annotations = node.all('structuralAnnotation');
+  if (annotations.length > 0) context.annotated.push({ view, annotations });
+  return view;
 }
 
 function readFields(context: Context, node: MappingNode): readonly Field[] {
@@ -167,12 +170,12 @@ function readJoinedField(context: Context, statement: Statement): ViewJoin['fiel
 // ---------------------------------------------------------------- names
 
 /** What references may name in the rows of a view, and what has a name but no value. */
-interface Names {
+export interface Names {
   readonly values: ReadonlySet<string>;
   readonly records: ReadonlySet<string>;
 }
 
-function namesOf(view: LogicalView): Names {
+export function namesOf(view: LogicalView): Names {
   const values = new Set<string>(['#']);
   const records = new Set<string>(['<it>']);
   const add = (fields: readonly Field[], prefix: string): void => {
@@ -247,20 +250,17 @@ export function checkParentKeys(context: Context, parent: TriplesMap, conditions
   for (const { parent: key } of conditions) checkExpression(context, key, names);
 }
 
-function checkExpression({ report }: Context, expression: Expression, { values, records }: Names): void {
-  for (const { reference, origin } of referencesOf(expression)) {
-    if (values.has(reference)) continue;
-    if (records.has(reference)) {
-      const message = `${JSON.stringify(reference)} is a record, which has no value`;
-      report.error('unknown-field', origin, message, 'refer to one of its fields');
-    } else {
-      const near = didYouMean(reference, [...values], (name) => name);
-      report.error(
-        'unknown-field',
-        origin,
-        `the view has no field ${JSON.stringify(reference)}`,
-        near ?? `it has ${[...values].join(', ')}`,
-      );
-    }
+function checkExpression(context: Context, expression: Expression, names: Names): void {
+  for (const { reference, origin } of referencesOf(expression)) checkName(context, reference, origin, names);
+}
+
+/** Reports a name that is no field of a view, or a field without a value. */
+export function checkName({ report }: Context, name: string, origin: Origin, { values, records }: Names): void {
+  if (values.has(name)) return;
+  if (records.has(name)) {
+    report.error('unknown-field', origin, `${JSON.stringify(name)} is a record, which has no value`, 'refer to one of its fields');
+    return;
   }
+  const near = didYouMean(name, [...values], (other) => other);
+  report.error('unknown-field', origin, `the view has no field ${JSON.stringify(name)}`, near ?? `it has ${[...values].join(', ')}`);
 }

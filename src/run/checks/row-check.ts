@@ -1,0 +1,134 @@
+/**
+ * Checks of rows: what structural annotations of views promise of them. A broken promise ends the run, under every error policy: it is no
+ * matter of one record whether a graph may rest on it.
+ */
+import { excerpt, Fault, type FaultPlace } from '../../core/fault.ts';
+import { encodeIriPart, fromBytes } from '../../core/text.ts';
+import type { TypedValue, Value, Values } from '../../core/value.ts';
+import { formatOrigin } from '../../mapping/model/model.ts';
+import type { Check } from '../../plan/algebra.ts';
+import { type Accessors, compileValues, type ValuesOf } from '../../terms/evaluate.ts';
+import { packRow, unpackRow } from '../join/packed-row.ts';
+import type { KeySet } from './key-set.ts';
+
+export class RowCheck {
+  readonly #check: Check;
+  readonly #input: string;
+  readonly #values: readonly ValuesOf[];
+  readonly #found: ValuesOf | undefined;
+  readonly #position: ValuesOf;
+  readonly #keys: KeySet | undefined;
+
+  /**
+   * @param input name of the document, for faults
+   * @param keys the keys so far, if the check is that they are unique
+   */
+  constructor(check: Check, rows: Accessors, input: string, keys: KeySet | undefined) {
+    const cell = (column: Check['position']): ValuesOf => compileValues({ kind: 'cell', origin: check.origin, column }, rows);
+    this.#check = check;
+    this.#input = input;
+    this.#values = check.fields.map(({ value }) => compileValues(value, rows));
+    this.#found = check.target === undefined ? undefined : cell(check.target.found);
+    this.#position = cell(check.position);
+    this.#keys = keys;
+  }
+
+  /**
+   * @throws Fault record/promise — the row breaks the promise
+   * @throws Fault record/term — a value of the row cannot be made
+   */
+  see(row: unknown, position: number): void {
+    const values = this.#values.map((valuesOf) => only(valuesOf(row, position)));
+    switch (this.#check.kind) {
+      case 'not-null': {
+        const at = values.indexOf(null);
+        if (at >= 0) this.#fail('has no value', [at], values, this.#recordOf(row, position));
+        return;
+      }
+      case 'iri-safe': {
+        const at = values.findIndex((value) => value !== null && !isIriSafe(value));
+        if (at >= 0) this.#fail('is not IRI-safe', [at], values, this.#recordOf(row, position));
+        return;
+      }
+      case 'unique': {
+        if (values.includes(null)) return;
+        const record = this.#recordOf(row, position);
+        if (this.#keys?.add(packRow(values), JSON.stringify([this.#input, record])) === true)
+          this.#fail('comes a second time', all(values), values, record);
+        return;
+      }
+      case 'inclusion': {
+        if (values.includes(null) || this.#found?.(row, position) !== null) return;
+        this.#fail('has no counterpart', all(values), values, this.#recordOf(row, position));
+      }
+    }
+  }
+
+  #recordOf(row: unknown, position: number): number {
+    return Number((this.#position(row, position) as TypedValue).text);
+  }
+
+  #fail(what: string, fields: readonly number[], values: readonly (Value | null)[], record: number): never {
+    throw brokenPromise(
+      this.#check,
+      what,
+      fields,
+      fields.map((at) => values[at] as Value | null),
+      { input: this.#input, record },
+    );
+  }
+}
+
+/**
+ * After all rows: finds keys that came again and that memory did not hold.
+ *
+ * @throws Fault record/promise
+ */
+export async function checkKeys(check: Check, keys: KeySet): Promise<void> {
+  const repetition = await keys.repetition();
+  if (repetition === undefined) return;
+  const [input, record] = JSON.parse(repetition.place) as [string, number];
+  const values = unpackRow(repetition.key).map(only);
+  throw brokenPromise(check, 'comes a second time', all(values), values, { input, record });
+}
+
+const PROMISES: Readonly<Record<Check['kind'], string>> = {
+  'not-null': 'a value in each row',
+  'iri-safe': 'unreserved characters only',
+  unique: 'unique values',
+  inclusion: 'values of another view',
+};
+
+function brokenPromise(
+  { kind, name, view, origin, fields, target }: Check,
+  what: string,
+  at: readonly number[],
+  values: readonly (Value | null)[],
+  place: FaultPlace,
+): Fault {
+  const promised = target === undefined ? PROMISES[kind] : `values of ${namesOf(target.fields)} of the view ${target.view}`;
+  const names = at.map((one) => fields[one]?.name ?? '');
+  const shown = values.flatMap((value) => (value === null ? [] : [excerpt(fromBytes(textOf(value)))]));
+  return new Fault('record/promise', `${namesOf(names)} ${what}, but the view ${view} promises ${promised} (${name})`, {
+    place: {
+      ...place,
+      mapping: formatOrigin(origin),
+      expression: names.join(', '),
+      ...(shown.length === 0 ? {} : { value: shown.join(', ') }),
+    },
+    hint: 'Correct the data, or remove the annotation',
+  });
+}
+
+const namesOf = (names: readonly string[]): string => names.map((name) => JSON.stringify(name)).join(' with ');
+
+const all = (values: readonly unknown[]): number[] => [...values.keys()];
+
+/** A field of a view has one value at most in each row. */
+const only = (values: Values): Value | null =>
+  Array.isArray(values) ? ((values as readonly Value[])[0] ?? null) : (values as Value | null);
+
+const textOf = (value: Value): string => (typeof value === 'string' ? value : value.written);
+
+/** Whether a template writes the value as it is. */
+const isIriSafe = (value: Value): boolean => encodeIriPart(textOf(value)) === textOf(value);
