@@ -191,12 +191,30 @@ function fairQueueingTable(pool: PgPool, schema: string): FairQueueing {
       WHEN $6 = '' OR (SELECT place FROM present) IS NULL THEN excluded.place
       ELSE greatest(excluded.place, turn.place + power(2, -turn.place / $4::double precision)) END
     RETURNING place`;
+  // In an empty queue a statement that overtakes another would set the caller's last tag back. The row would make them wait anyway.
+  const oneByOne = sequences();
   return {
-    async nextStartTag({ queue, offset, width, halfLife }, caller = '', pending = 0) {
+    nextStartTag({ queue, offset, width, halfLife }, caller = '', pending = 0) {
       const lane = `${queue}:${offset}`;
-      const { rows } = await pool.query<{ place: number }>(take, [queue, offset, width, halfLife, lane, caller, pending]);
-      return Number(rows[0]?.place ?? 1);
+      return oneByOne(`${lane} ${caller}`, async () => {
+        const { rows } = await pool.query<{ place: number }>(take, [queue, offset, width, halfLife, lane, caller, pending]);
+        return Number(rows[0]?.place ?? 1);
+      });
     },
+  };
+}
+
+/** Runs what has the same key one after another, in the order of the calls. */
+function sequences(): <T>(key: string, act: () => Promise<T>) => Promise<T> {
+  const latest = new Map<string, Promise<unknown>>();
+  return async (key, act) => {
+    const turn = (latest.get(key) ?? Promise.resolve()).then(act, act);
+    latest.set(key, turn);
+    try {
+      return await turn;
+    } finally {
+      if (latest.get(key) === turn) latest.delete(key);
+    }
   };
 }
 

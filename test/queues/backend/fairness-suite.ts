@@ -131,6 +131,13 @@ export function fairnessSuite(queue: TestQueue, extent: Extent, many: number): v
     LIMIT_MS,
   );
 
+  onStore('runs that a process submits at once to an empty queue have priorities of their own', async () => {
+    await open();
+    for (let batch = 0; batch < 3; batch++) await Promise.all(Array.from({ length: 10 }, () => submit('many')));
+    const waiting = await backend.queue(TRANSFORM_QUEUE).getPrioritized();
+    expect(new Set(waiting.map(({ priority }) => priority)).size).toBe(30);
+  });
+
   onStore(
     'a caller whose process is killed while it submits keeps its order, and its tags start anew when the queue is empty',
     async () => {
