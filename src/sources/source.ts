@@ -100,8 +100,8 @@ export interface NestedRecords {
 /** A format of documents that are values of other documents: JSON in a cell, CSV in a member, XML in an element. */
 export interface TextFormat {
   /**
-   * The records of each text. `items` takes one value: one-byte UTF-8, or a `TypedValue` as written. A text that is null (rml:null) has no
-   * items; an empty one is not valid.
+   * The records of each text. `items` takes one value: one-byte UTF-8, or a `TypedValue` as written. A text that is null (rml:null) or
+   * empty has no items.
    *
    * @param iterator undefined: as for a document without iterator
    * @param expression what gives the texts, for faults

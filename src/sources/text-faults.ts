@@ -10,7 +10,10 @@ const BYTE_ORDER_MARK = '\xef\xbb\xbf';
 const SHOWN_BEFORE = 30;
 const SHOWN_AFTER = 50;
 
-/** The text of a value, without a byte order mark. undefined: the value is null. */
+/**
+ * The text of a value, without a byte order mark. undefined: the value is null or empty. A CSV cell or an XML element without content cannot
+ * say in another way that there is no document in it.
+ */
 export type TextOf = (value: unknown) => string | undefined;
 
 /**
@@ -21,7 +24,7 @@ export function textReader({ nulls, maxRecordBytes }: ReadOptions, place: FaultP
   const nullTexts = new Set(nulls.map(toBytes));
   return (value) => {
     const text = value instanceof TypedValue ? value.written : value;
-    if (typeof text !== 'string' || nullTexts.has(text)) return undefined;
+    if (typeof text !== 'string' || text === '' || text === BYTE_ORDER_MARK || nullTexts.has(text)) return undefined;
     if (text.length > maxRecordBytes) {
       throw new Fault('limit/exceeded', `A text has more than the ${maxRecordBytes} bytes that are allowed`, {
         place,

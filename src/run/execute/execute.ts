@@ -459,6 +459,14 @@ export class Execution {
         });
         unmatched.push(fault);
       }
+      const places = new Map(
+        pipelines.flatMap(({ pipeline }) => pipeline.unmatched).map((one) => [`${one.mapping} ${one.expression}`, one]),
+      );
+      for (const { expression, mapping } of places.values()) {
+        const place = { input, expression, mapping };
+        const hint = 'Check the spelling of the reference, and the iterators of the fields around it';
+        unmatched.push(new Fault('mapping/reference', `No record has anything at ${expression}`, { place, hint }));
+      }
     }
     if (this.#recordsFrom !== undefined) {
       if (hasRecords) this.unmatched = { scan: this.#plan.scans.indexOf(plan), faults: unmatched.map((fault) => fault.toJSON()) };

@@ -45,6 +45,12 @@ export interface Waiting {
   readonly left: Multimap;
 }
 
+/** An expression of a field that found nothing; `mapping` as `document:line:column`. */
+export interface Unmatched {
+  readonly expression: string;
+  readonly mapping: string;
+}
+
 export class Pipeline {
   readonly programs: readonly MapProgram[];
   readonly buildSides: readonly BuildSide[];
@@ -52,6 +58,7 @@ export class Pipeline {
   /** Joins (by index) whose build side the rows fill. */
   readonly fills: readonly number[];
   readonly #slots = new Map<Column, number>();
+  readonly #watches: (() => readonly Unmatched[])[] = [];
   readonly #steps: readonly Step[];
   readonly #row: Row;
   readonly #state: RunState;
@@ -72,6 +79,11 @@ export class Pipeline {
     this.programs = plan.maps.map((map) => new MapProgram(map, access, state));
     this.buildSides = plan.buildSides.map((join) => new BuildSide(projects[join] as Project, state.joinIndexes[join] as Multimap, rows));
     this.checks = plan.checks.map((index) => new RowCheck(checks[index] as Check, rows, records.input, state.keys[index]));
+  }
+
+  /** After all records: iterators of fields that found nothing, and references of fields for which no item had a node, with their places. */
+  get unmatched(): readonly Unmatched[] {
+    return this.#watches.flatMap((unmatched) => unmatched());
   }
 
   /** Number of rows so far: the position of the next one. */
@@ -168,12 +180,34 @@ export class Pipeline {
     }
   }
 
+  /** The same, and notes whether anything is ever found. */
+  #watched(records: NestedRecords, expression: string, origin: Unnest['origin']): NestedRecords {
+    const mapping = formatOrigin(origin);
+    let state: 'unread' | 'empty' | 'found' = 'unread';
+    this.#watches.push(() => {
+      if (state === 'unread') return [];
+      return (state === 'empty' ? [expression] : records.unmatched()).map((one) => ({ expression: one, mapping }));
+    });
+    return {
+      accessor: (reference) => records.accessor(reference),
+      ...(records.nested === undefined ? {} : { nested: (iterator: string) => nestedIn(records, iterator, { origin }) }),
+      unmatched: () => records.unmatched(),
+      items: (node) => {
+        const items = records.items(node);
+        if (items.length > 0) state = 'found';
+        else if (state === 'unread') state = 'empty';
+        return items;
+      },
+    };
+  }
+
   #compileUnnest(
     { item, index, items, ...rest }: Unnest,
     rows: Accessors,
     records: RecordAccess,
     nested: Map<Column, NestedRecords>,
   ): Step {
+    const { origin } = rest;
     const [itemSlot, indexSlot] = [this.#slotOf(item), this.#slotOf(index)];
     if (items.of === 'values') {
       const values = compileValues(items.expression, rows);
@@ -183,7 +217,7 @@ export class Pipeline {
     const { within, formulation, iterator } = items;
     if (formulation !== undefined) {
       const slot = this.#slotOf(within);
-      const found = records.texts(step).records(iterator, within.name);
+      const found = this.#watched(records.texts(step).records(iterator, within.name), iterator ?? within.name, origin);
       nested.set(item, found);
       const mapping = formatOrigin(step.origin);
       const itemsOf = (text: Value): readonly unknown[] => {
@@ -197,7 +231,8 @@ export class Pipeline {
     }
     const isRecord = records.scan.records.includes(within);
     const slot = isRecord ? RECORD : this.#slotOf(within);
-    const found = isRecord ? records.nested(iterator ?? '', step) : nestedIn(nested.get(within), iterator ?? '', step);
+    const inner = isRecord ? records.nested(iterator ?? '', step) : nestedIn(nested.get(within), iterator ?? '', step);
+    const found = this.#watched(inner, iterator ?? '', origin);
     nested.set(item, found);
     return { run: (row) => unnest(row, row[slot] === null ? [] : found.items(row[slot]), itemSlot, indexSlot) };
   }

@@ -224,3 +224,41 @@ ${mapping}<map> rml:logicalSource <${one.again ? 'again' : 'view'}> ; rml:subjec
     }
   });
 });
+
+describe('what finds nothing in any record', () => {
+  test('references and iterators of fields are reported like other references', async () => {
+    writeFileSync(join(directory, 'people.json'), '[{"id":"a","items":[{"t":"x"}],"parts":"size\\n1","none":""},{"id":"b"}]');
+    const iterable = (name: string, iterator: string, fields: string) =>
+      `[ rml:fieldName "${name}" ; rml:iterator "${iterator}" ; rml:field ${fields} ]`;
+    const field = (name: string, reference: string) => `[ rml:fieldName "${name}" ; rml:reference "${reference}" ]`;
+    const fields = ['id', 'item.t', 'item.u', 'item.deep.v', 'other.w', 'none.part.x', 'parts.part.size'];
+    writeFileSync(
+      join(directory, 'mapping.ttl'),
+      `@prefix rml: <http://w3id.org/rml/> . @prefix ex: <http://e/> . @base <http://m/> .
+<view> rml:viewOn [ rml:source [ a rml:RelativePathSource ; rml:root rml:MappingDirectory ; rml:path "people.json" ] ; rml:referenceFormulation rml:JSONPath ; rml:iterator "$[*]" ] ;
+  rml:field ${field('id', '$.id')} ,
+    ${iterable('item', '$.items[*]', `${field('t', '$.t')} , ${field('u', '$.u')} , ${iterable('deep', '$.deep[*]', field('v', '$.v'))}`)} ,
+    ${iterable('other', '$.others[*]', field('w', '$.w'))} ,
+    [ rml:fieldName "parts" ; rml:reference "$.parts" ; rml:field [ rml:fieldName "part" ; rml:referenceFormulation rml:CSV ; rml:field ${field('size', 'size')} ] ] ,
+    [ rml:fieldName "none" ; rml:reference "$.none" ; rml:field [ rml:fieldName "part" ; rml:referenceFormulation rml:JSONPath ; rml:iterator "$.x[*]" ; rml:field ${field('x', '$')} ] ] .
+<map> rml:logicalSource <view> ; rml:subjectMap [ rml:template "http://e/{id}" ] ;
+  rml:predicateObjectMap [ rml:predicate ex:p ; rml:objectMap ${fields.map((name) => `[ rml:reference "${name}" ]`).join(' , ')} ] .
+`,
+    );
+    const sink = { write: () => undefined, commit: async () => [], abort: async () => {} };
+    const request: RunRequest = {
+      ...RUN_DEFAULTS,
+      runId: 'views',
+      mappings: [join(directory, 'mapping.ttl')],
+      inputs: [],
+      workingDirectory: directory,
+      spillDirectory: directory,
+    };
+    const { warnings } = await executeRun(request, sink, {});
+    const found = warnings.map((warning) =>
+      /^No record has anything at (\S+) .*mapping\.ttl:(\d+):/.exec(warning)?.slice(1).join(' line '),
+    );
+    expect(found.sort()).toEqual(['$.deep[*] line 4', '$.others[*] line 5', '$.u line 4', '$.x[*] line 7']);
+    await expect(executeRun({ ...request, onError: 'strict' }, sink, {})).rejects.toThrow(/No record has anything at/);
+  });
+});
