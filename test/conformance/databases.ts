@@ -1,5 +1,6 @@
 /** The databases of cases: servers that are started when the first case wants them, and emptied for each. */
 import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { startMariadb } from '../servers/databases/mariadb.ts';
@@ -95,6 +96,23 @@ async function openMariadb(): Promise<OpenDatabase | { readonly skip: string }> 
 }
 
 const reasonOf = (error: Error): string => `its script cannot be loaded: ${error.message}`;
+
+/** For a case without a script: its tables are CSV files, with whole numbers as integers. */
+export async function scriptForTables(paths: readonly string[]): Promise<string> {
+  const tables = await Promise.all(paths.map(async (path) => [basename(path, '.csv'), await readFile(path, 'utf8')] as const));
+  return tables
+    .map(([table, text]) => {
+      const [names = [], ...rows] = text
+        .trim()
+        .split(/\r?\n/)
+        .map((line) => line.split(','));
+      const isNumber = (column: number): boolean => rows.every((row) => /^\d+$/.test(row[column] ?? ''));
+      const columns = names.map((name, column) => `${name} ${isNumber(column) ? 'INTEGER' : 'VARCHAR(99)'}`);
+      const values = rows.map((row) => `(${row.map((cell) => `'${cell.replaceAll("'", "''")}'`).join(', ')})`);
+      return `CREATE TABLE ${table} (${columns.join(', ')}); INSERT INTO ${table} VALUES ${values.join(', ')};`;
+    })
+    .join('\n');
+}
 
 /** The script of a case, as its suite's own notes say that it has to be read on the product. */
 export async function scriptFor(path: string, format: DatabaseFormat): Promise<string> {

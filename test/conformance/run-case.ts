@@ -18,7 +18,7 @@ import { openSession } from '../../src/sql/open.ts';
 import { openInput } from '../../src/storage/open.ts';
 import { MEDIA_TYPE, readRdf } from '../support/read-rdf.ts';
 import { difference, differenceOfQuads } from './compare.ts';
-import { type CaseDatabase, type CaseDatabases, scriptFor } from './databases.ts';
+import { type CaseDatabase, type CaseDatabases, scriptFor, scriptForTables } from './databases.ts';
 import type { Case, ExpectedOutput } from './manifest.ts';
 import { type CaseServers, isServed } from './servers.ts';
 
@@ -58,11 +58,17 @@ export async function runCase(test: Case, casesDirectory: string, databases: Cas
     if (!needsDatabase) return await judge(test, folder, scratch, undefined);
     const database = await databases.get(format);
     if ('skip' in database) return skipped(`${database.skip} (${format})`);
-    const script = test.databaseScript === null ? undefined : await scriptFor(join(folder, test.databaseScript), format);
+    const tables = test.inputs.filter((input) => input.endsWith('.csv')).map((input) => join(folder, input));
+    const script =
+      test.databaseScript !== null
+        ? await scriptFor(join(folder, test.databaseScript), format)
+        : tables.length > 0
+          ? await scriptForTables(tables)
+          : undefined;
     const refused = await database.load(test, script);
     if (refused !== undefined) return failed(refused);
     if (test.mapping === null) await writeFile(mapping, await directMapping(database, test.baseIRI));
-    else await writeFile(mapping, (await readFile(join(folder, test.mapping), 'utf8')).replaceAll('CONNECTIONDSN', database.jdbcUrl));
+    else await writeFile(mapping, addressed(await readFile(join(folder, test.mapping), 'utf8'), database));
     return await judge({ ...test, mapping: MAPPING }, folder, scratch, {
       jdbcUrl: database.jdbcUrl,
       user: database.user,
@@ -72,6 +78,13 @@ export async function runCase(test: Case, casesDirectory: string, databases: Cas
     await rm(scratch, { recursive: true, force: true });
   }
 }
+
+/** Upstream leaves places for the address, and in one suite for the login. */
+const addressed = (mapping: string, { jdbcUrl, user }: CaseDatabase): string =>
+  mapping
+    .replace(/\$?CONNECTIONDSN/g, jdbcUrl)
+    .replaceAll('$USERNAME', user)
+    .replaceAll('$PASSWORD', '');
 
 /** The mapping of a case with a server, with the server's address in the place that upstream left for it. */
 const MAPPING = 'mapping-of-the-case.ttl';
