@@ -54,7 +54,8 @@ function reportOf(program: MappedRecords): TriplesMapReport {
   };
 }
 
-function reason(program: MappedRecords): string {
+/** undefined: it is to make none. */
+function reason(program: MappedRecords): string | undefined {
   const { triplesMap, records, rejected, withoutSubject } = program;
   const { source, subject, isPart, quotedOnly } = triplesMap;
   if (isPart && records === 0) return 'no record met the join conditions of its quoted triples';
@@ -65,7 +66,7 @@ function reason(program: MappedRecords): string {
   if (rejected === records) return records === 1 ? 'its only record was rejected' : `all ${records} records were rejected`;
   if (withoutSubject + rejected === records) return `the subject ${subject} had no value in ${recordsOf(records)}`;
   if (program.repeated) return 'every statement was made already, by this triples map or another one';
-  if (quotedOnly) return 'its triples are only quoted';
+  if (quotedOnly) return undefined;
   if (program.ruleCount === 0) return 'it has neither a class nor a predicate-object map';
   return `no object map had a value in ${recordsOf(records)}`;
 }

@@ -152,7 +152,7 @@ export interface TriplesMapReport {
   readonly records: number;
   readonly quads: number;
   readonly rejected: number;
-  /** Why it made no statement, as a message; undefined if it made some. */
+  /** Why it made no statement, as a message; undefined if it made some, or is to make none. */
   readonly empty: string | undefined;
 }
 

@@ -159,7 +159,7 @@ function checkParents(context: Context, triplesMaps: readonly TriplesMap[], ids:
       checkParentKeys(context, other, reference.conditions);
     }
   }
-  for (const id of [...checkQuoting(report, triplesMaps), ...checkGathering(report, triplesMaps)]) wrong.add(id);
+  for (const id of [...checkQuoting(context, triplesMaps), ...checkGathering(report, triplesMaps)]) wrong.add(id);
   for (const id of wrong) sound.delete(id);
   if (crossed.size > 0) sound = new Map([...sound].map(([id, map]) => [id, withPairs(map, crossed)]));
   for (let before = -1; before !== sound.size; ) {

@@ -3,10 +3,9 @@
  *
  * @see https://kg-construct.github.io/rml-star/spec/docs/
  */
-import type { Report } from '../../model/diagnostics.ts';
 import type { StarMap, TriplesMap } from '../../model/model.ts';
-import { shorten } from '../../vocabulary/namespaces.ts';
-import type { Statement } from '../graph.ts';
+import { lookUp, shorten } from '../../vocabulary/namespaces.ts';
+import { nodeId, type Statement } from '../graph.ts';
 import { readCondition } from '../join-condition.ts';
 import { type Context, leadsToNodeWith, type MappingNode, nodeOf, only, triplesMapOf } from '../node.ts';
 import { ownTargets } from '../term-map.ts';
@@ -40,9 +39,13 @@ export function readStar(context: Context, node: MappingNode): StarMap | undefin
  *
  * @returns the ids of the first kind, and of those that quote them
  */
-export function checkQuoting(report: Report, triplesMaps: readonly TriplesMap[]): ReadonlySet<string> {
+export function checkQuoting({ graph, report }: Context, triplesMaps: readonly TriplesMap[]): ReadonlySet<string> {
   const byId = new Map(triplesMaps.map((map) => [map.id, map]));
-  const quoted = new Set(triplesMaps.flatMap(starMapsOf).map((star) => star.quoted));
+  // Also by a triples map that is not valid, which has been reported.
+  const statements = [...graph.values()].flatMap((node) => node.statements);
+  const quoted = new Set(
+    statements.flatMap(({ property, object }) => (lookUp('properties', property)?.name === 'quotedTriplesMap' ? [nodeId(object)] : [])),
+  );
   for (const { id, name, origin, quotedOnly, dialect } of triplesMaps) {
     if (quotedOnly !== true || quoted.has(id)) continue;
     const message = `the rml:NonAssertedTriplesMap ${name} is quoted nowhere, so that it makes nothing`;
