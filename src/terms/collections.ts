@@ -117,25 +117,28 @@ export function make(collection: Collection, gathered: Gathered): Made {
   }
   const size = members.length;
   if (named !== undefined) {
-    const items: Iterable<string> = { [Symbol.iterator]: () => flatten(combinations(members)) };
+    const items: Iterable<string> = { [Symbol.iterator]: () => combined(members, count) };
     return { heads, collections: [...inner, ...heads.map((head) => ({ collection, head, items, count: count * size }))] };
   }
   const [label] = heads as [string];
-  const own = [...combinations(members)].map((items, m) => ({ collection, head: `${label}c${m}`, items, count: size }));
+  const own = Array.from({ length: count }, (_, m): MadeCollection => {
+    const items: Iterable<string> = { [Symbol.iterator]: () => combination(members, m) };
+    return { collection, head: `${label}c${m}`, items, count: size };
+  });
   return { heads: own.map(({ head }) => head), collections: [...inner, ...own] };
 }
 
-/** One of each member, the last one varying fastest. */
-function* combinations(members: readonly (readonly string[])[]): Generator<readonly string[]> {
-  const at = members.map(() => 0);
-  while (true) {
-    yield members.map((tokens, i) => tokens[at[i] as number] as string);
-    let i = members.length - 1;
-    while (i >= 0 && ++(at[i] as number) === (members[i] as readonly string[]).length) at[i--] = 0;
-    if (i < 0) return;
+/** One of each member: of all combinations that with this number, where the last member varies fastest. */
+function* combination(members: readonly (readonly string[])[], number: number): Generator<string> {
+  let block = members.reduce((product, tokens) => product * tokens.length, 1);
+  let rest = number;
+  for (const tokens of members) {
+    block /= tokens.length;
+    yield tokens[Math.floor(rest / block)] as string;
+    rest %= block;
   }
 }
 
-function* flatten(lists: Iterable<readonly string[]>): Generator<string> {
-  for (const list of lists) yield* list;
+function* combined(members: readonly (readonly string[])[], count: number): Generator<string> {
+  for (let number = 0; number < count; number++) yield* combination(members, number);
 }

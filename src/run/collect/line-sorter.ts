@@ -43,6 +43,8 @@ export class LineSorter {
 
   /** Every line, in order and in batches. The sorter is empty afterwards. */
   async *sorted(): AsyncIterable<readonly string[]> {
+    // What was to be moved is read now.
+    this.#moving = false;
     const runs = this.#runs.flat();
     const last = this.#lines.sort();
     if (runs.length === 0) {
@@ -54,6 +56,7 @@ export class LineSorter {
   }
 
   async #writeRun(): Promise<void> {
+    if (!this.#moving) return;
     const lines = this.#lines.sort();
     const run = this.#space.partitioned();
     for (const line of lines) await this.#put(run, line);

@@ -100,11 +100,13 @@ export class CollectProgram implements RowCollects {
     this.#state = state;
     this.#owner = owner;
     this.#order = rows.order;
-    this.#parts = collects.map((plan) => this.#partOf(plan, rows));
-    this.#subject = this.#parts.find(({ plan }) => subject.kind === 'head' && subject.collection === plan.collection);
-    this.#sorter = new LineSorter(state.budget, state.space);
+    const parts = collects.map((plan) => this.#partOf(plan, rows));
     const all = collects.flatMap(({ collection }) => collectionsIn(collection));
     this.#shared = new Set(all).size < all.length;
+    // What is shared is stated once: all of it at the end, if some of it is.
+    this.#parts = this.#shared && parts.some(({ stored }) => stored) ? parts.map((part) => ({ ...part, stored: true })) : parts;
+    this.#subject = this.#parts.find(({ plan }) => subject.kind === 'head' && subject.collection === plan.collection);
+    this.#sorter = new LineSorter(state.budget, state.space);
     this.rows = { ...rows, heads: (collection) => this.#headsOf(collection) ?? rows.heads(collection) };
     if (this.#parts.some(({ stored }) => stored)) state.waiting.push(this);
   }

@@ -107,7 +107,8 @@ const areOfRecords = ({ collection, joins }: CollectPlan): boolean => joins.leng
 function staysInSlice({ identifiesRow, rules, collects }: MapPlan, distinct: boolean): boolean {
   if (rules.length + collects.length === 0) return true;
   if (rules.some(({ object }) => object.kind === 'join') || !collects.every(areOfRecords)) return false;
-  return !distinct || (identifiesRow && rules.every((rule) => rule.distinct === 'subject'));
+  if (!distinct) return true;
+  return identifiesRow && rules.every((rule) => rule.distinct === 'subject') && collects.every(({ overlapping }) => !overlapping);
 }
 
 /** Key ranges of about `sliceRows` rows each; one or none if the table is small or has no single-column key. */

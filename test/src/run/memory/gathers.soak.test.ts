@@ -20,7 +20,7 @@ beforeAll(async () => {
   file.write('key,value\n');
   for (let from = 0; from < RECORDS; from += KEYS) {
     const lines = Array.from({ length: KEYS }, (_, i) => `k${((from + i) * 7919) % KEYS},value ${from + i}\n`);
-    if (!file.write(lines.join(''))) await new Promise((resolve) => file.once('drain', resolve));
+    if (!file.write(lines.join(''))) await new Promise<void>((resolve) => file.once('drain', resolve));
   }
   await finished(file.end());
 }, LIMIT_MS);

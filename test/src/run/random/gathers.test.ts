@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import { executeRun } from '../../../../src/run/run.ts';
+import { sliceRun } from '../../../../src/run/slices/slices.ts';
 import { Random } from '../../../support/random.ts';
 
 interface Row {
@@ -382,5 +383,47 @@ describe('collections are what nested loops give', () => {
     ];
     const rows = Array.from({ length: 5000 }, (_, i) => one.rows[i % one.rows.length] as Row);
     return compare({ ...one, view: false, rows, subject: undefined, gathers: [{ ...head, head: 'template', members }] });
+  });
+});
+
+describe('slices', () => {
+  const mapping = (
+    head: string,
+  ) => `@prefix rml: <http://w3id.org/rml/> . @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> . @base <http://m/> .
+<map> rml:logicalSource [ rml:source [ a rml:RelativePathSource ; rml:root rml:MappingDirectory ; rml:path "in.csv" ] ; rml:referenceFormulation rml:CSV ] ;
+  rml:subjectMap [ rml:template "http://e/{id}" ] ; rml:predicateObjectMap [ rml:predicate <http://e/p> ; rml:objectMap [ ${head} rml:gather ( [ rml:reference "a" ] [ rml:reference "b" ] ) ; rml:gatherAs rdf:List ] ] .`;
+  const slicesOf = async (head: string) => {
+    writeFileSync(join(directory, 'mapping.ttl'), mapping(head));
+    writeFileSync(join(directory, 'in.csv'), `id,a,b\n${Array.from({ length: 200 }, (_, i) => `${i % 50},a${i % 7},b\n`).join('')}`);
+    const request = {
+      ...RUN_DEFAULTS,
+      runId: 'gathers',
+      mappings: [join(directory, 'mapping.ttl')],
+      inputs: [{ name: 'in.csv', url: 'in.csv' }],
+      workingDirectory: directory,
+      spillDirectory: join(directory, 'spill'),
+    };
+    return { request, cut: await sliceRun(request, { rows: 0, bytes: 400 }, new AbortController().signal) };
+  };
+
+  test('rows that append to collections stay together', async () => {
+    expect((await slicesOf('rml:template "http://e/list/{a}" ;')).cut).toBe(undefined);
+  });
+
+  test('of rows with collections of their own give other blank nodes', async () => {
+    const { request, cut } = await slicesOf('');
+    const lines: string[] = [];
+    const sink = {
+      write: (text: string) => void lines.push(...text.split('\n').slice(0, -1)),
+      commit: async () => [],
+      abort: async () => {},
+    };
+    for (const slice of cut?.slices ?? []) await executeRun({ ...request, slice }, sink, {});
+    await cut?.release();
+    expect(cut?.slices.length).toBeGreaterThan(2);
+    const inSlices = factsOf(lines);
+    lines.length = 0;
+    await executeRun(request, sink, {});
+    expect(inSlices).toEqual(factsOf(lines));
   });
 });
