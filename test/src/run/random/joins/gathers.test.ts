@@ -7,10 +7,10 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
-import { executeRun } from '../../../../src/run/run.ts';
-import { sliceRun } from '../../../../src/run/slices/slices.ts';
-import { Random } from '../../../support/random.ts';
+import { RUN_DEFAULTS } from '../../../../../src/config/run-defaults.ts';
+import { executeRun } from '../../../../../src/run/run.ts';
+import { sliceRun } from '../../../../../src/run/slices/slices.ts';
+import { Random } from '../../../../support/random.ts';
 
 interface Row {
   readonly id: string;
