@@ -26,7 +26,8 @@ function describePipeline({ steps, maps, buildSides, checks }: PipelinePlan, pla
   for (const join of buildSides) lines.push(`    fills ${describeJoin(plan, join)}`);
   for (const check of checks) lines.push(`    checks ${describeCheck(plan.checks[check] as Check)}`);
   for (const { map, subject, unique, rules, collects } of maps) {
-    lines.push(`    ${map.name} (${formatOrigin(map.origin)}): subject ${termText(subject)}`);
+    const writes = rules.length + collects.length > 0;
+    lines.push(`    ${map.name} (${formatOrigin(map.origin)}): ${writes ? `subject ${termText(subject)}` : 'no statements of its own'}`);
     if (unique) lines.push('      no two records make the same statement: a key says so');
     for (const rule of rules) lines.push(`      ${describeRule(rule, plan)}`);
     for (const collect of collects) lines.push(`      ${describeCollect(collect, plan)}`);
@@ -52,7 +53,10 @@ function describeStep(step: StepPlan, plan: Plan): string {
     }
     case 'extend':
       return `extend ${step.operator.columns
-        .map(({ column, value }) => `${isTerm(value) ? termText(value) : expressionText(value)} → ${column.name}`)
+        .map(({ column, value }) => {
+          const text = isTerm(value) ? termText(value) : expressionText(value);
+          return text === column.name ? text : `${text} → ${column.name}`;
+        })
         .join(', ')}`;
     case 'number':
       return `number rows → ${step.operator.column.name}`;
@@ -120,7 +124,8 @@ const byKeys = (keys: readonly Expression[]): string =>
   keys.length === 0 ? ', all of them for each record' : ` by ${keys.map(expressionText).join(' and ')}`;
 
 function describeJoin(plan: Plan, index: number): string {
-  const { map, keys } = plan.joins[index] as Project;
-  const of = map === undefined ? 'rows' : `subjects of ${map.name}`;
+  const { map, keys, columns } = plan.joins[index] as Project;
+  const what = columns[0]?.value.kind === 'quoted' ? 'triples' : 'subjects';
+  const of = map === undefined ? 'rows' : `${what} of ${map.name}`;
   return `join ${index + 1} (${of}${keys.length === 0 ? '' : byKeys(keys.map(({ value }) => value))})`;
 }

@@ -82,7 +82,7 @@ const recordsOf = (records: number): string => (records === 1 ? 'its only record
 /** The number of record pairs of joins without a condition. */
 export function pairWarnings({ scans, joins }: Plan, programs: readonly MappedRecords[]): readonly string[] {
   const recordsOf = (id: string): number | undefined => {
-    const own = programs.filter(({ triplesMap }) => triplesMap.id === id);
+    const own = programs.filter(({ triplesMap }) => triplesMap.id === id && !triplesMap.isPart);
     return own.length === 0 ? undefined : own.reduce((sum, { records }) => sum + records, 0);
   };
   const maps = scans.flatMap(({ iterations }) => iterations.flatMap(mapsOf));

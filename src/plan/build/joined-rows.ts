@@ -6,7 +6,7 @@
  */
 import type { Origin } from '../../mapping/model/model.ts';
 import type { Column, EncodedTerm, Expression, Extend, Join, Operator, Project, RowTerm, Term } from '../algebra.ts';
-import { expressionKey, isInCell, replaceInQuoted, termKey, termsIn } from '../expressions.ts';
+import { expressionKey, expressionText, isInCell, replaceInQuoted, termKey, termsIn, termText } from '../expressions.ts';
 import type { Builder } from './operators.ts';
 
 /** A join that is still to be made: its right side has one column, of terms. */
@@ -42,8 +42,8 @@ export function joinedRows(
   const keep = (key: string, name: string, value: Expression | RowTerm): void => {
     if (!cells.has(key)) cells.set(key, { column: builder.column(name), value });
   };
-  for (const term of terms.flatMap(ownTermsOf)) if (term.kind !== 'constant') keep(`term ${termKey(term)}`, 'term', term);
-  for (const key of [...keys, ...joins.flatMap((join) => join.keys)]) keep(`key ${expressionKey(key)}`, 'key', key);
+  for (const term of terms.flatMap(ownTermsOf)) if (term.kind !== 'constant') keep(`term ${termKey(term)}`, termText(term), term);
+  for (const key of [...keys, ...joins.flatMap((join) => join.keys)]) keep(`key ${expressionKey(key)}`, expressionText(key), key);
   const columnOf = (key: string): Column | undefined => cells.get(key)?.column;
 
   const term = (of: Term): Term => {
