@@ -7,7 +7,7 @@ import { Fault } from '../../../src/core/fault.ts';
 import { toBytes } from '../../../src/core/text.ts';
 import { expressionText } from '../../../src/mapping/model/expressions.ts';
 import type { Expression, TermMap, TermType, TriplesMap } from '../../../src/mapping/model/model.ts';
-import type { Read } from '../../../src/plan/algebra.ts';
+import type { QuotedTerm, Read, RowTerm } from '../../../src/plan/algebra.ts';
 import { termOf } from '../../../src/plan/build/terms.ts';
 import { injectiveReferences } from '../../../src/plan/injectivity.ts';
 import { planMapping } from '../../../src/plan/plan.ts';
@@ -52,8 +52,10 @@ const planned = (map: TermMap) =>
   termOf(map, (reference, origin) => ({ kind: 'read', origin, record: { id: 0, name: '' }, reference }), BASE, 'm');
 
 /** The token that each row makes; undefined where it makes none. */
-function tokensOf(map: TermMap): readonly (string | undefined)[] {
-  const term = compileTerm(planned(map), {
+const tokensOf = (map: TermMap): readonly (string | undefined)[] => tokensOfTerm(planned(map));
+
+function tokensOfTerm(of: RowTerm): readonly (string | undefined)[] {
+  const term = compileTerm(of, {
     accessor: (leaf) => (record) => toBytes((record as Row)[(leaf as Read).reference as 'a']),
     encoded: () => () => null,
     typed: false,
@@ -74,14 +76,16 @@ function tokensOf(map: TermMap): readonly (string | undefined)[] {
   });
 }
 
-const told = (map: TermMap): readonly string[] =>
-  [...injectiveReferences(writtenTerm(planned(map)))].map((key) => key.replace('0 ', '')).sort();
+const told = (map: TermMap): readonly string[] => toldBy(planned(map));
+const toldBy = (term: RowTerm): readonly string[] => [...injectiveReferences(writtenTerm(term))].map((key) => key.replace('0 ', '')).sort();
 
 /** References of which two rows that make the same term have other values. */
-function contradictions(map: TermMap): readonly string[] {
+const contradictions = (map: TermMap): readonly string[] => contradictionsOf(tokensOf(map));
+
+function contradictionsOf(tokens: readonly (string | undefined)[]): readonly string[] {
   const first = new Map<string, Row>();
   const found = new Set<string>();
-  for (const [i, token] of tokensOf(map).entries()) {
+  for (const [i, token] of tokens.entries()) {
     if (token === undefined) continue;
     const row = ROWS[i] as Row;
     const known = first.get(token);
@@ -218,5 +222,116 @@ describe('terms of two term maps', () => {
     ['a lone surrogate is written as U+FFFD', termMap('iri', 'http://e/\ud800/{a}'), termMap('iri', 'http://e/\ufffd/{a}'), true],
   ])('%s', (_, a, b, expected) => {
     expect(canMeet(a, b)).toBe(expected);
+  });
+});
+
+/** A quoted triple of three term maps, or one of several. */
+interface Quoted {
+  readonly subject: TermMap;
+  readonly predicate: TermMap;
+  readonly objects: readonly TermMap[];
+}
+
+const quotedTerm = ({ subject, predicate, objects }: Quoted): QuotedTerm => ({
+  kind: 'quoted',
+  origin: ORIGIN,
+  triples: objects.map((object) => ({ subject: planned(subject), predicate: planned(predicate), object: planned(object) })),
+});
+
+/** Whether two triples maps that quote these can make the same statement. */
+function canMeetQuoted(a: Quoted, b: Quoted): boolean {
+  const plain = { ...termMap('iri', ''), expression: constant('http://o') };
+  const maps = [a, b].flatMap(({ subject, predicate, objects }, i): TriplesMap[] => {
+    const source = {
+      kind: 'sql',
+      origin: ORIGIN,
+      ids: [],
+      connection: undefined,
+      content: { kind: 'table', origin: ORIGIN, name: `t${i}` },
+      references: 'labels',
+      nulls: [],
+    } as const;
+    const common = { origin: ORIGIN, dialect: 'rml', source, baseIri: undefined } as const;
+    return [
+      {
+        ...common,
+        id: `q${i}`,
+        name: `q${i}`,
+        quotedOnly: true,
+        subject: { ...subject, classes: [], graphs: [] },
+        predicateObjects: [{ origin: ORIGIN, predicates: [predicate], objects, graphs: [] }],
+      },
+      {
+        ...common,
+        id: `m${i}`,
+        name: `m${i}`,
+        subject: { kind: 'star', origin: ORIGIN, quoted: `q${i}`, conditions: [], classes: [plain], graphs: [] },
+        predicateObjects: [],
+      },
+    ];
+  });
+  return planMapping({ triplesMaps: maps }, BASE).groups.length === 1;
+}
+
+describe('quoted triples', () => {
+  const some = <T>(all: readonly T[], count: number, from: number): readonly T[] =>
+    Array.from({ length: count }, (_, i) => all[(from + i * 7919) % all.length] as T);
+  const subjects = some(
+    ALL.filter(({ termType }) => termType !== 'literal'),
+    120,
+    3,
+  );
+  const objects = some(ALL, 120, 11);
+  const predicates = [termMap('iri', 'x:{a}'), { ...termMap('iri', ''), expression: constant('x:p') }];
+  const triples = subjects.map(
+    (subject, i): Quoted => ({ subject, predicate: predicates[i % 2] as TermMap, objects: [objects[i] as TermMap] }),
+  );
+  const several = triples.map(
+    (triple, i): Quoted => ({ ...triple, objects: [...triple.objects, objects[(i + 1) % objects.length] as TermMap] }),
+  );
+
+  test('no two records with one quoted triple differ in what it says', () => {
+    const wrong = triples.filter((triple) => {
+      const term = quotedTerm(triple);
+      return toldBy(term).some((name) => contradictionsOf(tokensOfTerm(term)).includes(name));
+    });
+    expect(wrong).toEqual([]);
+    expect(triples.filter((triple) => toldBy(quotedTerm(triple)).length > 0).length).toBeGreaterThan(20);
+    // One of several triples says nothing of the record.
+    expect(several.filter((triple) => toldBy(quotedTerm(triple)).length > 0)).toEqual([]);
+  });
+
+  test('what can be equal is not told apart', () => {
+    const s = ['x:{a}/{b}', 'x:/{a}', '{a}:{b}', '/{a}', 'x:{a}'].flatMap((template) => [
+      termMap('iri', template),
+      termMap('unsafe-iri', template),
+    ]);
+    const o = [...['{a}', '{a}-{b}', '-{a}'].map((template) => termMap('literal', template)), reference('literal'), ...s.slice(0, 4)];
+    const all = s.flatMap((subject) => o.map((object): Quoted => ({ subject, predicate: predicates[1] as TermMap, objects: [object] })));
+    const makers = new Map<string, Quoted[]>();
+    for (const one of all)
+      for (const token of new Set(tokensOfTerm(quotedTerm(one))))
+        if (token !== undefined) makers.set(token, [...(makers.get(token) ?? []), one]);
+    const pairs = new Set<string>();
+    for (const makersOf of makers.values())
+      for (const a of makersOf) for (const b of makersOf) if (a !== b) pairs.add(`${all.indexOf(a)} ${all.indexOf(b)}`);
+    const wrong = [...pairs].filter((pair) => {
+      const [a, b] = pair.split(' ').map((i) => all[Number(i)]) as [Quoted, Quoted];
+      return !canMeetQuoted(a, b) || !canMeetQuoted({ ...b, objects: [objects[20] as TermMap, ...b.objects] }, a);
+    });
+    expect(wrong).toEqual([]);
+    expect(pairs.size).toBeGreaterThan(100);
+  });
+
+  test('are told apart by one of their terms', () => {
+    const triple = (subject: string, object: TermMap): Quoted => ({
+      subject: termMap('iri', subject),
+      predicate: predicates[1] as TermMap,
+      objects: [object],
+    });
+    const literal = termMap('literal', 'x {a}');
+    expect(canMeetQuoted(triple('x:s/{a}', literal), triple('x:s/{a}', literal))).toBe(true);
+    expect(canMeetQuoted(triple('x:s/{a}', literal), triple('x:t/{a}', literal))).toBe(false);
+    expect(canMeetQuoted(triple('x:s/{a}', literal), triple('x:s/{a}', termMap('iri', 'x:{a}')))).toBe(false);
   });
 });
