@@ -270,7 +270,7 @@ function canMeetQuoted(a: Quoted, b: Quoted): boolean {
       },
     ];
   });
-  return planMapping({ triplesMaps: maps }, BASE).groups.length === 1;
+  return planMapping({ triplesMaps: maps, annotations: [] }, BASE).groups.length === 1;
 }
 
 describe('quoted triples', () => {
