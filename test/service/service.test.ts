@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Answering, startAnswering } from '../src/sources/web/running.ts';
 import { temporaryDirectory } from '../support/queues/backends.ts';
 import { JOIN_MAPPING, PEOPLE, PEOPLE_LINES, peopleMapping, slowInput } from '../support/service/inputs.ts';
 import { type Answer, ask, poll, postJson, type ServiceProcess, spawnService, startService } from '../support/service/process.ts';
@@ -323,5 +324,70 @@ describe('a process that cannot start reports why', () => {
     const own = spawnService({ cwd, args: ['--port', new URL(service.url).port], env: { QUEUE_URL: 'embedded:' } });
     expect(await own.exited).toEqual({ code: 1, signal: null });
     expect(own.stderr()).toMatch(/Cannot listen on 127\.0\.0\.1, port \d+: the port is in use by another program/);
+  });
+});
+
+describe('a source that the mapping describes', () => {
+  let endpoint: Answering;
+  let own: ServiceProcess;
+  const mapping = (
+    address: string,
+  ): string => `@prefix rml: <http://w3id.org/rml/> . @prefix sd: <http://www.w3.org/ns/sparql-service-description#> .
+<http://example.com/Things> a rml:TriplesMap ; rml:logicalSource [ rml:source <http://example.com/Service> ; rml:iterator "SELECT ?s ?v { ?s ?p ?v }" ;
+    rml:referenceFormulation <http://www.w3.org/ns/formats/SPARQL_Results_CSV> ] ;
+  rml:subjectMap [ rml:reference "s" ] ; rml:predicateObjectMap [ rml:predicate <http://example.com/v> ; rml:objectMap [ rml:reference "v" ] ] .
+<http://example.com/Service> a sd:Service ; sd:endpoint <${address}> .
+`;
+  const send = (body: unknown): Promise<Answer> => postJson(`${own.url}/semi-structured-transformer/process`, body);
+  beforeAll(async () => {
+    endpoint = await startAnswering();
+    endpoint.answer = ({ headers }, response) =>
+      headers['x-api-key'] === 'k3y'
+        ? response.writeHead(200, { 'content-type': 'text/csv' }).end('s,v\nhttp://example.com/1,one\n')
+        : response.writeHead(401).end();
+    const env = { QUEUE_URL: 'embedded:', DATA_DIR: at('data-web'), SOURCE_LOGINS: `${endpoint.origin}/allowed X-Api-Key: k3y` };
+    own = await startService({ cwd: directory.path, env });
+  });
+  afterAll(async () => {
+    await own?.stop();
+    await endpoint.stop();
+  });
+
+  test('is asked with the login of the options, at the address of the input', async () => {
+    await writeFile(at('endpoint.ttl'), mapping('http://endpoint.invalid/sparql'));
+    const inputFileURL = `${endpoint.origin}/allowed/sparql`;
+    for (const logicalSource of [undefined, 'http://example.com/Service', 'http://endpoint.invalid/sparql']) {
+      const answer = await send({
+        inputFileURL,
+        ...(logicalSource === undefined ? {} : { logicalSource }),
+        mappingURL: at('endpoint.ttl'),
+      });
+      expect(answer.status).toBe(200);
+      expect(await linesOf(answer)).toEqual(['<http://example.com/1> <http://example.com/v> "one" .']);
+      expect(JSON.stringify(answer.body)).not.toContain('k3y');
+    }
+    expect(new URL(endpoint.seen[0]?.path ?? '', endpoint.origin).searchParams.get('query')).toBe('SELECT ?s ?v { ?s ?p ?v }');
+  });
+
+  test('that refuses the run is named in the failure message', async () => {
+    await writeFile(at('endpoint.ttl'), mapping('http://endpoint.invalid/sparql'));
+    const inputFileURL = `${endpoint.origin}/other/sparql`;
+    const answer = await send({ inputFileURL, mappingURL: at('endpoint.ttl') });
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({ entity: inputFileURL, code: 'source/refused', error: expect.stringContaining('answered 401') });
+  });
+
+  test('is asked where the mapping says, beside an input for another source', async () => {
+    const both = `${mapping(`${endpoint.origin}/allowed/sparql`)}${peopleMapping('csv', 'people.csv')}`;
+    await writeFile(at('both.ttl'), both);
+    const answer = await send({ inputFileURL: at('people.csv'), logicalSource: 'people.csv', mappingURL: at('both.ttl') });
+    expect(answer.status).toBe(200);
+    expect(await linesOf(answer)).toEqual(['<http://example.com/1> <http://example.com/v> "one" .', ...PEOPLE_LINES].sort());
+  });
+
+  test('has logins that nobody can read', async () => {
+    const shown = await ask(`${own.url}/semi-structured-transformer/config?paths=SOURCE_LOGINS`);
+    expect(JSON.stringify(shown.body)).toContain('******');
+    expect(JSON.stringify(shown.body)).not.toContain('k3y');
   });
 });
