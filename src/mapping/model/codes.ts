@@ -170,6 +170,10 @@ export const DIAGNOSTIC_CODES = {
     severity: 'warning',
     summary: 'A term or a spelling is from a draft or another vocabulary. It is read as the one that the message names.',
   },
+  'parent-array': {
+    severity: 'warning',
+    summary: 'A reference to a parent stops at an array, which has no members.',
+  },
   'relative-iri': {
     severity: 'warning',
     summary: 'A constant IRI is relative. It gets the base IRI in front.',

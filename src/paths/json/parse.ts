@@ -15,7 +15,7 @@ import {
   type Selector,
   type Test,
 } from './model.ts';
-import { CALL, LOOSE_NAME, NUMBER, OPERATOR, SHORT_NAME, SHORTHAND, Tokens, WORD } from './tokens.ts';
+import { CALL, JsonPathError, LOOSE_NAME, NUMBER, OPERATOR, SHORT_NAME, SHORTHAND, Tokens, WORD } from './tokens.ts';
 
 /**
  * `strict`: RFC 9535 only. `short`: `$.` may be missing. `loose`: besides that, a name may have any character but `.[]`, `.` may stand before
@@ -34,6 +34,34 @@ export type Leniency = 'strict' | 'short' | 'loose';
 export function parseJsonPath(expression: string, leniency: Leniency): Query {
   return new PathParser(expression, leniency).parse();
 }
+
+/** A reference of a record: a query on it, or on one of its ancestors. */
+export interface Reference {
+  /** Levels up from the record, by the `^` of `$^^.name`. */
+  readonly ups: number;
+  readonly query: Query;
+}
+
+/**
+ * Parses a reference. Besides an expression it may begin with `$^`, which is no JSONPath and no name of a legacy mapping either.
+ *
+ * @throws JsonPathError
+ */
+export function parseReference(expression: string, leniency: Leniency): Reference {
+  const text = leniency === 'loose' ? expression.trim() : expression;
+  const ups = /^\$(\^+)/.exec(text)?.[1]?.length ?? 0;
+  if (ups === 0) return { ups, query: parseJsonPath(text, leniency) };
+  try {
+    return { ups, query: parseJsonPath(`$${text.slice(ups + 1)}`, leniency) };
+  } catch (error) {
+    if (!(error instanceof JsonPathError)) throw error;
+    throw new JsonPathError(error.message, error.position + ups, error.hint);
+  }
+}
+
+/** Whether an ancestor so many levels above any record of an iterator is within the document. */
+export const hasAncestor = ({ segments }: Query, ups: number): boolean =>
+  ups <= segments.length || segments.some(({ descendant }) => descendant);
 
 /** Deeper filters are refused: they are mistakes or attacks. */
 const MAX_NESTING = 100;

@@ -6,6 +6,7 @@ import type { ScanPlan } from '../../plan/plan.ts';
 import { csvHeadBytes } from '../../sources/csv/csv.ts';
 import { CsvCuts, canBeCut } from '../../sources/csv/cuts.ts';
 import { utf8Mark } from '../../sources/encoding.ts';
+import { staysInLine } from '../../sources/json/expression.ts';
 import type { ReadOptions } from '../../sources/source.ts';
 import { openInput, probeInput } from '../../storage/open.ts';
 import type { InputState } from '../../storage/range.ts';
@@ -129,8 +130,7 @@ async function csvSlices(
  * slice cannot know that.
  */
 function areLines({ iterations, dialect }: ScanPlan): boolean {
-  const isOfLine = (iterator = '$[*]'): boolean => iterator.startsWith('$[*]') && !iterator.includes('$', 1);
-  return dialect === 'rml' && iterations.every(({ iterator }) => isOfLine(iterator));
+  return dialect === 'rml' && iterations.every(({ iterator = '$[*]', references }) => staysInLine(iterator, references, { dialect }));
 }
 
 async function lineCuts(document: Document, targets: readonly number[]): Promise<readonly number[]> {

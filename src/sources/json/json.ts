@@ -11,16 +11,19 @@ import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { fromBytes } from '../../core/text.ts';
 import type { Accessor } from '../../core/value.ts';
 import { toUtf8 } from '../encoding.ts';
-import type { Batch, IterationRequest, NestedRecords, OpenScan, ReadOptions, Scan } from '../source.ts';
-import { parseExpression } from './expression.ts';
-import { itemsOf, type JsonItems, readerOf, unmatchedOf } from './nested.ts';
-import { buildAutomaton, MAX_WHOLE_BYTES, type PathAutomaton, type Subscriber } from './path/automaton.ts';
+import type { Batch, NestedRecords, OpenScan, ReadOptions, Scan } from '../source.ts';
+import { parseExpression, upsOf } from './expression.ts';
+import { itemsOf, type JsonItems, linkedReaderOf, ofLinked, readerOf, unmatchedOf } from './nested.ts';
+import { buildAutomaton, type PathAutomaton, type Subscriber, type TrackedIterator } from './path/automaton.ts';
 import type { TrackedReader } from './references.ts';
 import { JsonSplitter } from './split.ts';
 
 /** Records of all iterations that are handed over at once, and bytes of the document from which they may come. */
 const BATCH_RECORDS = 512;
 const BATCH_BYTES = 1024 * 1024;
+
+/** An ancestor of records that is read as a whole is worth a warning from this size on. */
+const WARNED_BYTES = 1024 * 1024;
 
 /** Chunks are passed to the splitter in slices, so that its window stays small. */
 const SLICE_BYTES = 64 * 1024;
@@ -36,17 +39,22 @@ const HEAD_BYTES = 500;
  * @throws Fault mapping/reference — an iterator is not valid JSONPath
  */
 export const openJson: OpenScan = async (bytes, iterations, options) => {
-  const queries = iterations.map(({ iterator, origin }) => {
+  const iterators = iterations.map(({ iterator, references, origin }) => {
     const text = iterator ?? (options.jsonLines ? '$[*]' : '$');
-    return { text, query: parseExpression(text, options, { mapping: origin }) };
+    const ups = upsOf(references, options);
+    const parent = ups === 0 ? undefined : references.find((reference) => upsOf([reference], options) === ups);
+    return { text, query: parseExpression(text, options, { mapping: origin }), ups, parent };
   });
-  return new JsonScan(bytes, iterations, options, buildAutomaton(queries, options.maxRecordBytes));
+  return new JsonScan(bytes, iterators, options, buildAutomaton(iterators, options.maxRecordBytes));
 };
 
 class JsonScan implements Scan {
   private readonly bytes: AsyncIterable<Uint8Array>;
   private readonly options: ReadOptions;
   private readonly root: PathAutomaton;
+  private readonly iterations: readonly TrackedIterator[];
+  /** By what needs a value as a whole because of a parent: the bytes of the largest one. */
+  private readonly wholes = new Map<string, number>();
   private readonly readers: readonly Map<string, TrackedReader>[];
   private readonly iterators: readonly Map<string, JsonItems>[];
 
@@ -59,7 +67,8 @@ class JsonScan implements Scan {
   /** The beginning of the document, for hints. */
   private head: string | undefined;
 
-  constructor(bytes: AsyncIterable<Uint8Array>, iterations: readonly IterationRequest[], options: ReadOptions, root: PathAutomaton) {
+  constructor(bytes: AsyncIterable<Uint8Array>, iterations: readonly TrackedIterator[], options: ReadOptions, root: PathAutomaton) {
+    this.iterations = iterations;
     this.bytes = bytes;
     this.options = options;
     this.root = root;
@@ -70,11 +79,14 @@ class JsonScan implements Scan {
   }
 
   accessor(iteration: number, reference: string): Accessor {
-    return readerOf(reference, this.readers[iteration] as Map<string, TrackedReader>, this.options).read;
+    const { ups, query } = this.iterations[iteration] as TrackedIterator;
+    const readers = this.readers[iteration] as Map<string, TrackedReader>;
+    return ups === 0 ? readerOf(reference, readers, this.options).read : linkedReaderOf(reference, query, readers, this.options).read;
   }
 
   nested(iteration: number, iterator: string): NestedRecords {
-    return itemsOf(iterator, this.iterators[iteration] as Map<string, JsonItems>, this.options);
+    const items = itemsOf(iterator, this.iterators[iteration] as Map<string, JsonItems>, this.options);
+    return (this.iterations[iteration] as TrackedIterator).ups === 0 ? items : ofLinked(items);
   }
 
   unmatched(iteration: number): readonly string[] {
@@ -111,7 +123,10 @@ class JsonScan implements Scan {
     stopIf(signal);
     splitter.ended = true;
     yield* this.drain(splitter, gathered, signal);
-    if (gathered !== undefined) this.take(this.root.subscribers, gathered.values);
+    if (gathered !== undefined) {
+      if (this.root.whole !== undefined) this.noteWhole(this.root.whole, gathered.sizeBytes);
+      this.take(this.root.subscribers, gathered.values);
+    }
     yield* this.flush(signal);
   }
 
@@ -123,10 +138,27 @@ class JsonScan implements Scan {
         gathered.add(value, splitter.pieceBytes, this.options.name);
         continue;
       }
-      this.take((splitter.automaton as PathAutomaton).subscribers, value);
+      const { subscribers, whole } = splitter.automaton as PathAutomaton;
+      if (whole !== undefined) this.noteWhole(whole, splitter.pieceBytes);
+      this.take(subscribers, value);
       this.pendingBytes += splitter.pieceBytes;
       if (this.pendingRecords >= BATCH_RECORDS || this.pendingBytes >= BATCH_BYTES) yield* this.flush(signal);
     }
+  }
+
+  private noteWhole(whole: string, sizeBytes: number): void {
+    this.wholes.set(whole, Math.max(sizeBytes, this.wholes.get(whole) ?? 0));
+  }
+
+  /** Ancestors that took much memory. */
+  warnings(): readonly string[] {
+    return [...this.wholes].flatMap(([whole, sizeBytes]) =>
+      sizeBytes < WARNED_BYTES
+        ? []
+        : [
+            `The iterator ${whole} took ${Math.ceil(sizeBytes / 2 ** 20)} MB of ${this.options.name} into memory at once, since the parent may have more members behind the records (docs/jsonpath.md)`,
+          ],
+    );
   }
 
   private take(subscribers: readonly Subscriber[], value: unknown): void {
@@ -189,9 +221,10 @@ class Gathered implements PathAutomaton {
   readonly named = false;
   readonly limitBytes: number;
   readonly advice: string;
+  readonly whole = undefined;
   readonly values: unknown[] = [];
+  sizeBytes = 0;
   private readonly line: PathAutomaton;
-  private sizeBytes = 0;
 
   constructor(root: PathAutomaton) {
     this.limitBytes = root.limitBytes;
@@ -203,6 +236,7 @@ class Gathered implements PathAutomaton {
       named: false,
       limitBytes,
       advice,
+      whole: undefined,
       member: () => undefined,
       element: () => undefined,
     };
@@ -218,8 +252,8 @@ class Gathered implements PathAutomaton {
 
   add(value: unknown, sizeBytes: number, input: string): void {
     this.sizeBytes += sizeBytes;
-    if (this.sizeBytes > MAX_WHOLE_BYTES) {
-      throw new Fault('limit/exceeded', `The JSON Lines are larger than ${MAX_WHOLE_BYTES} bytes together`, {
+    if (this.sizeBytes > this.limitBytes) {
+      throw new Fault('limit/exceeded', `The JSON Lines are larger than ${this.limitBytes} bytes together`, {
         place: { input },
         hint: this.advice,
       });

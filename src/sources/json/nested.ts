@@ -1,8 +1,11 @@
 /** Iterators within JSON values: their items are nodes of the value. */
+import { Fault } from '../../core/fault.ts';
 import type { Accessor } from '../../core/value.ts';
 import { isSingular, type Query } from '../../paths/json/model.ts';
+import { hasAncestor } from '../../paths/json/parse.ts';
 import type { NestedRecords, ReadOptions } from '../source.ts';
-import { parseExpression } from './expression.ts';
+import { parseExpression, parseRecordReference } from './expression.ts';
+import { ancestorOf, type Linked } from './path/parents.ts';
 import { compileSegments } from './path/query.ts';
 import { compileSingular } from './path/singular.ts';
 import { compileReference, type TrackedReader } from './references.ts';
@@ -70,6 +73,45 @@ export function readerOf(reference: string, known: Map<string, TrackedReader>, o
   }
   return reader;
 }
+
+/**
+ * The reader of a reference over `Linked` records of an iterator, made when it is not in `known`. `$` in a filter is the ancestor on which the
+ * reference is evaluated.
+ *
+ * @throws Fault mapping/reference
+ */
+export function linkedReaderOf(reference: string, iterator: Query, known: Map<string, TrackedReader>, options: ReadOptions): TrackedReader {
+  const { dialect, nulls, name } = options;
+  const { ups, query } = parseRecordReference(reference, options);
+  const place = { input: name, expression: reference };
+  if (!hasAncestor(iterator, ups)) throw new Fault('mapping/reference', `${reference} leads above the document`, { place });
+  let reader = known.get(reference);
+  if (reader === undefined) {
+    const { read, matched } = compileReference(query, { dialect, nulls, place });
+    let asked = false;
+    let above = false;
+    const readAncestor: Accessor = (record) => {
+      const ancestor = ancestorOf(record, ups);
+      if (ancestor === undefined) {
+        above = true;
+        return null;
+      }
+      asked = true;
+      return read(ancestor.value);
+    };
+    reader = { read: readAncestor, matched: () => (asked || !above) && matched() };
+    known.set(reference, reader);
+  }
+  return reader;
+}
+
+/** The items within `Linked` records. Their own references do not lead out of them. */
+export const ofLinked = (items: JsonItems): NestedRecords => ({
+  items: (record) => items.items((record as Linked).value),
+  accessor: (reference) => items.accessor(reference),
+  nested: (iterator) => items.nested(iterator),
+  unmatched: () => items.unmatched(),
+});
 
 /** The items of an iterator, made when they are not in `known`. @throws Fault mapping/reference */
 export function itemsOf(iterator: string, known: Map<string, JsonItems>, options: ReadOptions): JsonItems {

@@ -103,6 +103,7 @@ const EXAMPLES: Readonly<Record<DiagnosticCode, string>> = {
   rml:predicateObjectMap [ rml:predicate "http://example.com/name" ; rml:objectMap [ rml:reference "name" ] ] .`,
   'too-many': subject('rml:template "http://example.com/{id}" ; rml:reference "id"'),
   'undefined-node': '<#Person> rml:logicalSource <#people> ; rml:subjectMap <#subject> .',
+  'parent-array': json('$.people[*]', 'http://example.com/{$^.country}/{$.id}'),
   'unknown-field': view('rml:field [ rml:fieldName "Name" ; rml:reference "name" ]'),
   'unknown-function': object('[ rml:functionExecution [ rml:function grel:toUperCase ] ]'),
   'unknown-language': object('[ rml:reference "name" ; rml:language "spanish" ]'),

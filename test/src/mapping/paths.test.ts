@@ -157,3 +157,44 @@ describe('an expression that is not valid is an error of the mapping', () => {
     expect(await check(object(JSON_SOURCE, "$.b[?match(@, '[0-9]+')]"))).toEqual([]);
   });
 });
+
+describe('references to parents', () => {
+  const map = (iterator: string, reference: string): string =>
+    `<#m> ${source('JSONPath', iterator)} ; rml:subjectMap [ rml:template ${JSON.stringify(`http://e/{${reference}}`)} ] .`;
+
+  test.each<[iterator: string, reference: string, said: string | undefined]>([
+    ['$.a[*]', '$^^.b', undefined],
+    ['$.a[*].b[*]', '$^^^^.c[?@.d].e', undefined],
+    ['$..a', '$^^^^^^.b', undefined],
+    ['$.a[*]', '$^[0].b', undefined],
+    ['$.a.*.b', '$^.c', undefined],
+    ['$.a[*]', '$^^^.b', 'error: "$^^^.b" is not a JSONPath: the document ends 2 levels above the record, at character 4'],
+    ['$', '$^.b', 'error: "$^.b" is not a JSONPath: the document ends with the record itself, at character 2'],
+    ['$.a[*]', '$^^.b[', 'error: "$^^.b[" is not a JSONPath: the "[" has no "]", at character 6'],
+    ['$.a[*]', '$^^b', 'error: "$^^b" is not a JSONPath: JSONPath does not understand "b", at character 4'],
+    [
+      '$.a[*]',
+      '$^.b',
+      'warning: "$^.b" asks for a member of what [*] or a position was taken of, which is an array as a rule and has none',
+    ],
+    [
+      '$.a[*].b[0]',
+      '$^^^.c',
+      'warning: "$^^^.c" asks for a member of what [*] or a position was taken of, which is an array as a rule and has none',
+    ],
+    ['$^.a', '$.b', 'error: "$^.a" is not a JSONPath: JSONPath does not understand "^.a", at character 2'],
+  ])('%s with %s', async (iterator, reference, said) => {
+    const found = await check(map(iterator, reference));
+    expect(found.map((line) => line.replace(/^m\.ttl:2:\d+: /, '').split('\n')[0])).toEqual(said === undefined ? [] : [said]);
+  });
+
+  test('fields of a view may lead to parents of its records, fields of items may not', async () => {
+    const view = (field: string, item: string): string =>
+      `<#m> rml:logicalSource <#v> ; rml:subject e:s . <#v> rml:viewOn [ ${source('JSONPath', '$.a[*]').slice('rml:logicalSource ['.length, -1)} ] ;
+        rml:field [ rml:fieldName "f" ; rml:reference "${field}" ] ; rml:field [ a rml:IterableField ; rml:fieldName "i" ; rml:iterator "$.b[*]" ; rml:field [ rml:fieldName "g" ; rml:reference "${item}" ] ] .`;
+    expect(await check(view('$^^.c', '$.d'))).toEqual([]);
+    expect((await check(view('$^^.c', '$^.d')))[0]).toMatch(
+      /"\$\^\.d" is not a JSONPath: .*\n {4}References of records may lead to parents, iterators and fields of items may not/,
+    );
+  });
+});

@@ -1,7 +1,9 @@
 /** The syntax of iterators and references of JSON and XML sources. Names of CSV columns and of SQL are known to their sources alone. */
 
-import { type Leniency, parseJsonPath } from '../../../paths/json/parse.ts';
-import { findJsonPathProblem, invalidRegExps } from '../../../paths/json/problem.ts';
+import type { Query } from '../../../paths/json/model.ts';
+import { type Leniency, parseJsonPath, parseReference } from '../../../paths/json/parse.ts';
+import { asksArray, findJsonPathProblem, findReferenceProblem, invalidRegExps } from '../../../paths/json/problem.ts';
+import type { PathProblem } from '../../../paths/problem.ts';
 import { parsePath } from '../../../paths/xml/path.ts';
 import { expressionsOf, type PlacedReference, referencesOf } from '../../model/expressions.ts';
 import type {
@@ -23,6 +25,8 @@ interface Scope {
   readonly formulation: FileSource['formulation'];
   readonly leniency: Leniency;
   readonly namespaces: FileSource['namespaces'];
+  /** JSON: the iterator of the records, whose references may lead to parents; undefined: of items, or not valid. */
+  readonly iterator: Query | undefined;
 }
 
 /** Checks the expressions of a triples map, and those of its source or view. */
@@ -40,7 +44,10 @@ export function checkParentPaths(context: Context, { source, dialect }: TriplesM
 /** undefined: references are names of columns or fields. */
 function scopeOf(source: LogicalSource | LogicalView, dialect: Dialect): Scope | undefined {
   if (source.kind !== 'file') return undefined;
-  return { formulation: source.formulation, leniency: dialect === 'legacy' ? 'loose' : 'short', namespaces: source.namespaces };
+  const { formulation, namespaces, iterator = '$' } = source;
+  const leniency: Leniency = dialect === 'legacy' ? 'loose' : 'short';
+  const isIterator = formulation === 'json' && findJsonPathProblem(iterator, leniency) === undefined;
+  return { formulation, leniency, namespaces, iterator: isIterator ? parseJsonPath(iterator, leniency) : undefined };
 }
 
 function checkSource(context: Context, source: LogicalSource | LogicalView, dialect: Dialect): void {
@@ -48,7 +55,10 @@ function checkSource(context: Context, source: LogicalSource | LogicalView, dial
   context.checked.add(source);
   const scope = scopeOf(source, dialect);
   if (source.kind === 'file' && source.iterator !== undefined)
-    check(context, scope, { reference: source.iterator, origin: source.iteratorOrigin ?? source.origin });
+    check(context, scope && { ...scope, iterator: undefined }, {
+      reference: source.iterator,
+      origin: source.iteratorOrigin ?? source.origin,
+    });
   if (source.kind !== 'view') return;
   checkSource(context, source.on, dialect);
   for (const { parent } of source.joins) checkSource(context, parent, dialect);
@@ -72,7 +82,10 @@ function checkFields(context: Context, fields: readonly Field[], scope: Scope | 
       continue;
     }
     const { formulation, iterator, origin } = field;
-    const own: Scope | undefined = formulation === undefined ? scope : { formulation, leniency: 'short', namespaces };
+    const own: Scope | undefined =
+      formulation === undefined
+        ? scope && { ...scope, iterator: undefined }
+        : { formulation, leniency: 'short', namespaces, iterator: undefined };
     if (iterator !== undefined) check(context, own, { reference: iterator, origin });
     checkFields(context, field.fields, own, namespaces);
   }
@@ -88,18 +101,34 @@ function check({ report, xpaths }: Context, scope: Scope | undefined, { referenc
     return;
   }
   if (scope?.formulation !== 'json') return;
-  const problem = findJsonPathProblem(reference, scope.leniency);
-  if (problem !== undefined) reportPath(report, 'a JSONPath', reference, origin, problem);
-  else warnOfRegExps(report, reference, origin, scope.leniency);
+  const { leniency, iterator } = scope;
+  const problem = iterator === undefined ? findJsonPathProblem(reference, leniency) : findReferenceProblem(reference, leniency, iterator);
+  if (problem !== undefined)
+    reportPath(report, 'a JSONPath', reference, origin, iterator === undefined ? parentsAdvice(problem, reference) : problem);
+  else warnOfJsonPath(report, reference, origin, scope);
 }
 
-function warnOfRegExps(report: Context['report'], reference: string, origin: Origin, leniency: Leniency): void {
-  for (const { source, position } of invalidRegExps(parseJsonPath(reference, leniency))) {
+/** Whoever writes `$^` where it means nothing wants to know what to write. */
+const parentsAdvice = (problem: PathProblem, reference: string): PathProblem =>
+  reference.trim().startsWith('$^') && problem.position === 1 ? { message: problem.message, position: 1, hint: NO_PARENTS } : problem;
+
+const NO_PARENTS = 'References of records may lead to parents, iterators and fields of items may not: add a field for it to the view';
+
+function warnOfJsonPath(report: Context['report'], text: string, origin: Origin, { leniency, iterator }: Scope): void {
+  const reference = parseReference(text, leniency);
+  for (const { source, position } of invalidRegExps(reference.query)) {
     report.warning(
       'malformed-regexp',
       origin,
-      `${JSON.stringify(reference)} has the regular expression ${JSON.stringify(source)}, which is no I-Regexp from its character ${position + 1} on: it matches nothing`,
+      `${JSON.stringify(text)} has the regular expression ${JSON.stringify(source)}, which is no I-Regexp from its character ${position + 1} on: it matches nothing`,
       'I-Regexp (RFC 9485) has [0-9] for \\d, [A-Za-z0-9_] for \\w, \\p{L} for letters, and no look-around, lazy quantifiers or back-references',
     );
   }
+  if (iterator === undefined || !asksArray(reference, iterator)) return;
+  report.warning(
+    'parent-array',
+    origin,
+    `${JSON.stringify(text)} asks for a member of what [*] or a position was taken of, which is an array as a rule and has none`,
+    `the array is a level of its own: write ${text.trim().replace('$^', '$^^')} for the object around it`,
+  );
 }

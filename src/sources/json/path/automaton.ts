@@ -6,12 +6,17 @@
  * cut out; the rest of each iterator is evaluated on the parsed value.
  */
 
+import { getHeapStatistics } from 'node:v8';
 import type { Query, Segment, Selector } from '../../../paths/json/model.ts';
 import { usesRoot } from './filter.ts';
+import { compileLinked } from './parents.ts';
 import { compileFilter, compileSegments, type Find } from './query.ts';
 
 /** The largest value that is parsed in one piece because its iterator cannot be followed further: the maximum length of a V8 string. */
 export const MAX_WHOLE_BYTES = 512_000_000;
+
+/** The same where records know their parents: a tree takes about ten times the bytes of its text. */
+const MAX_LINKED_BYTES = Math.min(256 * 2 ** 20, Math.floor(getHeapStatistics().heap_size_limit / 16));
 
 /** An iterator that has reached a piece. `find` pushes its records; undefined: the piece is the record. */
 export interface Subscriber {
@@ -28,6 +33,8 @@ export interface PathAutomaton {
   readonly limitBytes: number;
   /** What to do about a piece that exceeds the limit. */
   readonly advice: string;
+  /** For a warning: what needs a piece as a whole because of a parent. */
+  readonly whole: string | undefined;
   /** @param name as bytes */
   member(name: string): PathAutomaton | undefined;
   element(position: number): PathAutomaton | undefined;
@@ -44,21 +51,49 @@ interface PathState {
   readonly steps: readonly Step[];
   readonly find: Find | undefined;
   readonly iterator: string;
+  /** The records are `Linked`: what finds them in the value to which no step is left. */
+  readonly linked: readonly Segment[] | undefined;
+  /** The reference that leads furthest up. */
+  readonly parent: string | undefined;
 }
 
-/** @param iterators in the order of the scan's iterations, with the text they were parsed from */
-export function buildAutomaton(
-  iterators: readonly { readonly query: Query; readonly text: string }[],
-  maxRecordBytes: number,
-): PathAutomaton {
-  const states = iterators.map(({ query, text }, iteration) => pathStateOf(query, iteration, text));
+/** An iterator of a scan. */
+export interface TrackedIterator {
+  readonly query: Query;
+  /** From which it was parsed. */
+  readonly text: string;
+  /** Levels above its records that references need; 0: the records are plain values. */
+  readonly ups: number;
+  /** The reference that leads up so many levels. */
+  readonly parent: string | undefined;
+}
+
+/** @param iterators in the order of the scan's iterations */
+export function buildAutomaton(iterators: readonly TrackedIterator[], maxRecordBytes: number): PathAutomaton {
+  const states = iterators.map((iterator, iteration) =>
+    iterator.ups > 0 ? linkedStateOf(iterator, iteration) : pathStateOf(iterator.query, iteration, iterator.text),
+  );
   return new Node(states, false, maxRecordBytes);
 }
 
+/** Followed only as far as the ancestors reach. They and what is below them are evaluated on the parsed value. */
+function linkedStateOf({ query: { segments }, text, ups, parent }: TrackedIterator, iteration: number): PathState {
+  const rooted = segments.some(({ selectors }) => selectors.some((selector) => selector.kind === 'filter' && usesRoot(selector.test)));
+  const steps: Step[] = [];
+  for (const segment of rooted ? [] : segments.slice(0, Math.max(0, segments.length - ups))) {
+    const step = stepOf(segment);
+    if (step === undefined) break;
+    steps.push(step);
+  }
+  const linked = segments.slice(steps.length);
+  return { iteration, steps, find: compileLinked(linked), iterator: text, linked, parent };
+}
+
 function pathStateOf(query: Query, iteration: number, iterator: string): PathState {
+  const plain = { iteration, iterator, linked: undefined, parent: undefined };
   const { segments } = query;
   if (segments.some(({ selectors }) => selectors.some((selector) => selector.kind === 'filter' && usesRoot(selector.test)))) {
-    return { iteration, steps: [], find: compileSegments(segments), iterator };
+    return { ...plain, steps: [], find: compileSegments(segments) };
   }
   const steps: Step[] = [];
   for (const [i, segment] of segments.entries()) {
@@ -68,15 +103,15 @@ function pathStateOf(query: Query, iteration: number, iterator: string): PathSta
       continue;
     }
     const selector = onlySelector(segment);
-    if (selector?.kind !== 'filter') return { iteration, steps, find: compileSegments(segments.slice(i)), iterator };
+    if (selector?.kind !== 'filter') return { ...plain, steps, find: compileSegments(segments.slice(i)) };
     const test = compileFilter(selector.test);
     const rest = compileSegments(segments.slice(i + 1));
     const find: Find = (node, root, found) => {
       if (test(node, root)) rest(node, root, found);
     };
-    return { iteration, steps: [...steps, { kind: 'any' }], find, iterator };
+    return { ...plain, steps: [...steps, { kind: 'any' }], find };
   }
-  return { iteration, steps, find: undefined, iterator };
+  return { ...plain, steps, find: undefined };
 }
 
 const onlySelector = ({ descendant, selectors }: Segment): Selector | undefined =>
@@ -98,6 +133,7 @@ class Node implements PathAutomaton {
   readonly named: boolean;
   readonly limitBytes: number;
   readonly advice: string;
+  readonly whole: string | undefined;
   private readonly names: ReadonlyMap<string, PathAutomaton>;
   private readonly otherName: PathAutomaton | undefined;
   private readonly states: readonly PathState[];
@@ -114,20 +150,21 @@ class Node implements PathAutomaton {
     this.repeats = repeats;
     this.maxRecordBytes = maxRecordBytes;
     this.cuts = states.some((state) => state.steps.length === 0);
-    const whole =
-      this.cuts && !repeats
-        ? states.find((state) => state.steps.length > 0 || state.find !== undefined || state.iterator === '$')
-        : undefined;
-    this.limitBytes = whole === undefined ? maxRecordBytes : MAX_WHOLE_BYTES;
+    const isWhole = (state: PathState): boolean => state.steps.length > 0 || state.find !== undefined || state.iterator === '$';
+    const linked = this.cuts ? states.find((state) => state.linked !== undefined) : undefined;
+    const whole = this.cuts && !repeats ? (linked ?? states.find(isWhole)) : undefined;
+    const needed = whole?.parent === undefined ? whole?.iterator : `${whole.iterator} with the reference ${whole.parent}`;
+    this.limitBytes = whole === undefined ? maxRecordBytes : linked === undefined ? MAX_WHOLE_BYTES : MAX_LINKED_BYTES;
     this.advice =
       whole === undefined
         ? 'Raise MAX_RECORD_BYTES (--max-record-mb), or take an iterator that reaches further down'
-        : `The iterator ${whole.iterator} needs this value as a whole; one that begins with names and [*], for example $.items[*], is read record by record`;
+        : `The iterator ${needed} needs this value as a whole; one that begins with names and [*], for example $.items[*], is read record by record`;
+    this.whole = whole?.parent === undefined ? undefined : needed;
     this.named = !this.cuts && states.some((state) => state.steps[0]?.kind === 'name');
     this.subscribers = this.cuts
       ? states.map((state) => ({
           iteration: state.iteration,
-          find: state.steps.length === 0 ? state.find : findSteps(state.steps, state.find),
+          find: state.steps.length === 0 ? state.find : findSteps(state),
         }))
       : [];
     const names = new Map<string, PathAutomaton>();
@@ -176,7 +213,7 @@ class Node implements PathAutomaton {
 }
 
 /** The remaining steps when another iterator cuts earlier. */
-function findSteps(steps: readonly Step[], find: Find | undefined): Find {
+function findSteps({ steps, find, linked }: PathState): Find {
   const segments = steps.map((step): Segment => {
     if (step.kind === 'range')
       return {
@@ -185,6 +222,7 @@ function findSteps(steps: readonly Step[], find: Find | undefined): Find {
       };
     return { descendant: false, selectors: [step.kind === 'any' ? { kind: 'wildcard' } : step] };
   });
+  if (linked !== undefined) return compileLinked([...segments, ...linked]);
   const walk = compileSegments(segments);
   if (find === undefined) return walk;
   return (node, root, found) => {

@@ -112,7 +112,10 @@ describe('a record larger than the limit', () => {
     ['$.a[*]..b', 1000, /^Raise MAX_RECORD_BYTES/],
     ['$.a[?@.b]', 1000, /^Raise MAX_RECORD_BYTES/],
   ])('is, for %s, one of more than %d bytes, and the fault says what to do', (iterator, limitBytes, advice) => {
-    let route: PathAutomaton | undefined = buildAutomaton([{ query: parseJsonPath(iterator, 'strict'), text: iterator }], 1000);
+    let route: PathAutomaton | undefined = buildAutomaton(
+      [{ query: parseJsonPath(iterator, 'strict'), text: iterator, ups: 0, parent: undefined }],
+      1000,
+    );
     for (const step of ['a', 'b'])
       if (route?.cuts === false) route = step === 'a' ? route.member('a') : (route.element(0) ?? route.member('b'));
     expect(route).toMatchObject({ cuts: true, limitBytes, advice: expect.stringMatching(advice) });
