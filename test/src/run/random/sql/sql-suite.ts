@@ -2,11 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
-import { fromBytes } from '../../../../src/core/text.ts';
-import type { DatabaseAccess, RunRequest } from '../../../../src/run/request.ts';
-import { executeRun, sliceRun } from '../../../../src/run/run.ts';
-import { SERVERS, startDatabases, type TestDatabases } from '../../../servers/databases/databases.ts';
+import { RUN_DEFAULTS } from '../../../../../src/config/run-defaults.ts';
+import { fromBytes } from '../../../../../src/core/text.ts';
+import type { DatabaseAccess, RunRequest } from '../../../../../src/run/request.ts';
+import { executeRun, sliceRun } from '../../../../../src/run/run.ts';
+import { SERVERS, startDatabases, type TestDatabases } from '../../../../servers/databases/databases.ts';
 
 /** Random mappings with joins, over tables whose values repeat and are missing: what the database does must be what the engine does with files. */
 const ROWS = 60;
