@@ -1,4 +1,4 @@
-/** `quadmill explain`: shows how a mapping would be executed, without reading any input. */
+/** `quadmill explain`: how a mapping would be executed, and which of its rules and records make a statement. */
 import { describeFault, Fault } from '../../src/core/fault.ts';
 import type { Mapping } from '../../src/mapping/model/model.ts';
 import { explainPlan } from '../../src/plan/explain.ts';
@@ -8,22 +8,37 @@ import { type DatabaseAccess, DEFAULT_BASE } from '../../src/run/request.ts';
 import { type Command, commandOf, UsageError } from '../command-line.ts';
 import { EXIT } from '../exit.ts';
 import { DATABASE_OPTIONS, databaseOf, sqlLimits } from '../options/database.ts';
+import { INPUT_OPTIONS } from '../options/inputs.ts';
 import { printData, printLine } from '../terminal.ts';
+import { RUN } from './run.ts';
+
+const { 'memory-mb': memory, 'max-record-mb': record, 'xml-default-namespace': namespace } = RUN.options;
 
 const EXPLAIN: Command = {
   name: 'explain',
   usage: 'explain MAPPING… [options]',
   summary:
-    'Shows which inputs a mapping reads, what each record feeds, and how joins and duplicates are handled. No input is read; a database is asked for its keys and types.',
+    'Shows which inputs a mapping reads, what each record feeds, and how joins and duplicates are handled. No input is read; a database is asked for its keys and types. With --statement: which rules can make a statement, and with --records which records do.',
   options: {
+    statement: { value: 'NQUAD', multiple: true, summary: 'a statement as N-Quads, such as \'<http://e/1> <http://e/name> "Ada" .\'' },
+    records: { summary: 'read the inputs of the rules that can make the statements, and show the records that do' },
+    ...INPUT_OPTIONS,
     ...DATABASE_OPTIONS,
     base: { value: 'IRI', summary: `base of relative IRIs, default ${DEFAULT_BASE}` },
+    'memory-mb': memory as Command['options'][string],
+    'max-record-mb': record as Command['options'][string],
+    'xml-default-namespace': namespace as Command['options'][string],
   },
+  notes:
+    'Exit codes: 0 done, 1 nothing makes one of the statements or an input cannot be read, 2 the command line or the mapping is wrong.',
 };
 
 export const explain = commandOf(EXPLAIN, async (parsed) => {
   if (parsed.positionals.length === 0) throw new UsageError('explain needs a mapping');
   const base = parsed.value('base') ?? DEFAULT_BASE;
+  const texts = parsed.values('statement');
+  if (texts.length > 0) return (await import('./explain-statement.ts')).explainStatements(texts, base, parsed);
+  if (parsed.has('records')) throw new UsageError('--records shows the records of a statement: add --statement');
   const { mapping } = await loadMapping(parsed.positionals, { baseIri: base }, process.cwd());
   const databases = await openDatabases(mapping, databaseOf(parsed));
   printData(explainPlan(mapping, base, databases?.metadata));

@@ -150,7 +150,11 @@ export function planMapping(mapping: Mapping, runBase: string, metadata: Catalog
   const builder = new Builder();
   const views = new ViewBuilder(mapping.triplesMaps, builder);
   const maps = pushDownJoins(buildRules(mapping, runBase, builder, views), metadata, onError, builder);
-  const checks = buildChecks(mapping, views, builder);
+  return planRules(maps, metadata, buildChecks(mapping, views, builder));
+}
+
+/** Lays rules out as what is carried out. */
+export function planRules(maps: readonly MapRules[], metadata: CatalogueMetadata, checks: readonly Check[] = []): Plan {
   const checkIndexes = new Map(checks.map((check, index) => [check, index]));
   const joins = projectsOf(maps, checks);
   const joinIndexes = new Map(joins.map((project, index) => [project, index]));

@@ -5,6 +5,7 @@ import type { CsvDialect } from '../core/input/csv-dialect.ts';
 import type { InputFormat } from '../core/input/formats.ts';
 import type { RunLimits } from '../core/limits.ts';
 import type { ErrorPolicy, LogicalTarget } from '../mapping/model/model.ts';
+import type { MapInfo } from '../plan/algebra.ts';
 import type { QuadSink } from '../sinks/sink.ts';
 import type { WebAccess } from '../storage/logins.ts';
 import type { ByteRange } from '../storage/range.ts';
@@ -211,6 +212,11 @@ export interface RunHooks {
    * this, a mapping with logical targets is refused.
    */
   readonly openTarget?: (target: LogicalTarget) => Promise<Pick<QuadSink, 'write'>>;
+  /**
+   * Called with what a triples map makes of each row, without removing duplicates if `RunRequest.distinct` is off: the lines in pieces, which
+   * it must consume, and the input. The lines do not reach the sink. Not with threads.
+   */
+  readonly row?: (map: MapInfo, lines: Iterable<string>, input: string | undefined) => void;
   /** Called with each subject that may have statements, as N-Quads text in one-byte form; some of them more than once. Not with threads. */
   readonly subject?: (token: string) => void;
 }

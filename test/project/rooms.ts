@@ -173,6 +173,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/config/run-defaults.ts',
     ],
   },
+  'src/explain': {
+    purpose: 'Which rules of a mapping can make a statement, and which records do.',
+    uses: ['src/core', 'src/mapping', 'src/nquads', 'src/plan', 'src/run'],
+  },
   queues: {
     purpose: 'Kinds of jobs, runs, the backends of the queue, requests, messages and the schedule.',
     folders: {
@@ -246,6 +250,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'queues',
       'src/core',
       'src/config',
+      'src/explain',
       'src/functions',
       'src/mapping',
       'src/nquads',

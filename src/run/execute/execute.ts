@@ -301,6 +301,7 @@ export class Execution {
   async #map({ records, first }: Batch, { records: consumers, pipelines }: Consumers, input: string): Promise<void> {
     this.records += records.length;
     if (this.records > this.#maxRecords) throw recordsFault(this.#request.limits.records, { input });
+    const observe = this.#hooks.row;
     for (const consumer of consumers) {
       const { program, buildSides, checks } = consumer;
       let text = '';
@@ -310,7 +311,8 @@ export class Execution {
           if (buildSides.length > 0) await this.#fill(buildSides, record, first + i);
           for (const check of checks) check.see(record, first + i);
           const made = program === undefined ? '' : program.map(record, first + i);
-          if (typeof made === 'string') text += made;
+          if (observe !== undefined) show(observe, program, made, input);
+          else if (typeof made === 'string') text += made;
           else {
             this.#pieces.push(text);
             text = '';
@@ -354,7 +356,9 @@ export class Execution {
         if (buildSides.length > 0) await this.#fill(buildSides, row, position);
         for (const check of checks) check.see(row, position);
         const made = program === undefined ? '' : program.map(row, position);
-        if (typeof made === 'string') this.#emit(made);
+        const observe = this.#hooks.row;
+        if (observe !== undefined) show(observe, program, made, place.input);
+        else if (typeof made === 'string') this.#emit(made);
         else await this.#takeTime(made);
       } catch (error) {
         this.#reject(consumer, error, place);
@@ -523,6 +527,15 @@ const isReportedElsewhere = ({ program, buildSides, checks }: Consumer): boolean
   program === undefined
     ? checks.length === 0 && buildSides.every(({ parent }) => parent !== undefined)
     : isOfPairs(program.triplesMap) || program.triplesMap.isPart;
+
+function show(
+  observe: NonNullable<RunHooks['row']>,
+  program: MapProgram | undefined,
+  made: string | Iterable<string>,
+  input: string | undefined,
+): void {
+  if (program !== undefined) observe(program.triplesMap, typeof made === 'string' ? [made] : made, input);
+}
 
 function countLines(text: string): number {
   let count = 0;

@@ -5,6 +5,7 @@ import { HASH_VERSION } from '../../core/hash.ts';
 import { redact } from '../../core/redact.ts';
 import { formatDiagnostic } from '../../mapping/model/diagnostics.ts';
 import { allSourcesOf, type LogicalSource, type Mapping } from '../../mapping/model/model.ts';
+import { type CatalogueMetadata, NO_METADATA } from '../../plan/catalogue-metadata.ts';
 import { forDocuments } from '../../plan/documents.ts';
 import { mapsOf, type Plan, planMapping } from '../../plan/plan.ts';
 import type { Databases } from '../databases/databases.ts';
@@ -26,15 +27,20 @@ export interface PreparedRun {
   close(): Promise<void>;
 }
 
+/** Makes another plan than that of a run, over sources of the mapping. */
+export type Planner = (mapping: Mapping, base: string, metadata: CatalogueMetadata) => Plan;
+
 /**
  * Prepares a run, with the same result in every thread and process. The caller closes it.
  *
  * @param snapshots database snapshots to read, see `Databases.open`
+ * @param planner undefined: the plan of a run
  */
 export async function prepareRun(
   request: RunRequest,
   signal: AbortSignal | undefined,
   snapshots: Readonly<Record<string, string>> = {},
+  planner?: Planner,
 ): Promise<PreparedRun> {
   const base = request.base ?? DEFAULT_BASE;
   const loaded = await loadMapping(
@@ -46,8 +52,11 @@ export async function prepareRun(
   const { mapping, warnings, documents } = selected(loaded, request);
   const databases = await openDatabases(mapping, request, snapshots, signal);
   try {
-    const whole = databases === undefined ? planOf(mapping, base) : planMapping(mapping, base, databases.metadata, request.onError);
-    const located = locateInputs(whole.scans.map(sourceOf), request);
+    const whole = planBy(planner, mapping, base, databases, request);
+    const scanned = whole.scans.map(sourceOf);
+    // The inputs of a request are for all sources of the mapping, also for those that another plan does not read.
+    const others = planner === undefined ? [] : allSourcesOf(mapping);
+    const located = locateInputs([...scanned, ...others.filter((source) => !scanned.includes(source))], request).slice(0, scanned.length);
     const { plan, positions } = forDocuments(
       whole,
       located.map((places) => places?.length ?? 1),
@@ -64,6 +73,17 @@ export async function prepareRun(
     await databases?.close();
     throw error;
   }
+}
+
+function planBy(
+  planner: Planner | undefined,
+  mapping: Mapping,
+  base: string,
+  databases: Databases | undefined,
+  { onError }: RunRequest,
+): Plan {
+  if (planner !== undefined) return planner(mapping, base, databases?.metadata ?? NO_METADATA);
+  return databases === undefined ? planOf(mapping, base) : planMapping(mapping, base, databases.metadata, onError);
 }
 
 /** Loads what reads databases when a mapping does. */

@@ -1,0 +1,226 @@
+/** `quadmill explain --statement`: the examples of the documents, and statements of joins, views, functions and graphs. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { PROJECT_ROOT } from '../support/project-root.ts';
+import { type Files, withFiles } from './faults/trial.ts';
+import { quadmillHere } from './messages/in-process.ts';
+
+/** Blocks of code of a document, without their marks. */
+const blocksOf = (path: string): readonly string[] =>
+  [...readFileSync(join(PROJECT_ROOT, path), 'utf8').matchAll(/^```\w*\n(.*?)^```$/gms)].map(([, text]) => text as string);
+
+function documentedFiles(): Files {
+  const blocks = blocksOf('README.md');
+  const csv = blocks.find((block) => block.startsWith('id,name,city'));
+  const mapping = blocks.find((block) => block.includes('rml:path "people.csv"'));
+  if (csv === undefined || mapping === undefined) throw new Error('README.md has no example');
+  return { 'people.csv': csv, 'people.ttl': mapping };
+}
+
+/** The words of a command line; a word may stand in single quotes. */
+const wordsOf = (command: string): readonly string[] => [...command.matchAll(/'([^']*)'|\S+/g)].map(([word, quoted]) => quoted ?? word);
+
+describe('docs/command-line.md', () => {
+  const blocks = blocksOf('docs/command-line.md');
+  const commands = blocks.flatMap((block, i) =>
+    /^npx quadmill explain .*--statement/.test(block) ? [[block, blocks[i + 1] as string]] : [],
+  );
+
+  test('has examples of statements', () => expect(commands.length).toBeGreaterThanOrEqual(2));
+
+  test.each(commands)('%s', async (command, expected) => {
+    const [, , ...args] = wordsOf(command as string);
+    const { out, err } = await withFiles(documentedFiles(), (directory) => quadmillHere(directory, ...args));
+    expect([out, err]).toEqual([expected, '']);
+  });
+});
+
+const PREFIXES = `@prefix rml: <http://w3id.org/rml/> . @prefix ex: <http://example.com/> .
+@prefix grel: <http://users.ugent.be/~bjdmeest/function/grel.ttl#> .
+`;
+
+const JOINED: Files = {
+  'mapping.ttl': `${PREFIXES}
+<#Person> rml:logicalSource <#people> ; rml:subjectMap [ rml:template "http://example.com/{id}" ; rml:graphMap [ rml:template "http://example.com/{city}" ] ] ;
+  rml:predicateObjectMap [ rml:predicate ex:in ; rml:objectMap [
+    rml:parentTriplesMap <#City> ; rml:joinCondition [ rml:child "city" ; rml:parent "name" ] , [ rml:child "land" ; rml:parent "land" ] ] ] ;
+  rml:predicateObjectMap [ rml:predicate ex:boss ; rml:objectMap [ rml:parentTriplesMap <#Person> ; rml:joinCondition [ rml:child "boss" ; rml:parent "id" ] ] ] .
+<#City> rml:logicalSource <#cities> ; rml:subjectMap [ rml:template "{code}" ; rml:termType rml:BlankNode ] .
+<#people> rml:source [ a rml:RelativePathSource ; rml:path "people.csv" ] ; rml:referenceFormulation rml:CSV .
+<#cities> rml:source [ a rml:RelativePathSource ; rml:path "cities.csv" ] ; rml:referenceFormulation rml:CSV .
+`,
+  'people.csv': 'id,city,land,boss\n1,London,UK,\n2,Paris,FR,1\n3,London,CA,1\n3,London,UK,1\n',
+  'cities.csv': 'code,name,land\nl 1,London,UK\nl2,London,CA\np,Paris,FR\nl 1,London,CA\n',
+};
+
+const VIEW: Files = {
+  'mapping.ttl': `${PREFIXES}
+<#People> rml:source [ a rml:RelativePathSource ; rml:path "people.json" ] ; rml:referenceFormulation rml:JSONPath ; rml:iterator "$.people[*]" .
+<#view> rml:viewOn <#People> ;
+  rml:field [ rml:fieldName "name" ; rml:reference "$.name" ] , [ rml:fieldName "friend" ; rml:reference "$.friend" ] ,
+    [ a rml:IterableField ; rml:fieldName "item" ; rml:iterator "$.items[*]" ; rml:field [ rml:fieldName "type" ; rml:reference "$.type" ] ] ;
+  rml:leftJoin [ rml:parentLogicalView <#ages> ; rml:joinCondition [ rml:child "friend" ; rml:parent "name" ] ;
+    rml:field [ rml:fieldName "age" ; rml:reference "age" ] ] .
+<#ages> rml:viewOn <#People> ; rml:field [ rml:fieldName "name" ; rml:reference "$.name" ] , [ rml:fieldName "age" ; rml:reference "$.age" ] .
+<#Item> rml:logicalSource <#view> ; rml:subjectMap [ rml:template "http://example.com/{name}/{item.type}" ] ;
+  rml:predicateObjectMap [ rml:predicate ex:age ; rml:objectMap [ rml:reference "age" ] ] ;
+  rml:predicateObjectMap [ rml:predicate ex:label ; rml:objectMap [
+    rml:functionExecution [ rml:function grel:toUpperCase ; rml:input [ rml:parameter grel:valueParam ; rml:inputValueMap [ rml:reference "item.type" ] ] ] ] ] .
+`,
+  'people.json': JSON.stringify({
+    people: [
+      { name: 'alice', age: 31, friend: 'bob', items: [{ type: 'sword' }, { type: 'shield' }] },
+      { name: 'bob', age: 30, items: [{ type: 'flower' }] },
+    ],
+  }),
+};
+
+const QUOTING: Files = {
+  'mapping.ttl': `${PREFIXES}
+<#Said> a rml:NonAssertedTriplesMap ; rml:logicalSource <#people> ; rml:subjectMap [ rml:template "http://example.com/{id}" ] ;
+  rml:predicateObjectMap [ rml:predicate ex:age ; rml:objectMap [ rml:reference "age" ] ] .
+<#By> rml:logicalSource <#people> ; rml:subjectMap [ rml:quotedTriplesMap <#Said> ] ;
+  rml:predicateObjectMap [ rml:predicate ex:by ; rml:objectMap [ rml:reference "who" ] ] .
+<#Other> rml:logicalSource <#sources> ; rml:subjectMap [ rml:template "http://example.com/source/{name}" ] ;
+  rml:predicateObjectMap [ rml:predicate ex:says ; rml:objectMap [
+    rml:quotedTriplesMap <#Said> ; rml:joinCondition [ rml:child "name" ; rml:parent "who" ] ] ] .
+<#people> rml:source [ a rml:RelativePathSource ; rml:path "people.csv" ] ; rml:referenceFormulation rml:CSV .
+<#sources> rml:source [ a rml:RelativePathSource ; rml:path "sources.csv" ] ; rml:referenceFormulation rml:CSV .
+`,
+  'people.csv': 'id,age,who\n1,30,bob\n2,31,eve\n',
+  'sources.csv': 'name\neve\nbob\n',
+};
+
+const GATHERING: Files = {
+  'mapping.ttl': `${PREFIXES} @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
+<#P> rml:logicalSource <#people> ; rml:subjectMap [ rml:template "http://example.com/{$.id}" ] ;
+  rml:predicateObjectMap [ rml:predicate ex:tags ; rml:objectMap [ rml:gather ( [ rml:reference "$.tags[*]" ] ) ; rml:gatherAs rdf:List ] ] ,
+    [ rml:predicate ex:all ; rml:objectMap [
+      rml:template "http://example.com/{$.team}" ; rml:gather ( [ rml:reference "$.id" ] ) ; rml:gatherAs rdf:Bag ] ] .
+<#people> rml:source [ a rml:RelativePathSource ; rml:path "people.json" ] ; rml:referenceFormulation rml:JSONPath ; rml:iterator "$[*]" .
+`,
+  'people.json': '[{"id":"1","team":"t","tags":["a","b"]},{"id":"2","team":"t","tags":["c"]}]',
+};
+
+async function explain(files: Files, statement: string, ...args: readonly string[]): Promise<readonly [code: number, text: string]> {
+  const { code, out, err } = await withFiles(files, (directory) =>
+    quadmillHere(directory, 'explain', 'mapping.ttl', '--statement', statement, ...args),
+  );
+  return [code, err + out];
+}
+
+/** The lines about records. */
+const recordsIn = (text: string): readonly string[] =>
+  text
+    .slice(text.search(/^ {2}(\d+|no) record/m))
+    .trimEnd()
+    .split('\n');
+
+describe('the records of', () => {
+  test.each([
+    [
+      'a join with two conditions, into a blank node and a graph of the data',
+      JOINED,
+      '<http://example.com/3> <http://example.com/in> _:bl_201 <http://example.com/London> .',
+      [
+        '  2 records make it',
+        '    people.csv, record 2: id = "3", city = "London", land = "CA"',
+        '      with cities.csv, record 3: code = "l 1", land = "CA", name = "London"',
+        '    people.csv, record 3: id = "3", city = "London", land = "UK"',
+        '      with cities.csv, record 0: code = "l 1", land = "UK", name = "London"',
+      ],
+    ],
+    [
+      'a join of a file with itself',
+      JOINED,
+      '<http://example.com/2> <http://example.com/boss> <http://example.com/1> <http://example.com/Paris> .',
+      [
+        '  1 record makes it',
+        '    people.csv, record 1: id = "2", city = "Paris", boss = "1"',
+        '      with people.csv, record 0: id = "1"',
+      ],
+    ],
+    [
+      'a join that does not meet',
+      JOINED,
+      '<http://example.com/1> <http://example.com/in> _:bp <http://example.com/London> .',
+      ['  no record makes it'],
+    ],
+    [
+      'an item of a view, through a function',
+      VIEW,
+      '<http://example.com/alice/shield> <http://example.com/label> "SHIELD"',
+      ['  1 record makes it', '    people.json, record 0, item 1; people.json, record 1: $.name = "alice", $.type = "shield"'],
+    ],
+    [
+      'a view that is joined at the end, with its own source',
+      VIEW,
+      '<http://example.com/alice/sword> <http://example.com/age> "30"^^<http://www.w3.org/2001/XMLSchema#integer>',
+      ['  1 record makes it', '    people.json, record 0, item 0; people.json, record 1: $.name = "alice", $.type = "sword", age = "30"'],
+    ],
+    [
+      'a quoted triple as a subject',
+      QUOTING,
+      '<< <http://example.com/2> <http://example.com/age> "31" >> <http://example.com/by> "eve" .',
+      ['  1 record makes it', '    people.csv, record 1: id = "2", age = "31", who = "eve"'],
+    ],
+    [
+      'a member of a list of a record',
+      GATHERING,
+      '_:fhttp_3a_2f_2fexample_2ecom_2fbase_2f_23P_r0g0m1 <http://www.w3.org/1999/02/22-rdf-syntax-ns#first> "b" .',
+      ['  1 record makes it', '    people.json, record 0: $.id = "1", $.tags[*] = "a" and "b", $.team = "t"'],
+    ],
+    [
+      'a member of a bag of several records',
+      GATHERING,
+      '<http://example.com/t> <http://www.w3.org/1999/02/22-rdf-syntax-ns#_2> "2" .',
+      ['  1 record makes it', '    people.json, record 1: $.id = "2", $.tags[*] = "c", $.team = "t"'],
+    ],
+    [
+      'a quoted triple of another source',
+      QUOTING,
+      '<http://example.com/source/bob> <http://example.com/says> << <http://example.com/1> <http://example.com/age> "30" >> .',
+      [
+        '  1 record makes it',
+        '    sources.csv, record 1: name = "bob"',
+        '      with people.csv, record 0: id = "1", age = "30", who = "bob"',
+      ],
+    ],
+  ])('%s', async (_, files, statement, expected) => {
+    const [code, text] = await explain(files, statement, '--records');
+    expect(recordsIn(text)).toEqual(expected);
+    expect(code).toBe(expected.length > 1 ? 0 : 1);
+  });
+
+  test('a statement whose record is rejected: nothing, and why', async () => {
+    const mapping = `${PREFIXES}<#P> rml:logicalSource [ rml:source [ rml:path "people.csv" ] ] ; rml:subjectMap [ rml:template "http://example.com/{id}" ] ;
+  rml:predicateObjectMap [ rml:predicate ex:name ; rml:objectMap [ rml:reference "name" ] ] ,
+    [ rml:predicate ex:home ; rml:objectMap [ rml:reference "home" ; rml:termType rml:IRI ] ] .`;
+    const files = { 'mapping.ttl': mapping, 'people.csv': 'id,name,home\n1,Ada,http://e/a b\n' };
+    const [code, text] = await explain(files, '<http://example.com/1> <http://example.com/name> "Ada"', '--records');
+    expect([code, recordsIn(text)]).toEqual([1, ['  no record makes it']]);
+    expect(text).toMatch(
+      /^1 record was rejected\n {2}An IRI may not hold the character " " \(input \S*people\.csv, record 0, expression home/,
+    );
+  });
+
+  test('more statements than are shown: how many there are', async () => {
+    const rows = Array.from({ length: 30 }, () => 'a').join('\n');
+    const mapping = `${PREFIXES}<#P> rml:logicalSource [ rml:source [ rml:path "a.csv" ] ] ; rml:subjectMap [ rml:template "http://example.com/{id}" ; rml:class ex:P ] .`;
+    const [, text] = await explain(
+      { 'mapping.ttl': mapping, 'a.csv': `id\n${rows}\n` },
+      '<http://example.com/a> a <http://example.com/P>'.replace(' a ', ' <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> '),
+      '--records',
+    );
+    const lines = recordsIn(text);
+    expect([lines[0], lines.length, lines.at(-1)]).toEqual(['  30 records make it', 22, '    … and 10 more']);
+  });
+});
+
+test('a statement that is none, and --records alone, are errors of the command line', async () => {
+  const [code, text] = await explain(JOINED, '<http://example.com/1> "name" "Ada"');
+  expect([code, text]).toEqual([2, expect.stringContaining('--statement is no statement of N-Quads')]);
+  const alone = await withFiles(JOINED, (directory) => quadmillHere(directory, 'explain', 'mapping.ttl', '--records'));
+  expect([alone.code, alone.err]).toEqual([2, expect.stringContaining('add --statement')]);
+});
