@@ -148,7 +148,8 @@ export const isObjectOf = (input: Operator, object: Term): input is Join =>
 
 export const joinsIn = (rows: Operator): readonly Join[] => stepsOf(rows).filter((step) => step.kind === 'join');
 
-function leavesOfStep(step: Exclude<Operator, Scan>): readonly Leaf[] {
+/** What a step reads of the rows below it, besides the records in which it finds items. */
+export function leavesOfStep(step: Exclude<Operator, Scan>): readonly Leaf[] {
   switch (step.kind) {
     case 'unnest':
       return step.items.of === 'values' ? leavesOf(step.items.expression) : [];

@@ -7,7 +7,7 @@ import { redact } from '../../core/redact.ts';
 import { type FileSource, hasTypedValues } from '../../mapping/model/model.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
 import { READERS } from '../../sources/formats.ts';
-import type { OpenScan, ReadOptions, Scan } from '../../sources/source.ts';
+import type { NestedRecords, OpenScan, ReadOptions, Scan } from '../../sources/source.ts';
 import { openInput } from '../../storage/open.ts';
 import type { OpenedInput, OpenOptions, WebAsk } from '../../storage/storage.ts';
 import type { OpenedScan } from '../opened-scan.ts';
@@ -76,6 +76,9 @@ async function openSlice(url: string, options: OpenOptions, { head, from, to, ve
 function placed(scan: Scan, slice: ByteSlice): Scan {
   return {
     accessor: (iteration, reference) => scan.accessor(iteration, reference),
+    ...(scan.nested === undefined
+      ? {}
+      : { nested: (iteration: number, iterator: string) => scan.nested?.(iteration, iterator) as NestedRecords }),
     unmatched: (iteration) => scan.unmatched(iteration),
     warnings: () => scan.warnings?.() ?? [],
     hint: (iteration, reference) => scan.hint?.(iteration, reference),

@@ -3,7 +3,8 @@
  * slices of one file can make the same statement; their subjects are compared (`distinct/`).
  */
 import { spansRows } from '../../plan/expressions.ts';
-import { type CollectPlan, type IterationPlan, type MapPlan, mapsOf, type Plan, type ScanPlan } from '../../plan/plan.ts';
+import { type CollectPlan, type IterationPlan, leavesOfMap, type MapPlan, mapsOf, type Plan, type ScanPlan } from '../../plan/plan.ts';
+import { leavesOfStep } from '../../plan/scans.ts';
 import type { Databases } from '../databases/databases.ts';
 import { keysOf } from '../databases/keys.ts';
 import type { DocumentPlace } from '../prepare/inputs.ts';
@@ -97,9 +98,20 @@ const canBeParted = ({ iterations }: ScanPlan): boolean =>
 const isSliceable = ({ iterations }: ScanPlan, distinct: boolean): boolean =>
   iterations.every((iteration) => isOfRecords(iteration) && mapsOf(iteration).every((map) => staysInSlice(map, distinct)));
 
-/** Whether the records are used as they are, fill no join, and are not checked: a promise may concern records of several slices. */
-const isOfRecords = ({ pipelines }: IterationPlan): boolean =>
-  pipelines.every(({ steps, buildSides, checks }) => steps.length === 0 && buildSides.length === 0 && checks.length === 0);
+/**
+ * Whether each record gives rows of its own, which fill no join and are not checked: a promise may concern records of several slices. A
+ * slice does not know the position of its records in the document.
+ */
+const isOfRecords = ({ scan, pipelines }: IterationPlan): boolean =>
+  pipelines.every(
+    ({ steps, maps, buildSides, checks }) =>
+      steps.every(({ kind }) => kind === 'unnest' || kind === 'extend') &&
+      buildSides.length === 0 &&
+      checks.length === 0 &&
+      ![...steps.flatMap(({ operator }) => leavesOfStep(operator)), ...maps.flatMap(leavesOfMap)].some(
+        (leaf) => leaf.kind === 'cell' && leaf.column === scan.index,
+      ),
+  );
 
 /** Whether each record makes collections of its own, of what it holds itself. Members from other slices would have to be numbered together. */
 const areOfRecords = ({ collection, joins }: CollectPlan): boolean => joins.length === 0 && !spansRows(collection);
