@@ -6,10 +6,10 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
-import type { RunRequest } from '../../../../src/run/request.ts';
-import { executeRun } from '../../../../src/run/run.ts';
-import { Random } from '../../../support/random.ts';
+import { RUN_DEFAULTS } from '../../../../../src/config/run-defaults.ts';
+import type { RunRequest } from '../../../../../src/run/request.ts';
+import { executeRun } from '../../../../../src/run/run.ts';
+import { Random } from '../../../../support/random.ts';
 
 const VALUES = ['a', 'b', 'c', 'a b', 'ü', '1:1', 't3:a', '%41', 'x/y', 'n0:'];
 

@@ -6,11 +6,11 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
-import { Fault } from '../../../../src/core/fault.ts';
-import type { RunRequest } from '../../../../src/run/request.ts';
-import { executeRun } from '../../../../src/run/run.ts';
-import { Random } from '../../../support/random.ts';
+import { RUN_DEFAULTS } from '../../../../../src/config/run-defaults.ts';
+import { Fault } from '../../../../../src/core/fault.ts';
+import type { RunRequest } from '../../../../../src/run/request.ts';
+import { executeRun } from '../../../../../src/run/run.ts';
+import { Random } from '../../../../support/random.ts';
 
 /** A number has another datatype than the text of the same digits. */
 type Cell = string | number | null;
