@@ -40,6 +40,11 @@ export interface Accessors {
   readonly repeats?: true;
   /** The heads of the collections that a gather map makes of a row. */
   readonly heads: (collection: Collection) => TextOf;
+  /**
+   * Row and position tell one row from the next, so that equal calls of a row are made once. Not so in pipelines, which use one array for all
+   * rows.
+   */
+  readonly areRecords?: boolean;
   /** Id of the run, and when it began (milliseconds since 1970): functions that give random values or the time repeat them in a repeated attempt. */
   readonly run: string;
   readonly startedAt: number;
@@ -148,8 +153,37 @@ export function compileValues(expression: Expression, rows: Accessors): ValuesOf
   }
 }
 
-/** Reading a mapping has loaded the functions, and checked that there is this one, with these parameters and results. */
+/** Calls over records, by `expressionKey`. */
+const calls = new WeakMap<Accessors, Map<string, ValuesOf>>();
+
+/** Equal calls of a record are made once. */
 function compileCallOf(call: Extract<Expression, { kind: 'call' }>, rows: Accessors): ValuesOf {
+  if (rows.areRecords !== true) return compileNewCall(call, rows);
+  const known = calls.get(rows) ?? new Map<string, ValuesOf>();
+  calls.set(rows, known);
+  const key = expressionKey(call);
+  const found = known.get(key) ?? onceForRecord(compileNewCall(call, rows));
+  known.set(key, found);
+  return found;
+}
+
+function onceForRecord(read: ValuesOf): ValuesOf {
+  let last: unknown;
+  let at = -1;
+  let values: Values = null;
+  return (row, position) => {
+    if (position !== at || row !== last) {
+      at = -1;
+      values = read(row, position);
+      last = row;
+      at = position;
+    }
+    return values;
+  };
+}
+
+/** Reading a mapping has loaded the functions, and checked that there is this one, with these parameters and results. */
+function compileNewCall(call: Extract<Expression, { kind: 'call' }>, rows: Accessors): ValuesOf {
   const { origin, execution, returns } = call;
   const { compileCall, constantly, findFunction } = functionLibrary();
   const definition = findFunction(execution.function);

@@ -187,6 +187,7 @@ export class Execution {
       typed,
       datatype: (leaf) => (leaf.kind === 'read' ? scan.datatype?.(index, nameOf(leaf)) : undefined),
       slice,
+      areRecords: true,
       order: (position) => `${document === undefined ? '' : `${sortable(document)}.`}${sortable(position)}`,
       heads: (collection) => compileHeads(collection, access),
       run: this.#request.runId,

@@ -128,6 +128,7 @@ export class Pipeline {
     };
     const access: Accessors = {
       ...records,
+      areRecords: false,
       typed: true,
       order: (position) => `${records.order(0)}${this.#place.text}/${sortable(position)}`,
       heads: (collection) => compileHeads(collection, access),
