@@ -71,7 +71,12 @@ function describeStep(step: StepPlan, plan: Plan): string {
 function describeSource(source: LogicalSource, dialect: string): string {
   if (source.kind === 'file') {
     const csv = Object.entries(source.csv ?? {}).map(([name, value]) => `, ${name} ${JSON.stringify(value)}`);
-    return `${source.path} (${source.formulation}, ${dialect} dialect${csv.join('')})`;
+    const { request } = source;
+    const read =
+      request?.kind === 'select'
+        ? `SPARQL results as ${request.results} of ${request.query.trim().replace(/\s+/g, ' ')}`
+        : source.formulation;
+    return `${source.path} (${read}, ${dialect} dialect${csv.join('')})`;
   }
   return `${describeContent(source.content)} (SQL)`;
 }

@@ -159,6 +159,16 @@ scan 2: c.csv (csv, rml dialect), read once
 `);
 });
 
+test('an explained plan shows the query of an endpoint on one line', async () => {
+  const text = `${PREFIXES}@prefix sd: <http://www.w3.org/ns/sparql-service-description#> .
+<#M> rml:logicalSource [ rml:source [ a sd:Service ; sd:endpoint <http://h/sparql> ] ; rml:iterator """SELECT ?s
+  WHERE { ?s ?p ?o }""" ] ; rml:subjectMap [ rml:reference "s" ; rml:class ex:C ] .`;
+  const { mapping } = await readMapping([{ name: 'm.ttl', text }], { baseIri: 'http://example.com/base/' });
+  expect(explainPlan(mapping)).toContain(
+    'scan 1: http://h/sparql (SPARQL results as json of SELECT ?s WHERE { ?s ?p ?o }, rml dialect), read once',
+  );
+});
+
 describe('2,000 rules plan within seconds', () => {
   const many = Array.from({ length: 2000 }, (_, i) => i);
   const rule = (predicate: string, object: string) => `rml:predicate ${predicate} ; ${object}`;
