@@ -33,6 +33,8 @@ export interface XmlPlan {
   readonly records: readonly RecordsPlan[];
   /** Iterations whose records are known only after the whole document has been read. */
   readonly deferred: readonly number[];
+  /** For warnings: what makes iterations wait, as `The reference ../a of the iterator /b/c`. */
+  readonly reasons: readonly string[];
   /** The records of the iterations in `deferred`, in that order, from the root element of the whole document. */
   deferredRecords(root: Element): readonly (readonly View[])[];
 }
@@ -53,6 +55,8 @@ interface RecordPath {
   readonly kind: Kind;
   readonly steps: readonly Step[];
   readonly usesEngine: boolean;
+  /** `deferred`: the expression that needs the whole document. */
+  readonly reason?: string;
 }
 
 const ROOT_STEPS: readonly Step[] = [{ descendant: false, name: { prefix: undefined, local: undefined }, predicates: [] }];
@@ -111,6 +115,7 @@ class Planner {
       matcher: new Matcher(tracked, this.bind({ input: this.#options.name })),
       records,
       deferred,
+      reasons: paths.flatMap(({ reason }) => (reason === undefined ? [] : [reason])),
       deferredRecords: (element) => {
         if (engine === undefined) return [];
         const document = new engine.DocumentView(new engine.ElementView(element));
@@ -163,7 +168,8 @@ class Planner {
       return { kind, steps: ROOT_STEPS, usesEngine };
     }
     const streams = path !== undefined && path.target.kind === 'element' && path.ups === 0 && path.steps.length > 0;
-    if (!streams || path.steps.length > MAX_STEPS) return { kind: 'deferred', steps: ROOT_STEPS, usesEngine: true };
+    if (!streams || path.steps.length > MAX_STEPS)
+      return { kind: 'deferred', steps: ROOT_STEPS, usesEngine: true, reason: `The iterator ${iterator}` };
     const bind = this.bind(place);
     for (const step of path.steps) {
       bind(step.name);
@@ -171,7 +177,12 @@ class Planner {
     }
     const others = iteration.references.filter((r) => this.#plain(r, 'element') === undefined);
     const reaches = [...others.map(streamabilityOf), ...nested.map((request) => this.#reachOf(request, 'element', 0))];
-    if (reaches.includes('document')) return { kind: 'deferred', steps: ROOT_STEPS, usesEngine: true };
+    const far = reaches.indexOf('document');
+    if (far >= 0) {
+      const expression = others[far] ?? `of the nested iterator ${nested[far - others.length]?.iterator}`;
+      const reason = `The reference ${expression} of the iterator ${iterator}`;
+      return { kind: 'deferred', steps: ROOT_STEPS, usesEngine: true, reason };
+    }
     return { kind: 'element', steps: path.steps, usesEngine: reaches.includes('record') };
   }
 

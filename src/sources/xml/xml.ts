@@ -30,6 +30,8 @@ const MAX_DOCUMENT_BYTES = Math.min(256 * 2 ** 20, Math.floor(getHeapStatistics(
 const BATCH_RECORDS = 256;
 /** An incomplete batch is handed over after this many bytes. */
 const BATCH_BYTES = 2 ** 20;
+/** A document that is kept as a whole is worth a warning from this size on. */
+const WARNED_BYTES = 2 ** 20;
 /** Number of bytes that are tokenised at a time. */
 const WINDOW_BYTES = 2 ** 16;
 
@@ -211,6 +213,17 @@ class XmlScan implements Scan {
 
   unmatched(iteration: number): readonly string[] {
     return (this.#accessors[iteration] as XmlAccessors).unmatched();
+  }
+
+  /** Expressions that took a large document into memory. */
+  warnings(): readonly string[] {
+    const { bytesRead } = this.#text;
+    if (bytesRead < WARNED_BYTES) return [];
+    const size = Math.ceil(bytesRead / 2 ** 20);
+    return [...new Set(this.#plan.reasons)].map(
+      (reason) =>
+        `${reason} needs the whole document in memory, ${size} MB of ${this.#options.name}: docs/xpath.md says which are read as a stream`,
+    );
   }
 
   /** A namespace that the expression omits. */

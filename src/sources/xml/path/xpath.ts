@@ -162,21 +162,13 @@ export class DocumentView extends ParentView {
   }
 }
 
-export class ElementView extends ParentView {
-  readonly nodeType = 1;
-  readonly element: Element;
-  parentNode: ElementView | DocumentView | null = null;
-  /** Position among the parent's children. */
-  index = 0;
-  #names: CharacterName;
-  #attributes: readonly AttributeView[] | undefined;
-  #children: readonly (ElementView | CharacterView)[] | undefined;
+/** A node with a qualified name. */
+abstract class NamedView extends ParentView {
+  readonly #names: CharacterName;
 
-  constructor(element: Element, children?: readonly ElementView[]) {
+  constructor(name: Name) {
     super();
-    this.element = element;
-    this.#names = characterName(element.name);
-    this.#children = children;
+    this.#names = characterName(name);
   }
 
   get nodeName(): string {
@@ -190,6 +182,22 @@ export class ElementView extends ParentView {
   }
   get namespaceURI(): string | null {
     return this.#names.uri;
+  }
+}
+
+export class ElementView extends NamedView {
+  readonly nodeType = 1;
+  readonly element: Element;
+  parentNode: ElementView | DocumentView | null = null;
+  /** Position among the parent's children. */
+  index = 0;
+  #attributes: readonly AttributeView[] | undefined;
+  #children: readonly (ElementView | CharacterView)[] | undefined;
+
+  constructor(element: Element, children?: readonly ElementView[]) {
+    super(element.name);
+    this.element = element;
+    this.#children = children;
   }
 
   get attributes(): readonly AttributeView[] {
@@ -234,7 +242,7 @@ function childView(parent: ElementView, child: Child, index: number): ElementVie
   return new CharacterView(child.target === undefined ? 8 : 7, parent, index, child.text, child.target ?? '#comment');
 }
 
-class AttributeView {
+class AttributeView extends NamedView {
   readonly nodeType = 2;
   readonly ownerElement: ElementView;
   readonly parentNode = null;
@@ -242,28 +250,15 @@ class AttributeView {
   readonly previousSibling = null;
   readonly childNodes = [];
   readonly value: string;
-  #names: CharacterName;
 
   constructor(owner: ElementView, name: Name, value: string) {
+    super(name);
     this.ownerElement = owner;
     this.value = fromBytes(value);
-    this.#names = characterName(name);
   }
 
   get name(): string {
-    return this.#names.raw;
-  }
-  get nodeName(): string {
-    return this.#names.raw;
-  }
-  get localName(): string {
-    return this.#names.local;
-  }
-  get prefix(): string | null {
-    return this.#names.prefix;
-  }
-  get namespaceURI(): string | null {
-    return this.#names.uri;
+    return this.nodeName;
   }
 }
 
