@@ -134,3 +134,52 @@ export const boundedRecords = (numbers: readonly number[]): void =>
       120_000,
     );
   });
+
+/** A view that iterates within records, and one that is joined with another of the same size. */
+export const boundedViews = (records: number): void =>
+  describe('memory does not grow with the rows of views', () => {
+    const source = (path: string, formulation: string): string =>
+      `rml:viewOn [ rml:source [ a rml:RelativePathSource ; rml:root rml:MappingDirectory ; rml:path "${path}" ] ; rml:referenceFormulation ${formulation} ]`;
+    const field = (name: string, reference = name): string => `[ rml:fieldName "${name}" ; rml:reference "${reference}" ]`;
+    const prepare = (name: string, subject: string, object: string, views: string): void =>
+      writeFileSync(
+        join(directory, `${name}.ttl`),
+        `@prefix rml: <http://w3id.org/rml/> . @base <http://e/> .
+<M> rml:logicalSource <view> ; rml:subjectMap [ rml:template "http://e/${subject}" ] ;
+  rml:predicateObjectMap [ rml:predicate <http://e/p> ; rml:objectMap [ rml:template "${object}" ; rml:termType rml:Literal ] ] .
+${views}
+`,
+      );
+    const write = (name: string, lines: (i: number) => string): void =>
+      writeFileSync(join(directory, name), Array.from({ length: records }, (_, i) => lines(i)).join(''));
+
+    test('iterators within records', () => {
+      write('nested.jsonl', (i) => `{"id":${i},"items":[{"t":"sword","w":${i % 7}},{"t":"shield ${i % 100}"}],"ignored":[1,2,3]}\n`);
+      prepare(
+        'nested',
+        '{id}/{item.#}',
+        '{item.t}',
+        `<view> ${source('nested.jsonl', 'rml:JSONPath ; rml:iterator "$[*]"')} ; rml:field ${field('id', '$.id')} ,
+  [ rml:fieldName "item" ; rml:iterator "$.items[*]" ; rml:field ${field('t', '$.t')} ] .`,
+      );
+      const { quads, peakMemoryBytes } = measured('nested', ['--memory-mb', '8']);
+      expect(quads).toBe(2 * records);
+      expect(peakMemoryBytes).toBeLessThan(220 * 2 ** 20);
+    }, 180_000);
+
+    test('a left join', () => {
+      write('left.csv', (i) => `${i === 0 ? 'id,k\n' : ''}${i},k${(i * 7919) % records}\n`);
+      write('right.csv', (i) => `${i === 0 ? 'k,v\n' : ''}k${i % 3 === 0 ? -i - 1 : i},value ${i}\n`);
+      prepare(
+        'joined',
+        '{id}',
+        '{k} {v}',
+        `<view> ${source('left.csv', 'rml:CSV')} ; rml:field ${field('id')} , ${field('k')} ;
+  rml:leftJoin [ rml:parentLogicalView <right> ; rml:joinCondition [ rml:child "k" ; rml:parent "k" ] ; rml:field ${field('v')} ] .
+<right> ${source('right.csv', 'rml:CSV')} ; rml:field ${field('k')} , ${field('v')} .`,
+      );
+      const { quads, peakMemoryBytes } = measured('joined', ['--memory-mb', '8']);
+      expect(quads).toBe(records - Math.ceil(records / 3));
+      expect(peakMemoryBytes).toBeLessThan(220 * 2 ** 20);
+    }, 180_000);
+  });
