@@ -239,3 +239,24 @@ describe('2,000 rules plan within seconds', () => {
     expect(found.groups).toHaveLength(groups);
   });
 });
+
+test('a triples map over a view has the rows that it needs: what it does not read neither multiplies them nor is joined', async () => {
+  const object = (reference: string): string =>
+    `; rml:predicateObjectMap [ rml:predicate ex:p ; rml:objectMap [ rml:reference "${reference}" ] ]`;
+  const of = (name: string, subject: string, ...objects: string[]): string =>
+    `<#${name}> rml:logicalSource <#view> ; rml:subjectMap [ rml:template "http://e/{${subject}}" ] ${objects.map(object).join(' ')} .\n`;
+  const { scans } = await plan(
+    `<#view> rml:viewOn <#source> ; rml:field [ rml:fieldName "id" ; rml:reference "$.id" ] , [ rml:fieldName "tag" ; rml:reference "$.tags[*]" ] ,
+  [ rml:fieldName "item" ; rml:iterator "$.items[*]" ; rml:field [ rml:fieldName "t" ; rml:reference "$.t" ] ] ;
+  rml:leftJoin [ rml:parentLogicalView <#other> ; rml:joinCondition [ rml:child "id" ; rml:parent "id" ] ; rml:field [ rml:fieldName "v" ; rml:reference "id" ] ] .
+<#other> rml:viewOn <#source> ; rml:field [ rml:fieldName "id" ; rml:reference "$.id" ] .
+<#source> rml:source [ a rml:RelativePathSource ; rml:path "p.json" ] ; rml:referenceFormulation rml:JSONPath ; rml:iterator "$[*]" .\n`,
+    of('Plain', 'id', 'id'),
+    of('Tagged', 'id', 'tag'),
+    of('Item', 'id', 'item.t'),
+    of('Joined', 'id', 'v'),
+  );
+  const pipelines = scans.flatMap(({ iterations }) => iterations.flatMap((iteration) => iteration.pipelines));
+  const steps = pipelines.flatMap((pipeline) => pipeline.maps.map((one) => [one.map.name, ...pipeline.steps.map(({ kind }) => kind)]));
+  expect(steps.toSorted()).toEqual([['Item', 'unnest'], ['Joined', 'extend', 'join'], ['Plain'], ['Tagged', 'unnest']]);
+});
