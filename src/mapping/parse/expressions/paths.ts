@@ -1,5 +1,6 @@
 /** The syntax of iterators and references of JSON and XML sources. Names of CSV columns and of SQL are known to their sources alone. */
 
+import { variableOf } from '../../../core/input/sparql-variable.ts';
 import type { Query } from '../../../paths/json/model.ts';
 import { type Leniency, parseJsonPath, parseReference } from '../../../paths/json/parse.ts';
 import { asksArray, findJsonPathProblem, findReferenceProblem, invalidRegExps } from '../../../paths/json/problem.ts';
@@ -25,6 +26,8 @@ interface Scope {
   readonly formulation: FileSource['formulation'];
   readonly leniency: Leniency;
   readonly namespaces: FileSource['namespaces'];
+  /** Records are results of a SPARQL query: its variables are references, too. */
+  readonly variables: boolean;
   /** JSON: the iterator of the records, whose references may lead to parents; undefined: of items, or not valid. */
   readonly iterator: Query | undefined;
 }
@@ -44,10 +47,11 @@ export function checkParentPaths(context: Context, { source, dialect }: TriplesM
 /** undefined: references are names of columns or fields. */
 function scopeOf(source: LogicalSource | LogicalView, dialect: Dialect): Scope | undefined {
   if (source.kind !== 'file') return undefined;
-  const { formulation, namespaces, iterator = '$' } = source;
+  const { formulation, namespaces, iterator = '$', request } = source;
   const leniency: Leniency = dialect === 'legacy' ? 'loose' : 'short';
   const isIterator = formulation === 'json' && findJsonPathProblem(iterator, leniency) === undefined;
-  return { formulation, leniency, namespaces, iterator: isIterator ? parseJsonPath(iterator, leniency) : undefined };
+  const variables = request?.kind === 'select';
+  return { formulation, leniency, namespaces, variables, iterator: isIterator ? parseJsonPath(iterator, leniency) : undefined };
 }
 
 function checkSource(context: Context, source: LogicalSource | LogicalView, dialect: Dialect): void {
@@ -85,7 +89,7 @@ function checkFields(context: Context, fields: readonly Field[], scope: Scope | 
     const own: Scope | undefined =
       formulation === undefined
         ? scope && { ...scope, iterator: undefined }
-        : { formulation, leniency: 'short', namespaces, iterator: undefined };
+        : { formulation, leniency: 'short', namespaces, variables: false, iterator: undefined };
     if (iterator !== undefined) check(context, own, { reference: iterator, origin });
     checkFields(context, field.fields, own, namespaces);
   }
@@ -96,6 +100,7 @@ function checkAll(context: Context, scope: Scope | undefined, references: readon
 }
 
 function check({ report, xpaths }: Context, scope: Scope | undefined, { reference, origin }: PlacedReference): void {
+  if (scope?.variables === true && variableOf(reference) !== undefined) return;
   if (scope?.formulation === 'xml') {
     if (parsePath(reference) === undefined) xpaths.push({ expression: reference, origin, namespaces: scope.namespaces });
     return;
