@@ -1,4 +1,4 @@
-/** Lists with many members, and many lists: five million records in a heap of 256 MB, also where the counters of the lists do not fit. */
+/** Lists with many members, and many lists, in a heap of 256 MB: five million records once, fewer where the counters of the lists do not fit. */
 import { spawnSync } from 'node:child_process';
 import { createReadStream, createWriteStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,22 +9,27 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 const QUADMILL = join(import.meta.dirname, '../../../../bin/quadmill.js');
 const HEAP_MB = 256;
-const RECORDS = 5_000_000;
+const MANY = 5_000_000;
+const FEWER = 1_200_000;
 const KEYS = 100_000;
 const LIMIT_MS = 600_000;
 
 let directory: string;
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'quadmill-gathers-'));
-  const file = createWriteStream(join(directory, 'in.csv'));
+  for (const records of [MANY, FEWER]) await writeRecords(records);
+}, LIMIT_MS);
+afterAll(() => rmSync(directory, { recursive: true }));
+
+async function writeRecords(records: number): Promise<void> {
+  const file = createWriteStream(join(directory, `${records}.csv`));
   file.write('key,value\n');
-  for (let from = 0; from < RECORDS; from += KEYS) {
+  for (let from = 0; from < records; from += KEYS) {
     const lines = Array.from({ length: KEYS }, (_, i) => `k${((from + i) * 7919) % KEYS},value ${from + i}\n`);
     if (!file.write(lines.join(''))) await new Promise<void>((resolve) => file.once('drain', resolve));
   }
   await finished(file.end());
-}, LIMIT_MS);
-afterAll(() => rmSync(directory, { recursive: true }));
+}
 
 /** Lines by what they end with or hold. */
 async function count(): Promise<{ readonly first: number; readonly nil: number; readonly heads: number }> {
@@ -38,17 +43,17 @@ async function count(): Promise<{ readonly first: number; readonly nil: number; 
 }
 
 test.each([
-  ['a list for each key', '{key}', 64, KEYS],
-  ['a list for each key, more than the table holds', '{key}', 4, KEYS],
-  ['a list for each record, more than the table holds', '{value}', 64, RECORDS],
-  ['one list', 'all', 4, 1],
+  ['a list for each key', MANY, '{key}', 64, KEYS],
+  ['a list for each key, more than the table holds', FEWER, '{key}', 4, KEYS],
+  ['a list for each record, more than the table holds', FEWER, '{value}', 8, FEWER],
+  ['one list', FEWER, 'all', 4, 1],
 ])(
   '%s',
-  async (_, head, memory, lists) => {
+  async (_, records, head, memory, lists) => {
     writeFileSync(
       join(directory, 'mapping.ttl'),
       `@prefix rml: <http://w3id.org/rml/> . @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> . @base <http://e/> .
-<#M> rml:logicalSource [ rml:source [ a rml:RelativePathSource ; rml:root rml:MappingDirectory ; rml:path "in.csv" ] ; rml:referenceFormulation rml:CSV ] ;
+<#M> rml:logicalSource [ rml:source [ a rml:RelativePathSource ; rml:root rml:MappingDirectory ; rml:path "${records}.csv" ] ; rml:referenceFormulation rml:CSV ] ;
   rml:subjectMap [ rml:template "http://e/{key}" ] ;
   rml:predicateObjectMap [ rml:predicate <http://e/p> ; rml:objectMap [
     rml:template "http://e/list/${head}" ; rml:gather ( [ rml:reference "value" ] ) ; rml:gatherAs rdf:List ] ] .\n`,
@@ -67,7 +72,7 @@ test.each([
     const { status, stderr } = spawnSync(process.execPath, args, { cwd: directory, encoding: 'utf8', timeout: LIMIT_MS });
     expect([status, stderr]).toEqual([0, expect.stringContaining('peakMemoryBytes')]);
     const { peakMemoryBytes } = JSON.parse(stderr.trim());
-    expect(await count()).toEqual({ first: RECORDS, nil: lists, heads: Math.max(lists, KEYS) });
+    expect(await count()).toEqual({ first: records, nil: lists, heads: Math.max(lists, KEYS) });
     expect(peakMemoryBytes).toBeLessThan(300 * 2 ** 20);
   },
   LIMIT_MS,
