@@ -284,8 +284,17 @@ export function only(context: Context, node: MappingNode, ...properties: readonl
   return first;
 }
 
-/** The items of the list that a statement leads to, in order; undefined, with a diagnostic, for what is no list. */
-export function readList({ graph, report, visited }: Context, list: Statement): readonly Statement[] | undefined {
+/**
+ * The items of the list that a statement leads to, in order; undefined, with a diagnostic, for what is no list.
+ *
+ * @param expected what the statement takes, for the diagnostic
+ */
+export function readList(
+  { graph, report, visited }: Context,
+  list: Statement,
+  expected = 'a list',
+  hint = 'write its items in parentheses',
+): readonly Statement[] | undefined {
   const items: Statement[] = [];
   const passed = new Set<string>();
   for (let { object } = list; !(object.kind === 'iri' && object.value === `${RDF}nil`); ) {
@@ -294,8 +303,8 @@ export function readList({ graph, report, visited }: Context, list: Statement): 
     const [first, ...others] = statements.filter(({ property }) => property === `${RDF}first`);
     const [rest, ...ends] = statements.filter(({ property }) => property === `${RDF}rest`);
     if (id === undefined || passed.has(id) || first === undefined || rest === undefined || others.length + ends.length > 0) {
-      const message = `${shorten(list.property)} takes a list, found ${describeTerm(list.object)}`;
-      report.error('wrong-value', list.origin, message, 'write its items in parentheses');
+      const message = `${shorten(list.property)} takes ${expected}, found ${describeTerm(list.object)}`;
+      report.error('wrong-value', list.origin, message, hint);
       return undefined;
     }
     passed.add(id);

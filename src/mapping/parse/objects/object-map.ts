@@ -11,7 +11,17 @@ import { lookUp, shorten } from '../../vocabulary/namespaces.ts';
 import type { Place } from '../../vocabulary/vocabulary.ts';
 import { nodeId, type Statement } from '../graph.ts';
 import { readCondition } from '../join-condition.ts';
-import { type Context, describeTerm, leadsToNodeWith, type MappingNode, nodeOf, only, reportUnknown, triplesMapOf } from '../node.ts';
+import {
+  type Context,
+  describeTerm,
+  leadsToNodeWith,
+  type MappingNode,
+  nodeOf,
+  only,
+  readList,
+  reportUnknown,
+  triplesMapOf,
+} from '../node.ts';
 import { termMapOf } from '../term-map.ts';
 import { isStar, readStar } from './star-map.ts';
 
@@ -97,7 +107,7 @@ function readGather(context: Context, node: MappingNode): Gather | undefined {
     );
     return undefined;
   }
-  const members = readList(context, gather);
+  const members = readMembers(context, gather);
   const as = readKind(context, gatherAs);
   const read: Omit<Gather, 'as' | 'members'> = {
     id: node.id,
@@ -109,31 +119,23 @@ function readGather(context: Context, node: MappingNode): Gather | undefined {
 }
 
 /** The maps in the list that `rml:gather` leads to; undefined, with a diagnostic, if one is not valid. */
-function readList(context: Context, gather: Statement): Gather['members'] | undefined {
-  const { graph, report } = context;
+function readMembers(context: Context, gather: Statement): Gather['members'] | undefined {
+  const { report } = context;
+  const example = 'write it in parentheses: rml:gather ( [ rml:reference "…" ] )';
+  const items = readList(context, gather, 'a list of term maps', example);
+  if (items?.length === 0)
+    report.error('wrong-value', gather.origin, `${shorten(gather.property)} takes at least one term map, found an empty list`);
   const members: (TermMap | ReferencingObjectMap)[] = [];
-  const seen = new Set<string>();
-  let place: Statement = gather;
-  while (place.object.kind !== 'iri' || place.object.value !== `${RDF}nil`) {
-    const id = nodeId(place.object) ?? '';
-    const statements = graph.get(id)?.statements ?? [];
-    const [first, ...others] = statements.filter(({ property }) => property === `${RDF}first`);
-    const [rest, ...rests] = statements.filter(({ property }) => property === `${RDF}rest`);
-    if (first === undefined || rest === undefined || others.length + rests.length > 0 || seen.has(id)) {
-      const message = `${shorten(gather.property)} takes a list of term maps, found ${describeTerm(place.object)}`;
-      report.error('wrong-value', place.origin, message, 'write it in parentheses: rml:gather ( [ rml:reference "…" ] )');
-      return undefined;
-    }
-    seen.add(id);
+  for (const item of items ?? []) {
     const before = report.errors;
+    const own = nodeId(item.object) ?? '';
     // A map may stand in its own list, over any number of gather maps.
-    if (context.gathering.has(nodeId(first.object) ?? '')) {
-      report.error('circle', first.origin, `the gather map ${describeTerm(first.object)} is a member of its own collection`);
+    if (context.gathering.has(own)) {
+      report.error('circle', item.origin, `the gather map ${describeTerm(item.object)} is a member of its own collection`);
       return undefined;
     }
-    const own = nodeId(first.object) ?? '';
     context.gathering.add(own);
-    const member = readObjectMap(context, first);
+    const member = readObjectMap(context, item);
     context.gathering.delete(own);
     if (member?.kind === 'star') {
       report.error('not-supported', member.origin, 'a collection gathers no quoted triples', QUOTED_HINT);
@@ -141,12 +143,8 @@ function readList(context: Context, gather: Statement): Gather['members'] | unde
     }
     if (member !== undefined) members.push(member);
     else if (report.errors === before) return undefined;
-    place = rest;
   }
-  if (members.length > 0) return members;
-  if (seen.size === 0)
-    report.error('wrong-value', gather.origin, `${shorten(gather.property)} takes at least one term map, found an empty list`);
-  return undefined;
+  return members.length > 0 ? members : undefined;
 }
 
 const KINDS: Readonly<Record<string, Gather['as']>> = {
