@@ -20,7 +20,8 @@ import { type Multimap, pairTexts } from '../join/join.ts';
 import type { OpenedScan } from '../opened-scan.ts';
 import { pairWarnings, warningsOf } from '../report.ts';
 import type { RunHooks, RunReport, RunRequest } from '../request.ts';
-import { nestedIn, Pipeline, positionValue, type RecordAccess, type Waiting } from './pipeline.ts';
+import { nestedIn, Pipeline, type RecordAccess } from './pipeline.ts';
+import { positionValue, type Waiting } from './steps.ts';
 import { openTextFormats, type TextFormats } from './text-formats.ts';
 
 /** Text goes to the sink in pieces of about this size: small enough for V8 to flatten in the young generation. */

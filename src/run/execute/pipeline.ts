@@ -1,11 +1,10 @@
 /**
- * From the records of a scan to rows: unnests, extends and joins them, one row at a time.
+ * From the records of a scan to rows, one row at a time, by the steps of `steps.ts`.
  *
- * A row is one array that is reused for all rows of the pipeline: the record, its position, and a slot for every column. Whoever keeps a row
- * packs it.
+ * A row is one array that is reused for all rows of the pipeline. Whoever keeps a row packs it.
  */
 import { Fault } from '../../core/fault.ts';
-import { TypedValue, type Value, type Values, XSD } from '../../core/value.ts';
+import type { Value } from '../../core/value.ts';
 import { formatOrigin } from '../../mapping/model/model.ts';
 import type { Check, Column, Project, Scan as ScanOperator, Unnest } from '../../plan/algebra.ts';
 import { isTerm, type Leaf, leavesOf, leavesOfTerm, nameOf } from '../../plan/expressions.ts';
@@ -13,21 +12,27 @@ import { leavesOfMap, type PipelinePlan, type Plan, type StepPlan } from '../../
 import type { NestedRecords, TextFormat } from '../../sources/source.ts';
 import { compileHeads } from '../../terms/collections.ts';
 import { compileWhole } from '../../terms/encode.ts';
-import { type Accessors, compileValues, type Text, type TextOf, type ValuesOf } from '../../terms/evaluate.ts';
+import { type Accessors, compileValues, type Text } from '../../terms/evaluate.ts';
 import { RowCheck } from '../checks/row-check.ts';
 import { sortable } from '../collect/order.ts';
 import { BuildSide } from '../compile/build-side.ts';
 import { MapProgram, type RunState } from '../compile/program.ts';
-import { compileKeys } from '../compile/rule.ts';
-import { listOf } from '../compile/texts.ts';
-import { type Match, type Multimap, type PairingMemory, pairTexts } from '../join/join.ts';
-import { type Cell, packRow, unpackRow } from '../join/packed-row.ts';
-
-type Row = unknown[];
-
-/** Slots of the record and of its position. */
-const RECORD = 0;
-const POSITION = 1;
+import { type Multimap, type PairingMemory, pairTexts } from '../join/join.ts';
+import type { Cell } from '../join/packed-row.ts';
+import {
+  cellOf,
+  extend,
+  JoinStep,
+  numbering,
+  type Place,
+  POSITION,
+  RECORD,
+  type Row,
+  type Step,
+  unnest,
+  valuesIn,
+  type Waiting,
+} from './steps.ts';
 
 /** Access to the records that a pipeline begins with. */
 export interface RecordAccess extends Accessors {
@@ -37,12 +42,6 @@ export interface RecordAccess extends Accessors {
   /** @throws Fault mapping/invalid — the format has no nested records */
   nested(iterator: string, step: Unnest): NestedRecords;
   texts(step: Unnest): TextFormat;
-}
-
-/** Rows that wait until the right side of a join is complete. */
-export interface Waiting {
-  readonly join: number;
-  readonly left: Multimap;
 }
 
 /** An expression of a field that found nothing; `mapping` as `document:line:column`. */
@@ -252,175 +251,6 @@ export function nestedIn(
     hint: 'Make a field of the value first, and within it an rml:IterableField with an rml:referenceFormulation for that text',
   });
 }
-
-/** One step: sets the slots of its columns, once for each row that comes of `row`. */
-interface Step {
-  run(row: Row): Iterable<undefined>;
-  /** Whether rows wait here for the end, so that those behind come in another order. */
-  readonly waits?: boolean;
-  /** Rows that wait. */
-  readonly waiting?: Waiting | undefined;
-}
-
-function* unnest(row: Row, items: readonly unknown[], itemSlot: number, indexSlot: number): Iterable<undefined> {
-  if (items.length === 0) {
-    row[itemSlot] = null;
-    row[indexSlot] = null;
-    yield;
-    return;
-  }
-  for (let i = 0; i < items.length; i++) {
-    row[itemSlot] = items[i];
-    row[indexSlot] = i;
-    yield;
-  }
-}
-
-function* extend(row: Row, cells: readonly { readonly slot: number; readonly values: ValuesOf }[]): Iterable<undefined> {
-  for (const { slot, values } of cells) row[slot] = values(row, row[POSITION] as number);
-  yield;
-}
-
-function numbering(slot: number): Step {
-  let next = 0;
-  return {
-    *run(row) {
-      row[slot] = next++;
-      yield;
-    },
-  };
-}
-
-/** Where the current row stands among those of its pipeline, as text that sorts; only what has waited for a join has one. */
-interface Place {
-  text: string;
-}
-
-class JoinStep implements Step {
-  waiting: Waiting | undefined;
-  readonly outer: boolean;
-  readonly #join: number;
-  readonly #keys: TextOf;
-  /** Slots of the left side that are read later. */
-  readonly #left: readonly number[];
-  readonly #right: readonly number[];
-  /** Whether the row of the right side is the text of its only column. */
-  readonly #isTerm: boolean;
-  readonly #ordinal: number | undefined;
-  readonly #index: Multimap;
-  readonly #state: RunState;
-  readonly #probes: boolean;
-  readonly #place: Place;
-  #passed = 0;
-
-  constructor(
-    { operator: { type, on, right, columns, ordinal }, join, deferred }: Extract<StepPlan, { kind: 'join' }>,
-    left: readonly number[],
-    slotOf: (column: Column) => number,
-    rows: Accessors,
-    state: RunState,
-    place: Place,
-  ) {
-    this.#place = place;
-    this.outer = type === 'left';
-    this.#join = join;
-    this.#state = state;
-    this.#index = state.joinIndexes[join] as Multimap;
-    this.#left = left;
-    this.#right = columns.map(slotOf);
-    const [only] = right.columns;
-    this.#isTerm = right.columns.length === 1 && only !== undefined && isTerm(only.value) && !right.counts;
-    this.#ordinal = ordinal === undefined ? undefined : slotOf(ordinal);
-    this.#keys = compileKeys(
-      on.map((condition) => condition.left),
-      rows,
-    );
-    this.#probes = !deferred && state.complete.has(join) && !this.#index.spilled;
-  }
-
-  get waits(): boolean {
-    return !this.#probes;
-  }
-
-  *run(row: Row): Iterable<undefined> {
-    const keys = this.#keys(row, row[POSITION] as number);
-    if (this.#probes) {
-      if (keys !== null) yield* this.#probe(row, keys);
-      else if (this.outer) yield* this.#unmatched(row);
-      return;
-    }
-    const before = this.#place.text;
-    const place = `${before}/${sortable(this.#passed++)}`;
-    if (keys !== null) this.#store(row, keys, place);
-    else if (this.outer) {
-      this.#place.text = place;
-      yield* this.#unmatched(row);
-      this.#place.text = before;
-    }
-  }
-
-  *#probe(row: Row, keys: string | readonly string[]): Iterable<undefined> {
-    const found = typeof keys === 'string' ? this.#index.get(keys) : this.#union(keys);
-    if (found === null) {
-      if (this.outer) yield* this.#unmatched(row);
-      return;
-    }
-    yield* this.#matched(row, listOf(found), 0);
-  }
-
-  #union(keys: readonly string[]): Text {
-    const found = new Set(keys.flatMap((key) => listOf(this.#index.get(key) ?? [])));
-    return found.size === 0 ? null : [...found];
-  }
-
-  *#matched(row: Row, texts: readonly string[], from: number): Iterable<undefined> {
-    for (const [i, text] of texts.entries()) {
-      if (this.#isTerm) row[this.#right[0] as number] = text;
-      else {
-        const cells = unpackRow(text);
-        for (const [at, slot] of this.#right.entries()) row[slot] = cells[at] as Cell;
-      }
-      if (this.#ordinal !== undefined) row[this.#ordinal] = from + i;
-      yield;
-    }
-  }
-
-  *#unmatched(row: Row): Iterable<undefined> {
-    for (const slot of this.#right) row[slot] = null;
-    if (this.#ordinal !== undefined) row[this.#ordinal] = null;
-    yield;
-  }
-
-  /** A row that waits is kept apart from all others: somebody may count rows. */
-  #store(row: Row, keys: string | readonly string[], place: string): void {
-    this.waiting ??= { join: this.#join, left: this.#state.openMultimap() };
-    const text = packRow([place, ...this.#left.map((slot) => cellOf(row[slot]))]);
-    for (const key of listOf(keys)) this.waiting.left.add(key, text);
-  }
-
-  /** The rows of a stored left row and some right rows. */
-  *paired(row: Row, [left, rights, from]: Match): Iterable<undefined> {
-    const [place, ...cells] = unpackRow(left);
-    for (const [at, slot] of this.#left.entries()) row[slot] = cells[at] as Cell;
-    let match = from;
-    for (const _ of rights.length === 0 ? this.#unmatched(row) : this.#matched(row, rights, from)) {
-      this.#place.text = `${place as string}/${sortable(match++)}`;
-      yield;
-    }
-  }
-}
-
-// ---------------------------------------------------------------- cells
-
-const INTEGER = `${XSD}integer`;
-
-/** A position is an integer of its natural datatype. */
-const cellOf = (cell: unknown): Cell => (typeof cell === 'number' ? positionValue(cell) : (cell as Cell));
-
-/** A position as the value of an index key (`#`). */
-export const positionValue = (position: number): Value => new TypedValue(String(position), INTEGER);
-
-const valuesIn = (values: Values): readonly Value[] => (values === null ? [] : Array.isArray(values) ? values : [values as Value]);
 
 function columnsOf(step: StepPlan): readonly Column[] {
   switch (step.kind) {

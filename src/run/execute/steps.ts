@@ -1,0 +1,194 @@
+/** The steps of a pipeline: unnest, extend, number, join. Each sets the slots of its columns in the row that all of them share. */
+import { TypedValue, type Value, type Values, XSD } from '../../core/value.ts';
+import type { Column } from '../../plan/algebra.ts';
+import { isTerm } from '../../plan/expressions.ts';
+import type { StepPlan } from '../../plan/plan.ts';
+import type { Accessors, Text, TextOf, ValuesOf } from '../../terms/evaluate.ts';
+import { sortable } from '../collect/order.ts';
+import type { RunState } from '../compile/program.ts';
+import { compileKeys } from '../compile/rule.ts';
+import { listOf } from '../compile/texts.ts';
+import type { Match, Multimap } from '../join/join.ts';
+import { type Cell, packRow, unpackRow } from '../join/packed-row.ts';
+
+/** One array for all rows of a pipeline: the record, its position, and a slot for every column. */
+export type Row = unknown[];
+
+/** Slots of the record and of its position. */
+export const RECORD = 0;
+export const POSITION = 1;
+
+/** Rows that wait until the right side of a join is complete. */
+export interface Waiting {
+  readonly join: number;
+  readonly left: Multimap;
+}
+
+/** One step: sets the slots of its columns, once for each row that comes of `row`. */
+export interface Step {
+  run(row: Row): Iterable<undefined>;
+  /** Whether rows wait here for the end, so that those behind come in another order. */
+  readonly waits?: boolean;
+  /** Rows that wait. */
+  readonly waiting?: Waiting | undefined;
+}
+
+export function* unnest(row: Row, items: readonly unknown[], itemSlot: number, indexSlot: number): Iterable<undefined> {
+  if (items.length === 0) {
+    row[itemSlot] = null;
+    row[indexSlot] = null;
+    yield;
+    return;
+  }
+  for (let i = 0; i < items.length; i++) {
+    row[itemSlot] = items[i];
+    row[indexSlot] = i;
+    yield;
+  }
+}
+
+export function* extend(row: Row, cells: readonly { readonly slot: number; readonly values: ValuesOf }[]): Iterable<undefined> {
+  for (const { slot, values } of cells) row[slot] = values(row, row[POSITION] as number);
+  yield;
+}
+
+export function numbering(slot: number): Step {
+  let next = 0;
+  return {
+    *run(row) {
+      row[slot] = next++;
+      yield;
+    },
+  };
+}
+
+/** Where the current row stands among those of its pipeline, as text that sorts; only what has waited for a join has one. */
+export interface Place {
+  text: string;
+}
+
+export class JoinStep implements Step {
+  waiting: Waiting | undefined;
+  readonly outer: boolean;
+  readonly #join: number;
+  readonly #keys: TextOf;
+  /** Slots of the left side that are read later. */
+  readonly #left: readonly number[];
+  readonly #right: readonly number[];
+  /** Whether the row of the right side is the text of its only column. */
+  readonly #isTerm: boolean;
+  readonly #ordinal: number | undefined;
+  readonly #index: Multimap;
+  readonly #state: RunState;
+  readonly #probes: boolean;
+  readonly #place: Place;
+  #passed = 0;
+
+  constructor(
+    { operator: { type, on, right, columns, ordinal }, join, deferred }: Extract<StepPlan, { kind: 'join' }>,
+    left: readonly number[],
+    slotOf: (column: Column) => number,
+    rows: Accessors,
+    state: RunState,
+    place: Place,
+  ) {
+    this.#place = place;
+    this.outer = type === 'left';
+    this.#join = join;
+    this.#state = state;
+    this.#index = state.joinIndexes[join] as Multimap;
+    this.#left = left;
+    this.#right = columns.map(slotOf);
+    const [only] = right.columns;
+    this.#isTerm = right.columns.length === 1 && only !== undefined && isTerm(only.value) && !right.counts;
+    this.#ordinal = ordinal === undefined ? undefined : slotOf(ordinal);
+    this.#keys = compileKeys(
+      on.map((condition) => condition.left),
+      rows,
+    );
+    this.#probes = !deferred && state.complete.has(join) && !this.#index.spilled;
+  }
+
+  get waits(): boolean {
+    return !this.#probes;
+  }
+
+  *run(row: Row): Iterable<undefined> {
+    const keys = this.#keys(row, row[POSITION] as number);
+    if (this.#probes) {
+      if (keys !== null) yield* this.#probe(row, keys);
+      else if (this.outer) yield* this.#unmatched(row);
+      return;
+    }
+    const before = this.#place.text;
+    const place = `${before}/${sortable(this.#passed++)}`;
+    if (keys !== null) this.#store(row, keys, place);
+    else if (this.outer) {
+      this.#place.text = place;
+      yield* this.#unmatched(row);
+      this.#place.text = before;
+    }
+  }
+
+  *#probe(row: Row, keys: string | readonly string[]): Iterable<undefined> {
+    const found = typeof keys === 'string' ? this.#index.get(keys) : this.#union(keys);
+    if (found === null) {
+      if (this.outer) yield* this.#unmatched(row);
+      return;
+    }
+    yield* this.#matched(row, listOf(found), 0);
+  }
+
+  #union(keys: readonly string[]): Text {
+    const found = new Set(keys.flatMap((key) => listOf(this.#index.get(key) ?? [])));
+    return found.size === 0 ? null : [...found];
+  }
+
+  *#matched(row: Row, texts: readonly string[], from: number): Iterable<undefined> {
+    for (const [i, text] of texts.entries()) {
+      if (this.#isTerm) row[this.#right[0] as number] = text;
+      else {
+        const cells = unpackRow(text);
+        for (const [at, slot] of this.#right.entries()) row[slot] = cells[at] as Cell;
+      }
+      if (this.#ordinal !== undefined) row[this.#ordinal] = from + i;
+      yield;
+    }
+  }
+
+  *#unmatched(row: Row): Iterable<undefined> {
+    for (const slot of this.#right) row[slot] = null;
+    if (this.#ordinal !== undefined) row[this.#ordinal] = null;
+    yield;
+  }
+
+  /** A row that waits is kept apart from all others: somebody may count rows. */
+  #store(row: Row, keys: string | readonly string[], place: string): void {
+    this.waiting ??= { join: this.#join, left: this.#state.openMultimap() };
+    const text = packRow([place, ...this.#left.map((slot) => cellOf(row[slot]))]);
+    for (const key of listOf(keys)) this.waiting.left.add(key, text);
+  }
+
+  /** The rows of a stored left row and some right rows. */
+  *paired(row: Row, [left, rights, from]: Match): Iterable<undefined> {
+    const [place, ...cells] = unpackRow(left);
+    for (const [at, slot] of this.#left.entries()) row[slot] = cells[at] as Cell;
+    let match = from;
+    for (const _ of rights.length === 0 ? this.#unmatched(row) : this.#matched(row, rights, from)) {
+      this.#place.text = `${place as string}/${sortable(match++)}`;
+      yield;
+    }
+  }
+}
+
+// ---------------------------------------------------------------- cells
+
+const INTEGER = `${XSD}integer`;
+
+/** A position is an integer of its natural datatype. */
+export const cellOf = (cell: unknown): Cell => (typeof cell === 'number' ? positionValue(cell) : (cell as Cell));
+
+/** A position as the value of an index key (`#`). */
+export const positionValue = (position: number): Value => new TypedValue(String(position), INTEGER);
+
+export const valuesIn = (values: Values): readonly Value[] => (values === null ? [] : Array.isArray(values) ? values : [values as Value]);
