@@ -6,8 +6,8 @@
  */
 import { Parser } from 'n3';
 import { XSD } from '../../core/value.ts';
+import { type Described, type Graph, type GraphNode, nodeId, type Statement } from '../model/graph.ts';
 import type { Origin, RdfTerm } from '../model/model.ts';
-import { type Described, type Graph, type GraphNode, nodeId, type Statement } from './graph.ts';
 import { renameNamesakes } from './namesakes.ts';
 import { syntaxFinding, type Token } from './syntax.ts';
 

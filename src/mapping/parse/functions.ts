@@ -6,10 +6,10 @@
 import { Fault } from '../../core/fault.ts';
 import { hasScheme } from '../../core/text.ts';
 import { functionLibrary } from '../../functions/library.ts';
+import { nodeId, type Statement } from '../model/graph.ts';
 import type { Expression, FunctionExecution, FunctionInput } from '../model/model.ts';
 import { shorten } from '../vocabulary/namespaces.ts';
 import type { Place, Property } from '../vocabulary/vocabulary.ts';
-import { nodeId, type Statement } from './graph.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, withArticle } from './node.ts';
 
 type Call = Extract<Expression, { kind: 'call' }>;

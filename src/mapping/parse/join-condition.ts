@@ -1,10 +1,10 @@
 /** Join conditions, of referencing object maps and of views. */
 import { functionLibrary } from '../../functions/library.ts';
+import type { Statement } from '../model/graph.ts';
 import type { Expression, JoinCondition } from '../model/model.ts';
 import { lookUp } from '../vocabulary/namespaces.ts';
 import type { Place, Property } from '../vocabulary/vocabulary.ts';
 import { type ExpressionReader, readComparison } from './functions.ts';
-import type { Statement } from './graph.ts';
 import { type Context, type MappingNode, nodeOf, only, textOf } from './node.ts';
 import { READER, readExpressionMap, readExpressionOf } from './term-map.ts';
 

@@ -3,10 +3,11 @@
  *
  * @see https://kg-construct.github.io/rml-io/spec/docs/#target
  */
+
+import { nodeId, type Statement } from '../model/graph.ts';
 import type { LogicalTarget, Origin, Serialization } from '../model/model.ts';
 import { lookUp, shorten, USUAL_PREFIXES } from '../vocabulary/namespaces.ts';
 import type { Property } from '../vocabulary/vocabulary.ts';
-import { nodeId, type Statement } from './graph.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, RDF_TYPE, reportUnknown } from './node.ts';
 import { readCompression, readRoot, reportValue } from './source/logical-source.ts';
 

@@ -7,10 +7,10 @@
  * are one mapping.
  */
 import { Links } from '../../core/links.ts';
+import type { Described, Statement } from '../model/graph.ts';
 import type { RdfTerm } from '../model/model.ts';
 import { lookUp } from '../vocabulary/namespaces.ts';
 import type { Property } from '../vocabulary/vocabulary.ts';
-import type { Described, Statement } from './graph.ts';
 
 type Document = readonly Described[];
 

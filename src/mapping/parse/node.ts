@@ -6,6 +6,7 @@
  */
 import { didYouMean } from '../../core/nearest.ts';
 import type { Report } from '../model/diagnostics.ts';
+import { type Graph, nodeId, type Statement } from '../model/graph.ts';
 import {
   type FunctionExecution,
   formatOrigin,
@@ -17,7 +18,6 @@ import {
 } from '../model/model.ts';
 import { type KnownTerm, localName, lookUp, shorten } from '../vocabulary/namespaces.ts';
 import { CLASSES, type Class, HARMLESS, LATER, type Later, type Place, PROPERTIES, type Property } from '../vocabulary/vocabulary.ts';
-import { type Graph, nodeId, type Statement } from './graph.ts';
 
 const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';
 export const RDF_TYPE = `${RDF}type`;

@@ -6,6 +6,7 @@
 import { didYouMean, nearest } from '../../core/nearest.ts';
 import { loadFunctions } from '../../functions/library.ts';
 import { Report } from '../model/diagnostics.ts';
+import { type Graph, type GraphNode, nodeId } from '../model/graph.ts';
 import {
   type Diagnostic,
   type Mapping,
@@ -22,7 +23,6 @@ import { localName, lookUp, RML_NAMESPACES, shorten } from '../vocabulary/namesp
 import { CLASSES, type Property } from '../vocabulary/vocabulary.ts';
 import { type Document, parseDocuments, type ReadOptions } from './document.ts';
 import { checkParentPaths } from './expressions/paths.ts';
-import { type Graph, type GraphNode, nodeId } from './graph.ts';
 import { type Context, checkUnvisited, RDF_TYPE } from './node.ts';
 import { checkGathering } from './objects/object-map.ts';
 import { checkQuoting } from './objects/star-map.ts';

@@ -2,13 +2,13 @@
 import { findNotInIri, hasScheme } from '../../core/text.ts';
 import { XSD } from '../../core/value.ts';
 import { expressionText } from '../model/expressions.ts';
+import { nodeId, type Statement } from '../model/graph.ts';
 import type { Expression, LogicalTarget, Origin, RdfTerm, TermMap, TermType } from '../model/model.ts';
 import { parseTemplate } from '../model/template.ts';
 import { isLanguageTag, namesLanguage } from '../vocabulary/language-tag.ts';
 import { lookUp, shorten } from '../vocabulary/namespaces.ts';
 import type { Individual, Place, Property } from '../vocabulary/vocabulary.ts';
 import { type ExpressionReader, readCall } from './functions.ts';
-import { nodeId, type Statement } from './graph.ts';
 import { readTargets } from './logical-target.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, reportUnknown, textOf, withArticle } from './node.ts';
 

@@ -1,10 +1,10 @@
 /** Triples maps: subject map and predicate object maps. Object maps are read by `objects/object-map.ts`. */
 import { findNotInIri, hasScheme } from '../../core/text.ts';
 import { expressionsOf, referencesOf } from '../model/expressions.ts';
+import { nodeId, type Statement } from '../model/graph.ts';
 import type { Origin, PredicateObjectMap, SubjectMap, TermMap, TriplesMap } from '../model/model.ts';
 import { lookUp, shorten } from '../vocabulary/namespaces.ts';
 import { checkPaths } from './expressions/paths.ts';
-import { nodeId, type Statement } from './graph.ts';
 import { type Context, describeTerm, type MappingNode, nameOfNode, nodeOf, only, readNode } from './node.ts';
 import { gatheringMapOf, readObjectMap, readPredicateMap } from './objects/object-map.ts';
 import { isStar, readStar } from './objects/star-map.ts';

@@ -5,11 +5,11 @@
  */
 import { XSD } from '../../../core/value.ts';
 import type { Report } from '../../model/diagnostics.ts';
+import { nodeId, type Statement } from '../../model/graph.ts';
 import type { AnyMap, Gather, ReferencingObjectMap, TermMap, TriplesMap } from '../../model/model.ts';
 import { mapsIn, referredBy, withMembers } from '../../model/model.ts';
 import { lookUp, shorten } from '../../vocabulary/namespaces.ts';
 import type { Place } from '../../vocabulary/vocabulary.ts';
-import { nodeId, type Statement } from '../graph.ts';
 import { readCondition } from '../join-condition.ts';
 import {
   type Context,

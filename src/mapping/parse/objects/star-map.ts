@@ -3,9 +3,10 @@
  *
  * @see https://kg-construct.github.io/rml-star/spec/docs/
  */
+
+import { nodeId, type Statement } from '../../model/graph.ts';
 import type { StarMap, TriplesMap } from '../../model/model.ts';
 import { lookUp, shorten } from '../../vocabulary/namespaces.ts';
-import { nodeId, type Statement } from '../graph.ts';
 import { readCondition } from '../join-condition.ts';
 import { type Context, leadsToNodeWith, type MappingNode, nodeOf, only, triplesMapOf } from '../node.ts';
 import { ownTargets } from '../term-map.ts';

@@ -5,9 +5,9 @@
  */
 import type { CsvColumn } from '../../../core/input/csv-dialect.ts';
 import { XSD } from '../../../core/value.ts';
+import { nodeId, type Statement } from '../../model/graph.ts';
 import type { Dialect } from '../../model/model.ts';
 import { shorten, USUAL_PREFIXES } from '../../vocabulary/namespaces.ts';
-import { nodeId, type Statement } from '../graph.ts';
 import { type Context, describeTerm, RDF_TYPE, reportUnknown } from '../node.ts';
 import { all, describedBy, membersOf, one } from './description.ts';
 

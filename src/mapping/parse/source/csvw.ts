@@ -7,9 +7,9 @@
  */
 import { type CsvDialect, type CsvTrim, contradictionIn, delimiterOf, quoteOf } from '../../../core/input/csv-dialect.ts';
 import { isEncoding } from '../../../core/input/encoding-name.ts';
+import { type Graph, nodeId, type Statement } from '../../model/graph.ts';
 import type { Dialect, Origin, RdfTerm } from '../../model/model.ts';
 import { lookUp, shorten, USUAL_PREFIXES } from '../../vocabulary/namespaces.ts';
-import { type Graph, nodeId, type Statement } from '../graph.ts';
 import { type Context, describeTerm, orList, RDF_TYPE, reportUnknown } from '../node.ts';
 import { readSchema } from './csvw-schema.ts';
 

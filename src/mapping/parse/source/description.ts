@@ -1,7 +1,7 @@
 /** Nodes that are described in vocabularies other than RML's: DCAT, Web of Things, SPARQL service descriptions. */
 import { didYouMean } from '../../../core/nearest.ts';
+import { type Graph, nodeId, type Statement } from '../../model/graph.ts';
 import { localName, shorten, USUAL_PREFIXES } from '../../vocabulary/namespaces.ts';
-import { type Graph, nodeId, type Statement } from '../graph.ts';
 import { type Context, describeTerm, RDF_TYPE } from '../node.ts';
 
 export type Prefix = 'dcat' | 'td' | 'hctl' | 'htv' | 'sd';

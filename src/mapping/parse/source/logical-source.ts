@@ -13,9 +13,9 @@ import {
   formulationNames,
   type InputFormat,
 } from '../../../core/input/formats.ts';
+import { nodeId, type Statement } from '../../model/graph.ts';
 import type { Dialect, FileSource, LogicalSource, LogicalView } from '../../model/model.ts';
 import { lookUp, shorten } from '../../vocabulary/namespaces.ts';
-import { nodeId, type Statement } from '../graph.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, RDF_TYPE, readNode, reportUnknown, textOf } from '../node.ts';
 import { isTable, readTable, tableUrl } from './csvw.ts';
 import { isService, readSparqlSource, resultsOf } from './sparql-source.ts';

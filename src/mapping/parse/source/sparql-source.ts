@@ -7,10 +7,10 @@
  * @see https://kg-construct.github.io/rml-io/spec/docs/ and https://www.w3.org/TR/sparql11-service-description/
  */
 import { FORMULATIONS } from '../../../core/input/formats.ts';
+import type { Graph, Statement } from '../../model/graph.ts';
+import { nodeId } from '../../model/graph.ts';
 import type { FileSource, ResultFormat } from '../../model/model.ts';
 import { lookUp, shorten } from '../../vocabulary/namespaces.ts';
-import type { Graph, Statement } from '../graph.ts';
-import { nodeId } from '../graph.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, textOf } from '../node.ts';
 import { all, full, isDescribedAs, misspelt, one, urlOf } from './description.ts';
 

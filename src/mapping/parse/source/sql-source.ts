@@ -8,9 +8,9 @@
  */
 import { didYouMean } from '../../../core/nearest.ts';
 import type { DiagnosticCode } from '../../model/codes.ts';
+import { type Graph, nodeId, type Statement } from '../../model/graph.ts';
 import type { SqlConnection, SqlContent, SqlSource } from '../../model/model.ts';
 import { localName, lookUp, shorten, USUAL_PREFIXES } from '../../vocabulary/namespaces.ts';
-import { type Graph, nodeId, type Statement } from '../graph.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, RDF_TYPE, reportUnknown, textOf, withArticle } from '../node.ts';
 import { readQuery } from './sql-query.ts';
 

@@ -5,9 +5,9 @@
  */
 import { didYouMean } from '../../../core/nearest.ts';
 import { expressionsOf, referencesOf } from '../../model/expressions.ts';
+import { nodeId, type Statement } from '../../model/graph.ts';
 import type { Expression, Field, JoinCondition, LogicalSource, LogicalView, Origin, TriplesMap, ViewJoin } from '../../model/model.ts';
 import { lookUp, shorten } from '../../vocabulary/namespaces.ts';
-import { nodeId, type Statement } from '../graph.ts';
 import { readCondition } from '../join-condition.ts';
 import { type Context, type MappingNode, nameOfNode, nodeOf, only, textOf } from '../node.ts';
 import { readExpressionOf } from '../term-map.ts';

@@ -4,9 +4,10 @@
  *
  * @see https://kg-construct.github.io/rml-io-registry/ and https://www.w3.org/TR/vocab-dcat-3/ and https://www.w3.org/TR/wot-thing-description11/
  */
+
+import type { Graph, Statement } from '../../model/graph.ts';
 import type { FileSource, WebRequest } from '../../model/model.ts';
 import { shorten } from '../../vocabulary/namespaces.ts';
-import type { Graph, Statement } from '../graph.ts';
 import type { Context } from '../node.ts';
 import { all, describedBy, full, isDescribedAs, LOGIN_HINT, membersOf, misspelt, one, urlOf, wordOf } from './description.ts';
 

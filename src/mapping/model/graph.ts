@@ -1,5 +1,5 @@
 /** The graph of a mapping's documents: nodes and statements, each with the place where it stands. */
-import type { Origin, RdfTerm } from '../model/model.ts';
+import type { Origin, RdfTerm } from './model.ts';
 
 export interface Statement {
   readonly property: string;
