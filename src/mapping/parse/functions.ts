@@ -11,6 +11,7 @@ import type { Expression, FunctionExecution, FunctionInput } from '../model/mode
 import { shorten } from '../vocabulary/namespaces.ts';
 import type { Place, Property } from '../vocabulary/vocabulary.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, withArticle } from './node.ts';
+import { readsOtherRecords } from './source/logical-source.ts';
 
 type Call = Extract<Expression, { kind: 'call' }>;
 
@@ -121,11 +122,11 @@ function readFunctionValue(context: Context, statement: Statement, reader: Expre
   const node = nodeOf(context, statement, 'function value');
   if (node === undefined) return 'invalid';
   const other = only(context, node, 'logicalSource');
-  if (other !== undefined && !context.isOwnSource(other))
+  if (other !== undefined && readsOtherRecords(context, other) !== undefined)
     report.error(
       'not-supported',
       other.origin,
-      'the arguments of a function come from another logical source',
+      'the arguments of a function come from another logical source, and the function is not that of an object map',
       'join the sources: rr:parentTriplesMap',
     );
   let iri: string | undefined;

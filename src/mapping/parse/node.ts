@@ -15,6 +15,7 @@ import {
   type LogicalView,
   type Origin,
   type RdfTerm,
+  type TriplesMap,
 } from '../model/model.ts';
 import { type KnownTerm, localName, lookUp, shorten } from '../vocabulary/namespaces.ts';
 import { CLASSES, type Class, HARMLESS, LATER, type Later, type Place, PROPERTIES, type Property } from '../vocabulary/vocabulary.ts';
@@ -49,8 +50,10 @@ export interface Context {
   readonly checked: Set<LogicalSource | LogicalView>;
   /** Views with structural annotations, which are read after all views: they may name any of them. */
   readonly annotated: { readonly view: LogicalView; readonly annotations: readonly Statement[] }[];
-  /** Whether a statement leads to the logical source of the triples map that is read. */
-  isOwnSource: (statement: Statement) => boolean;
+  /** The triples map that is read. `source`: what its references refer to; undefined: not valid. */
+  reading: Pick<TriplesMap, 'id' | 'dialect' | 'baseIri'> & { readonly source: LogicalSource | LogicalView | undefined };
+  /** Triples maps that no node describes, by id: those of functions whose arguments come from another logical source. */
+  readonly madeMaps: Map<string, TriplesMap>;
 }
 
 export interface MappingNode {

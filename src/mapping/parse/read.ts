@@ -62,17 +62,20 @@ export async function readMapping(
     xpaths: [],
     checked: new Set(),
     annotated: [],
-    isOwnSource: () => false,
+    reading: { id: '', dialect: 'rml', baseIri: undefined, source: undefined },
+    madeMaps: new Map(),
   };
   const calls = callsOf(graph);
   if (calls.length > 0) await loadFunctions();
   const functions = functionNodes(calls);
   const ids = [...graph.values()].filter((node) => isTriplesMap(node) && !functions.has(node.id)).map(({ id }) => id);
-  const maps = ids.map((id) => readTriplesMap(context, id)).filter((map) => map !== undefined);
+  const described = ids.map((id) => readTriplesMap(context, id)).filter((map) => map !== undefined);
+  const referred = new Set(described.flatMap(references).map(referredBy));
+  const made = [...context.madeMaps.values()].filter(({ id }) => referred.has(id));
   const annotations = readAnnotations(context);
   checkUnvisited(context);
   if (ids.length === 0 && report.errors === 0) reportNothing(report, graph, documents);
-  const triplesMaps = checkParents(context, maps, ids);
+  const triplesMaps = checkParents(context, [...described, ...made], ids);
   if (context.xpaths.length > 0) (await import('./expressions/xpaths.ts')).checkXPaths(report, context.xpaths);
   return { mapping: deepFreeze({ triplesMaps, annotations }), diagnostics: report.sorted(names) };
 }
@@ -137,7 +140,7 @@ function reportNothing(report: Report, graph: Graph, documents: readonly Documen
  */
 function checkParents(context: Context, triplesMaps: readonly TriplesMap[], ids: readonly string[]): TriplesMap[] {
   const { report } = context;
-  const known = new Set(ids);
+  const known = new Set([...ids, ...context.madeMaps.keys()]);
   const wrong = new Set<string>();
   const crossed = new Set<ReferencingObjectMap>();
   let sound = new Map(triplesMaps.map((map) => [map.id, map]));
@@ -178,9 +181,12 @@ const MAX_NAMED = 8;
 
 const references = (map: TriplesMap): (ReferencingObjectMap | StarMap)[] => mapsIn(map).filter((one) => one.kind !== 'term');
 
-/** Without a join condition, child and parent mean the same record, so they must have the same records. */
-const hasSameRecords = (child: TriplesMap, { conditions }: ReferencingObjectMap | StarMap, parent: TriplesMap | undefined): boolean =>
-  conditions.length > 0 || parent === undefined || recordsOf(child.source) === recordsOf(parent.source);
+/** Without a join condition, child and parent mean the same record, so they must have the same records, unless all pairs are meant. */
+const hasSameRecords = (child: TriplesMap, reference: ReferencingObjectMap | StarMap, parent: TriplesMap | undefined): boolean =>
+  reference.conditions.length > 0 ||
+  (reference.kind === 'referencing' && reference.all === true) ||
+  parent === undefined ||
+  recordsOf(child.source) === recordsOf(parent.source);
 
 /** The triples map with its references among `crossed` changed to mean all records of their parents. */
 const withPairs = (map: TriplesMap, crossed: ReadonlySet<ReferencingObjectMap>): TriplesMap => {

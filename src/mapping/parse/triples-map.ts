@@ -8,7 +8,7 @@ import { checkPaths } from './expressions/paths.ts';
 import { type Context, describeTerm, type MappingNode, nameOfNode, nodeOf, only, readNode } from './node.ts';
 import { gatheringMapOf, readObjectMap, readPredicateMap } from './objects/object-map.ts';
 import { isStar, readStar } from './objects/star-map.ts';
-import { readLogicalSource, recordsOf } from './source/logical-source.ts';
+import { readLogicalSource } from './source/logical-source.ts';
 import { checkReferences, isView, readSourceOrView } from './source/view.ts';
 import { isIriText, readConstant, readTermMaps } from './term-map.ts';
 
@@ -32,13 +32,10 @@ export function readTriplesMap(context: Context, id: string): TriplesMap | undef
       : isView(context, nodeId(logicalSource.object))
         ? readSourceOrView(context, logicalSource)
         : readLogicalSource(context, logicalSource, dialect);
-  context.isOwnSource = (statement) => {
-    const other = readLogicalSource(context, statement, 'legacy');
-    return other === undefined || (source !== undefined && recordsOf(other) === recordsOf(source));
-  };
+  const baseIri = readBaseIri(context, node);
+  context.reading = { id, dialect, baseIri, source };
   const subject = readSubject(context, node);
   const quotedOnly = isQuotedOnly(context, node);
-  const baseIri = readBaseIri(context, node);
   const predicateObjects = node.all('predicateObjectMap').map((statement) => readPredicateObjectMap(context, statement));
   const expressions = { subject, predicateObjects: predicateObjects.filter((map) => map !== undefined) };
   if (source !== undefined) checkPaths(context, source, dialect, expressions);

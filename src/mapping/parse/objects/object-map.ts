@@ -23,6 +23,7 @@ import {
   triplesMapOf,
 } from '../node.ts';
 import { termMapOf } from '../term-map.ts';
+import { otherSourceOf, readOverOtherSource } from './other-source.ts';
 import { isStar, readStar } from './star-map.ts';
 
 const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';
@@ -39,7 +40,9 @@ export function readObjectMap(context: Context, statement: Statement): AnyMap | 
   const node = nodeOf(context, statement, place);
   if (node === undefined) return undefined;
   if (place === 'object star map') return readStar(context, node);
-  return place === 'object map' ? gatheringMapOf(context, node, place) : readReferencing(context, node);
+  if (place === 'referencing object map') return readReferencing(context, node);
+  const other = node.all('gather').length > 0 ? undefined : otherSourceOf(context, node);
+  return other === undefined ? gatheringMapOf(context, node, place) : readOverOtherSource(context, node, other);
 }
 
 export function readPredicateMap(context: Context, statement: Statement): TermMap | undefined {

@@ -40,7 +40,7 @@ export function readStar(context: Context, node: MappingNode): StarMap | undefin
  *
  * @returns the ids of the first kind, and of those that quote them
  */
-export function checkQuoting({ graph, report }: Context, triplesMaps: readonly TriplesMap[]): ReadonlySet<string> {
+export function checkQuoting({ graph, report, madeMaps }: Context, triplesMaps: readonly TriplesMap[]): ReadonlySet<string> {
   const byId = new Map(triplesMaps.map((map) => [map.id, map]));
   // Also by a triples map that is not valid, which has been reported.
   const statements = [...graph.values()].flatMap((node) => node.statements);
@@ -48,7 +48,7 @@ export function checkQuoting({ graph, report }: Context, triplesMaps: readonly T
     statements.flatMap(({ property, object }) => (lookUp('properties', property)?.name === 'quotedTriplesMap' ? [nodeId(object)] : [])),
   );
   for (const { id, name, origin, quotedOnly, dialect } of triplesMaps) {
-    if (quotedOnly !== true || quoted.has(id)) continue;
+    if (quotedOnly !== true || quoted.has(id) || madeMaps.has(id)) continue;
     const message = `the rml:NonAssertedTriplesMap ${name} is quoted nowhere, so that it makes nothing`;
     const hint = 'quote it with rml:quotedTriplesMap, or make it an rml:AssertedTriplesMap';
     if (dialect === 'rml') report.error('not-quoted', origin, message, hint);

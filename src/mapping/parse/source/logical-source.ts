@@ -126,6 +126,13 @@ export function recordsOf(source: LogicalSource | LogicalView): string {
   return JSON.stringify([connection, content, references], withoutOrigin);
 }
 
+/** The logical source that a function value names, if it has other records than the triples map that is read. */
+export function readsOtherRecords(context: Context, statement: Statement): LogicalSource | undefined {
+  const { source } = context.reading;
+  const other = readLogicalSource(context, statement, 'legacy');
+  return other === undefined || source === undefined || recordsOf(other) === recordsOf(source) ? undefined : other;
+}
+
 const withoutOrigin = (key: string, value: unknown): unknown => (key === 'origin' ? undefined : value);
 
 interface Access extends Pick<FileSource, 'path' | 'root' | 'nulls' | 'encoding' | 'compression' | 'csv' | 'request'> {

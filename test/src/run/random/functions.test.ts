@@ -49,7 +49,11 @@ interface Case {
   readonly word: Expression;
   /** A field of a view. */
   readonly viewed: Expression;
+  /** Records of another source, and a call over them that is the object of every item. Calls, fields and constants alone. */
+  readonly others: readonly Item[];
+  readonly crossed: Call;
 }
+type Call = Extract<Expression, { kind: 'call' }>;
 
 const TEXTS = ['a', 'b-c', 'B', 'ü-ü', '', 'x y', '"q"', 'A-', 'aa', 'true'];
 const CODES = ['DE', 'en', 'Fr'];
@@ -60,7 +64,7 @@ function invent(seed: number): Case {
   const times = <T>(n: number, make: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => make(i));
   const some = <T>(make: () => T): T | null | undefined => [undefined, null][below(10)] ?? (below(6) === 0 ? undefined : make());
   const text = (): string => random.pick(TEXTS);
-  const call = (name: Name, ...inputs: readonly Expression[]): Expression => ({ kind: 'call', name, inputs });
+  const call = (name: Name, ...inputs: readonly Expression[]): Call => ({ kind: 'call', name, inputs });
   const constant = (of: string): Expression => ({ kind: 'constant', text: of });
   const leaf = (): Expression =>
     random.pick<() => Expression>([
@@ -90,14 +94,17 @@ function invent(seed: number): Case {
       () => ({ kind: 'conditional', value: random.pick([leaf, () => call('upper', inner())])(), condition: boolean(depth - 1) }),
     ])();
   };
-  return {
-    items: times(1 + below(12), (i) => ({
+  const items = (): readonly Item[] =>
+    times(1 + below(12), (i) => ({
       id: `i${below(8) === 0 ? 0 : i}`,
       a: some(text),
       b: some(text),
       many: some(() => times(below(4), text)),
       code: some(() => random.pick(CODES)),
-    })),
+    }));
+  const field = (): Expression => ({ kind: 'field', field: random.pick(['a', 'b', 'many', 'id']) });
+  return {
+    items: items(),
     condition: below(2) === 0 ? undefined : boolean(2),
     // The first twice: equal calls of a record are made once.
     objects: twice(times(3, () => expression(3))),
@@ -109,6 +116,12 @@ function invent(seed: number): Case {
       () => ({ kind: 'conditional', value: { kind: 'field', field: 'code' }, condition: boolean(1) }),
     ])(),
     viewed: expression(2),
+    others: items(),
+    crossed: random.pick<() => Call>([
+      () => call('upper', field()),
+      () => call('split', call('upper', field()), constant('-')),
+      () => call('replace', field(), constant('a'), field()),
+    ])(),
   };
 }
 
@@ -150,11 +163,32 @@ const after = (text: string, word: Expression): Expression => ({
   inputs: [{ kind: 'constant', text }, word, { kind: 'constant', text: '' }],
 });
 
-function mappingOf({ condition, objects, keys: [child, parent], word, viewed }: Case): string {
+/** The same call in the older FNML. */
+function olderCall({ name, inputs }: Call, source = ''): string {
+  const [iri, ...parameters] = FUNCTIONS[name];
+  const argument = (input: Expression): string =>
+    input.kind === 'call'
+      ? olderCall(input)
+      : turtle(input)
+          .replace(/^rml:reference/, 'old:reference')
+          .replace(/^rml:/, 'rr:');
+  const given = inputs.map((input, i) => `[ rr:predicate ${GREL}${parameters[i]} ; rr:objectMap [ ${argument(input)} ] ]`);
+  const executes = `[ rr:predicate fno:executes ; rr:object ${GREL}${iri} ]`;
+  return `fnml:functionValue [ ${source} rr:predicateObjectMap ${[executes, ...given].join(' , ')} ]`;
+}
+
+const olderSource = (path: string): string =>
+  `old:logicalSource [ old:source "${path}" ; old:referenceFormulation ql:JSONPath ; old:iterator "$[*]" ] ;`;
+
+function mappingOf({ condition, objects, keys: [child, parent], word, viewed, crossed }: Case): string {
   const rule = (predicate: string, object: string, more = ''): string =>
     `rml:predicateObjectMap [ ${predicate} ; rml:objectMap [ ${object} ] ${more} ]`;
   const subject = `rml:template "http://e/{$.id}" ${condition === undefined ? '' : `; rml:condition [ ${turtle(condition)} ]`}`;
   return `@prefix rml: <http://w3id.org/rml/> . @prefix grel: <http://users.ugent.be/~bjdmeest/function/grel.ttl#> . @base <http://m/> .
+@prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix old: <http://semweb.mmlab.be/ns/rml#> . @prefix ql: <http://semweb.mmlab.be/ns/ql#> .
+@prefix fnml: <http://semweb.mmlab.be/ns/fnml#> . @prefix fno: <https://w3id.org/function/ontology#> .
+<older> ${olderSource('items.json')} rr:subjectMap [ rr:template "http://e/{$.id}" ] ;
+  rr:predicateObjectMap [ rr:predicate <http://e/c> ; rr:objectMap [ ${olderCall(crossed, olderSource('others.json'))} ] ] .
 <items> rml:source [ a rml:RelativePathSource ; rml:root rml:MappingDirectory ; rml:path "items.json" ] ; rml:referenceFormulation rml:JSONPath ;
   rml:iterator "$[*]" .
 <map> rml:logicalSource <items> ; rml:subjectMap [ ${subject} ] ;
@@ -235,11 +269,12 @@ function resultsOf(name: Name, inputs: readonly Expression[], item: Item): reado
   }
 }
 
-function evaluate({ items, condition, objects, keys: [child, parent], word, viewed }: Case): Set<string> {
+function evaluate({ items, condition, objects, keys: [child, parent], word, viewed, others, crossed }: Case): Set<string> {
   const lines = new Set<string>();
   const isMapped = (item: Item): boolean => condition === undefined || valuesOf(condition, item).includes('true');
   for (const item of items) {
     const subject = `<http://e/${item.id}>`;
+    for (const value of others.flatMap((other) => valuesOf(crossed, other))) lines.add(`${subject} <http://e/c> ${literal(value)} .`);
     for (const value of valuesOf(viewed, item)) lines.add(`${subject} <http://e/v> ${literal(value)} .`);
     if (!isMapped(item)) continue;
     for (const [i, object] of objects.entries())
@@ -285,6 +320,7 @@ describe('calls of functions give what a plain evaluator gives', () => {
   test.each(seeds(1, 80))('seed %d', async (seed) => {
     const one = invent(seed);
     writeFileSync(join(directory, 'items.json'), JSON.stringify(one.items));
+    writeFileSync(join(directory, 'others.json'), JSON.stringify(one.others));
     writeFileSync(join(directory, 'mapping.ttl'), mappingOf(one));
     const expected = [...evaluate(one)].sort();
     for (const memoryBudgetBytes of [RUN_DEFAULTS.memoryBudgetBytes, 0])
