@@ -17,12 +17,30 @@ export const TEXT = 2;
 export const WHOLE = 3;
 export type Keep = typeof STRUCTURE | typeof TEXT | typeof WHOLE;
 
+/**
+ * Elements that keep content until they end: the records of an iteration, or ancestors of its records that a reference leads to. The records
+ * wait for these.
+ */
+export interface Holder {
+  /** 0, 1, … within a matcher. */
+  readonly index: number;
+  readonly iteration: number;
+  /** Number of steps from the root of the document to these elements. */
+  readonly depth: number;
+  /** Number of steps from these elements to the records; 0: the records themselves. */
+  readonly rise: number;
+  /** What leads to these ancestors, for messages. */
+  readonly reason: string;
+}
+
 /** A path from the root, and the purpose of the elements that it selects. */
 export interface TrackedPath {
   readonly steps: Path['steps'];
-  /** The iteration whose records these are; undefined: the path only says what to keep. */
-  readonly iteration: number | undefined;
   readonly keep: Keep;
+  /** These elements are holders. */
+  readonly opens?: Holder;
+  /** The holders whose content these elements are. */
+  readonly keptIn?: Holder;
 }
 
 /** Maximum number of steps of a path, so that they fit in the bits of a number. */
@@ -38,16 +56,19 @@ interface TrackedStep {
 
 interface BoundPath {
   readonly steps: readonly TrackedStep[];
-  readonly iteration: number | undefined;
   readonly keep: Keep;
+  readonly opens: Holder | undefined;
+  readonly keptIn: Holder | undefined;
 }
 
 export interface State {
   readonly masks: readonly number[];
   /** Some path continues or ends here, so the element matters. */
   readonly alive: boolean;
-  /** Iterations of which this element is a record. */
-  readonly records: readonly number[];
+  /** What this element holds. */
+  readonly opens: readonly Holder[];
+  /** Holders that need this element, or something within it, if they are open around it. */
+  readonly keptIn: readonly Holder[];
   readonly keep: 0 | Keep;
   /** By `Name.serial`; `null`: depends on attributes and position. */
   readonly next: (State | null | undefined)[];
@@ -58,6 +79,8 @@ export type Counts = Map<number, number[]>;
 
 export class Matcher {
   readonly root: State;
+  /** Number of holders. */
+  readonly holders: number;
   readonly #paths: readonly BoundPath[];
   readonly #states = new Map<string, State>();
 
@@ -69,8 +92,9 @@ export class Matcher {
         test: bind(step.name),
         predicates: bindPredicates(step, bind),
       }));
-      return { steps, iteration: path.iteration, keep: path.keep };
+      return { steps, keep: path.keep, opens: path.opens, keptIn: path.keptIn };
     });
+    this.holders = this.#paths.filter(({ opens }) => opens !== undefined).length;
     this.root = this.#state(this.#paths.map(() => 1));
   }
 
@@ -117,14 +141,17 @@ export class Matcher {
     const key = masks.join();
     const known = this.#states.get(key);
     if (known !== undefined) return known;
-    const records: number[] = [];
+    const opens: Holder[] = [];
+    const keptIn = new Set<Holder>();
     let keep: 0 | Keep = 0;
     this.#paths.forEach((path, p) => {
-      if (((masks[p] as number) & (1 << path.steps.length)) === 0) return;
-      if (path.iteration !== undefined) records.push(path.iteration);
+      const mask = masks[p] as number;
+      if (path.keptIn !== undefined && mask >>> path.keptIn.depth !== 0) keptIn.add(path.keptIn);
+      if ((mask & (1 << path.steps.length)) === 0) return;
+      if (path.opens !== undefined) opens.push(path.opens);
       if (path.keep > keep) keep = path.keep;
     });
-    const state: State = { masks, alive: masks.some((mask) => mask !== 0), records, keep, next: [] };
+    const state: State = { masks, alive: masks.some((mask) => mask !== 0), opens, keptIn: [...keptIn], keep, next: [] };
     if (this.#states.size < MAX_STATES) this.#states.set(key, state);
     return state;
   }

@@ -3,11 +3,12 @@ import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { fromBytes } from '../../core/text.ts';
 import { type NamePattern, type Path, parsePath, type Step } from '../../paths/xml/path.ts';
 import type { IterationRequest, NestedRequest, ReadOptions } from '../source.ts';
-import { type Keep, MAX_STEPS, Matcher, STRUCTURE, TEXT, type TrackedPath, WHOLE } from './matcher.ts';
+import { MAX_STEPS, Matcher } from './matcher.ts';
 import type { Name, NameTable, Scope } from './names.ts';
 import { nameTest } from './path/name-test.ts';
 import { type Streamability, streamabilityOf } from './path/streamability.ts';
 import { type Bind, compileSelect, compileWalk, isWalkable } from './path/walk.ts';
+import { type RecordTracking, Tracking } from './tracking.ts';
 import type { Element } from './tree.ts';
 
 export type Engine = typeof import('./path/xpath.ts');
@@ -33,8 +34,10 @@ export interface XmlPlan {
   readonly records: readonly RecordsPlan[];
   /** Iterations whose records are known only after the whole document has been read. */
   readonly deferred: readonly number[];
-  /** For warnings: what makes iterations wait, as `The reference ../a of the iterator /b/c`. */
+  /** For warnings: what needs the whole document, as `The reference /b/a of the iterator /b/c`. */
   readonly reasons: readonly string[];
+  /** By iteration, for warnings: the reference that leads to the outermost ancestor whose content is kept; undefined: none does. */
+  readonly ancestors: readonly (string | undefined)[];
   /** The records of the iterations in `deferred`, in that order, from the root element of the whole document. */
   deferredRecords(root: Element): readonly (readonly View[])[];
 }
@@ -104,18 +107,25 @@ class Planner {
 
   /** @param engine undefined: no iteration uses it */
   plan(iterations: readonly IterationRequest[], paths: readonly RecordPath[], engine: Engine | undefined): XmlPlan {
-    const tracked: TrackedPath[] = [];
+    const tracking = new Tracking();
+    const ancestors: (string | undefined)[] = [];
     const records = iterations.map((iteration, i): RecordsPlan => {
       const recordPath = paths[i] as RecordPath;
-      const references = this.#references(iteration, i, recordPath, engine, tracked);
-      return { references, nested: this.#nested(iteration, recordPath, engine, tracked) };
+      const { kind, steps } = recordPath;
+      if (kind === 'deferred') tracking.document(steps);
+      const tracked = kind === 'deferred' ? undefined : tracking.records(i, steps);
+      const references = this.#references(iteration, recordPath, engine, tracked);
+      const items = this.#nested(iteration, recordPath, engine, tracked);
+      ancestors.push(tracked?.outermost);
+      return { references, nested: items };
     });
     const deferred = paths.flatMap((recordPath, i) => (recordPath.kind === 'deferred' ? [i] : []));
     return {
-      matcher: new Matcher(tracked, this.bind({ input: this.#options.name })),
+      matcher: new Matcher(tracking.paths, this.bind({ input: this.#options.name })),
       records,
       deferred,
       reasons: paths.flatMap(({ reason }) => (reason === undefined ? [] : [reason])),
+      ancestors,
       deferredRecords: (element) => {
         if (engine === undefined) return [];
         const document = new engine.DocumentView(new engine.ElementView(element));
@@ -163,7 +173,7 @@ class Planner {
     if (iterator === undefined || iterator.trim() === '/') {
       const kind = iterator === undefined ? 'root' : 'document';
       const usesEngine =
-        iteration.references.some((r) => this.#plain(r, kind) === undefined) ||
+        iteration.references.some((r) => this.#plain(r, kind, 0) === undefined) ||
         nested.some((request) => this.#reachOf(request, kind, 0) !== 'path');
       return { kind, steps: ROOT_STEPS, usesEngine };
     }
@@ -175,12 +185,13 @@ class Planner {
       bind(step.name);
       for (const predicate of step.predicates) if (predicate.kind === 'attribute') bind(predicate.name);
     }
-    const others = iteration.references.filter((r) => this.#plain(r, 'element') === undefined);
-    const reaches = [...others.map(streamabilityOf), ...nested.map((request) => this.#reachOf(request, 'element', 0))];
+    const above = path.steps.length - 1;
+    const others = iteration.references.filter((r) => this.#plain(r, 'element', above) === undefined);
+    const reaches = [...others.map(streamabilityOf), ...nested.map((request) => this.#reachOf(request, 'element', above))];
     const far = reaches.indexOf('document');
     if (far >= 0) {
       const expression = others[far] ?? `of the nested iterator ${nested[far - others.length]?.iterator}`;
-      const reason = `The reference ${expression} of the iterator ${iterator}`;
+      const reason = reasonOf(expression, iterator);
       return { kind: 'deferred', steps: ROOT_STEPS, usesEngine: true, reason };
     }
     return { kind: 'element', steps: path.steps, usesEngine: reaches.includes('record') };
@@ -190,7 +201,7 @@ class Planner {
    * How far the expressions of a nested iterator reach, all together.
    *
    * @param kind of what the iterator is evaluated on
-   * @param depth levels between the record and that, at least
+   * @param depth levels between the root element and that, at least
    */
   #reachOf({ iterator, references, nested = [] }: NestedRequest, kind: Kind, depth: number): Reach {
     const path = this.#plainIterator(iterator, kind);
@@ -205,16 +216,20 @@ class Planner {
 
   /** The nested iterator as a path to elements that needs no XPath engine. */
   #plainIterator(iterator: string, kind: Kind): Path | undefined {
-    const path = this.#plain(iterator, kind);
+    const path = this.#plain(iterator, kind, 0);
     return path?.target.kind === 'element' && path.ups === 0 ? path : undefined;
   }
 
-  /** The reference as a path from a record's element that needs no XPath engine. */
-  #plain(reference: string, kind: Kind): Path | undefined {
+  /**
+   * The reference as a path from a record's element that needs no XPath engine.
+   *
+   * @param above levels between the root element and the record, at least
+   */
+  #plain(reference: string, kind: Kind, above: number): Path | undefined {
     const path = parsePath(reference);
     if (path === undefined) return undefined;
     const fromElement = kind === 'root' || kind === 'document' ? this.#fromRoot(path) : path.absolute ? undefined : path;
-    return fromElement !== undefined && isWalkable(fromElement) ? fromElement : undefined;
+    return fromElement !== undefined && isWalkable(fromElement, above) ? fromElement : undefined;
   }
 
   /**
@@ -229,53 +244,50 @@ class Planner {
     return path.absolute && !first.descendant ? undefined : { ...path, absolute: false };
   }
 
-  /** Readers by reference. Adds to `tracked` what they and the iterator need of the document. */
+  /** Readers by reference. @param tracked takes what they need of the document; undefined: all of it is kept */
   #references(
     iteration: IterationRequest,
-    index: number,
-    recordPath: RecordPath,
+    { kind, steps }: RecordPath,
     engine: Engine | undefined,
-    tracked: TrackedPath[],
+    tracked: RecordTracking | undefined,
   ): ReadonlyMap<string, ReadReference | Fault> {
-    const deferred = recordPath.kind === 'deferred';
-    tracked.push({ steps: recordPath.steps, iteration: deferred ? undefined : index, keep: deferred ? WHOLE : STRUCTURE });
     return mapped(iteration.references, (reference): ReadReference => {
       const place = { input: this.#options.name, mapping: iteration.origin, expression: reference };
-      const path = this.#plain(reference, recordPath.kind);
+      const path = this.#plain(reference, kind, tracked === undefined ? 0 : steps.length - 1);
       if (path === undefined) {
         if (engine === undefined) throw new Fault('internal/error', 'A reference needs the XPath engine, which was not loaded');
         const evaluate = engine.compileXPath(reference, this.resolve, place);
-        if (!deferred) tracked.push({ steps: recordPath.steps, iteration: undefined, keep: WHOLE });
-        return deferred ? (record) => evaluate(record as View) : viewed(evaluate, engine, recordPath.kind);
+        tracked?.whole();
+        return tracked === undefined ? (record) => evaluate(record as View) : viewed(evaluate, engine, kind);
       }
       const walk = compileWalk(path, this.bind(place));
-      if (deferred) return orElse(walk, engine as Engine, reference, this.resolve, place);
-      track(path, recordPath.steps, tracked);
+      if (tracked === undefined) return orElse(walk, engine as Engine, reference, this.resolve, place);
+      tracked.path(path, steps, reasonOf(reference, iteration.iterator));
       return (record) => walk(record as Element);
     });
   }
 
-  /** Plans of the iterators within records. Adds to `tracked` what they need of the document. */
+  /** Plans of the iterators within records. @param tracked as above */
   #nested(
-    { nested = [] }: IterationRequest,
+    { iterator, nested = [] }: IterationRequest,
     { kind, steps }: RecordPath,
     engine: Engine | undefined,
-    tracked: TrackedPath[],
+    tracked: RecordTracking | undefined,
   ): ReadonlyMap<string, ItemsPlan | Fault> {
-    const whole: TrackedPath = { steps, iteration: undefined, keep: WHOLE };
+    const above = steps.length - 1;
     return new Map(
       nested.map((request): [string, ItemsPlan | Fault] => {
         const plan = (): ItemsPlan => {
-          if (kind !== 'deferred' && this.#reachOf(request, kind, 0) === 'path') {
-            return this.#walked(request, kind, steps, 0, (path, from) => {
-              const leadsUp = path.ups > 0 && (path.steps.length > 0 || path.target.kind !== 'attribute');
-              if (leadsUp || from.length + path.steps.length > MAX_STEPS) tracked.push(whole);
-              else track(path, from, tracked);
-            });
+          if (tracked !== undefined && this.#reachOf(request, kind, above) === 'path') {
+            return this.#walked(request, kind, steps, above, (path, from, reference) =>
+              tracked.path(path, from, reasonOf(reference, iterator)),
+            );
           }
           if (engine === undefined) throw new Fault('internal/error', 'An iterator needs the XPath engine, which was not loaded');
-          if (kind !== 'deferred') tracked.push(whole);
-          return this.#evaluated(request, engine, (node) => (kind === 'deferred' ? (node as View) : enter(node as Element, engine, kind)));
+          tracked?.whole();
+          return this.#evaluated(request, engine, (node) =>
+            tracked === undefined ? (node as View) : enter(node as Element, engine, kind),
+          );
         };
         return [request.iterator, orFault(plan)];
       }),
@@ -285,28 +297,28 @@ class Planner {
   /**
    * A nested iterator whose expressions are all plain paths: its items are elements.
    *
-   * @param from steps from the root of the document to what the iterator is evaluated on, `depth` levels below the record
-   * @param keep what a path reads
+   * @param from steps from the root of the document to what the iterator is evaluated on, at least `depth` levels below the root element
+   * @param keep what a path reads, and the expression that it belongs to
    */
   #walked(
     request: NestedRequest,
     kind: Kind,
     from: readonly Step[],
     depth: number,
-    keep: (path: Path, from: readonly Step[]) => void,
+    keep: (path: Path, from: readonly Step[], expression: string) => void,
   ): ItemsPlan {
     const { iterator, references, origin, nested = [] } = request;
     const path = this.#plainIterator(iterator, kind) as Path;
     const steps = [...from, ...path.steps];
     const below = depth + path.steps.length;
     const select = compileSelect(path, this.bind(this.#placeOf(iterator, origin)));
-    keep({ ...path, target: PRESENCE }, from);
+    keep({ ...path, target: PRESENCE }, from, iterator);
     return {
       find: (node) => select(node as Element),
       references: mapped(references, (reference): ReadReference => {
         const wanted = plainBelow(reference, below) as Path;
         const walk = compileWalk(wanted, this.bind(this.#placeOf(reference, origin)));
-        keep(wanted, steps);
+        keep(wanted, steps, reference);
         return (item) => walk(item as Element);
       }),
       nested: new Map(nested.map((inner) => [inner.iterator, orFault(() => this.#walked(inner, 'element', steps, below, keep))] as const)),
@@ -343,7 +355,7 @@ type Reach = 'path' | Streamability;
 /** An attribute without name: a path to it needs the presence of its elements. */
 const PRESENCE: Path['target'] = { kind: 'attribute', name: { prefix: undefined, local: undefined } };
 
-/** The reference as a path from an item, `depth` levels below its record, that needs no XPath engine. */
+/** The reference as a path from an item, at least `depth` levels below the root element, that needs no XPath engine. */
 function plainBelow(reference: string, depth: number): Path | undefined {
   const path = parsePath(reference);
   return path === undefined || path.absolute || !isWalkable(path, depth) ? undefined : path;
@@ -361,14 +373,8 @@ function orFault<T>(compile: () => T): T | Fault {
   }
 }
 
-/** Tracks the elements that a reference reads, ignoring its predicates. */
-function track(path: Path, from: readonly Step[], tracked: TrackedPath[]): void {
-  if (path.ups > 0) return;
-  const steps = [...from, ...path.steps].map((step) => ({ ...step, predicates: [] }));
-  const keep: Keep = path.target.kind === 'element' ? WHOLE : path.target.kind === 'text' ? TEXT : STRUCTURE;
-  if (steps.length > MAX_STEPS) tracked.push({ steps: from, iteration: undefined, keep: WHOLE });
-  else tracked.push({ steps, iteration: undefined, keep });
-}
+/** What makes records wait, for messages. */
+const reasonOf = (reference: string, iterator: string | undefined): string => `The reference ${reference} of the iterator ${iterator}`;
 
 /** For a deferred record: the compiled walk if it is an element, XPath if it is another node. */
 function orElse(

@@ -9,14 +9,30 @@ import { type Counts, type Matcher, type State, TEXT, WHOLE } from './matcher.ts
 import type { Name, Scope } from './names.ts';
 import { type Attributes, CommentOrInstruction, Element, type XmlSink } from './tree.ts';
 
-/** The open record of an iteration has a number up to `first + records.length - 1`. */
-interface Waiting {
-  records: Element[];
+/** Records of an iteration that were not taken yet. Of the open ones, the outermost has the index `firstOpen`. */
+class Waiting {
+  records: Element[] = [];
   /** Position of `records[0]` within the iteration. */
-  first: number;
-  /** Open records, and the index of the outermost one. */
-  open: number;
-  firstOpen: number;
+  first = 0;
+  /** Open elements for which records wait: records, and ancestors that a reference leads to. Those from `firstOpen` on wait. */
+  open = 0;
+  firstOpen = 0;
+  /** Open ancestors that a reference leads to, and bytes kept for the outermost one of them, with the records that wait for it. */
+  anchors = 0;
+  kept = 0;
+  mostKept = 0;
+  /** The parent of the latest record. */
+  parent: Element | null = null;
+  /** This alone. */
+  readonly alone: readonly Waiting[] = [this];
+}
+
+const NOTHING: readonly Waiting[] = [];
+
+/** Adds an iteration if its records wait for an ancestor. */
+function withKeeper(keepers: readonly Waiting[], waiting: Waiting): readonly Waiting[] {
+  if (waiting.anchors === 0 || keepers.includes(waiting)) return keepers;
+  return keepers.length === 0 ? waiting.alone : [...keepers, waiting];
 }
 
 export interface BuilderLimits {
@@ -33,9 +49,13 @@ export class RecordBuilder implements XmlSink {
 
   readonly #matcher: Matcher;
   readonly #waiting: readonly Waiting[];
+  /** By holder: how many are open. */
+  readonly #holders: number[];
   readonly #states: State[];
   readonly #counts: (Counts | undefined)[] = [undefined];
   readonly #wholes: boolean[] = [false];
+  /** By open element: the iterations for whose ancestors it is kept. */
+  readonly #keepers: (readonly Waiting[])[] = [NOTHING];
   #element: Element | null = null;
   /** Open records of all iterations. */
   #records = 0;
@@ -51,12 +71,13 @@ export class RecordBuilder implements XmlSink {
     this.#matcher = matcher;
     this.#limits = limits;
     this.#states = [matcher.root];
-    this.#waiting = Array.from({ length: iterations }, () => ({ records: [], first: 0, open: 0, firstOpen: 0 }));
+    this.#waiting = Array.from({ length: iterations }, () => new Waiting());
+    this.#holders = new Array<number>(matcher.holders).fill(0);
   }
 
-  /** True while a record is open. */
-  get inRecord(): boolean {
-    return this.#records > 0;
+  /** The most bytes that were kept at once for an ancestor of records of an iteration, with the records that waited for it. */
+  mostKept(iteration: number): number {
+    return (this.#waiting[iteration] as Waiting).mostKept;
   }
 
   open(name: Name, attributes: Attributes): void {
@@ -66,29 +87,61 @@ export class RecordBuilder implements XmlSink {
     }
     const depth = this.#states.length - 1;
     const state = this.#matcher.next(this.#states[depth] as State, name, attributes, () => (this.#counts[depth] ??= new Map()));
-    const whole = (this.#wholes[depth] as boolean) || state.keep === WHOLE;
+    const within = this.#wholes[depth] as boolean;
+    const whole = within || state.keep === WHOLE;
     if (!whole && !state.alive) {
-      // An element that is not kept still separates the text nodes around it.
-      if (this.wantsText) (this.#element as Element).addNode(new CommentOrInstruction(undefined, ''));
+      this.#separate();
       this.#skipped = 1;
       this.wantsText = false;
       return;
     }
     const element = new Element(name, attributes, this.#element);
-    this.#grow(tagBytes(name, attributes));
+    let attached = within;
+    let keepers = within ? (this.#keepers[depth] as readonly Waiting[]) : NOTHING;
+    for (const { index, iteration } of state.keptIn) {
+      if (this.#holders[index] === 0) continue;
+      attached = true;
+      keepers = withKeeper(keepers, this.#waiting[iteration] as Waiting);
+    }
     if (this.#element === null) this.root = whole ? element : undefined;
-    else if (this.#records > 0 || this.#wholes[depth]) this.#element.addNode(element);
-    for (const iteration of state.records) {
+    else if (attached) this.#element.addNode(element);
+    else this.#separate();
+    for (const { index, iteration, rise } of state.opens) {
       const waiting = this.#waiting[iteration] as Waiting;
+      (this.#holders[index] as number)++;
       if (waiting.open++ === 0) waiting.firstOpen = waiting.records.length;
-      waiting.records.push(element);
-      this.#records++;
+      if (rise > 0) waiting.anchors++;
+      else {
+        waiting.records.push(element);
+        this.#records++;
+        if (waiting.anchors > 0) {
+          keepers = withKeeper(keepers, waiting);
+          this.#keepParents(element, waiting);
+        }
+      }
     }
     this.#element = element;
     this.#states.push(state);
     this.#counts.push(undefined);
     this.#wholes.push(whole);
+    this.#keepers.push(keepers);
+    this.#grow(tagBytes(name, attributes));
     this.wantsText = whole || state.keep === TEXT;
+  }
+
+  /** Counts the elements around a record that waits, unless the record before it has counted them. */
+  #keepParents(record: Element, waiting: Waiting): void {
+    let counted = waiting.parent;
+    for (let up = record.parent; up !== null && up !== counted; up = up.parent) {
+      waiting.kept += tagBytes(up.name, up.attributes);
+      counted = counted?.parent ?? null;
+    }
+    waiting.parent = record.parent;
+  }
+
+  /** An element that is not kept still separates the text nodes around it. */
+  #separate(): void {
+    if (this.wantsText) (this.#element as Element).addNode(new CommentOrInstruction(undefined, ''));
   }
 
   text(text: string): void {
@@ -106,6 +159,10 @@ export class RecordBuilder implements XmlSink {
       this.#keptOfRoot += bytes;
       if (this.#keptOfRoot > this.#limits.maxDocumentBytes) throw documentTooLarge(this.#limits);
     }
+    for (const waiting of this.#keepers[this.#keepers.length - 1] as readonly Waiting[]) {
+      waiting.kept += bytes;
+      if (waiting.kept > this.#limits.maxDocumentBytes) throw this.#ancestorTooLarge(waiting);
+    }
     if (this.#records === 0) return;
     this.#kept += bytes;
     if (this.#kept > this.#limits.maxRecordBytes) throw recordTooLarge(this.#limits, this.recordAt());
@@ -118,11 +175,20 @@ export class RecordBuilder implements XmlSink {
       const state = this.#states.pop() as State;
       this.#counts.pop();
       this.#wholes.pop();
+      this.#keepers.pop();
       this.#element = (this.#element as Element).parent;
-      for (const iteration of state.records) {
-        (this.#waiting[iteration] as Waiting).open--;
-        this.#records--;
-        if (this.#records === 0) this.#kept = 0;
+      for (const { index, iteration, rise } of state.opens) {
+        const waiting = this.#waiting[iteration] as Waiting;
+        (this.#holders[index] as number)--;
+        waiting.open--;
+        if (rise === 0) {
+          this.#records--;
+          if (this.#records === 0) this.#kept = 0;
+        } else if (--waiting.anchors === 0) {
+          waiting.mostKept = Math.max(waiting.mostKept, waiting.kept);
+          waiting.kept = 0;
+          waiting.parent = null;
+        }
       }
     }
     const depth = this.#states.length - 1;
@@ -144,12 +210,25 @@ export class RecordBuilder implements XmlSink {
   /** Number of the current record of the innermost iteration; without an open record, of the next one. */
   recordAt(): number | undefined {
     for (let depth = this.#states.length - 1; depth > 0; depth--) {
-      const iteration = (this.#states[depth] as State).records[0];
-      if (iteration === undefined) continue;
-      const waiting = this.#waiting[iteration] as Waiting;
+      const record = (this.#states[depth] as State).opens.find(({ rise }) => rise === 0);
+      if (record === undefined) continue;
+      const waiting = this.#waiting[record.iteration] as Waiting;
       return waiting.first + waiting.records.lastIndexOf(this.#elementAt(depth));
     }
     return undefined;
+  }
+
+  #ancestorTooLarge(waiting: Waiting): Fault {
+    const iteration = this.#waiting.indexOf(waiting);
+    const anchors = this.#states.flatMap(({ opens }) => opens.filter((holder) => holder.iteration === iteration && holder.rise > 0));
+    return new Fault(
+      'limit/exceeded',
+      `${anchors[0]?.reason} keeps more than ${this.#limits.maxDocumentBytes} bytes in memory: records wait until the element that it leads to has ended`,
+      {
+        place: { input: this.#limits.input },
+        hint: 'Refer to attributes of ancestors (../@id), or to an ancestor with less content: its records are read as a stream',
+      },
+    );
   }
 
   #elementAt(depth: number): Element {

@@ -215,15 +215,21 @@ class XmlScan implements Scan {
     return (this.#accessors[iteration] as XmlAccessors).unmatched();
   }
 
-  /** Expressions that took a large document into memory. */
+  /** Expressions that took much of the document into memory. */
   warnings(): readonly string[] {
+    const { name } = this.#options;
     const { bytesRead } = this.#text;
-    if (bytesRead < WARNED_BYTES) return [];
-    const size = Math.ceil(bytesRead / 2 ** 20);
-    return [...new Set(this.#plan.reasons)].map(
-      (reason) =>
-        `${reason} needs the whole document in memory, ${size} MB of ${this.#options.name}: docs/xpath.md says which are read as a stream`,
-    );
+    const streams = 'docs/xpath.md says which are read as a stream';
+    const ancestors = this.#plan.ancestors.flatMap((reason, iteration) => {
+      const bytes = this.#builder.mostKept(iteration);
+      if (reason === undefined || bytes < WARNED_BYTES) return [];
+      return [`${reason} kept ${megabytes(bytes)} of ${name} in memory at once, since its value may stand behind the records: ${streams}`];
+    });
+    const documents = bytesRead < WARNED_BYTES ? [] : this.#plan.reasons;
+    return [
+      ...ancestors,
+      ...documents.map((reason) => `${reason} needs the whole document in memory, ${megabytes(bytesRead)} of ${name}: ${streams}`),
+    ].filter((warning, i, all) => all.indexOf(warning) === i);
   }
 
   /** A namespace that the expression omits. */
@@ -255,6 +261,8 @@ class XmlScan implements Scan {
     return `The root element of the document is <${fromBytes(root.prefix === '' ? root.local : `${root.prefix}:${root.local}`)}>`;
   }
 }
+
+const megabytes = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20)} MB`;
 
 /** Element names without prefix in an expression; no functions, axes or attributes. */
 const UNPREFIXED = /(?<![:@\p{L}\p{N}_.-])[\p{L}_][\p{L}\p{M}\p{N}_.-]*(?!\s*[(:\p{L}])/gu;

@@ -26,9 +26,9 @@ export type Select = (record: Element) => readonly Element[];
 
 /**
  * False if an XPath engine is needed for correct document order and counts (`//` anywhere but before the last element, or with a position),
- * or if the path leads outside the record: to an ancestor's text, or its other children.
+ * or if the path may lead above the root element.
  *
- * @param depth levels between the record and the element from which the path begins
+ * @param depth levels between the root element and the element from which the path begins, at least
  */
 export function isWalkable(path: Path, depth = 0): boolean {
   const last = path.steps.length - 1;
@@ -50,10 +50,18 @@ export function compileWalk(path: Path, bind: Bind): Walk {
           return found.length === 0 ? null : found.length === 1 ? (found[0] as string) : found;
         };
   if (ups === 0) return walk;
+  // Neighbours have the same ancestor. It is complete when a record is read, and so is its value.
+  let latest: Element | undefined;
+  let value: ReturnType<Walk> = null;
   return (record) => {
     let element: Element | null = record;
     for (let i = 0; i < ups && element !== null; i++) element = element.parent;
-    return element === null ? null : walk(element);
+    if (element === null) return null;
+    if (element !== latest) {
+      value = walk(element);
+      latest = element;
+    }
+    return value;
   };
 }
 

@@ -1,0 +1,189 @@
+/** References to parents: what is read as a stream is what the XPath engine finds in the whole document. */
+import { describe, expect, test } from '@jest/globals';
+import { fromBytes } from '../../../../src/core/text.ts';
+import type { IterationRequest, NestedRecords, NestedRequest, ReadOptions, Scan } from '../../../../src/sources/source.ts';
+import { openXml } from '../../../../src/sources/xml/xml.ts';
+
+const READING: ReadOptions = {
+  name: 'in.xml',
+  dialect: 'rml',
+  nulls: [],
+  encoding: undefined,
+  namespaces: { p: 'urn:p' },
+  maxRecordBytes: 2 ** 20,
+};
+
+async function* chunked(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+const characters = (value: unknown): unknown =>
+  Array.isArray(value) ? value.map(characters) : value === null ? null : fromBytes(String(value));
+
+type Reader = (node: unknown) => unknown[];
+
+function itemReader(records: NestedRecords, request: NestedRequest): Reader {
+  const values = request.references.map((reference) => records.accessor(reference));
+  const inner = (request.nested ?? []).map((each) => itemReader(records.nested?.(each.iterator) as NestedRecords, each));
+  return (node) =>
+    records.items(node).map((item) => [...values.map((value) => characters(value(item))), ...inner.map((read) => read(item))]);
+}
+
+interface Read {
+  /** By iteration and record: the values of the references, then those of the items. */
+  readonly values: readonly unknown[][];
+  /** By iteration: records that were there before the document had ended. */
+  readonly early: readonly number[];
+  readonly warnings: readonly string[];
+}
+
+/** Records are read as soon as they come. */
+async function read(document: string, requests: readonly IterationRequest[], chunk = 7, reading: Partial<ReadOptions> = {}): Promise<Read> {
+  const bytes = Buffer.from(document);
+  const scan: Scan = await openXml(chunked(bytes, chunk), requests, { ...READING, ...reading });
+  const readers = requests.map(({ references, nested = [] }, i): Reader => {
+    const accessors = references.map((reference) => scan.accessor(i, reference));
+    const items = nested.map((request) => itemReader(scan.nested?.(i, request.iterator) as NestedRecords, request));
+    return (record) => [...accessors.map((accessor) => characters(accessor(record))), ...items.map((item) => item(record))];
+  });
+  const values: unknown[][] = requests.map(() => []);
+  const early = requests.map(() => 0);
+  for await (const { iteration, records, first, bytes: at } of scan.batches(new AbortController().signal)) {
+    expect(first).toBe(values[iteration]?.length);
+    for (const record of records) values[iteration]?.push(readers[iteration]?.(record));
+    if (at < bytes.length) early[iteration] = (early[iteration] as number) + records.length;
+  }
+  return { values, early, warnings: scan.warnings?.() ?? [] };
+}
+
+const iteration = (iterator: string, references: readonly string[], nested: readonly NestedRequest[] = []): IterationRequest => ({
+  iterator,
+  references,
+  nested,
+  origin: 'm.ttl:1:1',
+});
+
+const ORDERS = `<shop version="3"><name>S</name>
+  <order id="A"><lines><line n="1"><sku>x</sku></line><line n="2"/></lines><customer>Ada<b> L.</b></customer><tag>t1</tag><tag>t2</tag></order>
+  <order><customer/><lines><line n="3"/></lines></order>
+  <order id="C"><lines/></order>
+  <town>T</town>
+</shop>`;
+const LINES = '/shop/order/lines/line';
+
+describe('references to parents of XML records', () => {
+  test.each<[name: string, iterator: string, reference: string, expected: unknown[]]>([
+    ['an attribute', LINES, '../../@id', ['A', 'A', null]],
+    ['an element behind the records', LINES, '../../customer', ['Ada L.', 'Ada L.', '']],
+    ['several elements', LINES, '../../tag', [['t1', 't2'], ['t1', 't2'], null]],
+    ['one of several', LINES, '../../tag[2]', ['t2', 't2', null]],
+    ['text alone', LINES, '../../customer/text()', ['Ada', 'Ada', null]],
+    ['of the root', LINES, '../../../name', ['S', 'S', 'S']],
+    ['behind everything', LINES, '../../../town', ['T', 'T', 'T']],
+    ['siblings', LINES, '../line/@n', [['1', '2'], ['1', '2'], '3']],
+    ['children of siblings', LINES, '../line/sku', ['x', 'x', null]],
+    ['descendants', LINES, '../..//sku', ['x', 'x', null]],
+    ['the parent', LINES, '..', ['x', 'x', '']],
+    [
+      'another order',
+      LINES,
+      '../../../order/@id',
+      [
+        ['A', 'C'],
+        ['A', 'C'],
+        ['A', 'C'],
+      ],
+    ],
+    ['above the document', LINES, '../../../../../x', [null, null, null]],
+    ['the root by name', LINES, '../../../../shop/name', ['S', 'S', 'S']],
+    ['at any depth', '//order//line', '../../customer', ['Ada L.', 'Ada L.', '']],
+    ['at any depth, next to the record', '//lines/line', '../line/@n', [['1', '2'], ['1', '2'], '3']],
+  ])('%s', async (_, iterator, reference, expected) => {
+    for (const chunk of [1, 7, 1000]) {
+      expect((await read(ORDERS, [iteration(iterator, [reference])], chunk)).values).toEqual([expected.map((value) => [value])]);
+    }
+    expect((await read(ORDERS, [iteration(`${iterator}[true()]`, [reference])])).values).toEqual([expected.map((value) => [value])]);
+  });
+});
+
+// ---- random documents
+
+/** Numbers from 0 below a limit. */
+function dice(seed: number): (below: number) => number {
+  let state = seed * 7919 + 1;
+  return (below) => {
+    state = (state * 16_807) % 2_147_483_647;
+    return state % below;
+  };
+}
+
+/** @param size elements in the root, at least */
+function randomDocument(below: (n: number) => number, size: number): string {
+  const names = ['a', 'b', 'g', 'p:a', 'ä'];
+  const texts = ['t', 'é', '&lt;', '<![CDATA[<]]>', '<!--c-->', ' ', '<?i x?>'];
+  const element = (depth: number): string => {
+    const name = names[below(names.length)];
+    const attributes = `${below(2) === 0 ? '' : ` k="${below(3)}"`}${below(4) === 0 ? ` p:k="${below(3)}"` : ''}`;
+    const content = Array.from({ length: depth > 3 ? below(2) : below(5) }, () =>
+      depth > 3 || below(3) === 0 ? texts[below(texts.length)] : element(depth + 1),
+    );
+    return `<${name}${attributes}>${content.join('')}</${name}>`;
+  };
+  return `<r xmlns:p="urn:p" k="0">${Array.from({ length: size + below(5) }, () => element(0)).join(below(2) === 0 ? '' : 'x')}</r>`;
+}
+
+const ITERATORS = `
+  /r/a /r/* /r/*/a /r/*/*/b /r/g/*/a //a //g/a /r//b /r/*//a //a//b //*/*/p:a /r/*[@k='1']/b /r/*[2]/a
+  //g[@k]/* /r/*/*:a/*
+`
+  .trim()
+  .split(/\s+/);
+const REFERENCES = `
+  . @k a ../@k ../../@p:k ../a ../p:a ../* .. ../text() ../b/@k ../../a ../../b/text() ../.. ../../../g
+  ..//a ../..//b/@k ../a[2] ../*[@k='1'] ../g/a[1]/text() ../../@k ../../../*/a .//b
+`
+  .trim()
+  .split(/\s+/);
+
+/** @returns records, and those of them that were there before the document had ended */
+async function compare(seed: number, size: number, mostChosen: number): Promise<{ records: number; early: number }> {
+  const below = dice(seed);
+  const document = randomDocument(below, size);
+  const some = (all: readonly string[], of: number): string[] => all.filter(() => below(of) === 0).slice(0, mostChosen);
+  const nested = (depth: number): NestedRequest => ({
+    iterator: ['*', 'a', './/b', '*/a', 'b[2]', '.'][below(6)] as string,
+    references: some(REFERENCES, 8),
+    origin: '',
+    nested: depth > 0 && below(2) === 0 ? [nested(depth - 1)] : [],
+  });
+  const requests = Array.from({ length: 1 + below(3) }, () =>
+    iteration(ITERATORS[below(ITERATORS.length)] as string, some(REFERENCES, 6), below(2) === 0 ? [nested(1)] : []),
+  );
+  const { values, early } = await read(document, requests, 1 + below(40));
+  for (const [i, request] of requests.entries()) {
+    const whole = await read(document, [{ ...request, iterator: `(${request.iterator})[true()]` }], 1000);
+    const input = size > 9 ? '' : document;
+    expect([seed, input, request, values[i]]).toEqual([seed, input, request, whole.values[0]]);
+  }
+  const sum = (counts: readonly number[]): number => counts.reduce((a, b) => a + b, 0);
+  return { records: sum(values.map((records) => records.length)), early: sum(early) };
+}
+
+describe('random documents: several iterations at once, in pieces, as each alone from the whole document', () => {
+  test('small ones', async () => {
+    let found = 0;
+    for (let seed = 0; seed < 250; seed++) found += (await compare(seed, 1, 9)).records;
+    expect(found).toBeGreaterThan(1000);
+  });
+
+  test('ones with more records than a batch', async () => {
+    let [found, before] = [0, 0];
+    for (let seed = 1000; seed < 1040; seed++) {
+      const { records, early } = await compare(seed, 400, 2);
+      found += records;
+      before += early;
+    }
+    expect(before).toBeGreaterThan(0.2 * found);
+    expect(before).toBeLessThan(0.8 * found);
+  });
+});
