@@ -41,6 +41,7 @@ export interface TransformRequest {
     | 'onError'
     | 'maxRejected'
     | 'distinct'
+    | 'rdf'
     | 'memoryBudgetBytes'
     | 'maxRecordBytes'
     | 'xmlDefaultNamespace'

@@ -14,7 +14,7 @@ import {
   type XmlDefaultNamespace,
 } from '../../src/run/request.ts';
 import { ReaderGone } from '../../src/sinks/descriptor.ts';
-import { GRAPH_HEADERS, OUTPUT_FORMATS } from '../../src/sinks/sink.ts';
+import { GRAPH_HEADERS, OUTPUT_FORMATS, RDF_VERSIONS, type RdfVersion } from '../../src/sinks/sink.ts';
 import { formatByExtension } from '../../src/storage/input-format.ts';
 import { type Command, commandOf, numberOf, type Parsed, UsageError } from '../command-line.ts';
 import { EXIT, failed } from '../exit.ts';
@@ -51,6 +51,11 @@ export const RUN: Command = {
         'what happens when a value of a record is invalid; default strict, but skip for legacy RML. If strict is set, a reference that no record of JSON or XML has also ends the run',
     },
     'max-rejected': { value: 'N', summary: 'with skip and quarantine: give up after more than N rejected records' },
+    rdf: {
+      value: 'VERSION',
+      choices: RDF_VERSIONS,
+      summary: 'how triples about triples are written: quoted as in RDF-star, or as triple terms and reifiers of RDF 1.2; default star',
+    },
     'no-distinct': { summary: 'do not remove duplicates: how often a statement is written also depends on memory' },
     threads: { value: 'N', summary: 'threads for files that can be mapped independently, default 1' },
     'memory-mb': {
@@ -176,6 +181,7 @@ export function requestOf(parsed: Parsed, mappings: readonly string[], database:
     onError: parsed.value('on-error') as ErrorPolicy | undefined,
     maxRejected: numberOf(parsed, 'max-rejected', 0) ?? RUN_DEFAULTS.maxRejected,
     distinct: !parsed.has('no-distinct'),
+    rdf: (parsed.value('rdf') as RdfVersion | undefined) ?? RUN_DEFAULTS.rdf,
     // Only this thread can read standard input.
     threads: inputs.some(({ url }) => url === STANDARD_INPUT) ? 1 : (numberOf(parsed, 'threads', 1) ?? RUN_DEFAULTS.threads),
     memoryBudgetBytes: (numberOf(parsed, 'memory-mb', 1) ?? RUN_DEFAULTS.memoryBudgetBytes / MB) * MB,

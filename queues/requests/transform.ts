@@ -24,6 +24,7 @@ export function settingsOf(
       // Infinity does not survive JSON.
       maxRejected: snapshot.MAX_REJECTED ?? Number.MAX_SAFE_INTEGER,
       distinct: snapshot.DISTINCT,
+      rdf: snapshot.RDF_VERSION,
       memoryBudgetBytes: snapshot.MEMORY_BUDGET_MB * 2 ** 20,
       maxRecordBytes: snapshot.MAX_RECORD_BYTES,
       xmlDefaultNamespace: snapshot.XML_DEFAULT_NAMESPACE,

@@ -32,6 +32,7 @@ export const RUN_DEFAULTS = {
   onError: undefined,
   maxRejected: Number.POSITIVE_INFINITY,
   distinct: DEFAULTS.DISTINCT,
+  rdf: DEFAULTS.RDF_VERSION,
   threads: 1,
   memoryBudgetBytes: DEFAULTS.MEMORY_BUDGET_MB * 2 ** 20,
   maxRecordBytes: DEFAULTS.MAX_RECORD_BYTES,

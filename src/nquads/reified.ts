@@ -6,10 +6,11 @@
  *
  * @see https://www.w3.org/TR/rdf12-concepts/#section-triple-terms-reification
  */
+import { createHash } from 'node:crypto';
 import type { Statement } from './statement.ts';
 import { isQuoted, termsOfQuoted } from './terms.ts';
 
-const REIFIES = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies>';
+export const REIFIES = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies>';
 
 /**
  * The statement in RDF 1.2, behind those of the reifiers that it names.
@@ -35,3 +36,9 @@ export function reified(statement: Statement, reifierOf: (triple: string) => str
   const written = { subject: node(subject), predicate, object: inObject(object), graph, line };
   return [...statements, written];
 }
+
+/**
+ * The reifier of a triple term as a blank node. Its label has 128 bits of the SHA-256 of the text, so nobody can choose two triples that
+ * share one. No other label that a run makes begins with a `t`.
+ */
+export const blankReifier = (triple: string): string => `_:t${createHash('sha256').update(triple, 'latin1').digest('hex').slice(0, 32)}`;

@@ -22,12 +22,11 @@ export type TakeStatement = (subject: string, predicate: string, object: string,
 export function eachStatement(lines: string, take: TakeStatement): void {
   for (let from = 0; from < lines.length; ) {
     const end = lines.indexOf('\n', from) + 1 || lines.length;
-    const predicate = afterNode(lines, from);
-    const object = predicate === 0 ? 0 : afterResource(lines, predicate);
-    const rest = object === 0 ? 0 : afterObject(lines, object);
-    if (rest === 0 || rest >= end) {
+    const starts = startsAt(lines, from, end);
+    if (starts === undefined) {
       if (lines.slice(from, end).trim() !== '') throw notConvertible(`${excerpt(fromBytes(lines.slice(from, end)))} is no statement`);
     } else {
+      const [predicate, object, rest] = starts;
       const graph = lines.charCodeAt(rest) === DOT ? '' : lines.slice(rest, afterResource(lines, rest) - 1);
       take(
         checked(lines.slice(from, predicate - 1)),
@@ -38,6 +37,22 @@ export function eachStatement(lines: string, take: TakeStatement): void {
     }
     from = end;
   }
+}
+
+/** Where predicate and object of the line in [`from`, `end`) begin, and what follows the object; undefined: it is no statement. */
+function startsAt(lines: string, from: number, end: number): readonly [predicate: number, object: number, rest: number] | undefined {
+  const predicate = afterNode(lines, from);
+  const object = predicate === 0 ? 0 : afterResource(lines, predicate);
+  const rest = object === 0 ? 0 : afterObject(lines, object);
+  return rest === 0 || rest >= end ? undefined : [predicate, object, rest];
+}
+
+/** The terms of one statement as they are written, and what follows the object: the graph, the full stop, the end of the line. */
+export function splitLine(line: string): readonly [subject: string, predicate: string, object: string, rest: string] {
+  const starts = startsAt(line, 0, line.length);
+  if (starts === undefined) throw new Error('a line is no statement');
+  const [predicate, object, rest] = starts;
+  return [line.slice(0, predicate - 1), line.slice(predicate, object - 1), line.slice(object, rest - 1), line.slice(rest)];
 }
 
 /** Whether a quoted triple, `<< s p o >>`, begins at `from`. */
@@ -55,14 +70,20 @@ export function termsOfQuoted(quoted: string): readonly [subject: string, predic
 }
 
 const OPEN = '<< ';
-const CLOSE = ' >>';
 
-/** An IRI with its escapes replaced, also within quoted triples; anything else unchanged. */
+/** Whether a term is a triple, in RDF-star or in RDF 1.2. */
+export const isTriple = (term: string): boolean => isQuoted(term) || isTripleTerm(term);
+
+/** A triple as a term of the same kind, with other terms in it. */
+export function mapTriple(triple: string, node: (term: string) => string, object = node): string {
+  const [s, p, o] = termsOfQuoted(triple);
+  const inner = `${node(s)} ${node(p)} ${object(o)}`;
+  return isQuoted(triple) ? `<< ${inner} >>` : `<<( ${inner} )>>`;
+}
+
+/** An IRI with its escapes replaced, also within triples; anything else unchanged. */
 function checked(term: string): string {
-  if (isQuoted(term)) {
-    const [subject, predicate, object] = termsOfQuoted(term);
-    return `${OPEN}${checked(subject)} ${checked(predicate)} ${checkedObject(object)}${CLOSE}`;
-  }
+  if (isTriple(term)) return mapTriple(term, checked, checkedObject);
   if (term.charCodeAt(0) !== LESS || findNotInIri(term.slice(1, -1)) === -1) return term;
   const decoded = unescapeTerm(term.slice(1, -1));
   if (findNotInIri(decoded) === -1) return `<${decoded}>`;

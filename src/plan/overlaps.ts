@@ -9,7 +9,15 @@ import { Links } from '../core/links.ts';
 import type { LogicalTarget } from '../mapping/model/model.ts';
 import type { Collect, Emit, MapRules, Term } from './algebra.ts';
 import { collectionsIn } from './expressions.ts';
-import { SEPARATOR, type WrittenTerm, type WrittenValue, writtenSubject, writtenTerm } from './written.ts';
+import {
+  reifiedAsObject,
+  reifiedAsSubject,
+  SEPARATOR,
+  type WrittenTerm,
+  type WrittenValue,
+  writtenSubject,
+  writtenTerm,
+} from './written.ts';
 
 export interface Overlaps {
   /** The patterns that overlap with another one, or whose predicate or graph is not constant; collections that overlap with a pattern. */
@@ -95,6 +103,43 @@ const patternsOfCollect = (emit: Collect, map: MapRules): readonly EmitPatterns[
 const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';
 
 const iriPattern = (form: WrittenValue['forms'][number]): Pattern => patternOf({ kind: 'iri', forms: [form], encoded: true });
+
+// ---------------------------------------------------------------- reifiers
+
+export interface ReifierOverlaps {
+  /** Pairs of triples maps whose statements may have an equal reifier in an equal graph, directly or through other pairs. */
+  readonly maps: readonly (readonly [MapRules, MapRules])[];
+  /** Triples maps with a reifier that other rows or other triples maps may have: any but that of their own subject. */
+  readonly shared: ReadonlySet<MapRules>;
+}
+
+/**
+ * In RDF 1.2 a statement brings those of its reifiers. These have a subject and a predicate that no rule writes, so they can only be equal
+ * among themselves: if the triples are, and the graphs.
+ */
+export function findReifierOverlaps(maps: readonly MapRules[]): ReifierOverlaps {
+  const shared = new Set<MapRules>();
+  const all = maps.flatMap((map) => {
+    const subject = writtenTerm(map.subject, map.rows);
+    const ofSubject = reifiedAsSubject(subject);
+    return map.emits.flatMap((emit) => {
+      const ofObject = reifiedAsObject(writtenTerm(emit.object, emit.input));
+      if (ofSubject.length > 1 || ofObject.length > 0) shared.add(map);
+      const { graph } = patternsOf(emit, map);
+      const common = { emit, map, graph, predicate: REIFIES, object: ANYTHING };
+      return [...ofSubject, ...ofObject].map((triple) => ({ ...common, subject: patternOf(triple) }));
+    });
+  });
+  const linked = new Links<MapRules>();
+  const found: [MapRules, MapRules][] = [];
+  for (const [a, b] of pairsToCompare(all)) {
+    const known = linked.areLinked(a.map, b.map) && shared.has(a.map) && shared.has(b.map);
+    if (a.map === b.map || known || !emitsOverlap(a, b)) continue;
+    shared.add(a.map).add(b.map);
+    if (linked.link(a.map, b.map)) found.push([a.map, b.map]);
+  }
+  return { maps: found, shared };
+}
 
 // ---------------------------------------------------------------- candidate pairs
 
@@ -190,6 +235,8 @@ const inTarget = (graph: Pattern, target: LogicalTarget | undefined): Pattern =>
 
 /** What may be any term. */
 const ANYTHING: Pattern = { kind: 'anything', family: 'anything', forms: [formOf(ANY_HOLE)], triples: [] };
+
+const REIFIES: Pattern = { kind: 'reifies', family: 'reifies', forms: [formOf('')], triples: [] };
 
 function patternOf(written: WrittenTerm): Pattern {
   if ('triples' in written) {

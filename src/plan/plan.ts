@@ -28,7 +28,7 @@ import { ViewBuilder } from './build/views.ts';
 import { type CatalogueMetadata, NO_METADATA } from './catalogue-metadata.ts';
 import { identifiesRow, isDeclaredUnique, isFunctionallyDependent, isUnique } from './dependencies.ts';
 import { type Leaf, leavesOf, leavesOfCollect, leavesOfTerm, joinsOf as membersOf, scanOf, stepsOf } from './expressions.ts';
-import { findOverlaps } from './overlaps.ts';
+import { findOverlaps, findReifierOverlaps, type ReifierOverlaps } from './overlaps.ts';
 import { pushDownJoins } from './push-down.ts';
 import { groupScans, groupsOf, isObjectOf, joinsIn, type NestedDraft, orderScans, projectsOf } from './scans.ts';
 
@@ -39,7 +39,7 @@ export interface Plan {
   readonly joins: readonly Project[];
   /** What views promise of their rows. */
   readonly checks: readonly Check[];
-  /** Groups of scan positions. Scans of different groups have no join and no possible statement in common. */
+  /** Groups of scan positions. Scans of different groups have no join, no possible statement and no reifier in common. */
   readonly groups: readonly (readonly number[])[];
   /** Where statements go that do not go to the output of the run; each writes another file. */
   readonly targets: readonly LogicalTarget[];
@@ -101,6 +101,8 @@ export interface MapPlan extends Pick<MapRules, 'map' | 'subject' | 'checks'> {
   readonly unique: boolean;
   /** The subject identifies its row of a table (for a join, of the child's table): rows can be distributed, and no subject comes twice. */
   readonly identifiesRow: boolean;
+  /** Other rows, or other triples maps, may write statements of its reifiers. False in RDF-star, which has none. */
+  readonly sharesReifiers: boolean;
   readonly rules: readonly RulePlan[];
   readonly collects: readonly CollectPlan[];
 }
@@ -143,18 +145,25 @@ export type ObjectPlan =
  * @param runBase base IRI of the run, absolute; triples maps may have their own
  * @param metadata catalogue metadata of databases; without it no key is known, and no join is pushed down
  * @param onError undefined: the default of each triples map's dialect
+ * @param reifiers whether the statements are written in RDF 1.2, where quoted triples as subjects have reifiers
  * @returns scans in execution order (parents of joins before their children where possible); `MapPlan.index` counts the triples maps in
  * that order
  */
-export function planMapping(mapping: Mapping, runBase: string, metadata: CatalogueMetadata = NO_METADATA, onError?: ErrorPolicy): Plan {
+export function planMapping(
+  mapping: Mapping,
+  runBase: string,
+  metadata: CatalogueMetadata = NO_METADATA,
+  onError?: ErrorPolicy,
+  reifiers = false,
+): Plan {
   const builder = new Builder();
   const views = new ViewBuilder(mapping.triplesMaps, builder);
   const maps = pushDownJoins(buildRules(mapping, runBase, builder, views), metadata, onError, builder);
-  return planRules(maps, metadata, buildChecks(mapping, views, builder));
+  return planRules(maps, metadata, buildChecks(mapping, views, builder), reifiers);
 }
 
 /** Lays rules out as what is carried out. */
-export function planRules(maps: readonly MapRules[], metadata: CatalogueMetadata, checks: readonly Check[] = []): Plan {
+export function planRules(maps: readonly MapRules[], metadata: CatalogueMetadata, checks: readonly Check[] = [], reifiers = false): Plan {
   const checkIndexes = new Map(checks.map((check, index) => [check, index]));
   const joins = projectsOf(maps, checks);
   const joinIndexes = new Map(joins.map((project, index) => [project, index]));
@@ -166,6 +175,7 @@ export function planRules(maps: readonly MapRules[], metadata: CatalogueMetadata
   const placesOf = ({ emits, collects }: MapRules): readonly Place[] => [...emits, ...collects.flatMap(({ places }) => places)];
   const targets = [...new Set(inOrder.flatMap((rules) => placesOf(rules).flatMap(({ target }) => target ?? [])))];
   const { overlappingEmits, overlappingMaps } = findOverlaps(inOrder);
+  const reifierOverlaps = reifiers ? findReifierOverlaps(inOrder) : NO_REIFIERS;
   const isDeferred = ({ left, right }: Join): boolean =>
     positionOf(right.input) >= positionOf(left) || joinsIn(right.input).some((join) => isDeferred(join));
   const joinOf = ({ right }: Join): number => joinIndexes.get(right) as number;
@@ -199,6 +209,7 @@ export function planRules(maps: readonly MapRules[], metadata: CatalogueMetadata
     checks: rules.checks,
     unique: isUnique(rules, metadata) || isDeclaredUnique(rules, checks, metadata),
     identifiesRow: identifiesRow(rules, metadata),
+    sharesReifiers: reifierOverlaps.shared.has(rules),
     rules: rulesOf(rules),
     collects: rules.collects.map(collectOf),
   });
@@ -219,7 +230,7 @@ export function planRules(maps: readonly MapRules[], metadata: CatalogueMetadata
     joins,
     checks,
     groups: groupsOf(scans, [
-      ...overlappingMaps.map(([a, b]) => [positionOf(a.rows), positionOf(b.rows)] as [number, number]),
+      ...[...overlappingMaps, ...reifierOverlaps.maps].map(([a, b]) => [positionOf(a.rows), positionOf(b.rows)] as [number, number]),
       ...scans.flatMap(({ needs }, position) => [...needs].map((key) => [position, positionOfKey.get(key)] as [number, number])),
     ]),
     scans: scans.map(({ source, dialect, iterations }) => ({
@@ -241,6 +252,8 @@ export function planRules(maps: readonly MapRules[], metadata: CatalogueMetadata
     })),
   };
 }
+
+const NO_REIFIERS: ReifierOverlaps = { maps: [], shared: new Set() };
 
 const nestedPlan = ({ iterator, origin, references, nested }: NestedDraft): NestedPlan => ({
   iterator,

@@ -68,6 +68,17 @@ export function writtenTerm(of: Term, rows?: Operator): WrittenTerm {
   }
 }
 
+/**
+ * The triples that have a reifier in RDF 1.2 (`nquads/reified.ts`), where a term is the subject of a statement: its own first, then those of
+ * triples within it.
+ */
+export const reifiedAsSubject = (written: WrittenTerm): readonly WrittenTriples[] =>
+  'triples' in written ? [written, ...reifiedAsObject(written)] : [];
+
+/** The same where a term is the object: it is a triple term, which has none itself. */
+export const reifiedAsObject = (written: WrittenTerm): readonly WrittenTriples[] =>
+  'triples' in written ? written.triples.flatMap(({ subject, object }) => [...reifiedAsSubject(subject), ...reifiedAsObject(object)]) : [];
+
 /** What any term may equal. */
 const ANYTHING: WrittenValue = { kind: 'anything', forms: [[{ reference: undefined }]], encoded: false };
 

@@ -6,7 +6,7 @@ import type { InputFormat } from '../core/input/formats.ts';
 import type { RunLimits } from '../core/limits.ts';
 import type { ErrorPolicy, LogicalTarget } from '../mapping/model/model.ts';
 import type { MapInfo } from '../plan/algebra.ts';
-import type { QuadSink } from '../sinks/sink.ts';
+import type { QuadSink, RdfVersion } from '../sinks/sink.ts';
 import type { WebAccess } from '../storage/logins.ts';
 import type { ByteRange } from '../storage/range.ts';
 
@@ -119,6 +119,7 @@ export interface RunRequest {
   /** With `skip` and `quarantine`: the run fails when more records than this are rejected. */
   readonly maxRejected: number;
   readonly distinct: boolean;
+  readonly rdf: RdfVersion;
   readonly threads: number;
   /** Memory in bytes for joins and de-duplication before they spill. */
   readonly memoryBudgetBytes: number;
@@ -172,7 +173,10 @@ export interface TargetReport {
 export interface RunReport {
   /** Over all iterators; a record that several triples maps share counts once. */
   readonly records: number;
-  /** Statements written, after de-duplication if it is on; one that goes to several targets counts for each. */
+  /**
+   * Statements written, after de-duplication if it is on; one that goes to several targets counts for each. Those of reifiers count here
+   * and not for triples maps.
+   */
   readonly quads: number;
   readonly rejected: number;
   readonly bytesRead: number;

@@ -36,6 +36,12 @@ export interface FinishedPart {
 export const OUTPUT_FORMATS = ['nquads', 'ntriples', 'turtle', 'trig', 'jsonld'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
+/**
+ * How triples that are terms are written: as quoted triples of RDF-star, or as triple terms and reifiers of RDF 1.2 (`nquads/reified.ts`).
+ */
+export const RDF_VERSIONS = ['star', '1.2'] as const;
+export type RdfVersion = (typeof RDF_VERSIONS)[number];
+
 /** What files of logical targets may be written in. */
 export const SERIALIZATIONS = [...OUTPUT_FORMATS, 'n3', 'rdfxml', 'rdfjson'] as const;
 export type Serialization = (typeof SERIALIZATIONS)[number];

@@ -1,11 +1,16 @@
-/**
- * N-Quads with quoted triples (`<< s p o >>`) as N-Quads without: each quoted triple becomes a blank node with a statement for each of its
- * terms. Two documents are equal, up to the names of blank nodes, if and only if they are equal so written.
- */
+/** N-Quads with quoted triples (`<< s p o >>`) in other forms, token by token and without the code of the project. */
+import { createHash } from 'node:crypto';
 
 const TOKEN = /<<|>>|<[^<>]*>|_:[^\s<>]+|"(?:[^"\\]|\\.)*"(?:@[A-Za-z0-9-]+|\^\^<[^<>]*>)?|\.|#.*/gy;
 
-/** Text without quoted triples is returned as it is. @throws Error — a line that is no statement */
+/**
+ * Each quoted triple as a blank node with a statement for each of its terms. Two documents are equal, up to the names of blank nodes, if and
+ * only if they are equal so written.
+ *
+ * Text without quoted triples is returned as it is.
+ *
+ * @throws Error — a line that is no statement
+ */
 export function withoutQuoted(text: string): string {
   if (!text.includes('<<')) return text;
   const nodes = new Map<string, string>();
@@ -31,6 +36,40 @@ export function withoutQuoted(text: string): string {
     return terms.join(' ');
   });
   return [...lines, ...described].join('\n');
+}
+
+/**
+ * The statements of lines in RDF 1.2: a quoted triple as an object is `<<( s p o )>>`, as a subject a blank node that is named after it and
+ * reifies it, in the graph of the statement. Each once.
+ */
+export function inRdf12(lines: Iterable<string>): Set<string> {
+  const made = new Set<string>();
+  for (const line of lines) {
+    const tokens = tokensOf(line).slice(0, -1);
+    let at = 0;
+    const reified: (readonly [node: string, triple: string])[] = [];
+    const triple = (): string => {
+      const [s, p, o] = [node(), tokens[at++], object()];
+      at++;
+      return `<<( ${s} ${p} ${o} )>>`;
+    };
+    const object = (): string => {
+      const token = tokens[at++] as string;
+      return token === '<<' ? triple() : token;
+    };
+    const node = (): string => {
+      const term = object();
+      if (!term.startsWith('<<(')) return term;
+      const name = `_:t${createHash('sha256').update(term).digest('hex').slice(0, 32)}`;
+      reified.push([name, term]);
+      return name;
+    };
+    const [s, p, o] = [node(), tokens[at++], object()];
+    const end = at < tokens.length ? `${tokens[at]} .` : '.';
+    made.add(`${s} ${p} ${o} ${end}`);
+    for (const [name, term] of reified) made.add(`${name} <http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies> ${term} ${end}`);
+  }
+  return made;
 }
 
 function tokensOf(line: string): readonly string[] {

@@ -50,6 +50,7 @@ export async function taskOf(data: TransformPayload, attempt: string, settings: 
       // Absent in a job queued by an earlier version.
       sql: data.run.sql ?? RUN_DEFAULTS.sql,
       limits: data.run.limits ?? RUN_DEFAULTS.limits,
+      rdf: data.run.rdf ?? RUN_DEFAULTS.rdf,
       xmlDefaultNamespace: data.run.xmlDefaultNamespace ?? RUN_DEFAULTS.xmlDefaultNamespace,
       database: isSql ? await settings.database() : undefined,
       web: await settings.web(),

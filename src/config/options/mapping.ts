@@ -1,5 +1,5 @@
 /** Options of mapping: how records become statements, the limits of a run, and its files. */
-import { OUTPUT_FORMATS } from '../../sinks/sink.ts';
+import { OUTPUT_FORMATS, RDF_VERSIONS } from '../../sinks/sink.ts';
 import { isLogin, LOGIN_FORM } from '../../storage/logins.ts';
 import { noList, noNumber, none, type OptionRow } from './row.ts';
 
@@ -31,6 +31,16 @@ export const MAPPING_OPTIONS = {
     scope: 'transformer',
     summary:
       'Write each statement of a run once. Otherwise statements are not compared: some are written several times, and how often also depends on memory.',
+  },
+  RDF_VERSION: {
+    path: 'mapping.rdfVersion',
+    type: 'enum',
+    values: RDF_VERSIONS,
+    default: 'star',
+    live: true,
+    scope: 'transformer',
+    summary:
+      'How triples about triples (RML-star) are written: as quoted triples of RDF-star (`star`), or as triple terms and reifiers of RDF 1.2 (`1.2`).',
   },
   SLICE_BYTES: {
     path: 'mapping.sliceBytes',

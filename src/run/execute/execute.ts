@@ -21,6 +21,7 @@ import type { OpenedScan } from '../opened-scan.ts';
 import { pairWarnings, warningsOf } from '../report.ts';
 import type { RunHooks, RunReport, RunRequest } from '../request.ts';
 import { nestedIn, Pipeline, type RecordAccess } from './pipeline.ts';
+import { ReifiedLines } from './reified-lines.ts';
 import { positionValue, type Waiting } from './steps.ts';
 import { openTextFormats, type TextFormats } from './text-formats.ts';
 
@@ -81,6 +82,8 @@ export class Execution {
   readonly #state: RunState;
   readonly #collected: CollectState;
   readonly #spill: Spill;
+  /** undefined: the run writes RDF-star. */
+  readonly #reified: ReifiedLines | undefined;
   readonly #sink: Pick<QuadSink, 'write' | 'rollOver'>;
   readonly #hooks: RunHooks;
   readonly #signal: AbortSignal;
@@ -115,6 +118,7 @@ export class Execution {
     this.#state = state;
     this.#collected = collected;
     this.#spill = spill;
+    this.#reified = request.rdf === '1.2' ? new ReifiedLines(state, spill.space) : undefined;
     this.#sink = sink;
     this.#hooks = hooks;
     this.#signal = hooks.signal ?? new AbortController().signal;
@@ -124,7 +128,7 @@ export class Execution {
   }
 
   get quads(): number {
-    return this.programs.reduce((sum, program) => sum + program.quads, this.#drained);
+    return this.programs.reduce((sum, program) => sum + program.quads, this.#drained + (this.#reified?.count ?? 0));
   }
 
   /** Reads the records of a scan once, for all of its triples maps and joins, and closes it. */
@@ -280,6 +284,10 @@ export class Execution {
     }
     if (this.#text !== '') this.#pieces.push(this.#text);
     await this.#write();
+    for await (const lines of this.#reified?.drain() ?? []) {
+      this.#pieces.push(lines.join(''));
+      await this.#yieldToEventLoop();
+    }
     this.#progress(true);
   }
 
@@ -506,8 +514,9 @@ export class Execution {
     const pieces = this.#pieces;
     this.#pieces = [];
     for (const piece of pieces) {
-      this.bytesWritten += piece.length;
-      const written = this.#sink.write(piece);
+      const lines = this.#reified?.rewrite(piece) ?? piece;
+      this.bytesWritten += lines.length;
+      const written = this.#sink.write(lines);
       if (written !== undefined) await written;
     }
   }

@@ -8,6 +8,7 @@ import { allSourcesOf, type LogicalSource, type Mapping } from '../../mapping/mo
 import { type CatalogueMetadata, NO_METADATA } from '../../plan/catalogue-metadata.ts';
 import { forDocuments } from '../../plan/documents.ts';
 import { mapsOf, type Plan, planMapping } from '../../plan/plan.ts';
+import type { RdfVersion } from '../../sinks/sink.ts';
 import type { Databases } from '../databases/databases.ts';
 import { DEFAULT_BASE, type RunRequest } from '../request.ts';
 import { bindSources, type DocumentPlace, locateInputs } from './inputs.ts';
@@ -80,10 +81,10 @@ function planBy(
   mapping: Mapping,
   base: string,
   databases: Databases | undefined,
-  { onError }: RunRequest,
+  { onError, rdf }: RunRequest,
 ): Plan {
   if (planner !== undefined) return planner(mapping, base, databases?.metadata ?? NO_METADATA);
-  return databases === undefined ? planOf(mapping, base) : planMapping(mapping, base, databases.metadata, onError);
+  return databases === undefined ? planOf(mapping, base, rdf) : planMapping(mapping, base, databases.metadata, onError, rdf === '1.2');
 }
 
 /** Loads what reads databases when a mapping does. */
@@ -137,10 +138,10 @@ const SELECTIONS = 64;
  * Cache of plans for mappings in the cache of `loadMapping`, each for one base. Catalogue metadata may change from run to run, so plans
  * over databases are not cached.
  */
-const plans = new WeakMap<Mapping, Plan>();
+const plans = { star: new WeakMap<Mapping, Plan>(), '1.2': new WeakMap<Mapping, Plan>() };
 
-function planOf(mapping: Mapping, base: string): Plan {
-  const plan = plans.get(mapping) ?? planMapping(mapping, base);
-  plans.set(mapping, plan);
+function planOf(mapping: Mapping, base: string, rdf: RdfVersion): Plan {
+  const plan = plans[rdf].get(mapping) ?? planMapping(mapping, base, NO_METADATA, undefined, rdf === '1.2');
+  plans[rdf].set(mapping, plan);
   return plan;
 }

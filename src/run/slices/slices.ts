@@ -116,11 +116,16 @@ const isOfRecords = ({ scan, pipelines }: IterationPlan): boolean =>
 /** Whether each record makes collections of its own, of what it holds itself. Members from other slices would have to be numbered together. */
 const areOfRecords = ({ collection, joins }: CollectPlan): boolean => joins.length === 0 && !spansRows(collection);
 
-function staysInSlice({ identifiesRow, rules, collects }: MapPlan, distinct: boolean): boolean {
+function staysInSlice({ identifiesRow, sharesReifiers, rules, collects }: MapPlan, distinct: boolean): boolean {
   if (rules.length + collects.length === 0) return true;
   if (rules.some(({ object }) => object.kind === 'join') || !collects.every(areOfRecords)) return false;
   if (!distinct) return true;
-  return identifiesRow && rules.every((rule) => rule.distinct === 'subject') && collects.every(({ overlapping }) => !overlapping);
+  return (
+    identifiesRow &&
+    !sharesReifiers &&
+    rules.every((rule) => rule.distinct === 'subject') &&
+    collects.every(({ overlapping }) => !overlapping)
+  );
 }
 
 /** Key ranges of about `sliceRows` rows each; one or none if the table is small or has no single-column key. */

@@ -1,13 +1,13 @@
 /**
  * N-Quads → Turtle and TriG. Terms are copied, or abbreviated if the abbreviation means the same.
  *
- * Quoted triples are written as in Turtle-star.
+ * Quoted triples are written as in Turtle-star, triple terms as in Turtle 1.2.
  *
  * Statements are grouped as they arrive: after a statement with the same subject, only predicate and object are written.
  */
 import { findNotInIri, toBytes } from '../../core/text.ts';
 import { XSD } from '../../core/value.ts';
-import { isQuoted, termsOfQuoted } from '../../nquads/terms.ts';
+import { isTriple, mapTriple } from '../../nquads/terms.ts';
 import type { Conversion } from './conversion.ts';
 
 const RDF_TYPE = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>';
@@ -32,10 +32,7 @@ export function turtle(prefixes: Readonly<Record<string, string>> = {}): Convers
   if (pending !== '') pending += '\n';
 
   const resource = (term: string): string => {
-    if (isQuoted(term)) {
-      const [subject, predicate, inner] = termsOfQuoted(term);
-      return `<< ${resource(subject)} ${resource(predicate)} ${object(inner)} >>`;
-    }
+    if (isTriple(term)) return mapTriple(term, resource, object);
     if (names.size === 0) return term;
     const local = localStart(term);
     const prefix = local === term.length - 1 ? undefined : names.get(term.slice(1, local));

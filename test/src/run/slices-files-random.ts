@@ -2,7 +2,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../src/config/run-defaults.ts';
 import type { Fault } from '../../../src/core/fault.ts';
-import { dice, json, ROWS, run, write } from './slices-files-runs.ts';
+import { inRdf12 } from '../../support/quoted-triples.ts';
+import { dice, json, QUOTED, ROWS, run, write } from './slices-files-runs.ts';
 
 const CELLS = ['', 'x', 'ü', '"', 'a"b', 'a, b', 'line\nfeed', '\n', '\r\n', 'cr\rcr', '""', ',', '"\n"', '10', 'x\n\ny', '\t'];
 
@@ -53,6 +54,21 @@ export function randomSlices(seeds: Seeds): void {
       },
       60_000,
     );
+
+    test.each(seeds.dialects)('gives each reifier once in slices of whatever size (seed %i)', async (seed) => {
+      const input = await write(`quoted-${seed}.csv`, table(seed).replaceAll('\\', '/'));
+      const more = { rdf: '1.2', memoryBudgetBytes: seed % 2 === 0 ? 0 : RUN_DEFAULTS.memoryBudgetBytes } as const;
+      const quoted = await run({ mapping: QUOTED, input, bytes: 0 });
+      const expected = [...inRdf12(quoted.lines)].sort();
+      let most = 0;
+      for (const bytes of [0, 7, 16 + seed, 40]) {
+        const cut = await run({ mapping: QUOTED, input, bytes, more });
+        expect(cut.lines.toSorted()).toEqual(expected);
+        expect(cut.result.report.quads).toBe(expected.length);
+        most = Math.max(most, cut.slices);
+      }
+      expect(most).toBeGreaterThan(1);
+    });
 
     const dialect = (csvw: string): string =>
       ROWS.replace('rml:path "in"', `rml:path "in" ; csvw:dialect [ ${csvw} ]`).replace(

@@ -31,6 +31,20 @@ export const ROWS = csvMapping(`
   rml:predicateObjectMap [ rml:predicateMap [ rml:template "http://example.com/ns#{kind}" ] ; rml:objectMap [ rml:reference "kind" ] ] .
 `);
 
+/** Triples of a row and of a kind that many rows share, as subjects, as objects and within each other. */
+export const QUOTED = csvMapping(`
+<#Row> rml:logicalSource <#S> ; rml:subjectMap [ rml:template "http://example.com/row/{id}" ] ;
+  rml:predicateObjectMap [ rml:predicate ex:a ; rml:objectMap [ rml:reference "a" ] ] .
+<#Kind> a rml:NonAssertedTriplesMap ; rml:logicalSource <#S> ; rml:subjectMap [ rml:template "http://example.com/kind/{kind}" ; rml:class ex:Kind ] .
+<#OfKind> rml:logicalSource <#S> ; rml:subjectMap [ rml:quotedTriplesMap <#Kind> ; rml:graph ex:g ] ;
+  rml:predicateObjectMap [ rml:predicate ex:has ; rml:objectMap [ rml:template "http://example.com/row/{id}" ] ] ;
+  rml:predicateObjectMap [ rml:predicate ex:says ; rml:objectMap [ rml:quotedTriplesMap <#Row> ] ] .
+<#Says> rml:logicalSource <#S> ; rml:subjectMap [ rml:template "http://example.com/row/{id}" ] ;
+  rml:predicateObjectMap [ rml:predicate ex:of ; rml:objectMap [ rml:quotedTriplesMap <#OfKind> ] ] .
+<#OfRow> rml:logicalSource <#S> ; rml:subjectMap [ rml:quotedTriplesMap <#Row> ] ;
+  rml:predicateObjectMap [ rml:predicate ex:b ; rml:objectMap [ rml:reference "b" ] ] .
+`);
+
 export const KEYED = csvMapping(`<#Row> rml:logicalSource <#S> ; rml:subjectMap [ rml:template "http://example.com/row/{id}" ] ;
   rml:predicateObjectMap [ rml:predicate ex:a ; rml:objectMap [ rml:reference "a" ] ] .`);
 export const XML = csvMapping(

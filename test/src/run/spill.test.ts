@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { MemoryBudget } from '../../../src/run/distinct/distinct.ts';
 import { LineSpill, SpillSpace } from '../../../src/run/distinct/spill.ts';
+import { ReifiedLines } from '../../../src/run/execute/reified-lines.ts';
 
 let directory: string;
 beforeAll(() => {
@@ -42,4 +43,31 @@ test('lines that fit nowhere are partitioned again and again, and neither files 
   expect(files()).toBe(0);
   await space.remove();
   expect(existsSync(join(directory, 'run'))).toBe(false);
+});
+
+test('statements of reifiers are written once, also those that no table could decide', async () => {
+  const space = new SpillSpace(join(directory, 'reified'));
+  const told = new Set<string>();
+  const state = { distinct: true, seed: 7, budget: new MemoryBudget(0), subject: (token: string) => void told.add(token) };
+  const lines = new ReifiedLines(state, space);
+  const triple = (i: number): string => `<http://e/${i}> <http://e/p> "<< a >>"`;
+  const statement = (i: number, q: number): string => `<< ${triple(i % 5000)} >> <http://e/q${q}> "x" <http://e/g> .\n`;
+  let text = '';
+  for (let q = 0; q < 3; q++)
+    for (let i = 0; i < 5000; i += 10) {
+      text += lines.rewrite(Array.from({ length: 10 }, (_, k) => statement(i + k, q)).join(''));
+      await space.flush();
+    }
+  const before = lines.count;
+  expect(before).toBeLessThan(5000);
+  for await (const batch of lines.drain()) text += batch.join('');
+  const written = text.split('\n').slice(0, -1);
+  expect(new Set(written).size).toBe(written.length);
+  expect(written.length).toBe(3 * 5000 + 5000);
+  expect(lines.count).toBe(5000);
+  const reifiers = written.flatMap((line) => /^(\S+) <\S+#reifies> <<\( (.*) \)>> <http:\/\/e\/g> \.$/.exec(line)?.[1] ?? []);
+  expect([reifiers.length, told.size]).toEqual([5000, 5000]);
+  expect([...told].sort()).toEqual(reifiers.sort());
+  expect(files()).toBe(0);
+  await space.remove();
 });

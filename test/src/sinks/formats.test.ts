@@ -264,29 +264,42 @@ test.each(['<s> <p> "x .\n', '<s> <p> .\n', '<s>\n', 'x\n'])('%j is no statement
   expect(() => eachStatement(`${line}<e> <f> <g> <h> .\n`, () => undefined)).toThrow('is no statement');
 });
 
-describe('quoted triples', () => {
-  const LINES = [
-    '<< <http://e/s> <http://e/p> "5"^^<http://www.w3.org/2001/XMLSchema#integer> >> <http://e/p> "x" .\n',
-    '<http://e/s> <http://e/p> << << _:b <http://e/p> <http://e/o> >> <http://e/p> "a \\" >> b"@en >> .\n',
-  ];
-  const TURTLE = ['<< e:s e:p 5 >> e:p "x" .\n', 'e:s e:p << << _:b e:p e:o >> e:p "a \\" >> b"@en >> .\n'].join('');
+describe.each([
+  [
+    'quoted triple',
+    [
+      '<< <http://e/s> <http://e/p> "5"^^<http://www.w3.org/2001/XMLSchema#integer> >> <http://e/p> "x" .\n',
+      '<http://e/s> <http://e/p> << << _:b <http://e/p> <http://e/o> >> <http://e/p> "a \\" >> b"@en >> .\n',
+    ],
+    ['<< e:s e:p 5 >> e:p "x" .\n', 'e:s e:p << << _:b e:p e:o >> e:p "a \\" >> b"@en >> .\n'],
+  ],
+  [
+    'triple term',
+    [
+      '_:t <http://e/p> <<( <http://e/s> <http://e/p> "5"^^<http://www.w3.org/2001/XMLSchema#integer> )>> .\n',
+      '<http://e/s> <http://e/p> <<( _:t <http://e/p> <<( <http://e/s> <http://e/p> "a \\" )>> b"@en )>> )>> .\n',
+    ],
+    ['_:t e:p <<( e:s e:p 5 )>> .\n', 'e:s e:p <<( _:t e:p <<( e:s e:p "a \\" )>> b"@en )>> )>> .\n'],
+  ],
+])('a %s', (name, LINES, pieces) => {
+  const TURTLE = pieces.join('');
 
   test.each([
     ['nquads', LINES.join('')],
     ['ntriples', LINES.join('')],
     ['turtle', TURTLE],
     ['trig', TURTLE],
-  ] as const)('stand in %s', async (format, expected) => {
+  ] as const)('stands in %s', async (format, expected) => {
     const [text = ''] = await convert(format, [LINES.join('')]);
     // Without the prefixes.
     expect(text.slice(text.includes('\n\n') ? text.indexOf('\n\n') + 2 : 0)).toBe(expected);
   });
 
-  test.each(['jsonld', 'n3', 'rdfxml', 'rdfjson'] as const)('are refused in %s', async (format) => {
+  test.each(['jsonld', 'n3', 'rdfxml', 'rdfjson'] as const)('is refused in %s', async (format) => {
     for (const line of LINES) {
       await expect(convert(format, [line])).rejects.toMatchObject({
         code: 'mapping/invalid',
-        message: expect.stringMatching(/quoted triple, and (JSON-LD|N3|RDF\/XML|RDF\/JSON) has none/),
+        message: expect.stringMatching(`${name}, and (JSON-LD|N3|RDF/XML|RDF/JSON) has none`),
         place: { value: expect.stringContaining('<http://e/p>') },
       });
     }
