@@ -61,6 +61,25 @@ export function compileCall(definition: FunctionDefinition, args: Arguments, ret
   };
 }
 
+/**
+ * What is wrong with a text that an argument is in every row: the parameter cannot take it. undefined: nothing, or there is no such parameter.
+ *
+ * @param parameter IRI or alias
+ * @param text ordinary text
+ */
+export function constantProblem(definition: FunctionDefinition, parameter: string, text: string): DataError | undefined {
+  const found = parameterOf(definition, parameter);
+  if (found === undefined || found.type === 'any' || found.type === 'lazy') return undefined;
+  try {
+    const value = found.type === 'list' ? [text] : CONVERTERS.characters[found.type](toBytes(text));
+    found.check?.(value as never);
+    return undefined;
+  } catch (error) {
+    if (error instanceof DataError) return error;
+    throw error;
+  }
+}
+
 type Call = FunctionDefinition['call'];
 type Pick = (result: Result | readonly Result[]) => Values;
 
@@ -150,9 +169,7 @@ const empty: Read = () => null;
 function bind(definition: FunctionDefinition, args: Arguments, context: CallContext): readonly Bound[] {
   const reads = new Map<Parameter, Read[]>();
   for (const [iri, given] of inOrder(args)) {
-    const name = iri.replace(MEMBER, '$1_nnn');
-    const parameter =
-      definition.parameters.find((one) => one.iri === name) ?? definition.parameters.find((one) => one.aliases.includes(name));
+    const parameter = parameterOf(definition, iri);
     if (parameter === undefined) throw unknownName('parameter', iri, definition, definition.parameters, context);
     const all = reads.get(parameter) ?? [];
     all.push(...(typeof given === 'function' ? [given] : given));
@@ -170,6 +187,11 @@ function bind(definition: FunctionDefinition, args: Arguments, context: CallCont
     );
   }
   return definition.parameters.map((parameter) => boundArgument(parameter, together(reads.get(parameter) ?? []), definition.on));
+}
+
+function parameterOf({ parameters }: FunctionDefinition, iri: string): Parameter | undefined {
+  const name = iri.replace(MEMBER, '$1_nnn');
+  return parameters.find((one) => one.iri === name) ?? parameters.find((one) => one.aliases.includes(name));
 }
 
 /** `rdf:_1`, `rdf:_2`, …: the items of a list that is given one by one. */

@@ -42,6 +42,8 @@ export interface Parameter<T extends ParameterType = ParameterType, N extends Ne
   readonly type: T;
   readonly needs: N;
   readonly default: string | undefined;
+  /** Throws a `DataError` for what fits the type, and the function refuses whatever its other arguments are. */
+  check?(value: ArgumentTypes[T]): void;
 }
 
 export type ReturnType = Exclude<ParameterType, 'lazy'> | 'date' | 'dateTime';

@@ -6,6 +6,7 @@
 
 export interface FunctionLibrary {
   readonly compileCall: typeof import('./compile.ts').compileCall;
+  readonly constantProblem: typeof import('./compile.ts').constantProblem;
   readonly constantly: typeof import('./compile.ts').constantly;
   readonly findFunction: typeof import('./registry.ts').findFunction;
   readonly suggestFunctions: typeof import('./registry.ts').suggestFunctions;
@@ -16,12 +17,11 @@ let loaded: FunctionLibrary | undefined;
 
 export async function loadFunctions(): Promise<void> {
   if (loaded !== undefined) return;
-  const [{ compileCall, constantly }, { findFunction, suggestFunctions }, { shortName }] = await Promise.all([
-    import('./compile.ts'),
-    import('./registry.ts'),
-    import('./names.ts'),
-  ]);
-  loaded = { compileCall, constantly, findFunction, suggestFunctions, shortName };
+  // One after the other: the first loads nearly all, and loaders may mistake a module that two imports ask for at once.
+  const { findFunction, suggestFunctions } = await import('./registry.ts');
+  const { compileCall, constantProblem, constantly } = await import('./compile.ts');
+  const { shortName } = await import('./names.ts');
+  loaded = { compileCall, constantProblem, constantly, findFunction, suggestFunctions, shortName };
 }
 
 /** @throws Error — `loadFunctions` has not ended in this thread */

@@ -1,5 +1,6 @@
 /** Namespaces of functions, prefixed names, and the parameters and returns that several functions share. */
-import type { Need, Parameter, ParameterType, Return, ReturnType } from './definition.ts';
+import type { ArgumentTypes, Need, Parameter, ParameterType, Return, ReturnType } from './definition.ts';
+import { checkPattern, checkTextOrPattern } from './regex.ts';
 
 /** Prefix → namespace. `qm` is the project's own. */
 export const NAMESPACES: Readonly<Record<string, string>> = {
@@ -54,12 +55,22 @@ export const optional = <T extends ParameterType>(of: Parameter<T>): Parameter<T
 /** It must be given, but the function is called without a value for it. */
 export const nullable = <T extends ParameterType>(of: Parameter<T>): Parameter<T, 'argument'> => needing(of, 'argument');
 /** As `any`, but read only when the function asks for it. */
-export const lazy = (of: Parameter<'any'>): Parameter<'lazy', 'argument'> => ({ ...of, type: 'lazy', needs: 'argument' });
+export const lazy = (of: Parameter<'any'>): Parameter<'lazy', 'argument'> => ({
+  ...needing(of, 'argument'),
+  type: 'lazy',
+  check: () => undefined,
+});
 /** It may be left out, and is `text` then. */
 export const withDefault = <T extends ParameterType>(of: Parameter<T>, text: string): Parameter<T, 'default'> => ({
   ...needing(of, 'default'),
   default: text,
 });
+
+/** The parameter, with a check of what it takes. The result of `check` does not matter. */
+export const checked = <T extends ParameterType, N extends Need>(
+  of: Parameter<T, N>,
+  check: (value: ArgumentTypes[T]) => unknown,
+): Parameter<T, N> => ({ ...of, check: (value) => void check(value) });
 
 const GREL_VALUE = ['grel:valueParameter', 'grel:valueParameter1'] as const;
 
@@ -75,10 +86,10 @@ export const grel = {
   from: parameter('from', 'integer', 'grel:p_int_i_from', 'grel:param_int_i_from', 'grel:p_any_e2', 'grel:param_any_e2'),
   to: parameter('to', 'integer', 'grel:p_int_i_opt_to', 'grel:param_int_i_opt_to'),
   sub: parameter('sub', 'string', 'grel:param_string_sub', 'grel:string_sub'),
-  find: parameter('find', 'string', 'grel:param_find', 'grel:p_string_find'),
+  find: checked(parameter('find', 'string', 'grel:param_find', 'grel:p_string_find'), checkTextOrPattern),
   replace: parameter('replace', 'string', 'grel:param_replace', 'grel:p_string_replace'),
-  regex: parameter('pattern', 'string', 'grel:param_regex', 'grel:p_string_regex'),
-  fragment: parameter('fragment', 'string', 'grel:param_fragment', 'grel:p_fragment'),
+  regex: checked(parameter('pattern', 'string', 'grel:param_regex', 'grel:p_string_regex'), checkPattern),
+  fragment: checked(parameter('fragment', 'string', 'grel:param_fragment', 'grel:p_fragment'), checkTextOrPattern),
   omit: parameter('omit', 'boolean', 'grel:param_bool_opt_b', 'grel:p_bool_opt_b'),
   mode: parameter('mode', 'string', 'grel:modeParam', 'grel:modeParameter'),
   condition: parameter('b', 'boolean', 'grel:param_b', 'grel:bool_b'),
@@ -127,7 +138,7 @@ export const qm = {
   otherValues: own('otherValues', 'any'),
   texts: own('texts', 'list'),
   separator: own('separator', 'string', 'grel:param_string_sep', 'grel:p_string_sep'),
-  pattern: own('pattern', 'string', 'grel:param_regex', 'grel:p_string_regex'),
+  pattern: checked(own('pattern', 'string', 'grel:param_regex', 'grel:p_string_regex'), checkPattern),
   replacement: own('replacement', 'string', 'grel:param_replace', 'grel:p_string_replace'),
   number: own('number', 'number', 'grel:param_dec_n', 'grel:p_dec_n'),
   number2: own('number2', 'number', 'grel:param_dec_n2', 'grel:param_n2'),

@@ -18,13 +18,13 @@ export function regex(source: string, flags = ''): RegExp {
     known.lastIndex = 0;
     return known;
   }
-  if (!/^[ims]*$/.test(flags)) throw new DataError(`${excerpt(flags)} are no flags of a regular expression`, 'Expected any of i, m and s.');
+  checkFlags(flags);
   let made: RegExp;
   try {
     made = new RegExp(source, `gu${flags}`);
   } catch (error) {
     throw new DataError(
-      `${excerpt(source)} is not a regular expression: ${(error as Error).message}`,
+      `${excerpt(source)} is not a regular expression: ${(error as Error).message.replace(/^Invalid regular expression: \/.*\/\w*: /s, '')}`,
       'Expected the syntax of ECMAScript.',
     );
   }
@@ -32,6 +32,11 @@ export function regex(source: string, flags = ''): RegExp {
   if (compiled.size >= MOST) compiled.clear();
   compiled.set(key, made);
   return made;
+}
+
+/** @throws DataError */
+export function checkFlags(flags: string): void {
+  if (!/^[ims]*$/.test(flags)) throw new DataError(`${excerpt(flags)} are no flags of a regular expression`, 'Expected any of i, m and s.');
 }
 
 /** What OpenRefine writes between slashes is a regular expression. */
@@ -68,3 +73,11 @@ export function matchWhole(text: string, source: string): readonly (string | und
 
 /** The source of a pattern that may stand between slashes. */
 export const sourceOf = (pattern: string): string => (isRegex(pattern) ? inner(pattern) : pattern);
+
+/** @throws DataError */
+export const checkPattern = (pattern: string): RegExp => regex(sourceOf(pattern));
+
+/** Of what is a text, or a regular expression between slashes. @throws DataError */
+export function checkTextOrPattern(text: string): void {
+  if (isRegex(text)) regex(inner(text));
+}

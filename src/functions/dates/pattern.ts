@@ -153,6 +153,12 @@ function readerOf(pattern: string, language: string): Reader {
   });
 }
 
+/** Whether dates can be read by a pattern. @throws DataError */
+export const checkDatePattern = (pattern: string): unknown => readerOf(pattern, 'en');
+
+/** Whether dates can be written by a pattern. @throws DataError */
+export const checkWrittenPattern = (pattern: string): unknown => partsOf(pattern);
+
 /**
  * Reads a date by a pattern. Fields that the pattern lacks are the first of their range: `yyyy` gives the first of January.
  *

@@ -1,10 +1,11 @@
 /** Sums, differences, parts and comparisons of dates and times, which are read as `xsd:date` and `xsd:dateTime`. */
 import { excerpt } from '../../core/fault.ts';
 import { difference, epochMs, isoText, type Moment, momentAt, offsetText, plus, readIso } from '../dates/moment.ts';
+import { dates } from '../dates/parameters.ts';
 import { writeByPattern } from '../dates/pattern.ts';
 import { define } from '../define.ts';
 import { DataError, type FunctionDefinition } from '../definition.ts';
-import { gives, grel, optional, qm } from '../names.ts';
+import { checked, gives, grel, optional, qm } from '../names.ts';
 
 const PARTS: Readonly<Record<string, (moment: Moment) => number | string | null>> = {
   year: ({ year }) => year,
@@ -48,12 +49,13 @@ function weekOfYear(moment: Moment): number {
   return Math.floor((thursday.getTime() - Date.UTC(thursday.getUTCFullYear(), 0, 1)) / 604_800_000) + 1;
 }
 
-function partOf(text: string, unit: string): number | string | null {
+function readerOf(unit: string): (moment: Moment) => number | string | null {
   const name = unit.trim().toLowerCase();
   const known = ALSO[name] ?? name;
-  if (!Object.hasOwn(PARTS, known))
+  const reader = Object.hasOwn(PARTS, known) ? PARTS[known] : undefined;
+  if (reader === undefined)
     throw new DataError(`${excerpt(unit)} is not a part of a date`, `Expected one of ${Object.keys(PARTS).join(', ')}.`);
-  return PARTS[known]?.(readIso(text)) ?? null;
+  return reader;
 }
 
 function isIso(text: string): boolean {
@@ -69,7 +71,7 @@ export const CALENDAR: readonly FunctionDefinition[] = [
   define({
     names: ['grel:date_diff'],
     does: 'The number of whole units from the second date to the first: years, months, weeks, days, hours, minutes, seconds or milliseconds.',
-    takes: [grel.dateTime, grel.dateTime2, grel.timeUnit],
+    takes: [dates.dateTime, dates.dateTime2, dates.timeUnit],
     gives: gives.grelString,
     fails: true,
     call: (a, b, unit) => difference(readIso(a), readIso(b), unit),
@@ -86,7 +88,7 @@ export const CALENDAR: readonly FunctionDefinition[] = [
   define({
     names: ['grel:date_inc'],
     does: 'A date or time moved by `n` units. Months and years keep the day, or take the last of the month.',
-    takes: [grel.date, grel.number, grel.unit],
+    takes: [dates.date, grel.number, dates.unit],
     gives: gives.grelDate,
     call: (text, count, unit) => isoText(plus(readIso(text), count, unit)),
     examples: [
@@ -101,10 +103,10 @@ export const CALENDAR: readonly FunctionDefinition[] = [
   define({
     names: ['grel:date_datePart'],
     does: `A part of a date or time: ${Object.keys(PARTS).join(', ')}.`,
-    takes: [grel.date, grel.unit],
+    takes: [dates.date, checked(grel.unit, readerOf)],
     gives: gives.grelAny,
     fails: true,
-    call: partOf,
+    call: (text, unit) => readerOf(unit)(readIso(text)),
     examples: [
       [['2024-02-29T13:05:00Z', 'month'], '2'],
       [['2024-12-30', 'week'], '1'],

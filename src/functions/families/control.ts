@@ -7,7 +7,7 @@ import { gives, grel, idlab, lazy, nullable, optional, own, qm } from '../names.
 
 const UNTRUE: ReadonlySet<string> = new Set(['', 'false', 'no', 'off', '0']);
 
-const condition = { ...grel.condition, type: 'string' } as const;
+const condition = { ...grel.condition, type: 'string', check: () => undefined } as const;
 const textOf = (value: Value): string => (typeof value === 'string' ? value : value.text);
 const isBlank = (value: Value): boolean => fromBytes(textOf(value)).trim() === '';
 

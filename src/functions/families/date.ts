@@ -1,17 +1,15 @@
 import { dateText, dateTimeText, epochMs, type Moment, momentAt, readIso, timeText } from '../dates/moment.ts';
+import { dates } from '../dates/parameters.ts';
 import { readByPattern, writeByPattern } from '../dates/pattern.ts';
 import { inZone, offsetAt, toZone } from '../dates/zone.ts';
 import { define } from '../define.ts';
 import type { FunctionDefinition } from '../definition.ts';
-import { gives, grel, idlab, optional, own, qm, withDefault } from '../names.ts';
+import { gives, grel, idlab, optional, qm, withDefault } from '../names.ts';
 import { numberText } from '../numbers.ts';
 
 const PATTERN = "The pattern is that of Java's `DateTimeFormatter`, such as `dd/MM/yyyy HH:mm`";
 
 const local = (moment: Moment): string => dateTimeText({ ...moment, offset: undefined });
-
-const pattern = own('pattern', 'string', 'grel:param_string_pattern', 'grel:p_string_pattern', 'grel:param_regex', 'grel:p_string_regex');
-const language = withDefault(qm.language, 'en');
 
 /** Seconds since 1970, with digits behind the point as far as there are. */
 function epochSeconds(moment: Moment): string {
@@ -28,7 +26,7 @@ export const DATE: readonly FunctionDefinition[] = [
   define({
     names: ['idlab-fn:normalizeDate'],
     does: `A date as \`xsd:date\`. ${PATTERN}; names are English.`,
-    takes: [idlab.strDate, idlab.pattern],
+    takes: [idlab.strDate, dates.idlabPattern],
     gives: gives.idlabString,
     fails: true,
     call: (text, form) => dateText(readByPattern(text, form)),
@@ -45,7 +43,7 @@ export const DATE: readonly FunctionDefinition[] = [
   define({
     names: ['idlab-fn:normalizeDateWithLang'],
     does: `A date as \`xsd:date\`. ${PATTERN}; names are those of the language.`,
-    takes: [idlab.strDate, idlab.pattern, idlab.lang],
+    takes: [idlab.strDate, dates.idlabPattern, dates.idlabLanguage],
     gives: gives.idlabString,
     fails: true,
     call: (text, form, lang) => dateText(readByPattern(text, form, lang)),
@@ -60,7 +58,7 @@ export const DATE: readonly FunctionDefinition[] = [
   define({
     names: ['idlab-fn:normalizeDateTime'],
     does: `A date with its time as \`xsd:dateTime\` without offset. ${PATTERN}; names are English.`,
-    takes: [idlab.strDate, idlab.pattern],
+    takes: [idlab.strDate, dates.idlabPattern],
     gives: gives.idlabString,
     fails: true,
     call: (text, form) => local(readByPattern(text, form)),
@@ -75,7 +73,7 @@ export const DATE: readonly FunctionDefinition[] = [
   define({
     names: ['idlab-fn:normalizeDateTimeWithLang'],
     does: `A date with its time as \`xsd:dateTime\` without offset. ${PATTERN}; names are those of the language.`,
-    takes: [idlab.strDate, idlab.pattern, idlab.lang],
+    takes: [idlab.strDate, dates.idlabPattern, dates.idlabLanguage],
     gives: gives.idlabString,
     fails: true,
     call: (text, form, lang) => local(readByPattern(text, form, lang)),
@@ -87,7 +85,7 @@ export const DATE: readonly FunctionDefinition[] = [
   define({
     names: ['grel:date_toDate', 'grel:date_toString'],
     does: `A date as \`xsd:date\`. ${PATTERN}, or that of \`strptime\`, such as \`%d/%m/%Y\`.`,
-    takes: [grel.value, grel.pattern],
+    takes: [grel.value, dates.grelPattern],
     gives: gives.grelDate,
     fails: true,
     call: (text, form) => dateText(readByPattern(text, form)),
@@ -101,7 +99,7 @@ export const DATE: readonly FunctionDefinition[] = [
   define({
     names: ['qm:parseDateTime'],
     does: `A date with its time as \`xsd:dateTime\`. ${PATTERN}. A zone in the text becomes the offset; else \`zone\` does, if given: an offset, or a name such as \`Europe/Brussels\`.`,
-    takes: [qm.value, pattern, optional(qm.zone), language],
+    takes: [qm.value, dates.pattern, optional(dates.zone), dates.language],
     gives: gives.dateTime,
     fails: true,
     call: (text, form, zone, lang) => {
@@ -120,7 +118,7 @@ export const DATE: readonly FunctionDefinition[] = [
   define({
     names: ['qm:parseDate'],
     does: `A date as \`xsd:date\`. ${PATTERN}.`,
-    takes: [qm.value, pattern, language],
+    takes: [qm.value, dates.pattern, dates.language],
     gives: gives.date,
     fails: true,
     call: (text, form, lang) => dateText(readByPattern(text, form, lang)),
@@ -134,7 +132,7 @@ export const DATE: readonly FunctionDefinition[] = [
   define({
     names: ['qm:formatDate'],
     does: `A date or time by a pattern, as clocks of \`zone\` show it, if given. ${PATTERN}.`,
-    takes: [qm.value, pattern, optional(qm.zone), language],
+    takes: [qm.value, dates.writtenPattern, optional(dates.zone), dates.language],
     gives: gives.string,
     fails: true,
     call: (text, form, zone, lang) => {
@@ -153,7 +151,7 @@ export const DATE: readonly FunctionDefinition[] = [
   define({
     names: ['qm:epochToDateTime'],
     does: 'Seconds since 1970 as `xsd:dateTime`, as clocks of `zone` show it (UTC if left out).',
-    takes: [qm.number, withDefault(qm.zone, 'UTC')],
+    takes: [qm.number, withDefault(dates.zone, 'UTC')],
     gives: gives.dateTime,
     call: (seconds, zone) => fromEpoch(seconds * 1000, zone),
     examples: [
@@ -167,7 +165,7 @@ export const DATE: readonly FunctionDefinition[] = [
   define({
     names: ['qm:epochMillisecondsToDateTime'],
     does: 'Milliseconds since 1970 as `xsd:dateTime`, as clocks of `zone` show it (UTC if left out).',
-    takes: [qm.number, withDefault(qm.zone, 'UTC')],
+    takes: [qm.number, withDefault(dates.zone, 'UTC')],
     gives: gives.dateTime,
     call: fromEpoch,
     examples: [
@@ -179,7 +177,7 @@ export const DATE: readonly FunctionDefinition[] = [
   define({
     names: ['qm:dateTimeToEpoch'],
     does: 'The seconds since 1970 of a date or time. Without an offset it is one of `zone` (UTC if left out).',
-    takes: [qm.value, withDefault(qm.zone, 'UTC')],
+    takes: [qm.value, withDefault(dates.zone, 'UTC')],
     gives: gives.number,
     fails: true,
     call: (text, zone) => {
@@ -198,7 +196,7 @@ export const DATE: readonly FunctionDefinition[] = [
   define({
     names: ['qm:toZone'],
     does: 'The same instant as clocks of another zone show it. Without an offset it is one of UTC.',
-    takes: [qm.value, qm.zone],
+    takes: [qm.value, dates.zone],
     gives: gives.dateTime,
     fails: true,
     call: (text, zone) => dateTimeText(toZone(readIso(text), zone)),
@@ -211,7 +209,7 @@ export const DATE: readonly FunctionDefinition[] = [
   define({
     names: ['qm:withZone'],
     does: 'The same local time with the offset of a zone; one that has an offset stays. In the hour that clocks skip or repeat, the offset before the change.',
-    takes: [qm.value, qm.zone],
+    takes: [qm.value, dates.zone],
     gives: gives.dateTime,
     fails: true,
     call: (text, zone) => {

@@ -3,7 +3,7 @@ import { excerpt } from '../../core/fault.ts';
 import { encodeIriPart, encodeUriPart, fromBytes, toBytes } from '../../core/text.ts';
 import { define } from '../define.ts';
 import { DataError, type FunctionDefinition } from '../definition.ts';
-import { gives, grel, idlab, qm } from '../names.ts';
+import { checked, gives, grel, idlab, qm } from '../names.ts';
 
 const MARKUP: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const SCRIPT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\b': '\\b', '\f': '\\f' };
@@ -57,6 +57,8 @@ function modeOf(name: string): (typeof MODES)[string] {
   return mode;
 }
 
+const mode = checked(grel.mode, modeOf);
+
 /** Scheme, host and path, as they are written; RFC 3986, appendix B. */
 const ADDRESS = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s;
 
@@ -84,7 +86,7 @@ export const ESCAPE: readonly FunctionDefinition[] = [
   define({
     names: ['grel:escape', 'grel:string_escape'],
     does: 'Escaped for `mode`: `html`, `xml`, `csv`, `url` or `javascript`.',
-    takes: [grel.value, grel.mode],
+    takes: [grel.value, mode],
     gives: gives.grelString,
     fails: true,
     call: (value, mode) => modeOf(mode).escape(value),
@@ -101,7 +103,7 @@ export const ESCAPE: readonly FunctionDefinition[] = [
   define({
     names: ['grel:string_unescape', 'grel:unescape'],
     does: 'The inverse of `grel:escape`. Of the named entities, those of XML and `&nbsp;` are known.',
-    takes: [grel.value, grel.mode],
+    takes: [grel.value, mode],
     gives: gives.grelString,
     fails: true,
     call: (value, mode) => modeOf(mode).unescape(value),

@@ -4,7 +4,7 @@ import { define } from '../define.ts';
 import { type Chance, DataError, type FunctionDefinition } from '../definition.ts';
 import { digest } from '../digest.ts';
 import { foldAccents } from '../folding.ts';
-import { gives, idlab, own, qm, withDefault } from '../names.ts';
+import { checked, gives, idlab, own, qm, withDefault } from '../names.ts';
 
 const hex = (word: number): string => word.toString(16).padStart(8, '0');
 
@@ -37,6 +37,8 @@ function namespaceBytes(text: string): string {
     throw new DataError(`${excerpt(text)} is not a namespace of UUIDs`, 'Expected a UUID, or one of url, dns, oid and x500.');
   return digits.replace(/../g, (byte) => String.fromCharCode(Number.parseInt(byte, 16)));
 }
+
+const namespace = checked(withDefault(own('namespace', 'string'), 'url'), namespaceBytes);
 
 /** Letters and digits, with separators for the rest. */
 function slug(text: string, kept: RegExp, separator: string): string {
@@ -71,7 +73,7 @@ export const IDENTIFIER: readonly FunctionDefinition[] = [
   define({
     names: ['qm:uuid5'],
     does: 'The UUID of a name by SHA-1 (version 5). The namespace is a UUID, or one of `url` (if left out), `dns`, `oid` and `x500`.',
-    takes: [qm.value, withDefault(own('namespace', 'string'), 'url')],
+    takes: [qm.value, namespace],
     gives: gives.string,
     on: 'bytes',
     fails: true,
@@ -85,7 +87,7 @@ export const IDENTIFIER: readonly FunctionDefinition[] = [
   define({
     names: ['qm:uuid3'],
     does: 'The UUID of a name by MD5 (version 3). The namespace is a UUID, or one of `url` (if left out), `dns`, `oid` and `x500`.',
-    takes: [qm.value, withDefault(own('namespace', 'string'), 'url')],
+    takes: [qm.value, namespace],
     gives: gives.string,
     on: 'bytes',
     fails: true,

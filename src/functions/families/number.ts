@@ -2,7 +2,7 @@
 import { excerpt } from '../../core/fault.ts';
 import { define } from '../define.ts';
 import { DataError, type FunctionDefinition } from '../definition.ts';
-import { gives, grel, idlab, nullable, optional, own, qm, withDefault } from '../names.ts';
+import { checked, gives, grel, idlab, nullable, optional, own, qm, withDefault } from '../names.ts';
 import { readNumber, tidy } from '../numbers.ts';
 
 /** Rounds half towards positive infinity; decimals are shifted as text, so that 1.005 is what it reads as. */
@@ -25,6 +25,16 @@ function divided(a: number, b: number): number {
 }
 
 const grelNumber = { ...grel.number, type: 'string' } as const;
+
+function checkDigits(digits: number): void {
+  if (digits < 0 || digits > 20) throw new DataError(`${digits} decimals are not possible`, 'From 0 to 20.');
+}
+
+function checkBase(base: number): void {
+  if (base < 2 || base > 36) throw new DataError(`${base} is no base`, 'From 2 to 36.');
+}
+
+const base = checked(own('base', 'integer'), checkBase);
 
 export const NUMBER: readonly FunctionDefinition[] = [
   define({
@@ -66,13 +76,13 @@ export const NUMBER: readonly FunctionDefinition[] = [
     does: 'The number with `digits` decimals (2 if left out), the separator `decimal` before them (`.`) and `group` between thousands (none).',
     takes: [
       qm.number,
-      withDefault(own('digits', 'integer'), '2'),
+      checked(withDefault(own('digits', 'integer'), '2'), checkDigits),
       withDefault(own('decimal', 'string'), '.'),
       withDefault(own('group', 'string'), ''),
     ],
     gives: gives.string,
     call: (number, digits, decimal, group) => {
-      if (digits < 0 || digits > 20) throw new DataError(`${digits} decimals are not possible`, 'From 0 to 20.');
+      checkDigits(digits);
       const [whole = '', decimals] = round(number, digits).toFixed(digits).split('.');
       const grouped = whole.replace(/\B(?=(\d{3})+$)/g, () => group);
       return decimals === undefined ? grouped : grouped + decimal + decimals;
@@ -303,10 +313,10 @@ export const NUMBER: readonly FunctionDefinition[] = [
   define({
     names: ['qm:toBase'],
     does: 'An integer in another base, from 2 to 36.',
-    takes: [own('integer', 'integer'), own('base', 'integer')],
+    takes: [own('integer', 'integer'), base],
     gives: gives.string,
     call: (integer, base) => {
-      if (base < 2 || base > 36) throw new DataError(`${base} is no base`, 'From 2 to 36.');
+      checkBase(base);
       return integer.toString(base);
     },
     examples: [
@@ -319,7 +329,7 @@ export const NUMBER: readonly FunctionDefinition[] = [
   define({
     names: ['qm:fromBase'],
     does: 'The integer that the digits mean in another base, from 2 to 36.',
-    takes: [qm.value, own('base', 'integer')],
+    takes: [qm.value, base],
     gives: gives.integer,
     call: (value, base) => {
       const digits = value.trim().toLowerCase();

@@ -2,10 +2,12 @@
 import { fromBytes, toBytes } from '../../core/text.ts';
 import { define } from '../define.ts';
 import type { FunctionDefinition } from '../definition.ts';
-import { gives, grel, own, qm, withDefault } from '../names.ts';
-import { isRegex, matchWhole, regex, replaceAll, sourceOf } from '../regex.ts';
+import { checked, gives, grel, own, qm, withDefault } from '../names.ts';
+import { checkFlags, isRegex, matchWhole, regex, replaceAll, sourceOf } from '../regex.ts';
 
-const flags = withDefault(own('flags', 'string'), '');
+const flags = checked(withDefault(own('flags', 'string'), ''), checkFlags);
+
+const notIn = (kept: string): RegExp => regex(`[^${kept}]`);
 
 export const PATTERN: readonly FunctionDefinition[] = [
   define({
@@ -145,10 +147,10 @@ export const PATTERN: readonly FunctionDefinition[] = [
   define({
     names: ['qm:keepCharacters'],
     does: 'Only the characters of a class, such as `0-9` or `\\p{L}`.',
-    takes: [qm.value, own('class', 'string')],
+    takes: [qm.value, checked(own('class', 'string'), notIn)],
     gives: gives.string,
     fails: true,
-    call: (value, kept) => value.replace(regex(`[^${kept}]`), ''),
+    call: (value, kept) => value.replace(notIn(kept), ''),
     examples: [
       [['+32 9 331-49', '0-9'], '32933149'],
       [['é1!', '\\p{L}'], 'é'],

@@ -1,9 +1,9 @@
 /** One text → several. */
 import { define } from '../define.ts';
 import type { FunctionDefinition } from '../definition.ts';
-import { gives, grel, optional, own, qm, withDefault } from '../names.ts';
+import { checked, gives, grel, optional, own, qm, withDefault } from '../names.ts';
 import { readInteger } from '../numbers.ts';
-import { findIn, splitBy } from '../regex.ts';
+import { checkTextOrPattern, findIn, splitBy } from '../regex.ts';
 
 /** As Java's `String.split`: without empty parts at the end. */
 function withoutEmptyEnd(parts: readonly string[]): readonly string[] {
@@ -50,7 +50,7 @@ export const SPLIT: readonly FunctionDefinition[] = [
   define({
     names: ['grel:string_split'],
     does: 'The parts between the separators: a text, or a regular expression between slashes. Empty parts at the end are dropped, but never the first part.',
-    takes: [grel.value, grel.separator],
+    takes: [grel.value, checked(grel.separator, checkTextOrPattern)],
     gives: gives.grelArray,
     fails: true,
     call: (value, separator) => withoutEmptyEnd(splitBy(value, separator)),
@@ -100,7 +100,7 @@ export const SPLIT: readonly FunctionDefinition[] = [
   define({
     names: ['qm:splitTrim'],
     does: 'The parts between the separators without white space at their ends; empty parts are dropped. The separator is `,` if left out.',
-    takes: [qm.value, withDefault(qm.separator, ',')],
+    takes: [qm.value, checked(withDefault(qm.separator, ','), checkTextOrPattern)],
     gives: gives.list,
     fails: true,
     call: (value, separator) =>

@@ -3,7 +3,7 @@ import { excerpt } from '../../core/fault.ts';
 import { define } from '../define.ts';
 import { DataError, type FunctionDefinition } from '../definition.ts';
 import { foldAccents } from '../folding.ts';
-import { gives, grel, idlab, own, qm, withDefault } from '../names.ts';
+import { checked, gives, grel, idlab, own, qm, withDefault } from '../names.ts';
 import { characters } from './part.ts';
 
 const titleCase = (text: string): string =>
@@ -14,6 +14,10 @@ function pad(text: string, length: number, fill: string, put: (fill: string) => 
   return text.length >= length || fill === ''
     ? text
     : put(fill.repeat(Math.ceil((length - text.length) / fill.length)).slice(0, length - text.length));
+}
+
+function checkForm(form: string): void {
+  if (!/^NFK?[CD]$/.test(form)) throw new DataError(`${excerpt(form)} is not a normal form`, 'Expected NFC, NFD, NFKC or NFKD.');
 }
 
 export const TEXT: readonly FunctionDefinition[] = [
@@ -217,11 +221,11 @@ export const TEXT: readonly FunctionDefinition[] = [
   define({
     names: ['qm:normalizeUnicode'],
     does: 'The text in a normal form of Unicode: NFC (the default), NFD, NFKC or NFKD.',
-    takes: [qm.value, withDefault(own('form', 'string'), 'NFC')],
+    takes: [qm.value, checked(withDefault(own('form', 'string'), 'NFC'), checkForm)],
     gives: gives.string,
     fails: true,
     call: (value, form) => {
-      if (!/^NFK?[CD]$/.test(form)) throw new DataError(`${excerpt(form)} is not a normal form`, 'Expected NFC, NFD, NFKC or NFKD.');
+      checkForm(form);
       return value.normalize(form);
     },
     examples: [

@@ -39,7 +39,8 @@ export const DIAGNOSTIC_CODES = {
   },
   'invalid-call': {
     severity: 'error',
-    summary: 'A function is called with a parameter or for a return that it does not have, or without one that it needs.',
+    summary:
+      'A function is called with a parameter or for a return that it does not have, without one that it needs, or with a constant that it cannot take.',
   },
   'legacy-source': {
     severity: 'warning',

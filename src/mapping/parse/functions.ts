@@ -5,7 +5,9 @@
  */
 import { Fault } from '../../core/fault.ts';
 import { hasScheme } from '../../core/text.ts';
+import type { FunctionDefinition } from '../../functions/definition.ts';
 import { functionLibrary } from '../../functions/library.ts';
+import type { Report } from '../model/diagnostics.ts';
 import { nodeId, type Statement } from '../model/graph.ts';
 import type { Expression, FunctionExecution, FunctionInput } from '../model/model.ts';
 import { shorten } from '../vocabulary/namespaces.ts';
@@ -162,6 +164,25 @@ function valuesOf(context: Context, map: MappingNode, reader: ExpressionReader):
 
 // ---------------------------------------------------------------- checks
 
+/** Whether the parameters take the constants that they are given: what one cannot take would reject every record. */
+function checkConstants(report: Report, definition: FunctionDefinition, inputs: readonly FunctionInput[]): boolean {
+  const { constantProblem, shortName } = functionLibrary();
+  const before = report.errors;
+  for (const { parameter, value } of inputs) {
+    if (value.kind !== 'constant') continue;
+    const problem = constantProblem(definition, parameter, value.term.value);
+    if (problem === undefined) continue;
+    const hint = problem.hint === undefined ? undefined : asDiagnostic(problem.hint);
+    report.error(
+      'invalid-call',
+      value.origin,
+      `${definition.name} cannot take this ${shortName(parameter)}: ${asDiagnostic(problem.message)}`,
+      hint,
+    );
+  }
+  return report.errors === before;
+}
+
 const isDeterministic = (iri: string): boolean => functionLibrary().findFunction(iri)?.deterministic ?? true;
 
 /** A fault is a sentence, a diagnostic is not. */
@@ -181,7 +202,7 @@ function checkCall({ report }: Context, { origin, execution, returns }: Call): b
     const given = new Map<string, (() => null)[]>();
     for (const { parameter } of execution.inputs) given.set(parameter, [...(given.get(parameter) ?? []), () => null]);
     compileCall(definition, given, returns);
-    return true;
+    return checkConstants(report, definition, execution.inputs);
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     report.error('invalid-call', origin, asDiagnostic(error.message), error.hint === undefined ? undefined : asDiagnostic(error.hint));

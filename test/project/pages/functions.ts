@@ -27,7 +27,8 @@ ${Object.entries(NAMESPACES)
   matters.
 - **Types.** *any* passes values as they are, with their natural datatypes. Results of other types are texts without a natural datatype. A
   *boolean* is \`true\`, \`false\`, \`1\` or \`0\`; a *number* has digits and a decimal point.
-- **Errors.** An unknown function, parameter or return stops the run before its first record. Data that a function cannot take rejects the record.
+- **Errors.** An unknown function, parameter or return, or a constant that a parameter cannot take, is an error of the mapping, found before the first
+  record: a wrong number, regular expression, pattern of dates, time zone, unit. Data that a function cannot take rejects the record.
 - **Repetition.** Functions marked *random* give the same again when a run is repeated by the queue.
 
 ${FAMILIES.map(({ title, definitions }) => `## ${title}\n\n${definitions.map(section).join('\n\n')}`).join('\n\n')}

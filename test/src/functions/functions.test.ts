@@ -3,8 +3,9 @@ import { describe, expect, test } from '@jest/globals';
 import { Fault } from '../../../src/core/fault.ts';
 import { fromBytes, toBytes } from '../../../src/core/text.ts';
 import { TypedValue, type Value, type Values, XSD } from '../../../src/core/value.ts';
-import { compileCall, type Read } from '../../../src/functions/compile.ts';
+import { compileCall, constantProblem, type Read } from '../../../src/functions/compile.ts';
 import type { Example, ExampleValue, FunctionDefinition } from '../../../src/functions/definition.ts';
+import { expand } from '../../../src/functions/names.ts';
 import { FUNCTIONS, findFunction, suggestFunctions } from '../../../src/functions/registry.ts';
 
 /** Numbers have the natural datatype that JSON gives them. */
@@ -53,6 +54,48 @@ describe('examples', () => {
         expect(message).toContain(definition.name);
       } else expect([label, run()]).toEqual([label, example.gives]);
     }
+  });
+});
+
+describe('constants', () => {
+  test.each(FUNCTIONS.map((definition) => [definition.name, definition] as const))('%s takes those of its examples', (_, definition) => {
+    for (const { given, gives } of definition.examples) {
+      if (gives !== null && typeof gives === 'object' && 'fails' in gives) continue;
+      definition.parameters.forEach(({ iri }, i) => {
+        for (const value of [given[i] ?? []].flat())
+          expect([iri, value, constantProblem(definition, iri, String(value))]).toEqual([iri, value, undefined]);
+      });
+    }
+    for (const { iri, default: text } of definition.parameters)
+      if (text !== undefined) expect([iri, constantProblem(definition, iri, text)]).toEqual([iri, undefined]);
+  });
+
+  test.each([
+    ['grel:math_abs', 'grel:param_dec_n', 'abc', '"abc" is not a number'],
+    ['qm:formatNumber', 'qm:digits', '99', '99 decimals are not possible'],
+    ['qm:toBase', 'qm:base', '2.5', '"2.5" is not an integer'],
+    ['qm:toBase', 'qm:base', '37', '37 is no base'],
+    ['grel:controls_if', 'grel:bool_b', 'maybe', '"maybe" is not a boolean'],
+    ['grel:string_replace', 'grel:param_find', '/[/', '"[" is not a regular expression'],
+    ['grel:string_match', 'grel:param_regex', 'a(', '"a(" is not a regular expression'],
+    ['grel:string_split', 'grel:p_string_sep', '/(/', '"(" is not a regular expression'],
+    ['qm:matches', 'qm:flags', 'gx', '"gx" are no flags'],
+    ['qm:keepCharacters', 'qm:class', 'z-a', 'is not a regular expression'],
+    ['idlab-fn:normalizeDate', 'idlab-fn:_pattern', 'dd/bb', 'the letter b'],
+    ['grel:date_toDate', 'grel:param_string_pattern', '%Q', 'has %Q'],
+    ['qm:parseDate', 'qm:pattern', 'yyyy[', 'not well-formed'],
+    ['qm:formatDate', 'qm:pattern', 'bb', 'the letter b'],
+    ['qm:parseDateTime', 'qm:zone', 'Mars/Olympus', 'is not a time zone'],
+    ['idlab-fn:normalizeDateWithLang', 'idlab-fn:_lang', '?', 'is not a language'],
+    ['grel:date_inc', 'grel:param_string_unit', 'eon', 'is not a unit of time'],
+    ['grel:date_datePart', 'grel:param_string_unit', 'eon', 'is not a part of a date'],
+    ['grel:date_diff', 'grel:param_datetime_d', '2020', 'is not a date'],
+    ['qm:uuid5', 'qm:namespace', 'x', 'is not a namespace of UUIDs'],
+    ['grel:escape', 'grel:modeParam', 'sgml', 'is not a mode of escaping'],
+    ['qm:normalizeUnicode', 'qm:form', 'NFX', 'is not a normal form'],
+  ])('%s refuses %s %j', (name, parameter, text, message) => {
+    const definition = findFunction(expand(name)) as FunctionDefinition;
+    expect(constantProblem(definition, expand(parameter), text)?.message).toContain(message);
   });
 });
 
