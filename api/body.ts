@@ -5,13 +5,13 @@ import { Fault } from '../src/core/fault.ts';
 import { findJsonError } from './json-error.ts';
 
 /**
- * The body as text.
+ * The body as text, of one of the media types.
  *
  * @throws Fault request/media-type — another type, a charset other than UTF-8, a content encoding; request/too-large — more than
  *   `limitBytes`; request/malformed — not UTF-8, or incomplete
  */
-export async function readTextBody(request: IncomingMessage, mediaType: string, limitBytes: number): Promise<string> {
-  checkMediaType(request, mediaType);
+export async function readTextBody(request: IncomingMessage, mediaTypes: string | readonly string[], limitBytes: number): Promise<string> {
+  checkMediaType(request, [mediaTypes].flat());
   const bytes = await readBytes(request, limitBytes);
   if (!isUtf8(bytes)) throw new Fault('request/malformed', 'The request body is not UTF-8');
   return new TextDecoder().decode(bytes);
@@ -43,14 +43,16 @@ export function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
 }
 
-function checkMediaType(request: IncomingMessage, expected: string): void {
+function checkMediaType(request: IncomingMessage, expected: readonly string[]): void {
   const [type = '', ...parameters] = (request.headers['content-type'] ?? '')
     .toLowerCase()
     .split(';')
     .map((part) => part.trim());
-  if (type !== expected) {
+  if (!expected.includes(type)) {
     const given = type === '' ? 'The request has no Content-Type' : `The request has the Content-Type ${type}`;
-    throw new Fault('request/media-type', `${given}, expected is ${expected}`, { hint: `Send the header Content-Type: ${expected}` });
+    throw new Fault('request/media-type', `${given}, expected is ${expected.join(' or ')}`, {
+      hint: `Send the header Content-Type: ${expected[0]}`,
+    });
   }
   const charset = parameters
     .find((parameter) => parameter.startsWith('charset='))

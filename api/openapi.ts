@@ -39,9 +39,7 @@ function operationOf({ route, service, prefix }: MountedRoute): Readonly<Record<
     tags: [service ?? 'operators'],
     ...(role === undefined ? {} : { description: `Needs the role ${role} where tokens are in use.`, security: [{ token: [] }] }),
     ...(parameters === undefined ? {} : { parameters: parameters.map(parameterOf) }),
-    ...(body === undefined
-      ? {}
-      : { requestBody: { required: body.required, content: { [body.type]: { schema: schemaOf(body.schema) } } } }),
+    ...(body === undefined ? {} : { requestBody: { required: body.required, content: contentOf(body.type, body.schema) } }),
     responses: {
       ...Object.fromEntries(Object.entries(replies).map(([status, reply]) => [status, responseOf(reply)])),
       default: { description: 'The problem', content: { [PROBLEM_TYPE]: { schema: schemaOf('Problem') } } },
@@ -54,8 +52,12 @@ function parameterOf({ schema, required, ...rest }: Parameter): Readonly<Record<
 }
 
 function responseOf({ description, type, schema }: Route['replies'][number]): Readonly<Record<string, unknown>> {
-  return { description, ...(schema === undefined ? {} : { content: { [type ?? 'application/json']: { schema: schemaOf(schema) } } }) };
+  return { description, ...(schema === undefined ? {} : { content: contentOf(type ?? 'application/json', schema) }) };
 }
+
+/** The same schema for each media type. */
+const contentOf = (types: string | readonly string[], schema: SchemaLike): Readonly<Record<string, unknown>> =>
+  Object.fromEntries([types].flat().map((type) => [type, { schema: schemaOf(schema) }]));
 
 /** A name becomes a reference, also as the items of an array one level down. */
 function schemaOf(schema: SchemaLike): unknown {

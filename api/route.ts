@@ -115,9 +115,12 @@ export interface Route {
   readonly unknownParameters?: 'refused';
   /** Refuses an unknown parameter whose name is similar to a known one. */
   readonly misspelt?: 'refused';
-  readonly body?: { readonly type: string; readonly schema: SchemaLike; readonly required: boolean };
+  /** `type`: one media type, or several. */
+  readonly body?: { readonly type: string | readonly string[]; readonly schema: SchemaLike; readonly required: boolean };
   /** Answers by status; problem answers are described once for the whole API. */
-  readonly replies: Readonly<Record<number, { readonly description: string; readonly type?: string; readonly schema?: SchemaLike }>>;
+  readonly replies: Readonly<
+    Record<number, { readonly description: string; readonly type?: string | readonly string[]; readonly schema?: SchemaLike }>
+  >;
   /** GET has side effects, so HEAD is refused. */
   readonly hasSideEffects?: true;
   handle(call: Call): Promise<Reply>;

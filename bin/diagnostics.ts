@@ -32,12 +32,13 @@ function summaryOf(diagnostics: readonly Diagnostic[], triplesMaps: number): str
 const plural = (number: number, thing: string): string => `${number} ${thing}${number === 1 ? '' : 's'}`;
 
 /** `docs/diagnostics.md` describes the members; they stay as they are. */
-const rowOf = ({ severity, code, origin: { document, line, column }, message, hint }: Diagnostic): object => ({
+const rowOf = ({ severity, code, origin: { document, line, column, key }, message, hint }: Diagnostic): object => ({
   severity,
   code,
   document,
   line,
   column,
+  key: key ?? null,
   message,
   hint: hint ?? null,
 });
@@ -64,6 +65,7 @@ function sarifOf(diagnostics: readonly Diagnostic[]): object {
           artifactLocation: { uri: uriOf(origin.document) },
           region: { startLine: origin.line, startColumn: origin.column },
         },
+        ...(origin.key === undefined ? {} : { logicalLocations: [{ fullyQualifiedName: origin.key }] }),
       },
     ],
   }));

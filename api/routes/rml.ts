@@ -9,6 +9,7 @@ import { mappingsOf } from '../../src/config/directories.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { redact } from '../../src/core/redact.ts';
 import type { Diagnostic } from '../../src/mapping/model/model.ts';
+import { isYarrrml } from '../../src/mapping/parse/document.ts';
 import { DEFAULT_BASE } from '../../src/run/request.ts';
 import { makeDirectory } from '../../src/storage/local/directory.ts';
 import { writeAtomically } from '../../src/storage/local/file.ts';
@@ -20,6 +21,11 @@ import { RequestFault } from '../problem.ts';
 import type { Api, Call, Parameter, Reply, Route } from '../route.ts';
 
 const TURTLE = 'text/turtle';
+/** The first is what is answered. */
+const YAML = ['application/yaml', 'text/yaml', 'application/x-yaml'];
+
+/** By the name of the file: text/turtle, or what YARRRML has. */
+const mediaTypesOf = (fileName: string): readonly string[] => (isYarrrml({ name: fileName }) ? YAML : [TURTLE]);
 const FILE_NAME: Parameter = {
   name: 'fileName',
   in: 'query',
@@ -28,9 +34,15 @@ const FILE_NAME: Parameter = {
   schema: { type: 'string', minLength: 1, examples: ['people.ttl'] },
 };
 
-const SHOWN: Route['replies'] = { 200: { description: 'The file', type: TURTLE, schema: { type: 'string' } } };
+const SHOWN: Route['replies'] = {
+  200: {
+    description: 'The file; YARRRML (.yml, .yaml) as application/yaml',
+    type: [TURTLE, ...YAML.slice(0, 1)],
+    schema: { type: 'string' },
+  },
+};
 const WRITTEN: Route['replies'] = { 200: { description: 'The file is written; the body is empty' } };
-const BODY = { type: TURTLE, schema: { type: 'string' }, required: true } as const;
+const BODY = { type: [TURTLE, ...YAML], schema: { type: 'string' }, required: true } as const;
 
 /** Routes of the semi-structured transformer. */
 export function rmlRoutes(api: Api): readonly Route[] {
@@ -45,7 +57,11 @@ export function rmlRoutes(api: Api): readonly Route[] {
       handle: async ({ parameters }) => {
         const fileName = parameters.fileName as string;
         const path = await insideMappings(mappingDirectory(api, 'semi-structured-transformer'), fileName);
-        return { status: 200, type: TURTLE, body: await readMappingFile(path, fileName, api.workingDirectory) };
+        return {
+          status: 200,
+          type: mediaTypesOf(fileName)[0] as string,
+          body: await readMappingFile(path, fileName, api.workingDirectory),
+        };
       },
     },
     {
@@ -84,7 +100,7 @@ export function masterMappingRoutes(api: Api): readonly Route[] {
             hint: MASTER_MAPPING_HINT,
           });
         }
-        return { status: 200, type: TURTLE, body: await readMappingFile(path, basename(path), directory) };
+        return { status: 200, type: mediaTypesOf(path)[0] as string, body: await readMappingFile(path, basename(path), directory) };
       },
     },
     {
@@ -107,7 +123,7 @@ export function masterMappingRoutes(api: Api): readonly Route[] {
 /** @throws RequestFault, Fault — the body is not a valid mapping; the old file is kept */
 async function writeMapping(api: Api, { request, actor }: Call, path: string, fileName: string): Promise<Reply> {
   const { MAX_BODY_BYTES, BASE_IRI } = api.config.snapshot();
-  const text = await readTextBody(request, TURTLE, MAX_BODY_BYTES);
+  const text = await readTextBody(request, mediaTypesOf(fileName), MAX_BODY_BYTES);
   await checkMapping(fileName, text, BASE_IRI);
   await refuseDirectory(path, fileName);
   await writeAtomically(path, text);
@@ -174,7 +190,7 @@ async function checkMapping(fileName: string, text: string, base = DEFAULT_BASE)
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   const [first] = errors;
   if (first === undefined && triplesMaps > 0) return;
-  if (first === undefined) throw new Fault('mapping/invalid', `${fileName} is Turtle, but has no triples map`);
+  if (first === undefined) throw new Fault('mapping/invalid', `${fileName} has no triples map`);
   const more = errors.length > 1 ? `, and ${errors.length - 1} more` : '';
   const { line, column } = first.origin;
   throw new RequestFault(
@@ -195,6 +211,7 @@ const shownDiagnostic = ({ severity, code, origin, message, hint }: Diagnostic):
   code,
   line: origin.line,
   column: origin.column,
+  ...(origin.key === undefined ? {} : { key: origin.key }),
   message,
   hint,
 });

@@ -43,11 +43,11 @@ async function findMappings(given: string | undefined, snapshot: Snapshot, worki
   if (found !== undefined && found.length > 0) return { mappings: found, listed: true };
   if (given === undefined) {
     throw new Fault('request/invalid', `The request has no mappingURL, and there is no mapping in ${redact(directory)}`, {
-      hint: 'Give mappingURL, put a .ttl file there with PUT /rml, or set MAPPINGS_DIR_URL',
+      hint: 'Give mappingURL, put a .ttl or .yml file there with PUT /rml, or set MAPPINGS_DIR_URL',
     });
   }
   if (found === undefined) return { mappings: [given], listed: false };
-  throw new Fault('request/invalid', `The directory ${redact(given)} of mappingURL has no .ttl file`);
+  throw new Fault('request/invalid', `The directory ${redact(given)} of mappingURL has no .ttl, .yml or .yaml file`);
 }
 
 /** Checked first: it is nearly always true, and cheaper than listing. */
@@ -57,7 +57,7 @@ const isLocalFile = async (url: string, workingDirectory: string): Promise<boole
 /** undefined: not a directory, so a file or nothing; the run will find out. */
 async function listMappings(url: string, workingDirectory: string): Promise<readonly string[] | undefined> {
   try {
-    return await listDirectory(url, ['ttl'], workingDirectory);
+    return await listDirectory(url, ['ttl', 'yml', 'yaml'], workingDirectory);
   } catch (error) {
     if (
       error instanceof Fault &&

@@ -21,7 +21,7 @@ export const PROCESS_REQUEST = {
     },
     mappingURL: {
       ...optional({ ...TEXTS, maxItems: 1 }),
-      description: 'Mapping file or directory; left out: every .ttl of MAPPINGS_DIR_URL',
+      description: 'Mapping file or directory; left out: every .ttl, .yml and .yaml of MAPPINGS_DIR_URL',
     },
   },
   required: ['inputFileURL'],

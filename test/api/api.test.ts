@@ -218,6 +218,22 @@ describe('/rml', () => {
     expect(await readFile(join(mappings(), fileName), 'utf8')).toBe(mapping);
   });
 
+  const yarrrml = 'mappings:\n  person:\n    sources: [[people.csv~csv]]\n    s: http://example.com/$(id)\n';
+
+  test.each(['application/yaml', 'text/yaml', 'application/x-yaml'])('writes and reads back YARRRML of type %s', async (type) => {
+    expect((await put('people.yml', yarrrml, type)).status).toBe(200);
+    const back = await read('people.yml');
+    expect([back.headers.get('content-type'), await back.text()]).toEqual(['application/yaml', yarrrml]);
+  });
+
+  test('YARRRML that is wrong is 400 with the key, and Turtle with its name 415', async () => {
+    const response = await put('wrong.yaml', yarrrml.replace('sources:', 'source5:'), 'application/yaml');
+    const { diagnostics } = (await response.json()) as { diagnostics: readonly { key: string }[] };
+    expect([response.status, diagnostics[0]?.key]).toEqual([400, 'mappings.person']);
+    expect((await put('wrong.yaml', mapping, 'text/turtle')).status).toBe(415);
+    expect((await read('wrong.yaml')).status).toBe(404);
+  });
+
   test('accepts an absolute path and a file: URL inside the mapping directory', async () => {
     expect((await put(join(mappings(), 'absolute.ttl'), mapping, 'text/turtle; charset=UTF-8')).status).toBe(200);
     expect((await put(`file://${join(mappings(), 'url.ttl')}`, mapping)).status).toBe(200);

@@ -84,6 +84,7 @@ export const PURPOSES: Readonly<Record<string, string>> = {
   koa: 'the HTTP service',
   mysql2: 'the client of MySQL and MariaDB',
   n3: 'mappings in Turtle',
+  yaml: 'mappings in YARRRML: YAML with the place of each value',
   'neo4j-driver': 'graph databases over Bolt',
   oxigraph: 'the embedded store',
   pg: 'the client of PostgreSQL',

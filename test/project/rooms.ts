@@ -40,7 +40,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     withoutNode: true,
   },
   'src/mapping': {
-    purpose: 'Turtle → the normal form of a mapping, with an origin on every statement.',
+    purpose: 'Turtle and YARRRML → the normal form of a mapping, with an origin on every statement.',
     folders: {
       model: 'the normal form of a mapping, its templates, and diagnostics',
       parse: 'documents → the normal form',
@@ -48,6 +48,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'parse/objects': 'object maps: with parents, quoted triples and collections',
       'parse/source': 'logical sources and views',
       vocabulary: 'every term of the vocabularies, and whether it is supported',
+      yarrrml: 'YARRRML → statements of RML',
     },
     uses: ['src/core', 'src/functions', 'src/paths'],
     withoutNode: true,
@@ -287,6 +288,7 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   saxes: ['src/sources/'],
   fontoxpath: ['src/paths/xml/', 'src/sources/xml/path/'],
   n3: ['src/mapping/'],
+  yaml: ['src/mapping/yarrrml/'],
   'neo4j-driver': ['src/targets/'],
   oxigraph: ['src/targets/'],
   undici: ['src/core/http.ts'],

@@ -17,6 +17,10 @@ export const DIAGNOSTIC_CODES = {
     severity: 'either',
     summary: 'Two statements exclude each other, such as a language and a datatype on one literal.',
   },
+  'duplicate-key': {
+    severity: 'error',
+    summary: 'YARRRML: a map has a key twice, or a key and its short form.',
+  },
   'ignored-term-type': {
     severity: 'warning',
     summary: 'A term type stands on a constant, which is a term already and keeps its own type.',
@@ -186,7 +190,7 @@ export const DIAGNOSTIC_CODES = {
   },
   syntax: {
     severity: 'error',
-    summary: 'The document is not valid Turtle. It is read no further, so other mistakes in it are not found yet.',
+    summary: 'The document is not valid Turtle, or not valid YAML. It is read no further, so other mistakes in it are not found yet.',
   },
   'text-for-iri': {
     severity: 'warning',
@@ -195,6 +199,10 @@ export const DIAGNOSTIC_CODES = {
   'target-not-unique': {
     severity: 'error',
     summary: 'A foreign key refers to fields of a logical view that are not promised to be unique.',
+  },
+  'too-large': {
+    severity: 'error',
+    summary: 'YARRRML: a document is nested too deeply, or its aliases expand to too many values.',
   },
   'too-many': {
     severity: 'error',
@@ -212,13 +220,25 @@ export const DIAGNOSTIC_CODES = {
     severity: 'error',
     summary: 'There is no function with this IRI. functions.md lists all.',
   },
+  'unknown-key': {
+    severity: 'error',
+    summary: 'YARRRML: there is no such key in this place.',
+  },
   'unknown-language': {
     severity: 'warning',
     summary: 'A language tag is well-formed, but names no registered language.',
   },
+  'unknown-name': {
+    severity: 'error',
+    summary: 'YARRRML: a name of a source, target or mapping that no document of the mapping has.',
+  },
   'unknown-parent': {
     severity: 'error',
     summary: 'A referencing object map names a parent, or a star map quotes something, that is not a triples map of the mapping.',
+  },
+  'unknown-prefix': {
+    severity: 'error',
+    summary: 'YARRRML: an IRI has a prefix that the document does not declare.',
   },
   'unknown-sql-version': {
     severity: 'either',

@@ -36,8 +36,8 @@ export class Report {
   }
 }
 
-/** `file:line:column: error: message`, followed by the hint, if there is one, on an indented line. */
-export function formatDiagnostic(diagnostic: Diagnostic): string {
-  const { origin, severity, message, hint } = diagnostic;
-  return `${formatOrigin(origin)}: ${severity}: ${message}${hint === undefined ? '' : `\n    ${hint}`}`;
+/** `file:line:column: error: message`; in YARRRML `error: key: message`. The hint, if there is one, follows on an indented line. */
+export function formatDiagnostic({ origin, severity, message, hint }: Diagnostic): string {
+  const key = origin.key === undefined ? '' : `${origin.key}: `;
+  return `${formatOrigin(origin)}: ${severity}: ${key}${message}${hint === undefined ? '' : `\n    ${hint}`}`;
 }

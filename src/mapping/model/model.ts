@@ -13,6 +13,8 @@ export interface Origin {
   readonly document: string;
   readonly line: number;
   readonly column: number;
+  /** In YARRRML: the way of keys to the value, `mappings.person.po[0].objects`. */
+  readonly key?: string;
 }
 
 /** `rml`: current vocabulary; `legacy`: semweb.mmlab.be; `r2rml`: only rr:. Determines strictness and null handling. */

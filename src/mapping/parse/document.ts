@@ -1,5 +1,5 @@
 /**
- * Turtle documents → one graph in which every statement knows its place.
+ * Documents → one graph in which every statement knows its place.
  *
  * n3 creates a term while it consumes the term's token, so a data factory that looks at the current token gives each term its position. A
  * statement has the position of its object (for `[ … ]`, of the bracket).
@@ -14,9 +14,12 @@ import { syntaxFinding, type Token } from './syntax.ts';
 export interface Document {
   /** The name under which the user knows the document. */
   readonly name: string;
-  /** Turtle; a byte order mark is ignored. */
+  /** Turtle, or YARRRML where the name says so; a byte order mark is ignored. */
   readonly text: string;
 }
+
+/** Whether a document is YARRRML: its name ends with `.yml` or `.yaml`. */
+export const isYarrrml = ({ name }: Pick<Document, 'name'>): boolean => /\.ya?ml(?:[?#].*)?$/i.test(name);
 
 export interface ReadOptions {
   /** Base for relative IRIs in documents without `@base`. */
@@ -35,25 +38,32 @@ export interface SyntaxFinding {
   readonly hint: string | undefined;
 }
 
+/** Unique over the documents of a reading: in front of the labels of blank nodes. */
+export const scopeOf = (index: number): string => `d${index}`;
+
 /**
  * Parses documents into one graph. An IRI that several documents describe is one node; blank nodes of different documents are different.
  *
  * A document that is not valid Turtle contributes only its finding, because the parser stops at the first error.
+ *
+ * @param translated statements of the documents that are not Turtle
  */
 export function parseDocuments(
   documents: readonly Document[],
   { baseIri, separate = false }: ReadOptions,
+  translated: ReadonlyMap<Document, readonly Described[]> = new Map(),
 ): { graph: Graph; findings: SyntaxFinding[] } {
-  const parsed: Described[][] = [];
+  const parsed: (readonly Described[])[] = [];
   const findings: SyntaxFinding[] = [];
   documents.forEach((document, index) => {
-    const text = document.text.replace(/^\ufeff/, '');
-    if (/\.ya?ml$/i.test(document.name)) {
-      findings.push(yarrrmlFinding(document.name));
+    const known = translated.get(document);
+    if (known !== undefined) {
+      parsed.push(known);
       return;
     }
+    const text = withoutMark(document);
     try {
-      parsed.push(parseTurtle(text, document.name, `d${index}`, baseIri).flatMap(described));
+      parsed.push(parseTurtle(text, document.name, scopeOf(index), baseIri).flatMap(described));
     } catch (error) {
       findings.push(syntaxFinding(error, document.name, text));
     }
@@ -63,11 +73,8 @@ export function parseDocuments(
   return { graph, findings };
 }
 
-const yarrrmlFinding = (document: string): SyntaxFinding => ({
-  origin: { document, line: 1, column: 1 },
-  message: 'YARRRML is not supported yet by this version: a mapping is written in Turtle',
-  hint: 'translate it to RML first',
-});
+/** The text without its byte order mark. */
+export const withoutMark = ({ text }: Document): string => text.replace(/^\ufeff/, '');
 
 interface GrowingNode extends GraphNode {
   readonly statements: Statement[];

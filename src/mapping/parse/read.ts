@@ -1,12 +1,12 @@
 /**
- * Text → mapping: Turtle documents in any RML dialect become one model. All problems are reported together.
+ * Text → mapping: documents in any RML dialect, and in YARRRML, become one model. All problems are reported together.
  *
  * Dialects are normalised by the tables of `vocabulary.ts`; the role of a node follows from the property that leads to it.
  */
 import { didYouMean, nearest } from '../../core/nearest.ts';
 import { loadFunctions } from '../../functions/library.ts';
 import { Report } from '../model/diagnostics.ts';
-import { type Graph, type GraphNode, nodeId } from '../model/graph.ts';
+import { type Described, type Graph, type GraphNode, nodeId } from '../model/graph.ts';
 import {
   type Diagnostic,
   type Mapping,
@@ -21,7 +21,7 @@ import {
 } from '../model/model.ts';
 import { localName, lookUp, RML_NAMESPACES, shorten } from '../vocabulary/namespaces.ts';
 import { CLASSES, type Property } from '../vocabulary/vocabulary.ts';
-import { type Document, parseDocuments, type ReadOptions } from './document.ts';
+import { type Document, isYarrrml, parseDocuments, type ReadOptions, scopeOf, withoutMark } from './document.ts';
 import { checkParentPaths } from './expressions/paths.ts';
 import { type Context, checkUnvisited, RDF_TYPE } from './node.ts';
 import { checkGathering } from './objects/object-map.ts';
@@ -36,8 +36,8 @@ import { readTriplesMap } from './triples-map.ts';
  * is the library that checks XPath if it has an expression that is no plain path.
  *
  * `mapping` holds the valid triples maps, in document order, frozen; a mapping with any error should not be run. Diagnostics are sorted by
- * document, then by position. If a document is not valid Turtle, only that is reported, because findings in other documents that refer to
- * it would be wrong.
+ * document, then by position. If a document is not valid Turtle or YARRRML, only that is reported, because findings in other documents that
+ * refer to it would be wrong.
  */
 export async function readMapping(
   documents: readonly Document[],
@@ -45,8 +45,8 @@ export async function readMapping(
 ): Promise<{ mapping: Mapping; diagnostics: Diagnostic[] }> {
   const report = new Report();
   const names = documents.map(({ name }) => name);
-  const { graph, findings } = parseDocuments(documents, options);
-  if (findings.length > 0) {
+  const { graph, findings } = parseDocuments(documents, options, await translate(documents, report));
+  if (findings.length > 0 || report.errors > 0) {
     for (const { origin, message, hint } of findings) report.error('syntax', origin, message, hint);
     return { mapping: { triplesMaps: [], annotations: [] }, diagnostics: report.sorted(names) };
   }
@@ -78,6 +78,17 @@ export async function readMapping(
   const triplesMaps = checkParents(context, [...described, ...made], ids);
   if (context.xpaths.length > 0) (await import('./expressions/xpaths.ts')).checkXPaths(report, context.xpaths);
   return { mapping: deepFreeze({ triplesMaps, annotations }), diagnostics: report.sorted(names) };
+}
+
+/** The statements of the documents that are YARRRML. Only then its parser is loaded. */
+async function translate(documents: readonly Document[], report: Report): Promise<ReadonlyMap<Document, readonly Described[]>> {
+  if (!documents.some(isYarrrml)) return new Map();
+  const { readYarrrml } = await import('../yarrrml/read.ts');
+  const given = documents.flatMap((document, i) =>
+    isYarrrml(document) ? [{ document, name: document.name, text: withoutMark(document), scope: scopeOf(i) }] : [],
+  );
+  const translated = readYarrrml(given, report);
+  return new Map(given.map(({ document }, i) => [document, translated[i] ?? []]));
 }
 
 /** Properties that only triples maps have. */
@@ -210,7 +221,10 @@ function reportJoin(report: Report, child: TriplesMap, reference: ReferencingObj
   const isError = child.dialect === 'rml' || reference.kind === 'star';
   const other = reference.kind === 'star' ? `${shorten(reference.quoted)}, which it quotes,` : `its parent ${shorten(reference.parent)}`;
   const message = `${child.name} and ${other} read different records, and no join condition says which belong together`;
-  const hint = 'add rml:joinCondition [ rml:child "…" ; rml:parent "…" ]';
+  const hint =
+    reference.origin.key === undefined
+      ? 'add rml:joinCondition [ rml:child "…" ; rml:parent "…" ]'
+      : 'add condition: { function: equal, parameters: [[str1, $(…), s], [str2, $(…), o]] }';
   if (isError) report.error('missing-join-condition', reference.origin, message, hint);
   else {
     const pairs = `${message}: each record of one is paired with each of the other`;

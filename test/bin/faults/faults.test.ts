@@ -171,7 +171,7 @@ function quadmill(files: Files, args: readonly string[]): Promise<Ended & { read
 describe('the program', () => {
   test.each<[name: string, files: Files, args: readonly string[], code: number, words: readonly string[]]>([
     ['an option that is not there', PEOPLE, [...TO_FILE, '--no-distinkt'], 2, ['--no-distinkt', 'did you mean --no-distinct?']],
-    ['a mapping that is not Turtle', { 'mapping.ttl': '<a> <b>' }, TO_FILE, 2, ['mapping.ttl:1:', 'not valid Turtle']],
+    ['a mapping that is not Turtle', { 'mapping.ttl': '<a> <b>' }, TO_FILE, 2, ['mapping.ttl:1:', 'cannot be parsed']],
     ['a column that is not there', csv('id\n1\n'), TO_FILE, 2, ['no column "name"', 'mapping.ttl:7:']],
     ['an input that is not there', { 'mapping.ttl': CSV }, TO_FILE, 1, ['There is no file', 'people.csv']],
     ['a broken input', csv('id,name\n1,"A'), TO_FILE, 1, ['never closed', 'line 2']],

@@ -36,8 +36,31 @@ const view = (
 <#view> rml:viewOn <#people> ;
   ${fields} .`;
 
+/** Examples in YARRRML. */
+const OF_YARRRML = {
+  'duplicate-key': `mappings:
+  person:
+    sources: [people.csv~csv]
+    s: ex:$(id)
+    subjects: ex:$(name)`,
+  'too-large': `authors: ${'['.repeat(101)}Ada${']'.repeat(101)}`,
+  'unknown-key': `mappings:
+  person:
+    soruces: [people.csv~csv]
+    sources: [people.csv~csv]
+    s: http://example.com/$(id)`,
+  'unknown-name': `mappings:
+  person:
+    sources: people
+    s: http://example.com/$(id)`,
+  'unknown-prefix': `mappings:
+  person:
+    sources: [people.csv~csv]
+    s: ex:$(id)`,
+};
+
 /** By code: a mapping that gives a diagnostic of this code, and as few others as possible. */
-const EXAMPLES: Readonly<Record<DiagnosticCode, string>> = {
+const EXAMPLES: Readonly<Record<Exclude<DiagnosticCode, keyof typeof OF_YARRRML>, string>> = {
   circle: view(`rml:field [ rml:fieldName "name" ; rml:reference "name" ] ;
   rml:leftJoin [ rml:parentLogicalView <#view> ; rml:joinCondition [ rml:child "name" ; rml:parent "name" ] ]`),
   contradiction: object('[ rml:reference "name" ; rml:language "en" ; rml:datatype ex:text ]'),
@@ -133,7 +156,8 @@ What \`quadmill check\` says about a mapping, by code. \`npm run docs\` makes th
 below are those that the examples give.
 
 - An **error** prevents a run. A **warning** does not: it names what has no effect, or what was read in another way than it is written.
-- All errors are reported at once, sorted by document, line and column. Only a document that is not valid Turtle is reported alone.
+- All errors are reported at once, sorted by document, line and column. What is wrong with the syntax of a document, or with the
+  keys of YARRRML, is reported alone.
 - A message names what was found and what was expected. The indented line below it says what to do.
 - Codes are stable. Messages may change: they are for people.
 
@@ -149,6 +173,7 @@ below are those that the examples give.
 | \`code\` | one of the codes below |
 | \`document\` | the mapping, as the command line names it |
 | \`line\`, \`column\` | 1-based position; a column is a UTF-16 code unit |
+| \`key\` | in YARRRML the way of keys to the value, \`mappings.person.po[0]\`, or \`null\` |
 | \`message\` | what was found and what was expected |
 | \`hint\` | what to do, or \`null\` |
 
@@ -164,7 +189,7 @@ show beside the lines of a change. On GitHub, a job of a workflow uploads it:
 
 ## Codes
 
-The first line of each example is not shown. It declares the usual prefixes, and \`<#people>\`, a logical source of \`people.csv\`.
+The first line of each example in Turtle is not shown. It declares the usual prefixes, and \`<#people>\`, a logical source of \`people.csv\`.
 
 ${sections.join('\n\n')}
 `;
@@ -177,8 +202,8 @@ async function section(code: DiagnosticCode, severity: keyof typeof SEVERITIES, 
 
 ${SEVERITIES[severity]}. ${summary.replace('functions.md', '[functions.md](functions.md)')}
 
-\`\`\`turtle
-${EXAMPLES[code]}
+\`\`\`${exampleOf(code).language}
+${exampleOf(code).text}
 \`\`\`
 
 \`\`\`
@@ -186,9 +211,16 @@ ${await messagesOf(code)}
 \`\`\``;
 }
 
+const exampleOf = (code: DiagnosticCode): { readonly language: 'yaml' | 'turtle'; readonly text: string } =>
+  code in OF_YARRRML
+    ? { language: 'yaml', text: OF_YARRRML[code as keyof typeof OF_YARRRML] }
+    : { language: 'turtle', text: EXAMPLES[code as keyof typeof EXAMPLES] };
+
 async function messagesOf(code: DiagnosticCode): Promise<string> {
-  const text = `${FIRST_LINE}\n${EXAMPLES[code]}\n`;
-  const { diagnostics } = await readMapping([{ name: 'mapping.ttl', text }], { baseIri: 'http://example.com/base/' });
+  const { language, text } = exampleOf(code);
+  const document =
+    language === 'yaml' ? { name: 'mapping.yml', text: `${text}\n` } : { name: 'mapping.ttl', text: `${FIRST_LINE}\n${text}\n` };
+  const { diagnostics } = await readMapping([document], { baseIri: 'http://example.com/base/' });
   if (!diagnostics.some((one) => one.code === code)) {
     throw new Error(`The example of ${code} gives ${diagnostics.map((one) => one.code).join(', ') || 'nothing'}`);
   }

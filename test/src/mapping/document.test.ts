@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseDocuments } from '../../../src/mapping/parse/document.ts';
+import { isYarrrml, parseDocuments } from '../../../src/mapping/parse/document.ts';
 
 const parse = (text: string) => parseDocuments([{ name: 'a.ttl', text }], { baseIri: 'http://base/dir/' });
 
@@ -143,7 +143,12 @@ describe('a document that is not Turtle says where, what was found and what was 
   });
 });
 
-test('a YARRRML document is told by its name', () => {
-  const { findings } = parseDocuments([{ name: 'people.yml', text: 'mappings:\n' }], { baseIri: 'http://base/' });
-  expect(findings.map(({ message }) => message)).toEqual(['YARRRML is not supported yet by this version: a mapping is written in Turtle']);
+test.each([
+  ['people.yml', true],
+  ['people.YAML', true],
+  ['https://example.org/people.yml?version=2', true],
+  ['people.yml.ttl', false],
+  ['people.ttl', false],
+])('whether %s is YARRRML is told by its name: %s', (name, expected) => {
+  expect(isYarrrml({ name })).toBe(expected);
 });

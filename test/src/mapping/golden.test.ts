@@ -1,4 +1,4 @@
-/** Golden mappings: each folder's Turtle documents → `model.json` and `diagnostics.txt`. `UPDATE_GOLDEN=1` rewrites both. */
+/** Golden mappings: each folder's documents → `model.json` and `diagnostics.txt`. `UPDATE_GOLDEN=1` rewrites both. */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -24,7 +24,7 @@ describe('golden mappings', () => {
   test.each(readdirSync(ROOT))('%s', async (name) => {
     const folder = join(ROOT, name);
     const documents = readdirSync(folder)
-      .filter((file) => file.endsWith('.ttl'))
+      .filter((file) => /\.(ttl|ya?ml)$/.test(file))
       .sort()
       .map((file) => ({ name: file, text: readFileSync(join(folder, file), 'utf8') }));
     const { mapping, diagnostics } = await readMapping(documents, { baseIri: 'http://example.org/base/' });

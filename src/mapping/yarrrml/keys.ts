@@ -1,0 +1,156 @@
+/**
+ * The keys of YARRRML: where each may stand, and its short forms.
+ *
+ * @see https://rml.io/yarrrml/spec/#shortcuts
+ */
+import { didYouMean } from '../../core/nearest.ts';
+import type { Report } from '../model/diagnostics.ts';
+import type { Origin } from '../model/model.ts';
+import { describeTree, type Entry, type Tree } from './tree.ts';
+
+/** Key → its short forms. */
+type Keys = Readonly<Record<string, readonly string[]>>;
+
+const VALUE = { value: ['v'], type: [], targets: ['target', 't'] } as const satisfies Keys;
+const CALL = { function: ['fn', 'f'], parameters: ['pms'] } as const satisfies Keys;
+const CONDITIONS = { conditions: ['condition', 'c'] } as const satisfies Keys;
+const GRAPHS = { graphs: ['graph', 'g'] } as const satisfies Keys;
+const INVERSE = { inversepredicates: ['inversepredicate', 'i', 'iv'] } as const satisfies Keys;
+const LITERAL = { datatype: [], language: [] } as const satisfies Keys;
+
+/** What a map describes → its keys. These words appear in messages. */
+const PLACES = {
+  document: {
+    base: [],
+    prefixes: ['prefix'],
+    external: [],
+    authors: ['author', 'a'],
+    sources: ['source', 's'],
+    targets: ['target', 't'],
+    mappings: ['mapping', 'm'],
+  },
+  author: { name: [], email: [], website: [], webid: [] },
+  source: {
+    type: [],
+    access: [],
+    driver: [],
+    credentials: [],
+    queryFormulation: [],
+    query: [],
+    table: [],
+    encoding: [],
+    delimiter: [],
+    contentType: [],
+    operationType: [],
+    security: [],
+    referenceFormulation: [],
+    iterator: [],
+  },
+  credentials: { username: [], password: [] },
+  target: { type: [], access: [], serialization: [], compression: [] },
+  mapping: {
+    sources: ['source'],
+    subjects: ['subject', 's'],
+    predicateobjects: ['predicateobject', 'po'],
+    targets: ['target', 't'],
+    ...GRAPHS,
+    ...CONDITIONS,
+  },
+  subject: { ...VALUE, ...CALL },
+  predicate: { ...VALUE, ...CALL },
+  graph: { ...VALUE, ...CALL },
+  language: { ...VALUE, ...CALL },
+  'predicate object': {
+    predicates: ['predicate', 'p'],
+    objects: ['object', 'o'],
+    type: [],
+    ...LITERAL,
+    ...INVERSE,
+    ...GRAPHS,
+    ...CONDITIONS,
+  },
+  object: { ...VALUE, ...CALL, mapping: ['mappings', 'm'], ...LITERAL, ...INVERSE, ...CONDITIONS },
+  condition: CALL,
+  function: CALL,
+  parameter: { parameter: ['pm'], value: ['v'], type: [] },
+} as const satisfies Readonly<Record<string, Keys>>;
+
+export type Place = keyof typeof PLACES;
+export type KeyOf<P extends Place> = keyof (typeof PLACES)[P] & string;
+
+/** Keys of extensions of the reference implementation: what they are for. */
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  authentications: 'logins of HTTP requests',
+  authentication: 'logins of HTTP requests',
+  methodName: 'HTTP requests as targets',
+  headers: 'HTTP requests as targets',
+  rel: 'HTTP requests as targets',
+  source: 'targets whose place depends on the record',
+  sources: 'targets whose place depends on the record',
+  id: 'targets whose place depends on the record',
+  changeDetection: 'change detection (IncRML)',
+  ldes: 'Linked Data Event Streams',
+  quoted: 'quoted triples',
+  quotedNonAsserted: 'quoted triples',
+};
+
+/** The entries of a map by the long forms of their keys. Unknown keys are reported; undefined, with a diagnostic, for what is no map. */
+export function fieldsOf<P extends Place>(report: Report, tree: Tree, place: P): ReadonlyMap<KeyOf<P>, Entry> | undefined {
+  if (tree.kind !== 'map') {
+    reportKind(report, tree, `${withArticle(place)} is a map of keys`, `its keys are ${Object.keys(PLACES[place]).join(', ')}`);
+    return undefined;
+  }
+  const known: Keys = PLACES[place];
+  const found = new Map<KeyOf<P>, Entry>();
+  for (const entry of tree.entries) {
+    const { key, keyOrigin } = entry;
+    const name = Object.hasOwn(known, key) ? key : Object.keys(known).find((long) => known[long]?.includes(key));
+    if (name === undefined) {
+      reportUnknownKey(report, key, keyOrigin, place, known);
+      continue;
+    }
+    const other = found.get(name as KeyOf<P>);
+    if (other === undefined) found.set(name as KeyOf<P>, entry);
+    else {
+      const message = `the keys ${other.key} and ${key} are one key, ${name}`;
+      report.error('duplicate-key', keyOrigin, message, `make a list of their values; the other is on line ${other.keyOrigin.line}`);
+    }
+  }
+  // A key without a value is as if it were not there.
+  for (const [name, { value }] of found) if (value.kind === 'nothing') found.delete(name);
+  return found;
+}
+
+function reportUnknownKey(report: Report, key: string, origin: Origin, place: Place, known: Keys): void {
+  if (Object.hasOwn(EXTENSIONS, key)) {
+    const message = `${EXTENSIONS[key]} in YARRRML are not supported yet by this version`;
+    report.error('not-supported', origin, message, `${key} is no key of the specification of YARRRML`);
+    return;
+  }
+  const elsewhere = Object.keys(PLACES).filter((other) => Object.hasOwn(PLACES[other as Place], key));
+  const hint =
+    didYouMean(key, Object.keys(known)) ??
+    (elsewhere.length > 0
+      ? `it belongs on ${withArticle(elsewhere[0] as Place)}`
+      : `the keys of ${withArticle(place)} are ${Object.keys(known).join(', ')}`);
+  report.error('unknown-key', origin, `${withArticle(place)} has no key ${JSON.stringify(key)}`, hint);
+}
+
+const withArticle = (place: Place): string => `${/^[aeiou]/.test(place) ? 'an' : 'a'} ${place}`;
+
+/** @param expected a sentence such as `a source is a map of keys` */
+export function reportKind(report: Report, tree: Tree, expected: string, hint?: string): void {
+  report.error('wrong-value', tree.origin, `${expected}, found ${describeTree(tree)}`, hint);
+}
+
+/** The text of an entry; undefined, with a diagnostic, for a list or a map. */
+export function textIn(report: Report, entry: Entry | undefined): string | undefined {
+  if (entry === undefined) return undefined;
+  if (entry.value.kind === 'text') return entry.value.text;
+  reportKind(report, entry.value, `${entry.key} takes a text`);
+  return undefined;
+}
+
+/** The items of a list, or the one value that stands for a list of one. */
+export const itemsOf = (tree: Tree | undefined): readonly Tree[] =>
+  tree === undefined || tree.kind === 'nothing' ? [] : tree.kind === 'list' ? tree.items : [tree];

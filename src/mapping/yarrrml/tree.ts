@@ -1,0 +1,177 @@
+/**
+ * YAML text → a tree in which every value and every key knows its place.
+ *
+ * Values keep the text that the author wrote: `1.0` is not the number 1. Aliases and merge keys (`<<`) are resolved here, within a bound: a
+ * few lines of YAML can stand for billions of nodes.
+ */
+import { type Alias, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from 'yaml';
+import type { Report } from '../model/diagnostics.ts';
+import type { Origin } from '../model/model.ts';
+
+export type Tree =
+  | { readonly kind: 'text'; readonly origin: Origin; readonly text: string }
+  | { readonly kind: 'list'; readonly origin: Origin; readonly items: readonly Tree[] }
+  | { readonly kind: 'map'; readonly origin: Origin; readonly entries: readonly Entry[] }
+  /** A key without a value, `null` or `~`. */
+  | { readonly kind: 'nothing'; readonly origin: Origin };
+
+export interface Entry {
+  readonly key: string;
+  readonly keyOrigin: Origin;
+  readonly value: Tree;
+}
+
+/** All nodes of a document, those of aliases counted each time that they are used. A mapping of 10 MB has fewer. */
+const MAX_NODES = 2_000_000;
+const MAX_DEPTH = 100;
+
+/** Parses a document; undefined, with diagnostics, if it is not valid YAML, or too large. Of a key that is there twice, the first counts. */
+export function parseYaml(text: string, document: string, report: Report): Tree | undefined {
+  const lines = new LineCounter();
+  const parsed = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
+  const originAt = (offset: number, key: string): Origin => {
+    const { line, col } = lines.linePos(offset);
+    return { document, line: Math.max(1, line), column: Math.max(1, col), ...(key === '' ? {} : { key }) };
+  };
+  for (const { pos, message, code } of parsed.errors)
+    report.error('syntax', originAt(pos[0], ''), `this is not YAML: ${sentenceOf(message)}`, HINTS[code]);
+  if (parsed.errors.length > 0) return undefined;
+  // The library looks through the whole document for each.
+  const resolved = new Map<Alias, Node | undefined>();
+  const resolve = (alias: Alias): Node | undefined => {
+    if (!resolved.has(alias)) resolved.set(alias, alias.resolve(parsed));
+    return resolved.get(alias);
+  };
+  return new Reader(originAt, resolve, report).read(parsed.contents);
+}
+
+const HINTS: Readonly<Record<string, string>> = {
+  TAB_AS_INDENT: 'indent with spaces',
+  MULTIPLE_DOCS: 'write one document a file: remove the line ---',
+  BAD_INDENT: 'lines of one list or map begin in the same column',
+  MULTILINE_IMPLICIT_KEY: 'a key is followed by a colon and a space; quote a text that holds ": "',
+  BLOCK_AS_IMPLICIT_KEY: 'quote a text that holds ": "',
+  BAD_ALIAS: 'an alias is *name; quote a text that begins with *',
+};
+
+/** Messages of the library are sentences over several lines. */
+const sentenceOf = (message: string): string => {
+  if (/call stack/.test(message)) return 'it is nested too deeply';
+  const first = message.split('\n')[0] ?? '';
+  return first.charAt(0).toLowerCase() + first.slice(1);
+};
+
+/** Thrown to leave the tree at once: every further finding would be the same. */
+class TooLarge extends Error {}
+
+class Reader {
+  readonly #originAt: (offset: number, key: string) => Origin;
+  readonly #resolve: (alias: Alias) => Node | undefined;
+  readonly #report: Report;
+  /** What aliases lead to on the way to the node that is read. */
+  readonly #passed = new Set<Node>();
+  #nodes = 0;
+
+  constructor(originAt: (offset: number, key: string) => Origin, resolve: (alias: Alias) => Node | undefined, report: Report) {
+    this.#originAt = originAt;
+    this.#resolve = resolve;
+    this.#report = report;
+  }
+
+  read(contents: Node | null): Tree | undefined {
+    try {
+      return this.#tree(contents, this.#originAt(0, ''), 0);
+    } catch (error) {
+      if (!(error instanceof TooLarge)) throw error;
+      return undefined;
+    }
+  }
+
+  /** @param from of the key or the list, for a node without a place of its own */
+  #tree(node: Node | null | undefined, from: Origin, depth: number): Tree {
+    const key = from.key ?? '';
+    const origin = node?.range == null ? from : this.#originAt(node.range[0], key);
+    this.#count(origin, depth);
+    if (isAlias(node)) return this.#aliased(node, origin, (found) => this.#tree(found, origin, depth + 1));
+    if (isMap(node)) return { kind: 'map', origin, entries: this.#entries(node, origin, depth) };
+    if (isSeq(node)) {
+      const items = node.items.map((item, i) => this.#tree(item as Node | null, { ...origin, key: `${key}[${i}]` }, depth + 1));
+      return { kind: 'list', origin, items };
+    }
+    if (!isScalar(node) || node.value === null || node.value === undefined) return { kind: 'nothing', origin };
+    const { value, source } = node;
+    return { kind: 'text', origin, text: typeof value === 'string' ? value : (source ?? String(value)) };
+  }
+
+  #count(origin: Origin, depth: number): void {
+    this.#nodes++;
+    if (this.#nodes <= MAX_NODES && depth <= MAX_DEPTH) return;
+    const what =
+      depth > MAX_DEPTH ? `is nested deeper than ${MAX_DEPTH} levels` : `has more than ${MAX_NODES} values with its aliases expanded`;
+    this.#report.error('too-large', origin, `the document ${what}`, 'write out what its aliases repeat, or split it');
+    throw new TooLarge();
+  }
+
+  #aliased(alias: Alias, origin: Origin, read: (found: Node) => Tree): Tree {
+    const found = this.#resolve(alias);
+    if (found === undefined) {
+      this.#report.error('syntax', origin, `there is no anchor &${alias.source}`, 'an anchor stands before the aliases that refer to it');
+      return { kind: 'nothing', origin };
+    }
+    if (this.#passed.has(found)) {
+      this.#report.error('circle', origin, `the alias *${alias.source} stands within what it refers to`);
+      return { kind: 'nothing', origin };
+    }
+    this.#passed.add(found);
+    const tree = read(found);
+    this.#passed.delete(found);
+    return tree;
+  }
+
+  #entries(map: YAMLMap, within: Origin, depth: number): readonly Entry[] {
+    const own: Entry[] = [];
+    const merged: Entry[] = [];
+    for (const { key: keyNode, value } of map.items as readonly { key: unknown; value: unknown }[]) {
+      const node = keyNode as Node | null;
+      const at = node?.range == null ? within : this.#originAt(node.range[0], within.key ?? '');
+      if (!isScalar(node)) {
+        this.#report.error('wrong-value', at, 'a key is a text, found a list, a map or an alias', 'quote a key that begins with [, { or *');
+        continue;
+      }
+      const key = typeof node.value === 'string' ? node.value : (node.source ?? '');
+      const keyOrigin = { ...at, key: within.key === undefined ? key : `${within.key}.${key}` };
+      const tree = this.#tree(value as Node | null, keyOrigin, depth + 1);
+      if (key === '<<' && node.type === 'PLAIN') merged.push(...this.#merged(tree));
+      else if (own.some((one) => one.key === key)) {
+        const first = own.find((one) => one.key === key) as Entry;
+        const hint = `the other is on line ${first.keyOrigin.line}; give one of them another name, or make a list of their values`;
+        this.#report.error('duplicate-key', keyOrigin, `a second key ${JSON.stringify(key)} in one map`, hint);
+      } else own.push({ key, keyOrigin, value: tree });
+    }
+    // What a map says itself comes before what it merges, and of several merged maps the first.
+    for (const entry of merged) if (!own.some(({ key }) => key === entry.key)) own.push(entry);
+    return own;
+  }
+
+  /** @see https://yaml.org/type/merge.html */
+  #merged(tree: Tree): readonly Entry[] {
+    if (tree.kind === 'map') return tree.entries;
+    if (tree.kind === 'list' && tree.items.every(({ kind }) => kind === 'map')) return tree.items.flatMap((item) => this.#merged(item));
+    this.#report.error('wrong-value', tree.origin, `<< takes a map or a list of maps, found ${describeTree(tree)}`, 'write <<: *name');
+    return [];
+  }
+}
+
+/** For messages. */
+export function describeTree(tree: Tree): string {
+  switch (tree.kind) {
+    case 'text':
+      return JSON.stringify(tree.text.length > 60 ? `${tree.text.slice(0, 60)}…` : tree.text);
+    case 'list':
+      return 'a list';
+    case 'map':
+      return 'a map';
+    case 'nothing':
+      return 'nothing';
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * Values of YARRRML: text with references, `$(name)`, and a prefix in front.
+ *
+ * A backslash escapes a bracket, a colon, or a backslash. Within a reference, it also escapes the underscore of a name that is not external.
+ *
+ * @see https://rml.io/yarrrml/spec/#template
+ */
+import type { TemplatePart } from '../model/model.ts';
+
+export type ParsedValue =
+  | { readonly kind: 'parts'; readonly parts: readonly TemplatePart[] }
+  | { readonly kind: 'fault'; readonly message: string; readonly hint: string };
+
+/**
+ * The parts in order; adjacent text is joined, and there is no empty text.
+ *
+ * @param external names of external references, without their underscore → their values
+ */
+export function parseValue(value: string, external: ReadonlyMap<string, string>): ParsedValue {
+  const parts: TemplatePart[] = [];
+  let text = '';
+  for (let i = 0; i < value.length; i++) {
+    if (value.startsWith('$(', i)) {
+      const end = endOfReference(value, i + 2);
+      if (end < 0) {
+        return {
+          kind: 'fault',
+          message: `the reference of ${JSON.stringify(value)} is not closed`,
+          hint: 'close it with ), or write $\\( for brackets that belong to the text; a ) within a reference is \\)',
+        };
+      }
+      const written = value.slice(i + 2, end);
+      const name = written.replace(/^\\_|\\([\\()])/g, (_, escaped = '_') => escaped);
+      if (name.trim() === '') {
+        return { kind: 'fault', message: `${JSON.stringify(value)} has brackets without a reference`, hint: 'name a reference: $(id)' };
+      }
+      const replaced = written.startsWith('_') ? external.get(name.slice(1)) : undefined;
+      if (replaced === undefined) {
+        if (text !== '') parts.push({ kind: 'text', text });
+        parts.push({ kind: 'reference', reference: name });
+        text = '';
+      } else text += replaced;
+      i = end;
+    } else if (value[i] === '\\' && /[\\():]/.test(value[i + 1] ?? '')) {
+      text += value[++i];
+    } else text += value[i];
+  }
+  if (text !== '') parts.push({ kind: 'text', text });
+  return { kind: 'parts', parts };
+}
+
+function endOfReference(value: string, from: number): number {
+  for (let i = from; i < value.length; i++) {
+    if (value[i] === '\\') i++;
+    else if (value[i] === ')') return i;
+  }
+  return -1;
+}
+
+/** The value that `parseValue` reads as these parts, with no external references. */
+export const valueOf = (parts: readonly TemplatePart[]): string =>
+  parts
+    .map((part) =>
+      part.kind === 'reference'
+        ? `$(${part.reference.replace(/[\\()]/g, '\\$&')})`
+        : part.text.replace(/\\(?=[\\():]|$)|\$(?=\()/g, (found) => (found === '$' ? '$\\' : '\\\\')),
+    )
+    .join('');
