@@ -143,8 +143,9 @@ export async function executeRequest(request: RunRequest, parsed: Parsed, signal
     const hooks = { signal, progress: line.update, reject, openTarget: targets.open };
     report = await executeRun(request, output.sink, hooks);
     if (signal.aborted) throw new Fault('run/cancelled', 'The run was cancelled');
-    await targets.commit();
-    await output.sink.commit();
+    const inTargets = await targets.commit();
+    const parts = await output.sink.commit();
+    report = { ...report, bytesWritten: parts.reduce((sum, { bytes }) => sum + bytes, inTargets) };
     log?.close();
   } catch (error) {
     line.clear();

@@ -50,9 +50,11 @@ export class TargetFiles {
     return openTargetFile({ location: address, workingDirectory, serialization, attempt: process.pid });
   };
 
-  /** The files appear. @throws Fault sink/failed, mapping/invalid — what the serialisation cannot say */
-  async commit(): Promise<void> {
-    for (const { sink } of this.#open.values()) await sink.commit();
+  /** The files appear. Resolves to their bytes. @throws Fault sink/failed, mapping/invalid — what the serialisation cannot say */
+  async commit(): Promise<number> {
+    let bytes = 0;
+    for (const { sink } of this.#open.values()) for (const part of await sink.commit()) bytes += part.bytes;
+    return bytes;
   }
 
   async abort(): Promise<void> {

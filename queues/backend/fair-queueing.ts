@@ -42,7 +42,9 @@ export interface FairQueueing {
    * never decreases. In an empty queue all callers start again: the tag is `1 + pending`, where `pending` counts tags that the caller has
    * taken and not used yet. Without a caller: the current tag of the queue, and nothing is stored for a caller.
    *
-   * Tags are fractional and at least 1; `priorityOf` rounds them. Safe to call from several processes at once.
+   * Tags are fractional and at least 1; `priorityOf` rounds them. Safe to call from several processes at once. `pending` knows the tags of
+   * one process alone: processes that submit for one caller to an empty queue at the same moment may take equal tags. Such runs keep
+   * the order of arrival, and the caller has one of each such process in a turn, until a run of them is waiting.
    *
    * @throws the error of the queue's client library when the queue is away
    */

@@ -180,6 +180,10 @@ export interface RunReport {
   readonly quads: number;
   readonly rejected: number;
   readonly bytesRead: number;
+  /**
+   * Of all outputs, targets included: the N-Quads text that the engine gave to its sinks. Once files are published or committed, their
+   * bytes, which another format, encoding or compression changes.
+   */
   readonly bytesWritten: number;
   /** Bytes written to spill files. */
   readonly bytesSpilled?: number;

@@ -47,7 +47,7 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
       ...counts,
       rejected: sum((result) => result.rejected),
       bytesRead: sum((result) => result.bytesRead),
-      bytesWritten: sum((result) => result.bytesWritten),
+      bytesWritten: outputs.bytes,
       bytesSpilled: sum((result) => result.bytesSpilled ?? 0),
       seconds: (performance.now() - started) / 1000,
       triplesMaps: results.flatMap((result) => result.triplesMaps),

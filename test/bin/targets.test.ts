@@ -82,11 +82,16 @@ describe('a run with logical targets', () => {
       `<a> rml:target [ a rml:Target, rml:FilePath ; rml:root rml:MappingDirectory ; rml:path "names.ttl.gz" ] ; rml:serialization formats:Turtle ; rml:compression rml:gzip .
        <b> ${FILE('friends.trig', '; rml:serialization formats:TriG ; rml:encoding rml:UTF-16')}`,
     );
-    expect(await quadmill()).toEqual({ code: 0, out: '', err: '' });
-    const names = gunzipSync(await readFile(join(directory, 'maps/names.ttl.gz'))).toString();
+    const { code, out, err } = await quadmill('--stats', '-o', 'own.nq');
+    expect([code, out]).toEqual([0, '']);
+    const packed = await readFile(join(directory, 'maps/names.ttl.gz'));
+    const own = await readFile(join(directory, 'own.nq'));
+    const friends = await readFile(join(directory, 'friends.trig'));
+    expect(JSON.parse(err).bytesWritten).toBe(packed.length + own.length + friends.length);
+    const names = gunzipSync(packed).toString();
     expect(names).toContain('@prefix ex: <http://example.com/> .');
     expect(names).toContain('ex:1 ex:name "Ada"');
-    expect(await readFile(join(directory, 'friends.trig'), 'utf16le')).toContain('ex:graph {');
+    expect(friends.toString('utf16le')).toContain('ex:graph {');
   });
 
   test.each<[string, readonly string[]]>([

@@ -59,7 +59,8 @@ describe('a late attempt', () => {
       const finished = await finish(late);
       await removeEarlier(directory, 'S-r1', '2');
       const next = await mapped(directory, '2', count);
-      await publish(next.task, REPORT, [], () => finish(next));
+      const { report } = await publish(next.task, REPORT, [], () => finish(next));
+      expect(report.bytesWritten).toBe(count * '<a:attempt> <a:is> "2" .\n'.length);
       return finished;
     });
     await expect(publishing).rejects.toMatchObject({ code: 'sink/failed', retriable: true });

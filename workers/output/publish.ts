@@ -74,10 +74,12 @@ export async function publish(
     await move(directory, written, manifest);
     await syncDirectory(directory);
     const graphWarnings = finished.propertyGraph?.warnings ?? [];
+    const files = [...parts, ...targets, ...(graph ?? []).map(([part]) => part)];
+    const bytesWritten = files.reduce((sum, { bytes }) => sum + bytes, 0);
     const warnings = [...report.warnings, ...rejectionWarnings(report.rejected, first), ...graphWarnings];
     const ofTargets = targets.length === 0 ? {} : { targets };
     return {
-      report: { ...report, warnings },
+      report: { ...report, bytesWritten, warnings },
       parts,
       ...ofTargets,
       manifest: urlOf(manifest),

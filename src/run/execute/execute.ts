@@ -71,7 +71,6 @@ export class Execution {
   records = 0;
   rejected = 0;
   bytesRead = 0;
-  bytesWritten = 0;
   readonly programs: MapProgram[] = [];
   readonly warnings: string[] = [];
   /** For a slice of a document: warnings that other slices may contradict; undefined: there was no record. */
@@ -515,7 +514,6 @@ export class Execution {
     this.#pieces = [];
     for (const piece of pieces) {
       const lines = this.#reified?.rewrite(piece) ?? piece;
-      this.bytesWritten += lines.length;
       const written = this.#sink.write(lines);
       if (written !== undefined) await written;
     }

@@ -10,24 +10,28 @@ export interface Outputs {
   readonly sink: Pick<QuadSink, 'write' | 'rollOver'>;
   /** What the targets got so far, in the order of the plan. */
   reports(): readonly TargetReport[];
+  /** Bytes of lines that all outputs together got so far. */
+  readonly bytes: number;
 }
 
 /** Opens the targets. @throws Fault request/invalid — the caller takes none; and those of `openTarget` */
 export async function openOutputs(sink: QuadSink, targets: readonly LogicalTarget[], hooks: RunHooks): Promise<Outputs> {
   const [first] = targets;
-  if (first === undefined) return { sink, reports: () => [] };
   const { openTarget } = hooks;
-  if (openTarget === undefined) {
+  if (first !== undefined && openTarget === undefined) {
     throw new Fault('request/invalid', `The mapping has logical targets, and this run writes to no other place: ${first.path}`, {
       place: { mapping: formatOrigin(first.origin) },
       hint: 'Remove rml:logicalTarget; a program that calls executeRun gives the hook openTarget',
     });
   }
   const sinks: Pick<QuadSink, 'write' | 'rollOver'>[] = [sink];
-  for (const target of targets) sinks.push(await openTarget(target));
+  for (const target of targets) sinks.push(await (openTarget as NonNullable<typeof openTarget>)(target));
   const router = new OutputRouter(sinks);
   return {
     sink: router,
+    get bytes() {
+      return router.bytes;
+    },
     reports: () =>
       targets.map(({ id, path, origin }, i) => ({ id, path, origin: formatOrigin(origin), quads: router.counts[i + 1] as number })),
   };
@@ -38,8 +42,10 @@ const DOT = 46;
 
 /** Passes each line on to its output. A line ends with ` .` for the output of the run, else with the mark and number of its target. */
 export class OutputRouter {
-  /** Lines by output. */
+  /** Lines by output; not counted where the output of the run is the only one. */
   readonly counts: number[];
+  /** Of the lines without their marks. */
+  bytes = 0;
   readonly #sinks: readonly Pick<QuadSink, 'write' | 'rollOver'>[];
 
   /** @param sinks the output of the run first */
@@ -49,6 +55,8 @@ export class OutputRouter {
   }
 
   write(lines: string): void | Promise<void> {
+    // Without targets no line has a mark.
+    if (this.#sinks.length === 1) return this.#writeAll([lines], 0);
     const texts: string[] = this.#sinks.map(() => '');
     /** Start of the lines of the run's own output that were not yet passed on. */
     let own = 0;
@@ -71,6 +79,7 @@ export class OutputRouter {
   #writeAll(texts: readonly string[], from: number): void | Promise<void> {
     for (let i = from; i < texts.length; i++) {
       const text = texts[i] as string;
+      this.bytes += text.length;
       const written = text === '' ? undefined : this.#sinks[i]?.write(text);
       if (written !== undefined) return written.then(() => this.#writeAll(texts, i + 1));
     }

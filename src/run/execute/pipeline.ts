@@ -17,7 +17,7 @@ import { RowCheck } from '../checks/row-check.ts';
 import { sortable } from '../collect/order.ts';
 import { BuildSide } from '../compile/build-side.ts';
 import { MapProgram, type RunState } from '../compile/program.ts';
-import { type Multimap, type PairingMemory, pairTexts } from '../join/join.ts';
+import type { Multimap, PairingMemory } from '../join/join.ts';
 import type { Cell } from '../join/packed-row.ts';
 import {
   cellOf,
@@ -110,8 +110,7 @@ export class Pipeline {
     step.waiting = undefined;
     const row = this.#row;
     row[RECORD] = null;
-    for await (const match of pairTexts(waiting.left, this.#state.joinIndexes[waiting.join] as Multimap, memory, step.outer))
-      for (const _ of step.paired(row, match)) yield* this.#from(at + 1, row);
+    for await (const match of step.matches(waiting, memory)) for (const _ of step.paired(row, match)) yield* this.#from(at + 1, row);
   }
 
   *#from(at: number, row: Row): Iterable<Row> {

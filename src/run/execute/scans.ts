@@ -23,7 +23,7 @@ const NEVER = new AbortController().signal;
 
 export type ScansResult = Pick<
   RunReport,
-  'records' | 'quads' | 'rejected' | 'bytesRead' | 'bytesWritten' | 'bytesSpilled' | 'triplesMaps' | 'warnings' | 'unmatched'
+  'records' | 'quads' | 'rejected' | 'bytesRead' | 'bytesSpilled' | 'triplesMaps' | 'warnings' | 'unmatched'
 >;
 
 /** Another one for each run, and the same one for each of its attempts. */
@@ -87,7 +87,7 @@ export async function executeScans(
   } finally {
     await space.remove();
   }
-  const { records, quads, rejected, bytesRead, bytesWritten, programs, warnings, unmatched } = execution;
-  const report = { records, quads, rejected, bytesRead, bytesWritten, bytesSpilled: space.bytes };
+  const { records, quads, rejected, bytesRead, programs, warnings, unmatched } = execution;
+  const report = { records, quads, rejected, bytesRead, bytesSpilled: space.bytes };
   return { ...report, triplesMaps: reportsOf(programs), warnings, unmatched };
 }

@@ -7,9 +7,10 @@ import type { Accessors, Text, TextOf, ValuesOf } from '../../terms/evaluate.ts'
 import { sortable } from '../collect/order.ts';
 import type { RunState } from '../compile/program.ts';
 import { compileKeys } from '../compile/rule.ts';
-import { listOf } from '../compile/texts.ts';
-import type { Match, Multimap } from '../join/join.ts';
+import { distinct, listOf } from '../compile/texts.ts';
+import { type Match, type Multimap, type PairingMemory, pairTexts } from '../join/join.ts';
 import { type Cell, packRow, unpackRow } from '../join/packed-row.ts';
+import { unitedByRow } from './several-keys.ts';
 
 /** One array for all rows of a pipeline: the record, its position, and a slot for every column. */
 export type Row = unknown[];
@@ -22,6 +23,8 @@ export const POSITION = 1;
 export interface Waiting {
   readonly join: number;
   readonly left: Multimap;
+  /** Those that have several keys; undefined: there are none. */
+  several: Multimap | undefined;
 }
 
 /** One step: sets the slots of its columns, once for each row that comes of `row`. */
@@ -77,6 +80,10 @@ export class JoinStep implements Step {
   readonly #right: readonly number[];
   /** Whether the row of the right side is the text of its only column. */
   readonly #isTerm: boolean;
+  /** Whether right rows say where they stand among the others: somebody counts them. */
+  readonly #counts: boolean;
+  /** Lists of the index by what the index has. */
+  readonly #sorted = new WeakMap<readonly string[], readonly string[]>();
   readonly #ordinal: number | undefined;
   readonly #index: Multimap;
   readonly #state: RunState;
@@ -101,6 +108,7 @@ export class JoinStep implements Step {
     this.#right = columns.map(slotOf);
     const [only] = right.columns;
     this.#isTerm = right.columns.length === 1 && only !== undefined && isTerm(only.value) && !right.counts;
+    this.#counts = right.counts;
     this.#ordinal = ordinal === undefined ? undefined : slotOf(ordinal);
     this.#keys = compileKeys(
       on.map((condition) => condition.left),
@@ -136,12 +144,28 @@ export class JoinStep implements Step {
       if (this.outer) yield* this.#unmatched(row);
       return;
     }
-    yield* this.#matched(row, listOf(found), 0);
+    yield* this.#matched(row, this.#inOrder(listOf(found)), 0);
   }
 
   #union(keys: readonly string[]): Text {
     const found = new Set(keys.flatMap((key) => listOf(this.#index.get(key) ?? [])));
     return found.size === 0 ? null : [...found];
+  }
+
+  /** The right rows in the order of their view: what it has joined itself may have come in another one. */
+  #inOrder(texts: readonly string[]): readonly string[] {
+    if (!this.#counts || texts.length < 2) return texts;
+    const known = this.#sorted.get(texts);
+    if (known !== undefined) return known;
+    let last = '';
+    const isSorted = texts.every((text) => {
+      const before = last;
+      last = orderOf(text);
+      return before <= last;
+    });
+    const sorted = isSorted ? texts : texts.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
+    this.#sorted.set(texts, sorted);
+    return sorted;
   }
 
   *#matched(row: Row, texts: readonly string[], from: number): Iterable<undefined> {
@@ -164,22 +188,41 @@ export class JoinStep implements Step {
 
   /** A row that waits is kept apart from all others: somebody may count rows. */
   #store(row: Row, keys: string | readonly string[], place: string): void {
-    this.waiting ??= { join: this.#join, left: this.#state.openMultimap() };
+    this.waiting ??= { join: this.#join, left: this.#state.openMultimap(), several: undefined };
     const text = packRow([place, ...this.#left.map((slot) => cellOf(row[slot]))]);
-    for (const key of listOf(keys)) this.waiting.left.add(key, text);
+    const each = distinct(keys) as string | readonly string[];
+    if (typeof each === 'string') this.waiting.left.add(each, text);
+    else {
+      this.waiting.several ??= this.#state.openMultimap();
+      for (const key of each) this.waiting.several.add(key, text);
+    }
+  }
+
+  /** The matches of the rows that wait, once the right side is complete. Consumes them. */
+  async *matches({ left, several }: Waiting, memory: PairingMemory): AsyncIterable<Match> {
+    yield* pairTexts(left, this.#index, memory, this.outer);
+    if (several === undefined) return;
+    const order = this.#counts ? orderOf : () => '';
+    yield* unitedByRow(pairTexts(several, this.#index, memory, this.outer), order, memory);
   }
 
   /** The rows of a stored left row and some right rows. */
   *paired(row: Row, [left, rights, from]: Match): Iterable<undefined> {
     const [place, ...cells] = unpackRow(left);
     for (const [at, slot] of this.#left.entries()) row[slot] = cells[at] as Cell;
-    let match = from;
-    for (const _ of rights.length === 0 ? this.#unmatched(row) : this.#matched(row, rights, from)) {
-      this.#place.text = `${place as string}/${sortable(match++)}`;
+    const texts = this.#inOrder(rights);
+    let at = 0;
+    for (const _ of texts.length === 0 ? this.#unmatched(row) : this.#matched(row, texts, from)) {
+      const order = this.#counts && texts.length > 0 ? orderOf(texts[at] as string) : sortable(from + at);
+      this.#place.text = `${place as string}/${order}`;
+      at++;
       yield;
     }
   }
 }
+
+/** Where a row of a right side that counts stands among the others: its last cell. */
+const orderOf = (text: string): string => unpackRow(text).at(-1) as string;
 
 // ---------------------------------------------------------------- cells
 

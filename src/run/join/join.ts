@@ -35,6 +35,8 @@ export class Multimap {
   #usedBytes = 0;
   #takenBytes = 0;
   #spill: PairSpill | undefined;
+  /** Texts that came after those in memory and before the next flush: the texts of a key keep their order in the file. */
+  #arrived: (readonly [key: string, text: string])[] | undefined;
   #onlyKey: string | undefined;
 
   constructor(budget: MemoryBudget, space: SpillSpace, seed: number) {
@@ -64,7 +66,8 @@ export class Multimap {
     }
     const spill = this.#spillLater();
     if (this.#onlyKey !== undefined && this.#onlyKey !== key) this.#onlyKey = undefined;
-    spill.add(key, text);
+    if (this.#arrived === undefined) spill.add(key, text);
+    else this.#arrived.push([key, text]);
   }
 
   get(key: string): Text {
@@ -105,14 +108,16 @@ export class Multimap {
   /** Removes everything. */
   async remove(): Promise<void> {
     this.clear();
+    this.#arrived = undefined;
     await this.#spill?.remove();
   }
 
-  /** New texts go to files at once; those in memory follow with the next flush, since they may be too many for the buffers. */
+  /** The texts in memory are moved by the next flush, since they may be too many for the buffers. New ones wait for that. */
   #spillLater(): PairSpill {
     if (this.#spill !== undefined) return this.#spill;
     const spill = new PairSpill(this.#space, this.#seed);
     this.#spill = spill;
+    this.#arrived = [];
     if (this.#texts.size === 1) [this.#onlyKey] = this.#texts.keys();
     this.#space.moveLater(async () => {
       this.#lists.length = 0;
@@ -125,6 +130,9 @@ export class Multimap {
         this.#texts.delete(key);
       }
       this.clear();
+      const arrived = this.#arrived ?? [];
+      this.#arrived = undefined;
+      for (const [key, text] of arrived) spill.add(key, text);
     });
     return spill;
   }

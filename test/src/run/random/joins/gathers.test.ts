@@ -85,10 +85,7 @@ function invent(seed: number, count: number): Case {
       g: some(() => `g${below(2)}`),
       iri: some(() => (below(12) === 0 ? 'http://e/not an IRI' : `http://e/i${below(4)}`)),
     })),
-    // A view keeps the order of its own rows; of those that it joins, each key has one.
-    others: view
-      ? times(count, (i) => ({ k: `k${i}`, n: `n${i}` }))
-      : times(below(count * 2), (i) => ({ k: some(key), n: `n${below(4) === 0 ? 0 : i}` })),
+    others: times(below(count * 2), (i) => ({ k: some(key), n: `n${below(4) === 0 ? 0 : i}` })),
     gathers: times(below(2) + 1, () => gather(0, true)),
     graph: below(3) === 0,
     subject: below(4) === 0 ? gather(0, false) : undefined,

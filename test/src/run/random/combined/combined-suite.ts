@@ -1,0 +1,158 @@
+/**
+ * Views, joins, functions, collections, quoted triples, graphs and logical targets in one mapping, over CSV, JSON, JSON Lines, XML and tables:
+ * the statements are those of the same mapping over the rows of its views as CSV, in memory, without memory, in threads and in slices. A broken
+ * promise of a view is a fault.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { Fault } from '../../../../../src/core/fault.ts';
+import { SERVERS, startDatabases, type TestDatabases } from '../../../../servers/databases/databases.ts';
+import { Random } from '../../../../support/random.ts';
+import { type Changes, linesOf, linesOfSlices, withoutLabels } from '../engine.ts';
+import {
+  COLUMNS,
+  CSV,
+  FILES,
+  type Format,
+  isBroken,
+  mappingOf,
+  type Row,
+  rowsOfView,
+  TABLE,
+  TABLES,
+  type Table,
+  tableOf,
+  textOf,
+  viewColumns,
+  viewOf,
+} from './mapping.ts';
+
+/** What is cut into slices. */
+const CUT = FILES.filter(({ name }) => name === 'CSV' || name === 'JSON Lines');
+
+type Tables = Readonly<Record<Table, readonly Row[]>>;
+
+/** @param threaded of the seeds: those whose runs are also made in threads */
+export function combinedModules(seeds: readonly number[], threaded: (seed: number) => boolean): void {
+  describe('mappings that combine everything', () => {
+    const [, missing] = SERVERS.find(([product]) => product === 'postgresql') as (typeof SERVERS)[number];
+    let directory: string;
+    let server: TestDatabases | undefined;
+    let client: pg.Client | undefined;
+    beforeAll(async () => {
+      directory = mkdtempSync(join(tmpdir(), 'quadmill-combined-'));
+      mkdirSync(join(directory, 'rows'));
+      if (missing !== undefined) return;
+      server = await startDatabases('postgresql');
+      await server.load('');
+      client = new pg.Client({ connectionString: server.jdbcUrl.replace('jdbc:', '') });
+      await client.connect();
+    });
+    afterAll(async () => {
+      await client?.end();
+      await server?.stop();
+      rmSync(directory, { recursive: true, force: true });
+    });
+
+    const sqlOf = (text: string | null): string => (text === null ? 'NULL' : `'${text.replaceAll("'", "''")}'`);
+    const columns = COLUMNS.map((column) => `${column} text`).join(', ');
+    const sqlFor = (table: Table, rows: readonly Row[]): string => {
+      const values = rows.map((row) => `(${COLUMNS.map((column) => sqlOf(row[column])).join(', ')})`);
+      return `DROP TABLE IF EXISTS ${table}; CREATE TABLE ${table} (${columns}); INSERT INTO ${table} VALUES ${values.join(', ')};`;
+    };
+    const counts = { statements: 0, faults: 0, refused: 0, sliced: 0, gathers: 0, quoted: 0, threaded: 0 };
+
+    test.each(seeds)('seed %d', async (seed) => {
+      const random = new Random(seed);
+      const tables: Tables = { one: tableOf(random), two: tableOf(random) };
+      const alone = random.chance(0.2);
+      const view = viewOf(random, alone);
+      // A quarter of the cases has a table.
+      const choices = server === undefined ? FILES : [...FILES, ...FILES, TABLE];
+      const formats = { one: random.pick(alone ? CUT : choices), two: random.pick(choices) };
+      const numbers = random.between(0, 1e9);
+      const database = server?.jdbcUrl ?? 'jdbc:postgresql://none/none';
+      const mapping = mappingOf(new Random(numbers), view, formats, database, alone);
+      const judge = mappingOf(new Random(numbers), view, undefined, database, alone);
+
+      const rows = join(directory, 'rows');
+      for (const table of TABLES)
+        writeFileSync(join(rows, `${table}.csv`), (CSV.document as NonNullable<Format['document']>)(COLUMNS, tables[table]));
+      writeFileSync(join(rows, 'view.csv'), (CSV.document as NonNullable<Format['document']>)(viewColumns(view), rowsOfView(view, tables)));
+      writeFileSync(join(rows, 'mapping.ttl'), textOf(judge));
+      const common = { onError: 'skip' as const, maxRejected: 1e9 };
+      const expected = await linesOf({ ...common, mappings: [join(rows, 'mapping.ttl')], workingDirectory: rows }).then(
+        (lines) => lines,
+        (error: unknown) => error as Error,
+      );
+      const changes: Changes = {
+        ...common,
+        mappings: [join(directory, 'mapping.ttl')],
+        workingDirectory: directory,
+        database: server === undefined ? undefined : { jdbcUrl: server.jdbcUrl, user: undefined, password: undefined },
+      };
+      const prepare = async (given: Tables, isReversed = false): Promise<void> => {
+        for (const table of TABLES) {
+          const { document, extension } = formats[table];
+          if (document !== undefined) writeFileSync(join(directory, `${table}.${extension}`), document(COLUMNS, given[table]));
+        }
+        const loaded = TABLES.filter((table) => formats[table] === TABLE);
+        if (loaded.length > 0) await client?.query(loaded.map((table) => sqlFor(table, given[table])).join('\n'));
+        writeFileSync(join(directory, 'mapping.ttl'), textOf(mapping, isReversed));
+      };
+      await prepare(tables);
+      if (expected instanceof Error) {
+        if (!(expected instanceof Fault) || expected.code !== 'mapping/invalid') throw expected;
+        counts.refused++;
+        await expect(linesOf(changes)).rejects.toMatchObject({ code: expected.code });
+        return;
+      }
+      const readsView = mapping.maps.some(({ rows: kind }) => kind === 'view' || kind === 'again');
+      if (readsView && isBroken(view, tables)) {
+        counts.faults++;
+        for (const memoryBudgetBytes of [2 ** 26, 0])
+          await expect(linesOf({ ...changes, memoryBudgetBytes })).rejects.toMatchObject({ code: 'record/promise' });
+        return;
+      }
+      const plain = withoutLabels(expected);
+      counts.statements += plain.length;
+      if (mapping.gathers) counts.gathers++;
+      if (plain.some((line) => line.includes('<< '))) counts.quoted++;
+      const check = async (what: string, more: Partial<Changes>): Promise<void> => {
+        const lines = await linesOf({ ...changes, ...more });
+        expect([what, withoutLabels(more.distinct === false ? [...new Set(lines)] : lines)]).toEqual([what, plain]);
+      };
+      await check('in memory', {});
+      await check('without memory', { memoryBudgetBytes: 0 });
+      if (!mapping.gathers) await check('not distinct', { distinct: false });
+      if (threaded(seed)) {
+        await check('in threads', { threads: 3 });
+        counts.threaded++;
+      }
+      const slices = await linesOfSlices(changes, { rows: 7, bytes: 200 });
+      if (slices !== undefined) {
+        counts.sliced++;
+        expect(withoutLabels(slices)).toEqual(plain);
+      }
+      await prepare(tables, true);
+      await check('in another order', {});
+      await check('in another order, without memory', { memoryBudgetBytes: 0 });
+      if (mapping.gathers) return;
+      const shuffled = (of: readonly Row[]): readonly Row[] =>
+        random.shuffle(mapping.counts || view.promises.length > 0 ? of : [...of, ...of.filter(() => random.chance(0.2))]);
+      await prepare({ one: shuffled(tables.one), two: shuffled(tables.two) });
+      await check('of permuted sources', {});
+    });
+
+    test('are of all kinds', () => {
+      if (seeds.length < 20) return;
+      const { statements, faults, refused, sliced, gathers, quoted } = counts;
+      expect(statements).toBeGreaterThan(20 * seeds.length);
+      expect(refused).toBeLessThan(seeds.length / 4);
+      for (const many of [faults, gathers, quoted, sliced]) expect(many).toBeGreaterThan(seeds.length / 50);
+    });
+  });
+}
