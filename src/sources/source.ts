@@ -52,8 +52,26 @@ export interface ReadOptions {
   readonly jsonLines?: boolean;
   /** Maximum size in bytes of a single record, field or text. */
   readonly maxRecordBytes: number;
+  /** XML: undefined: records that wait stay in memory. */
+  readonly spill?: Spill;
   /** Maximum nesting depth of JSON and XML; undefined: the fixed limit of the reader. */
   readonly maxDepth?: number;
+}
+
+/** Temporary files of a run, for records that cannot be handed over yet. */
+export interface Spill {
+  /** So many bytes of records may wait in memory. */
+  readonly afterBytes: number;
+  open(): SpilledText;
+}
+
+/** Text of one byte a character, in a temporary file. */
+export interface SpilledText {
+  add(text: string): Promise<void>;
+  /** Everything that was added, in its order and in pieces of any size. */
+  read(): AsyncIterable<string>;
+  /** Removes everything. */
+  clear(): Promise<void>;
 }
 
 /** A few hundred consecutive records of one iteration, in document order. The array belongs to the caller until the next batch is requested. */

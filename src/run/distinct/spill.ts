@@ -7,6 +7,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { partitionOf } from '../../core/hash.ts';
+import type { SpilledText } from '../../sources/source.ts';
 import { PartitionedFile } from '../../storage/local/partitioned-file.ts';
 import { HashSet, KNOWN, type MemoryBudget, NEW, UNDECIDED, type Verdict } from './distinct.ts';
 
@@ -38,6 +39,19 @@ export class SpillSpace {
     const file = new PartitionedFile(join(this.#directory, String(this.#opened++)), PARTITIONS, count, buffer);
     this.#files.add(file);
     return file;
+  }
+
+  /** A single text, which a source writes and reads. */
+  text(): SpilledText {
+    const file = this.partitioned();
+    return {
+      add: async (text) => {
+        file.add(0, text);
+        if (file.full) await file.flush();
+      },
+      read: () => file.read(0),
+      clear: () => file.drop(0),
+    };
   }
 
   /** Adds text to a partition of one of the files. */

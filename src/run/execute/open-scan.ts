@@ -7,7 +7,7 @@ import { redact } from '../../core/redact.ts';
 import { type FileSource, hasTypedValues } from '../../mapping/model/model.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
 import { READERS } from '../../sources/formats.ts';
-import type { NestedRecords, OpenScan, ReadOptions, Scan } from '../../sources/source.ts';
+import type { NestedRecords, OpenScan, ReadOptions, Scan, Spill } from '../../sources/source.ts';
 import { openInput } from '../../storage/open.ts';
 import type { OpenedInput, OpenOptions, WebAsk } from '../../storage/storage.ts';
 import type { OpenedScan } from '../opened-scan.ts';
@@ -23,6 +23,7 @@ export async function openFileScan(
   request: RunRequest,
   signal: AbortSignal,
   slice: ByteSlice | undefined,
+  spill: Spill,
 ): Promise<OpenedScan> {
   const { url } = place;
   const { inputOptions } = request;
@@ -39,7 +40,7 @@ export async function openFileScan(
   );
   try {
     const format = formatOf(place, source, inputOptions, input.mediaType);
-    const whole = await open(input.bytes, plan.iterations, readOptionsOf(plan, source, format, name, request));
+    const whole = await open(input.bytes, plan.iterations, { ...readOptionsOf(plan, source, format, name, request), spill });
     const typed = plan.dialect === 'rml' && hasTypedValues(source);
     const opened = { name, typed, close: () => input.close() };
     return slice === undefined ? { ...opened, scan: whole } : { ...opened, scan: placed(whole, slice), recordsFrom: slice.from };

@@ -80,6 +80,7 @@ export async function executeScans(
               request,
               hooks.signal ?? NEVER,
               range as ByteSlice | undefined,
+              { afterBytes: request.memoryBudgetBytes, open: () => space.text() },
             );
       await execution.scan(scan, opened);
     }

@@ -7,25 +7,8 @@
 import { Fault } from '../../core/fault.ts';
 import { type Counts, type Matcher, type State, TEXT, WHOLE } from './matcher.ts';
 import type { Name, Scope } from './names.ts';
-import { type Attributes, CommentOrInstruction, Element, type XmlSink } from './tree.ts';
-
-/** Records of an iteration that were not taken yet. Of the open ones, the outermost has the index `firstOpen`. */
-class Waiting {
-  records: Element[] = [];
-  /** Position of `records[0]` within the iteration. */
-  first = 0;
-  /** Open elements for which records wait: records, and ancestors that a reference leads to. Those from `firstOpen` on wait. */
-  open = 0;
-  firstOpen = 0;
-  /** Open ancestors that a reference leads to, and bytes kept for the outermost one of them, with the records that wait for it. */
-  anchors = 0;
-  kept = 0;
-  mostKept = 0;
-  /** The parent of the latest record. */
-  parent: Element | null = null;
-  /** This alone. */
-  readonly alone: readonly Waiting[] = [this];
-}
+import { type Attributes, CommentOrInstruction, commentBytes, Element, tagBytes, type XmlSink } from './tree.ts';
+import { Waiting } from './waiting.ts';
 
 const NOTHING: readonly Waiting[] = [];
 
@@ -75,9 +58,16 @@ export class RecordBuilder implements XmlSink {
     this.#holders = new Array<number>(matcher.holders).fill(0);
   }
 
-  /** The most bytes that were kept at once for an ancestor of records of an iteration, with the records that waited for it. */
-  mostKept(iteration: number): number {
-    return (this.#waiting[iteration] as Waiting).mostKept;
+  /** The records of an iteration. */
+  waiting(iteration: number): Waiting {
+    return this.#waiting[iteration] as Waiting;
+  }
+
+  /** The elements that have not ended, as far as they matter. */
+  get openElements(): ReadonlySet<Element> {
+    const open = new Set<Element>();
+    for (let element = this.#element; element !== null; element = element.parent) open.add(element);
+    return open;
   }
 
   open(name: Name, attributes: Attributes): void {
@@ -106,19 +96,18 @@ export class RecordBuilder implements XmlSink {
     if (this.#element === null) this.root = whole ? element : undefined;
     else if (attached) this.#element.addNode(element);
     else this.#separate();
-    for (const { index, iteration, rise } of state.opens) {
-      const waiting = this.#waiting[iteration] as Waiting;
-      (this.#holders[index] as number)++;
-      if (waiting.open++ === 0) waiting.firstOpen = waiting.records.length;
-      if (rise > 0) waiting.anchors++;
-      else {
-        waiting.records.push(element);
-        this.#records++;
-        if (waiting.anchors > 0) {
-          keepers = withKeeper(keepers, waiting);
-          this.#keepParents(element, waiting);
-        }
-      }
+    for (const holder of state.opens) {
+      const waiting = this.#waiting[holder.iteration] as Waiting;
+      (this.#holders[holder.index] as number)++;
+      waiting.open(holder);
+      if (holder.rise > 0) continue;
+      waiting.add(element);
+      this.#records++;
+      if (waiting.anchors === 0) continue;
+      // Kept by an ancestor, or by another record.
+      if (keepers.includes(waiting)) waiting.packable = false;
+      keepers = withKeeper(keepers, waiting);
+      this.#keepParents(element, waiting);
     }
     this.#element = element;
     this.#states.push(state);
@@ -151,7 +140,7 @@ export class RecordBuilder implements XmlSink {
 
   commentOrInstruction(target: string | undefined, text: string): void {
     (this.#element as Element).addNode(new CommentOrInstruction(target, text));
-    this.#grow(text.length + 7);
+    this.#grow(commentBytes(text));
   }
 
   #grow(bytes: number): void {
@@ -177,34 +166,16 @@ export class RecordBuilder implements XmlSink {
       this.#wholes.pop();
       this.#keepers.pop();
       this.#element = (this.#element as Element).parent;
-      for (const { index, iteration, rise } of state.opens) {
-        const waiting = this.#waiting[iteration] as Waiting;
-        (this.#holders[index] as number)--;
-        waiting.open--;
-        if (rise === 0) {
-          this.#records--;
-          if (this.#records === 0) this.#kept = 0;
-        } else if (--waiting.anchors === 0) {
-          waiting.mostKept = Math.max(waiting.mostKept, waiting.kept);
-          waiting.kept = 0;
-          waiting.parent = null;
-        }
+      for (const holder of state.opens) {
+        (this.#holders[holder.index] as number)--;
+        (this.#waiting[holder.iteration] as Waiting).close(holder);
+        if (holder.rise > 0) continue;
+        this.#records--;
+        if (this.#records === 0) this.#kept = 0;
       }
     }
     const depth = this.#states.length - 1;
     this.wantsText = (this.#wholes[depth] as boolean) || (this.#states[depth] as State).keep === TEXT;
-  }
-
-  /** Complete records of an iteration, in document order, if there are at least `least`. Ownership passes to the caller. */
-  take(iteration: number, least: number): { readonly records: Element[]; readonly first: number } | undefined {
-    const waiting = this.#waiting[iteration] as Waiting;
-    const complete = waiting.open > 0 ? waiting.firstOpen : waiting.records.length;
-    if (complete === 0 || complete < least) return undefined;
-    const { first } = waiting;
-    const records = waiting.records.splice(0, complete);
-    waiting.first += complete;
-    waiting.firstOpen -= complete;
-    return { records, first };
   }
 
   /** Number of the current record of the innermost iteration; without an open record, of the next one. */
@@ -212,8 +183,7 @@ export class RecordBuilder implements XmlSink {
     for (let depth = this.#states.length - 1; depth > 0; depth--) {
       const record = (this.#states[depth] as State).opens.find(({ rise }) => rise === 0);
       if (record === undefined) continue;
-      const waiting = this.#waiting[record.iteration] as Waiting;
-      return waiting.first + waiting.records.lastIndexOf(this.#elementAt(depth));
+      return this.waiting(record.iteration).positionOf(this.#elementAt(depth));
     }
     return undefined;
   }
@@ -292,13 +262,6 @@ export class RootWaiter implements XmlSink {
   recordAt(): number | undefined {
     return this.#builder?.recordAt();
   }
-}
-
-/** Approximate length of an element's tags in the document. */
-function tagBytes(name: Name, attributes: Attributes): number {
-  let bytes = 2 * name.raw.length + 5;
-  for (let i = 0; i < attributes.length; i += 2) bytes += (attributes[i] as Name).raw.length + (attributes[i + 1] as string).length + 4;
-  return bytes;
 }
 
 const recordTooLarge = (limits: BuilderLimits, record: number | undefined): Fault =>

@@ -136,7 +136,7 @@ class XmlTexts {
       const { plan, builder } = this.#read(text);
       const records = plan.records[0] as RecordsPlan;
       const { root } = builder;
-      const nodes = plan.deferred.length > 0 && root !== undefined ? plan.deferredRecords(root)[0] : builder.take(0, 1)?.records;
+      const nodes = plan.deferred.length > 0 && root !== undefined ? plan.deferredRecords(root)[0] : builder.waiting(0).take(1)?.records;
       return (nodes ?? []).map((node) => new Item(node, records));
     } catch (error) {
       throw error instanceof Fault ? textFault(error, 'XML', text, this.#place) : error;

@@ -78,6 +78,22 @@ export class Element {
   }
 }
 
+/** Approximate length of an element's tags in the document. */
+export function tagBytes(name: Name, attributes: Attributes): number {
+  let bytes = 2 * name.raw.length + 5;
+  for (let i = 0; i < attributes.length; i += 2) bytes += (attributes[i] as Name).raw.length + (attributes[i + 1] as string).length + 4;
+  return bytes;
+}
+
+/** Approximate length of a comment or a processing instruction. */
+export const commentBytes = (text: string): number => text.length + 7;
+
+/** Approximate length of a node in the document, without that of its children. */
+export function nodeBytes(node: Child): number {
+  if (node instanceof Element) return tagBytes(node.name, node.attributes) + node.text.length;
+  return node instanceof Text ? node.text.length : commentBytes(node.text);
+}
+
 /** Calls `visit` for every node below `top`, in document order. Uses no call stack per level. */
 export function visitBelow(top: Element, visit: (node: Child) => void): void {
   let parent = top;

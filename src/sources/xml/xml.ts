@@ -2,9 +2,10 @@
  * Reads XML as records: the elements that an iterator selects, in document order, for all iterators of a document in one pass.
  *
  * A record is the light tree of its element, as far as the references need it; nothing else is kept. Plain paths are compiled to functions;
- * other references go to an XPath engine, record by record. Iterators and references that are not streamable make their iteration wait for
- * the whole document, which is limited to `MAX_DOCUMENT_BYTES`. Memory: one window of text, a batch of records per iteration, and the open
- * records.
+ * other references go to an XPath engine, record by record. References to the content of an ancestor make records wait until that ends, in a
+ * temporary file if they are many. Iterators and references that are not streamable make their iteration wait for the whole document, which
+ * is limited to `MAX_DOCUMENT_BYTES`. Memory: one window of text, a batch of records per iteration, the open records, and what such
+ * references name.
  *
  * How each expression is evaluated: `docs/xpath.md`.
  *
@@ -15,9 +16,10 @@ import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { fromBytes, toBytes } from '../../core/text.ts';
 import type { Accessor } from '../../core/value.ts';
 import { toUtf8 } from '../encoding.ts';
-import type { Batch, IterationRequest, NestedRecords, OpenScan, ReadOptions, Scan } from '../source.ts';
+import type { Batch, IterationRequest, NestedRecords, OpenScan, ReadOptions, Scan, Spill, SpilledText } from '../source.ts';
 import { type Name, NameTable, type Scope } from './names.ts';
 import { announced, nestedIn, XmlAccessors } from './nested.ts';
+import { PackedRecords } from './packed-records.ts';
 import { XmlScanner } from './parse/scanner.ts';
 import { planIterations, type RecordsPlan, type XmlPlan } from './plan.ts';
 import { RecordBuilder, RootWaiter } from './records.ts';
@@ -27,6 +29,8 @@ import { RecordBuilder, RootWaiter } from './records.ts';
  * the document's bytes, so a process with a small heap accepts less: a fault is better than running out of memory.
  */
 const MAX_DOCUMENT_BYTES = Math.min(256 * 2 ** 20, Math.floor(getHeapStatistics().heap_size_limit / 16));
+/** Records that wait for the end of an ancestor are moved to a temporary file from this size on. */
+const MAX_WAITING_BYTES = Math.min(8 * 2 ** 20, MAX_DOCUMENT_BYTES / 4);
 const BATCH_RECORDS = 256;
 /** An incomplete batch is handed over after this many bytes. */
 const BATCH_BYTES = 2 ** 20;
@@ -120,6 +124,14 @@ class XmlText {
   }
 }
 
+interface Packed {
+  readonly records: PackedRecords;
+  /** Position of the first of them within the iteration. */
+  readonly first: number;
+  /** The number of the ancestor, as `Waiting.anchorsSeen` counts. */
+  readonly anchor: number;
+}
+
 class XmlScan implements Scan {
   readonly #text: XmlText;
   readonly #scanner: XmlScanner;
@@ -132,6 +144,10 @@ class XmlScan implements Scan {
   /** By iteration. */
   readonly #accessors: readonly XmlAccessors[];
   readonly #records: number[];
+  /** By iteration: records that wait in a temporary file for the end of an ancestor. */
+  readonly #packed: (Packed | undefined)[] = [];
+  readonly #packedBytes: number[] = [];
+  readonly #files: SpilledText[] = [];
 
   constructor(
     text: XmlText,
@@ -173,6 +189,7 @@ class XmlScan implements Scan {
         const flush = this.#scanner.position - flushedAt > BATCH_BYTES;
         if (flush) flushedAt = this.#scanner.position;
         yield* this.#ready(flush ? 1 : BATCH_RECORDS);
+        yield* this.#pack();
         if (!(await text.fill(this.#scanner))) break;
       }
       yield* this.#ready(1);
@@ -182,11 +199,49 @@ class XmlScan implements Scan {
     }
   }
 
-  *#ready(least: number): Generator<Batch> {
+  async *#ready(least: number): AsyncGenerator<Batch> {
     for (let iteration = 0; iteration < this.#iterations.length; iteration++) {
-      const ready = this.#builder.take(iteration, least);
+      const waiting = this.#builder.waiting(iteration);
+      const packed = this.#packed[iteration];
+      if (packed !== undefined && (waiting.anchors === 0 || waiting.anchorsSeen !== packed.anchor)) {
+        this.#packed[iteration] = undefined;
+        let { first } = packed;
+        for await (const records of packed.records.take()) {
+          yield* this.#cut(iteration, records, first);
+          first += records.length;
+        }
+      }
+      const ready = waiting.take(least);
       if (ready !== undefined) yield* this.#cut(iteration, ready.records, ready.first);
     }
+  }
+
+  /** Moves records that wait for the end of an ancestor out of memory, if they are many. Hands over complete ones before. */
+  async *#pack(): AsyncGenerator<Batch> {
+    const { spill } = this.#options;
+    if (spill === undefined) return;
+    for (let iteration = 0; iteration < this.#iterations.length; iteration++) {
+      const waiting = this.#builder.waiting(iteration);
+      if (!waiting.packable || waiting.kept <= Math.min(spill.afterBytes, MAX_WAITING_BYTES)) continue;
+      const ready = waiting.take(1);
+      if (ready !== undefined) yield* this.#cut(iteration, ready.records, ready.first);
+      const taken = waiting.takeWaiting();
+      if (taken === undefined) continue;
+      this.#packed[iteration] ??= {
+        records: new PackedRecords(this.#file(iteration, spill)),
+        first: taken.first,
+        anchor: waiting.anchorsSeen,
+      };
+      const bytes = await (this.#packed[iteration] as Packed).records.add(taken.records, this.#builder.openElements);
+      waiting.kept = Math.max(0, waiting.kept - bytes);
+      this.#packedBytes[iteration] = (this.#packedBytes[iteration] ?? 0) + bytes;
+    }
+  }
+
+  /** The temporary file of an iteration. */
+  #file(iteration: number, spill: Spill): SpilledText {
+    this.#files[iteration] ??= spill.open();
+    return this.#files[iteration] as SpilledText;
   }
 
   *#cut(iteration: number, records: readonly unknown[], first: number): Generator<Batch> {
@@ -221,9 +276,11 @@ class XmlScan implements Scan {
     const { bytesRead } = this.#text;
     const streams = 'docs/xpath.md says which are read as a stream';
     const ancestors = this.#plan.ancestors.flatMap((reason, iteration) => {
-      const bytes = this.#builder.mostKept(iteration);
+      const packed = this.#packedBytes[iteration] ?? 0;
+      const bytes = Math.max(packed, this.#builder.waiting(iteration).mostKept);
       if (reason === undefined || bytes < WARNED_BYTES) return [];
-      return [`${reason} kept ${megabytes(bytes)} of ${name} in memory at once, since its value may stand behind the records: ${streams}`];
+      const where = packed > 0 ? 'in a temporary file' : 'in memory';
+      return [`${reason} lets records wait ${where}, ${megabytes(bytes)} of ${name}, since its value may stand behind them: ${streams}`];
     });
     const documents = bytesRead < WARNED_BYTES ? [] : this.#plan.reasons;
     return [

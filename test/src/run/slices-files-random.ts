@@ -132,10 +132,13 @@ export function randomSlices(seeds: Seeds): void {
 
     test.each(seeds.lines)('give the same in slices of whatever size (seed %i)', async (seed) => {
       const input = await write(`random-${seed}.jsonl`, lines(seed));
-      for (const mapping of [json('$[*]'), json('$[*].list[*]', 'n')]) {
+      const parents = json('$[*].list[*]', 'n', ['$^^.id', '$^^.a', '$^[0].n']);
+      for (const mapping of [json('$[*]'), json('$[*].list[*]', 'n'), parents]) {
         const whole = await run({ mapping, input, bytes: 0 });
         for (const bytes of [20, 60, 200 + seed]) {
           const cut = await run({ mapping, input, bytes });
+          // Parents within a line are no reason not to cut.
+          expect(cut.slices).toBe((await run({ mapping: json('$[*]'), input, bytes })).slices);
           expect(cut.lines.toSorted()).toEqual(whole.lines.toSorted());
           expect(cut.result.report.records).toBe(whole.result.report.records);
         }

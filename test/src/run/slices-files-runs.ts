@@ -55,7 +55,9 @@ export const XML = csvMapping(
 export const json = (iterator: string, id = 'id', references: readonly string[] = []): string =>
   csvMapping(
     `<#L> rml:logicalSource <#S> ; rml:subjectMap [ rml:template "http://example.com/{${id}}" ; rml:class ex:L ] ${[id, ...references]
-      .map((name) => `; rml:predicateObjectMap [ rml:predicate ex:${name} ; rml:objectMap [ rml:reference "${name}" ] ]`)
+      .map(
+        (name) => `; rml:predicateObjectMap [ rml:predicate ex:${name.replaceAll(/\W/g, '')} ; rml:objectMap [ rml:reference "${name}" ] ]`,
+      )
       .join(' ')} .`,
     'JSONPath',
     `; rml:iterator "${iterator}"`,

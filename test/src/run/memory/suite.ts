@@ -1,6 +1,6 @@
 /** Memory does not grow with the input: whole processes, since what other tests left in this one is not to be measured. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -48,7 +48,8 @@ function measured(name: string, options: readonly string[]): { readonly peakMemo
   const args = [...smallHeap(HEAP_MB), QUADMILL, 'run', `${name}.ttl`, '-o', join(directory, 'out.nq'), '--stats', ...options];
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: directory, encoding: 'utf8', timeout: 100_000 });
   expect([status, stderr]).toEqual([0, expect.stringContaining('peakMemoryBytes')]);
-  return JSON.parse(stderr.trim());
+  // Warnings come before it.
+  return JSON.parse(stderr.trim().split('\n').at(-1) as string);
 }
 
 export const testBallast = (): void =>
@@ -132,6 +133,49 @@ export const boundedRecords = (numbers: readonly number[]): void =>
         expect(peakMemoryBytes).toBeLessThan(220 * 2 ** 20);
       },
       120_000,
+    );
+  });
+
+/** XML records that wait for an ancestor: one of few records, and the root element, whose name stands behind all of them. */
+export const boundedParents = (orders: number): void =>
+  describe('memory does not grow with the records that wait for an ancestor', () => {
+    const file = (): string => join(directory, 'parents.xml');
+    const line = (i: number): string => `<line n="${i}"><sku>sku ${i % 5000}</sku><text>some text</text></line>`;
+
+    test.each([
+      ['an ancestor of a few records', '../../customer', (i: number) => `customer ${i % 1000}`],
+      ['the root element', '../../../name', () => 'The shop'],
+    ])(
+      '%s',
+      (_, reference, value) => {
+        const output = openSync(file(), 'w');
+        writeSync(output, '<shop>\n');
+        for (let from = 0; from < orders; from += 1000) {
+          const some = Array.from({ length: 1000 }, (_each, k) => {
+            const i = from + k;
+            return `<order id="${i}"><lines>${line(2 * i)}${line(2 * i + 1)}</lines><customer>customer ${i % 1000}</customer></order>\n`;
+          });
+          writeSync(output, some.join(''));
+        }
+        writeSync(output, '<name>The shop</name></shop>\n');
+        closeSync(output);
+        writeFileSync(
+          join(directory, 'parents.ttl'),
+          `@prefix rml: <http://w3id.org/rml/> . @base <http://e/> .
+<#M> rml:logicalSource [ rml:source [ a rml:RelativePathSource ; rml:root rml:MappingDirectory ; rml:path "parents.xml" ] ;
+    rml:referenceFormulation rml:XPath ; rml:iterator "/shop/order/lines/line" ] ;
+  rml:subjectMap [ rml:template "http://e/{../../@id}/{@n}" ] ;
+  rml:predicateObjectMap [ rml:predicate <http://e/p> ; rml:objectMap [ rml:reference "${reference}" ] ] .\n`,
+        );
+        const { quads, peakMemoryBytes } = measured('parents', ['--memory-mb', '8']);
+        expect(quads).toBe(2 * orders);
+        expect(peakMemoryBytes).toBeLessThan(220 * 2 ** 20);
+        const statements = readFileSync(join(directory, 'out.nq'), 'latin1');
+        for (const i of [0, orders >> 1, orders - 1]) {
+          expect(statements).toContain(`<http://e/${i}/${2 * i + 1}> <http://e/p> "${value(i)}" .\n`);
+        }
+      },
+      180_000,
     );
   });
 

@@ -27,7 +27,7 @@ test('an expression that takes a large document into memory is named', async () 
     `The reference /r/t of the iterator /r/i needs the whole document in memory, ${size}`,
   ]);
   expect(await warningsOf('/r/i', ['a', '../t', '../z'], 12_000)).toEqual([
-    'The reference ../t of the iterator /r/i kept 2 MB of input.xml in memory at once, since its value may stand behind the records: ' +
+    'The reference ../t of the iterator /r/i lets records wait in memory, 2 MB of input.xml, since its value may stand behind them: ' +
       'docs/xpath.md says which are read as a stream',
   ]);
   expect(await warningsOf('/r/i[a]', ['a'], 12_000)).toEqual([`The iterator /r/i[a] needs the whole document in memory, ${size}`]);
