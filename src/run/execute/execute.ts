@@ -67,6 +67,12 @@ interface RowPlace {
   readonly record: number | undefined;
 }
 
+/** Very many lines or entries of one row, made while they are consumed: before the next row. */
+interface LongPieces {
+  readonly consumer: Consumer;
+  readonly pieces: Iterable<string>;
+}
+
 export class Execution {
   records = 0;
   rejected = 0;
@@ -317,7 +323,8 @@ export class Execution {
       for (let i = 0; i < records.length; i++) {
         const record = records[i];
         try {
-          if (buildSides.length > 0) await this.#fill(buildSides, record, first + i);
+          const entries = buildSides.length > 0 ? fill(buildSides, record, first + i) : undefined;
+          if (entries !== undefined) for (const pieces of entries) await this.#takeTime(pieces);
           for (const check of checks) check.see(record, first + i);
           const made = program === undefined ? '' : program.map(record, first + i);
           if (observe !== undefined) show(observe, program, made, input);
@@ -347,7 +354,8 @@ export class Execution {
       const place = { input, record: first + i };
       try {
         for (const row of pipeline.rows(records[i], first + i)) {
-          await this.#mapRow(row, pipeline, consumers, place);
+          const long = this.#mapRow(row, pipeline, consumers, place);
+          if (long !== undefined) await long;
           if (this.#due) await this.#yieldToEventLoop();
         }
       } catch (error) {
@@ -357,30 +365,35 @@ export class Execution {
     }
   }
 
-  async #mapRow(row: unknown, pipeline: Pipeline, consumers: readonly Consumer[], place: RowPlace): Promise<void> {
+  /** Gives a promise only where the row has very many lines or entries: to await each row costs more than to map it. */
+  #mapRow(row: unknown, pipeline: Pipeline, consumers: readonly Consumer[], place: RowPlace): Promise<void> | undefined {
     const position = pipeline.serial;
+    let long: LongPieces[] | undefined;
     for (const consumer of consumers) {
       const { program, buildSides, checks } = consumer;
       try {
-        if (buildSides.length > 0) await this.#fill(buildSides, row, position);
+        const entries = buildSides.length > 0 ? fill(buildSides, row, position) : undefined;
+        if (entries !== undefined) for (const pieces of entries) (long ??= []).push({ consumer, pieces });
         for (const check of checks) check.see(row, position);
         const made = program === undefined ? '' : program.map(row, position);
         const observe = this.#hooks.row;
         if (observe !== undefined) show(observe, program, made, place.input);
         else if (typeof made === 'string') this.#emit(made);
-        else await this.#takeTime(made);
+        else (long ??= []).push({ consumer, pieces: made });
       } catch (error) {
         this.#reject(consumer, error, place);
       }
     }
+    return long === undefined ? undefined : this.#takeTimeFor(long, place);
   }
 
-  /** A record without a valid key for one of its joins contributes nothing. */
-  async #fill(buildSides: readonly BuildSide[], record: unknown, position: number): Promise<void> {
-    for (const side of buildSides) side.read(record, position);
-    for (const side of buildSides) {
-      const pieces = side.keep();
-      if (pieces !== undefined) await this.#takeTime(pieces);
+  async #takeTimeFor(long: readonly LongPieces[], place: RowPlace): Promise<void> {
+    for (const { consumer, pieces } of long) {
+      try {
+        await this.#takeTime(pieces);
+      } catch (error) {
+        this.#reject(consumer, error, place);
+      }
     }
   }
 
@@ -536,6 +549,17 @@ const isReportedElsewhere = ({ program, buildSides, checks }: Consumer): boolean
   program === undefined
     ? checks.length === 0 && buildSides.every(({ parent }) => parent !== undefined)
     : isOfPairs(program.triplesMap) || program.triplesMap.isPart;
+
+/** Adds a record or row to build sides; one without a valid key for one of them adds nothing. What has very many entries is returned. */
+function fill(buildSides: readonly BuildSide[], record: unknown, position: number): Iterable<string>[] | undefined {
+  for (const side of buildSides) side.read(record, position);
+  let long: Iterable<string>[] | undefined;
+  for (const side of buildSides) {
+    const pieces = side.keep();
+    if (pieces !== undefined) (long ??= []).push(pieces);
+  }
+  return long;
+}
 
 function show(
   observe: NonNullable<RunHooks['row']>,
