@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const program = new URL('../dist/bin/main.js', import.meta.url);
+const program = new URL('../dist/bin/bundle/main.js', import.meta.url);
 if (existsSync(program)) {
   const { main } = await import(program.href);
   process.exitCode = await main(process.argv.slice(2));

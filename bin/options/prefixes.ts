@@ -1,5 +1,5 @@
 /** The prefixes declared in mapping documents, to shorten Turtle and TriG output. */
-import { dataPrefixes } from '../../src/mapping/vocabulary/prefixes.ts';
+import { dataPrefixes } from '../../src/mapping/turtle/prefixes.ts';
 import { readMappingDocuments } from '../../src/run/prepare/load.ts';
 import type { RunRequest } from '../../src/run/request.ts';
 

@@ -1,3 +1,4 @@
+// Right for `dist/src/core` and for `dist/bin/bundle`, where the command line has all its modules in a few files.
 const ROOT = new URL(import.meta.url.endsWith('.ts') ? '../../dist/' : '../../', import.meta.url);
 
 /**

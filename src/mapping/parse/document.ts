@@ -4,10 +4,10 @@
  * n3 creates a term while it consumes the term's token, so a data factory that looks at the current token gives each term its position. A
  * statement has the position of its object (for `[ … ]`, of the bracket).
  */
-import { Parser } from 'n3';
 import { XSD } from '../../core/value.ts';
 import { type Described, type Graph, type GraphNode, nodeId, type Statement } from '../model/graph.ts';
 import type { Origin, RdfTerm } from '../model/model.ts';
+import { Parser } from '../turtle/parser.ts';
 import { renameNamesakes } from './namesakes.ts';
 import { syntaxFinding, type Token } from './syntax.ts';
 

@@ -21,7 +21,7 @@ test('has the program, its types, documents and licence, and nothing of tests, s
     'LICENSE',
     'CHANGELOG.md',
     'bin/quadmill.js',
-    'dist/bin/main.js',
+    'dist/bin/bundle/main.js',
     'dist/src/run/exports.d.ts',
   ];
   expect(wanted.filter((path) => !packed.files.includes(path))).toEqual([]);

@@ -1,5 +1,5 @@
 /** The prefixes that a mapping document declares: its author's names for the namespaces of the data. */
-import { Parser } from 'n3';
+import { Parser } from './parser.ts';
 
 /** Namespaces of mapping vocabularies are not used in the data. */
 const ABOUT_MAPPINGS = /^http:\/\/(w3id\.org\/rml\/|www\.w3\.org\/ns\/r2rml#|semweb\.mmlab\.be\/ns\/)/;
