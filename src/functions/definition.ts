@@ -44,6 +44,8 @@ export interface Parameter<T extends ParameterType = ParameterType, N extends Ne
   readonly default: string | undefined;
   /** Throws a `DataError` for what fits the type, and the function refuses whatever its other arguments are. */
   check?(value: ArgumentTypes[T]): void;
+  /** The text is, or may be, a regular expression. */
+  readonly isPattern?: true;
 }
 
 export type ReturnType = Exclude<ParameterType, 'lazy'> | 'date' | 'dateTime';

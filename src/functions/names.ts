@@ -72,6 +72,15 @@ export const checked = <T extends ParameterType, N extends Need>(
   check: (value: ArgumentTypes[T]) => unknown,
 ): Parameter<T, N> => ({ ...of, check: (value) => void check(value) });
 
+/** A regular expression. */
+const regExp = <N extends Need>(of: Parameter<'string', N>): Parameter<'string', N> => ({ ...checked(of, checkPattern), isPattern: true });
+
+/** A text, or a regular expression between slashes. */
+export const textOrRegExp = <N extends Need>(of: Parameter<'string', N>): Parameter<'string', N> => ({
+  ...checked(of, checkTextOrPattern),
+  isPattern: true,
+});
+
 const GREL_VALUE = ['grel:valueParameter', 'grel:valueParameter1'] as const;
 
 /** GREL. The second name is the `fno:predicate`. */
@@ -86,10 +95,10 @@ export const grel = {
   from: parameter('from', 'integer', 'grel:p_int_i_from', 'grel:param_int_i_from', 'grel:p_any_e2', 'grel:param_any_e2'),
   to: parameter('to', 'integer', 'grel:p_int_i_opt_to', 'grel:param_int_i_opt_to'),
   sub: parameter('sub', 'string', 'grel:param_string_sub', 'grel:string_sub'),
-  find: checked(parameter('find', 'string', 'grel:param_find', 'grel:p_string_find'), checkTextOrPattern),
+  find: textOrRegExp(parameter('find', 'string', 'grel:param_find', 'grel:p_string_find')),
   replace: parameter('replace', 'string', 'grel:param_replace', 'grel:p_string_replace'),
-  regex: checked(parameter('pattern', 'string', 'grel:param_regex', 'grel:p_string_regex'), checkPattern),
-  fragment: checked(parameter('fragment', 'string', 'grel:param_fragment', 'grel:p_fragment'), checkTextOrPattern),
+  regex: regExp(parameter('pattern', 'string', 'grel:param_regex', 'grel:p_string_regex')),
+  fragment: textOrRegExp(parameter('fragment', 'string', 'grel:param_fragment', 'grel:p_fragment')),
   omit: parameter('omit', 'boolean', 'grel:param_bool_opt_b', 'grel:p_bool_opt_b'),
   mode: parameter('mode', 'string', 'grel:modeParam', 'grel:modeParameter'),
   condition: parameter('b', 'boolean', 'grel:param_b', 'grel:bool_b'),
@@ -138,7 +147,7 @@ export const qm = {
   otherValues: own('otherValues', 'any'),
   texts: own('texts', 'list'),
   separator: own('separator', 'string', 'grel:param_string_sep', 'grel:p_string_sep'),
-  pattern: checked(own('pattern', 'string', 'grel:param_regex', 'grel:p_string_regex'), checkPattern),
+  pattern: regExp(own('pattern', 'string', 'grel:param_regex', 'grel:p_string_regex')),
   replacement: own('replacement', 'string', 'grel:param_replace', 'grel:p_string_replace'),
   number: own('number', 'number', 'grel:param_dec_n', 'grel:p_dec_n'),
   number2: own('number2', 'number', 'grel:param_dec_n2', 'grel:param_n2'),

@@ -90,6 +90,7 @@ export const PURPOSES: Readonly<Record<string, string>> = {
   pg: 'the client of PostgreSQL',
   pino: 'logs',
   'prom-client': 'metrics',
+  re2js: 'regular expressions in linear time, where that of JavaScript could take too long',
   undici: 'the one HTTP client: inputs, SPARQL stores, the embedded store',
 };
 

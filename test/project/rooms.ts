@@ -21,13 +21,18 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     },
     uses: [],
   },
+  'src/regexp': {
+    purpose: 'Regular expressions whose time is bounded.',
+    uses: [],
+    withoutNode: true,
+  },
   'src/functions': {
     purpose: 'The functions that mappings call, as one table, and calls as closures.',
     folders: {
       dates: 'dates and times: patterns, zones, names of months',
       families: 'the functions, by what they work on',
     },
-    uses: ['src/core'],
+    uses: ['src/core', 'src/regexp'],
     withoutNode: true,
   },
   'src/paths': {
@@ -36,7 +41,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       json: 'JSONPath',
       xml: 'XPath: plain paths, and the syntax of the rest',
     },
-    uses: ['src/core'],
+    uses: ['src/core', 'src/regexp'],
     withoutNode: true,
   },
   'src/mapping': {
@@ -51,7 +56,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       vocabulary: 'every term of the vocabularies, and whether it is supported',
       yarrrml: 'YARRRML → statements of RML',
     },
-    uses: ['src/core', 'src/functions', 'src/paths'],
+    uses: ['src/core', 'src/functions', 'src/paths', 'src/regexp'],
     withoutNode: true,
   },
   'src/plan': {
@@ -92,7 +97,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'xml/parse': 'the tokenizer',
       'xml/path': 'XPath: what streams, and the engine for the rest',
     },
-    uses: ['src/core', 'src/paths', 'src/sql'],
+    uses: ['src/core', 'src/paths', 'src/regexp', 'src/sql'],
   },
   'src/storage': {
     purpose: 'Files, HTTP and standard input behind read, list and write; directories and their locks.',
@@ -291,6 +296,7 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   n3: ['src/mapping/'],
   yaml: ['src/mapping/yarrrml/'],
   'neo4j-driver': ['src/targets/'],
+  re2js: ['src/regexp/linear.ts'],
   oxigraph: ['src/targets/'],
   undici: ['src/core/http.ts'],
 };

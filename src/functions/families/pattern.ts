@@ -1,4 +1,4 @@
-/** Regular expressions, in the syntax of ECMAScript with Unicode rules. They see characters; the time that one may take has no limit. */
+/** Regular expressions, in the syntax of ECMAScript with Unicode rules. They see characters, and their time is bounded. */
 import { fromBytes, toBytes } from '../../core/text.ts';
 import { define } from '../define.ts';
 import type { FunctionDefinition } from '../definition.ts';
@@ -7,7 +7,7 @@ import { checkFlags, isRegex, matchWhole, regex, replaceAll, sourceOf } from '..
 
 const flags = checked(withDefault(own('flags', 'string'), ''), checkFlags);
 
-const notIn = (kept: string): RegExp => regex(`[^${kept}]`);
+const notIn = (kept: string, text: string): RegExp => regex(`[^${kept}]`, text);
 
 export const PATTERN: readonly FunctionDefinition[] = [
   define({
@@ -54,7 +54,7 @@ export const PATTERN: readonly FunctionDefinition[] = [
     takes: [grel.value, grel.regex],
     gives: gives.grelArray,
     fails: true,
-    call: (value, pattern) => value.match(regex(sourceOf(pattern))),
+    call: (value, pattern) => value.match(regex(sourceOf(pattern), value)),
     examples: [
       [
         ['a1b22', '/\\d+/'],
@@ -74,7 +74,7 @@ export const PATTERN: readonly FunctionDefinition[] = [
     takes: [qm.value, qm.pattern, flags],
     gives: gives.boolean,
     fails: true,
-    call: (value, pattern, given) => regex(sourceOf(pattern), given).test(value),
+    call: (value, pattern, given) => regex(sourceOf(pattern), value, given, true).test(value),
     examples: [
       [['AB-12', '^[A-Z]+-\\d+$'], 'true'],
       [['ab-12', '^[A-Z]+', 'i'], 'true'],
@@ -89,7 +89,7 @@ export const PATTERN: readonly FunctionDefinition[] = [
     takes: [qm.value, qm.pattern, withDefault(own('group', 'integer'), '0')],
     gives: gives.string,
     fails: true,
-    call: (value, pattern, group) => regex(sourceOf(pattern)).exec(value)?.[group],
+    call: (value, pattern, group) => regex(sourceOf(pattern), value).exec(value)?.[group],
     examples: [
       [['Room 12b', '\\d+'], '12'],
       [['Room 12b', '(\\d+)([a-z])', 2], 'b'],
@@ -104,7 +104,7 @@ export const PATTERN: readonly FunctionDefinition[] = [
     takes: [qm.value, qm.pattern, withDefault(own('group', 'integer'), '0')],
     gives: gives.list,
     fails: true,
-    call: (value, pattern, group) => [...value.matchAll(regex(sourceOf(pattern)))].map((match) => match[group]),
+    call: (value, pattern, group) => [...value.matchAll(regex(sourceOf(pattern), value))].map((match) => match[group]),
     examples: [
       [
         ['#a and #b', '#(\\w)', 1],
@@ -120,7 +120,7 @@ export const PATTERN: readonly FunctionDefinition[] = [
     takes: [qm.value, qm.pattern, qm.replacement, flags],
     gives: gives.string,
     fails: true,
-    call: (value, pattern, replacement, given) => value.replace(regex(sourceOf(pattern), given), replacement),
+    call: (value, pattern, replacement, given) => value.replace(regex(sourceOf(pattern), value, given), replacement),
     examples: [
       [['a-b_c', '[-_]', ' '], 'a b c'],
       [['ABA', 'a', 'x', 'i'], 'xBx'],
@@ -134,7 +134,7 @@ export const PATTERN: readonly FunctionDefinition[] = [
     takes: [qm.texts, qm.pattern],
     gives: gives.list,
     fails: true,
-    call: (texts, pattern) => texts.filter((text) => regex(sourceOf(pattern)).test(text)),
+    call: (texts, pattern) => texts.filter((text) => regex(sourceOf(pattern), text, '', true).test(text)),
     examples: [
       [
         [['a1', 'b', 'c2'], '\\d'],
@@ -147,10 +147,10 @@ export const PATTERN: readonly FunctionDefinition[] = [
   define({
     names: ['qm:keepCharacters'],
     does: 'Only the characters of a class, such as `0-9` or `\\p{L}`.',
-    takes: [qm.value, checked(own('class', 'string'), notIn)],
+    takes: [qm.value, checked(own('class', 'string'), (kept) => notIn(kept, ''))],
     gives: gives.string,
     fails: true,
-    call: (value, kept) => value.replace(notIn(kept), ''),
+    call: (value, kept) => value.replace(notIn(kept, value), ''),
     examples: [
       [['+32 9 331-49', '0-9'], '32933149'],
       [['é1!', '\\p{L}'], 'é'],

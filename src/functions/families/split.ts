@@ -1,9 +1,9 @@
 /** One text → several. */
 import { define } from '../define.ts';
 import type { FunctionDefinition } from '../definition.ts';
-import { checked, gives, grel, optional, own, qm, withDefault } from '../names.ts';
+import { gives, grel, optional, own, qm, textOrRegExp, withDefault } from '../names.ts';
 import { readInteger } from '../numbers.ts';
-import { checkTextOrPattern, findIn, splitBy } from '../regex.ts';
+import { findIn, splitBy } from '../regex.ts';
 
 /** As Java's `String.split`: without empty parts at the end. */
 function withoutEmptyEnd(parts: readonly string[]): readonly string[] {
@@ -50,7 +50,7 @@ export const SPLIT: readonly FunctionDefinition[] = [
   define({
     names: ['grel:string_split'],
     does: 'The parts between the separators: a text, or a regular expression between slashes. Empty parts at the end are dropped, but never the first part.',
-    takes: [grel.value, checked(grel.separator, checkTextOrPattern)],
+    takes: [grel.value, textOrRegExp(grel.separator)],
     gives: gives.grelArray,
     fails: true,
     call: (value, separator) => withoutEmptyEnd(splitBy(value, separator)),
@@ -100,7 +100,7 @@ export const SPLIT: readonly FunctionDefinition[] = [
   define({
     names: ['qm:splitTrim'],
     does: 'The parts between the separators without white space at their ends; empty parts are dropped. The separator is `,` if left out.',
-    takes: [qm.value, checked(withDefault(qm.separator, ','), checkTextOrPattern)],
+    takes: [qm.value, textOrRegExp(withDefault(qm.separator, ','))],
     gives: gives.list,
     fails: true,
     call: (value, separator) =>

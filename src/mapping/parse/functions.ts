@@ -189,7 +189,8 @@ const isDeterministic = (iri: string): boolean => functionLibrary().findFunction
 const asDiagnostic = (sentence: string): string => sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, '');
 
 /** Whether there is such a function, with such parameters and results. */
-function checkCall({ report }: Context, { origin, execution, returns }: Call): boolean {
+function checkCall(context: Context, { origin, execution, returns }: Call): boolean {
+  const { report } = context;
   const { compileCall, findFunction, shortName, suggestFunctions } = functionLibrary();
   const definition = findFunction(execution.function);
   if (definition === undefined) {
@@ -202,6 +203,7 @@ function checkCall({ report }: Context, { origin, execution, returns }: Call): b
     const given = new Map<string, (() => null)[]>();
     for (const { parameter } of execution.inputs) given.set(parameter, [...(given.get(parameter) ?? []), () => null]);
     compileCall(definition, given, returns);
+    if (definition.parameters.some(({ isPattern }) => isPattern)) context.hasRegExps = true;
     return checkConstants(report, definition, execution.inputs);
   } catch (error) {
     if (!(error instanceof Fault)) throw error;

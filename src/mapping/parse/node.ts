@@ -46,6 +46,8 @@ export interface Context {
   readonly targets: Map<string, LogicalTarget | undefined>;
   /** XPath expressions that only the XPath library can check. */
   readonly xpaths: XPathUse[];
+  /** Whether an expression has regular expressions. */
+  hasRegExps: boolean;
   /** Sources and views whose own expressions have been checked. */
   readonly checked: Set<LogicalSource | LogicalView>;
   /** Views with structural annotations, which are read after all views: they may name any of them. */

@@ -5,6 +5,7 @@
  */
 import { didYouMean, nearest } from '../../core/nearest.ts';
 import { loadFunctions } from '../../functions/library.ts';
+import { loadLinearEngine } from '../../regexp/linear.ts';
 import { Report } from '../model/diagnostics.ts';
 import { type Described, type Graph, type GraphNode, nodeId } from '../model/graph.ts';
 import {
@@ -60,6 +61,7 @@ export async function readMapping(
     views: new Map(),
     targets: new Map(),
     xpaths: [],
+    hasRegExps: false,
     checked: new Set(),
     annotated: [],
     reading: { id: '', dialect: 'rml', baseIri: undefined, source: undefined },
@@ -77,6 +79,7 @@ export async function readMapping(
   if (ids.length === 0 && report.errors === 0) reportNothing(report, graph, documents);
   const triplesMaps = checkParents(context, [...described, ...made], ids);
   if (context.xpaths.length > 0) (await import('./expressions/xpaths.ts')).checkXPaths(report, context.xpaths);
+  if (context.hasRegExps) await loadLinearEngine();
   return { mapping: deepFreeze({ triplesMaps, annotations }), diagnostics: report.sorted(names) };
 }
 

@@ -6,6 +6,7 @@
  *
  * @see https://www.rfc-editor.org/rfc/rfc9485#section-3 and section 5.3
  */
+import { BoundedRegExp } from '../../regexp/linear.ts';
 
 // Sticky patterns. What may stand outside of brackets:
 const ORDINARY = /[^()*+.?[\\\]{|}]/uy;
@@ -77,12 +78,12 @@ export function translateRegExp(source: string): { readonly pattern: string } | 
  * @param whole the pattern must match the whole text
  * @returns undefined if the text is no I-Regexp: then it matches nothing
  */
-export function compileRegExp(source: string, whole: boolean): RegExp | undefined {
+export function compileRegExp(source: string, whole: boolean): BoundedRegExp | undefined {
   const translated = translateRegExp(source);
   if ('position' in translated) return undefined;
   const { pattern } = translated;
   try {
-    return new RegExp(whole ? `^(?:${pattern})$` : pattern, 'u');
+    return new BoundedRegExp(whole ? `^(?:${pattern})$` : pattern, '', true);
   } catch {
     // A range or a quantifier whose end comes before its beginning.
     return undefined;

@@ -79,6 +79,7 @@ describe('constants', () => {
     ['grel:string_replace', 'grel:param_find', '/[/', '"[" is not a regular expression'],
     ['grel:string_match', 'grel:param_regex', 'a(', '"a(" is not a regular expression'],
     ['grel:string_split', 'grel:p_string_sep', '/(/', '"(" is not a regular expression'],
+    ['qm:matches', 'qm:pattern', '(?=(a+)+$)b', 'could take hours'],
     ['qm:matches', 'qm:flags', 'gx', '"gx" are no flags'],
     ['qm:keepCharacters', 'qm:class', 'z-a', 'is not a regular expression'],
     ['idlab-fn:normalizeDate', 'idlab-fn:_pattern', 'dd/bb', 'the letter b'],

@@ -99,7 +99,8 @@ function checkAll(context: Context, scope: Scope | undefined, references: readon
   for (const reference of references) check(context, scope, reference);
 }
 
-function check({ report, xpaths }: Context, scope: Scope | undefined, { reference, origin }: PlacedReference): void {
+function check(context: Context, scope: Scope | undefined, { reference, origin }: PlacedReference): void {
+  const { report, xpaths } = context;
   if (scope?.variables === true && variableOf(reference) !== undefined) return;
   if (scope?.formulation === 'xml') {
     if (parsePath(reference) === undefined) xpaths.push({ expression: reference, origin, namespaces: scope.namespaces });
@@ -107,6 +108,7 @@ function check({ report, xpaths }: Context, scope: Scope | undefined, { referenc
   }
   if (scope?.formulation !== 'json') return;
   const { leniency, iterator } = scope;
+  if (/(?:match|search)\(/.test(reference)) context.hasRegExps = true;
   const problem = iterator === undefined ? findJsonPathProblem(reference, leniency) : findReferenceProblem(reference, leniency, iterator);
   if (problem !== undefined)
     reportPath(report, 'a JSONPath', reference, origin, iterator === undefined ? parentsAdvice(problem, reference) : problem);

@@ -6,9 +6,11 @@
  *
  * @see https://www.rfc-editor.org/rfc/rfc9535#section-2.3.5
  */
+import { excerpt, Fault } from '../../../core/fault.ts';
 import { fromBytes } from '../../../core/text.ts';
 import { type Call, isSingular, type Operand, type Operator, type Query, type Segment, type Test } from '../../../paths/json/model.ts';
 import { compileRegExp } from '../../../paths/json/regexp.ts';
+import { type BoundedRegExp, UnboundedRegExp } from '../../../regexp/linear.ts';
 import { isObject, Numeral, writtenNumber } from '../text.ts';
 import { compileSingular } from './singular.ts';
 
@@ -129,7 +131,7 @@ function compileCall({ name, operands }: Call, segments: CompileSegments): Evalu
     case 'search': {
       const text = compileOperand(first, segments);
       const pattern = compileOperand(second, segments);
-      const compiled = new Map<string, RegExp | undefined>();
+      const compiled = new Map<string, BoundedRegExp | undefined>();
       return (node, root) => {
         const subject = text(node, root);
         const source = pattern(node, root);
@@ -139,9 +141,25 @@ function compileCall({ name, operands }: Call, segments: CompileSegments): Evalu
           if (compiled.size >= 64) compiled.clear();
           compiled.set(source, compileRegExp(fromBytes(source), name === 'match'));
         }
-        return compiled.get(source)?.test(fromBytes(subject)) ?? false;
+        return decide(compiled.get(source), source, fromBytes(subject));
       };
     }
+  }
+}
+
+/** What is no I-Regexp matches nothing. */
+function decide(pattern: BoundedRegExp | undefined, source: string, text: string): boolean {
+  if (pattern === undefined) return false;
+  try {
+    return pattern.for(text).test(text);
+  } catch (error) {
+    if (!(error instanceof UnboundedRegExp)) throw error;
+    const message = `The regular expression ${excerpt(fromBytes(source))} of a JSONPath is not tried: ${error.message}`;
+    throw new Fault('limit/exceeded', message, {
+      place: { value: excerpt(text) },
+      hint: 'Repeat fewer times what repeats itself.',
+      cause: error,
+    });
   }
 }
 
