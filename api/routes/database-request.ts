@@ -18,13 +18,14 @@ export const CONNECTION_PARAMETERS: readonly Parameter[] = [
     name: 'url',
     in: 'query',
     required: true,
-    description: 'JDBC URL of the database, such as jdbc:postgresql://host:5432/database; percent-encoded, so that a & in it is %26',
+    description:
+      'JDBC URL of the database, such as jdbc:postgresql://host:5432/database or jdbc:sqlite:/path/to/file.db; percent-encoded, so that a & in it is %26',
     schema: { ...text, minLength: 1, examples: ['jdbc:postgresql://host:5432/database'] },
   },
   {
     name: 'jdbc',
     in: 'query',
-    description: 'The driver: a product (postgresql, mysql, mariadb) or a JDBC driver class; left out: by the scheme of the URL',
+    description: 'The driver: a product (postgresql, mysql, mariadb, sqlite) or a JDBC driver class; left out: by the scheme of the URL',
     schema: { ...text, examples: ['postgresql'] },
   },
   { name: 'user', in: 'query', description: 'User of the database', schema: text },

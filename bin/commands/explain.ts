@@ -49,7 +49,7 @@ export const explain = commandOf(EXPLAIN, async (parsed) => {
 /** Without its database a mapping can still be explained, except for what depends on keys and types. */
 async function openDatabases(mapping: Mapping, database: DatabaseAccess | undefined): Promise<Databases | undefined> {
   try {
-    return await Databases.open(mapping, { database, sql: sqlLimits() }, {}, undefined);
+    return await Databases.open(mapping, { database, sql: sqlLimits(), workingDirectory: process.cwd() }, {}, undefined);
   } catch (error) {
     printLine(`explained without the database, which decides about keys and joins: ${describeFault(Fault.of(error))}`);
     return undefined;

@@ -1,20 +1,22 @@
 /**
- * The contract between the engine and the drivers for databases (`postgresql/`, `mysql/`).
+ * The contract between the engine and the drivers for databases (`postgresql/`, `mysql/`, `files/`).
  *
  * A *session* is one connection in one read-only transaction. It sees one state of the data from its opening to its close, so all scans of a
  * run read the same state. A value is always the server's own text, never a JavaScript number or Date. Nothing here depends on mappings.
  */
 
+import type { Value } from '../core/value.ts';
 import type { Catalogue } from './tables.ts';
 
 /** The supported products. MySQL and MariaDB share a driver, which asks the server which of the two it is. */
-export type Product = 'postgresql' | 'mysql' | 'mariadb';
+export type Product = 'postgresql' | 'mysql' | 'mariadb' | 'sqlite';
 
 /** Where a database is and how to log in: the result of `parseJdbcUrl` (`jdbc/jdbc.ts`). */
 export interface DatabaseAddress {
   readonly product: Product;
-  /** At least one. They are tried in this order. */
+  /** At least one for a server, tried in this order. None for a file. */
   readonly hosts: readonly { readonly host: string; readonly port: number }[];
+  /** For a file its absolute path. */
   readonly database: string | undefined;
   readonly user: string | undefined;
   readonly password: string | undefined;
@@ -71,6 +73,8 @@ export interface Column {
    * @throws Fault record/term — the datatype has no such value (an infinite date); with the value, and what to write in SQL instead
    */
   readonly canonical: ((text: string) => string) | undefined;
+  /** The value of a text, where `canonical` and `datatype` do not tell it: with the datatype of each value, or both forms of a double. Throws as `canonical` does. */
+  readonly value?: (text: string) => Value;
   /** Whether `canonical` may throw. */
   readonly partial: boolean;
   /** For an array: splits its text into the texts of its non-null elements; `canonical` and `datatype` then apply to an element. */
@@ -144,7 +148,8 @@ export interface SqlSession {
  *
  * @throws Fault database/credentials — the specification's text `Invalid Database Credentials`, without place and hint;
  * database/missing — no such database; database/unreachable — with host, port and reason of each host tried;
- * database/busy — too many connections, or the server is starting; run/cancelled.
+ * database/busy — too many connections, or the server is starting; run/cancelled. For files also source/type — not such a file;
+ * source/malformed — a damaged one; database/driver — the library that reads it is not installed.
  * Except for database/credentials, `place.input` is `address.name`. No message contains a password.
  */
 export type OpenSession = (address: DatabaseAddress, options: SessionOptions) => Promise<SqlSession>;

@@ -1,4 +1,4 @@
-/** Numbers as servers write them → their canonical lexical forms, as text, so that no digit is lost or added. */
+/** Values as servers write them → their canonical forms, as text: of numbers no digit is lost or added. */
 
 /** What is not canonical: a plus, leading zeros, no digit on one side of the point, trailing zeros, minus zero. */
 const LONGHAND = /^\+|^-?0\d|^-?\.|\.(?:\d*0)?$|^-0$/;
@@ -21,4 +21,11 @@ export function canonicalDouble(text: string): string | undefined {
   if (digits === '') return `${minus}0.0E0`;
   const exponent = whole.length - (all.length - digits.length) - 1 + Number(power);
   return `${minus}${digits[0]}.${digits.slice(1).replace(/0+$/, '') || '0'}E${exponent}`;
+}
+
+/** The value of a CHAR(n) has n characters; some products leave the padding out. @param text one-byte UTF-8 */
+export function padded(text: string, length: number): string {
+  let missing = length;
+  for (let i = 0; i < text.length && missing > 0; i++) if ((text.charCodeAt(i) & 0xc0) !== 0x80) missing--;
+  return missing === 0 ? text : text + ' '.repeat(missing);
 }

@@ -8,6 +8,7 @@ const DRIVERS: Readonly<Record<Product, () => Promise<OpenSession>>> = {
   postgresql: async () => (await import('./postgresql/postgresql.ts')).openPostgres,
   mysql,
   mariadb: mysql,
+  sqlite: async () => (await import('./files/products.ts')).openSqliteFile,
 };
 
 /** Opens a session with the driver of the address. */

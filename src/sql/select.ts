@@ -77,7 +77,7 @@ const MARK: Column = {
 export function boundsQuery(table: TableName, column: string, rows: number, product: Product): string {
   const key = quote(column, product);
   const numbered = `SELECT ${key} AS k, ROW_NUMBER() OVER (ORDER BY ${key}) AS n FROM ${tableName(table, product)}`;
-  return `SELECT k FROM (${numbered}) AS numbered WHERE n > 1 AND MOD(n - 1, ${rows}) = 0 ORDER BY k`;
+  return `SELECT k FROM (${numbered}) AS numbered WHERE n > 1 AND (n - 1) % ${rows} = 0 ORDER BY k`;
 }
 
 /**

@@ -1,11 +1,16 @@
 /** Databases that the bench starts for itself, with flat-1m's rows in their table `person`. */
 import { createReadStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { from } from 'pg-copy-streams';
 import { startMariadb } from '../servers/databases/mariadb.ts';
 import { startPostgres } from '../servers/databases/postgres.ts';
+import { missingSqlite, openSqliteWriter } from '../servers/databases/sqlite.ts';
 
 export interface LoadedDatabase {
   readonly jdbcUrl: string;
@@ -15,7 +20,11 @@ export interface LoadedDatabase {
 export type Load = (csvPath: string, copies: number) => Promise<LoadedDatabase | { readonly skip: string }>;
 
 /** Servers by product; each copy of the rows has keys of its own. */
-export const DATABASES: Readonly<Record<'postgresql' | 'mariadb', Load>> = { postgresql: loadPostgres, mariadb: loadMariadb };
+export const DATABASES: Readonly<Record<'postgresql' | 'mariadb' | 'sqlite', Load>> = {
+  postgresql: loadPostgres,
+  mariadb: loadMariadb,
+  sqlite: loadSqlite,
+};
 
 /** As many rows as there are keys in one copy. */
 const COPY_ROWS = 1_000_000;
@@ -64,6 +73,35 @@ async function loadMariadb(csvPath: string, copies: number): ReturnType<Load> {
       await client.query('ANALYZE TABLE person');
     } finally {
       await client.end();
+    }
+  });
+}
+
+async function loadSqlite(csvPath: string, copies: number): ReturnType<Load> {
+  const skip = missingSqlite();
+  if (skip !== undefined) return { skip };
+  const directory = await mkdtemp(join(tmpdir(), 'quadmill-bench-sqlite-'));
+  const server = { stop: () => rm(directory, { recursive: true }) };
+  const path = join(directory, 'person.db');
+  return loaded(server, `jdbc:sqlite:${path}`, async () => {
+    const database = openSqliteWriter(path);
+    try {
+      database.exec(`PRAGMA synchronous = 0; CREATE TABLE person (id integer PRIMARY KEY, name varchar(100), email varchar(100), city varchar(100),
+        country varchar(2), score numeric(10,2), visits integer, created date, active boolean, note text); BEGIN`);
+      const insert = database.prepare(`INSERT INTO person VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+      const lines = createInterface({ input: createReadStream(csvPath) })[Symbol.asyncIterator]();
+      await lines.next();
+      for await (const line of { [Symbol.asyncIterator]: () => lines }) {
+        const cells = [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(
+          ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? (plain === '' ? null : (plain ?? null)),
+        );
+        insert.run(...cells.map((cell, i) => (i === 8 && cell !== null ? Number(cell === 'true') : cell)));
+      }
+      for (let k = 1; k < copies; k++)
+        database.exec(`INSERT INTO person ${copied(String(k * COPY_ROWS))} FROM person WHERE id < ${COPY_ROWS}`);
+      database.exec('COMMIT; ANALYZE');
+    } finally {
+      database.close();
     }
   });
 }

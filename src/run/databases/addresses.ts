@@ -11,18 +11,21 @@ import { inMapping } from './faults.ts';
  *
  * @throws Fault database/driver or request/invalid — the JDBC URL; mapping/invalid — neither the mapping nor the run names a database
  */
-export function addressOf({ connection, origin }: SqlSource, { database }: Pick<RunRequest, 'database'>): DatabaseAddress {
-  if (connection !== undefined) return addressOfMapping(connection);
-  if (database !== undefined) return parseJdbcUrl({ url: database.jdbcUrl, user: database.user, password: database.password });
+export function addressOf(
+  { connection, origin }: SqlSource,
+  { database, workingDirectory: directory }: Pick<RunRequest, 'database' | 'workingDirectory'>,
+): DatabaseAddress {
+  if (connection !== undefined) return addressOfMapping(connection, directory);
+  if (database !== undefined) return parseJdbcUrl({ url: database.jdbcUrl, user: database.user, password: database.password, directory });
   throw new Fault('mapping/invalid', 'The mapping reads a database, and neither it nor the run says which one', {
     place: { mapping: formatOrigin(origin) },
     hint: 'Set JDBC_URL, DB_USER and DB_PASSWORD, or describe the database in the mapping (d2rq:Database)',
   });
 }
 
-function addressOfMapping({ jdbcUrl, driver, user, password, origin }: SqlConnection): DatabaseAddress {
+function addressOfMapping({ jdbcUrl, driver, user, password, origin }: SqlConnection, directory: string): DatabaseAddress {
   try {
-    return parseJdbcUrl({ url: jdbcUrl, driver, user, password });
+    return parseJdbcUrl({ url: jdbcUrl, driver, user, password, directory });
   } catch (error) {
     throw inMapping(error, formatOrigin(origin));
   }

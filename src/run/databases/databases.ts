@@ -39,7 +39,7 @@ export class Databases {
    */
   static async open(
     mapping: Mapping,
-    request: Pick<RunRequest, 'database' | 'sql'>,
+    request: Pick<RunRequest, 'database' | 'sql' | 'workingDirectory'>,
     snapshots: Readonly<Record<string, string>>,
     signal: AbortSignal | undefined,
   ): Promise<Databases> {

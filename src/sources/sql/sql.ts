@@ -52,10 +52,14 @@ export function openSql({ session, sql, columns, position, nulls, origin }: SqlR
 }
 
 function columnReader(column: Column, index: number, place: FaultPlace): Accessor {
-  const { canonical, datatype, elements } = column;
+  const { canonical, datatype, elements, value } = column;
   const checked = canonical === undefined ? undefined : located(canonical, place);
   const convert: ((text: string) => Value) | undefined =
-    checked === undefined || !hasOwnForms(column) ? checked : (text) => new TypedValue(checked(text), datatype as string, text);
+    value !== undefined
+      ? located(value, place)
+      : checked === undefined || !hasOwnForms(column)
+        ? checked
+        : (text) => new TypedValue(checked(text), datatype as string, text);
   if (elements !== undefined) {
     return (record) => {
       const text = (record as Row)[index] as string | null;
@@ -72,7 +76,7 @@ function columnReader(column: Column, index: number, place: FaultPlace): Accesso
 }
 
 /** For a value without a canonical form, adds the reference and its table or query to the fault. */
-function located(canonical: (text: string) => string, of: FaultPlace): (text: string) => string {
+function located<T>(canonical: (text: string) => T, of: FaultPlace): (text: string) => T {
   return (text) => {
     try {
       return canonical(text);

@@ -3,5 +3,6 @@ import type { Product } from '../database.ts';
 import type { Dialect } from './dialect.ts';
 import { MYSQL } from './mysql.ts';
 import { POSTGRESQL } from './postgresql.ts';
+import { SQLITE } from './sqlite.ts';
 
-export const DIALECTS: Readonly<Record<Product, Dialect>> = { postgresql: POSTGRESQL, mysql: MYSQL, mariadb: MYSQL };
+export const DIALECTS: Readonly<Record<Product, Dialect>> = { postgresql: POSTGRESQL, mysql: MYSQL, mariadb: MYSQL, sqlite: SQLITE };

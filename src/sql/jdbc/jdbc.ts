@@ -3,10 +3,12 @@
  *
  * jdbc:postgresql://host:port,host:port/database?name=value   jdbc:postgresql:database   jdbc:postgresql:/
  * jdbc:mysql://user:password@host:port/database?name=value    jdbc:mariadb://address=(host=h)(port=3306)/database
+ * jdbc:sqlite:path/to/file?name=value   jdbc:sqlite:file:///path/to/file
  *
  * The connection modes of the MySQL and MariaDB drivers (`sequential:`, `failover:`, `loadbalance:`, `replication:`) are read as what they
  * mean for one read-only connection: hosts that are tried in order.
  */
+import { resolve } from 'node:path';
 import { excerpt, Fault } from '../../core/fault.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import { parseNameList } from '../catalogue/identifiers.ts';
@@ -23,11 +25,15 @@ export interface JdbcRequest {
   readonly parameters?: readonly (readonly [key: string, value: string])[];
   /** false: it comes from somebody who may not read files of this machine, and parameters that name files are refused. Default: true. */
   readonly trusted?: boolean;
+  /** The directory in which a relative path of a file begins. Default: that of the process. */
+  readonly directory?: string | undefined;
 }
 
 /** How the driver of a product reads its URLs. */
 interface ProductRow {
   readonly protocol: Protocol;
+  /** The database is a file, whose path follows the scheme; hosts, ports and logins have no meaning. */
+  readonly isFile?: true;
   readonly port: number;
   /** Without a database in the URL, that of the user's name is meant. */
   readonly databaseOfUser: boolean;
@@ -55,6 +61,17 @@ const MYSQL = {
   kinds: KINDS,
 } as const;
 
+const FILE = {
+  isFile: true,
+  port: 0,
+  databaseOfUser: false,
+  databaseAlone: true,
+  longAddresses: false,
+  plusIsSpace: false,
+  kinds: [],
+  tls: (): TlsOptions => ({ mode: 'disable', caFile: undefined, certificateFile: undefined, keyFile: undefined }),
+} as const;
+
 const PRODUCTS: Readonly<Record<Product, ProductRow>> = {
   postgresql: {
     protocol: 'postgresql',
@@ -69,6 +86,7 @@ const PRODUCTS: Readonly<Record<Product, ProductRow>> = {
   },
   mysql: { ...MYSQL, tls: (values) => mysqlTls(values, false), example: 'jdbc:mysql://host:3306/database' },
   mariadb: { ...MYSQL, tls: (values) => mysqlTls(values, true), example: 'jdbc:mariadb://host:3306/database' },
+  sqlite: { ...FILE, protocol: 'sqlite', example: 'jdbc:sqlite:/path/to/file.db' },
 };
 
 /** Names of products and driver classes in requests. */
@@ -80,6 +98,8 @@ const DRIVERS: Readonly<Record<string, Protocol>> = {
   'com.mysql.cj.jdbc.Driver': 'mysql',
   'com.mysql.jdbc.Driver': 'mysql',
   'org.mariadb.jdbc.Driver': 'mysql',
+  sqlite: 'sqlite',
+  'org.sqlite.JDBC': 'sqlite',
 };
 
 const EXPECTED = `Expected is ${Object.values(PRODUCTS)
@@ -113,7 +133,9 @@ export function parseJdbcUrl(request: JdbcRequest): DatabaseAddress {
   const { databaseOfUser, tls } = PRODUCTS[product];
   checkDriver(request.driver, product);
   const mark = rest.indexOf('?');
-  const location = readLocation(mark === -1 ? rest : rest.slice(0, mark), product, rest);
+  const before = mark === -1 ? rest : rest.slice(0, mark);
+  const { isFile } = PRODUCTS[product];
+  const location = isFile ? readFileLocation(before, product, request.directory) : readLocation(before, product, rest);
   const { values, session } = readParameters(mark === -1 ? '' : rest.slice(mark + 1), product, request);
   const user = request.user || values.get('user') || location.login.user;
   const password = request.password ?? values.get('password') ?? location.login.password;
@@ -127,7 +149,7 @@ export function parseJdbcUrl(request: JdbcRequest): DatabaseAddress {
     schemas: parseNameList(values.get('currentSchema') ?? '', product) ?? [],
     tls: tls(values),
     parameters: session,
-    name: nameOf(product, location.hosts, database),
+    name: isFile ? `jdbc:${product}:${database}` : nameOf(product, location.hosts, database),
   };
 }
 
@@ -151,7 +173,7 @@ function readScheme(url: string): { readonly product: Product; readonly rest: st
   }
   const rest = url.slice(found[0].length);
   const kind = /^([a-z-]+):(?=\/\/)/i.exec(rest)?.[1];
-  if (kind === undefined) return { product: scheme, rest };
+  if (kind === undefined || PRODUCTS[scheme].isFile) return { product: scheme, rest };
   const { kinds } = PRODUCTS[scheme];
   if (!kinds.includes(kind.toLowerCase())) {
     const known = kinds.length > 0 ? `known are ${inWords(kinds)}, or none` : 'expected is nothing';
@@ -212,6 +234,24 @@ function readLocation(text: string, product: Product, url: string): Location {
   if (logins.some(({ user, password }) => user !== login.user || password !== login.password))
     throw new Fault('request/invalid', 'The JDBC URL has different logins for its hosts; expected is one for all');
   return { hosts: places.map(({ host, port }) => ({ host, port })), database, login };
+}
+
+/** A path, absolute or relative, or a `file:` URL. */
+function readFileLocation(text: string, product: Product, directory: string | undefined): Location {
+  const malformed = (what: string): Fault =>
+    new Fault('request/invalid', `The JDBC URL jdbc:${product}:${text} is not well-formed: ${what}`, {
+      hint: `Expected is ${PRODUCTS[product].example}`,
+    });
+  if (text === '' || text === ':memory:' || text === 'file::memory:')
+    throw malformed('it names no file, and a database in memory would be empty');
+  if (/^(?::resource:|\w{2,}:)/.test(text) && !text.startsWith('file:')) throw malformed('only the path of a file may follow');
+  let path = text;
+  if (text.startsWith('file:')) {
+    const found = /^file:(?:\/\/(?:localhost)?(?=\/))?(.*)$/.exec(text)?.[1];
+    path = (found === undefined ? undefined : decode(found)) ?? fail(malformed('the file: URL is not a path, percent-encoded in UTF-8'));
+  }
+  if (/[\0-\x1f\x7f]/.test(path)) throw malformed('the path has control characters');
+  return { hosts: [], database: resolve(directory ?? '.', path), login: { user: undefined, password: undefined } };
 }
 
 type Malformed = (what: string) => Fault;

@@ -4,7 +4,7 @@ import { didYouMean } from '../../core/nearest.ts';
 import { parseNameList } from '../catalogue/identifiers.ts';
 
 /** MySQL and MariaDB share one list: the same URLs are used for both. */
-export type Protocol = 'postgresql' | 'mysql';
+export type Protocol = 'postgresql' | 'mysql' | 'sqlite';
 
 export type ParameterRow =
   | {
@@ -143,6 +143,21 @@ export const JDBC_PARAMETERS: Readonly<Record<Protocol, Rows>> = {
     ...harmless('boolean', 'noAccessToProcedureBodies', 'jdbcCompliantTruncation', 'dumpQueriesOnException', 'sendFractionalSeconds'),
     ...harmless('boolean', 'permitMysqlScheme', 'usePipelineAuth', 'useBulkStmts', 'transformedBitIsBoolean', 'nullNamePatternMatchesAll'),
     ...harmless('number', 'defaultFetchSize', 'prepStmtCacheSize', 'prepStmtCacheSqlLimit', 'maxReconnects', 'initialTimeout'),
+  },
+  sqlite: {
+    // Logins of other databases may stand beside the URL; a file has none.
+    ...harmless('text', 'user', 'password'),
+    busy_timeout: session('number', 'milliseconds to wait for a lock of another process, 0: no limit of its own'),
+    mode: { effect: 'none', values: oneOf('ro', 'rw'), does: 'nothing: files are always opened read-only' },
+    ...harmless('boolean', 'open_mode', 'foreign_keys', 'read_uncommitted', 'shared_cache'),
+    ...harmless('text', 'journal_mode', 'synchronous', 'temp_store', 'transaction_mode', 'cache_size', 'cache', 'encoding'),
+    ...harmless('text', 'date_string_format', 'date_precision'),
+    date_class: refused("dates are texts; seconds since 1970 become dates by date(x, 'unixepoch') in a query"),
+    key: refused('encrypted databases cannot be read here'),
+    cipher: refused('encrypted databases cannot be read here'),
+    enable_load_extension: refused('extensions are not loaded'),
+    immutable: refused('a database that changes meanwhile would be read wrongly'),
+    vfs: refused('other file systems are not loaded'),
   },
 };
 

@@ -2,8 +2,8 @@
 import { isIP } from 'node:net';
 import { type ConnectionOptions, createConnection, type SslOptions } from 'mysql2';
 import { Fault } from '../../core/fault.ts';
-import { firstHost, type Host, readTls } from '../connect.ts';
 import type { DatabaseAddress, SessionOptions } from '../database.ts';
+import { firstHost, type Host, readTls } from '../jdbc/connect.ts';
 import { faultOf, isAnswer, type MysqlError, unreachableReason } from './faults.ts';
 import type { Socketed } from './rows.ts';
 

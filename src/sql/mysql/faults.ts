@@ -1,8 +1,8 @@
 /** Maps errors of MySQL, MariaDB and connections to faults. */
 import { Fault, type FaultCode } from '../../core/fault.ts';
-import { systemReason } from '../connect.ts';
 import type { DatabaseAddress } from '../database.ts';
 import { BUSY, busyFault, credentialsFault, type FaultContext, lostFault, queryFault, timeLimitFault } from '../faults.ts';
+import { systemReason } from '../jdbc/connect.ts';
 
 /** What mysql2 throws. */
 export interface MysqlError extends Error {

@@ -4,9 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrepareStatementInfo } from 'mysql2';
 import { atMost, within } from '../../core/abort.ts';
 import { Fault } from '../../core/fault.ts';
-import { beginOrClose } from '../connect.ts';
 import type { Column, DatabaseAddress, OpenSession, Product, RowBatch, SessionOptions, SqlSession } from '../database.ts';
 import { cancelledFault, queryFault } from '../faults.ts';
+import { beginOrClose } from '../jdbc/connect.ts';
+import { firstRows } from '../result/first-rows.ts';
 import { mysqlCatalogue } from './catalogue.ts';
 import { type Connected, connect } from './connect.ts';
 import { faultOf, type MysqlError } from './faults.ts';
@@ -321,15 +322,6 @@ class Prepared implements Running {
 }
 
 const isPaused = (connection: Socketed): boolean => (connection.stream as unknown as { isPaused(): boolean }).isPaused();
-
-async function* firstRows(batches: AsyncIterable<RowBatch>, most: number): AsyncGenerator<RowBatch> {
-  let left = most;
-  for await (const { rows, bytes } of batches) {
-    yield { rows: rows.length > left ? rows.slice(0, left) : rows, bytes };
-    left -= rows.length;
-    if (left <= 0) return;
-  }
-}
 
 /** A value as SQL. Quoting depends on the sql_mode; a hexadecimal literal does not. */
 const literal = (value: string | number): string =>

@@ -3,7 +3,7 @@ import { excerpt, Fault } from '../../core/fault.ts';
 import { fromBytes } from '../../core/text.ts';
 import { XSD } from '../../core/value.ts';
 import type { Column, Family } from '../database.ts';
-import { canonicalDecimal, canonicalDouble } from '../numbers.ts';
+import { canonicalDecimal, canonicalDouble, padded } from '../numbers.ts';
 
 /**
  * Column metadata of a result, in both products. @see
@@ -146,18 +146,10 @@ function characters(definition: ColumnDefinition): Natural {
     return { type, family: 'binary', datatype: 'hexBinary', canonical: hexBinary };
   }
   const length = Math.floor(columnLength / BYTES_PER_CHARACTER);
+  // The sql_mode PAD_CHAR_TO_FULL_LENGTH would send the padding, but would also add it to values that queries compute and compare: under a NO PAD
+  // collation, `code = 'ab'` would find nothing.
   if (columnType === 254) return { type: `char(${length})`, family: 'text', canonical: (text) => padded(text, length) };
   return { type: large ? `${sizeOf(length)}text` : `varchar(${length})`, family: 'text' };
-}
-
-/**
- * The value of a CHAR(n) has n characters; the server omits its padding. The sql_mode PAD_CHAR_TO_FULL_LENGTH would send it, but would also
- * add it to values that queries compute and compare: under a NO PAD collation, `code = 'ab'` would find nothing.
- */
-function padded(text: string, length: number): string {
-  let missing = length;
-  for (let i = 0; i < text.length && missing > 0; i++) if ((text.charCodeAt(i) & 0xc0) !== 0x80) missing--;
-  return missing === 0 ? text : text + ' '.repeat(missing);
 }
 
 function sizeOf(length: number): string {

@@ -4,9 +4,9 @@ import { userInfo } from 'node:os';
 import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
 import type { Fault } from '../../core/fault.ts';
-import { firstHost, type Host, readTls } from '../connect.ts';
 import type { DatabaseAddress, SessionOptions } from '../database.ts';
 import { credentialsFault } from '../faults.ts';
+import { firstHost, type Host, readTls } from '../jdbc/connect.ts';
 import { faultOf, isAnswer, NO_TLS, type PostgresError, unreachableReason } from './faults.ts';
 import type { Wire } from './statement.ts';
 

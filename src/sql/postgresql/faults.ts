@@ -1,7 +1,7 @@
 /** Maps errors of PostgreSQL and of connections to faults. */
 import { Fault, type FaultCode } from '../../core/fault.ts';
-import { systemReason } from '../connect.ts';
 import { BUSY, busyFault, credentialsFault, type FaultContext, lostFault, queryFault, timeLimitFault } from '../faults.ts';
+import { systemReason } from '../jdbc/connect.ts';
 
 /** An error thrown by pg: the server's answer (five-character SQLSTATE in `code`), or a system error, or an error of pg itself. */
 export interface PostgresError extends Error {

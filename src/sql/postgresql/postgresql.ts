@@ -7,9 +7,9 @@
  */
 import { atMost } from '../../core/abort.ts';
 import { Fault } from '../../core/fault.ts';
-import { beginOrClose } from '../connect.ts';
 import type { Column, DatabaseAddress, OpenSession, RowBatch, SessionOptions, SqlSession } from '../database.ts';
 import { cancelledFault, queryFault } from '../faults.ts';
+import { beginOrClose } from '../jdbc/connect.ts';
 import { postgresCatalogue } from './catalogue.ts';
 import { type Connected, connect } from './connect.ts';
 import { faultOf, type PostgresError } from './faults.ts';

@@ -1,5 +1,6 @@
 /** The rows of a query as one JSON object: `columns`, `rows` (one object per row), `rowCount`, `truncated`. */
 import { toBytes } from '../../core/text.ts';
+import { TypedValue } from '../../core/value.ts';
 import type { Column } from '../database.ts';
 import { distinctLabels, type ResultWriter, textOf, unlessOutside } from './result.ts';
 
@@ -28,9 +29,13 @@ export function jsonResult(columns: readonly Column[]): ResultWriter {
 
 /** A value's text → its JSON, both one-byte UTF-8: JSON.stringify escapes only ASCII, so bytes are kept. */
 function valueWriter(column: Column): (text: string) => string {
-  const { elements } = column;
+  const { elements, value: valueOf } = column;
   const bare = bareValues(column.datatype);
   const one = (text: string): string => {
+    if (valueOf !== undefined) {
+      const value = unlessOutside(() => valueOf(text));
+      if (value instanceof TypedValue) return bareValues(value.datatype)?.test(value.text) ? value.text : JSON.stringify(value.text);
+    }
     const value = textOf(column, text);
     return bare?.test(value) ? value : JSON.stringify(value);
   };

@@ -1,14 +1,19 @@
 /** A database of the shared PostgreSQL, or a MariaDB of its own, for a test; used in the same way: scripts go in, a JDBC URL comes out. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { sharedPostgres } from '../shared/shared.ts';
 import { missingMariadb, startMariadb } from './mariadb.ts';
 import { missingPostgres } from './postgres.ts';
+import { missingSqlite, writeSqlite } from './sqlite.ts';
 
 /** Each with the reason why it cannot be started here; undefined: it can. */
 export const SERVERS = [
   ['postgresql', await missingPostgres()],
   ['mariadb', await missingMariadb()],
+  ['sqlite', missingSqlite()],
 ] as const;
 
 export interface TestDatabases {
@@ -20,10 +25,12 @@ export interface TestDatabases {
 }
 
 export async function startDatabases(product: (typeof SERVERS)[number][0]): Promise<TestDatabases> {
-  const started = await (product === 'postgresql' ? postgres() : mariadb());
+  const started = await STARTS[product]();
   if ('skip' in started) throw new Error(started.skip);
   return started;
 }
+
+const STARTS = { postgresql: postgres, mariadb, sqlite } as const;
 
 async function postgres(): Promise<TestDatabases> {
   const { url, jdbcUrl, database, stop } = await sharedPostgres();
@@ -69,3 +76,22 @@ async function mariadb(): Promise<TestDatabases | { readonly skip: string }> {
     stop: () => server.stop(),
   };
 }
+
+async function sqlite(): Promise<TestDatabases> {
+  const directory = await mkdtemp(join(tmpdir(), 'quadmill-sqlite-'));
+  const path = join(directory, 'test.db');
+  return {
+    jdbcUrl: `jdbc:sqlite:${path}`,
+    async load(script) {
+      await rm(path, { force: true });
+      await writeSqlite(path, script);
+    },
+    stop: () => rm(directory, { recursive: true }),
+  };
+}
+
+/** The servers, without the products that are files: these have one schema, and tests of their own. */
+export const SERVERS_ALONE = SERVERS.filter((server) => server[0] !== 'sqlite') as readonly (readonly [
+  Exclude<(typeof SERVERS)[number][0], 'sqlite'>,
+  string | undefined,
+])[];

@@ -6,7 +6,7 @@ import type { SqlSession } from '../../../src/sql/database.ts';
 import { parseJdbcUrl } from '../../../src/sql/jdbc/jdbc.ts';
 import { openSession } from '../../../src/sql/open.ts';
 import type { Table } from '../../../src/sql/tables.ts';
-import { SERVERS, startDatabases, type TestDatabases } from '../../servers/databases/databases.ts';
+import { SERVERS_ALONE, startDatabases, type TestDatabases } from '../../servers/databases/databases.ts';
 
 const KEYS = `
   CREATE TABLE parent (id BIGINT NOT NULL, a INT, b VARCHAR(10), n NUMERIC(8,2), code VARCHAR(9) NOT NULL,
@@ -60,7 +60,7 @@ const OWN = {
     ANALYZE TABLE cased;`,
 };
 
-describe.each(SERVERS)('the catalogue of %s', (product, missing) => {
+describe.each(SERVERS_ALONE)('the catalogue of %s', (product, missing) => {
   let server: TestDatabases | undefined;
   let session: SqlSession;
   let tables: readonly Table[];

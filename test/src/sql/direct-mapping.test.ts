@@ -12,7 +12,7 @@ import { readMapping } from '../../../src/mapping/parse/read.ts';
 import { type DirectMappingOptions, directMapping } from '../../../src/sql/direct-mapping/direct-mapping.ts';
 import type { ForeignKey, Table } from '../../../src/sql/tables.ts';
 import { difference } from '../../conformance/compare.ts';
-import { SERVERS, startDatabases, type TestDatabases } from '../../servers/databases/databases.ts';
+import { SERVERS_ALONE, startDatabases, type TestDatabases } from '../../servers/databases/databases.ts';
 import { PROJECT_ROOT } from '../../support/project-root.ts';
 
 const BASE = 'http://example.com/base/';
@@ -256,7 +256,7 @@ const ALIKE = `
 const CASES = resolve(PROJECT_ROOT, '../shared/conformance/w3c-rdb2rdf');
 const CASE_NAMES = existsSync(CASES) ? readdirSync(CASES).filter((name) => existsSync(join(CASES, name, 'directGraph.ttl'))) : [];
 
-describe.each(SERVERS)('the direct graph of a database on %s', (product, missing) => {
+describe.each(SERVERS_ALONE)('the direct graph of a database on %s', (product, missing) => {
   let server: TestDatabases;
   let directory: string;
   const own = product === 'postgresql' ? 'public' : 'test';

@@ -100,7 +100,7 @@ describe('the scheme and the driver', () => {
 
   test.each([
     ['jdbc:oracle:thin:@//h:1521/x', undefined, 'database/driver', 'no driver for jdbc:oracle: here'],
-    ['jdbc:sqlserver://h;databaseName=x', undefined, 'database/driver', 'jdbc:postgresql:, jdbc:mysql: and jdbc:mariadb:'],
+    ['jdbc:sqlserver://h;databaseName=x', undefined, 'database/driver', 'jdbc:postgresql:, jdbc:mysql:, jdbc:mariadb: and jdbc:sqlite:'],
     ['jdbc:h2:mem:x', undefined, 'database/driver', 'no driver for jdbc:h2: here'],
     ['jdbc:constructor://h/x', undefined, 'database/driver', 'no driver for jdbc:constructor: here'],
     ['jdbc:postgres://h/x', undefined, 'database/driver', 'Did you mean postgresql?'],

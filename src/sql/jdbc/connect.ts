@@ -1,8 +1,8 @@
 /** What is the same for all products when a session is opened: several hosts, TLS files, and a beginning that may fail. */
 import { readFile } from 'node:fs/promises';
-import { Fault } from '../core/fault.ts';
-import type { DatabaseAddress, SqlSession } from './database.ts';
-import { cancelledFault } from './faults.ts';
+import { Fault } from '../../core/fault.ts';
+import type { DatabaseAddress, SqlSession } from '../database.ts';
+import { cancelledFault } from '../faults.ts';
 
 export type Host = DatabaseAddress['hosts'][number];
 

@@ -1,0 +1,21 @@
+/** The SQL of SQLite. */
+import type { Dialect } from './dialect.ts';
+
+export const SQLITE: Dialect = {
+  names: {
+    mark: '"',
+    marks: ['"', '`'],
+    unquoted: /^[A-Za-z_\u0080-\u{10ffff}][\w$\u0080-\u{10ffff}]*$/u,
+    fold: (name) => name,
+    hasCase: false,
+    tableParts: 2,
+    tableForm: 'table or main.table',
+  },
+  exactText: (quoted) => `${quoted} COLLATE BINARY`,
+  literal: (text, isNumber) => (isNumber && /^-?\d+(?:\.\d+)?$/.test(text) ? text : `'${text.replaceAll("'", "''")}'`),
+  // Not every table has a rowid. Sorting spills to a file.
+  numberedRows(table, number, _, columns) {
+    const order = columns.map((column) => `t.${column} COLLATE BINARY`);
+    return `SELECT ROW_NUMBER() OVER (ORDER BY ${order.join(', ')}) AS ${number}, t.* FROM ${table} AS t`;
+  },
+};

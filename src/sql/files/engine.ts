@@ -1,0 +1,70 @@
+/**
+ * The contract between the host process and the engine of a database file (`sqlite/`), and what the host and the session say to each other.
+ *
+ * The engine runs in a process of its own (`host.ts`): a statement in native code can be stopped only by ending its process, and a broken
+ * file that crashes the engine ends only this process.
+ */
+
+/** The products that are files. */
+export type FileProduct = 'sqlite';
+
+export interface EngineOptions {
+  /** Absolute. */
+  readonly path: string;
+  /** Time to wait for a lock of another process. */
+  readonly lockMs: number;
+}
+
+/** A column of a result. */
+export interface EngineColumn {
+  readonly name: string;
+  /** The declared type; undefined: an expression, or a column without type. */
+  readonly type: string | undefined;
+}
+
+/** The database in one read-only transaction. All methods throw `EngineError`, or the errors of the engine's library. */
+export interface Engine {
+  readonly version: string;
+  /** The columns of a query. It is not run. It must be one query, and nothing more. */
+  describe(sql: string): readonly EngineColumn[] | Promise<readonly EngineColumn[]>;
+  /** The rows of a query as texts, in the form that the product's `Column` reads. */
+  rows(sql: string): Iterable<readonly (string | null)[]>;
+  /** The same as ordinary texts, for small queries of the project itself. */
+  plainRows(sql: string, parameters: readonly (string | number)[]): Iterable<readonly (string | null)[]>;
+  /** The fault for an error of `describe`, `rows`, or of opening. */
+  faultOf(error: unknown): EngineFault;
+}
+
+export type OpenEngine = (options: EngineOptions) => Promise<Engine>;
+
+/** What went wrong. `driver`: the library is not installed; `type`: not a file of this kind. */
+export type EngineFaultKind = 'driver' | 'type' | 'malformed' | 'busy' | 'unreadable' | 'too-large' | 'query';
+
+export interface EngineFault {
+  readonly kind: EngineFaultKind;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** An error that the engine has already judged. */
+export class EngineError extends Error {
+  readonly fault: EngineFault;
+
+  constructor(fault: EngineFault) {
+    super(fault.message);
+    this.fault = fault;
+  }
+}
+
+export type HostRequest =
+  | { readonly kind: 'open'; readonly product: FileProduct; readonly options: EngineOptions }
+  | { readonly kind: 'describe'; readonly sql: string }
+  /** Begins a query, whose rows `next` gives in batches. */
+  | { readonly kind: 'rows'; readonly sql: string }
+  | { readonly kind: 'next' }
+  /** Gives up the rows that are left. */
+  | { readonly kind: 'end' }
+  | { readonly kind: 'query'; readonly sql: string; readonly parameters: readonly (string | number)[] };
+
+/** The head of a reply. The cells of a batch follow it, see `cells.ts`. */
+export type HostReply = { readonly fault: EngineFault } | { readonly value: unknown };

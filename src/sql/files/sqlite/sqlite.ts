@@ -1,0 +1,180 @@
+/** SQLite in the host process: Node's own `node:sqlite`, or a package with the same interface where Node has none. */
+import { open } from 'node:fs/promises';
+import { type Engine, type EngineColumn, EngineError, type EngineFault, type OpenEngine } from '../engine.ts';
+import { EXPECTED, kindOf, MARK } from './kinds.ts';
+
+/** The part of the interface of `node:sqlite` that is used. */
+interface Database {
+  prepare(sql: string): Statement;
+  exec(sql: string): void;
+}
+
+interface Statement {
+  columns(): readonly { readonly name: string; readonly type: string | null }[];
+  iterate(...parameters: readonly (string | number)[]): Iterator<readonly Cell[]>;
+  get(): Readonly<Record<string, Cell>> | undefined;
+  setReadBigInts(on: boolean): void;
+  setReturnArrays(on: boolean): void;
+}
+
+interface Library {
+  readonly DatabaseSync: new (path: string, options: { readonly readOnly: true; readonly timeout: number }) => Database;
+  readonly StatementSync: { readonly prototype: object };
+}
+
+type Cell = null | string | bigint | number | Uint8Array;
+
+/** Every SQLite database begins with it, unless it is empty or encrypted. */
+const MAGIC = 'SQLite format 3\0';
+
+export const openSqlite: OpenEngine = async ({ path, lockMs }) => {
+  const { DatabaseSync } = await loadLibrary();
+  await checkMagic(path);
+  try {
+    const database = new DatabaseSync(path, { readOnly: true, timeout: lockMs });
+    // Temporary tables of large sorts are files, not memory; 16 MB of pages.
+    database.exec('PRAGMA query_only = 1; PRAGMA cache_size = -16384; PRAGMA temp_store = 1; BEGIN');
+    // The transaction sees one state from its first read on. The page count is checked against the file here, too.
+    database.prepare('SELECT count(*) FROM sqlite_schema').get();
+    return new Sqlite(database);
+  } catch (error) {
+    throw error instanceof EngineError ? error : new EngineError(faultOf(error));
+  }
+};
+
+async function loadLibrary(): Promise<Library> {
+  // A name that the compiler does not resolve: the types of the lowest version of Node lack it.
+  const builtIn = 'node:sqlite';
+  const own = (await import(builtIn).catch(() => undefined)) as Library | undefined;
+  if (own !== undefined && 'columns' in own.StatementSync.prototype && 'setReturnArrays' in own.StatementSync.prototype) return own;
+  try {
+    return (await import('@photostructure/sqlite')) as unknown as Library;
+  } catch {
+    throw new EngineError({
+      kind: 'driver',
+      message: `SQLite files need Node 22.16 or later, or the package @photostructure/sqlite; this is Node ${process.versions.node}`,
+      hint: 'Run npm install @photostructure/sqlite beside Quadmill, or use a later Node',
+    });
+  }
+}
+
+async function checkMagic(path: string): Promise<void> {
+  const file = await open(path, 'r');
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0);
+    if (bytesRead > 0 && buffer.toString('latin1', 0, bytesRead) !== MAGIC) throw new EngineError(NO_DATABASE);
+  } finally {
+    await file.close();
+  }
+}
+
+const NO_DATABASE: EngineFault = {
+  kind: 'type',
+  message: '{} is not an SQLite database, or an encrypted one',
+  hint: 'An SQLite database begins with the bytes "SQLite format 3"; encrypted ones cannot be read here, export such a database first',
+};
+
+class Sqlite implements Engine {
+  readonly version: string;
+  readonly #database: Database;
+  /** The statement whose rows are being read. The iterator of the package does not keep it alive. */
+  #statement: Statement | undefined;
+  readonly faultOf = faultOf;
+
+  constructor(database: Database) {
+    this.#database = database;
+    const version = database.prepare('SELECT sqlite_version() AS version');
+    this.version = String(version.get()?.version);
+  }
+
+  describe(sql: string): readonly EngineColumn[] {
+    // As a subquery it is one query and nothing more: no PRAGMA, ATTACH or second statement. Prepared alone, the rest of the text would be ignored.
+    this.#database.prepare(`SELECT 1 FROM (${sql}\n)`);
+    const columns = this.#database.prepare(sql).columns();
+    return columns.map(({ name, type }) => ({ name, type: type ?? undefined }));
+  }
+
+  rows(sql: string): Iterable<readonly (string | null)[]> {
+    return this.#rows(sql, [], (type) => EXPECTED[kindOf(type)]);
+  }
+
+  plainRows(sql: string, parameters: readonly (string | number)[]): Iterable<readonly (string | null)[]> {
+    return this.#rows(sql, parameters, () => 'irtb');
+  }
+
+  /** @param expected the storage classes that are not marked in a column of this type */
+  *#rows(
+    sql: string,
+    parameters: readonly (string | number)[],
+    expected: (type: string | undefined) => string,
+  ): Generator<readonly (string | null)[]> {
+    const statement = this.#database.prepare(sql);
+    statement.setReadBigInts(true);
+    statement.setReturnArrays(true);
+    const writers = statement.columns().map(({ type }) => writer(expected(type ?? undefined)));
+    const rows = statement.iterate(...parameters);
+    this.#statement = statement;
+    try {
+      for (let next = rows.next(); next.done !== true; next = rows.next()) {
+        const cells = next.value;
+        const texts: (string | null)[] = [];
+        for (let i = 0; i < writers.length; i++) texts.push((writers[i] as (cell: Cell) => string | null)(cells[i] as Cell));
+        yield texts;
+      }
+    } finally {
+      rows.return?.();
+      if (this.#statement === statement) this.#statement = undefined;
+    }
+  }
+}
+
+/** @param expected the storage classes that are not marked */
+function writer(expected: string): (cell: Cell) => string | null {
+  const [integer, real, text, blob] = ['i', 'r', 't', 'b'].map((storage) => (expected.includes(storage) ? '' : MARK + storage));
+  return (cell) => {
+    if (cell === null) return null;
+    switch (typeof cell) {
+      case 'bigint':
+        return integer + String(cell);
+      case 'string': // a text that begins with the mark is marked, too
+        return text === '' && cell.startsWith(MARK) ? `${MARK}t${cell}` : text + cell;
+      case 'number':
+        return real + realText(cell);
+      default:
+        return blob + Buffer.from(cell.buffer, cell.byteOffset, cell.byteLength).toString('hex').toUpperCase();
+    }
+  };
+}
+
+/** The shortest text of the same double. SQLite stores NaN as null. */
+const realText = (value: number): string => (Number.isFinite(value) ? String(value) : value > 0 ? 'INF' : '-INF');
+
+/** @see https://www.sqlite.org/rescode.html */
+function faultOf(error: unknown): EngineFault {
+  const { message, errcode } = error as Error & { readonly errcode?: number };
+  const text = message.replace(/\.$/, '');
+  const is = (code: number, words: RegExp): boolean => (errcode === undefined ? words.test(message) : (errcode & 0xff) === code);
+  if (is(5, /database is locked/) || is(6, /table is locked/))
+    return { kind: 'busy', message: 'Another process holds a lock on the file for longer than the limit' };
+  if (is(26, /not a database/)) return NO_DATABASE;
+  if (is(11, /malformed/))
+    return {
+      kind: 'malformed',
+      message: `{} is damaged or cut off: ${text}`,
+      hint: 'sqlite3 FILE "PRAGMA integrity_check" says where; .recover saves what can be read',
+    };
+  if (is(18, /too big/)) return { kind: 'too-large', message: `A value of {} is too large: ${text}` };
+  if (is(8, /readonly/))
+    return {
+      kind: 'unreadable',
+      message: `{} cannot be opened read-only: ${text}`,
+      hint: 'A writer that crashed has left a journal; open the file once with sqlite3, so that it is recovered',
+    };
+  if (is(10, /disk I\/O/) || is(14, /unable to open/))
+    return {
+      kind: 'unreadable',
+      message: `{} cannot be read: ${text}`,
+      hint: 'A database in WAL mode needs its -wal and -shm files beside it, or a directory that can be written',
+    };
+  return { kind: 'query', message: text };
+}
