@@ -1,6 +1,7 @@
 /** Finds the records that make some statements, by running the rules that can make them. */
 import { fromBytes, unescapeTerm } from '../core/text.ts';
-import { termsOfQuoted } from '../nquads/terms.ts';
+import { blankReifier, isReifier, reifiedLines, reifiedTriple } from '../nquads/reified.ts';
+import { isTripleTerm, termsOfQuoted } from '../nquads/terms.ts';
 import type { MapInfo, Scan } from '../plan/algebra.ts';
 import { Builder } from '../plan/build/operators.ts';
 import { buildRules } from '../plan/build/rules.ts';
@@ -129,6 +130,8 @@ function neededOf(lines: Iterable<string>, searches: readonly Search[]): string 
 interface Held {
   readonly record: FoundRecord;
   readonly keys: readonly (readonly string[])[];
+  /** Whether it makes the statement with whatever record it meets; with false, the other side must. */
+  readonly makes: boolean;
 }
 
 interface Sides {
@@ -142,10 +145,13 @@ class Search {
   readonly #witnesses = new Map<MapInfo, Witness>();
   readonly #joins = new Map<Made, Sides>();
   readonly #rows: FoundRow[] = [];
+  /** undefined: the statement is in RDF-star. */
+  readonly #linesOf: ((line: string) => readonly string[]) | undefined;
   #count = 0;
 
   constructor(statement: StatementTerms) {
     this.statement = statement;
+    this.#linesOf = isReifier(statement.subject) || isTripleTerm(statement.object) ? reifiedLines : undefined;
   }
 
   take(witnesses: readonly Witness[]): void {
@@ -157,27 +163,46 @@ class Search {
 
   needs(line: string): boolean {
     const { subject, predicate, object } = this.statement;
-    return line.includes(` <${WITNESS}`) || line.startsWith(`${subject} ${predicate} ${object} `);
+    if (line.includes(` <${WITNESS}`)) return true;
+    return (this.#linesOf?.(line) ?? [line]).some((one) => one.startsWith(`${subject} ${predicate} ${object} `));
   }
 
-  /** @param lines the statements of a row of a witness */
-  row(map: MapInfo, lines: string, input: string | undefined): void {
+  /** @param text the statements of a row of a witness */
+  row(map: MapInfo, text: string, input: string | undefined): void {
     const witness = this.#witnesses.get(map);
     if (witness === undefined) return;
+    const lines =
+      this.#linesOf === undefined
+        ? text
+        : text
+            .split(/(?<=\n)/)
+            .flatMap(this.#linesOf)
+            .join('');
     const { subject, predicate, object, graph } = this.statement;
     const end = graph === '' ? ' .\n' : ` ${graph} .\n`;
     const { kind } = witness;
+    const triple = reifiedTriple(this.statement);
     switch (kind) {
       case 'rule':
         if (hasLine(lines, `${subject} ${predicate} ${object}${end}`))
           this.#add({ record: recordOf(witness, lines, input), parent: undefined });
         return;
       case 'child':
-        if (hasLine(lines, `${subject} ${predicate} <${WITNESS}child>${end}`)) this.#hold(witness, 'children', lines, input);
+        // Either side may name a reifier: the child as its subject, the parent within the object.
+        if (triple !== undefined) this.#hold(witness, 'children', lines, input, hasLine(lines, `${subject} ${predicate} ${object}${end}`));
+        else if (hasLine(lines, `${subject} ${predicate} <${WITNESS}child>${end}`)) this.#hold(witness, 'children', lines, input);
         return;
-      case 'parent':
-        if (hasLine(lines, `${object} <${WITNESS}parent> <${WITNESS}parent> .\n`)) this.#hold(witness, 'parents', lines, input);
+      case 'parent': {
+        const told = (term: string): boolean => hasLine(lines, `${term} <${WITNESS}parent> <${WITNESS}parent> .\n`);
+        // As the subject of what it tells, the object is a reifier.
+        if (triple === undefined) {
+          if (told(isTripleTerm(object) ? blankReifier(object) : object)) this.#hold(witness, 'parents', lines, input);
+        } else {
+          const makes = hasLine(lines, `${subject} ${predicate} ${object} .\n`) && !told(subject);
+          this.#hold(witness, 'parents', lines, input, makes);
+        }
         return;
+      }
     }
   }
 
@@ -186,7 +211,8 @@ class Search {
     for (const sides of this.#joins.values()) {
       partial ||= sides.partial;
       for (const child of sides.children)
-        for (const parent of sides.parents) if (meet(child, parent)) this.#add({ record: child.record, parent: parent.record });
+        for (const parent of sides.parents)
+          if ((child.makes || parent.makes) && meet(child, parent)) this.#add({ record: child.record, parent: parent.record });
     }
     return { rows: this.#rows, count: this.#count, partial };
   }
@@ -196,14 +222,14 @@ class Search {
     if (this.#rows.length < MAX_SHOWN) this.#rows.push(row);
   }
 
-  #hold(witness: Witness, side: 'children' | 'parents', lines: string, input: string | undefined): void {
+  #hold(witness: Witness, side: 'children' | 'parents', lines: string, input: string | undefined, makes = true): void {
     const sides = this.#joins.get(witness.of) as Sides;
     if (sides[side].length >= MAX_HELD) {
       sides.partial = true;
       return;
     }
     const keys = Array.from({ length: witness.keys }, (_, i) => [...objectsOf(lines, `key/${i}`)]);
-    sides[side].push({ record: recordOf(witness, lines, input), keys });
+    sides[side].push({ record: recordOf(witness, lines, input), keys, makes });
   }
 }
 

@@ -6,6 +6,7 @@ import { didYouMean } from '../core/nearest.ts';
 import { blankLabel, fromBytes, hasScheme, toBytes, unescapeTerm } from '../core/text.ts';
 import { XSD } from '../core/value.ts';
 import { formatOrigin } from '../mapping/model/model.ts';
+import { blankReifier, isReifier, reifiedTriple } from '../nquads/reified.ts';
 import type { Collection, Emit, MapInfo, MapRules, RowTerm, Term } from '../plan/algebra.ts';
 import {
   collectionText,
@@ -20,7 +21,15 @@ import {
 } from '../plan/expressions.ts';
 import { injectiveReferences } from '../plan/injectivity.ts';
 import { isObjectOf } from '../plan/scans.ts';
-import { hasNaturalDatatype, SEPARATOR, type WrittenTerm, type WrittenValue, writtenTerm } from '../plan/written.ts';
+import {
+  hasNaturalDatatype,
+  reifiedAsObject,
+  reifiedAsSubject,
+  SEPARATOR,
+  type WrittenTerm,
+  type WrittenValue,
+  writtenTerm,
+} from '../plan/written.ts';
 
 /** The terms of a statement as canonical N-Quads in one-byte text. */
 export interface StatementTerms {
@@ -61,7 +70,12 @@ export const canMake = ({ parts }: Candidate): boolean => parts.every(({ mismatc
 /** The subject, predicate and object of a quoted triple in N-Quads. */
 export type SplitQuoted = (triple: string) => readonly string[];
 
-/** Every rule beside the statement, in the order of the mapping. A rule that writes to several targets comes once. */
+/**
+ * Every rule beside the statement, in the order of the mapping. A rule that writes to several targets comes once.
+ *
+ * The statement may be one of RDF 1.2. Of a reifier only the hash of its triple is known, so any quoted triple may be meant; the statement of
+ * a reifier is made with each statement that names it.
+ */
 export function candidatesFor(statement: StatementTerms, maps: readonly MapRules[], split: SplitQuoted): readonly Candidate[] {
   return maps.flatMap((rules) => {
     const seen = new Set<string>();
@@ -70,7 +84,10 @@ export function candidatesFor(statement: StatementTerms, maps: readonly MapRules
       const key = JSON.stringify([termKey(predicate), termKey(object), graph === undefined ? null : termKey(graph)]);
       if (seen.has(key)) return [];
       seen.add(key);
-      return [{ rules, emit, parts: PARTS.flatMap((part) => matchPart(part, statement, rules, emit, split)) }];
+      const triple = reifiedTriple(statement);
+      const match = (part: Part): readonly PartMatch[] => matchPart(part, statement, rules, emit, split);
+      const parts = triple === undefined ? PARTS.flatMap(match) : [matchReifier(statement, triple, rules, emit, split), ...match('graph')];
+      return [{ rules, emit, parts }];
     });
   });
 }
@@ -87,7 +104,27 @@ function matchPart(part: Part, statement: StatementTerms, rules: MapRules, emit:
   if (token === '') return [{ part, term: termText(term), origin, values: [], mismatch: 'the statement has no graph', parent: undefined }];
   const written = definitionOf(term, part === 'subject' ? rules.rows : input);
   const parent = isObjectOf(input, term) ? input.right.map : undefined;
-  return [{ part, term: termText(written), origin, parent, ...matchTerm(written, token, split) }];
+  const matched = part === 'subject' ? matchNode(written, token, split) : matchTerm(written, token, split);
+  return [{ part, term: termText(written), origin, parent, ...matched }];
+}
+
+/** The quoted triple of a rule that has the reifier of the statement. */
+function matchReifier(statement: StatementTerms, triple: string, rules: MapRules, emit: Emit, split: SplitQuoted): PartMatch {
+  const { input, object } = emit;
+  const ofSubject = reifiedAsSubject(definitionOf(rules.subject, rules.rows) as Term);
+  const ofObject = reifiedAsObject(definitionOf(object, input) as Term);
+  const isOwn = blankReifier(triple) === statement.subject;
+  let mismatch = isOwn ? 'the rule has no triple as a subject' : 'the reifier is that of another triple';
+  for (const [part, term] of [...ofSubject.map((one) => ['subject', one] as const), ...ofObject.map((one) => ['object', one] as const)]) {
+    if (!isOwn || term.kind !== 'quoted') continue;
+    const matched = matchTriples(term, triple, split);
+    mismatch = matched.mismatch ?? mismatch;
+    if (matched.mismatch !== undefined) continue;
+    const parent = part === 'object' && isObjectOf(input, object) ? input.right.map : undefined;
+    return { part, term: termText(term), origin: formatOrigin(term.origin), parent, ...matched };
+  }
+  const { origin } = rules.subject;
+  return { part: 'subject', term: termText(rules.subject), origin: formatOrigin(origin), values: [], mismatch, parent: undefined };
 }
 
 // ---------------------------------------------------------------- terms
@@ -115,6 +152,10 @@ function tokenOf(token: string): Token {
 }
 
 const NAMES = { iri: 'an IRI', blank: 'a blank node', literal: 'a literal', quoted: 'a quoted triple' } as const;
+
+/** A subject: in RDF 1.2 a quoted triple is a reifier there. */
+const matchNode = (term: RowTerm, token: string, split: SplitQuoted): TermMatch =>
+  term.kind === 'quoted' && isReifier(token) ? { values: [], mismatch: undefined } : matchTerm(term, token, split);
 
 function matchTerm(term: RowTerm, token: string, split: SplitQuoted): TermMatch {
   if (term.kind === 'head') return matchHead(term.collection, token, split);
@@ -162,7 +203,10 @@ function familyOf({ kind }: WrittenTerm): Token['family'] {
 function matchTriples({ triples }: Extract<Term, { kind: 'quoted' }>, token: string, split: SplitQuoted): TermMatch {
   const tokens = split(token);
   for (const { subject, predicate, object } of triples) {
-    const matches = [subject, predicate, object].map((term, i) => matchTerm(term as RowTerm, tokens[i] ?? '', split));
+    const matches = [
+      matchNode(subject as RowTerm, tokens[0] ?? '', split),
+      ...[predicate, object].map((term, i) => matchTerm(term as RowTerm, tokens[i + 1] ?? '', split)),
+    ];
     if (matches.every(({ mismatch }) => mismatch === undefined)) {
       const values = new Map(matches.flatMap((match) => match.values.map((value) => [value.name, value])));
       return { values: [...values.values()], mismatch: undefined };
@@ -255,6 +299,9 @@ export function describeCandidates(
   if (able.length + gatherers.length > 0) return [...able.flatMap(describeAble), ...gatherers.flatMap(describeGatherer)];
   const near = nearestOf(candidates);
   const lines = ['  no rule of the mapping makes it'];
+  const triple = reifiedTriple(statement);
+  if (triple !== undefined && blankReifier(triple) !== statement.subject)
+    lines.push(`  the reifier of this triple is ${blankReifier(triple)}`);
   const hint = predicateHint(statement, candidates);
   if (hint !== undefined) lines.push(`  the mapping has no such predicate${hint}`);
   if (near.length > 0) lines.push('  nearest:', ...near.flatMap((candidate) => describeNear(candidate)));
@@ -303,9 +350,11 @@ function nearestOf(candidates: readonly Candidate[]): readonly Candidate[] {
     .map(({ candidate }) => candidate);
 }
 
-function predicateHint({ predicate }: StatementTerms, candidates: readonly Candidate[]): string | undefined {
+function predicateHint(statement: StatementTerms, candidates: readonly Candidate[]): string | undefined {
+  // The mapping names it nowhere.
+  if (reifiedTriple(statement) !== undefined) return undefined;
   if (candidates.some(({ parts }) => parts.some(({ part, mismatch }) => part === 'predicate' && mismatch === undefined))) return undefined;
   const known = candidates.flatMap(({ emit }) => (emit.predicate.kind === 'constant' ? [emit.predicate.term.value] : [])).filter(hasScheme);
-  const near = didYouMean(fromBytes(predicate.slice(1, -1)), known, (iri) => /[^/#]*$/.exec(iri)?.[0] ?? iri);
+  const near = didYouMean(fromBytes(statement.predicate.slice(1, -1)), known, (iri) => /[^/#]*$/.exec(iri)?.[0] ?? iri);
   return near === undefined ? '' : `: ${near}`;
 }

@@ -8,7 +8,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Statement } from './statement.ts';
-import { isQuoted, termsOfQuoted } from './terms.ts';
+import { isQuoted, isTripleTerm, splitLine, termsOfQuoted } from './terms.ts';
 
 export const REIFIES = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies>';
 
@@ -42,3 +42,22 @@ export function reified(statement: Statement, reifierOf: (triple: string) => str
  * share one. No other label that a run makes begins with a `t`.
  */
 export const blankReifier = (triple: string): string => `_:t${createHash('sha256').update(triple, 'latin1').digest('hex').slice(0, 32)}`;
+
+/** Whether a term may be a `blankReifier`. */
+export const isReifier = (term: string): boolean => /^_:t[0-9a-f]{32}$/.test(term);
+
+/** The triple term that a statement says its reifier has; undefined: the statement is of another kind. */
+export const reifiedTriple = ({ subject, predicate, object }: Omit<Statement, 'line'>): string | undefined =>
+  predicate === REIFIES && isReifier(subject) && isTripleTerm(object) ? object : undefined;
+
+/**
+ * A line of a run, which writes RDF-star, in RDF 1.2: the lines of its reifiers, then its own. What follows the object stands in all of
+ * them. The result determines the line.
+ */
+export function reifiedLines(line: string): readonly string[] {
+  // A literal may hold this as well.
+  if (!line.includes('<< ')) return [line];
+  const [subject, predicate, object, rest] = splitLine(line);
+  const statements = reified({ subject, predicate, object, graph: rest, line: 0 }, blankReifier);
+  return statements.map((one) => `${one.subject} ${one.predicate} ${one.object} ${one.graph}`);
+}

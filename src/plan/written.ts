@@ -68,16 +68,21 @@ export function writtenTerm(of: Term, rows?: Operator): WrittenTerm {
   }
 }
 
+/** A term that is made of triples: as it is planned, or as it is written. */
+type Triples<T> = T & { readonly triples: readonly { readonly subject: T; readonly object: T }[] };
+
+const isTriples = <T extends object>(term: T): term is Triples<T> => 'triples' in term;
+
 /**
  * The triples that have a reifier in RDF 1.2 (`nquads/reified.ts`), where a term is the subject of a statement: its own first, then those of
  * triples within it.
  */
-export const reifiedAsSubject = (written: WrittenTerm): readonly WrittenTriples[] =>
-  'triples' in written ? [written, ...reifiedAsObject(written)] : [];
+export const reifiedAsSubject = <T extends object>(term: T): readonly Triples<T>[] =>
+  isTriples(term) ? [term, ...reifiedAsObject(term)] : [];
 
 /** The same where a term is the object: it is a triple term, which has none itself. */
-export const reifiedAsObject = (written: WrittenTerm): readonly WrittenTriples[] =>
-  'triples' in written ? written.triples.flatMap(({ subject, object }) => [...reifiedAsSubject(subject), ...reifiedAsObject(object)]) : [];
+export const reifiedAsObject = <T extends object>(term: T): readonly Triples<T>[] =>
+  isTriples(term) ? term.triples.flatMap(({ subject, object }) => [...reifiedAsSubject(subject), ...reifiedAsObject(object)]) : [];
 
 /** What any term may equal. */
 const ANYTHING: WrittenValue = { kind: 'anything', forms: [[{ reference: undefined }]], encoded: false };

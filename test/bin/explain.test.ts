@@ -1,4 +1,5 @@
 /** `quadmill explain --statement`: the examples of the documents, and statements of joins, views, functions and graphs. */
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -92,6 +93,21 @@ const QUOTING: Files = {
   'sources.csv': 'name\neve\nbob\n',
 };
 
+/** The triple of the second person within that of another source; a subject that is joined. */
+const NESTED: Files = {
+  ...QUOTING,
+  'mapping.ttl': `${QUOTING['mapping.ttl']}
+<#Telling> rml:logicalSource <#sources> ; rml:subjectMap [ rml:template "http://example.com/source/{name}" ] ;
+  rml:predicateObjectMap [ rml:predicate ex:tells ; rml:objectMap [
+    rml:quotedTriplesMap <#By> ; rml:joinCondition [ rml:child "name" ; rml:parent "who" ] ] ] .
+<#Told> rml:logicalSource <#sources> ; rml:subjectMap [ rml:quotedTriplesMap <#Said> ; rml:joinCondition [ rml:child "name" ; rml:parent "who" ] ] ;
+  rml:predicateObjectMap [ rml:predicate ex:toldBy ; rml:objectMap [ rml:reference "name" ] ] .
+`,
+};
+const EVES = '<<( <http://example.com/2> <http://example.com/age> "31" )>>';
+const REIFIES = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies>';
+const reifier = (triple: string): string => `_:t${createHash('sha256').update(triple).digest('hex').slice(0, 32)}`;
+
 const GATHERING: Files = {
   'mapping.ttl': `${PREFIXES} @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
 <#P> rml:logicalSource <#people> ; rml:subjectMap [ rml:template "http://example.com/{$.id}" ] ;
@@ -166,6 +182,40 @@ describe('the records of', () => {
       ['  1 record makes it', '    people.csv, record 1: id = "2", age = "31", who = "eve"'],
     ],
     [
+      'a statement about a reifier of RDF 1.2',
+      QUOTING,
+      `${reifier(EVES)} <http://example.com/by> "eve" .`,
+      ['  1 record makes it', '    people.csv, record 1: id = "2", age = "31", who = "eve"'],
+    ],
+    [
+      'the statement of a reifier, as a subject and within the triple of another source',
+      NESTED,
+      `${reifier(EVES)} ${REIFIES} ${EVES} .`,
+      [
+        '  3 records make it',
+        '    people.csv, record 1: id = "2", age = "31", who = "eve"',
+        '    sources.csv, record 0; people.csv, record 1',
+        '    sources.csv, record 0: name = "eve"',
+        '      with people.csv, record 1: id = "2", age = "31", who = "eve"',
+      ],
+    ],
+    [
+      'a triple term of RDF 1.2 with a reifier in it',
+      NESTED,
+      `<http://example.com/source/eve> <http://example.com/tells> <<( ${reifier(EVES)} <http://example.com/by> "eve" )>> .`,
+      [
+        '  1 record makes it',
+        '    sources.csv, record 0: name = "eve"',
+        '      with people.csv, record 1: id = "2", age = "31", who = "eve"',
+      ],
+    ],
+    [
+      'a reifier of a triple that nothing makes',
+      QUOTING,
+      `${reifier(EVES.replace('31', '32'))} ${REIFIES} ${EVES.replace('31', '32')} .`,
+      ['  no record makes it'],
+    ],
+    [
       'a member of a list of a record',
       GATHERING,
       '_:fhttp_3a_2f_2fexample_2ecom_2fbase_2f_23P_r0g0m1 <http://www.w3.org/1999/02/22-rdf-syntax-ns#first> "b" .',
@@ -191,6 +241,17 @@ describe('the records of', () => {
     const [code, text] = await explain(files, statement, '--records');
     expect(recordsIn(text)).toEqual(expected);
     expect(code).toBe(expected.length > 1 ? 0 : 1);
+  });
+
+  test('the statement of another reifier: which one the triple has', async () => {
+    const [code, text] = await explain(NESTED, `${reifier('')} ${REIFIES} ${EVES} .`);
+    expect(code).toBe(1);
+    expect(text).toContain(`the reifier of this triple is ${reifier(EVES)}`);
+    expect(text).not.toContain('no such predicate');
+    const [found, rules] = await explain(NESTED, `${reifier(EVES)} ${REIFIES} ${EVES} .`);
+    expect(found).toBe(0);
+    expect(rules.match(/can make it/g)).toHaveLength(3);
+    expect(rules).toMatch(/object +<< .* >> +mapping\.ttl:\d+:\d+ +id = "2", age = "31", of By/);
   });
 
   test('a statement whose record is rejected: nothing, and why', async () => {

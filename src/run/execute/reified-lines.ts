@@ -5,8 +5,7 @@
  * need not know of reifiers. The text of RDF 1.2 determines that of RDF-star, so what is distinct stays so. Only the statements of reifiers
  * come with each statement that needs them, and are made distinct here.
  */
-import { blankReifier, reified } from '../../nquads/reified.ts';
-import { isQuoted, splitLine } from '../../nquads/terms.ts';
+import { reifiedLines } from '../../nquads/reified.ts';
 import type { RunState } from '../compile/program.ts';
 import { HashSet, KNOWN, NEW } from '../distinct/distinct.ts';
 import { LineSpill, type SpillSpace } from '../distinct/spill.ts';
@@ -46,24 +45,23 @@ export class ReifiedLines {
     }
   }
 
-  /** A literal may hold the mark of a quoted triple as well. */
   #rewriteLine(line: string): string {
-    const [subject, predicate, object, rest] = splitLine(line);
-    if (!isQuoted(subject) && !isQuoted(object)) return line;
-    let text = '';
-    const statements = reified({ subject, predicate, object, graph: rest, line: 0 }, blankReifier);
-    for (const [i, statement] of statements.entries()) {
-      const made = `${statement.subject} ${statement.predicate} ${statement.object} ${statement.graph}`;
-      if (i === statements.length - 1 || this.#isNew(made, statement.subject)) text += made;
-    }
-    return text;
+    const made = reifiedLines(line);
+    const own = made.at(-1) as string;
+    return made.length === 1
+      ? own
+      : made
+          .slice(0, -1)
+          .filter((one) => this.#isNew(one))
+          .join('') + own;
   }
 
-  #isNew(line: string, reifier: string): boolean {
+  /** @param line the statement of a reifier */
+  #isNew(line: string): boolean {
     const { distinct, subject } = this.#state;
     const verdict = distinct ? this.#known.add(line) : NEW;
     if (verdict === KNOWN) return false;
-    subject?.(reifier);
+    subject?.(line.slice(0, line.indexOf(' ')));
     if (verdict === NEW) this.count++;
     else this.#undecided.add(line);
     return verdict === NEW;
