@@ -52,7 +52,7 @@ const LANG_STRING = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#langString>';
 
 const RDF_1_2 = { at: 0, hint: 'Stores are given RDF 1.1; write the statement without it' };
 const TRIPLE_TERM_HINT =
-  'The embedded store and Apache Jena Fuseki take triples as terms; for another target, write the statement without it';
+  'The embedded store, Apache Jena Fuseki and property graphs take such terms; for another target, write the statement without it';
 const LANGUAGE_HINT = 'Expected a BCP 47 tag such as "en" or "pt-BR"';
 
 /** Cache of recent IRIs: most predicates, datatypes and graphs repeat. Each is one string, not a slice of a larger one. */

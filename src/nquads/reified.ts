@@ -38,8 +38,8 @@ export function reified(statement: Statement, reifierOf: (triple: string) => str
 }
 
 /**
- * The reifier of a triple term as a blank node. Its label has 128 bits of the SHA-256 of the text, so nobody can choose two triples that
- * share one. No other label that a run makes begins with a `t`.
+ * The reifier of a triple term as a blank node. Its label has 128 bits of the SHA-256 of the text, so choosing two triples that share one
+ * takes 2^64 hashes. No other label that a run makes begins with a `t`.
  */
 export const blankReifier = (triple: string): string => `_:t${createHash('sha256').update(triple, 'latin1').digest('hex').slice(0, 32)}`;
 

@@ -6,15 +6,19 @@ import { Fault } from '../core/fault.ts';
 import { HASH_VERSION } from '../core/hash.ts';
 import { boundOf, inputBytesFault } from '../core/limits.ts';
 import { redact } from '../core/redact.ts';
+import { BLANK_NAMES, described, type TripleNames } from '../nquads/described.ts';
 import { type InputPosition, readStatements, type StatementBlock } from '../nquads/read.ts';
 import { reified } from '../nquads/reified.ts';
 import { skolemiser } from '../nquads/skolem.ts';
+import type { Statement } from '../nquads/statement.ts';
 import { withoutCompression } from '../storage/compression.ts';
 import { fileState } from '../storage/local/file.ts';
 import { openInput, probeInput } from '../storage/open.ts';
 import type { InputState } from '../storage/range.ts';
 import type { OpenedInput, OpenOptions } from '../storage/storage.ts';
 import { fileNameOf, type Location, locate } from '../storage/url.ts';
+import { isPropertyGraphTarget } from '../targets/property-graph.ts';
+import type { GraphTarget } from '../targets/target.ts';
 import type { WriteRequest } from './request.ts';
 
 export interface WriteInput {
@@ -117,6 +121,12 @@ const digest = (text: string): string => createHash('sha256').update(text).diges
 const seedOf = ({ address, version }: WriteInput, mode: WriteRequest['mode']): string =>
   digest(mode === 'update' || version === undefined ? address : `${address}\n${version}`);
 
+/** RDF 1.2; nodes that describe them, in property graphs; or not at all: the statements are rejected. */
+export type TripleSupport = 'terms' | 'nodes' | 'none';
+
+export const tripleSupportOf = (target: GraphTarget): TripleSupport =>
+  target.takesTripleTerms === true ? 'terms' : isPropertyGraphTarget(target) ? 'nodes' : 'none';
+
 export interface ReadHooks {
   readonly signal: AbortSignal;
   readonly bytesRead: (bytes: number) => void;
@@ -125,7 +135,7 @@ export interface ReadHooks {
 /**
  * The statements of `input` after `from`.
  *
- * @param takesTriples whether quoted triples are written, as RDF 1.2; otherwise statements with one are rejected
+ * @param triples how statements with triples as terms are written
  * @throws Fault those of `openInput` and `readStatements`; run/lost — the input has changed since it was inspected
  */
 export async function* readInput(
@@ -133,10 +143,10 @@ export async function* readInput(
   from: InputPosition,
   request: InputRequest,
   { signal, bytesRead }: ReadHooks,
-  takesTriples: boolean,
+  triples: TripleSupport,
 ): AsyncGenerator<StatementBlock, void, undefined> {
   const skolem = request.blankNodes === 'keep' ? undefined : skolemiser(request.skolemBase, seedOf(input, request.mode));
-  const reifierOf = reifierNames(request);
+  const names = tripleNames(request);
   const size = input.state?.sizeBytes;
   if (size !== undefined && from.byte >= size && from.byte > 0) return;
   // An update writes nothing before it has read everything: a file that changes meanwhile does no harm if the change is detected.
@@ -148,9 +158,10 @@ export async function* readInput(
     try {
       if (isHttp(input)) checkType(input.url, opened.mediaType);
       const counted = countBytes(range === undefined ? skip(opened, from.byte, input.name) : opened.bytes, bytesRead);
-      const blocks = readStatements(counted, { input: input.name, skolem, from, takesTriples });
-      if (!takesTriples) yield* blocks;
-      else for await (const block of blocks) yield { ...block, statements: block.statements.flatMap((one) => reified(one, reifierOf)) };
+      const blocks = readStatements(counted, { input: input.name, skolem, from, takesTriples: triples !== 'none' });
+      const written = (one: Statement) => (triples === 'terms' ? reified(one, names.reifier) : described(one, names));
+      if (triples === 'none') yield* blocks;
+      else for await (const block of blocks) yield { ...block, statements: block.statements.flatMap(written) };
     } finally {
       await opened.close();
     }
@@ -160,14 +171,16 @@ export async function* readInput(
 }
 
 /**
- * The nodes that stand for quoted triples. They depend on the triple alone, so that all files mean the same node. (Where blank nodes are kept,
- * a file is one request, and its labels are its own.)
+ * The nodes that stand for triples. They depend on the triple alone, so that all files mean the same node. (Where blank nodes are kept, a file
+ * is one request, and its labels are its own.)
  */
-function reifierNames({ blankNodes, skolemBase }: InputRequest): (triple: string) => string {
-  if (blankNodes === 'keep') return (triple) => `_:t${digest(triple).replaceAll('-', '_')}x`;
-  const iri = skolemiser(skolemBase, 'triple');
-  return (triple) => `<${iri(digest(triple))}>`;
+function tripleNames({ blankNodes, skolemBase }: InputRequest): TripleNames {
+  if (blankNodes === 'keep') return BLANK_NAMES;
+  const [reifier, statement] = ['triple', 'statement'].map((seed) => skolemiser(skolemBase, seed)) as [Skolem, Skolem];
+  return { reifier: (triple) => `<${reifier(digest(triple))}>`, statement: (triple) => `<${statement(digest(triple))}>` };
 }
+
+type Skolem = ReturnType<typeof skolemiser>;
 
 /** The bytes of a file of nodes or edges, and the conversion of its blank nodes, as for files of statements. */
 export async function openGraphCsv(

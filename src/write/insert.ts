@@ -5,7 +5,7 @@ import { isPropertyGraphTarget } from '../targets/property-graph.ts';
 import { bytesOf } from './batch/batches.ts';
 import { openDelivery } from './batch/bisect.ts';
 import { openBatches } from './batch/send.ts';
-import { isGraphCsv, readInput } from './inputs.ts';
+import { isGraphCsv, readInput, tripleSupportOf } from './inputs.ts';
 import { countBlock, refusedStatement, type WriteRun } from './run.ts';
 
 /** @throws Fault the one that ends the run */
@@ -46,7 +46,7 @@ async function* blocksOf(run: WriteRun, input: number): ReturnType<typeof readIn
   if (opened === undefined) return;
   const from = resume?.input === input ? { byte: resume.done, line: resume.line } : { byte: 0, line: 0 };
   const bytesRead = (bytes: number): void => void (counts.bytesRead += bytes);
-  for await (const block of readInput(opened, from, request, { signal, bytesRead }, run.target.takesTripleTerms === true)) {
+  for await (const block of readInput(opened, from, request, { signal, bytesRead }, tripleSupportOf(run.target))) {
     for (const rejected of block.rejected) run.reject(rejected);
     countBlock(run, block, input);
     yield block;

@@ -8,6 +8,7 @@
 import { join } from 'node:path';
 import type { Fault } from '../../core/fault.ts';
 import { detach, toBytes } from '../../core/text.ts';
+import { BLANK_NAMES, described } from '../../nquads/described.ts';
 import { type Groups, openGroups } from '../../nquads/group.ts';
 import { readStatements } from '../../nquads/read.ts';
 import type { Statement } from '../../nquads/statement.ts';
@@ -96,12 +97,13 @@ async function group(inputs: readonly string[], groups: Groups, signal: AbortSig
   let first: Fault['message'] | undefined;
   for (const input of inputs) {
     const { bytes } = await openInput(input, { workingDirectory: '/', signal });
-    for await (const block of readStatements(bytes, { input, skolem: undefined })) {
+    for await (const block of readStatements(bytes, { input, skolem: undefined, takesTriples: true })) {
       signal.throwIfAborted();
       rejected += block.rejected.length;
       first ??= block.rejected[0]?.fault.message;
-      await groups.add(block.statements);
-      await groups.add(mentions(block.statements, remembered));
+      const statements = block.statements.flatMap((one) => described(one, BLANK_NAMES));
+      await groups.add(statements);
+      await groups.add(mentions(statements, remembered));
     }
   }
   if (rejected === 0) return [];

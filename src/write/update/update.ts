@@ -9,7 +9,7 @@ import type { Statement } from '../../nquads/statement.ts';
 import type { UpdateScope } from '../../targets/target.ts';
 import { openDelivery } from '../batch/bisect.ts';
 import { openBatches } from '../batch/send.ts';
-import { readInput } from '../inputs.ts';
+import { readInput, tripleSupportOf } from '../inputs.ts';
 import { countBlock, refusedStatement, type WriteRun } from '../run.ts';
 import { replaceGraphs } from './graphs.ts';
 import { type LineTable, lineTable } from './line-table.ts';
@@ -47,13 +47,7 @@ async function readInputs(run: WriteRun, groups: Groups): Promise<LineTable> {
   for (const [position, input] of inputs.entries()) {
     const offset = lines;
     before.push(offset);
-    for await (const block of readInput(
-      input,
-      { byte: 0, line: 0 },
-      request,
-      { signal, bytesRead },
-      run.target.takesTripleTerms === true,
-    )) {
+    for await (const block of readInput(input, { byte: 0, line: 0 }, request, { signal, bytesRead }, tripleSupportOf(run.target))) {
       // An attempt that goes on has counted them before, and said so.
       if (resume === undefined) for (const rejected of block.rejected) run.reject(rejected);
       countBlock(run, block, position);

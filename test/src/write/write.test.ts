@@ -177,6 +177,50 @@ describe('blank nodes', () => {
     expect([once.rejected, again.rejected]).toEqual([0, 0]);
   });
 
+  test('of triples become nodes with a description in a property graph, the same for all files', async () => {
+    const triple = '<http://e/s> <http://e/p> "1"';
+    const reifier = `_:t${'0'.repeat(32)}`;
+    const files = [
+      `<< ${triple} >> <http://e/q> "2" <http://e/g> .\n`,
+      `${reifier} <http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies> <<( ${triple} )>> .\n${reifier} <http://e/q> <<( <http://e/s> <http://e/p> <<( ${triple} )>> )>> .\n`,
+    ];
+    const paths = files.map((content, i) => space.file(`described-${i}.nq`, content));
+    for (const mode of ['insert', 'update'] as const) {
+      const target = Object.assign(memoryTarget(), { insertElements: async () => undefined });
+      const report = await writeTo(target, space.request(paths, { mode }), listening());
+      expect(report.rejected).toBe(0);
+      const statements = new Map<string, string>();
+      const named = target.store.content.map((line) =>
+        line
+          .replaceAll(/<[^<>]*genid\/statement\/([^<>]*)>/g, (_, name) => {
+            if (!statements.has(name)) statements.set(name, `[s${statements.size}]`);
+            return '[s]';
+          })
+          .replaceAll(/<[^<>]*genid\/triple\/[^<>]*>/g, '[t]')
+          .replaceAll(/<[^<>]*genid[^<>]*\/t0+>/g, '[r]')
+          .replaceAll('http://www.w3.org/1999/02/22-rdf-syntax-ns#', 'rdf:'),
+      );
+      const description = (graph: string, object = '"1"'): string[] => [
+        `[s] <rdf:object> ${object}${graph} .`,
+        `[s] <rdf:predicate> <http://e/p>${graph} .`,
+        `[s] <rdf:subject> <http://e/s>${graph} .`,
+        `[s] <rdf:type> <rdf:Statement>${graph} .`,
+      ];
+      expect(named.sort()).toEqual(
+        [
+          ...description(' <http://e/g>'),
+          ...description(''),
+          ...description('', '[s]'),
+          '[t] <rdf:reifies> [s] <http://e/g> .',
+          '[t] <http://e/q> "2" <http://e/g> .',
+          '[r] <rdf:reifies> [s] .',
+          '[r] <http://e/q> [s] .',
+        ].sort(),
+      );
+      expect(statements.size).toBe(2);
+    }
+  });
+
   test('within quoted triples are refused with their statement by a target without triple terms', async () => {
     const line = '<< _:a <http://e/p> "1" >> <http://e/q> "2" .';
     const rejected: unknown[] = [];

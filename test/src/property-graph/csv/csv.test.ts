@@ -1,4 +1,5 @@
 /** Statements as files of nodes and edges, and back: header lines of each product, quotes, lists, types, and what cannot be held. */
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -306,6 +307,28 @@ describe('a file that Neo4j describes', () => {
       ['http://e/b', { labels: [], graphs: [''], properties: {} }],
     ]);
   });
+});
+
+test('triples as terms are nodes of the type Statement, with the reifiers of both spellings', async () => {
+  const triple = '<http://e/s> <http://e/p> "1"';
+  const reifier = `_:t${createHash('sha256').update(`<<( ${triple} )>>`).digest('hex').slice(0, 32)}`;
+  const star = await write(`<< ${triple} >> <http://e/q> "2" .\n`, 'default');
+  const rdf12 = await write(
+    `${reifier} <http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies> <<( ${triple} )>> .\n${reifier} <http://e/q> "2" .\n`,
+    'default',
+  );
+  expect([star.warnings, rdf12.warnings]).toEqual([[], []]);
+  expect(rdf12.nodesText.split('\n').sort()).toEqual(star.nodesText.split('\n').sort());
+  expect(rdf12.edgesText.split('\n').sort()).toEqual(star.edgesText.split('\n').sort());
+  const { nodes } = await read(star.nodesText);
+  const { edges } = await read(star.edgesText);
+  const statement = `${reifier}s`;
+  expect(edges.map(({ from, type, to }) => `${from} ${type} ${to}`).sort()).toEqual(
+    [`${reifier} reifies ${statement}`, `${statement} predicate http://e/p`, `${statement} subject http://e/s`].sort(),
+  );
+  const described = nodes.find(({ iri }) => iri === statement);
+  expect([described?.labels, described && valuesOf(described.properties.get('object') as never)]).toEqual([['Statement'], ['1']]);
+  expect(nodes.map(({ iri }) => iri).sort()).toEqual([reifier, statement, 'http://e/p', 'http://e/s'].sort());
 });
 
 test('a node that is larger than the memory is one row', async () => {
