@@ -6,7 +6,7 @@ import type { MapInfo, Scan } from '../plan/algebra.ts';
 import { Builder } from '../plan/build/operators.ts';
 import { buildRules } from '../plan/build/rules.ts';
 import { ViewBuilder } from '../plan/build/views.ts';
-import { planRules } from '../plan/plan.ts';
+import { planAlgebra } from '../plan/plan.ts';
 import { executeScans } from '../run/execute/scans.ts';
 import { prepareRun } from '../run/prepare/prepare.ts';
 import type { Rejection, RunRequest } from '../run/request.ts';
@@ -82,10 +82,7 @@ export async function findRecords(
       const own = new Set<Made>((wanted[i] ?? []).map(({ of }) => of));
       search.take(witnesses.filter(({ of }) => own.has(of)));
     }
-    return planRules(
-      witnesses.map((witness) => witness.rules),
-      metadata,
-    );
+    return planAlgebra({ maps: witnesses.map((witness) => witness.rules), checks: [] }, metadata);
   });
   try {
     const all = prepared.plan.scans.map((_, position) => ({ position, range: undefined }));

@@ -244,6 +244,13 @@ export interface MapInfo {
   readonly isPart: boolean;
 }
 
+/** A mapping as algebra: what is built of it, and what rewrites change. */
+export interface Algebra {
+  readonly maps: readonly MapRules[];
+  /** What views promise of their rows. */
+  readonly checks: readonly Check[];
+}
+
 /** What a triples map makes of each row: all of it, or nothing if one of the terms is invalid. */
 export interface MapRules {
   readonly map: MapInfo;

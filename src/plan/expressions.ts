@@ -158,6 +158,15 @@ function definitionOfCell(term: EncodedTerm, rows: Operator): RowTerm {
   }
 }
 
+/** A key as a term, which is valid where the key is. */
+export const keyTerm = (value: Expression): RowTerm => ({
+  kind: 'literal',
+  origin: value.origin,
+  value,
+  language: undefined,
+  datatype: undefined,
+});
+
 export const isTerm = (value: Expression | Term): value is Term =>
   ['iri', 'blank', 'literal', 'quoted', 'head', 'encoded'].includes(value.kind) || 'term' in value;
 

@@ -6,6 +6,7 @@
  */
 import type { ErrorPolicy, LogicalTarget, Mapping } from '../mapping/model/model.ts';
 import type {
+  Algebra,
   Check,
   Collect,
   Expression,
@@ -21,15 +22,13 @@ import type {
   Term,
   Unnest,
 } from './algebra.ts';
-import { buildChecks } from './build/checks.ts';
+import { buildAlgebra } from './build/build.ts';
 import { Builder } from './build/operators.ts';
-import { buildRules } from './build/rules.ts';
-import { ViewBuilder } from './build/views.ts';
 import { type CatalogueMetadata, NO_METADATA } from './catalogue-metadata.ts';
 import { identifiesRow, isDeclaredUnique, isFunctionallyDependent, isUnique } from './dependencies.ts';
 import { type Leaf, leavesOf, leavesOfCollect, leavesOfTerm, joinsOf as membersOf, scanOf, stepsOf } from './expressions.ts';
 import { findOverlaps, findReifierOverlaps, type ReifierOverlaps } from './overlaps.ts';
-import { pushDownJoins } from './push-down.ts';
+import { rewritten } from './rewrite/rewrites.ts';
 import { groupScans, groupsOf, isObjectOf, joinsIn, type NestedDraft, orderScans, projectsOf } from './scans.ts';
 
 export interface Plan {
@@ -157,13 +156,12 @@ export function planMapping(
   reifiers = false,
 ): Plan {
   const builder = new Builder();
-  const views = new ViewBuilder(mapping.triplesMaps, builder);
-  const maps = pushDownJoins(buildRules(mapping, runBase, builder, views), metadata, onError, builder);
-  return planRules(maps, metadata, buildChecks(mapping, views, builder), reifiers);
+  const built = buildAlgebra(mapping, runBase, builder);
+  return planAlgebra(rewritten(built, { builder, facts: metadata, onError }), metadata, reifiers);
 }
 
-/** Lays rules out as what is carried out. */
-export function planRules(maps: readonly MapRules[], metadata: CatalogueMetadata, checks: readonly Check[] = [], reifiers = false): Plan {
+/** Lays an algebra out as what is carried out. */
+export function planAlgebra({ maps, checks }: Algebra, metadata: CatalogueMetadata, reifiers = false): Plan {
   const checkIndexes = new Map(checks.map((check, index) => [check, index]));
   const joins = projectsOf(maps, checks);
   const joinIndexes = new Map(joins.map((project, index) => [project, index]));

@@ -63,6 +63,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'Mapping → algebra → plan: operators, terms, scans, joins and partitions, as frozen data.',
     folders: {
       build: 'mapping → algebra',
+      rewrite: 'algebra → algebra that is made in less time, with the same statements',
     },
     uses: ['src/core', 'src/mapping'],
     withoutNode: true,

@@ -2,18 +2,8 @@
  * What a random mapping gives: nested loops over everything into a set of lines, those for logical targets with `t<number> ` in front. It knows
  * nothing of plans, tables or joins.
  */
-import {
-  escaped,
-  type Field,
-  type RandomMap,
-  type RandomMapping,
-  type Reference,
-  type Rule,
-  type Scalar,
-  type Source,
-  type Template,
-  type Term,
-} from './mapping.ts';
+import type { Field, RandomMap, RandomMapping, Reference, Rule, Scalar, Source, Template, Term } from './mapping.ts';
+import { absolute, beyondAscii, escaped, guarded, iriPart, label, same, uriPart } from './texts.ts';
 
 type Values = Source['records'][number];
 
@@ -70,8 +60,8 @@ function iris(value: Template | Reference, record: Values, base: string): readon
   const uri = value.type.endsWith('URI');
   const encode = value.kind === 'template' && !unsafe ? (uri ? uriPart : iriPart) : uri ? beyondAscii : same;
   return texts(value, record, encode).map((text) => {
-    const iri = /^[A-Za-z][A-Za-z0-9+.-]*:/.test(text) ? text : base + text;
-    return unsafe ? iri.replace(/[<>"\\\n]/g, (c) => `\\u00${c.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`) : iri;
+    const iri = absolute(text, base);
+    return unsafe ? guarded(iri) : iri;
   });
 }
 
@@ -85,14 +75,3 @@ function texts(value: Template | Reference, record: Values, encode: (text: strin
     parts.map((part) => (typeof part === 'string' ? part : encode((choice.get(part.field) as Scalar).written))).join(''),
   );
 }
-
-const same = (text: string): string => text;
-const percent = (character: string): string =>
-  [...Buffer.from(character)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('');
-const iriPart = (text: string): string => text.replace(/[^A-Za-z0-9\-._~\u00a0-\ud7ff]/g, percent);
-const uriPart = (text: string): string => text.replace(/[^A-Za-z0-9\-._~]/gu, percent);
-const beyondAscii = (text: string): string => text.replace(/[^\u0000-\u007f]/gu, percent);
-const label = (text: string): string =>
-  [...Buffer.from(text)]
-    .map((b) => (/[A-Za-z0-9]/.test(String.fromCharCode(b)) ? String.fromCharCode(b) : `_${b.toString(16).padStart(2, '0')}`))
-    .join('');

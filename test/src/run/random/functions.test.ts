@@ -10,8 +10,8 @@ import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import type { RunRequest } from '../../../../src/run/request.ts';
 import { executeRun } from '../../../../src/run/run.ts';
 import { Random } from '../../../support/random.ts';
-import { escaped } from './mapping.ts';
 import { seeds } from './seeds.ts';
+import { escaped } from './texts.ts';
 
 /** `code` is a word of ASCII, `many` a list; each but `id` may be missing. */
 const FIELDS = ['a', 'b', 'many', 'code'] as const;

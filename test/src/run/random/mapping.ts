@@ -1,4 +1,5 @@
 /** Random mappings over random records, as data, and as the files that the engine reads. */
+import { escaped } from './texts.ts';
 
 export type Format = 'csv' | 'json' | 'jsonl' | 'xml';
 
@@ -66,8 +67,6 @@ export interface RandomMapping {
 }
 
 const XSD = 'http://www.w3.org/2001/XMLSchema#';
-
-export const escaped = (text: string): string => text.replace(/["\\\n]/g, (c) => (c === '\n' ? '\\n' : `\\${c}`));
 
 const text = (written: string): Scalar => ({ written, json: JSON.stringify(written), literal: `"${escaped(written)}"` });
 const typed = (json: string, datatype: string, canonical = json): Scalar => ({
@@ -181,7 +180,6 @@ export function invent(seed: number, rows: number): RandomMapping {
   const resource = (): Term => (chance(80) ? iri() : blank());
   // Rules that can meet are watched closely: many have a predicate of their own.
   const predicate = (): Term => (chance(92) ? constant(`http://p/${below(8)}`) : { value: template('IRI') });
-  chance(80) ? { value: { kind: 'constant', token: `<http://e/p${below(3)}>` } } : { value: template('IRI') };
 
   const sources = times(2, source);
   const count = 1 + below(4);
@@ -251,6 +249,13 @@ function referenceTo(name: Field, { format }: Source): string {
   if (format === 'csv') return name;
   if (format === 'xml') return (XML_REFERENCES as Partial<Record<Field, string>>)[name] ?? name;
   return (JSON_REFERENCES as Partial<Record<Field, string>>)[name] ?? `$.${name}`;
+}
+
+/** The field that a reference names. */
+export function fieldNamed(reference: string, source: Source): Field {
+  const field = FIELDS.find((name) => referenceTo(name, source) === reference);
+  if (field === undefined) throw new Error(`no field is referred to as ${reference}`);
+  return field;
 }
 
 export const fileName = ({ format }: Source, index: number): string => `f${index}.${format}`;

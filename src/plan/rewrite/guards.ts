@@ -3,9 +3,9 @@
  * removes terms from the triples map, and its rows lack the other terms of the map. Guards add these terms back, so that a record is
  * rejected in the same way wherever the join is made.
  */
-import type { Expression, Join, MapInfo, MapRules, Operator, Project, RowTerm } from './algebra.ts';
-import type { CatalogueMetadata } from './catalogue-metadata.ts';
-import { expressionsOf, holds, joinsOf, nameOf, readsOf, termKey, termsIn, termsOf, unconditional } from './expressions.ts';
+import type { Join, MapInfo, MapRules, Operator, Project, RowTerm } from '../algebra.ts';
+import type { CatalogueMetadata } from '../catalogue-metadata.ts';
+import { expressionsOf, holds, joinsOf, keyTerm, nameOf, readsOf, termKey, termsIn, termsOf, unconditional } from '../expressions.ts';
 
 export interface Guards {
   /** Terms of a triples map that may be invalid for some record. */
@@ -51,15 +51,6 @@ export const joinsIn = ({ emits, collects }: MapRules): readonly Join[] => [
   ...emits.flatMap(({ input }) => (input.kind === 'join' ? [input] : [])),
   ...collects.flatMap(({ collection }) => joinsOf(collection)),
 ];
-
-/** A key as a term, which is valid where the key is. */
-export const keyTerm = (value: Expression): RowTerm => ({
-  kind: 'literal',
-  origin: value.origin,
-  value,
-  language: undefined,
-  datatype: undefined,
-});
 
 /** Whether some value may make this term invalid. Files need no guards, because their joins remove no terms. */
 function mayFail(term: RowTerm, rows: Operator, facts: CatalogueMetadata): boolean {

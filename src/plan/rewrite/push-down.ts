@@ -4,29 +4,26 @@
  *
  * @see https://www.w3.org/TR/r2rml/#foreign-key (joint SQL query)
  */
-import type { ErrorPolicy, SqlSource } from '../mapping/model/model.ts';
-import { policyOf } from '../mapping/model/model.ts';
-import type { Column, Emit, Join, MapInfo, MapRules, Scan } from './algebra.ts';
-import type { Builder } from './build/operators.ts';
-import type { CatalogueMetadata } from './catalogue-metadata.ts';
-import { expressionsOf, isInCell, isOfRow, isTerm, renameTerm } from './expressions.ts';
+import type { SqlSource } from '../../mapping/model/model.ts';
+import { policyOf } from '../../mapping/model/model.ts';
+import type { Column, Emit, Join, MapInfo, MapRules, Scan } from '../algebra.ts';
+import type { Builder } from '../build/operators.ts';
+import type { CatalogueMetadata } from '../catalogue-metadata.ts';
+import { expressionsOf, isInCell, isOfRow, isTerm, renameTerm } from '../expressions.ts';
 import { findGuards, type Guards, joinsIn, without } from './guards.ts';
+import type { Rewrite } from './rewrite.ts';
 
-export function pushDownJoins(
-  maps: readonly MapRules[],
-  facts: CatalogueMetadata,
-  onError: ErrorPolicy | undefined,
-  builder: Builder,
-): readonly MapRules[] {
+export const pushDownJoins: Rewrite = (algebra, { facts, onError, builder }) => {
+  const { maps } = algebra;
   const guards = findGuards(maps, facts);
   // Where a rejected record ends the run, no guards are needed.
   const ofPairs = ({ map }: MapRules): Guards | undefined => (policyOf(map.dialect, onError) === 'strict' ? undefined : guards);
   const split = maps.map((rules) => splitJoins(rules, facts, ofPairs(rules), builder));
   const remaining = split.flat();
-  if (remaining.length === maps.length) return maps;
+  if (remaining.length === maps.length) return algebra;
   const parents = new Set<MapInfo | undefined>(remaining.flatMap((rules) => joinsIn(rules).map(({ right }) => right.map)));
   const left = findGuards(remaining, facts);
-  return split.flatMap(([rules, ...pushed], at) => {
+  const rewritten = split.flatMap(([rules, ...pushed], at) => {
     const whole = maps[at] as MapRules;
     const own = rules as MapRules;
     const all = guards.of(whole);
@@ -34,7 +31,8 @@ export function pushDownJoins(
     const isNeeded = own.emits.length + own.collects.length > 0 || parents.has(own.map) || whole.emits.length === 0 || all.length > 0;
     return isNeeded ? [{ ...own, checks: [...own.checks, ...without(all, left.of(own))] }, ...pushed] : pushed;
   });
-}
+  return { ...algebra, maps: rewritten };
+};
 
 /** The triples map without the joins that are pushed down, followed by one for each of those. */
 function splitJoins(rules: MapRules, facts: CatalogueMetadata, guards: Guards | undefined, builder: Builder): readonly MapRules[] {

@@ -1,0 +1,10 @@
+/** The rewrites, in their order. */
+import type { Algebra } from '../algebra.ts';
+import { pushDownJoins } from './push-down.ts';
+import type { Given, Rewrite } from './rewrite.ts';
+
+/** Each with its name, for people. */
+export const REWRITES: readonly (readonly [name: string, rewrite: Rewrite])[] = [['push joins down', pushDownJoins]];
+
+export const rewritten = (built: Algebra, given: Given): Algebra =>
+  REWRITES.reduce((algebra, [, rewrite]) => rewrite(algebra, given), built);
