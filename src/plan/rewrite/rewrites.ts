@@ -2,9 +2,13 @@
 import type { Algebra } from '../algebra.ts';
 import { pushDownJoins } from './push-down.ts';
 import type { Given, Rewrite } from './rewrite.ts';
+import { splitRows } from './split-rows.ts';
 
 /** Each with its name, for people. */
-export const REWRITES: readonly (readonly [name: string, rewrite: Rewrite])[] = [['push joins down', pushDownJoins]];
+export const REWRITES: readonly (readonly [name: string, rewrite: Rewrite])[] = [
+  ['split rows', splitRows],
+  ['push joins down', pushDownJoins],
+];
 
 export const rewritten = (built: Algebra, given: Given): Algebra =>
   REWRITES.reduce((algebra, [, rewrite]) => rewrite(algebra, given), built);

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { HASH_VERSION } from '../../core/hash.ts';
 import { redact } from '../../core/redact.ts';
 import { formatDiagnostic } from '../../mapping/model/diagnostics.ts';
-import { allSourcesOf, type LogicalSource, type Mapping } from '../../mapping/model/model.ts';
+import { allSourcesOf, type ErrorPolicy, type LogicalSource, type Mapping } from '../../mapping/model/model.ts';
 import { type CatalogueMetadata, NO_METADATA } from '../../plan/catalogue-metadata.ts';
 import { forDocuments } from '../../plan/documents.ts';
 import { mapsOf, type Plan, planMapping } from '../../plan/plan.ts';
@@ -84,7 +84,8 @@ function planBy(
   { onError, rdf }: RunRequest,
 ): Plan {
   if (planner !== undefined) return planner(mapping, base, databases?.metadata ?? NO_METADATA);
-  return databases === undefined ? planOf(mapping, base, rdf) : planMapping(mapping, base, databases.metadata, onError, rdf === '1.2');
+  if (databases === undefined) return planOf(mapping, base, onError, rdf);
+  return planMapping(mapping, base, databases.metadata, onError, rdf === '1.2');
 }
 
 /** Loads what reads databases when a mapping does. */
@@ -135,13 +136,16 @@ const selections = new WeakMap<Mapping, Map<string, Mapping>>();
 const SELECTIONS = 64;
 
 /**
- * Cache of plans for mappings in the cache of `loadMapping`, each for one base. Catalogue metadata may change from run to run, so plans
- * over databases are not cached.
+ * Cache of plans for mappings in the cache of `loadMapping`, each for one base, by error policy and version of RDF. Catalogue metadata may
+ * change from run to run, so plans over databases are not cached.
  */
-const plans = { star: new WeakMap<Mapping, Plan>(), '1.2': new WeakMap<Mapping, Plan>() };
+const plans = new WeakMap<Mapping, Map<string, Plan>>();
 
-function planOf(mapping: Mapping, base: string, rdf: RdfVersion): Plan {
-  const plan = plans[rdf].get(mapping) ?? planMapping(mapping, base, NO_METADATA, undefined, rdf === '1.2');
-  plans[rdf].set(mapping, plan);
+function planOf(mapping: Mapping, base: string, onError: ErrorPolicy | undefined, rdf: RdfVersion): Plan {
+  const known = plans.get(mapping) ?? new Map<string, Plan>();
+  plans.set(mapping, known);
+  const key = `${onError ?? 'default'} ${rdf}`;
+  const plan = known.get(key) ?? planMapping(mapping, base, NO_METADATA, onError, rdf === '1.2');
+  known.set(key, plan);
   return plan;
 }
