@@ -62,6 +62,7 @@ interface RecordPath {
   readonly reason?: string;
 }
 
+const NO_STEPS: readonly Step[] = [];
 const ROOT_STEPS: readonly Step[] = [{ descendant: false, name: { prefix: undefined, local: undefined }, predicates: [] }];
 
 /**
@@ -173,7 +174,7 @@ class Planner {
     if (iterator === undefined || iterator.trim() === '/') {
       const kind = iterator === undefined ? 'root' : 'document';
       const usesEngine =
-        iteration.references.some((r) => this.#plain(r, kind, 0) === undefined) ||
+        iteration.references.some((r) => this.#plain(r, kind, ROOT_STEPS) === undefined) ||
         nested.some((request) => this.#reachOf(request, kind, 0) !== 'path');
       return { kind, steps: ROOT_STEPS, usesEngine };
     }
@@ -186,7 +187,7 @@ class Planner {
       for (const predicate of step.predicates) if (predicate.kind === 'attribute') bind(predicate.name);
     }
     const above = path.steps.length - 1;
-    const others = iteration.references.filter((r) => this.#plain(r, 'element', above) === undefined);
+    const others = iteration.references.filter((r) => this.#plain(r, 'element', path.steps) === undefined);
     const reaches = [...others.map(streamabilityOf), ...nested.map((request) => this.#reachOf(request, 'element', above))];
     const far = reaches.indexOf('document');
     if (far >= 0) {
@@ -216,20 +217,28 @@ class Planner {
 
   /** The nested iterator as a path to elements that needs no XPath engine. */
   #plainIterator(iterator: string, kind: Kind): Path | undefined {
-    const path = this.#plain(iterator, kind, 0);
+    const path = this.#plain(iterator, kind, NO_STEPS);
     return path?.target.kind === 'element' && path.ups === 0 ? path : undefined;
   }
 
   /**
    * The reference as a path from a record's element that needs no XPath engine.
    *
-   * @param above levels between the root element and the record, at least
+   * @param steps to the records; none: the path may not leave the record
    */
-  #plain(reference: string, kind: Kind, above: number): Path | undefined {
+  #plain(reference: string, kind: Kind, steps: readonly Step[]): Path | undefined {
     const path = parsePath(reference);
     if (path === undefined) return undefined;
-    const fromElement = kind === 'root' || kind === 'document' ? this.#fromRoot(path) : path.absolute ? undefined : path;
+    const above = Math.max(0, steps.length - 1);
+    const fromElement =
+      kind === 'root' || kind === 'document' ? this.#fromRoot(path) : path.absolute ? this.#fromRecord(path, steps) : path;
     return fromElement !== undefined && isWalkable(fromElement, above) ? fromElement : undefined;
+  }
+
+  /** Converts an absolute path to one from a record, if all records are at the same depth. */
+  #fromRecord(path: Path, steps: readonly Step[]): Path | undefined {
+    const fromRoot = steps.length === 0 || steps.some(({ descendant }) => descendant) ? undefined : this.#fromRoot(path);
+    return fromRoot === undefined ? undefined : { ...fromRoot, ups: steps.length - 1 };
   }
 
   /**
@@ -253,7 +262,7 @@ class Planner {
   ): ReadonlyMap<string, ReadReference | Fault> {
     return mapped(iteration.references, (reference): ReadReference => {
       const place = { input: this.#options.name, mapping: iteration.origin, expression: reference };
-      const path = this.#plain(reference, kind, tracked === undefined ? 0 : steps.length - 1);
+      const path = this.#plain(reference, kind, tracked === undefined ? NO_STEPS : steps);
       if (path === undefined) {
         if (engine === undefined) throw new Fault('internal/error', 'A reference needs the XPath engine, which was not loaded');
         const evaluate = engine.compileXPath(reference, this.resolve, place);

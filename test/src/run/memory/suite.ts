@@ -177,6 +177,15 @@ export const boundedParents = (orders: number): void =>
       },
       180_000,
     );
+
+    test('what a reference names of the ancestor must fit', () => {
+      const mapping = readFileSync(join(directory, 'parents.ttl'), 'utf8').replaceAll('"../../../name"', '"../../../order/lines"');
+      writeFileSync(join(directory, 'siblings.ttl'), mapping);
+      const args = [...smallHeap(HEAP_MB), QUADMILL, 'run', 'siblings.ttl', '-o', join(directory, 'out.nq')];
+      const { status, stderr } = spawnSync(process.execPath, args, { cwd: directory, encoding: 'utf8', timeout: 100_000 });
+      expect(status).toBe(1);
+      expect(stderr).toMatch(/The reference \.\.\/\.\.\/\.\.\/order\/lines of the iterator .* keeps more than \d+ bytes in memory/);
+    }, 180_000);
   });
 
 /** A view that iterates within records, and one that is joined with another of the same size. */
