@@ -114,8 +114,11 @@ export type Expression =
   | Cell
   /** The product over the distinct expressions among the parts, each once. */
   | { readonly kind: 'template'; readonly origin: Origin; readonly parts: readonly (string | Read | Cell)[] }
-  /** Text that identifies the row within its triples map: for one blank node per record. */
-  | { readonly kind: 'row'; readonly origin: Origin; readonly map: string }
+  /**
+   * Text that identifies the row within its triples map: for one blank node per row. `columns` are the positions of its record, items and
+   * pairs, which are equal wherever the row is made; none: the position of the record.
+   */
+  | { readonly kind: 'row'; readonly origin: Origin; readonly map: string; readonly columns: readonly Column[] }
   /** A result of a function; undefined: the function's first. */
   | { readonly kind: 'call'; readonly origin: Origin; readonly execution: Execution; readonly returns: string | undefined }
   /** The values of `value` where some value of `condition` is true; elsewhere it is not evaluated. */

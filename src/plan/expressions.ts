@@ -34,6 +34,8 @@ export function leavesOf(expression: Expression): readonly Leaf[] {
       return [expression];
     case 'template':
       return expression.parts.filter((part) => typeof part !== 'string');
+    case 'row':
+      return expression.columns.map((column) => ({ kind: 'cell', origin: expression.origin, column }));
     default:
       return partsOf(expression).flatMap(leavesOf);
   }
@@ -215,6 +217,14 @@ export function replaceLeaves(expression: Expression, replace: (leaf: Leaf) => L
     }
     case 'conditional':
       return { ...expression, condition: replaceLeaves(expression.condition, replace), value: replaceLeaves(expression.value, replace) };
+    case 'row': {
+      const { origin } = expression;
+      const replaced = (column: Column): Column => {
+        const leaf = replace({ kind: 'cell', origin, column });
+        return leaf.kind === 'cell' ? leaf.column : column;
+      };
+      return { ...expression, columns: expression.columns.map(replaced) };
+    }
     default:
       return expression;
   }

@@ -112,7 +112,11 @@ export function compileExpression(expression: Expression, rows: Accessors, encod
       return { before: '', after: '', text: textOf(accessorOf(expression, rows), encode, rows) };
     case 'row': {
       const prefix = `f${blankLabel(toBytes(expression.map))}_${rows.slice}r`;
-      return { before: '', after: '', text: (_, position) => `${prefix}${position}` };
+      const { origin, columns } = expression;
+      if (columns.length === 0) return { before: '', after: '', text: (_, position) => `${prefix}${position}` };
+      const cells = columns.map((column) => rows.accessor({ kind: 'cell', origin, column }));
+      const positions = (record: unknown, position: number): string => cells.map((cell) => numberIn(cell(record, position))).join('_');
+      return { before: '', after: '', text: (record, position) => prefix + positions(record, position) };
     }
     case 'template':
       return compileTemplate(expression, rows, encode);
@@ -293,3 +297,6 @@ function repeatingTemplate(texts: readonly string[], readers: readonly TextOf[],
     },
   };
 }
+
+/** A position as it stands in a cell; empty: a row without an item or a match. */
+const numberIn = (position: Values): string => (position instanceof TypedValue ? position.text : '');

@@ -19,7 +19,7 @@ import type { Expression, MapInfo, Project, QuotedTriple, RowTerm, Term } from '
 import { Collections } from './collections.ts';
 import { broughtBy, type JoinedTerm, joinedRows } from './joined-rows.ts';
 import type { Builder } from './operators.ts';
-import { expressionOf, termOf } from './terms.ts';
+import { expressionOf, identityOf, termOf } from './terms.ts';
 import type { NamedRows } from './views.ts';
 
 const RDF_TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
@@ -71,7 +71,7 @@ export class Choices {
   term(of: TermMap, map: TriplesMap, over = map): RowTerm {
     const { rows, leaf } = this.#of.rowsOf(over);
     const base = map.baseIri ?? this.#of.base;
-    if (of.gather === undefined) return termOf(of, leaf, base, map.id);
+    if (of.gather === undefined) return termOf(of, leaf, base, identityOf(map.id, rows));
     const choices = (member: ReferencingObjectMap | StarMap) => this.objects(member, map, over, true);
     return this.#collections.head(of, of.gather, { map, base, rows, leaf, choices });
   }
@@ -144,11 +144,12 @@ export class Choices {
     counts = false,
   ): readonly Choice[] {
     const { builder, rowsOf } = this.#of;
-    const { leaf } = rowsOf(over);
+    const { rows, leaf } = rowsOf(over);
+    const identity = identityOf(over.id, rows);
     const conditions = sortedConditions(of.conditions);
     const sides = this.#sides.get(of) ?? choices().map((choice) => this.#sideOf(parent, conditions, choice, counts));
     this.#sides.set(of, sides);
-    const keys = conditions.map((condition) => expressionOf(condition.child, leaf, over.id));
+    const keys = conditions.map((condition) => expressionOf(condition.child, leaf, identity));
     const name = of.kind === 'star' ? `triple of ${parent.name}` : `subject of ${parent.name}`;
     return sides.map((right) => {
       const join: JoinedTerm = { origin: of.origin, right, column: builder.column(name), keys };
@@ -160,7 +161,7 @@ export class Choices {
   #sideOf(parent: TriplesMap, conditions: readonly JoinCondition[], { term, joins }: Choice, counts: boolean): Project {
     const { builder, rowsOf, infoOf } = this.#of;
     const { rows, leaf } = rowsOf(parent);
-    const keys = conditions.map((condition) => expressionOf(condition.parent, leaf, parent.id));
+    const keys = conditions.map((condition) => expressionOf(condition.parent, leaf, identityOf(parent.id, rows)));
     if (joins.length === 0) return builder.project(rows, infoOf(parent), keys, term, counts);
     this.#keys.set(parent, [...this.keysElsewhere(parent), ...keys]);
     const joined = joinedRows(rows, joins, [term], keys, builder);

@@ -3,7 +3,7 @@ import type { Gather, ReferencingObjectMap, StarMap, TermMap, TriplesMap } from 
 import type { Collect, Collection, Member, Operator, Place, RowTerm, Term } from '../algebra.ts';
 import { termKey, unconditional } from '../expressions.ts';
 import { type JoinedTerm, joinOf } from './joined-rows.ts';
-import { expressionOf, type LeafOf, termOf } from './terms.ts';
+import { expressionOf, identityOf, type LeafOf, termOf } from './terms.ts';
 
 /** What a gather map is made over. */
 export interface GatherScope {
@@ -34,14 +34,15 @@ export class Collections {
     this.#known.set(key, overRows);
     const known = overRows.get(rows);
     if (known !== undefined) return known;
-    const row = expressionOf(of.expression, leaf, map.id);
+    const identity = identityOf(map.id, rows);
+    const row = expressionOf(of.expression, leaf, identity);
     const isNamed = unconditional(row).kind !== 'row';
     const collection: Collection = {
       origin: of.origin,
       as: gather.as,
       number: this.#numberOf(map, gather),
-      row: isNamed ? { kind: 'row', origin: of.origin, map: map.id } : row,
-      head: isNamed ? termOf(of, leaf, base, map.id) : undefined,
+      row: isNamed ? { kind: 'row', origin: of.origin, ...identity } : row,
+      head: isNamed ? termOf(of, leaf, base, identity) : undefined,
       members: gather.members.flatMap((member) => this.#membersOf(member, scope)),
       strategy: gather.strategy,
       allowEmpty: gather.allowEmpty,
@@ -62,7 +63,7 @@ export class Collections {
     const { map, base, rows, leaf, choices } = scope;
     if (of.kind === 'term') {
       if (of.gather !== undefined) return [{ kind: 'gather', collection: this.#collectionOf(of, of.gather, scope) }];
-      return [{ kind: 'term', term: termOf(of, leaf, base, map.id) }];
+      return [{ kind: 'term', term: termOf(of, leaf, base, identityOf(map.id, rows)) }];
     }
     return choices(of).map(({ term, joins }): Member => {
       if (term.kind !== 'encoded') return { kind: 'term', term };

@@ -1,21 +1,41 @@
 /** Term maps and their expressions → terms over rows. */
 import { XSD } from '../../core/value.ts';
 import type { Expression as MappedExpression, Origin, TermMap } from '../../mapping/model/model.ts';
-import type { Expression, RowTerm } from '../algebra.ts';
+import type { Column, Expression, Operator, RowTerm } from '../algebra.ts';
 import type { Leaf } from '../expressions.ts';
 
 /** What a reference reads of a row. */
 export type LeafOf = (reference: string, origin: Origin) => Leaf;
 
-/**
- * @param leaf what a reference reads
- * @param map id of the triples map, which per-record blank nodes belong to
- */
-export function termOf(of: TermMap, leaf: LeafOf, base: string, map: string): RowTerm {
+/** What blank nodes of a row are labelled by. */
+export interface RowIdentity {
+  /** Id of the triples map, which they belong to. */
+  readonly map: string;
+  readonly columns: readonly Column[];
+}
+
+/** @param rows those of the triples map, or of one with the same records */
+export const identityOf = (map: string, rows: Operator): RowIdentity => ({ map, columns: rows.kind === 'scan' ? [] : positionsIn(rows) });
+
+function positionsIn(rows: Operator): readonly Column[] {
+  switch (rows.kind) {
+    case 'scan':
+      return [rows.index];
+    case 'unnest':
+      return [...positionsIn(rows.input), rows.index];
+    case 'join':
+      return [...positionsIn(rows.left), ...(rows.ordinal === undefined ? [] : [rows.ordinal])];
+    default:
+      return positionsIn(rows.input);
+  }
+}
+
+/** @param leaf what a reference reads */
+export function termOf(of: TermMap, leaf: LeafOf, base: string, row: RowIdentity): RowTerm {
   const { origin, termType: type, expression, language, datatype } = of;
   if (expression.kind === 'constant' && isFixed(of))
     return { kind: 'constant', origin: expression.origin, term: constantOf(of), type, base };
-  const value = expressionOf(expression, leaf, map);
+  const value = expressionOf(expression, leaf, row);
   switch (type) {
     case 'blank':
       return { kind: 'blank', origin, value };
@@ -24,8 +44,8 @@ export function termOf(of: TermMap, leaf: LeafOf, base: string, map: string): Ro
         kind: 'literal',
         origin,
         value,
-        language: language === undefined ? undefined : expressionOf(language, leaf, map),
-        datatype: datatype === undefined ? undefined : termOf(datatype, leaf, base, map),
+        language: language === undefined ? undefined : expressionOf(language, leaf, row),
+        datatype: datatype === undefined ? undefined : termOf(datatype, leaf, base, row),
       };
     default:
       return { kind: 'iri', origin, type, value, base };
@@ -49,9 +69,9 @@ function constantOf({ termType, expression, language, datatype }: TermMap) {
   };
 }
 
-export function expressionOf(of: MappedExpression, leaf: LeafOf, map: string): Expression {
+export function expressionOf(of: MappedExpression, leaf: LeafOf, row: RowIdentity): Expression {
   const { origin } = of;
-  const inner = (expression: MappedExpression): Expression => expressionOf(expression, leaf, map);
+  const inner = (expression: MappedExpression): Expression => expressionOf(expression, leaf, row);
   switch (of.kind) {
     case 'constant':
       return { kind: 'constant', origin, text: of.term.value };
@@ -60,7 +80,7 @@ export function expressionOf(of: MappedExpression, leaf: LeafOf, map: string): E
     case 'template':
       return { kind: 'template', origin, parts: of.parts.map((part) => (part.kind === 'text' ? part.text : leaf(part.reference, origin))) };
     case 'fresh':
-      return { kind: 'row', origin, map };
+      return { kind: 'row', origin, ...row };
     case 'call': {
       const inputs = of.execution.inputs.map(({ parameter, value }) => ({ parameter, value: inner(value) }));
       return {

@@ -19,7 +19,7 @@ import { formatOrigin } from '../../mapping/model/model.ts';
 import type { Column, Expression, Formulation, Join, Operator, Project, Scan } from '../algebra.ts';
 import { type Leaf, replaceLeaves, stepsOf } from '../expressions.ts';
 import type { Builder } from './operators.ts';
-import { expressionOf, type LeafOf } from './terms.ts';
+import { expressionOf, type LeafOf, type RowIdentity } from './terms.ts';
 import { needsOf, type Uses, usesOfMaps } from './view-uses.ts';
 
 export interface NamedRows {
@@ -97,7 +97,7 @@ export class ViewBuilder {
         if (!isWanted(name)) continue;
         const { origin } = field;
         if (field.kind === 'expression') {
-          const expression = expressionOf(field.expression, leaf, view.id);
+          const expression = expressionOf(field.expression, leaf, ofView(view));
           if (field.fields.length === 0 && !used.has(`${name}.#`) && isSingle(expression)) {
             leaves.set(name, expression as Leaf);
             continue;
@@ -129,7 +129,7 @@ export class ViewBuilder {
     for (const { join: of, fields, counts, ofParent } of joins) {
       const { kind: type, origin, parent, conditions } = of;
       const { rows: input, leaf: parentLeaf } = this.rowsOf(parent, dialect, ofParent);
-      const ofRow = (expression: MappedExpression): Expression => expressionOf(expression, parentLeaf, parent.id);
+      const ofRow = (expression: MappedExpression): Expression => expressionOf(expression, parentLeaf, ofView(parent));
       const right = this.#builder.side(
         input,
         conditions.map((condition) => ofRow(condition.parent)),
@@ -146,7 +146,7 @@ export class ViewBuilder {
         right,
         columns,
         on: conditions.map((condition, i) => ({
-          left: expressionOf(condition.child, own, view.id),
+          left: expressionOf(condition.child, own, ofView(view)),
           right: (right.keys[i] as Project['keys'][number]).column,
         })),
         ordinal,
@@ -195,6 +195,9 @@ function firstJoin(rows: Operator): Join | undefined {
   if (rows.kind !== 'join') return undefined;
   return firstJoin(rows.left) ?? rows;
 }
+
+/** Fields have values, and no blank nodes. */
+const ofView = ({ id }: LogicalView): RowIdentity => ({ map: id, columns: [] });
 
 /** Equal for steps that multiply the rows of a view alike. */
 function nameOfStep(step: Exclude<Operator, Scan>): string {

@@ -49,7 +49,7 @@ const VALUES = ['', 'x', '/', 'x/', '/x', ':', 'x:', 'x:/', '-', '-x', '%', '%2F
 const ROWS: readonly Row[] = VALUES.flatMap((a) => VALUES.map((b) => ({ a, b })));
 
 const planned = (map: TermMap) =>
-  termOf(map, (reference, origin) => ({ kind: 'read', origin, record: { id: 0, name: '' }, reference }), BASE, 'm');
+  termOf(map, (reference, origin) => ({ kind: 'read', origin, record: { id: 0, name: '' }, reference }), BASE, { map: 'm', columns: [] });
 
 /** The token that each row makes; undefined where it makes none. */
 const tokensOf = (map: TermMap): readonly (string | undefined)[] => tokensOfTerm(planned(map));

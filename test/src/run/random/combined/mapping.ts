@@ -38,7 +38,7 @@ const TEXTS = [
 const KEYS = ['a', 'b', 'c', 'a-b', 'b-c', 'c-a-d', 'e', 'f'];
 
 export const tableOf = (random: Random): readonly Row[] =>
-  Array.from({ length: random.between(1, 25) }, (_, i) => ({
+  Array.from({ length: random.between(1, 14) }, (_, i) => ({
     id: String(random.chance(0.85) ? i : random.between(0, i)),
     k: random.chance(0.1) ? null : random.pick(KEYS),
     a: random.chance(0.15) ? null : random.pick(TEXTS),
