@@ -17,6 +17,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'print all errors and warnings of mappings',
     start: async (argv) => (await import('./commands/check.ts')).check(argv),
   },
+  convert: {
+    summary: 'write a mapping in another mapping language',
+    start: async (argv) => (await import('./commands/convert.ts')).convert(argv),
+  },
   explain: {
     summary: 'show how a mapping would be executed',
     start: async (argv) => (await import('./commands/explain.ts')).explain(argv),

@@ -47,6 +47,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'src/mapping': {
     purpose: 'Turtle and YARRRML → the normal form of a mapping, with an origin on every statement.',
     folders: {
+      convert: 'a mapping → the text of another language',
       model: 'the normal form of a mapping, its templates, and diagnostics',
       parse: 'documents → the normal form',
       'parse/expressions': 'the syntax of paths',

@@ -84,7 +84,7 @@ export async function readMapping(
 }
 
 /** The statements of the documents that are YARRRML. Only then its parser is loaded. */
-async function translate(documents: readonly Document[], report: Report): Promise<ReadonlyMap<Document, readonly Described[]>> {
+export async function translate(documents: readonly Document[], report: Report): Promise<ReadonlyMap<Document, readonly Described[]>> {
   if (!documents.some(isYarrrml)) return new Map();
   const { readYarrrml } = await import('../yarrrml/read.ts');
   const given = documents.flatMap((document, i) =>

@@ -233,6 +233,19 @@ export function lookUp<K extends TermKind>(kind: K, iri: string): KnownTerm<Name
   };
 }
 
+/**
+ * The IRI of a normalised name in a dialect; undefined where the dialect has no such term. Legacy RML includes the terms of R2RML, and the
+ * name in either of them comes before another name for the same.
+ */
+export function termOf<K extends TermKind>(dialect: Dialect, kind: K, name: NameOf[K]): string | undefined {
+  const known = NAMESPACES.filter((one) => one.dialect === dialect || (dialect === 'legacy' && one.dialect === 'r2rml'));
+  const ordered = [...known].sort((a, b) => Number(b.dialect === 'r2rml') - Number(a.dialect === 'r2rml'));
+  const found = ordered.flatMap(({ iri, [kind]: names }) =>
+    [...(names as ReadonlyMap<string, NameOf[K]>)].flatMap(([local, meant]) => (meant === name ? [{ local, iri: iri + local }] : [])),
+  );
+  return (found.find(({ local }) => local === name) ?? found[0])?.iri;
+}
+
 function elsewhere(kind: TermKind, namespace: Namespace, local: string): string | undefined {
   if (namespace.dialect !== 'rml') return undefined;
   const other = NAMESPACES.find((one) => one.dialect !== 'rml' && one[kind].has(local));

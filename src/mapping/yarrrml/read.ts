@@ -6,7 +6,7 @@
  *
  * @see https://rml.io/yarrrml/spec/
  */
-import type { Report } from '../model/diagnostics.ts';
+import { Report } from '../model/diagnostics.ts';
 import type { Described } from '../model/graph.ts';
 import { documentOf } from './document.ts';
 import { MappingWriter } from './mapping.ts';
@@ -32,4 +32,12 @@ export function readYarrrml(
     if (document !== undefined) new MappingWriter(report, all, document, writer).writeAll();
     return writer.statements;
   });
+}
+
+/** The prefixes that a document declares, as far as it can be read. */
+export function prefixesIn(text: string): Readonly<Record<string, string>> {
+  const tree = parseYaml(text, '', new Report());
+  const prefixes = tree?.kind === 'map' ? tree.entries.find(({ key }) => key === 'prefixes')?.value : undefined;
+  if (prefixes?.kind !== 'map') return {};
+  return Object.fromEntries(prefixes.entries.flatMap(({ key, value }) => (value.kind === 'text' ? [[key, value.text] as const] : [])));
 }

@@ -1,0 +1,93 @@
+/** Mappings from one language into another: today's RML, legacy RML, R2RML. */
+import { Report } from '../model/diagnostics.ts';
+import type { Diagnostic, Dialect, Origin } from '../model/model.ts';
+import { type Document, isYarrrml, parseDocuments, type ReadOptions } from '../parse/document.ts';
+import { readMapping, translate } from '../parse/read.ts';
+import { dataPrefixes } from '../turtle/prefixes.ts';
+import { USUAL_PREFIXES } from '../vocabulary/namespaces.ts';
+import { convertGraph } from './dialect.ts';
+import { writeTurtle } from './turtle.ts';
+
+export const LANGUAGES = ['rml', 'legacy', 'r2rml'] as const satisfies readonly Dialect[];
+
+/** Prefixes of the vocabularies of each language. */
+const PREFIXES: Readonly<Record<Dialect, Readonly<Record<string, string>>>> = {
+  rml: {},
+  legacy: {
+    rml: 'http://semweb.mmlab.be/ns/rml#',
+    rmlt: 'http://semweb.mmlab.be/ns/rml-target#',
+    comp: 'http://semweb.mmlab.be/ns/rml-compression#',
+    enc: 'http://semweb.mmlab.be/ns/rml-encoding#',
+  },
+  r2rml: {},
+};
+
+/** Prefixes that the author did not declare, but the text needs. */
+const COMMON: Readonly<Record<string, string>> = {
+  ...USUAL_PREFIXES,
+  fno: 'https://w3id.org/function/ontology#',
+  grel: 'http://users.ugent.be/~bjdmeest/function/grel.ttl#',
+  'idlab-fn': 'https://w3id.org/imec/idlab/function#',
+};
+
+/**
+ * The documents as one document of another language. Comments in front of the text and above triples maps are kept.
+ *
+ * @returns `text` is undefined if a document is not valid, or says what the language cannot; `diagnostics` say why
+ */
+export async function convertMapping(
+  documents: readonly Document[],
+  to: Dialect,
+  options: ReadOptions,
+): Promise<{ readonly text: string | undefined; readonly diagnostics: readonly Diagnostic[] }> {
+  const { diagnostics } = await readMapping(documents, options);
+  if (diagnostics.some(({ severity }) => severity === 'error')) return { text: undefined, diagnostics };
+  const report = new Report();
+  const { graph } = parseDocuments(documents, options, await translate(documents, new Report()));
+  const nodes = convertGraph(graph, to, report);
+  const found = report.sorted(documents.map(({ name }) => name));
+  if (report.errors > 0) return { text: undefined, diagnostics: found };
+  const comments = new Comments(documents);
+  const prefixes = new Map([...(await prefixesOf(documents)), ...Object.entries(COMMON), ...Object.entries(PREFIXES[to])]);
+  const commented = nodes.map((node) => ({ ...node, comments: comments.above(node.origin) }));
+  return { text: writeTurtle(commented, prefixes, comments.heading()), diagnostics: found };
+}
+
+async function prefixesOf(documents: readonly Document[]): Promise<ReadonlyMap<string, string>> {
+  const { prefixesIn } = documents.some(isYarrrml) ? await import('../yarrrml/read.ts') : { prefixesIn: () => ({}) };
+  const found = await Promise.all(documents.map((one) => (isYarrrml(one) ? prefixesIn(one.text) : dataPrefixes(one.text))));
+  return new Map(found.flatMap((prefixes) => Object.entries(prefixes)));
+}
+
+/** Lines of comments, each used once. */
+class Comments {
+  readonly #lines: ReadonlyMap<string, readonly string[]>;
+  readonly #used = new Set<string>();
+
+  constructor(documents: readonly Document[]) {
+    this.#lines = new Map(documents.map(({ name, text }) => [name, text.split(/\r\n|\r|\n/)]));
+  }
+
+  /** Those directly above a line. */
+  above({ document, line }: Origin): readonly string[] {
+    const lines = this.#lines.get(document) ?? [];
+    const found: string[] = [];
+    for (let at = line - 2; at >= 0; at--) {
+      const text = commentOf(lines[at]);
+      if (text === undefined || this.#used.has(`${document} ${at}`)) break;
+      this.#used.add(`${document} ${at}`);
+      found.unshift(text);
+    }
+    return found;
+  }
+
+  /** Those that the documents begin with, unless they stand above something. */
+  heading(): readonly string[] {
+    return [...this.#lines].flatMap(([document, lines]) => {
+      const end = lines.findIndex((line) => commentOf(line) === undefined);
+      return lines.slice(0, Math.max(end, 0)).flatMap((line, at) => (this.#used.has(`${document} ${at}`) ? [] : [commentOf(line) ?? '']));
+    });
+  }
+}
+
+const commentOf = (line: string | undefined): string | undefined => /^\s*#(.*)$/.exec(line ?? '')?.[1];

@@ -1,0 +1,141 @@
+/** A graph of a mapping → readable Turtle: prefixes, nested blank nodes, nodes and properties in the order of the graph. */
+import { XSD } from '../../core/value.ts';
+import type { Statement } from '../model/graph.ts';
+import { nodeId } from '../model/graph.ts';
+import type { RdfTerm } from '../model/model.ts';
+
+const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';
+
+export interface Node {
+  readonly term: RdfTerm;
+  readonly statements: readonly Pick<Statement, 'property' | 'object'>[];
+  /** Lines above it, without `#`. */
+  readonly comments: readonly string[];
+}
+
+/** @param prefixes prefix → namespace; only those that are used are declared */
+export function writeTurtle(nodes: readonly Node[], prefixes: ReadonlyMap<string, string>, heading: readonly string[]): string {
+  const writer = new TurtleWriter(nodes, prefixes);
+  const blocks = nodes.filter((node) => !writer.isNested(node)).map((node) => writer.block(node));
+  const declared = [...prefixes].filter(([prefix]) => writer.used.has(prefix)).map(([prefix, iri]) => `@prefix ${prefix}: <${iri}> .`);
+  return `${[...commentLines(heading), ...declared].join('\n')}\n\n${blocks.join('\n\n')}\n`;
+}
+
+const commentLines = (comments: readonly string[]): readonly string[] => comments.map((line) => `#${line}`);
+
+class TurtleWriter {
+  readonly used = new Set<string>();
+  readonly #prefixes: readonly (readonly [string, string])[];
+  readonly #byId = new Map<string, Node>();
+  /** How many statements lead to a blank node. */
+  readonly #uses = new Map<string, number>();
+  readonly #circular = new Set<string>();
+
+  constructor(nodes: readonly Node[], prefixes: ReadonlyMap<string, string>) {
+    // The longest namespace gives the shortest name.
+    this.#prefixes = [...prefixes].sort(([, a], [, b]) => b.length - a.length);
+    for (const node of nodes) {
+      this.#byId.set(nodeId(node.term) as string, node);
+      for (const { object } of node.statements) {
+        if (object.kind === 'blank') this.#uses.set(object.value, (this.#uses.get(object.value) ?? 0) + 1);
+      }
+    }
+    this.#findCircles(nodes);
+  }
+
+  /** Blank nodes that lead back to themselves cannot stand in brackets. */
+  #findCircles(nodes: readonly Node[]): void {
+    const reached = new Set<Node>();
+    const reach = (node: Node): void => {
+      if (reached.has(node)) return;
+      reached.add(node);
+      for (const { object } of node.statements) {
+        const next = object.kind === 'blank' ? this.#byId.get(`_:${object.value}`) : undefined;
+        if (next !== undefined) reach(next);
+      }
+    };
+    for (const node of nodes) if (!this.isNested(node)) reach(node);
+    for (const node of nodes) {
+      if (reached.has(node)) continue;
+      this.#circular.add(node.term.value);
+      reach(node);
+    }
+  }
+
+  isNested({ term }: Node): boolean {
+    return term.kind === 'blank' && this.#uses.get(term.value) === 1 && !this.#circular.has(term.value);
+  }
+
+  block(node: Node): string {
+    const { term } = node;
+    const isAnonymous = term.kind === 'blank' && !this.#uses.has(term.value);
+    const subject = isAnonymous ? '[]' : this.#term(term);
+    return [...commentLines(node.comments), `${subject} ${this.#properties(node, '  ')} .`].join('\n');
+  }
+
+  #properties({ statements }: Node, indent: string): string {
+    const byProperty = new Map<string, RdfTerm[]>();
+    for (const { property, object } of statements) byProperty.set(property, [...(byProperty.get(property) ?? []), object]);
+    const lines = [...byProperty].map(([property, objects]) => {
+      const name = property === `${RDF}type` ? 'a' : this.#iri(property);
+      return `${name} ${objects.map((object) => this.#object(object, indent)).join(' , ')}`;
+    });
+    return lines.join(` ;\n${indent}`);
+  }
+
+  #object(object: RdfTerm, indent: string): string {
+    const node = object.kind === 'blank' ? this.#byId.get(`_:${object.value}`) : undefined;
+    if (node === undefined || !this.isNested(node)) return object.kind === 'blank' && node === undefined ? '[]' : this.#term(object);
+    const items = this.#list(node);
+    if (items !== undefined) return `( ${items.map((item) => this.#object(item, indent)).join(' ')} )`;
+    if (node.statements.length === 0) return '[]';
+    const inner = `${indent}  `;
+    const text = this.#properties(node, inner);
+    return text.includes('\n') ? `[\n${inner}${text}\n${indent}]` : `[ ${text} ]`;
+  }
+
+  /** The items of a well-formed list. */
+  #list(start: Node): readonly RdfTerm[] | undefined {
+    const items: RdfTerm[] = [];
+    for (let node: Node | undefined = start; node !== undefined; ) {
+      const parts: Node['statements'] = [...node.statements].sort((a, b) => (a.property < b.property ? -1 : 1));
+      const [first, rest, ...others] = parts;
+      if (first?.property !== `${RDF}first` || rest?.property !== `${RDF}rest` || others.length > 0) return undefined;
+      items.push(first.object);
+      const object: RdfTerm = rest.object;
+      if (object.kind === 'iri' && object.value === `${RDF}nil`) return items;
+      node = object.kind === 'blank' ? this.#byId.get(`_:${object.value}`) : undefined;
+      if (node !== undefined && !this.isNested(node)) return undefined;
+    }
+    return undefined;
+  }
+
+  #term(term: RdfTerm): string {
+    switch (term.kind) {
+      case 'iri':
+        return this.#iri(term.value);
+      case 'blank':
+        return `_:${term.value}`;
+      case 'literal':
+        if (term.language !== undefined) return `${quoted(term.value)}@${term.language}`;
+        return term.datatype === `${XSD}string` ? quoted(term.value) : `${quoted(term.value)}^^${this.#iri(term.datatype)}`;
+    }
+  }
+
+  #iri(iri: string): string {
+    for (const [prefix, namespace] of this.#prefixes) {
+      const local = iri.slice(namespace.length);
+      if (!iri.startsWith(namespace) || !/^[A-Za-z_][\w-]*$/.test(local)) continue;
+      this.used.add(prefix);
+      return `${prefix}:${local}`;
+    }
+    return `<${iri.replace(/[\x00-\x20<>"{}|^`\\]/g, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`)}>`;
+  }
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '"': '\\"', '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+function quoted(text: string): string {
+  if (text.includes('\n') && !/["\\\r]/.test(text)) return `"""${text}"""`;
+  return `"${text.replace(/["\\\n\r\t]/g, (found) => ESCAPES[found] as string)}"`;
+}

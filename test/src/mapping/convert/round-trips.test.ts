@@ -1,0 +1,102 @@
+/**
+ * A mapping that is converted to another language and back has the same normal form, so it makes the same statements. What a language cannot say
+ * is an error, and what a conversion changes is a warning.
+ *
+ * The mappings of public suites are converted where `CONFORMANCE_CASES` names their folder.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { convertMapping, LANGUAGES } from '../../../../src/mapping/convert/convert.ts';
+import type { Mapping } from '../../../../src/mapping/model/model.ts';
+import { readMapping } from '../../../../src/mapping/parse/read.ts';
+import { readManifest } from '../../../conformance/manifest.ts';
+
+/** The normal form without places, names and ids. Legacy RML has conditions as a function. */
+function formOf(mapping: Mapping): string {
+  const index = new Map(mapping.triplesMaps.map(({ id }, i) => [id, i]));
+  return JSON.stringify(mapping, (key, value) => {
+    if (['origin', 'iteratorOrigin', 'ids', 'id', 'name'].includes(key)) return undefined;
+    if ((key === 'parent' || key === 'quoted') && typeof value === 'string') return index.get(value);
+    if (value?.kind !== 'call' || !value.execution.function.endsWith('trueCondition')) return value;
+    const given = Object.fromEntries(
+      value.execution.inputs.map((input: { parameter: string; value: unknown }) => [input.parameter.replace(/.*#/, ''), input.value]),
+    );
+    return { kind: 'conditional', condition: given.strBoolean, value: given.str };
+  });
+}
+
+/** `same`, `refused`, or what differs; a change that a warning tells counts as `told`. */
+async function roundTrip(text: string, baseIri: string, to: (typeof LANGUAGES)[number]): Promise<string> {
+  const { mapping } = await readMapping([{ name: 'a.ttl', text }], { baseIri });
+  const dialect = mapping.triplesMaps[0]?.dialect;
+  if (dialect === undefined) return 'refused';
+  const there = await convertMapping([{ name: 'a.ttl', text }], to, { baseIri });
+  if (there.text === undefined) return 'refused';
+  const back = await convertMapping([{ name: 'b.ttl', text: there.text }], dialect, { baseIri });
+  if (back.text === undefined) return 'refused';
+  const again = await readMapping([{ name: 'c.ttl', text: back.text }], { baseIri });
+  if (formOf(again.mapping) === formOf(mapping)) return 'same';
+  return there.diagnostics.length + back.diagnostics.length > 0 ? 'told' : `differs:\n${there.text}`;
+}
+
+const folder = process.env.CONFORMANCE_CASES;
+const cases = folder === undefined ? undefined : readManifest(folder);
+const suites = cases === undefined ? test.skip : test;
+
+describe('the mappings of public suites (skipped where CONFORMANCE_CASES names no folder)', () => {
+  suites.each(LANGUAGES)('are the same after they were %s', async (to) => {
+    const told = new Map<string, number>();
+    const files = new Map(
+      (cases ?? []).flatMap((one) => (one.mapping === null ? [] : [[join(one.dir, one.mapping), one.baseIRI] as const])),
+    );
+    for (const [file, baseIri] of files) {
+      const outcome = await roundTrip(readFileSync(join(folder as string, file), 'utf8'), baseIri, to);
+      if (outcome.startsWith('differs')) throw new Error(`${file} ${outcome}`);
+      told.set(outcome, (told.get(outcome) ?? 0) + 1);
+    }
+    expect(told.get('same')).toBeGreaterThan(to === 'r2rml' ? 80 : 500);
+  });
+});
+
+const YARRRML = `# people of the town
+prefixes:
+  ex: http://example.org/
+  grel: http://users.ugent.be/~bjdmeest/function/grel.ttl#
+mappings:
+  # one for each row
+  person:
+    sources: [[people.csv~csv]]
+    s: ex:$(id)
+    po:
+      - [foaf:name, $(name), en~lang]
+      - p: ex:upper
+        o: { function: grel:toUpperCase, parameters: [[grel:valueParameter, $(name)]] }
+        condition: { function: equal, parameters: [[str1, $(town)], [str2, Ghent]] }
+      - p: foaf:knows
+        o: { mapping: person, condition: { function: equal, parameters: [[str1, $(boss), s], [str2, $(id), o]] } }
+`;
+
+describe('YARRRML', () => {
+  test('becomes legacy RML with the same meaning, its prefixes and its comments', async () => {
+    const options = { baseIri: 'http://base/' };
+    const { text = '' } = await convertMapping([{ name: 'a.yml', text: YARRRML }], 'legacy', options);
+    expect(text.startsWith('# people of the town\n')).toBe(true);
+    expect(text).toMatch(/# one for each row\n<http:\/\/mapping.example.com\/person>/);
+    expect(text).toContain('@prefix ex: <http://example.org/> .');
+    const yarrrml = await readMapping([{ name: 'a.yml', text: YARRRML }], options);
+    const { mapping, diagnostics } = await readMapping([{ name: 'a.ttl', text }], options);
+    expect(diagnostics).toEqual([]);
+    expect(formOf(mapping)).toBe(formOf(yarrrml.mapping));
+  });
+
+  test('with functions is refused as R2RML, at their places', async () => {
+    const text = YARRRML.replace('[[people.csv~csv]]', '[{table: people}]');
+    const { text: converted, diagnostics } = await convertMapping([{ name: 'a.yml', text }], 'r2rml', { baseIri: 'http://base/' });
+    expect(converted).toBeUndefined();
+    expect(diagnostics.map(({ origin, message }) => `${origin.line} ${message}`)).toEqual([
+      '14 R2RML cannot say a condition',
+      '14 R2RML cannot say a function',
+    ]);
+  });
+});
