@@ -82,6 +82,8 @@ export interface FaultPlace {
   readonly line?: number;
   /** 1-based column of the line: characters, or bytes where the line is very long. */
   readonly column?: number;
+  /** The cell of a spreadsheet, `Sheet1!C17`. */
+  readonly cell?: string;
   /** 0-based byte offset in the input, if the reader knows it. */
   readonly byte?: number;
   readonly expression?: string;
@@ -181,9 +183,10 @@ export interface FaultData {
 
 /** The complete text of a fault for a person: message, place, hint. */
 export function describeFault(fault: Fault): string {
-  const { mapping, input, record, recordsFrom, line, column, byte, expression, value } = fault.place;
+  const { mapping, input, cell, record, recordsFrom, line, column, byte, expression, value } = fault.place;
   const place = [
     input !== undefined && `input ${input}`,
+    cell !== undefined && `cell ${cell}`,
     line !== undefined && `line ${line}`,
     column !== undefined && `column ${column}`,
     record !== undefined && `record ${record}${recordsFrom === undefined ? '' : ` after byte ${recordsFrom}`}`,

@@ -76,7 +76,7 @@ function describeSource(source: LogicalSource, dialect: string): string {
       request?.kind === 'select'
         ? `SPARQL results as ${request.results} of ${request.query.trim().replace(/\s+/g, ' ')}`
         : source.formulation;
-    return `${source.path} (${read}, ${dialect} dialect${csv.join('')})`;
+    return `${source.path}${source.sheet === undefined ? '' : `#${source.sheet}`} (${read}, ${dialect} dialect${csv.join('')})`;
   }
   return `${describeContent(source.content)} (SQL)`;
 }

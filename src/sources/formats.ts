@@ -1,5 +1,5 @@
-/** The readers of documents, by reference formulation. JSON and XML are loaded when a mapping first needs them. */
-import type { Formulation } from '../core/input/formats.ts';
+/** The readers of documents, by reference formulation and format. Most are loaded when a mapping first needs them. */
+import { type Formulation, type InputFormat, isWorkbook, type WorkbookFormat } from '../core/input/formats.ts';
 import { openCsv } from './csv/csv.ts';
 import type { OpenScan, OpenTexts } from './source.ts';
 
@@ -15,3 +15,13 @@ export const READERS: Readonly<Record<Formulation, Readers>> = {
   json: { scan: async () => (await import('./json/json.ts')).openJson, texts: async () => (await import('./json/texts.ts')).openJsonTexts },
   xml: { scan: async () => (await import('./xml/xml.ts')).openXml, texts: async () => (await import('./xml/texts.ts')).openXmlTexts },
 };
+
+/** Workbooks are tables, as CSV is, but other bytes. */
+const WORKBOOKS: Readonly<Record<WorkbookFormat, () => Promise<OpenScan>>> = {
+  xlsx: async () => (await import('./sheet/sheet.ts')).openXlsxScan,
+  ods: async () => (await import('./sheet/sheet.ts')).openOdsScan,
+};
+
+/** @param format undefined: the usual one of the formulation */
+export const readerOf = async (formulation: Formulation, format: InputFormat | undefined): Promise<OpenScan> =>
+  isWorkbook(format) ? WORKBOOKS[format]() : READERS[formulation].scan();

@@ -50,6 +50,12 @@ export interface ReadOptions {
   readonly csv?: CsvDialect;
   /** JSON: the document is a sequence of values (JSON Lines), which are the elements of an implicit array `$`. */
   readonly jsonLines?: boolean;
+  /** Of a workbook: the sheet, range or name to read. undefined: the first sheet that is not hidden. */
+  readonly sheet?: string;
+  /** Of a workbook: whether accessors may return values with a natural datatype. undefined: texts alone. */
+  readonly naturalDatatypes?: boolean;
+  /** For formats that are read from their end: where the document is copied to, and its limits. undefined: the system's directory, and none. */
+  readonly files?: FileOptions;
   /** Maximum size in bytes of a single record, field or text. */
   readonly maxRecordBytes: number;
   /** XML: undefined: records that wait stay in memory. */
@@ -72,6 +78,17 @@ export interface SpilledText {
   read(): AsyncIterable<string>;
   /** Removes everything. */
   clear(): Promise<void>;
+}
+
+/** Where copies of documents go, and what limits their content. */
+export interface FileOptions {
+  /** Created when it is first needed. */
+  readonly directory: string;
+  /** Memory in bytes for what must be at hand while a document is read. */
+  readonly memoryBytes: number;
+  /** See `RunLimits`. */
+  readonly inflationRatio: number;
+  readonly inputBytes: number;
 }
 
 /** A few hundred consecutive records of one iteration, in document order. The array belongs to the caller until the next batch is requested. */
@@ -160,6 +177,10 @@ export interface Scan {
    * since a member may be optional; under the policy `strict` as a fault.
    */
   unmatched(iteration: number): readonly string[];
+  /** Where a reference finds its value in a record, for faults: the cell of a spreadsheet. undefined: the reader does not know. */
+  cellOf?(record: unknown, reference: string): string | undefined;
+  /** For a reader that holds more than the bytes it was given; may be called repeatedly. */
+  close?(): Promise<void>;
   /** After `batches` has ended: warnings about the document, as messages. */
   warnings?(): readonly string[];
   /** After `batches` has ended: a hint for an iteration without records (no reference given), or for a reference without nodes. */

@@ -5,9 +5,6 @@ import { redact } from '../core/redact.ts';
 import { withoutCompression } from './compression.ts';
 import { fileNameOf } from './url.ts';
 
-/** Accepted by the specification, but not readable yet. */
-const NOT_YET: ReadonlySet<string> = new Set(['xlsx', 'ods']);
-
 const EXPECTED = 'expected is one of XML, JSON, CSV, XLSX, ODS';
 
 /** Without the ending of a compression. */
@@ -17,21 +14,10 @@ function extensionOf(url: string): string | undefined {
   return dot > 0 ? name.slice(dot + 1).toLowerCase() : undefined;
 }
 
-/** The format by name alone. @throws Fault source/type — a format that is not readable yet */
+/** The format by name alone. */
 export function formatByExtension(url: string): InputFormat | undefined {
   const extension = extensionOf(url);
-  if (extension === undefined) return undefined;
-  if (NOT_YET.has(extension)) {
-    throw new Fault(
-      'source/type',
-      `Input type '${extension}' (${extension.toUpperCase()}) is not offered by this version yet, which reads XML, JSON and CSV`,
-      {
-        place: { input: redact(url) },
-        hint: 'Save the sheet as CSV',
-      },
-    );
-  }
-  return formatOfExtension(extension);
+  return extension === undefined ? undefined : formatOfExtension(extension);
 }
 
 /**

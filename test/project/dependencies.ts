@@ -91,6 +91,7 @@ export const PURPOSES: Readonly<Record<string, string>> = {
   pino: 'logs',
   'prom-client': 'metrics',
   re2js: 'regular expressions in linear time, where that of JavaScript could take too long',
+  yauzl: 'the directory of the zip archives that workbooks are',
   undici: 'the one HTTP client: inputs, SPARQL stores, the embedded store',
 };
 

@@ -27,14 +27,28 @@ interface FormatRow {
   /** In lower case, without the ending of a compression. */
   readonly extensions: readonly string[];
   readonly mediaTypes: RegExp;
+  /** Sheets of cells instead of text: `#` in a path names the sheet, and there is no encoding or delimiter. */
+  readonly isWorkbook?: true;
 }
 
-/** `tsv` is tab-separated CSV, `jsonl` one JSON document per line. */
+/** `tsv` is tab-separated CSV, `jsonl` one JSON document per line. Workbooks are tables, as CSV is. */
 export const FORMATS = {
   csv: { formulation: 'csv', extensions: ['csv'], mediaTypes: /^(?:text|application)\/csv$/ },
   tsv: { formulation: 'csv', extensions: ['tsv', 'tab'], mediaTypes: /^text\/tab-separated-values$/ },
   json: { formulation: 'json', extensions: ['json', 'geojson'], mediaTypes: /[/+]json$/ },
   jsonl: { formulation: 'json', extensions: ['jsonl', 'ndjson'], mediaTypes: /\/(?:x-)?(?:jsonl|ndjson|jsonlines)$/ },
+  xlsx: {
+    formulation: 'csv',
+    extensions: ['xlsx', 'xlsm'],
+    mediaTypes: /^application\/vnd\.(?:openxmlformats-officedocument\.spreadsheetml\.sheet|ms-excel\.sheet\.macroenabled\.12)$/,
+    isWorkbook: true,
+  },
+  ods: {
+    formulation: 'csv',
+    extensions: ['ods'],
+    mediaTypes: /^application\/vnd\.oasis\.opendocument\.spreadsheet$/,
+    isWorkbook: true,
+  },
   xml: { formulation: 'xml', extensions: ['xml'], mediaTypes: /[/+]xml$/ },
 } as const satisfies Record<string, FormatRow>;
 
@@ -42,9 +56,42 @@ export type InputFormat = keyof typeof FORMATS;
 
 export const INPUT_FORMATS = Object.keys(FORMATS) as readonly InputFormat[];
 
+export const isWorkbook = (format: InputFormat | undefined): format is WorkbookFormat =>
+  format !== undefined && (FORMATS[format] as FormatRow).isWorkbook === true;
+
+export type WorkbookFormat = 'xlsx' | 'ods';
+
+const ENDINGS = Object.values(FORMATS).flatMap((row: FormatRow) => (row.isWorkbook === true ? row.extensions : []));
+const WITH_SHEET = new RegExp(`^([^#]*\\.(?:${ENDINGS.join('|')})(?:\\.gz|\\.zip)?(?:\\?[^#]*)?)#(.+)$`, 'is');
+
+/** `people.xlsx#Sheet1` → the path of the workbook and what `#` names in it. Other paths are as they are. In URLs, the name is percent-encoded. */
+export function splitSheet(path: string): { readonly path: string; readonly sheet?: string } {
+  const [, file, sheet] = WITH_SHEET.exec(path) ?? [];
+  if (file === undefined || sheet === undefined) return { path };
+  return { path: file, sheet: /^[a-z][a-z0-9+.-]+:/i.test(path) ? decoded(sheet) : sheet };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 /** @param extension in lower case */
 export const formatOfExtension = (extension: string): InputFormat | undefined =>
   INPUT_FORMATS.find((format) => (FORMATS[format].extensions as readonly string[]).includes(extension));
+
+/** The format that the extension of a path or URL implies, whatever query, fragment and ending of a compression follow it. */
+export function formatOfPath(path: string): InputFormat | undefined {
+  const name = path
+    .replace(/[?#].*$/s, '')
+    .replace(/\.(?:gz|zip|tar\.gz|tgz|tar\.xz|txz)$/i, '')
+    .split(/[/\\]/)
+    .at(-1) as string;
+  return name.includes('.') ? formatOfExtension((name.split('.').at(-1) as string).toLowerCase()) : undefined;
+}
 
 /** @param type with or without parameters */
 export function formatOfMediaType(type: string): InputFormat | undefined {

@@ -5,7 +5,7 @@
  */
 
 import type { CsvDialect } from '../../core/input/csv-dialect.ts';
-import { FORMULATIONS, type Formulation } from '../../core/input/formats.ts';
+import { FORMULATIONS, type Formulation, formatOfPath, isWorkbook } from '../../core/input/formats.ts';
 import type { DiagnosticCode } from './codes.ts';
 
 /** Where a statement stands: document as the user named it, 1-based line and column. */
@@ -206,6 +206,8 @@ export interface FileSource {
   readonly ids: readonly string[];
   /** The path or URL as the mapping writes it: the name by which a request binds it to a real location. */
   readonly path: string;
+  /** What follows `#` in the path of a workbook: a sheet, a range or a name. undefined: the first sheet. */
+  readonly sheet?: string;
   /** The base of a relative path; ignored for an absolute path or a URL. A string: the directory or IRI of rml:root. */
   readonly root:
     | { readonly kind: 'mapping' }
@@ -259,9 +261,18 @@ export interface LogicalTarget {
   readonly compression: FileSource['compression'];
 }
 
+/**
+ * Whether the mapping reads a workbook, whose cells have datatypes in every dialect. An input of the request may have another format: texts of
+ * CSV have no datatype, and cells of a workbook that takes the place of CSV give none.
+ */
+export const namesWorkbook = ({ path, formulation }: FileSource): boolean => formulation === 'csv' && isWorkbook(formatOfPath(path));
+
 /** Whether values carry natural datatypes of their own, in today's RML. */
-export const hasTypedValues = ({ formulation, request, csv }: FileSource): boolean =>
-  FORMULATIONS[formulation].typed || request?.kind === 'select' || csv?.columns?.some(({ datatype }) => datatype !== undefined) === true;
+export const hasTypedValues = (source: FileSource): boolean =>
+  FORMULATIONS[source.formulation].typed ||
+  source.request?.kind === 'select' ||
+  namesWorkbook(source) ||
+  source.csv?.columns?.some(({ datatype }) => datatype !== undefined) === true;
 
 export type RdfTerm =
   | { readonly kind: 'iri'; readonly value: string }

@@ -81,9 +81,22 @@ export class Builder {
 /** Equal for documents that one pass can read: the same source with the same read options. */
 export function sourceKey(source: LogicalSource, dialect: string): string {
   if (source.kind === 'sql') return JSON.stringify([sqlKey(source), source.nulls]);
-  const { path, root, formulation, nulls, encoding, compression, namespaces, csv, request } = source;
+  const { path, sheet, root, formulation, nulls, encoding, compression, namespaces, csv, request } = source;
   const asked = request?.kind === 'select' ? [request.query, request.results] : request;
-  return JSON.stringify([path, root, formulation, nulls, encoding, compression, namespaces, csv, asked, dialect, source.origin.document]);
+  return JSON.stringify([
+    path,
+    sheet,
+    root,
+    formulation,
+    nulls,
+    encoding,
+    compression,
+    namespaces,
+    csv,
+    asked,
+    dialect,
+    source.origin.document,
+  ]);
 }
 
 /** Equal for sources with the same rows and the same reference syntax. */

@@ -105,6 +105,8 @@ export class Execution {
   #text = '';
   #drained = 0;
   #turnAt = 0;
+  /** Of the scan that is being read. */
+  #cellOf: ((record: unknown, reference: string) => string | undefined) | undefined;
   #progressAt = 0;
   #bytesBefore = 0;
   #rowsInPart = 0;
@@ -141,6 +143,7 @@ export class Execution {
     const { slice: share } = this.#request;
     const slice = `${share === undefined ? '' : `s${share.index}`}${plan.document === undefined ? '' : `d${plan.document}`}`;
     this.#input = name;
+    this.#cellOf = scan.cellOf?.bind(scan);
     this.#recordsFrom = recordsFrom;
     try {
       const texts = await openTextFormats(plan, name, this.#request);
@@ -335,7 +338,7 @@ export class Execution {
             await this.#takeTime(made);
           }
         } catch (error) {
-          this.#reject(consumer, error, { input, record: first + i });
+          this.#reject(consumer, error, { input, record: first + i }, record);
         }
         if (text.length >= PIECE_CHARACTERS) {
           this.#pieces.push(text);
@@ -411,13 +414,14 @@ export class Execution {
   }
 
   /** @throws Fault the fault of the record under the strict policy; record/limit */
-  #reject(consumer: Consumer, error: unknown, { input, record }: RowPlace): void {
+  #reject(consumer: Consumer, error: unknown, { input, record }: RowPlace, read?: unknown): void {
     if (!(error instanceof Fault) || error.code !== 'record/term') throw error;
     if (isReportedElsewhere(consumer)) return;
     const { program } = consumer;
     const { expression } = error.place;
     const mapping = expression === undefined ? undefined : program?.originOf(expression);
-    const fault = error.with({ place: { input, record, recordsFrom: this.#recordsFrom, mapping, ...error.place } });
+    const cell = read === undefined || expression === undefined ? undefined : this.#cellOf?.(read, expression);
+    const fault = error.with({ place: { input, cell, record, recordsFrom: this.#recordsFrom, mapping, ...error.place } });
     // Where a record may be rejected, the triples map that reads the field rejects it: there is nothing to check.
     if (consumer.checks.length > 0 && policyOf('rml', this.#request.onError) !== 'strict') return;
     // A field of a view is of no triples map.

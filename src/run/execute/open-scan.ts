@@ -2,12 +2,12 @@
 
 import { Fault } from '../../core/fault.ts';
 import type { CsvDialect } from '../../core/input/csv-dialect.ts';
-import type { InputFormat } from '../../core/input/formats.ts';
+import { type InputFormat, isWorkbook } from '../../core/input/formats.ts';
 import { redact } from '../../core/redact.ts';
-import { type FileSource, hasTypedValues } from '../../mapping/model/model.ts';
+import { type FileSource, hasTypedValues, namesWorkbook } from '../../mapping/model/model.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
-import { READERS } from '../../sources/formats.ts';
-import type { NestedRecords, OpenScan, ReadOptions, Scan, Spill } from '../../sources/source.ts';
+import { readerOf } from '../../sources/formats.ts';
+import type { FileOptions, NestedRecords, OpenScan, ReadOptions, Scan, Spill } from '../../sources/source.ts';
 import { openInput } from '../../storage/open.ts';
 import type { OpenedInput, OpenOptions, WebAsk } from '../../storage/storage.ts';
 import type { OpenedScan } from '../opened-scan.ts';
@@ -29,7 +29,6 @@ export async function openFileScan(
   const { inputOptions } = request;
   const standardInput = inputOptions !== undefined && place.given && url === STANDARD_INPUT;
   const name = standardInput ? 'standard input' : redact(url);
-  const open = await readerOf(source);
   const { workingDirectory, limits, web } = request;
   const ask = askOf(source);
   const options: OpenOptions = { workingDirectory, signal, compression: source.compression, limits, standardInput, web, ask };
@@ -40,9 +39,14 @@ export async function openFileScan(
   );
   try {
     const format = formatOf(place, source, inputOptions, input.mediaType);
-    const whole = await open(input.bytes, plan.iterations, { ...readOptionsOf(plan, source, format, name, request), spill });
-    const typed = plan.dialect === 'rml' && hasTypedValues(source);
-    const opened = { name, typed, close: () => input.close() };
+    const open = await openerOf(source, format);
+    const whole = await open(input.bytes, plan.iterations, { ...readOptionsOf(plan, source, format, name, request, place.sheet), spill });
+    const typed = (plan.dialect === 'rml' || namesWorkbook(source)) && hasTypedValues(source);
+    const close = async (): Promise<void> => {
+      await whole.close?.();
+      await input.close();
+    };
+    const opened = { name, typed, close };
     return slice === undefined ? { ...opened, scan: whole } : { ...opened, scan: placed(whole, slice), recordsFrom: slice.from };
   } catch (error) {
     await input.close();
@@ -109,6 +113,7 @@ export function readOptionsOf(
   format: InputFormat | undefined,
   name: string,
   request: RunRequest,
+  sheet?: string,
 ): ReadOptions {
   const byName: CsvDialect = format === 'tsv' ? { delimiter: '\t' } : {};
   const csv: CsvDialect | undefined = source.formulation === 'csv' ? { ...byName, ...source.csv, ...request.inputOptions?.csv } : undefined;
@@ -122,6 +127,8 @@ export function readOptionsOf(
     maxRecordBytes: request.maxRecordBytes,
     ...(request.limits.depth === 0 ? {} : { maxDepth: request.limits.depth }),
     ...(csv === undefined ? {} : { csv }),
+    ...(sheet === undefined ? {} : { sheet }),
+    ...(isWorkbook(format) ? { files: filesOf(request), naturalDatatypes: namesWorkbook(source) } : {}),
     ...(source.formulation === 'json' && format === 'jsonl' ? { jsonLines: true } : {}),
   };
 }
@@ -140,8 +147,16 @@ const USUAL_TYPES: Readonly<Record<FileSource['formulation'], string>> = {
   xml: 'application/xml, text/xml;q=0.9',
 };
 
-async function readerOf({ formulation, request }: FileSource): Promise<OpenScan> {
-  const open = await READERS[formulation].scan();
+async function openerOf({ formulation, request }: FileSource, format: InputFormat | undefined): Promise<OpenScan> {
+  const open = await readerOf(formulation, format);
   if (request?.kind !== 'select') return open;
   return (await import('../../sources/sparql/results.ts')).openResults(request.results, open);
 }
+
+/** A share of the memory for joins and de-duplication: what does not fit is in files. */
+const filesOf = ({ spillDirectory, memoryBudgetBytes, limits }: RunRequest): FileOptions => ({
+  directory: spillDirectory,
+  memoryBytes: Math.floor(memoryBudgetBytes / 4),
+  inflationRatio: limits.inflationRatio,
+  inputBytes: limits.inputBytes,
+});

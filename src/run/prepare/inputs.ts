@@ -3,11 +3,10 @@ import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Fault } from '../../core/fault.ts';
-import { FORMATS, FORMULATIONS, type InputFormat } from '../../core/input/formats.ts';
+import { FORMATS, FORMULATIONS, type InputFormat, isWorkbook, splitSheet } from '../../core/input/formats.ts';
 import { nearest } from '../../core/nearest.ts';
 import { redact } from '../../core/redact.ts';
 import { type FileSource, formatOrigin, type LogicalSource } from '../../mapping/model/model.ts';
-import { withoutCompression } from '../../storage/compression.ts';
 import { formatByExtension, inputFormat } from '../../storage/input-format.ts';
 import { pathsMeant } from '../../storage/input-names.ts';
 import { type InputBinding, type InputOptions, type RunRequest, STANDARD_INPUT } from '../request.ts';
@@ -17,6 +16,8 @@ import { formatOfAnswer } from './web-answer.ts';
 export interface DocumentPlace {
   /** URL or path. */
   readonly url: string;
+  /** Of a workbook: the sheet that the request names, else the one of the mapping. */
+  readonly sheet?: string;
   /** The request names it: its type must be supported, whatever the mapping says. */
   readonly given: boolean;
 }
@@ -59,21 +60,30 @@ export function locateInputs(
   return sources.map((source) => {
     if (source.kind === 'sql') return undefined;
     const urls = bound.get(source);
-    for (const url of urls ?? []) checkType(url, source, inputOptions);
-    if (urls !== undefined) return urls.map((url) => ({ url, given: true }));
-    const url = locateSource(source, request);
-    // A spreadsheet is never text, whatever the reference formulation; this fault says more than one about encodings.
-    if (/\.(xlsx|ods)$/i.test(withoutCompression(url))) inputFormat(url);
-    return [{ url, given: false }];
+    const given = urls?.map((url) => placeOf(url, source, true));
+    for (const { url } of given ?? []) checkType(url, source, inputOptions);
+    if (given !== undefined) return given;
+    const place = placeOf(locateSource(source, request), source, false);
+    // A workbook is never text, whatever the reference formulation; this fault says more than one about encodings.
+    const format = formatByName(place.url);
+    if (isWorkbook(format) && source.request === undefined) checkFormat(format, place.url, source);
+    return [place];
   });
 }
 
-const isNamed = (source: FileSource, name: string): boolean => source.path === name || source.ids.includes(name);
+/** @param url with the sheet of a workbook, if the request names one */
+function placeOf(url: string, source: FileSource, given: boolean): DocumentPlace {
+  const { path, sheet = source.sheet } = splitSheet(url);
+  return { url: path, given, ...(sheet === undefined ? {} : { sheet }) };
+}
+
+const isNamed = ({ path, sheet, ids }: FileSource, name: string): boolean =>
+  path === name || (sheet !== undefined && name === `${path}#${sheet}`) || ids.includes(name);
 
 /** Every source with the only path that the input can match. */
 function meant(sources: readonly FileSource[], { url }: InputBinding, byFileName: boolean): readonly FileSource[] {
   const paths = [...new Set(sources.map(({ path }) => path))];
-  const found = byFileName || paths.length === 1 ? pathsMeant(url, paths) : [];
+  const found = byFileName || paths.length === 1 ? pathsMeant(splitSheet(url).path, paths) : [];
   if (found.length === 1) return sources.filter(({ path }) => path === found[0]);
   const why = byFileName ? `, of which ${found.length === 0 ? 'none has' : `${found.length} have`} the name of its file` : '';
   throw new Fault('request/invalid', `The input ${redact(url)} has no name, and the mapping has ${paths.length} file sources${why}`, {
@@ -166,9 +176,10 @@ function checkInputOptions(
 function checkFormat(format: InputFormat, url: string, source: FileSource): void {
   const family = familyOf(format) as FileSource['formulation'];
   if (family === source.formulation) return;
+  const found = isWorkbook(format) ? format : family;
   throw new Fault(
     'source/type',
-    `The input is ${family.toUpperCase()}, and the mapping reads this source as ${source.formulation.toUpperCase()}`,
+    `The input is ${found.toUpperCase()}, and the mapping reads this source as ${source.formulation.toUpperCase()}`,
     {
       place: { input: redact(url), mapping: formatOrigin(source.origin) },
       hint: `Give a ${source.formulation.toUpperCase()} file, or change rml:referenceFormulation in the mapping. On the command line, --input-format says what a file is whose name is wrong`,

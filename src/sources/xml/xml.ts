@@ -17,6 +17,7 @@ import { fromBytes, toBytes } from '../../core/text.ts';
 import type { Accessor } from '../../core/value.ts';
 import { toUtf8 } from '../encoding.ts';
 import type { Batch, IterationRequest, NestedRecords, OpenScan, ReadOptions, Scan, Spill, SpilledText } from '../source.ts';
+import { declaredEncoding } from './declared-encoding.ts';
 import { type Name, NameTable, type Scope } from './names.ts';
 import { announced, nestedIn, XmlAccessors } from './nested.ts';
 import { PackedRecords } from './packed-records.ts';
@@ -48,12 +49,6 @@ export const openXml: OpenScan = async (bytes, iterations, options) => {
     throw error;
   }
 };
-
-/** The encoding in an XML declaration that is readable byte by byte. */
-function declaredEncoding(head: Uint8Array): string | undefined {
-  const text = Buffer.from(head).toString('latin1');
-  return /^<\?xml\s[^>]*?\sencoding\s*=\s*["']([A-Za-z][\w.-]*)["']/.exec(text)?.[1];
-}
 
 /** The document as windows of text for the scanner. */
 class XmlText {

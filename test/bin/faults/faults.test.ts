@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { FaultCode, FaultPlace } from '../../../src/core/fault.ts';
 import { freePort } from '../../servers/process/port.ts';
 import { BROKEN_INPUTS } from './broken-inputs.ts';
+import { BROKEN_WORKBOOKS } from './broken-workbooks.ts';
 import { csv, json, latin1, utf16, xml, zipped } from './files.ts';
 import { mountSmallDisk, permissionsMissing, plainUser, smallDiskMissing } from './machine.ts';
 import { CSV, encoded, idAsIri, JSON_PATH, statement } from './mappings.ts';
@@ -36,6 +37,12 @@ describe('a broken input ends the run with a fault that names file and place:', 
     expect(fault?.place).toMatchObject({ line: 3, record: 1, byte: 14 });
     expect(told).toContain('longer than the 50000 bytes that are allowed');
     expect(left).toEqual([]);
+  });
+});
+
+describe('a broken workbook ends the run with a fault that names file and place:', () => {
+  test.each(BROKEN_WORKBOOKS)('%s', async (_, files, code, place, words) => {
+    await expectFault(files, code, place, words);
   });
 });
 

@@ -10,6 +10,7 @@ import { Fault } from '../../../src/core/fault.ts';
 import type { RunReport, RunRequest } from '../../../src/run/request.ts';
 import { executeRun } from '../../../src/run/run.ts';
 import { difference } from '../../conformance/compare.ts';
+import { ods, odsRows, xlsx, xlsxRows } from '../sources/sheet/workbooks.ts';
 
 let directory: string;
 beforeAll(() => {
@@ -18,7 +19,7 @@ beforeAll(() => {
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 const at = (name: string): string => join(directory, name);
-const write = (name: string, text: string): string => {
+const write = (name: string, text: string | Uint8Array): string => {
   writeFileSync(at(name), text);
   return at(name);
 };
@@ -50,6 +51,19 @@ ex:${name} a rml:TriplesMap ; ${source(path)} ;
   rml:subjectMap [ rml:template "http://example.com/${name}/{id}" ] ;
   rml:predicateObjectMap [ rml:predicate ex:name ; ${valueOf('name')} ] ${more} .
 `;
+
+const BOOK = {
+  sheets: {
+    One: xlsxRows([
+      ['id', 'name'],
+      ['1', 'Ann'],
+    ]),
+    'Sheet 2': xlsxRows([
+      ['id', 'name'],
+      ['2', 'Bob'],
+    ]),
+  },
+};
 
 test('a view joins its own rows over several inputs', async () => {
   const mapping = write(
@@ -201,7 +215,7 @@ describe('behind HTTP', () => {
   let server: Server;
   let base: string;
   /** By the end of the path: media type (none: no header), body. */
-  const FILES: Readonly<Record<string, readonly [string | undefined, string]>> = {
+  const FILES: Readonly<Record<string, readonly [string | undefined, string | Uint8Array]>> = {
     csv: ['text/csv; charset=utf-8', 'id,name\n1,Ann\n'],
     tsv: ['text/tab-separated-values', 'id\tname\n1\tAnn\n'],
     'wrong-type.csv': ['application/octet-stream', 'id,name\n1,Ann\n'],
@@ -213,7 +227,18 @@ describe('behind HTTP', () => {
     json: ['application/json', '[{"id":1,"name":"Ann"}]'],
     lines: ['application/x-ndjson', '{"id":1,"name":"Ann"}\n{"id":2,"name":"Bob"}\n'],
     'rows.json': ['text/csv', '[]'],
-    'book.xlsx': ['application/octet-stream', 'PK'],
+    'book.xlsx': ['application/octet-stream', xlsx(BOOK)],
+    book: [
+      'application/vnd.oasis.opendocument.spreadsheet',
+      ods({
+        sheets: {
+          One: odsRows([
+            ['id', 'name'],
+            ['1', 'Ann'],
+          ]),
+        },
+      }),
+    ],
   };
   beforeAll(async () => {
     server = createServer((request, response) => {
@@ -234,6 +259,24 @@ describe('behind HTTP', () => {
     );
   });
 
+  test.each(['book.xlsx', 'book'])('%s is a workbook', async (name) => {
+    expect((await run({ mappings: mappings(), inputs: inputs(name) })).text).toBe(
+      '<http://example.com/P/1> <http://example.com/name> "Ann" .\n',
+    );
+  });
+
+  test('a request names the sheet of a workbook, or leaves it to the mapping', async () => {
+    const text = async (path: string, url: string): Promise<string> =>
+      (await run({ mappings: [write('sheet.ttl', mapOf('P', path))], inputs: [{ name: path, url }] })).text;
+    const ann = '<http://example.com/P/1> <http://example.com/name> "Ann" .\n';
+    const bob = '<http://example.com/P/2> <http://example.com/name> "Bob" .\n';
+    const file = `file://${write('names.xlsx', xlsx(BOOK))}`;
+    expect(await text('names.xlsx', file)).toBe(ann);
+    expect(await text('names.xlsx', `${file}#Sheet%202`)).toBe(bob);
+    expect(await text('names.xlsx#Sheet 2', file)).toBe(bob);
+    expect(await text('names.xlsx#Sheet 2', `${file}#One`)).toBe(ann);
+  });
+
   test('JSON Lines are told by their media type', async () => {
     const jsonMap = `${PREFIXES} ex:P a rml:TriplesMap ; ${source('people.json', 'rml:JSONPath', '; rml:iterator "$[*]"')} ;
       rml:subjectMap [ rml:template "http://example.com/P/{$.id}" ; rml:class ex:P ] .`;
@@ -249,7 +292,6 @@ describe('behind HTTP', () => {
     ['none', 'Input has no file extension; expected is one of XML, JSON, CSV, XLSX, ODS'],
     ['json', 'The input is JSON, and the mapping reads this source as CSV'],
     ['rows.json', 'The input is JSON, and the mapping reads this source as CSV'],
-    ['book.xlsx', "Input type 'xlsx' (XLSX) is not offered by this version yet, which reads XML, JSON and CSV"],
   ])('%s ends the run, whatever the mapping says of it', async (name, message) => {
     const fault = await faultOf({ mappings: mappings(), inputs: inputs(name) });
     expect([fault.code, fault.message, fault.place.input]).toEqual(['source/type', message, `${base}/${name}`]);

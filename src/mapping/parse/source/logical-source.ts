@@ -8,10 +8,11 @@ import {
   FORMATS,
   FORMULATIONS,
   type Formulation,
-  formatOfExtension,
   formatOfMediaType,
+  formatOfPath,
   formulationNames,
   type InputFormat,
+  splitSheet,
 } from '../../../core/input/formats.ts';
 import { nodeId, type Statement } from '../../model/graph.ts';
 import type { Dialect, FileSource, LogicalSource, LogicalView } from '../../model/model.ts';
@@ -85,7 +86,7 @@ export function readLogicalSource(context: Context, statement: Statement, dialec
     kind: 'file',
     origin: node.origin,
     ids: [node.id, ...(access.id === undefined ? [] : [access.id])],
-    path: access.path,
+    ...splitSheet(access.path),
     root: access.root,
     formulation: formulation.kind,
     iterator: hasRows ? undefined : iterator,
@@ -119,8 +120,8 @@ function meantBy(context: Context, source: Statement | undefined): Statement | u
 export function recordsOf(source: LogicalSource | LogicalView): string {
   if (source.kind === 'view') return source.id;
   if (source.kind === 'file') {
-    const { path, root, formulation, iterator, request } = source;
-    return JSON.stringify([path, root, formulation, iterator, request], withoutOrigin);
+    const { path, sheet, root, formulation, iterator, request } = source;
+    return JSON.stringify([path, sheet, root, formulation, iterator, request], withoutOrigin);
   }
   const { connection, content, references } = source;
   return JSON.stringify([connection, content, references], withoutOrigin);
@@ -346,7 +347,7 @@ function readFormulation(context: Context, node: MappingNode, access: Access | u
     if (access === undefined) return undefined;
     if (access.csv !== undefined) return { kind: 'csv', namespaces: {} };
     const { path } = access;
-    const format = formatOfExtension(extensionOf(path)) ?? formatOfDeclared(access.request);
+    const format = formatOfPath(path) ?? formatOfDeclared(access.request);
     const kind = format === undefined ? undefined : FORMATS[format].formulation;
     if (kind !== undefined) return { kind, namespaces: {} };
     report.error(
@@ -425,14 +426,4 @@ function readXPathFormulation(context: Context, statement: Statement, id: string
     if (name !== undefined) namespaces.push([name, url.object.value]);
   }
   return report.errors > before ? undefined : { kind: 'xml', namespaces: Object.fromEntries(namespaces) };
-}
-
-/** `csv` for `data/people.csv.gz?version=2`; empty where there is no extension. */
-function extensionOf(path: string): string {
-  const name = path
-    .replace(/[?#].*$/, '')
-    .replace(/\.(?:gz|zip|tar\.gz|tgz|tar\.xz|txz)$/i, '')
-    .split(/[/\\]/)
-    .at(-1) as string;
-  return name.includes('.') ? (name.split('.').at(-1) as string).toLowerCase() : '';
 }
