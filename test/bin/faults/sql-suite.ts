@@ -93,7 +93,8 @@ const WRONG: readonly (readonly [name: string, wrong: (database: Faulty, otherPo
     'scheme',
     ({ jdbcUrl, product }) => ({
       url: jdbcUrl.replace(product, 'oracle'),
-      message: 'There is no driver for jdbc:oracle: here; those that work are jdbc:postgresql:, jdbc:mysql: and jdbc:mariadb:',
+      message:
+        'There is no driver for jdbc:oracle: here; those that work are jdbc:postgresql:, jdbc:mysql:, jdbc:mariadb: and jdbc:sqlite:',
       placed: true,
     }),
   ],
