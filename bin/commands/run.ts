@@ -130,7 +130,7 @@ export async function executeRequest(request: RunRequest, parsed: Parsed, signal
   const format = formatFor(target, parsed.value('format'));
   const graphHeader = graphHeaderOf(parsed, target, format);
   const prefixes =
-    format === 'turtle' || format === 'trig' ? await (await import('../options/prefixes.ts')).prefixesOf(request) : undefined;
+    format === 'turtle' || format === 'trig' ? await (await import('../options/prefixes.ts')).declaredPrefixes(request) : undefined;
   const output = await openOutput(target, format, prefixes);
   const { TargetFiles } = await import('../options/targets.ts');
   const targets = new TargetFiles(request, target);

@@ -9,7 +9,7 @@ import type { QuadSink } from '../../src/sinks/sink.ts';
 import { openTargetFile } from '../../src/sinks/target-file.ts';
 import { locate } from '../../src/storage/url.ts';
 import { refuseOverwritingInputs } from './output.ts';
-import { prefixesOf } from './prefixes.ts';
+import { declaredPrefixes } from './prefixes.ts';
 
 const WITH_PREFIXES: ReadonlySet<string> = new Set<LogicalTarget['serialization']>(['turtle', 'trig', 'n3', 'rdfxml']);
 
@@ -41,7 +41,7 @@ export class TargetFiles {
           hint: 'Give one of them another name',
         });
       }
-      const prefixes = WITH_PREFIXES.has(serialization) ? await prefixesOf(this.#request) : undefined;
+      const prefixes = WITH_PREFIXES.has(serialization) ? await declaredPrefixes(this.#request) : undefined;
       const options = { serialization, encoding, compression, prefixes, digest: false, durable: false };
       const sink = await openTargetFile({ ...options, location: address, workingDirectory, attempt: process.pid });
       this.#open.set(path, { sink, target });

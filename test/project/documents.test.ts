@@ -75,6 +75,11 @@ describe('what documents name is there', () => {
     expect(identifiersIn('`isSingle`, `OpenScan`, `NOT_YET`, `run`, `Route`')).toEqual(['isSingle', 'OpenScan', 'NOT_YET']);
   });
 
+  test('each decision has a number of its own, which its title has, too', () => {
+    const decisions = DOCUMENTS.filter((path) => path.startsWith('docs/decisions/'));
+    expect(decisions.map((path) => /^# (\d+)\. /.exec(read(path))?.[1])).toEqual(decisions.map((_, i) => `${i + 1}`));
+  });
+
   test.each(DOCUMENTS)('%s: paths', (document) => {
     expect(pathsIn(read(document)).filter((path) => !existsSync(join(PROJECT_ROOT, path)))).toEqual([]);
   });

@@ -1,9 +1,9 @@
 /** Mappings from one language into another: today's RML, legacy RML, R2RML. */
 import { Report } from '../model/diagnostics.ts';
 import type { Diagnostic, Dialect, Origin } from '../model/model.ts';
-import { type Document, isYarrrml, parseDocuments, type ReadOptions } from '../parse/document.ts';
+import { type Document, parseDocuments, type ReadOptions } from '../parse/document.ts';
+import { prefixesOf } from '../parse/prefixes.ts';
 import { readMapping, translate } from '../parse/read.ts';
-import { dataPrefixes } from '../turtle/prefixes.ts';
 import { USUAL_PREFIXES } from '../vocabulary/namespaces.ts';
 import { convertGraph } from './dialect.ts';
 import { writeTurtle } from './turtle.ts';
@@ -48,15 +48,9 @@ export async function convertMapping(
   const found = report.sorted(documents.map(({ name }) => name));
   if (report.errors > 0) return { text: undefined, diagnostics: found };
   const comments = new Comments(documents);
-  const prefixes = new Map([...(await prefixesOf(documents)), ...Object.entries(COMMON), ...Object.entries(PREFIXES[to])]);
+  const prefixes = new Map([...Object.entries(await prefixesOf(documents)), ...Object.entries(COMMON), ...Object.entries(PREFIXES[to])]);
   const commented = nodes.map((node) => ({ ...node, comments: comments.above(node.origin) }));
   return { text: writeTurtle(commented, prefixes, comments.heading()), diagnostics: found };
-}
-
-async function prefixesOf(documents: readonly Document[]): Promise<ReadonlyMap<string, string>> {
-  const { prefixesIn } = documents.some(isYarrrml) ? await import('../yarrrml/read.ts') : { prefixesIn: () => ({}) };
-  const found = await Promise.all(documents.map((one) => (isYarrrml(one) ? prefixesIn(one.text) : dataPrefixes(one.text))));
-  return new Map(found.flatMap((prefixes) => Object.entries(prefixes)));
 }
 
 /** Lines of comments, each used once. */

@@ -30,7 +30,7 @@ ${Object.entries(NAMESPACES)
 - **Errors.** An unknown function, parameter or return, or a constant that a parameter cannot take, is an error of the mapping, found before the first
   record: a wrong number, regular expression, pattern of dates, time zone, unit. Data that a function cannot take rejects the record.
 - **Regular expressions** have the syntax of ECMAScript with Unicode rules, and a time that is bounded: where that of JavaScript could take long,
-  the linear engine RE2 makes the same match ([decision 30](decisions/0030-regular-expressions.md)). A constant that could take hours, such as a
+  the linear engine RE2 makes the same match ([decision 32](decisions/0032-regular-expressions.md)). A constant that could take hours, such as a
   look-ahead with \`(a+)+\`, is an error of the mapping; a pattern of the data rejects the record.
 - **Repetition.** Functions marked *random* give the same again when a run is repeated by the queue.
 
