@@ -137,6 +137,8 @@ export interface Cell {
   readonly kind: 'cell';
   readonly origin: Origin;
   readonly column: Column;
+  /** A position that a blank node is labelled by. Slices have labels of their own, so each may number its records from 0. */
+  readonly labels?: true;
 }
 
 export interface Read {

@@ -38,6 +38,7 @@ describe('--format json', () => {
         column: 58,
         message: 'there is no property rml:templat',
         hint: 'did you mean rml:template?',
+        key: null,
       },
       expect.objectContaining({ severity: 'warning', code: 'legacy-source', line: 3, column: 22 }),
       expect.objectContaining({ code: 'missing-subject-map', document: 'more.ttl', line: 3, column: 1 }),

@@ -109,7 +109,7 @@ const isOfRecords = ({ scan, pipelines }: IterationPlan): boolean =>
       buildSides.length === 0 &&
       checks.length === 0 &&
       ![...steps.flatMap(({ operator }) => leavesOfStep(operator)), ...maps.flatMap(leavesOfMap)].some(
-        (leaf) => leaf.kind === 'cell' && leaf.column === scan.index,
+        (leaf) => leaf.kind === 'cell' && leaf.column === scan.index && !leaf.labels,
       ),
   );
 
