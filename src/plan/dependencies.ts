@@ -1,7 +1,7 @@
 /** Functional dependencies: what cannot repeat because the statement contains the values that identify its row. */
 import { FORMULATIONS } from '../core/input/formats.ts';
 import { variableOf } from '../core/input/sparql-variable.ts';
-import { hasTypedValues, namesWorkbook } from '../mapping/model/model.ts';
+import { hasSeparators, hasTypedValues, namesWorkbook } from '../mapping/model/model.ts';
 import type { Check, Emit, MapRules, Operator, Term } from './algebra.ts';
 import type { CatalogueMetadata } from './catalogue-metadata.ts';
 import {
@@ -133,5 +133,5 @@ function isSingle(leaf: Leaf, rows: Operator, facts: CatalogueMetadata): boolean
   if (source.kind === 'sql') return facts.isSingle(source, nameOf(leaf));
   const { reference } = leaf;
   if (source.request?.kind === 'select' && variableOf(reference) !== undefined) return true;
-  return FORMULATIONS[source.formulation].isSingle(reference, dialect === 'legacy');
+  return FORMULATIONS[source.formulation].isSingle(reference, dialect === 'legacy') && !hasSeparators(source);
 }

@@ -3,6 +3,8 @@
  * honours.
  */
 
+import type { CsvFormat } from './csv-format.ts';
+
 /** Absent fields have their default values. @see https://www.w3.org/TR/tabular-metadata/#dialect-descriptions */
 export interface CsvDialect {
   /** One ASCII character. undefined: a comma, or the delimiter that the file extension implies. */
@@ -39,6 +41,10 @@ export interface CsvColumn {
   readonly default?: string;
   /** IRI of the natural datatype. undefined: plain texts. */
   readonly datatype?: string;
+  /** How values of the datatype are written. undefined: as XML Schema writes them. */
+  readonly format?: CsvFormat;
+  /** Between the values of a cell. undefined: a cell has one value. */
+  readonly separator?: string;
 }
 
 export type CsvTrim = 'none' | 'start' | 'end' | 'both';

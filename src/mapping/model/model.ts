@@ -274,6 +274,9 @@ export const hasTypedValues = (source: FileSource): boolean =>
   namesWorkbook(source) ||
   source.csv?.columns?.some(({ datatype }) => datatype !== undefined) === true;
 
+/** Whether cells may have several values. Which column a reference means is known only with the header, so this holds for all of them. */
+export const hasSeparators = ({ csv }: FileSource): boolean => csv?.columns?.some(({ separator }) => separator !== undefined) === true;
+
 export type RdfTerm =
   | { readonly kind: 'iri'; readonly value: string }
   | { readonly kind: 'blank'; readonly value: string }

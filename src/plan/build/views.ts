@@ -15,7 +15,7 @@ import type {
   Origin,
   TriplesMap,
 } from '../../mapping/model/model.ts';
-import { formatOrigin } from '../../mapping/model/model.ts';
+import { formatOrigin, hasSeparators } from '../../mapping/model/model.ts';
 import type { Column, Expression, Formulation, Join, Operator, Project, Scan } from '../algebra.ts';
 import { type Leaf, replaceLeaves, stepsOf } from '../expressions.ts';
 import type { Builder } from './operators.ts';
@@ -85,7 +85,7 @@ export class ViewBuilder {
     }
     /** Records of which a reference gives one value at most, with their formulations. */
     const records = new Map<Column, Formulation>();
-    if (base.rows.kind === 'scan' && base.rows.source.kind === 'file' && base.rows.dialect === 'rml')
+    if (base.rows.kind === 'scan' && base.rows.source.kind === 'file' && base.rows.dialect === 'rml' && !hasSeparators(base.rows.source))
       records.set(base.rows.records[0] as Column, base.rows.source.formulation);
     /** Whether an expression is one reference with at most one value: it needs no cell of its own. */
     const isSingle = (expression: Expression): boolean =>

@@ -1,8 +1,9 @@
 /** Columns that CSVW describes: which column of the file a reference means, and which values it gives. */
 import { excerpt, Fault, type FaultPlace } from '../../core/fault.ts';
 import type { CsvColumn, CsvDialect } from '../../core/input/csv-dialect.ts';
+import { compileFormat, type Reformat } from '../../core/input/csv-format.ts';
 import { fromBytes, toBytes } from '../../core/text.ts';
-import { TypedValue, type Value, XSD } from '../../core/value.ts';
+import { TypedValue, type Value, type Values, XSD } from '../../core/value.ts';
 import { canonicalDecimal, canonicalDouble } from '../../sql/numbers.ts';
 
 /** The described column that has a name or a title. */
@@ -18,18 +19,30 @@ export function descriptionOf(column: number, header: readonly string[], dialect
 }
 
 /**
- * What a cell of a described column is: its default, null, or a value with the datatype of the column.
+ * What a cell of a described column is: its default, null, or values with the datatype of the column. A column with a separator has as many
+ * values as the cell has parts; an empty cell has none.
  *
  * @param nulls of the source, which a column of its own nulls replaces
+ * @see https://www.w3.org/TR/tabular-data-model/#parsing-cells
  */
-export function valueOf(column: CsvColumn, nulls: readonly string[], place: FaultPlace): (cell: string) => Value | null {
+export function valueOf(column: CsvColumn, nulls: readonly string[], place: FaultPlace): (cell: string) => Values {
   const isNull = new Set((column.nulls ?? nulls).map(toBytes));
   const fallback = column.default === undefined ? undefined : toBytes(column.default);
   const { datatype } = column;
-  return (cell) => {
-    const text = cell === '' && fallback !== undefined ? fallback : cell;
+  const reformat = column.format === undefined ? undefined : compileFormat(column.format);
+  const withDefault = (text: string): string => (text === '' && fallback !== undefined ? fallback : text);
+  const one = (cell: string): Value | null => {
+    const text = withDefault(cell);
     if (isNull.has(text)) return null;
-    return datatype === undefined ? text : typed(text, datatype, place);
+    return datatype === undefined ? text : typed(text, datatype, reformat, place);
+  };
+  if (column.separator === undefined) return one;
+  const separator = toBytes(column.separator);
+  return (cell) => {
+    const text = withDefault(cell);
+    if (text === '') return null;
+    const values = text.split(separator).flatMap((part) => one(part) ?? []);
+    return values.length === 1 ? (values[0] as Value) : values;
   };
 }
 
@@ -55,15 +68,18 @@ function matching(pattern: string): (text: string) => string | undefined {
 }
 
 /** @throws Fault record/term — the text is no value of the datatype */
-function typed(written: string, datatype: string, place: FaultPlace): TypedValue {
+function typed(written: string, datatype: string, reformat: Reformat | undefined, place: FaultPlace): TypedValue {
   const name = datatype.startsWith(XSD) ? datatype.slice(XSD.length) : '';
   const canonical = CANONICAL.find(([pattern]) => pattern.test(name))?.[1];
   // White space around a value is no part of it, except in texts.
   const text = written.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '');
   if (canonical === undefined) return new TypedValue(name === '' || name === 'normalizedString' ? written : text, datatype, written);
-  const found = canonical(text);
-  if (found !== undefined) return new TypedValue(found, datatype, text);
-  throw new Fault('record/term', `A cell is no xsd:${name}, as which csvw:datatype describes its column`, {
+  // Texts are one-byte UTF-8; a format compares characters.
+  const lexical = reformat === undefined ? text : reformat(fromBytes(text));
+  const found = lexical === undefined ? undefined : canonical(lexical);
+  if (found !== undefined) return new TypedValue(found, datatype, lexical);
+  const described = reformat === undefined ? 'as which csvw:datatype describes its column' : 'in the csvw:format of its column';
+  throw new Fault('record/term', `A cell is no xsd:${name}, ${described}`, {
     place: { ...place, value: excerpt(fromBytes(written)) },
     hint:
       written === '' ? 'If an empty cell has no value, write csvw:null "" on the column' : 'Correct the cell, or name it with csvw:null',

@@ -8,8 +8,9 @@
  * Numbers, booleans, dates and times have natural datatypes, as in JSON and SQL. csvw:datatype gives a column another one.
  */
 import { excerpt, Fault } from '../../core/fault.ts';
+import type { CsvColumn } from '../../core/input/csv-dialect.ts';
 import { fromBytes, toBytes } from '../../core/text.ts';
-import { type Accessor, TypedValue, type Value } from '../../core/value.ts';
+import { type Accessor, TypedValue, type Values } from '../../core/value.ts';
 import { columnOf } from '../csv/columns.ts';
 import { descriptionOf, valueOf } from '../csv/described.ts';
 import type { Batch, IterationRequest, OpenScan, ReadOptions, Scan } from '../source.ts';
@@ -72,14 +73,16 @@ class SheetScan implements Scan {
     const slot = table.slot(column);
     const description = descriptionOf(column, header, csv);
     const isNull = new Set((description?.nulls ?? nulls).map(toBytes));
-    const read: (cell: string) => Value | null =
-      description === undefined ? (cell) => (isNull.has(cell) ? null : cell) : valueOf(description, nulls, place);
+    const plain = (cell: string): Values => (isNull.has(cell) ? null : cell);
+    const read = description === undefined ? plain : valueOf(description, nulls, place);
+    // Cells of numbers and dates are not written in a format.
+    const readTyped = description?.format === undefined ? read : valueOf(withoutFormat(description), nulls, place);
     const keepsDatatype = naturalDatatypes === true && description?.datatype === undefined;
     return (record) => {
       const cell = (record as SheetRow)[slot] as CellValue | null;
       if (typeof cell === 'string') return read(cell);
       if (cell instanceof TypedValue) {
-        if (!keepsDatatype) return read(cell.written);
+        if (!keepsDatatype) return readTyped(cell.written);
         return isNull.size > 0 && isNull.has(cell.written) ? null : cell;
       }
       if (cell === null || (cell.text !== '' && isNull.has(cell.text))) return null;
@@ -131,3 +134,5 @@ class SheetScan implements Scan {
     return this.#reader.close();
   }
 }
+
+const withoutFormat = ({ format: _, ...column }: CsvColumn): CsvColumn => column;

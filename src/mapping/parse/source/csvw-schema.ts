@@ -1,9 +1,10 @@
 /**
- * The columns of a csvw:Table: names, titles, nulls, defaults and natural datatypes.
+ * The columns of a csvw:Table: names, titles, nulls, defaults, natural datatypes with their formats, and separators of values.
  *
  * @see https://www.w3.org/TR/tabular-metadata/#schemas and https://kg-construct.github.io/rml-io-registry/
  */
 import type { CsvColumn } from '../../../core/input/csv-dialect.ts';
+import { booleanFormatOf, type CsvFormat, compileFormat, type NumberFormat, partsOfDate } from '../../../core/input/csv-format.ts';
 import { XSD } from '../../../core/value.ts';
 import { nodeId, type Statement } from '../../model/graph.ts';
 import type { Dialect } from '../../model/model.ts';
@@ -66,11 +67,6 @@ function readColumn(context: Context, pointer: Statement, dialect: Dialect): Csv
         [...READ, ...UNUSED].map((known) => `csvw:${known}`),
       );
   }
-  const [separator] = all(graph, id, `${CSVW}separator`);
-  if (separator !== undefined) {
-    const hint = 'split the value with a function, such as grel:string_split';
-    report.error('not-supported', separator.origin, 'csvw:separator is not supported by this version', hint);
-  }
   const texts = (name: string): readonly string[] =>
     all(graph, id, CSVW + name)
       .flatMap((statement) => membersOf(context, statement))
@@ -78,13 +74,18 @@ function readColumn(context: Context, pointer: Statement, dialect: Dialect): Csv
   const name = one(context, id, `${CSVW}name`, 'column')?.object.value;
   const fallback = one(context, id, `${CSVW}default`, 'column')?.object.value;
   const nulls = texts('null');
-  const datatype = readDatatype(context, one(context, id, `${CSVW}datatype`, 'column'), dialect);
+  const described = one(context, id, `${CSVW}datatype`, 'column');
+  const datatype = readDatatype(context, described, dialect);
+  const format = described === undefined || dialect !== 'rml' ? undefined : readFormat(context, described, datatype ?? `${XSD}string`);
+  const separator = readSeparator(context, id);
   return {
     titles: [...texts('titles'), ...texts('title'), ...(name === undefined ? [] : [name])],
     ...(name === undefined ? {} : { name }),
     ...(nulls.length === 0 ? {} : { nulls }),
     ...(fallback === undefined || fallback === '' ? {} : { default: fallback }),
     ...(datatype === undefined ? {} : { datatype }),
+    ...(format === undefined ? {} : { format }),
+    ...(separator === undefined ? {} : { separator }),
   };
 }
 
@@ -101,17 +102,12 @@ const NAMED: Readonly<Record<string, string>> = {
 const PLAIN = ['string', 'any', 'anyAtomicType'];
 
 function readDatatype(context: Context, statement: Statement | undefined, dialect: Dialect): string | undefined {
-  const { graph, report } = context;
+  const { report } = context;
   if (statement === undefined) return undefined;
   const { object, origin } = statement;
   if (object.kind === 'blank') {
     const id = describedBy(context, statement);
     if (id === undefined) return undefined;
-    const [format] = all(graph, id, `${CSVW}format`);
-    if (format !== undefined) {
-      const hint = 'read the value with a function, such as grel:date_toDate';
-      report.error('not-supported', format.origin, 'csvw:format of a datatype is not supported by this version', hint);
-    }
     return readDatatype(context, one(context, id, `${CSVW}base`, 'datatype'), dialect);
   }
   if (dialect !== 'rml') {
@@ -124,4 +120,73 @@ function readDatatype(context: Context, statement: Statement | undefined, dialec
     return undefined;
   }
   return PLAIN.some((name) => iri === XSD + name) ? undefined : iri;
+}
+
+function readSeparator(context: Context, column: string): string | undefined {
+  const statement = one(context, column, `${CSVW}separator`, 'column');
+  if (statement === undefined || statement.object.value !== '') return statement?.object.value;
+  context.report.error(
+    'wrong-value',
+    statement.origin,
+    'csvw:separator is empty',
+    'write the text between the values of a cell, such as ";"',
+  );
+  return undefined;
+}
+
+/** Properties of a format of numbers. */
+const NUMBER_PROPERTIES = ['pattern', 'decimalChar', 'groupChar'] as const;
+const NUMBERS = new RegExp(
+  `^${XSD}(?:decimal|double|float|integer|long|int|short|byte|nonNegativeInteger|positiveInteger|nonPositiveInteger|negativeInteger|unsigned(?:Long|Int|Short|Byte))$`,
+);
+
+/** The csvw:format of a described datatype. */
+function readFormat(context: Context, pointer: Statement, datatype: string): CsvFormat | undefined {
+  const { report } = context;
+  const id = pointer.object.kind === 'blank' ? describedBy(context, pointer) : undefined;
+  const statement = id === undefined ? undefined : one(context, id, `${CSVW}format`, 'datatype');
+  if (statement === undefined) return undefined;
+  const { object, origin } = statement;
+  const wrong = (expected: string): undefined => {
+    report.error('wrong-value', origin, `csvw:format of ${shorten(datatype)} takes ${expected}, found ${describeTerm(object)}`, undefined);
+  };
+  if (NUMBERS.test(datatype)) {
+    const format = numberFormatOf(context, statement);
+    return compileFormat(format) === undefined ? wrong('a pattern such as "#,##0.00", or csvw:decimalChar and csvw:groupChar') : format;
+  }
+  if (datatype === `${XSD}boolean`) return booleanFormatOf(object.value) ?? wrong('the texts of true and false, such as "Y|N"');
+  const expected = DATE_PARTS[datatype];
+  if (expected === undefined) {
+    const hint = 'formats of numbers, booleans, dates and times are read; check the value with a function, such as grel:string_match';
+    report.error(
+      'not-supported',
+      origin,
+      `csvw:format of ${shorten(datatype)}, a regular expression, is not supported by this version`,
+      hint,
+    );
+    return undefined;
+  }
+  const parts = partsOfDate(object.value);
+  const fits = parts?.date === expected.date && parts.time === expected.time;
+  return fits ? { kind: 'date', pattern: object.value } : wrong(expected.example);
+}
+
+const DATE_TIME = { date: true, time: true, example: 'a pattern such as "yyyy-MM-ddTHH:mm:ss"' };
+const DATE_PARTS: Readonly<Record<string, { readonly date: boolean; readonly time: boolean; readonly example: string }>> = {
+  [`${XSD}date`]: { date: true, time: false, example: 'a pattern such as "d.M.yyyy"' },
+  [`${XSD}time`]: { date: false, time: true, example: 'a pattern such as "HH:mm"' },
+  [`${XSD}dateTime`]: DATE_TIME,
+  [`${XSD}dateTimeStamp`]: DATE_TIME,
+};
+
+/** A pattern alone, or a description of the characters of numbers. */
+function numberFormatOf(context: Context, statement: Statement): NumberFormat {
+  if (statement.object.kind !== 'blank') return { kind: 'number', pattern: statement.object.value };
+  const id = describedBy(context, statement);
+  if (id === undefined) return { kind: 'number' };
+  const found = NUMBER_PROPERTIES.flatMap((name) => {
+    const value = one(context, id, CSVW + name, 'number format')?.object.value;
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return { kind: 'number', ...Object.fromEntries(found) };
 }
