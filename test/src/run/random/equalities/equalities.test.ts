@@ -6,12 +6,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
-import { fromBytes } from '../../../../src/core/text.ts';
-import type { RunRequest } from '../../../../src/run/request.ts';
-import { executeRun, sliceRun } from '../../../../src/run/run.ts';
-import { SERVERS, startDatabases, type TestDatabases } from '../../../servers/databases/databases.ts';
-import { Random } from '../../../support/random.ts';
+import { RUN_DEFAULTS } from '../../../../../src/config/run-defaults.ts';
+import { fromBytes } from '../../../../../src/core/text.ts';
+import type { RunRequest } from '../../../../../src/run/request.ts';
+import { executeRun, sliceRun } from '../../../../../src/run/run.ts';
+import { SERVERS, startDatabases, type TestDatabases } from '../../../../servers/databases/databases.ts';
+import { Random } from '../../../../support/random.ts';
 
 const COLUMNS = ['id', 'a', 'b', 'lang'] as const;
 const TABLES = ['one', 'two'] as const;

@@ -6,8 +6,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { Random } from '../../../support/random.ts';
-import { linesOf, linesOfSlices } from './engine.ts';
+import { Random } from '../../../../support/random.ts';
+import { linesOf, linesOfSlices } from '../engine.ts';
 
 const COLUMNS = ['id', 'as', 'bs'] as const;
 type Row = Readonly<Record<(typeof COLUMNS)[number], readonly string[]>>;
