@@ -1,8 +1,7 @@
 /** `quadmill convert`: a mapping in another mapping language. */
 import { resolve } from 'node:path';
-import { convertMapping, LANGUAGES } from '../../src/mapping/convert/convert.ts';
+import { convertMapping, LANGUAGES, type Language } from '../../src/mapping/convert/convert.ts';
 import { formatDiagnostic } from '../../src/mapping/model/diagnostics.ts';
-import type { Dialect } from '../../src/mapping/model/model.ts';
 import { readMappingDocuments } from '../../src/run/prepare/load.ts';
 import { DEFAULT_BASE } from '../../src/run/request.ts';
 import { writeAtomically } from '../../src/storage/local/file.ts';
@@ -13,15 +12,16 @@ import { printData, printLine } from '../terminal.ts';
 const CONVERT: Command = {
   name: 'convert',
   usage: 'convert MAPPING… --to LANGUAGE [options]',
-  summary: 'Writes mappings, which together make one mapping, in another language: YARRRML, legacy RML and R2RML as RML, and so on.',
+  summary: "Writes mappings, which together make one mapping, in another language: today's RML, legacy RML, R2RML or YARRRML.",
   options: {
-    to: { value: 'LANGUAGE', choices: LANGUAGES, summary: "rml (today's), legacy or r2rml" },
+    to: { value: 'LANGUAGE', choices: LANGUAGES, summary: "rml (today's), legacy, r2rml or yarrrml" },
     output: { short: 'o', value: 'FILE', summary: 'default: standard output' },
     base: { value: 'IRI', summary: `base of relative IRIs, default ${DEFAULT_BASE}` },
   },
   notes: `What the language cannot say is an error, and nothing is written. Exit codes: 0 written, 2 errors.
 
-  quadmill convert people.yml --to rml -o people.ttl`,
+  quadmill convert people.yml --to rml -o people.ttl
+  quadmill convert people.ttl --to yarrrml -o people.yml`,
 };
 
 export const convert = commandOf(CONVERT, async (parsed) => {
@@ -29,7 +29,7 @@ export const convert = commandOf(CONVERT, async (parsed) => {
   if (parsed.positionals.length === 0) throw new UsageError('convert needs at least one mapping');
   if (to === undefined) throw new UsageError(`convert needs --to, one of ${LANGUAGES.join(', ')}`);
   const documents = await readMappingDocuments(parsed.positionals, process.cwd());
-  const { text, diagnostics } = await convertMapping(documents, to as Dialect, { baseIri: parsed.value('base') ?? DEFAULT_BASE });
+  const { text, diagnostics } = await convertMapping(documents, to as Language, { baseIri: parsed.value('base') ?? DEFAULT_BASE });
   for (const diagnostic of diagnostics) printLine(formatDiagnostic(diagnostic));
   if (text === undefined) return EXIT.usage;
   const output = parsed.value('output');

@@ -306,7 +306,7 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   yauzl: ['src/sources/sheet/'],
   fontoxpath: ['src/paths/xml/', 'src/sources/xml/path/'],
   n3: ['src/mapping/'],
-  yaml: ['src/mapping/yarrrml/'],
+  yaml: ['src/mapping/yarrrml/', 'src/mapping/convert/yarrrml.ts'],
   'neo4j-driver': ['src/targets/'],
   re2js: ['src/regexp/linear.ts'],
   oxigraph: ['src/targets/'],

@@ -1,4 +1,4 @@
-/** Mappings from one language into another: today's RML, legacy RML, R2RML. */
+/** Mappings from one language into another: today's RML, legacy RML, R2RML, YARRRML. */
 import { Report } from '../model/diagnostics.ts';
 import type { Diagnostic, Dialect, Origin } from '../model/model.ts';
 import { type Document, parseDocuments, type ReadOptions } from '../parse/document.ts';
@@ -8,7 +8,8 @@ import { USUAL_PREFIXES } from '../vocabulary/namespaces.ts';
 import { convertGraph } from './dialect.ts';
 import { writeTurtle } from './turtle.ts';
 
-export const LANGUAGES = ['rml', 'legacy', 'r2rml'] as const satisfies readonly Dialect[];
+export const LANGUAGES = ['rml', 'legacy', 'r2rml', 'yarrrml'] as const satisfies readonly (Dialect | 'yarrrml')[];
+export type Language = (typeof LANGUAGES)[number];
 
 /** Prefixes of the vocabularies of each language. */
 const PREFIXES: Readonly<Record<Dialect, Readonly<Record<string, string>>>> = {
@@ -37,20 +38,24 @@ const COMMON: Readonly<Record<string, string>> = {
  */
 export async function convertMapping(
   documents: readonly Document[],
-  to: Dialect,
+  to: Language,
   options: ReadOptions,
 ): Promise<{ readonly text: string | undefined; readonly diagnostics: readonly Diagnostic[] }> {
-  const { diagnostics } = await readMapping(documents, options);
+  const { mapping, diagnostics } = await readMapping(documents, options);
   if (diagnostics.some(({ severity }) => severity === 'error')) return { text: undefined, diagnostics };
   const report = new Report();
-  const { graph } = parseDocuments(documents, options, await translate(documents, new Report()));
-  const nodes = convertGraph(graph, to, report);
-  const found = report.sorted(documents.map(({ name }) => name));
-  if (report.errors > 0) return { text: undefined, diagnostics: found };
   const comments = new Comments(documents);
-  const prefixes = new Map([...Object.entries(await prefixesOf(documents)), ...Object.entries(COMMON), ...Object.entries(PREFIXES[to])]);
-  const commented = nodes.map((node) => ({ ...node, comments: comments.above(node.origin) }));
-  return { text: writeTurtle(commented, prefixes, comments.heading()), diagnostics: found };
+  const declared = Object.entries(await prefixesOf(documents));
+  let text: string;
+  if (to === 'yarrrml') {
+    const { writeYarrrml } = await import('./yarrrml.ts');
+    text = writeYarrrml(mapping, new Map([...Object.entries(COMMON), ...declared]), comments, report);
+  } else {
+    const { graph } = parseDocuments(documents, options, await translate(documents, new Report()));
+    const nodes = convertGraph(graph, to, report).map((node) => ({ ...node, comments: comments.above(node.origin) }));
+    text = writeTurtle(nodes, new Map([...declared, ...Object.entries(COMMON), ...Object.entries(PREFIXES[to])]), comments.heading());
+  }
+  return { text: report.errors > 0 ? undefined : text, diagnostics: report.sorted(documents.map(({ name }) => name)) };
 }
 
 /** Lines of comments, each used once. */

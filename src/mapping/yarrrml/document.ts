@@ -7,7 +7,7 @@ import { PREDEFINED } from './prefixes.ts';
 import type { Entry, Tree } from './tree.ts';
 
 /** IRIs of mappings of documents that name no base, as the reference implementation makes them. */
-const DEFAULT_BASE = 'http://mapping.example.com/';
+export const DEFAULT_BASE = 'http://mapping.example.com/';
 
 export interface YarrrmlDocument {
   readonly base: string;

@@ -13,7 +13,7 @@ import { iri, literal, named, type Subject } from './writer.ts';
 const FORMULATIONS: Readonly<Record<string, string>> = { csv: 'ql:CSV', jsonpath: 'ql:JSONPath', xpath: 'ql:XPath' };
 
 /** Database types → the product in a JDBC URL. */
-const DATABASES: Readonly<Record<string, string>> = {
+export const DATABASES: Readonly<Record<string, string>> = {
   oracle: 'oracle',
   mysql: 'mysql',
   mariadb: 'mariadb',

@@ -7,35 +7,62 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { convertMapping, LANGUAGES } from '../../../../src/mapping/convert/convert.ts';
-import type { Mapping } from '../../../../src/mapping/model/model.ts';
+import { functionLibrary } from '../../../../src/functions/library.ts';
+import { convertMapping, LANGUAGES, type Language } from '../../../../src/mapping/convert/convert.ts';
+import type { Expression, Mapping, TermMap, TriplesMap } from '../../../../src/mapping/model/model.ts';
 import { readMapping } from '../../../../src/mapping/parse/read.ts';
 import { readManifest } from '../../../conformance/manifest.ts';
 
-/** The normal form without places, names and ids. Legacy RML has conditions as a function. */
+/**
+ * The normal form without places, names and ids. Legacy RML has conditions as a function. YARRRML has no classes of subjects, no name for the
+ * first result of a function, and no targets of datatypes, which are those of the literal.
+ */
 function formOf(mapping: Mapping): string {
   const index = new Map(mapping.triplesMaps.map(({ id }, i) => [id, i]));
-  return JSON.stringify(mapping, (key, value) => {
+  const triplesMaps = mapping.triplesMaps.map(withClassesAsPairs);
+  return JSON.stringify({ ...mapping, triplesMaps }, (key, value) => {
     if (['origin', 'iteratorOrigin', 'ids', 'id', 'name'].includes(key)) return undefined;
     if ((key === 'parent' || key === 'quoted') && typeof value === 'string') return index.get(value);
-    if (value?.kind !== 'call' || !value.execution.function.endsWith('trueCondition')) return value;
-    const given = Object.fromEntries(
-      value.execution.inputs.map((input: { parameter: string; value: unknown }) => [input.parameter.replace(/.*#/, ''), input.value]),
-    );
+    // Nothing said of CSV is what is usual.
+    if (key === 'csv') return { ...value };
+    if (key === 'datatype' && typeof value === 'object') return { ...value, targets: undefined };
+    if (value?.kind !== 'call') return value;
+    const { execution, returns } = value as Extract<Expression, { kind: 'call' }>;
+    if (!execution.function.endsWith('trueCondition')) {
+      const first = functionLibrary().findFunction(execution.function)?.returns[0]?.iri;
+      return { ...value, returns: returns === first ? undefined : returns };
+    }
+    const given = Object.fromEntries(execution.inputs.map((input) => [input.parameter.replace(/.*#/, ''), input.value]));
     return { kind: 'conditional', condition: given.strBoolean, value: given.str };
   });
 }
 
+function withClassesAsPairs(map: TriplesMap): TriplesMap {
+  const { subject, predicateObjects, origin } = map;
+  if (subject.classes.length === 0) return map;
+  const term = { kind: 'iri', value: 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type' } as const;
+  const expression = { kind: 'constant', origin, term } as const;
+  const predicate: TermMap = { kind: 'term', origin, termType: 'iri', expression, language: undefined, datatype: undefined };
+  const pair = { origin, predicates: [predicate], objects: subject.classes, graphs: [] };
+  return { ...map, subject: { ...subject, classes: [] }, predicateObjects: [pair, ...predicateObjects] };
+}
+
+const fileOf = (language: Language): string => (language === 'yarrrml' ? 'a.yml' : 'a.ttl');
+
 /** `same`, `refused`, or what differs; a change that a warning tells counts as `told`. */
-async function roundTrip(text: string, baseIri: string, to: (typeof LANGUAGES)[number]): Promise<string> {
-  const { mapping } = await readMapping([{ name: 'a.ttl', text }], { baseIri });
-  const dialect = mapping.triplesMaps[0]?.dialect;
-  if (dialect === undefined) return 'refused';
-  const there = await convertMapping([{ name: 'a.ttl', text }], to, { baseIri });
+async function roundTrip(text: string, baseIri: string, to: Language, from?: 'yarrrml'): Promise<string> {
+  const given = { name: from === undefined ? 'a.ttl' : 'a.yml', text };
+  const { mapping } = await readMapping([given], { baseIri });
+  const language = from ?? mapping.triplesMaps[0]?.dialect;
+  if (language === undefined) return 'refused';
+  const there = await convertMapping([given], to, { baseIri });
   if (there.text === undefined) return 'refused';
-  const back = await convertMapping([{ name: 'b.ttl', text: there.text }], dialect, { baseIri });
-  if (back.text === undefined) return 'refused';
-  const again = await readMapping([{ name: 'c.ttl', text: back.text }], { baseIri });
+  const back = await convertMapping([{ name: fileOf(to), text: there.text }], language, { baseIri });
+  if (back.text === undefined) {
+    const { diagnostics } = await readMapping([{ name: fileOf(to), text: there.text }], { baseIri });
+    return to === 'yarrrml' && diagnostics.some(({ severity }) => severity === 'error') ? `differs:\n${there.text}` : 'refused';
+  }
+  const again = await readMapping([{ name: fileOf(language), text: back.text }], { baseIri });
   if (formOf(again.mapping) === formOf(mapping)) return 'same';
   return there.diagnostics.length + back.diagnostics.length > 0 ? 'told' : `differs:\n${there.text}`;
 }
@@ -51,7 +78,9 @@ describe('the mappings of public suites (skipped where CONFORMANCE_CASES names n
       (cases ?? []).flatMap((one) => (one.mapping === null ? [] : [[join(one.dir, one.mapping), one.baseIRI] as const])),
     );
     for (const [file, baseIri] of files) {
-      const outcome = await roundTrip(readFileSync(join(folder as string, file), 'utf8'), baseIri, to);
+      // Cases with a database leave its address to whoever runs them.
+      const text = readFileSync(join(folder as string, file), 'utf8').replaceAll('CONNECTIONDSN', 'jdbc:mysql://localhost/test');
+      const outcome = await roundTrip(text, baseIri, to);
       if (outcome.startsWith('differs')) throw new Error(`${file} ${outcome}`);
       told.set(outcome, (told.get(outcome) ?? 0) + 1);
     }
