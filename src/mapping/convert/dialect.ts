@@ -416,8 +416,18 @@ class Converter {
     const hasType = node.statements.some((one) =>
       ['termType', 'language', 'languageMap', 'datatype', 'datatypeMap'].includes(nameOf(one) ?? ''),
     );
-    const isIri = expression.some((part) => nameOf(part) === 'template' || (nameOf(part) === 'constant' && part.object.kind === 'iri'));
+    const template = expression.find((part) => nameOf(part) === 'template');
+    const isIri = template !== undefined || expression.some((part) => nameOf(part) === 'constant' && part.object.kind === 'iri');
     if (!hasType && isIri) this.#set(converted, 'termType', this.#individual('IRI', origin), origin);
+    const termType = node.statements.find((one) => nameOf(one) === 'termType')?.object.value ?? '';
+    const isLiteral = hasType && (termType === '' || lookUp('individuals', termType)?.name === 'Literal');
+    // The argument of a function is a text, in which nothing is encoded.
+    if (template !== undefined && !isLiteral)
+      this.#cannot(
+        'a condition of a template that encodes its values',
+        template.origin,
+        'write the IRI into the data, or the condition on other terms',
+      );
   }
 }
 

@@ -129,3 +129,16 @@ describe('YARRRML', () => {
     ]);
   });
 });
+
+test('a template with a condition is refused as legacy RML, unless it makes literals', async () => {
+  const condition = 'condition: { function: equal, parameters: [[str1, $(town)], [str2, Ghent]] }';
+  const findings = async (text: string): Promise<readonly string[]> => {
+    const { diagnostics } = await convertMapping([{ name: 'a.yml', text }], 'legacy', { baseIri: 'http://base/' });
+    return diagnostics.map(({ origin, message }) => `${origin.line} ${message}`);
+  };
+  const refused = '9 legacy RML cannot say a condition of a template that encodes its values';
+  expect(await findings(YARRRML.replace('    po:', `    ${condition}\n    po:`))).toEqual([refused]);
+  const call = 'o: { function: grel:toUpperCase, parameters: [[grel:valueParameter, $(name)]] }';
+  expect(YARRRML).toContain(call);
+  expect(await findings(YARRRML.replace(call, 'o: "$(name)!"'))).toEqual([]);
+});
