@@ -65,9 +65,9 @@ export function isUnique({ rows, subject, emits, checks }: MapRules, facts: Cata
  * the triples map, and the records of the scan are numbered, never merged. A row with a null in the key has no subject, since the subject
  * reads every field of the key and a template with a null gives no text. For two others with the same subject, each field of the key can be
  * recovered from the subject (`toldBy`), so their keys are equal texts. The check compares values, but of one CSV column equal texts are
- * equal values (JSON and the cells of workbooks have `1` and `"1"`, two values with one text, so their keys are not used). So the check finds the pair and ends the run
- * before its output is committed, whatever was written. Within a row, each reference has one value, and no function gives several: a rule
- * makes each of its statements once.
+ * equal values (JSON and the cells of workbooks have `1` and `"1"`, two values with one text, so their keys are not used). So the check
+ * finds the pair and ends the run before its output is committed, whatever was written. Within a row, each reference has one value, and no
+ * function gives several: a rule makes each of its statements once.
  */
 export function isDeclaredUnique(
   { rows, subject, emits, collects, checks }: MapRules,

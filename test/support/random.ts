@@ -47,3 +47,11 @@ export class Random {
     return list.map(() => rest.splice(this.between(0, rest.length - 1), 1)[0] as T);
   }
 }
+/** Numbers from the first to the last one. */
+export const seeds = (first: number, last: number): readonly number[] => Array.from({ length: last - first + 1 }, (_, i) => first + i);
+
+/** Those of `RANDOM_SEEDS=<first>-<last>`, if it is set: for long runs, and to repeat one. */
+export function soakSeeds(first: number, last: number): readonly number[] {
+  const [from = first, to = last] = (process.env.RANDOM_SEEDS ?? '').split('-').filter(Boolean).map(Number);
+  return seeds(from, to);
+}

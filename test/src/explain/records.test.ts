@@ -1,6 +1,6 @@
 /** Some seeds; `records.soak.test.ts` has more. */
 
-import { seeds } from '../run/random/seeds.ts';
+import { seeds } from '../../support/random.ts';
 import { randomRecords } from './records-suite.ts';
 
 randomRecords(seeds(1, 25));

@@ -311,11 +311,11 @@ describe('a file that cannot be read', () => {
 describe('JDBC URLs', () => {
   test.each([
     ['jdbc:sqlite:/a/b.db', '/a/b.db'],
-    ['jdbc:sqlite:b.db?busy_timeout=5&journal_mode=WAL', '/work/b.db'],
+    ['jdbc:sqlite:b.db?busy_timeout=5&journal_mode=WAL', '/data/b.db'],
     ['jdbc:sqlite:file:///a/b%20c.db?mode=ro', '/a/b c.db'],
-    ['jdbc:sqlite:file:b.db', '/work/b.db'],
+    ['jdbc:sqlite:file:b.db', '/data/b.db'],
   ])('%s', (url, path) => {
-    expect(parseJdbcUrl({ url, directory: '/work' })).toMatchObject({
+    expect(parseJdbcUrl({ url, directory: '/data' })).toMatchObject({
       product: 'sqlite',
       hosts: [],
       database: path,

@@ -1,5 +1,5 @@
 /** More random algebras for each rewrite. The 9,000 of RANDOM_SEEDS=1001-4000 take three minutes. */
-import { soakSeeds } from '../../run/random/seeds.ts';
+import { soakSeeds } from '../../../support/random.ts';
 import { randomRewrites } from './rewrites-suite.ts';
 
 randomRewrites(soakSeeds(1001, 1600));

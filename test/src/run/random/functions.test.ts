@@ -9,8 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import type { RunRequest } from '../../../../src/run/request.ts';
 import { executeRun } from '../../../../src/run/run.ts';
-import { Random } from '../../../support/random.ts';
-import { seeds } from './seeds.ts';
+import { Random, seeds } from '../../../support/random.ts';
 import { escaped } from './texts.ts';
 
 /** `code` is a word of ASCII, `many` a list; each but `id` may be missing. */

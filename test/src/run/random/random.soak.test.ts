@@ -1,5 +1,6 @@
 /** More random mappings than `random.test.ts` has. */
+
+import { seeds } from '../../../support/random.ts';
 import { randomMappings } from './random-suite.ts';
-import { seeds } from './seeds.ts';
 
 randomMappings(seeds(51, 300), seeds(2, 8));

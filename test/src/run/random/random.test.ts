@@ -1,5 +1,6 @@
 /** Random mappings; `random.soak.test.ts` has more of them. */
+
+import { seeds } from '../../../support/random.ts';
 import { randomMappings } from './random-suite.ts';
-import { seeds } from './seeds.ts';
 
 randomMappings(seeds(1, 50), seeds(1, 1));

@@ -7,83 +7,47 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import pg from 'pg';
 import { Fault } from '../../../../../src/core/fault.ts';
-import { SERVERS, startDatabases, type TestDatabases } from '../../../../servers/databases/databases.ts';
 import { Random } from '../../../../support/random.ts';
 import { type Changes, linesOf, linesOfSlices, withoutLabels } from '../engine.ts';
-import {
-  COLUMNS,
-  CSV,
-  FILES,
-  type Format,
-  isBroken,
-  mappingOf,
-  type Row,
-  rowsOfView,
-  TABLE,
-  TABLES,
-  type Table,
-  tableOf,
-  textOf,
-  viewColumns,
-  viewOf,
-} from './mapping.ts';
-
-/** What is cut into slices. */
-const CUT = FILES.filter(({ name }) => name === 'CSV' || name === 'JSON Lines');
+import { COLUMNS, CSV, changesOf, FORMATS, openPostgres, type PostgresTables, type Row, rowsOf, TABLES, type Tables } from '../formats.ts';
+import { isBroken, mappingOf, rowsOfView, textOf, viewColumns, viewOf } from './mapping.ts';
 
 const MOST_LINES = 1000;
-
-type Tables = Readonly<Record<Table, readonly Row[]>>;
 
 /** @param threaded of the seeds: those whose runs are also made in threads */
 export function combinedModules(seeds: readonly number[], threaded: (seed: number) => boolean): void {
   describe('mappings that combine everything', () => {
-    const [, missing] = SERVERS.find(([product]) => product === 'postgresql') as (typeof SERVERS)[number];
     let directory: string;
-    let server: TestDatabases | undefined;
-    let client: pg.Client | undefined;
+    let postgres: PostgresTables | undefined;
     beforeAll(async () => {
       directory = mkdtempSync(join(tmpdir(), 'quadmill-combined-'));
       mkdirSync(join(directory, 'rows'));
-      if (missing !== undefined) return;
-      server = await startDatabases('postgresql');
-      await server.load('');
-      client = new pg.Client({ connectionString: server.jdbcUrl.replace('jdbc:', '') });
-      await client.connect();
+      postgres = await openPostgres();
     });
     afterAll(async () => {
-      await client?.end();
-      await server?.stop();
+      await postgres?.close();
       rmSync(directory, { recursive: true, force: true });
     });
 
-    const sqlOf = (text: string | null): string => (text === null ? 'NULL' : `'${text.replaceAll("'", "''")}'`);
-    const columns = COLUMNS.map((column) => `${column} text`).join(', ');
-    const sqlFor = (table: Table, rows: readonly Row[]): string => {
-      const values = rows.map((row) => `(${COLUMNS.map((column) => sqlOf(row[column])).join(', ')})`);
-      return `DROP TABLE IF EXISTS ${table}; CREATE TABLE ${table} (${columns}); INSERT INTO ${table} VALUES ${values.join(', ')};`;
-    };
     const counts = { statements: 0, faults: 0, refused: 0, sliced: 0, gathers: 0, quoted: 0, threaded: 0, large: 0 };
 
     test.each(seeds)('seed %d', async (seed) => {
       const random = new Random(seed);
-      const tables: Tables = { one: tableOf(random), two: tableOf(random) };
+      const tables: Tables = { one: rowsOf(random, 1, 14), two: rowsOf(random, 1, 14) };
       const alone = random.chance(0.2);
       const view = viewOf(random, alone);
-      // A quarter of the cases has a table.
-      const choices = server === undefined ? FILES : [...FILES, ...FILES, TABLE];
-      const formats = { one: random.pick(alone ? CUT : choices), two: random.pick(choices) };
+      // A quarter of the cases has a table of the server.
+      const choices = postgres === undefined ? FORMATS : [...FORMATS, ...FORMATS, postgres.format];
+      const cut = FORMATS.filter(({ isCut }) => isCut);
+      const formats = { one: random.pick(alone ? cut : choices), two: random.pick(choices) };
       const numbers = random.between(0, 1e9);
-      const database = server?.jdbcUrl ?? 'jdbc:postgresql://none/none';
-      const mapping = mappingOf(new Random(numbers), view, formats, database, alone);
-      const judge = mappingOf(new Random(numbers), view, undefined, database, alone);
+      const mapping = mappingOf(new Random(numbers), view, formats, alone);
+      const judge = mappingOf(new Random(numbers), view, undefined, alone);
 
       const rows = join(directory, 'rows');
-      for (const table of TABLES)
-        writeFileSync(join(rows, `${table}.csv`), (CSV.document as NonNullable<Format['document']>)(COLUMNS, tables[table]));
-      writeFileSync(join(rows, 'view.csv'), (CSV.document as NonNullable<Format['document']>)(viewColumns(view), rowsOfView(view, tables)));
+      for (const table of TABLES) await CSV.write(rows, table, COLUMNS, tables[table]);
+      await CSV.write(rows, 'view', viewColumns(view), rowsOfView(view, tables));
       writeFileSync(join(rows, 'mapping.ttl'), textOf(judge));
       const common = { onError: 'skip' as const, maxRejected: 1e9 };
       const expected = await linesOf({ ...common, mappings: [join(rows, 'mapping.ttl')], workingDirectory: rows }).then(
@@ -94,15 +58,10 @@ export function combinedModules(seeds: readonly number[], threaded: (seed: numbe
         ...common,
         mappings: [join(directory, 'mapping.ttl')],
         workingDirectory: directory,
-        database: server === undefined ? undefined : { jdbcUrl: server.jdbcUrl, user: undefined, password: undefined },
+        ...changesOf(Object.values(formats)),
       };
       const prepare = async (given: Tables, isReversed = false): Promise<void> => {
-        for (const table of TABLES) {
-          const { document, extension } = formats[table];
-          if (document !== undefined) writeFileSync(join(directory, `${table}.${extension}`), document(COLUMNS, given[table]));
-        }
-        const loaded = TABLES.filter((table) => formats[table] === TABLE);
-        if (loaded.length > 0) await client?.query(loaded.map((table) => sqlFor(table, given[table])).join('\n'));
+        for (const table of TABLES) await formats[table].write(directory, table, COLUMNS, given[table]);
         writeFileSync(join(directory, 'mapping.ttl'), textOf(mapping, isReversed));
       };
       await prepare(tables);

@@ -1,5 +1,5 @@
 /** More random mappings that combine all modules. */
-import { soakSeeds } from '../seeds.ts';
+import { soakSeeds } from '../../../../support/random.ts';
 import { combinedModules } from './combined-suite.ts';
 
 combinedModules(soakSeeds(41, 240), (seed) => seed % 10 === 0);

@@ -1,5 +1,5 @@
 /** Random mappings that combine all modules; `combined.soak.test.ts` has more of them. */
-import { seeds } from '../seeds.ts';
+import { seeds } from '../../../../support/random.ts';
 import { combinedModules } from './combined-suite.ts';
 
 combinedModules(seeds(1, 40), (seed) => seed % 20 === 0);

@@ -3,111 +3,7 @@
  * over sources of any formats, or the rows of these views as CSV: both must give the same statements.
  */
 import type { Random } from '../../../../support/random.ts';
-
-export const COLUMNS = ['id', 'k', 'a', 'b', 'lang'] as const;
-type Column = (typeof COLUMNS)[number];
-export const TABLES = ['one', 'two'] as const;
-export type Table = (typeof TABLES)[number];
-export type Row = Readonly<Record<Column, string | null>>;
-/** A row of a view. */
-export type Cells = Readonly<Record<string, string | null>>;
-
-const TEXTS = [
-  'x',
-  'X',
-  'x/y',
-  'y',
-  'ü',
-  'e\u0301',
-  '😀',
-  '"q"',
-  "it's",
-  '',
-  ' ',
-  ' x',
-  '1',
-  '01',
-  '%',
-  '%41',
-  '<&>',
-  'a\nb',
-  '\\',
-  '{a}',
-  '>>',
-];
-const KEYS = ['a', 'b', 'c', 'a-b', 'b-c', 'c-a-d', 'e', 'f'];
-
-export const tableOf = (random: Random): readonly Row[] =>
-  Array.from({ length: random.between(1, 14) }, (_, i) => ({
-    id: String(random.chance(0.85) ? i : random.between(0, i)),
-    k: random.chance(0.1) ? null : random.pick(KEYS),
-    a: random.chance(0.15) ? null : random.pick(TEXTS),
-    b: random.chance(0.15) ? null : random.pick(TEXTS),
-    lang: random.chance(0.15) ? null : random.pick(['en', 'de', 'en-GB']),
-  }));
-
-// ---------------------------------------------------------------- formats
-
-/** The text that means null in CSV, which has no other. */
-export const NULL = '\u2205';
-
-export interface Format {
-  readonly name: string;
-  readonly source: (name: string) => string;
-  readonly column: (name: string) => string;
-  readonly extension?: string;
-  readonly document?: (columns: readonly string[], rows: readonly Cells[]) => string;
-}
-
-const file = (extension: string, formulation: string, more = '', read = '') => ({
-  extension,
-  source: (name: string) =>
-    `[ rml:source [ a rml:RelativePathSource ; rml:root rml:MappingDirectory ; rml:path "${name}.${extension}" ${read} ] ; rml:referenceFormulation rml:${formulation} ${more} ]`,
-});
-const ITEMS = '; rml:iterator "$[*]"';
-const jsonOf = (row: Cells, i: number): string =>
-  JSON.stringify(Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null || i % 2 === 0)));
-const xmlText = (text: string): string => text.replace(/[&<>"\n]/g, (c) => `&#${c.charCodeAt(0)};`);
-
-export const CSV: Format = {
-  name: 'CSV',
-  ...file('csv', 'CSV', '', `; rml:null "${NULL}"`),
-  column: (name) => name,
-  document: (columns, rows) =>
-    `${[columns, ...rows.map((row) => columns.map((column) => row[column] ?? NULL))]
-      .map((cells) => cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(','))
-      .join('\n')}\n`,
-};
-export const FILES: readonly Format[] = [
-  CSV,
-  {
-    name: 'JSON',
-    ...file('json', 'JSONPath', ITEMS),
-    column: (name) => `$.${name}`,
-    document: (_, rows) => `[${rows.map(jsonOf).join(',')}]`,
-  },
-  {
-    name: 'JSON Lines',
-    ...file('jsonl', 'JSONPath', ITEMS),
-    column: (name) => `$.${name}`,
-    document: (_, rows) => rows.map(jsonOf).join('\n'),
-  },
-  {
-    name: 'XML',
-    ...file('xml', 'XPath', '; rml:iterator "/rows/row"'),
-    column: (name) => (name === 'id' ? '@id' : name),
-    document: (columns, rows) => {
-      const cells = (row: Cells): string =>
-        columns.flatMap((name) => (name === 'id' || row[name] == null ? [] : [`<${name}>${xmlText(row[name])}</${name}>`])).join('');
-      return `<rows>${rows.map((row) => `<row id="${row.id}">${cells(row)}</row>`).join('\n')}</rows>`;
-    },
-  },
-];
-export const TABLE: Format = {
-  name: 'a table',
-  source: (name) => `[ rml:source <#database> ; rml:referenceFormulation rml:SQL2008Table ; rml:iterator "${name}" ]`,
-  column: (name) => name,
-};
+import { type Cells, COLUMNS, type Column, CSV, type Format, headOf, type Row, TABLES, type Table, type Tables } from '../formats.ts';
 
 // ---------------------------------------------------------------- views
 
@@ -162,7 +58,7 @@ const meets = ({ on }: ViewJoin, row: Cells, other: Row): boolean =>
 export const viewColumns = ({ joins }: View): readonly string[] => [...COLUMNS, 'up', ...joins.flatMap((_, i) => [`v${i}`, `w${i}`])];
 
 /** Nested loops. */
-export function rowsOfView({ joins }: View, tables: Readonly<Record<Table, readonly Row[]>>): readonly Cells[] {
+export function rowsOfView({ joins }: View, tables: Tables): readonly Cells[] {
   let rows: readonly Cells[] = tables.one.map((row) => ({ ...row, up: row.a?.toUpperCase() ?? null }));
   for (const [i, join] of joins.entries()) {
     rows = rows.flatMap((row): readonly Cells[] => {
@@ -175,7 +71,7 @@ export function rowsOfView({ joins }: View, tables: Readonly<Record<Table, reado
 }
 
 /** Whether a promise is broken. Joins take rows away, and do not multiply those that it is made of. */
-export function isBroken({ joins, promises }: View, tables: Readonly<Record<Table, readonly Row[]>>): boolean {
+export function isBroken({ joins, promises }: View, tables: Tables): boolean {
   const rows = tables.one.filter((row) =>
     joins.every((join) => join.type === 'leftJoin' || tables[join.parent].some((other) => meets(join, row, other))),
   );
@@ -247,13 +143,7 @@ export const textOf = ({ head, maps }: Mapping, isReversed = false): string =>
  * @param formats undefined: of the rows of the views as CSV
  * @param alone records are mapped each by itself: without join conditions, targets, and collections of several rows
  */
-export function mappingOf(
-  random: Random,
-  view: View,
-  formats: Readonly<Record<Table, Format>> | undefined,
-  database: string,
-  alone: boolean,
-): Mapping {
+export function mappingOf(random: Random, view: View, formats: Readonly<Record<Table, Format>> | undefined, alone: boolean): Mapping {
   const columnsOf = (rows: Rows): readonly string[] => (rows === 'one' || rows === 'two' ? COLUMNS : viewColumns(view));
   const isTable = (rows: Rows): rows is Table => rows === 'one' || rows === 'two';
   const column = (rows: Rows, name: string): string => (formats !== undefined && isTable(rows) ? formats[rows].column(name) : name);
@@ -375,10 +265,8 @@ export function mappingOf(
   const head = `@prefix rml: <http://w3id.org/rml/> .
 @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
 @prefix grel: <http://users.ugent.be/~bjdmeest/function/grel.ttl#> .
-@prefix d2rq: <http://www.wiwiss.fu-berlin.de/suhl/bizer/D2RQ/0.1#> .
 @prefix ex: <http://example.com/ns#> .
 @base <http://example.com/map/> .
-<#database> a d2rq:Database ; d2rq:jdbcDSN "${database}" ; d2rq:jdbcDriver "org.postgresql.Driver" .
-${usesTargets ? targets : ''}${formats === undefined ? '' : viewText(view, formats)}`;
+${formats === undefined ? '' : headOf(Object.values(formats))}${usesTargets ? targets : ''}${formats === undefined ? '' : viewText(view, formats)}`;
   return { maps, head, gathers, counts };
 }

@@ -2,28 +2,28 @@
  * Random joins against nested loops: predicates and graphs from data, keys of several values, several conditions, joins of a source
  * with itself, nulls, empty texts, repeated records. What a mapping gives depends neither on memory nor on the order of its triples maps.
  */
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../../../src/config/run-defaults.ts';
 import { partitionOf } from '../../../../../src/core/hash.ts';
 import { MemoryBudget } from '../../../../../src/run/distinct/distinct.ts';
 import { PairSpill, SpillSpace } from '../../../../../src/run/distinct/spill.ts';
 import { Multimap, pairTexts } from '../../../../../src/run/join/join.ts';
-import type { RunRequest } from '../../../../../src/run/request.ts';
-import { executeRun } from '../../../../../src/run/run.ts';
-
-/** The first members are texts, null or missing; the others are arrays. */
-const SINGLE = 3;
-const MEMBERS = 5;
-type Item = readonly (readonly string[])[];
-
-/** A template over members, percent-encoded; a separator that no value keeps stands between them. */
-interface Template {
-  readonly prefix: string;
-  readonly members: readonly number[];
-}
+import {
+  dice,
+  type Item,
+  inventFiles,
+  iris,
+  itemsDirectory,
+  joinText,
+  MEMBERS,
+  meets,
+  SINGLE,
+  sourceText,
+  type Template,
+  templateText,
+} from './items.ts';
 
 interface Rule {
   readonly predicate: Template;
@@ -42,30 +42,10 @@ interface Map {
 
 const VALUES = ['a', 'b', 'c', 'a b', '', 'ü', '1:1', '3:a', 'line\nbreak', '%41', '"q"', 'x/y'];
 
-function dice(seed: number) {
-  let state = (seed * 2654435761) >>> 0 || 1;
-  const below = (n: number): number => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * n);
-  };
-  return {
-    below,
-    pick: <T>(of: readonly T[]): T => of[below(of.length)] as T,
-    times: <T>(n: number, make: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => make(i)),
-  };
-}
-
 function invent(seed: number, records: number) {
-  const { below, pick, times } = dice(seed);
-  const value = (): string => (below(records) < 20 ? pick(VALUES) : `v${below(records)}`);
-  const files = times(2, () => {
-    const items = times(
-      records + below(15),
-      (): Item => [...times(SINGLE, () => times(below(8) === 0 ? 0 : 1, value)), ...times(MEMBERS - SINGLE, () => times(below(4), value))],
-    );
-    // Some come again, as they are.
-    return [...items, ...times(below(5), () => pick(items))];
-  });
+  const random = dice(seed);
+  const { below, pick, times } = random;
+  const files = inventFiles(random, VALUES, { records, more: 15, empty: 8, many: 4 });
   const template = (prefix: string, constant = true): Template => {
     const members = pick([...(constant ? [[]] : []), [below(SINGLE)], [below(MEMBERS)], [below(MEMBERS), below(SINGLE)]]);
     return { prefix, members: [...new Set(members)] };
@@ -86,50 +66,20 @@ function invent(seed: number, records: number) {
 
 // ---------------------------------------------------------------- as a mapping
 
-const reference = (member: number): string => `$.m${member}${member < SINGLE ? '' : '[*]'}`;
-const templateText = ({ prefix, members }: Template): string =>
-  `rml:template "http://e/${prefix}${members.map((member) => `/{${reference(member)}}`).join('')}" ; rml:termType rml:IRI`;
-
 function turtle(maps: readonly Map[], order: readonly number[]): string {
   const rule = ({ predicate, graph, parent, on, own }: Rule): string => {
-    const conditions = on.map(([c, p]) => `; rml:joinCondition [ rml:child "${reference(c)}" ; rml:parent "${reference(p)}" ]`).join(' ');
-    const objects = [`[ rml:parentTriplesMap <#m${parent}> ${conditions} ]`, ...(own === undefined ? [] : [`[ ${templateText(own)} ]`])];
+    const objects = [`[ rml:parentTriplesMap <#m${parent}>${joinText(on)} ]`, ...(own === undefined ? [] : [`[ ${templateText(own)} ]`])];
     const graphs = graph === undefined ? '' : `; rml:graphMap [ ${templateText(graph)} ]`;
     return `; rml:predicateObjectMap [ rml:predicateMap [ ${templateText(predicate)} ] ; rml:objectMap ${objects.join(', ')} ${graphs} ]`;
   };
   const map = (i: number): string => {
     const { file, subject, rules } = maps[i] as Map;
-    return `<#m${i}> rml:logicalSource [ rml:source [ a rml:RelativePathSource ; rml:root rml:MappingDirectory ; rml:path "f${file}.json" ] ; rml:referenceFormulation rml:JSONPath ; rml:iterator "$[*]" ] ; rml:subjectMap [ ${templateText(subject)} ] ${rules.map(rule).join(' ')} .`;
+    return `<#m${i}> ${sourceText(file)} ; rml:subjectMap [ ${templateText(subject)} ] ${rules.map(rule).join(' ')} .`;
   };
   return `@prefix rml: <http://w3id.org/rml/> .\n@base <http://e/> .\n${order.map(map).join('\n')}\n`;
 }
 
-const json = (items: readonly Item[]): string =>
-  JSON.stringify(
-    items.map((item, i) =>
-      Object.fromEntries(
-        item.flatMap((values, member): [string, unknown][] => {
-          if (member >= SINGLE) return [[`m${member}`, values]];
-          // Null in one record, missing in the next.
-          if (values.length === 0) return i % 2 === 0 ? [[`m${member}`, null]] : [];
-          return [[`m${member}`, values[0]]];
-        }),
-      ),
-    ),
-  );
-
 // ---------------------------------------------------------------- as nested loops
-
-const encoded = (text: string): string =>
-  text.replace(/[^A-Za-z0-9\-._~\u0080-\uffff]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
-
-function iris({ prefix, members }: Template, item: Item): readonly string[] {
-  let texts = [`http://e/${prefix}`];
-  for (const member of members) {
-    texts = texts.flatMap((text) => (item[member] as readonly string[]).map((value) => `${text}/${encoded(value)}`));
-  }
-  return texts.map((text) => `<${text}>`);
-}
 
 function evaluate(files: readonly (readonly Item[])[], maps: readonly Map[]): Set<string> {
   const lines = new Set<string>();
@@ -137,9 +87,7 @@ function evaluate(files: readonly (readonly Item[])[], maps: readonly Map[]): Se
     for (const item of files[file] as readonly Item[]) {
       for (const { predicate, graph, parent, on, own } of rules) {
         const parentMap = maps[parent] as Map;
-        const joined = (files[parentMap.file] as readonly Item[]).filter((other) =>
-          on.every(([c, p]) => item[c]?.some((value) => other[p]?.includes(value))),
-        );
+        const joined = (files[parentMap.file] as readonly Item[]).filter((other) => meets(on, item, other));
         const objects = new Set([
           ...joined.flatMap((other) => iris(parentMap.subject, other)),
           ...(own === undefined ? [] : iris(own, item)),
@@ -155,33 +103,18 @@ function evaluate(files: readonly (readonly Item[])[], maps: readonly Map[]): Se
 
 // ---------------------------------------------------------------- the comparison
 
-let directory: string;
-beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'quadmill-joins-'));
-});
-afterAll(() => rmSync(directory, { recursive: true }));
-
-async function run(changes: Partial<RunRequest>): Promise<string[]> {
-  const parts: Buffer[] = [];
-  const sink = { write: (lines: string) => void parts.push(Buffer.from(lines, 'latin1')), commit: async () => [], abort: async () => {} };
-  const spillDirectory = join(directory, 'spill');
-  const own = { runId: 'random', mappings: [join(directory, 'mapping.ttl')], inputs: [], workingDirectory: directory, spillDirectory };
-  const report = await executeRun({ ...RUN_DEFAULTS, ...own, ...changes }, sink, {});
-  const lines = Buffer.concat(parts).toString().split('\n').slice(0, -1);
-  expect(report.quads).toBe(lines.length);
-  return lines;
-}
+const directory = itemsDirectory();
 
 async function compare(seed: number, records: number): Promise<void> {
   const { files, maps } = invent(seed, records);
-  for (const [i, items] of files.entries()) writeFileSync(join(directory, `f${i}.json`), json(items));
+  directory.writeFiles(files);
   const expected = [...evaluate(files, maps)].sort();
   const orders = [maps.map((_, i) => i), maps.map((_, i) => maps.length - 1 - i)];
   for (const order of orders) {
-    writeFileSync(join(directory, 'mapping.ttl'), turtle(maps, order));
+    directory.writeMapping(turtle(maps, order));
     for (const memoryBudgetBytes of [RUN_DEFAULTS.memoryBudgetBytes, 0]) {
-      expect((await run({ memoryBudgetBytes })).sort()).toEqual(expected);
-      expect([...new Set(await run({ memoryBudgetBytes, distinct: false }))].sort()).toEqual(expected);
+      expect((await directory.run({ memoryBudgetBytes })).sort()).toEqual(expected);
+      expect([...new Set(await directory.run({ memoryBudgetBytes, distinct: false }))].sort()).toEqual(expected);
     }
   }
 }
@@ -203,7 +136,7 @@ export const largeSides = (): void =>
       sides: (side: 'child' | 'parent', add: (key: string, text: string) => void) => void,
       times = 1,
     ): Promise<string[][]> {
-      const spill = join(directory, 'pairs');
+      const spill = join(directory.path(), 'pairs');
       const space = new SpillSpace(spill);
       const budget = new MemoryBudget(0);
       const parents = new Multimap(budget, space, SEED);
@@ -225,7 +158,7 @@ export const largeSides = (): void =>
         found.push(lines);
       }
       await space.remove();
-      expect(readdirSync(directory)).not.toContain('pairs');
+      expect(readdirSync(directory.path())).not.toContain('pairs');
       return found;
     }
 

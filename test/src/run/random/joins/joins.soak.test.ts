@@ -1,6 +1,6 @@
 /** More random joins than `joins.test.ts` has. */
 
-import { seeds } from '../seeds.ts';
+import { seeds } from '../../../../support/random.ts';
 import { randomJoins } from './joins-suite.ts';
 
 randomJoins(seeds(21, 80), seeds(2, 6));

@@ -1,6 +1,6 @@
 /** Joins that do not fit into memory, and random ones; `joins.soak.test.ts` has more of these. */
 
-import { seeds } from '../seeds.ts';
+import { seeds } from '../../../../support/random.ts';
 import { largeSides, randomJoins } from './joins-suite.ts';
 
 randomJoins(seeds(1, 20), seeds(1, 1));

@@ -3,29 +3,34 @@
  * with several values, nulls, blank nodes of each record and repeated records. What a mapping gives depends neither on memory nor on the
  * order of its triples maps. In RDF 1.2 it gives the same, rewritten.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../../../src/config/run-defaults.ts';
 import { blankLabel, fromBytes, toBytes } from '../../../../../src/core/text.ts';
-import type { RunRequest } from '../../../../../src/run/request.ts';
-import { executeRun } from '../../../../../src/run/run.ts';
 import { inRdf12 } from '../../../../support/quoted-triples.ts';
-import { Random } from '../../../../support/random.ts';
-import { seeds } from '../seeds.ts';
-
-/** The first members are texts, null or missing; the others are arrays. */
-const SINGLE = 3;
-const MEMBERS = 5;
-type Item = readonly (readonly string[])[];
+import { seeds } from '../../../../support/random.ts';
+import { escaped } from '../texts.ts';
+import {
+  dice,
+  type Item,
+  inventFiles,
+  iris,
+  itemsDirectory,
+  joinText,
+  MEMBERS,
+  meets,
+  reference as path,
+  SINGLE,
+  sourceText,
+  type Template,
+  templateText,
+} from './items.ts';
 
 const VALUES = ['a', 'b', 'c', 'a b', '', 'ü', '>> ', '<< <s>', '"q"', '\\', 'line\nbreak', '%41', 'x/y', '_:b'];
 
 type Conditions = readonly (readonly [child: number, parent: number])[];
 
 type Term =
-  | { readonly kind: 'iri'; readonly prefix: string; readonly members: readonly number[] }
+  | (Template & { readonly kind: 'iri' })
   | { readonly kind: 'blank' | 'literal'; readonly member: number }
   | { readonly kind: 'fresh' };
 
@@ -56,18 +61,9 @@ interface Case {
 
 /** @param apart no two files have a join or a statement in common, though they may quote the same triples */
 function invent(seed: number, records: number, apart = false): Case {
-  const random = new Random(seed);
-  const below = (n: number): number => random.between(0, n - 1);
-  const pick = <T>(of: readonly T[]): T => random.pick(of);
-  const times = <T>(n: number, make: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => make(i));
-  const value = (): string => (below(records) < 20 ? pick(VALUES) : `v${below(records)}`);
-  const files = times(2, () => {
-    const items = times(
-      records + below(5),
-      (): Item => [...times(SINGLE, () => times(below(6) === 0 ? 0 : 1, value)), ...times(MEMBERS - SINGLE, () => times(below(3), value))],
-    );
-    return [...items, ...times(below(4), () => pick(items))];
-  });
+  const random = dice(seed);
+  const { below, pick, times } = random;
+  const files = inventFiles(random, VALUES, { records, more: 5, empty: 6, many: 3 });
   const iri = (prefix: string): Term => ({
     kind: 'iri',
     prefix: `${prefix}${below(2)}`,
@@ -115,22 +111,18 @@ function invent(seed: number, records: number, apart = false): Case {
 
 // ---------------------------------------------------------------- as a mapping
 
-const path = (member: number): string => `$.m${member}${member < SINGLE ? '' : '[*]'}`;
-
 function termText(term: Term | Reference): string {
   switch (term.kind) {
     case 'iri':
-      return `rml:template "http://e/${term.prefix}${term.members.map((member) => `/{${path(member)}}`).join('')}" ; rml:termType rml:IRI`;
+      return templateText(term);
     case 'blank':
       return `rml:reference "${path(term.member)}" ; rml:termType rml:BlankNode`;
     case 'literal':
       return `rml:reference "${path(term.member)}" ; rml:termType rml:Literal`;
     case 'fresh':
       return 'rml:termType rml:BlankNode';
-    default: {
-      const conditions = term.on.map(([c, p]) => ` ; rml:joinCondition [ rml:child "${path(c)}" ; rml:parent "${path(p)}" ]`).join('');
-      return `rml:${term.kind === 'subject of' ? 'parentTriplesMap' : 'quotedTriplesMap'} <http://e/m${term.map}>${conditions}`;
-    }
+    default:
+      return `rml:${term.kind === 'subject of' ? 'parentTriplesMap' : 'quotedTriplesMap'} <http://e/m${term.map}>${joinText(term.on)}`;
   }
 }
 
@@ -139,31 +131,13 @@ function turtle(maps: readonly Map[], order: readonly number[]): string {
     `; rml:predicateObjectMap [ rml:predicateMap [ ${termText(predicate)} ] ; rml:objectMap [ ${termText(object)} ]${graph === undefined ? '' : ` ; rml:graphMap [ ${termText(graph)} ]`} ]`;
   const map = (i: number): string => {
     const { file, subject, rules, quotedOnly } = maps[i] as Map;
-    const source = `rml:logicalSource [ rml:source [ a rml:RelativePathSource ; rml:root rml:MappingDirectory ; rml:path "f${file}.json" ] ; rml:referenceFormulation rml:JSONPath ; rml:iterator "$[*]" ]`;
-    return `<http://e/m${i}> a rml:${quotedOnly ? 'NonAsserted' : ''}TriplesMap ; ${source} ; rml:subjectMap [ ${termText(subject)} ] ${rules.map(rule).join(' ')} .`;
+    return `<http://e/m${i}> a rml:${quotedOnly ? 'NonAsserted' : ''}TriplesMap ; ${sourceText(file)} ; rml:subjectMap [ ${termText(subject)} ] ${rules.map(rule).join(' ')} .`;
   };
   return `@prefix rml: <http://w3id.org/rml/> .\n${order.map(map).join('\n')}\n`;
 }
 
-const json = (items: readonly Item[]): string =>
-  JSON.stringify(
-    items.map((item, i) =>
-      Object.fromEntries(
-        item.flatMap((values, member): [string, unknown][] => {
-          if (member >= SINGLE) return [[`m${member}`, values]];
-          // Null in one record, missing in the next.
-          if (values.length === 0) return i % 2 === 0 ? [[`m${member}`, null]] : [];
-          return [[`m${member}`, values[0]]];
-        }),
-      ),
-    ),
-  );
-
 // ---------------------------------------------------------------- as nested loops
 
-const encoded = (text: string): string =>
-  text.replace(/[^A-Za-z0-9\-._~\u0080-\uffff]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
-const escaped = (text: string): string => text.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n');
 const label = (text: string): string => fromBytes(blankLabel(toBytes(text)));
 
 function evaluate({ files, maps }: Case): Set<string> {
@@ -171,11 +145,8 @@ function evaluate({ files, maps }: Case): Set<string> {
   const texts = (term: Term | Reference, of: number, item: Item, at: number): readonly string[] => {
     const values = (member: number): readonly string[] => item[member] as readonly string[];
     switch (term.kind) {
-      case 'iri': {
-        let iris = [`http://e/${term.prefix}`];
-        for (const member of term.members) iris = iris.flatMap((text) => values(member).map((value) => `${text}/${encoded(value)}`));
-        return iris.map((text) => `<${text}>`);
-      }
+      case 'iri':
+        return iris(term, item);
       case 'blank':
         return values(term.member).map((value) => `_:b${label(value)}`);
       case 'literal':
@@ -187,8 +158,7 @@ function evaluate({ files, maps }: Case): Set<string> {
         const all = (other: Item, position: number): readonly string[] =>
           term.kind === 'subject of' ? texts(map.subject, term.map, other, position) : triples(term.map, other, position);
         if (term.on.length === 0) return all(item, at);
-        const meets = (other: Item): boolean => term.on.every(([c, p]) => item[c]?.some((value) => other[p]?.includes(value)));
-        return itemsOf(map).flatMap((other, position) => (meets(other) ? all(other, position) : []));
+        return itemsOf(map).flatMap((other, position) => (meets(term.on, item, other) ? all(other, position) : []));
       }
     }
   };
@@ -231,52 +201,32 @@ function evaluate({ files, maps }: Case): Set<string> {
 
 // ---------------------------------------------------------------- the comparison
 
-let directory: string;
-beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'quadmill-star-'));
-});
-afterAll(() => rmSync(directory, { recursive: true }));
-
-async function run(changes: Partial<RunRequest>): Promise<string[]> {
-  const parts: Buffer[] = [];
-  const sink = { write: (lines: string) => void parts.push(Buffer.from(lines, 'latin1')), commit: async () => [], abort: async () => {} };
-  const own = {
-    runId: 'random',
-    mappings: [join(directory, 'mapping.ttl')],
-    inputs: [],
-    workingDirectory: directory,
-    spillDirectory: join(directory, 'spill'),
-  };
-  const report = await executeRun({ ...RUN_DEFAULTS, ...own, ...changes }, sink, {});
-  const lines = Buffer.concat(parts).toString().split('\n').slice(0, -1);
-  expect(report.quads).toBe(lines.length);
-  return lines;
-}
+const directory = itemsDirectory();
 
 /** Two threads share what the plan does not hold together. */
 async function compareThreads(seed: number): Promise<void> {
   const invented = invent(seed, 8, true);
-  for (const [i, items] of invented.files.entries()) writeFileSync(join(directory, `f${i}.json`), json(items));
+  directory.writeFiles(invented.files);
   const { maps } = invented;
-  writeFileSync(join(directory, 'mapping.ttl'), turtle(maps, [...maps.keys()]));
+  directory.writeMapping(turtle(maps, [...maps.keys()]));
   const expected = evaluate(invented);
-  expect((await run({ threads: 2, rdf: '1.2' })).sort()).toEqual([...inRdf12(expected)].sort());
+  expect((await directory.run({ threads: 2, rdf: '1.2' })).sort()).toEqual([...inRdf12(expected)].sort());
 }
 
 async function compare(seed: number, records: number): Promise<void> {
   const invented = invent(seed, records);
-  const { files, maps } = invented;
-  for (const [i, items] of files.entries()) writeFileSync(join(directory, `f${i}.json`), json(items));
+  const { maps } = invented;
+  directory.writeFiles(invented.files);
   const expected = [...evaluate(invented)].sort();
   const orders = [maps.map((_, i) => i), maps.map((_, i) => maps.length - 1 - i)];
   const expectedIn12 = [...inRdf12(expected)].sort();
   for (const order of orders) {
-    writeFileSync(join(directory, 'mapping.ttl'), turtle(maps, order));
+    directory.writeMapping(turtle(maps, order));
     for (const memoryBudgetBytes of [RUN_DEFAULTS.memoryBudgetBytes, 0]) {
-      expect((await run({ memoryBudgetBytes })).sort()).toEqual(expected);
-      expect([...new Set(await run({ memoryBudgetBytes, distinct: false }))].sort()).toEqual(expected);
-      expect((await run({ memoryBudgetBytes, rdf: '1.2' })).sort()).toEqual(expectedIn12);
-      expect([...new Set(await run({ memoryBudgetBytes, rdf: '1.2', distinct: false }))].sort()).toEqual(expectedIn12);
+      expect((await directory.run({ memoryBudgetBytes })).sort()).toEqual(expected);
+      expect([...new Set(await directory.run({ memoryBudgetBytes, distinct: false }))].sort()).toEqual(expected);
+      expect((await directory.run({ memoryBudgetBytes, rdf: '1.2' })).sort()).toEqual(expectedIn12);
+      expect([...new Set(await directory.run({ memoryBudgetBytes, rdf: '1.2', distinct: false }))].sort()).toEqual(expectedIn12);
     }
   }
 }

@@ -1,5 +1,5 @@
 /** Random mappings over databases; `sql.soak.test.ts` has more of them. */
-import { seeds } from '../seeds.ts';
+import { seeds } from '../../../../support/random.ts';
 import { randomSql } from './sql-suite.ts';
 
 randomSql(seeds(1, 12));

@@ -1,0 +1,188 @@
+/**
+ * Rows of texts in every format that carries them, for the random tests: whatever the format, the same mapping of the same rows gives the same
+ * statements. A new format is one entry of `FORMATS`.
+ */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+import { SERVERS, startDatabases } from '../../../servers/databases/databases.ts';
+import type { Random } from '../../../support/random.ts';
+import type { Changes } from './engine.ts';
+
+export const COLUMNS = ['id', 'k', 'a', 'b', 'lang'] as const;
+export type Column = (typeof COLUMNS)[number];
+export const TABLES = ['one', 'two'] as const;
+export type Table = (typeof TABLES)[number];
+export type Row = Readonly<Record<Column, string | null>>;
+export type Tables = Readonly<Record<Table, readonly Row[]>>;
+/** A row with columns of any names. */
+export type Cells = Readonly<Record<string, string | null>>;
+
+const TEXTS = [
+  'x',
+  'X',
+  'x/y',
+  'y',
+  'ü',
+  'é',
+  'e\u0301',
+  '😀',
+  '"q"',
+  "it's",
+  '',
+  ' ',
+  ' x',
+  '1',
+  '01',
+  '1:1',
+  '%',
+  '%41',
+  '<&>',
+  '>>',
+  'a\nb',
+  '\\',
+  '{a}',
+  'true',
+];
+const KEYS = ['a', 'b', 'c', 'a-b', 'b-c', 'c-a-d', 'e', 'f'];
+
+/** Most have an `id` of their own, and none is without one. */
+export const rowsOf = (random: Random, least: number, most: number): readonly Row[] =>
+  Array.from({ length: random.between(least, most) }, (_, i) => ({
+    id: String(random.chance(0.85) ? i : random.between(0, i)),
+    k: random.chance(0.1) ? null : random.pick(KEYS),
+    a: random.chance(0.15) ? null : random.pick(TEXTS),
+    b: random.chance(0.15) ? null : random.pick(TEXTS),
+    lang: random.chance(0.15) ? null : random.pick(['en', 'de', 'en-GB']),
+  }));
+
+/** How rows are written, and read. Names of tables are those of files without their extension. */
+export interface Format {
+  readonly name: string;
+  /** Statements that its sources refer to, once in a mapping. */
+  readonly head?: string;
+  /** What a run needs to read it. */
+  readonly changes?: Partial<Changes>;
+  /** Whether a run over it alone can be cut into slices. */
+  readonly isCut?: boolean;
+  /** The logical source of a table, in Turtle. */
+  readonly source: (table: string) => string;
+  /** A reference, also as part of a template. */
+  readonly column: (name: string) => string;
+  /** Writes a table, or writes it anew. Rows are those of `COLUMNS`, or of a view. */
+  readonly write: (directory: string, table: string, columns: readonly string[], rows: readonly Cells[]) => Promise<void>;
+}
+
+/** @param more of the logical source @param read of the source */
+const file = (
+  extension: string,
+  formulation: string,
+  document: (columns: readonly string[], rows: readonly Cells[]) => string | Uint8Array,
+  more = '',
+  read = '',
+): Pick<Format, 'source' | 'write'> => ({
+  source: (table) =>
+    `[ rml:source [ a rml:RelativePathSource ; rml:root rml:MappingDirectory ; rml:path "${table}.${extension}" ${read} ] ; rml:referenceFormulation rml:${formulation} ${more} ]`,
+  write: (directory, table, columns, rows) => writeFile(join(directory, `${table}.${extension}`), document(columns, rows)),
+});
+
+/** The text that means null in CSV, which has no other. */
+const NULL = '\u2205';
+const ITEMS = '; rml:iterator "$[*]"';
+const quoted = (cell: string): string => `"${cell.replaceAll('"', '""')}"`;
+/** Null in one row, missing in the next. */
+const jsonOf = (row: Cells, i: number): string =>
+  JSON.stringify(Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null || i % 2 === 0)));
+const xmlText = (text: string): string => text.replace(/[&<>"\n]/g, (c) => `&#${c.charCodeAt(0)};`);
+
+export const CSV: Format = {
+  name: 'CSV',
+  isCut: true,
+  ...file(
+    'csv',
+    'CSV',
+    (columns, rows) =>
+      [columns, ...rows.map((row) => columns.map((column) => row[column] ?? NULL))]
+        .map((cells) => `${cells.map(quoted).join(',')}\n`)
+        .join(''),
+    '',
+    `; rml:null "${NULL}"`,
+  ),
+  column: (name) => name,
+};
+
+/** Those that need no server. */
+export const FORMATS: readonly Format[] = [
+  CSV,
+  {
+    name: 'JSON',
+    ...file('json', 'JSONPath', (_, rows) => `[${rows.map(jsonOf).join(',')}]`, ITEMS),
+    column: (name) => `$.${name}`,
+  },
+  {
+    name: 'JSON Lines',
+    isCut: true,
+    ...file('jsonl', 'JSONPath', (_, rows) => rows.map(jsonOf).join('\n'), ITEMS),
+    column: (name) => `$.${name}`,
+  },
+  {
+    name: 'XML',
+    ...file(
+      'xml',
+      'XPath',
+      (columns, rows) => {
+        const cells = (row: Cells): string =>
+          columns.flatMap((name) => (name === 'id' || row[name] == null ? [] : [`<${name}>${xmlText(row[name])}</${name}>`])).join('');
+        return `<rows>${rows.map((row) => `<row id="${row.id}">${cells(row)}</row>`).join('\n')}</rows>`;
+      },
+      '; rml:iterator "/rows/row"',
+    ),
+    column: (name) => (name === 'id' ? '@id' : name),
+  },
+];
+
+/** What a mapping that reads the formats needs, each once. */
+export const headOf = (formats: readonly Format[]): string =>
+  [...new Set(formats.flatMap(({ head }) => head ?? []))].map((head) => `${head}\n`).join('');
+
+/** What a run that reads the formats needs. */
+export const changesOf = (formats: readonly Format[]): Partial<Changes> => Object.assign({}, ...formats.map(({ changes }) => changes));
+
+/** Tables of PostgreSQL. Its format is a `Format` as others are. */
+export interface PostgresTables {
+  readonly format: Format;
+  close(): Promise<void>;
+}
+
+/** Undefined: there is no server here. */
+export async function openPostgres(): Promise<PostgresTables | undefined> {
+  const [, missing] = SERVERS.find(([product]) => product === 'postgresql') as (typeof SERVERS)[number];
+  if (missing !== undefined) return undefined;
+  const server = await startDatabases('postgresql');
+  await server.load('');
+  const client = new pg.Client({ connectionString: server.jdbcUrl.replace('jdbc:', '') });
+  await client.connect();
+  const value = (text: string | null | undefined): string => (text == null ? 'NULL' : `'${text.replaceAll("'", "''")}'`);
+  return {
+    format: {
+      name: 'PostgreSQL',
+      head: `<#postgres> a <http://www.wiwiss.fu-berlin.de/suhl/bizer/D2RQ/0.1#Database> ;
+  <http://www.wiwiss.fu-berlin.de/suhl/bizer/D2RQ/0.1#jdbcDSN> "${server.jdbcUrl}" ;
+  <http://www.wiwiss.fu-berlin.de/suhl/bizer/D2RQ/0.1#jdbcDriver> "org.postgresql.Driver" .`,
+      changes: { database: { jdbcUrl: server.jdbcUrl, user: undefined, password: undefined } },
+      source: (table) => `[ rml:source <#postgres> ; rml:referenceFormulation rml:SQL2008Table ; rml:iterator "${table}" ]`,
+      column: (name) => name,
+      async write(_, table, columns, rows) {
+        const values = rows.map((row) => `(${columns.map((column) => value(row[column])).join(', ')})`);
+        const insert = values.length === 0 ? '' : `INSERT INTO ${table} VALUES ${values.join(', ')};`;
+        await client.query(
+          `DROP TABLE IF EXISTS ${table}; CREATE TABLE ${table} (${columns.map((column) => `${column} text`).join(', ')}); ${insert}`,
+        );
+      },
+    },
+    async close() {
+      await client.end();
+      await server.stop();
+    },
+  };
+}
