@@ -17,6 +17,7 @@ import type { Api, MountedRoute, Reply, Route } from './route.ts';
 import { configRoutes } from './routes/config.ts';
 import { databaseRoutes } from './routes/database.ts';
 import { kafkaRoute } from './routes/kafka.ts';
+import { licenceRoute } from './routes/licence.ts';
 import { operatorRoutes, READINESS } from './routes/operators.ts';
 import { processRoutes, sqlProcessRoute } from './routes/process.ts';
 import { masterMappingRoutes, rmlRoutes } from './routes/rml.ts';
@@ -49,7 +50,7 @@ export function mountRoutes(api: Api, served: Served): readonly MountedRoute[] {
 }
 
 function serviceRoutes(api: Api, service: Service): readonly Route[] {
-  const shared = [kafkaRoute(api), ...unsupportedRoutes(service)];
+  const shared = [kafkaRoute(api), licenceRoute(api), ...unsupportedRoutes(service)];
   switch (service) {
     case 'semi-structured-transformer':
       return [...processRoutes(api), ...runRoutes(api), ...configRoutes(api), ...rmlRoutes(api), ...shared];

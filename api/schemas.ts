@@ -1,5 +1,6 @@
 /** JSON schemas of requests and answers, by the names that routes use. */
 import { PROCESS_REQUEST, WRITE_REQUEST } from '../queues/requests/schemas.ts';
+import { LICENCE_STATUSES } from '../src/config/licence.ts';
 import { FAULTS } from '../src/core/fault.ts';
 import { NOT_BLANK } from '../src/core/schema.ts';
 import { TARGET_TYPES, WRITE_MODES } from '../src/targets/target.ts';
@@ -124,6 +125,18 @@ export const SCHEMAS = {
     configValue: { type: ['string', 'number', 'boolean', 'array'], items: text, description: 'The new value of the option' },
   }),
   ConfigEntry: record({ configEntry: text, configValue: { type: ['string', 'number', 'boolean', 'null'] } }),
+  Licence: record(
+    {
+      license: { ...text, description: 'The identifier of the licence, and what it is' },
+      licenseInformation: record({
+        registeredTo: { ...text, description: 'NAME - COMPANY - E-MAIL' },
+        expires: { ...text, description: 'The last day, and the number of days remaining' },
+        productName: text,
+      }),
+      validationStatus: { type: 'string', enum: LICENCE_STATUSES },
+    },
+    { problem: { ...text, description: 'Why it is not valid' } },
+  ),
   CronSchedule: record(
     { cron: { type: ['string', 'null'] } },
     {

@@ -34,6 +34,7 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     start: async (argv) => (await import('./commands/functions.ts')).functions(argv),
   },
   write: { summary: 'write N-Quads to a graph database', start: async (argv) => (await import('./commands/write.ts')).write(argv) },
+  licence: { summary: 'make or show a licence', start: async (argv) => (await import('./commands/licence.ts')).licence(argv) },
   serve: {
     summary: 'start the service',
     start: async (argv) => (await import('./commands/serve.ts')).serve(argv),

@@ -19,6 +19,7 @@ import {
 } from '../queues/jobs.ts';
 import { targetOf } from '../queues/requests/writer.ts';
 import { directories } from '../src/config/directories.ts';
+import { assertLicensed } from '../src/config/licence.ts';
 import type { Snapshot } from '../src/config/options/options.ts';
 import { webAccessOf } from '../src/config/run-defaults.ts';
 import type { ConfigStore } from '../src/config/store.ts';
@@ -82,6 +83,7 @@ export async function startWorkers(
   const settings = {
     maxStarts: snapshot.MAX_STARTS,
     lockMs,
+    admit: async () => assertLicensed(await config.refresh(), Date.now()),
     spillDirectory: directories(snapshot, workingDirectory).spill,
     workingDirectory,
     database: async () => databaseOf(await config.refresh()),

@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { backlogOf } from '../../queues/runs/backlog.ts';
 import { directories } from '../../src/config/directories.ts';
+import { expiryOf, licenceOf } from '../../src/config/licence.ts';
 import { VERSION } from '../../src/config/version.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { type Measures, metricsText, registry } from '../../src/core/telemetry/observe.ts';
@@ -58,6 +59,7 @@ function measures(api: Api): Measures {
   const { queues } = api;
   return {
     counts: () => withinQueueWait(api, api.runs.counts()),
+    licenceExpiry: () => expiryOf(licenceOf(api.config.snapshot(), Date.now())),
     ...(queues === undefined ? {} : { backlog: () => withinQueueWait(api, backlogOf(queues)) }),
     freeBytes: async () => {
       const { output, spill } = directories(api.config.snapshot(), api.workingDirectory);

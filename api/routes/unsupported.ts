@@ -6,10 +6,7 @@ import type { HttpMethod, Route } from '../route.ts';
 
 type UnsupportedRow = readonly [method: HttpMethod, path: string, role: Role, summary: string];
 
-const SHARED: readonly UnsupportedRow[] = [
-  ['PUT', '/uploadConfigBackup', 'admin', 'Writes the configuration to the backup location'],
-  ['GET', '/license', 'viewer', 'Shows the licence'],
-];
+const SHARED: readonly UnsupportedRow[] = [['PUT', '/uploadConfigBackup', 'admin', 'Writes the configuration to the backup location']];
 
 const CUSTOM_FUNCTIONS: UnsupportedRow = ['GET', '/updateCustomFunctions', 'admin', 'Downloads and deploys the custom functions'];
 

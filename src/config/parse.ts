@@ -1,6 +1,7 @@
 /** Text → option values: by name or path, from the environment. Faults name the option and the accepted values. */
 import { excerpt, Fault } from '../core/fault.ts';
 import { didYouMean, editDistance } from '../core/nearest.ts';
+import { redact } from '../core/redact.ts';
 import { DEFAULTS, OPTION_NAMES, type OptionName, type OptionValues, optionRow, type Snapshot } from './options/options.ts';
 
 const SERVICE_KEYS = /^service(Transformer|Writer)Config\./;
@@ -35,7 +36,7 @@ export function parseOption<N extends OptionName>(name: N, text: string): Snapsh
   const row = optionRow(findOption(name));
   const given = text.trim();
   const refuse = (expected: string): never => {
-    const said = row.secret ? '' : ` ${excerpt(given)}`;
+    const said = row.secret ? '' : ` ${excerpt(redact(given))}`;
     throw new Fault('config/invalid', `The option ${name} does not take the value${said}: expected ${expected}`);
   };
   const check = (one: string): string => {

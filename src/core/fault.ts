@@ -22,6 +22,7 @@ export const FAULTS = {
   'service/unavailable': { status: 503, retriable: true, title: 'The service cannot answer just now' },
   'config/unknown': { status: 400, retriable: false, title: 'There is no such option' },
   'config/invalid': { status: 400, retriable: false, title: 'The value does not fit the option' },
+  'licence/invalid': { status: 400, retriable: false, title: 'The licence is not valid' },
   'mapping/syntax': { status: 400, retriable: false, title: 'The mapping cannot be parsed' },
   'mapping/invalid': { status: 400, retriable: false, title: 'The mapping says something that cannot be mapped' },
   'mapping/unreadable': { status: 400, retriable: false, title: 'The mapping cannot be read' },

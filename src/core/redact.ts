@@ -1,6 +1,8 @@
 /** Hides secrets in text that is shown or logged. */
 
 const HIDDEN = '******';
+/** A private key in PEM form, also one that was cut. */
+const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?/g;
 /** `//user:password@`, anywhere in the text. */
 const USER_INFO = /(\/\/[^/?#@:\s]*:)[^/?#\s]*(?=@)/g;
 /**
@@ -15,8 +17,8 @@ const secretIn = (ends: string): RegExp =>
 const SECRET = secretIn('&#\\s');
 const SECRET_OF_JDBC = secretIn('&\\s');
 
-/** The text without passwords of URLs and without values of parameters that have secret-looking names. */
+/** The text without passwords of URLs, without private keys, and without values of parameters that have secret-looking names. */
 export function redact(text: string): string {
   const secret = /jdbc:/i.test(text) ? SECRET_OF_JDBC : SECRET;
-  return text.replace(USER_INFO, `$1${HIDDEN}`).replace(secret, `$1$2=${HIDDEN}`);
+  return text.replace(PRIVATE_KEY, HIDDEN).replace(USER_INFO, `$1${HIDDEN}`).replace(secret, `$1$2=${HIDDEN}`);
 }

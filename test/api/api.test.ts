@@ -48,7 +48,6 @@ describe('paths and methods', () => {
     ['GET', '/semi-structured-transformer/updateConfig', 405, 'request/method'],
     ['PUT', '/semi-structured-transformer/uploadConfigBackup', 501, 'service/not-yet'],
     ['GET', '/semi-structured-transformer/uploadConfigBackup', 405, 'request/method'],
-    ['GET', '/semi-structured-transformer/license', 501, 'service/not-yet'],
     ['GET', '/semi-structured-transformer/updateCustomFunctions', 501, 'service/not-yet'],
     ['GET', '/semi-structured-transformer/restartKafka', 409, 'request/conflict'],
     ['POST', '/sql-transformer/process', 405, 'request/method'],
@@ -57,7 +56,6 @@ describe('paths and methods', () => {
     ['PUT', '/sql-transformer/uploadConfigBackup', 501, 'service/not-yet'],
     ['GET', '/sql-transformer/testDBConnection', 400, 'request/invalid'],
     ['GET', '/sql-transformer/queryDatabase', 400, 'request/invalid'],
-    ['GET', '/sql-transformer/license', 501, 'service/not-yet'],
     ['GET', '/sql-transformer/rml', 404, 'request/not-found'],
     ['PUT', '/sql-transformer/rml', 415, 'request/media-type'],
     ['GET', '/sql-transformer/updateCustomFunctions', 501, 'service/not-yet'],
@@ -67,7 +65,6 @@ describe('paths and methods', () => {
     ['POST', '/graph-writer/process', 400, 'request/invalid'],
     ['PUT', '/graph-writer/updateConfig', 400, 'request/invalid'],
     ['PUT', '/graph-writer/uploadConfigBackup', 501, 'service/not-yet'],
-    ['GET', '/graph-writer/license', 501, 'service/not-yet'],
     ['GET', '/graph-writer/restartKafka', 409, 'request/conflict'],
   ])('%s %s answers %i', async (method, path, status, code) => {
     const response = await fetch(api.url + path, { method });

@@ -49,6 +49,8 @@ export interface AttemptContext {
 export interface AttemptSettings {
   readonly maxStarts: number;
   readonly lockMs: number;
+  /** Called when a run starts for the first time. @throws Fault — the run must not start */
+  readonly admit: () => Promise<void>;
 }
 
 /** How often a job polls its marks and stores its progress. */
@@ -120,6 +122,7 @@ export class Attempts<D extends RunPayload, R> {
       await this.kind.cleanUp(job);
       throw killedFault(job.stalledCounter);
     }
+    if (this.kind.noun === 'run' && job.attemptsStarted === 1) await this.settings.admit();
     const watcher = this.watch(job, stop);
     try {
       return await this.kind.work(job, {

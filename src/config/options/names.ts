@@ -42,8 +42,17 @@ export const NAME_OPTIONS = {
     default: none,
     secret: true,
     live: true,
-    effect: 'none yet',
-    summary: 'Signed licence text. Absent: the community licence.',
+    summary: 'Signed licence text. Absent: the community licence. Runs do not start with a licence that is not valid.',
+  },
+  LICENSE_PUBLIC_KEY: {
+    path: 'licensePublicKey',
+    type: 'string',
+    default: none,
+    pattern: {
+      test: /^(-----BEGIN PUBLIC KEY-----)?\s*MCowBQYDK2VwAyEA[A-Za-z0-9+/]{43}=\s*(-----END PUBLIC KEY-----)?$/,
+      says: 'an Ed25519 public key in PEM form, or its base64 line alone',
+    },
+    summary: 'Public key of whoever issued LICENSE, beside those of the build: Ed25519, in PEM form or its base64 line alone.',
   },
   CONFIG_BACKUP: {
     path: 'configBackup',

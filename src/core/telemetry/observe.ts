@@ -129,6 +129,11 @@ export const METRICS = {
     labelNames: ['directory'],
     ...on,
   }),
+  licenceExpiry: new Gauge({
+    name: 'rml_licence_expires_timestamp_seconds',
+    help: 'Unix time at which the licence ends; 0 if it is invalid',
+    ...on,
+  }),
   activeRuns: new Gauge({ name: 'rml_active_runs', help: 'Runs that this process is mapping', ...on }),
   activeWrites: new Gauge({ name: 'rml_active_writes', help: 'Runs of the graph writer that this process is writing', ...on }),
   statementsWritten: new Counter({
@@ -208,10 +213,12 @@ export interface Measures {
   readonly backlog?: () => Promise<{ readonly oldestSeconds: number; readonly slices: Readonly<Record<string, number>> }>;
   /** By directory. */
   readonly freeBytes?: () => Promise<Readonly<Record<string, number>>>;
+  /** Unix time. */
+  readonly licenceExpiry?: () => number;
 }
 
 /** The text of `/metrics`. */
-export async function metricsText({ counts, backlog, freeBytes }: Measures = {}): Promise<string> {
+export async function metricsText({ counts, backlog, freeBytes, licenceExpiry }: Measures = {}): Promise<string> {
   for (const gauge of [METRICS.queueDepth, METRICS.queueSlices, METRICS.queueAge, METRICS.freeBytes]) gauge.reset();
   const measure = async <T>(kind: string, ask: (() => Promise<T>) | undefined, set: (value: T) => void): Promise<void> => {
     if (ask === undefined) return;
@@ -224,6 +231,7 @@ export async function metricsText({ counts, backlog, freeBytes }: Measures = {})
   const setAll = <L extends string>(gauge: Gauge<L>, label: L, values: Readonly<Record<string, number>>): void => {
     for (const [name, value] of Object.entries(values)) gauge.set({ [label]: name } as Record<L, string>, value);
   };
+  if (licenceExpiry !== undefined) METRICS.licenceExpiry.set(licenceExpiry());
   await Promise.all([
     measure('depth', counts, (values) => setAll(METRICS.queueDepth, 'state', values)),
     measure('depth', backlog, ({ oldestSeconds, slices }) => {
