@@ -4,9 +4,9 @@ import { generateKeyPairSync } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { temporaryDirectory } from '../support/queues/backends.ts';
-import { PEOPLE, peopleMapping } from '../support/service/inputs.ts';
-import { type Answer, ask, postJson, type ServiceProcess, startService } from '../support/service/process.ts';
+import { temporaryDirectory } from '../../support/queues/backends.ts';
+import { PEOPLE, peopleMapping } from '../../support/service/inputs.ts';
+import { type Answer, ask, postJson, type ServiceProcess, startService } from '../../support/service/process.ts';
 
 const SERVICES = ['semi-structured-transformer', 'sql-transformer', 'graph-writer'];
 const WHO = ['--name', 'Ada Lovelace', '--company', 'Example Ltd', '--email', 'ada@example.org'];
