@@ -4,10 +4,10 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
-import { sharedRedis } from '../servers/shared/shared.ts';
-import { temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
-import { PEOPLE, PEOPLE_LINES, peopleMapping } from '../support/service/inputs.ts';
-import { type Answer, ask, postJson, type ServiceProcess, startService } from '../support/service/process.ts';
+import { sharedRedis } from '../../servers/shared/shared.ts';
+import { temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
+import { PEOPLE, PEOPLE_LINES, peopleMapping } from '../../support/service/inputs.ts';
+import { type Answer, ask, postJson, type ServiceProcess, startService } from '../../support/service/process.ts';
 
 const RUNS = 500;
 const IN_FLIGHT = 50;

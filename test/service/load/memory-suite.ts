@@ -4,9 +4,9 @@ import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { temporaryDirectory } from '../support/queues/backends.ts';
-import { peopleMapping } from '../support/service/inputs.ts';
-import { ask, poll, postJson, type ServiceProcess, startService } from '../support/service/process.ts';
+import { temporaryDirectory } from '../../support/queues/backends.ts';
+import { peopleMapping } from '../../support/service/inputs.ts';
+import { ask, poll, postJson, type ServiceProcess, startService } from '../../support/service/process.ts';
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let service: ServiceProcess | undefined;
