@@ -28,6 +28,8 @@ import { RejectionLog, Rejections } from '../rejections.ts';
 import { count, printError, printLine, progressLine } from '../terminal.ts';
 
 const MB = 2 ** 20;
+/** Inputs that a message names. */
+const SHOWN_INPUTS = 5;
 
 export const RUN: Command = {
   name: 'run',
@@ -67,6 +69,10 @@ export const RUN: Command = {
       value: 'NAMESPACE',
       choices: XML_DEFAULT_NAMESPACES,
       summary: "what a name without prefix means in XPath: no namespace, or the default namespace of the document's root; default none",
+    },
+    limit: {
+      value: 'N',
+      summary: 'a preview: read only the first N records of each source (and up to 10,000 as parents of joins), and stop there',
     },
     'max-seconds': { value: 'N', summary: 'give up after N seconds' },
     stats: { summary: 'a line of JSON on standard error at the end: records, quads, seconds, memory' },
@@ -159,7 +165,7 @@ export async function executeRequest(request: RunRequest, parsed: Parsed, signal
   }
   const warnings = graphHeader === undefined ? [] : await writeGraphFiles(graphHeader, target, request, signal);
   line.clear();
-  printReport({ ...report, warnings: [...report.warnings, ...warnings] }, rejections, explainEmpty);
+  printReport({ ...report, warnings: [...report.warnings, ...warnings] }, rejections, explainEmpty, request.firstRecords);
   if (parsed.has('stats')) printLine(JSON.stringify(statsOf(report)));
   return EXIT.done;
 }
@@ -190,6 +196,7 @@ export function requestOf(parsed: Parsed, mappings: readonly string[], database:
     maxRecordBytes: (numberOf(parsed, 'max-record-mb', 1) ?? RUN_DEFAULTS.maxRecordBytes / MB) * MB,
     limits: { ...RUN_DEFAULTS.limits, seconds: numberOf(parsed, 'max-seconds', 1) ?? 0 },
     database,
+    firstRecords: numberOf(parsed, 'limit', 1),
     spillDirectory: tmpdir(),
   };
 }
@@ -200,11 +207,20 @@ function baseOf(base: string | undefined): string | undefined {
   return base;
 }
 
-function printReport(report: RunReport, rejections: Rejections, tellsEmpty: boolean): void {
+/** Says of which inputs a preview left out records; undefined: of none. */
+export function cutText({ cut = [] }: RunReport, limit: number | undefined): string | undefined {
+  if (limit === undefined || cut.length === 0) return undefined;
+  const names = cut.length <= SHOWN_INPUTS ? cut : [...cut.slice(0, SHOWN_INPUTS), `${cut.length - SHOWN_INPUTS} more`];
+  return `a preview: only the first ${limit === 1 ? 'record' : `${count(limit)} records`} of ${names.join(', ')}`;
+}
+
+function printReport(report: RunReport, rejections: Rejections, tellsEmpty: boolean, limit: number | undefined): void {
   for (const warning of report.warnings) printLine(warning);
   for (const { name, origin, empty } of report.triplesMaps) {
     if (tellsEmpty && empty !== undefined) printLine(`${origin}: ${name} gave no statement: ${empty}`);
   }
+  const cut = cutText(report, limit);
+  if (cut !== undefined) printLine(cut);
   const summary = rejections.summary(report.rejected);
   if (summary !== undefined) printLine(summary);
   if (process.stderr.isTTY) {

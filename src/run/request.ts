@@ -130,6 +130,8 @@ export interface RunRequest {
   readonly sql: SqlLimits;
   /** How sources are read over HTTP. Never part of a job: it contains logins. */
   readonly web: WebAccess;
+  /** Reads so many records of each iteration alone, see `execute/preview.ts`. undefined: all. Not with slices. */
+  readonly firstRecords?: number | undefined;
   /** Database rows per output file (`QuadSink.rollOver`); undefined: one file. */
   readonly rowsPerPart: number | undefined;
   /** undefined: the whole run. */
@@ -192,6 +194,8 @@ export interface RunReport {
   /** Absent: the mapping has no logical targets. */
   readonly targets?: readonly TargetReport[];
   readonly warnings: readonly string[];
+  /** Names of the inputs of which `RunRequest.firstRecords` left out records; each once. Absent: there is no such bound. */
+  readonly cut?: readonly string[];
   /**
    * For a slice of a document, by its index in `plan.scans`: warnings that apply to the run only if they apply to all slices of the
    * document.

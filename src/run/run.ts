@@ -53,6 +53,7 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
       triplesMaps: results.flatMap((result) => result.triplesMaps),
       ...(targets.length === 0 ? {} : { targets }),
       warnings: [...prepared.warnings, ...results.flatMap((result) => result.warnings)],
+      ...(request.firstRecords === undefined ? {} : { cut: [...new Set(results.flatMap((result) => result.cut ?? []))] }),
       unmatched: results.find((result) => result.unmatched !== undefined)?.unmatched,
       mappings: prepared.documents,
     };

@@ -49,18 +49,28 @@ export const allOf = (table: TableName, product: Product): string => `SELECT * F
 /**
  * The query as its author wrote it, or the columns `read` of the table. A query is not wrapped, so that error positions are kept and
  * nothing is materialised.
+ *
+ * @param rows the most rows of the table; a query has all of its rows
  */
-export function selectQuery({ session, query, table, columns }: Relation, read: readonly number[], range: Range | undefined): Query {
+export function selectQuery(
+  { session, query, table, columns }: Relation,
+  read: readonly number[],
+  range: Range | undefined,
+  rows?: number,
+): Query {
   if (query !== undefined) return { sql: query, columns };
   const { product } = session;
   const names = read.map((column) => quote((columns[column] as Column).name, product));
   const where = range === undefined ? '' : rangeCondition(range, columns, product);
   return {
     // A row without columns is still a row.
-    sql: `SELECT ${names.join(', ') || '1'} FROM ${tableName(table as Table, product)}${where === '' ? '' : ` WHERE ${where}`}`,
+    sql: `SELECT ${names.join(', ') || '1'} FROM ${tableName(table as Table, product)}${where === '' ? '' : ` WHERE ${where}`}${limit(rows)}`,
     columns: names.length === 0 ? [MARK] : read.map((column) => columns[column] as Column),
   };
 }
+
+/** Every product has this form of it. */
+const limit = (rows: number | undefined): string => (rows === undefined ? '' : ` LIMIT ${rows}`);
 
 const MARK: Column = {
   name: '1',
@@ -84,15 +94,17 @@ export function boundsQuery(table: TableName, column: string, rows: number, prod
  * The matching pairs of rows: the child's columns, then the parent's. Each pair comes once if DISTINCT supports all columns
  * (`canBeDistinct`). Each side is reduced to the needed columns and distinct rows before the join: thousands of equal rows are joined as
  * one.
+ *
+ * @param rows the most pairs
  */
-export function joinQuery(child: Side, parent: Side, range: Range | undefined): Query {
+export function joinQuery(child: Side, parent: Side, range: Range | undefined, rows?: number): Query {
   const { sql: left, names: leftNames } = sideQuery(child, 'c', range);
   const { sql: right, names: rightNames } = sideQuery(parent, 'p', undefined);
   const conditions = child.keys.map((_, i) => `c.${keyName('c', i)} = p.${keyName('p', i)}`);
   const names = [...leftNames.map((name) => `c.${name}`), ...rightNames.map((name) => `p.${name}`)];
   const distinct = !(child.distinct && parent.distinct) && [child, parent].every(canBeDistinct);
   return {
-    sql: `SELECT ${distinct ? 'DISTINCT ' : ''}${names.join(', ') || '1'} FROM ${left} JOIN ${right} ON ${conditions.join(' AND ')}`,
+    sql: `SELECT ${distinct ? 'DISTINCT ' : ''}${names.join(', ') || '1'} FROM ${left} JOIN ${right} ON ${conditions.join(' AND ')}${limit(rows)}`,
     columns:
       names.length === 0
         ? [MARK]

@@ -97,8 +97,8 @@ export class Databases {
   }
 
   /** Opens a scan of the plan: see `openDatabaseScan`. */
-  openScan(scan: ScanPlan, source: SqlSource, range: KeyRange | undefined): OpenedScan {
-    return openDatabaseScan(this.#relations, scan, source, range);
+  openScan(scan: ScanPlan, source: SqlSource, range: KeyRange | undefined, rows: number | undefined): OpenedScan {
+    return openDatabaseScan(this.#relations, scan, source, range, rows);
   }
 
   /** Closes the sessions. Never throws. */

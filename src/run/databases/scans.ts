@@ -12,6 +12,7 @@ import { ascending, type Relations, sideOf } from './relations.ts';
 /**
  * Opens a scan over a table, a query or a join. The SELECT reads only the columns that the references name; a query is run as it is written.
  *
+ * @param rows the most rows that are of interest: the LIMIT of a table or a join. A query has all of its rows
  * @param range reads only the rows of the table (for a join, of the child's table) whose key is in this range
  * @throws Fault mapping/reference — there is no such column
  */
@@ -20,6 +21,7 @@ export function openDatabaseScan(
   { iterations }: ScanPlan,
   source: SqlSource,
   range: KeyRange | undefined,
+  rows: number | undefined,
 ): OpenedScan {
   const references = iterations.flatMap((iteration) => iteration.references);
   const { content } = source;
@@ -27,7 +29,7 @@ export function openDatabaseScan(
   const close = async (): Promise<void> => undefined;
   if (content.kind === 'join') {
     const [child, parent] = relations.sides(content, references);
-    const query = joinQuery(child, parent, range);
+    const query = joinQuery(child, parent, range, rows);
     const position = (reference: string): number => {
       const [side, name] = sideOf(reference);
       const column = relations.position(content[side], name);
@@ -40,7 +42,7 @@ export function openDatabaseScan(
   const relation = relations.of(source);
   const { session } = relation;
   const read = ascending(references.map((reference) => relations.position(source, reference)));
-  const query = selectQuery(relation, read, range);
+  const query = selectQuery(relation, read, range, rows);
   const position = (reference: string): number => {
     const column = relations.position(source, reference);
     return relation.query === undefined ? read.indexOf(column) : column;

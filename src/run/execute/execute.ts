@@ -21,6 +21,7 @@ import type { OpenedScan } from '../opened-scan.ts';
 import { pairWarnings, warningsOf } from '../report.ts';
 import type { RunHooks, RunReport, RunRequest } from '../request.ts';
 import { nestedIn, Pipeline, type RecordAccess } from './pipeline.ts';
+import { before, holdsForFirst, pairsOnly, recordsRead } from './preview.ts';
 import { ReifiedLines } from './reified-lines.ts';
 import { positionValue, type Waiting } from './steps.ts';
 import { openTextFormats, type TextFormats } from './text-formats.ts';
@@ -59,6 +60,8 @@ interface Consumers {
 interface Fed {
   readonly pipeline: Pipeline;
   readonly consumers: readonly Consumer[];
+  /** See `pairsOnly`. */
+  readonly pairs: boolean;
 }
 
 /** Where a row comes from, for faults; undefined after joins that were made at the end. */
@@ -79,6 +82,8 @@ export class Execution {
   bytesRead = 0;
   readonly programs: MapProgram[] = [];
   readonly warnings: string[] = [];
+  /** Inputs of which records were left out. */
+  readonly cut = new Set<string>();
   /** For a slice of a document: warnings that other slices may contradict; undefined: there was no record. */
   unmatched: RunReport['unmatched'];
 
@@ -93,6 +98,8 @@ export class Execution {
   readonly #hooks: RunHooks;
   readonly #signal: AbortSignal;
   readonly #maxRecords: number;
+  /** Records of each iteration that triples maps have. */
+  readonly #firstRecords: number;
   readonly #limitsStatements: boolean;
   readonly #startedAt: number;
   /** Pipelines with rows that wait for the right side of a join. */
@@ -130,6 +137,7 @@ export class Execution {
     this.#hooks = hooks;
     this.#signal = hooks.signal ?? new AbortController().signal;
     this.#maxRecords = boundOf(request.limits.records);
+    this.#firstRecords = request.firstRecords ?? Number.POSITIVE_INFINITY;
     this.#limitsStatements = request.limits.statements > 0;
     this.#startedAt = request.startedAt ?? Date.now();
   }
@@ -150,13 +158,21 @@ export class Execution {
       const consumers = plan.iterations.map((iteration, index) =>
         this.#consumersOf(iteration, index, { scan, typed }, slice, texts, plan.document),
       );
+      const wanted = plan.iterations.map((iteration) => recordsRead(iteration, this.#firstRecords));
+      const open = new Set(wanted.keys());
       for await (const batch of scan.batches(this.#signal)) {
         const consumer = consumers[batch.iteration];
         if (consumer === undefined) continue;
         const map = (part: Batch): Promise<void> => this.#map(part, consumer, name);
-        await (plan.source.kind === 'sql' ? this.#mapRows(batch, map) : map(batch));
+        const end = wanted[batch.iteration] as number;
+        const part = before(end, batch);
+        if (part.records.length > 0) await (plan.source.kind === 'sql' ? this.#mapRows(part, map) : map(part));
         this.bytesRead = this.#bytesBefore + batch.bytes;
         await this.#yieldToEventLoop();
+        const seen = batch.first + batch.records.length;
+        if (seen > this.#firstRecords) this.cut.add(name);
+        // One record more than is wanted tells whether there are more.
+        if (seen > end && open.delete(batch.iteration) && open.size === 0) break;
       }
       for (const { records, pipelines } of consumers) {
         for (const { program } of records) program?.finish();
@@ -215,15 +231,22 @@ export class Execution {
     for (const plan of pipelines) {
       if (plan.steps.length > 0) {
         const pipeline = new Pipeline(plan, access, this.#plan, this.#state);
-        others.push({ pipeline, consumers: this.#consumers(pipeline.programs, pipeline.buildSides, pipeline.checks) });
+        const checks = pipeline.checks.filter((_, at) => this.#isChecked(plan.checks[at] as number));
+        others.push({ pipeline, consumers: this.#consumers(pipeline.programs, pipeline.buildSides, checks), pairs: pairsOnly(plan) });
         continue;
       }
       const programs = plan.maps.map((map) => new MapProgram(map, access, this.#state));
       const sides = plan.buildSides.map((join) => new BuildSide(joins[join] as Project, this.#state.joinIndexes[join] as Multimap, access));
-      const own = plan.checks.map((at) => new RowCheck(checks[at] as Check, access, access.input, this.#state.keys[at]));
+      const own = plan.checks
+        .filter((at) => this.#isChecked(at))
+        .map((at) => new RowCheck(checks[at] as Check, access, access.input, this.#state.keys[at]));
       records.push(...this.#consumers(programs, sides, own));
     }
     return { records, pipelines: others };
+  }
+
+  #isChecked(check: number): boolean {
+    return this.#firstRecords === Number.POSITIVE_INFINITY || holdsForFirst(this.#plan.checks[check] as Check);
   }
 
   /** The build side of a join belongs to the triples map that is its parent: a record that this map rejects is left out of both. */
@@ -328,6 +351,8 @@ export class Execution {
         try {
           const entries = buildSides.length > 0 ? fill(buildSides, record, first + i) : undefined;
           if (entries !== undefined) for (const pieces of entries) await this.#takeTime(pieces);
+          // Records beyond the first ones are parents of joins alone.
+          if (first + i >= this.#firstRecords) continue;
           for (const check of checks) check.see(record, first + i);
           const made = program === undefined ? '' : program.map(record, first + i);
           if (observe !== undefined) show(observe, program, made, input);
@@ -352,12 +377,14 @@ export class Execution {
   }
 
   /** The rows that a pipeline makes of records. */
-  async #mapThrough({ pipeline, consumers }: Fed, records: readonly unknown[], first: number, input: string): Promise<void> {
+  async #mapThrough({ pipeline, consumers, pairs }: Fed, records: readonly unknown[], first: number, input: string): Promise<void> {
     for (let i = 0; i < records.length; i++) {
       const place = { input, record: first + i };
+      const isFirst = first + i < this.#firstRecords;
+      if (!isFirst && !pairs) break;
       try {
         for (const row of pipeline.rows(records[i], first + i)) {
-          const long = this.#mapRow(row, pipeline, consumers, place);
+          const long = this.#mapRow(row, pipeline, consumers, place, isFirst);
           if (long !== undefined) await long;
           if (this.#due) await this.#yieldToEventLoop();
         }
@@ -369,7 +396,7 @@ export class Execution {
   }
 
   /** Gives a promise only where the row has very many lines or entries: to await each row costs more than to map it. */
-  #mapRow(row: unknown, pipeline: Pipeline, consumers: readonly Consumer[], place: RowPlace): Promise<void> | undefined {
+  #mapRow(row: unknown, pipeline: Pipeline, consumers: readonly Consumer[], place: RowPlace, isFirst = true): Promise<void> | undefined {
     const position = pipeline.serial;
     let long: LongPieces[] | undefined;
     for (const consumer of consumers) {
@@ -377,6 +404,7 @@ export class Execution {
       try {
         const entries = buildSides.length > 0 ? fill(buildSides, row, position) : undefined;
         if (entries !== undefined) for (const pieces of entries) (long ??= []).push({ consumer, pieces });
+        if (!isFirst) continue;
         for (const check of checks) check.see(row, position);
         const made = program === undefined ? '' : program.map(row, position);
         const observe = this.#hooks.row;
@@ -473,6 +501,8 @@ export class Execution {
   /** A reference without a node in any record may be an optional member or a typing error: a warning, or under the strict policy a fault. */
   #checkReferences(plan: ScanPlan, scan: Scan, consumers: readonly Consumers[], input: string): void {
     const unmatched: Fault[] = [];
+    const isCut = this.cut.has(input);
+    const none = isCut ? `None of the first ${this.#firstRecords} records` : 'No record';
     let hasRecords = false;
     for (const [index, iteration] of plan.iterations.entries()) {
       const { records = [], pipelines = [] } = consumers[index] ?? {};
@@ -483,7 +513,7 @@ export class Execution {
       }
       hasRecords = true;
       for (const reference of scan.unmatched(index)) {
-        const fault = new Fault('mapping/reference', `No record has anything at ${reference}`, {
+        const fault = new Fault('mapping/reference', `${none} has anything at ${reference}`, {
           place: { input, expression: reference, mapping: iteration.origin },
           hint: scan.hint?.(index, reference) ?? 'Check the spelling of the reference and the iterator',
         });
@@ -495,12 +525,12 @@ export class Execution {
       for (const { expression, mapping } of places.values()) {
         const place = { input, expression, mapping };
         const hint = 'Check the spelling of the reference, and the iterators of the fields around it';
-        unmatched.push(new Fault('mapping/reference', `No record has anything at ${expression}`, { place, hint }));
+        unmatched.push(new Fault('mapping/reference', `${none} has anything at ${expression}`, { place, hint }));
       }
     }
     if (this.#recordsFrom !== undefined) {
       if (hasRecords) this.unmatched = { scan: this.#plan.scans.indexOf(plan), faults: unmatched.map((fault) => fault.toJSON()) };
-    } else this.warnings.push(...warningsOf(unmatched, this.#request.onError));
+    } else this.warnings.push(...warningsOf(unmatched, isCut ? undefined : this.#request.onError));
     this.warnings.push(...(scan.warnings?.() ?? []));
   }
 

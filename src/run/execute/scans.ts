@@ -18,12 +18,13 @@ import { reportsOf } from '../report.ts';
 import type { ByteSlice, KeyRange, RunHooks, RunReport, RunRequest, SliceScan } from '../request.ts';
 import { Execution } from './execute.ts';
 import { openFileScan } from './open-scan.ts';
+import { recordsRead } from './preview.ts';
 
 const NEVER = new AbortController().signal;
 
 export type ScansResult = Pick<
   RunReport,
-  'records' | 'quads' | 'rejected' | 'bytesRead' | 'bytesSpilled' | 'triplesMaps' | 'warnings' | 'unmatched'
+  'records' | 'quads' | 'rejected' | 'bytesRead' | 'bytesSpilled' | 'triplesMaps' | 'warnings' | 'cut' | 'unmatched'
 >;
 
 /** Another one for each run, and the same one for each of its attempts. */
@@ -72,7 +73,7 @@ export async function executeScans(
       const { source } = scan;
       const opened =
         source.kind === 'sql'
-          ? (databases as Databases).openScan(scan, source, range as KeyRange | undefined)
+          ? (databases as Databases).openScan(scan, source, range as KeyRange | undefined, rowsOf(scan, request.firstRecords))
           : await openFileScan(
               scan,
               source,
@@ -88,7 +89,11 @@ export async function executeScans(
   } finally {
     await space.remove();
   }
-  const { records, quads, rejected, bytesRead, programs, warnings, unmatched } = execution;
-  const report = { records, quads, rejected, bytesRead, bytesSpilled: space.bytes };
+  const { records, quads, rejected, bytesRead, programs, warnings, cut, unmatched } = execution;
+  const report = { records, quads, rejected, bytesRead, bytesSpilled: space.bytes, cut: [...cut] };
   return { ...report, triplesMaps: reportsOf(programs), warnings, unmatched };
 }
+
+/** Rows to ask a database for: one more than are read tells whether there are more. */
+const rowsOf = ({ iterations }: ScanPlan, first: number | undefined): number | undefined =>
+  first === undefined ? undefined : Math.max(...iterations.map((iteration) => recordsRead(iteration, first))) + 1;
