@@ -6,12 +6,12 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { RUN_DEFAULTS } from '../../../src/config/run-defaults.ts';
-import type { RunReport, RunRequest } from '../../../src/run/request.ts';
-import { executeRun } from '../../../src/run/run.ts';
-import { writeSqlite } from '../../servers/databases/sqlite.ts';
+import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
+import type { RunReport, RunRequest } from '../../../../src/run/request.ts';
+import { executeRun } from '../../../../src/run/run.ts';
+import { writeSqlite } from '../../../servers/databases/sqlite.ts';
 
-const CASES = join(import.meta.dirname, 'cases');
+const CASES = join(import.meta.dirname, '../cases');
 const MB = 2 ** 20;
 let directory: string;
 beforeAll(() => {
