@@ -137,6 +137,13 @@ export const SCHEMAS = {
     },
     { problem: { ...text, description: 'Why it is not valid' } },
   ),
+  ConfigHistory: record({
+    changes: {
+      type: 'array',
+      items: record({ time, by: { ...text, description: 'The name of the token' }, option: text, value: text }),
+    },
+  }),
+  ConfigBackup: record({ location: { ...text, format: 'uri' } }),
   CronSchedule: record(
     { cron: { type: ['string', 'null'] } },
     {

@@ -1,5 +1,6 @@
-/** `/config` and `/updateConfig`: view and change the configuration of the running fleet. */
+/** `/config`, `/updateConfig`, `/config/history` and `/uploadConfigBackup`: the configuration of the running fleet. */
 import { SERVICES, type Service } from '../../queues/jobs.ts';
+import { backupPath, writeBackup } from '../../src/config/backup.ts';
 import { type ConfigDocument, configDocument, shownValue } from '../../src/config/document.ts';
 import { optionsOf, ownOption } from '../../src/config/effective.ts';
 import { type OptionName, optionRow } from '../../src/config/options/options.ts';
@@ -51,9 +52,36 @@ export function configRoutes(api: Api): readonly Route[] {
       handle: async (call) => {
         const { entry, value } = await changeOf(call);
         const service = seenBy(api, call.service);
-        const { name, snapshot } = await withinQueueWait(api, api.config.update(changedOption(entry, service), value));
+        const { name, snapshot } = await withinQueueWait(api, api.config.update(changedOption(entry, service), value, call.actor));
         api.logger.info({ option: name, by: call.actor }, 'option changed');
         return { status: 200, body: { configEntry: entry, configValue: shownValue(name, snapshot, service) } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/config/history',
+      role: 'admin',
+      summary: 'Shows who changed which option, and when: the last changes of the fleet, newest first',
+      replies: { 200: { description: 'The changes; values of secrets read as ******', schema: 'ConfigHistory' } },
+      handle: async ({ service }) => {
+        await withinQueueWait(api, api.config.refresh());
+        const names: readonly string[] = optionsOf(seenBy(api, service));
+        const changes = api.config.history().filter(({ option }) => names.includes(option));
+        return { status: 200, body: { changes: changes.toReversed() } };
+      },
+    },
+    {
+      method: 'PUT',
+      path: '/uploadConfigBackup',
+      role: 'admin',
+      summary: 'Writes the configuration to the backup location',
+      replies: { 200: { description: 'Where the backup is', schema: 'ConfigBackup' } },
+      handle: async ({ service, actor }) => {
+        const snapshot = await withinQueueWait(api, api.config.refresh());
+        const path = await backupPath(snapshot, api.workingDirectory);
+        const location = await writeBackup(path, api.config.stored(), documentOf(api, service, undefined));
+        api.logger.info({ location, by: actor }, 'configuration backed up');
+        return { status: 200, body: { location } };
       },
     },
   ];

@@ -6,14 +6,12 @@ import type { HttpMethod, Route } from '../route.ts';
 
 type UnsupportedRow = readonly [method: HttpMethod, path: string, role: Role, summary: string];
 
-const SHARED: readonly UnsupportedRow[] = [['PUT', '/uploadConfigBackup', 'admin', 'Writes the configuration to the backup location']];
-
 const CUSTOM_FUNCTIONS: UnsupportedRow = ['GET', '/updateCustomFunctions', 'admin', 'Downloads and deploys the custom functions'];
 
 const UNSUPPORTED: Readonly<Record<Service, readonly UnsupportedRow[]>> = {
-  'semi-structured-transformer': [...SHARED, CUSTOM_FUNCTIONS],
-  'sql-transformer': [...SHARED, CUSTOM_FUNCTIONS],
-  'graph-writer': SHARED,
+  'semi-structured-transformer': [CUSTOM_FUNCTIONS],
+  'sql-transformer': [CUSTOM_FUNCTIONS],
+  'graph-writer': [],
 };
 
 export function unsupportedRoutes(service: Service): readonly Route[] {

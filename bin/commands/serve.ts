@@ -21,7 +21,7 @@ import { startTicks, type Ticks } from '../../queues/schedule/ticks.ts';
 import { directories } from '../../src/config/directories.ts';
 import { DEFAULTS, type OptionName, type OptionValues, type Snapshot } from '../../src/config/options/options.ts';
 import { type EnvironmentReading, parseOption, readEnvironment } from '../../src/config/parse.ts';
-import { type ConfigStore, openConfig } from '../../src/config/store.ts';
+import type { ConfigStore } from '../../src/config/store.ts';
 import { VERSION } from '../../src/config/version.ts';
 import { atMost } from '../../src/core/abort.ts';
 import { Fault } from '../../src/core/fault.ts';
@@ -32,6 +32,7 @@ import type { EmbeddedStore } from '../../src/targets/embedded/embedded.ts';
 import { startWorkers, type Workers } from '../../workers/host.ts';
 import { type Messaging, openMessaging } from '../../workers/messaging/messaging.ts';
 import { type Command, commandOf, type Parsed, UsageError } from '../command-line.ts';
+import { openConfiguration } from '../configuration.ts';
 import { openStore } from '../store.ts';
 
 const ROLES = ['all', 'api', 'worker'] as const;
@@ -131,7 +132,7 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
   try {
     logger.info({ queue: backend.describe(), kind: backend.kind, role, version: VERSION }, 'queue opened');
     observeProcess();
-    const config = await openConfig(options, backend.settings);
+    const config = await openConfiguration(options, backend, workingDirectory, logger);
     logger.level = config.snapshot().LOG_LEVEL;
     config.onChange(({ LOG_LEVEL }) => {
       logger.level = LOG_LEVEL;

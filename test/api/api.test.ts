@@ -46,14 +46,12 @@ describe('paths and methods', () => {
     ['DELETE', '/semi-structured-transformer/process', 405, 'request/method'],
     ['POST', '/semi-structured-transformer/config', 405, 'request/method'],
     ['GET', '/semi-structured-transformer/updateConfig', 405, 'request/method'],
-    ['PUT', '/semi-structured-transformer/uploadConfigBackup', 501, 'service/not-yet'],
     ['GET', '/semi-structured-transformer/uploadConfigBackup', 405, 'request/method'],
     ['GET', '/semi-structured-transformer/updateCustomFunctions', 501, 'service/not-yet'],
     ['GET', '/semi-structured-transformer/restartKafka', 409, 'request/conflict'],
     ['POST', '/sql-transformer/process', 405, 'request/method'],
     ['PUT', '/sql-transformer/updateConfig', 400, 'request/invalid'],
     ['GET', '/sql-transformer/runs/unknown', 404, 'request/not-found'],
-    ['PUT', '/sql-transformer/uploadConfigBackup', 501, 'service/not-yet'],
     ['GET', '/sql-transformer/testDBConnection', 400, 'request/invalid'],
     ['GET', '/sql-transformer/queryDatabase', 400, 'request/invalid'],
     ['GET', '/sql-transformer/rml', 404, 'request/not-found'],
@@ -64,7 +62,6 @@ describe('paths and methods', () => {
     ['GET', '/graph-writer/process', 400, 'request/invalid'],
     ['POST', '/graph-writer/process', 400, 'request/invalid'],
     ['PUT', '/graph-writer/updateConfig', 400, 'request/invalid'],
-    ['PUT', '/graph-writer/uploadConfigBackup', 501, 'service/not-yet'],
     ['GET', '/graph-writer/restartKafka', 409, 'request/conflict'],
   ])('%s %s answers %i', async (method, path, status, code) => {
     const response = await fetch(api.url + path, { method });

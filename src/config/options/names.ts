@@ -59,7 +59,7 @@ export const NAME_OPTIONS = {
     type: 'url',
     default: none,
     live: true,
-    effect: 'none yet',
-    summary: 'Where a configuration backup is written to and restored from.',
+    summary:
+      'File or directory that a backup of the configuration is written to. A process whose environment sets it, and whose queue is new, restores the configuration from it. Absent: `backup` under DATA_DIR, and nothing is restored.',
   },
 } as const satisfies Readonly<Record<string, OptionRow>>;

@@ -52,6 +52,15 @@ export const PROCESS_OPTIONS = {
     summary:
       'Accepted bearer tokens, each as `name:role:token` (viewer, operator, admin). Empty: no authentication, on a loopback address only.',
   },
+  SECRETS_KEY: {
+    path: 'process.secretsKey',
+    type: 'list',
+    default: noList,
+    secret: true,
+    pattern: { test: /^[A-Za-z0-9+/]{43}=$/, says: '32 bytes in base64, as `openssl rand -base64 32` writes them' },
+    summary:
+      'Keys, each 32 bytes in base64, under which secrets that were set while running are kept: the first one seals, all of them open. The same for all processes. Absent: the key in the file `secrets.key` of DATA_DIR, which the first process makes.',
+  },
   ALLOW_ANONYMOUS: {
     path: 'process.allowAnonymous',
     type: 'boolean',

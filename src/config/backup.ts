@@ -1,0 +1,97 @@
+/**
+ * Backups of the configuration: a file of JSON at CONFIG_BACKUP, from which a fleet with a new queue takes the changes that were made at run
+ * time. Secrets are in it as they are at rest: sealed, for whoever has the key.
+ */
+import { readFile, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { Fault } from '../core/fault.ts';
+import { redact } from '../core/redact.ts';
+import { writeAtomically } from '../storage/local/file.ts';
+import type { ConfigDocument } from './document.ts';
+import type { Snapshot } from './options/options.ts';
+import type { Stored } from './store.ts';
+import { VERSION } from './version.ts';
+
+const FORMAT = 'quadmill-configuration';
+const FORMAT_VERSION = 1;
+const FILE_NAME = 'configuration.json';
+
+interface Backup {
+  readonly format: typeof FORMAT;
+  readonly formatVersion: number;
+  readonly version: string;
+  /** ISO 8601. */
+  readonly time: string;
+  /** For readers: `/config` of the service that was asked. */
+  readonly configuration: ConfigDocument;
+  /** What is restored. */
+  readonly changes: Stored;
+}
+
+/**
+ * Where the backup is: CONFIG_BACKUP, with the name of the file if it is a directory; absent, below DATA_DIR. An absolute path.
+ *
+ * @throws Fault config/invalid — not a file
+ */
+export async function backupPath({ CONFIG_BACKUP, DATA_DIR }: Snapshot, workingDirectory = process.cwd()): Promise<string> {
+  if (CONFIG_BACKUP === undefined) return join(resolve(workingDirectory, DATA_DIR), 'backup', FILE_NAME);
+  const path = pathOf(CONFIG_BACKUP, workingDirectory);
+  const isDirectory = CONFIG_BACKUP.endsWith('/') || (await stat(path).catch(() => undefined))?.isDirectory() === true;
+  return isDirectory ? join(path, FILE_NAME) : path;
+}
+
+function pathOf(url: string, workingDirectory: string): string {
+  if (!/^[a-z][a-z0-9+.-]+:/i.test(url)) return resolve(workingDirectory, url);
+  try {
+    if (url.startsWith('file:')) return fileURLToPath(url);
+  } catch {
+    // A host, or an invalid escape: said below.
+  }
+  throw new Fault('config/invalid', `A backup cannot be kept at ${redact(url)}`, {
+    hint: 'Set CONFIG_BACKUP to a path, or to a URL file:///…',
+  });
+}
+
+/** Writes a backup, and resolves to its URL. @throws Fault config/invalid, sink/failed */
+export async function writeBackup(path: string, changes: Stored, configuration: ConfigDocument): Promise<string> {
+  const backup: Backup = {
+    format: FORMAT,
+    formatVersion: FORMAT_VERSION,
+    version: VERSION,
+    time: new Date().toISOString(),
+    configuration,
+    changes,
+  };
+  await writeAtomically(path, `${JSON.stringify(backup, null, 2)}\n`);
+  return pathToFileURL(path).href;
+}
+
+/** The changes of a backup; undefined if there is no file. @throws Fault config/invalid — it cannot be read, or is not a backup */
+export async function readBackup(path: string): Promise<Stored | undefined> {
+  const refuse = (why: string, cause?: unknown): Fault =>
+    new Fault('config/invalid', `The configuration cannot be restored from ${path}: ${why}`, {
+      hint: 'Correct CONFIG_BACKUP, or move the file away',
+      cause,
+    });
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw refuse((error as Error).message, error);
+  }
+  let backup: Partial<Backup> | null;
+  try {
+    backup = JSON.parse(text) as Partial<Backup> | null;
+  } catch (error) {
+    throw refuse(`it is not JSON: ${(error as Error).message}`, error);
+  }
+  if (backup?.format !== FORMAT || !isTexts(backup.changes)) throw refuse('it is not a backup of a configuration');
+  if (backup.formatVersion !== FORMAT_VERSION)
+    throw refuse(`it has the format version ${backup.formatVersion}, ${FORMAT_VERSION} is known here`);
+  return backup.changes;
+}
+
+const isTexts = (value: unknown): value is Stored =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every((text) => typeof text === 'string');
