@@ -56,6 +56,8 @@ export interface TransformRequest {
   readonly sliceRows: number;
   /** Files of at least this many bytes are cut into slices; 0 or undefined: never. */
   readonly sliceBytes?: number;
+  /** Whether the inputs are deleted when the run is published. */
+  readonly deleteSource?: boolean;
   readonly output: {
     readonly directory: string;
     readonly format: OutputFormat;
@@ -76,6 +78,8 @@ export interface GraphFilesRequest extends PropertyGraphOptions {
 export interface WriterRequest {
   readonly service: 'graph-writer';
   readonly inputs: readonly InputBinding[];
+  /** Whether the inputs are deleted when they are written. */
+  readonly deleteSource?: boolean;
   readonly write: Pick<
     WriteRequest,
     'mode' | 'scope' | 'blankNodes' | 'skolemBase' | 'maxRejected' | 'patienceSeconds' | 'memoryBudgetBytes' | 'limits'
@@ -199,6 +203,8 @@ export interface TransformResult {
   readonly slices: number;
   /** Milliseconds from start to end of the attempt. */
   readonly milliseconds: number;
+  /** Unix time in milliseconds at which the attempt started. Absent in results of earlier versions. */
+  readonly startedAt?: number;
 }
 
 /** The result of a write job, read by announce. */
@@ -210,6 +216,8 @@ export interface WriteResult {
   readonly rejected: readonly RejectedStatement[];
   /** Milliseconds from start to end of the attempt. */
   readonly milliseconds: number;
+  /** Unix time in milliseconds at which the attempt started. Absent in results of earlier versions. */
+  readonly startedAt?: number;
 }
 
 /** Progress of a run; for the graph writer also the position from which the next attempt resumes. */

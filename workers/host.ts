@@ -26,7 +26,8 @@ import type { ConfigStore } from '../src/config/store.ts';
 import { atMost, within } from '../src/core/abort.ts';
 import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
 import type { DatabaseAccess } from '../src/run/request.ts';
-import { announce, type PublishOutcome } from './jobs/announce.ts';
+import { announce, type DeleteSources, type PublishOutcome } from './jobs/announce.ts';
+import { deleteSources as deleteSourcesOf } from './jobs/delete-source.ts';
 import { sliceAttempts } from './jobs/slices.ts';
 import { cleanUpRun, transformAttempts } from './jobs/transform.ts';
 import { cleanUpWrite, writeAttempts } from './jobs/write.ts';
@@ -111,9 +112,10 @@ export async function startWorkers(
   });
   const cleanUp = (run: RunPayload): Promise<void> =>
     run.service === 'graph-writer' ? cleanUpWrite(run, settings) : cleanUpRun(run, settings);
+  const deleteSources: DeleteSources = (run, startedAt) => deleteSourcesOf(run, startedAt, workingDirectory, logger);
   const announcing = backend.worker<RunPayload, Outcome>(
     ANNOUNCE_QUEUE,
-    (job) => announce(job, { publish: options.publish, cleanUp }, logger),
+    (job) => announce(job, { publish: options.publish, cleanUp, deleteSources }, logger),
     {
       ...common,
       concurrency: ANNOUNCE_CONCURRENCY,

@@ -16,7 +16,7 @@ import type { TransformRequest } from '../jobs.ts';
 export function settingsOf(
   snapshot: Snapshot,
   workingDirectory: string,
-): Pick<TransformRequest, 'run' | 'sliceRows' | 'sliceBytes' | 'output'> {
+): Pick<TransformRequest, 'run' | 'sliceRows' | 'sliceBytes' | 'deleteSource' | 'output'> {
   return {
     run: {
       base: snapshot.BASE_IRI,
@@ -41,6 +41,7 @@ export function settingsOf(
     },
     sliceRows: snapshot.SQL_SLICE_ROWS,
     sliceBytes: snapshot.SLICE_BYTES,
+    deleteSource: snapshot.DELETE_SOURCE,
     output: {
       directory: directories(snapshot, workingDirectory).output,
       format: snapshot.OUTPUT_FILE_FORMAT,

@@ -13,6 +13,7 @@ export function writerRequest(inputs: readonly string[], snapshot: Snapshot, wor
   return {
     service: 'graph-writer',
     inputs: inputs.map((url) => ({ name: undefined, url })),
+    deleteSource: snapshot.GRAPH_WRITER_DELETE_SOURCE ?? snapshot.DELETE_SOURCE,
     write: {
       mode: snapshot.WRITE_MODE,
       scope: snapshot.UPDATE_SCOPE,

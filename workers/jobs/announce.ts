@@ -11,6 +11,15 @@ export type PublishOutcome = (run: RunPayload, outcome: Outcome) => Promise<void
 /** Removes all files of a run that did not complete. */
 export type CleanUp = (run: RunPayload) => Promise<void>;
 
+/** Deletes the inputs of a completed run if it was asked to. @param startedAt Unix time in milliseconds */
+export type DeleteSources = (run: RunPayload, startedAt: number | undefined) => Promise<void>;
+
+interface AnnounceHooks {
+  readonly publish: PublishOutcome | undefined;
+  readonly cleanUp: CleanUp;
+  readonly deleteSources: DeleteSources;
+}
+
 /**
  * The outcome counts as announced once this resolves; its messages are in the outbox by then (without `publish` there are none). All files
  * of a run that did not complete are removed: a worker may have been killed after it published, without another attempt.
@@ -19,23 +28,29 @@ export type CleanUp = (run: RunPayload) => Promise<void>;
  */
 export async function announce(
   job: Job<RunPayload, Outcome>,
-  { publish, cleanUp }: { readonly publish: PublishOutcome | undefined; readonly cleanUp: CleanUp },
+  { publish, cleanUp, deleteSources }: AnnounceHooks,
   logger: Logger,
 ): Promise<Outcome> {
   traceRun({ run: job.data.runId });
-  const outcome = await findOutcome(job);
+  const result = await findResult(job);
+  const outcome = result === undefined ? await findFailure(job) : completed(job.data, result);
   if (outcome.state !== 'completed') await cleanUp(job.data);
   await publish?.(job.data, outcome);
+  if (outcome.state === 'completed') await deleteSources(job.data, result?.startedAt);
   recordOutcome(job.data, outcome, logger);
   return outcome;
 }
 
-async function findOutcome(job: Job<RunPayload, Outcome>): Promise<Outcome> {
-  const [result] = Object.values(await job.getChildrenValues<TransformResult | WriteResult>());
-  if (result !== undefined) {
-    if (job.data.service === 'graph-writer') return writtenOutcome(job.data, result as WriteResult);
-    return completedOutcome(job.data, result as TransformResult);
-  }
+/** Undefined: the run did not complete. */
+async function findResult(job: Job<RunPayload, Outcome>): Promise<TransformResult | WriteResult | undefined> {
+  return Object.values(await job.getChildrenValues<TransformResult | WriteResult>())[0];
+}
+
+function completed(run: RunPayload, result: TransformResult | WriteResult): Outcome {
+  return run.service === 'graph-writer' ? writtenOutcome(run, result as WriteResult) : completedOutcome(run, result as TransformResult);
+}
+
+async function findFailure(job: Job<RunPayload, Outcome>): Promise<Outcome> {
   const [reason] = Object.values(await job.getIgnoredChildrenFailures());
   // Neither: the job was removed from the queue before it started.
   const fault = reason === undefined && job.data.cancelled === true ? cancelledFault() : decodeFault(reason);

@@ -34,6 +34,7 @@ export function transformAttempts(
     async work(job, context) {
       const { data } = job;
       const started = performance.now();
+      const startedAt = Date.now();
       const task = await taskOf(data, String(job.attemptsStarted), settings);
       METRICS.attempts.inc();
       logger.info({ ...fieldsOf(job), service: data.service, mapping: data.mappings }, 'run started');
@@ -50,7 +51,7 @@ export function transformAttempts(
         METRICS.bytesRead.inc(result.report.bytesRead);
         METRICS.bytesWritten.inc(result.report.bytesWritten);
         METRICS.spilled.inc(result.report.bytesSpilled ?? 0);
-        return { ...result, milliseconds: Math.round(performance.now() - started) };
+        return { ...result, startedAt, milliseconds: Math.round(performance.now() - started) };
       } finally {
         await scatterGather.end();
       }

@@ -29,6 +29,7 @@ export function writeAttempts(
 
     async work(job, context) {
       const started = performance.now();
+      const startedAt = Date.now();
       const task = await writeTaskOf(job, settings);
       METRICS.attempts.inc();
       const { type } = task.request.target;
@@ -37,7 +38,7 @@ export function writeAttempts(
       METRICS.bytesRead.inc(result.report.bytesRead);
       METRICS.spilled.inc(result.report.bytesSpilled);
       METRICS.writeBatches.inc(result.report.batches);
-      return { ...result, milliseconds: Math.round(performance.now() - started) };
+      return { ...result, startedAt, milliseconds: Math.round(performance.now() - started) };
     },
 
     cleanUp: (job) => cleanUpWrite(job.data, settings),

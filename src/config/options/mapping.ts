@@ -211,8 +211,17 @@ export const MAPPING_OPTIONS = {
     type: 'boolean',
     default: false,
     live: true,
-    effect: 'none yet',
-    summary: 'Delete an input file after its run completed.',
+    summary:
+      'Delete the files on this machine that a request names as inputs, once their run is published; one that has changed since the run began is kept.',
+  },
+  GRAPH_WRITER_DELETE_SOURCE: {
+    path: 'graph-writer.deleteSource',
+    type: 'boolean',
+    default: undefined as boolean | undefined,
+    live: true,
+    scope: 'writer',
+    own: { service: 'Graph-Writer', of: 'DELETE_SOURCE' },
+    summary: 'DELETE_SOURCE of the Graph-Writer, whose inputs are often the output of a transformer. Absent: as DELETE_SOURCE says.',
   },
   CUSTOM_FUNCTION_JAR_URL: {
     path: 'customFunctionJarUrl',
