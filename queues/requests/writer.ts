@@ -1,5 +1,6 @@
 /** Builds run requests of the graph writer, and the target named by the configuration. */
 import { directories } from '../../src/config/directories.ts';
+import { deletesSource } from '../../src/config/effective.ts';
 import type { Snapshot } from '../../src/config/options/options.ts';
 import { storeLimitsOf } from '../../src/config/run-defaults.ts';
 import { Fault } from '../../src/core/fault.ts';
@@ -13,7 +14,7 @@ export function writerRequest(inputs: readonly string[], snapshot: Snapshot, wor
   return {
     service: 'graph-writer',
     inputs: inputs.map((url) => ({ name: undefined, url })),
-    deleteSource: snapshot.GRAPH_WRITER_DELETE_SOURCE ?? snapshot.DELETE_SOURCE,
+    deleteSource: deletesSource('writer', snapshot),
     write: {
       mode: snapshot.WRITE_MODE,
       scope: snapshot.UPDATE_SCOPE,

@@ -42,6 +42,8 @@ export function effectiveValue(option: OptionName, snapshot: Snapshot, service: 
   switch (shared) {
     case 'FRIENDLY_NAME':
       return snapshot.FRIENDLY_NAME ?? service.name;
+    case 'DELETE_SOURCE':
+      return deletesSource(service.scope, snapshot);
     case 'KAFKA_TOPIC_NAME_SOURCE':
       return sourceTopic(service.name === 'SQL-Transformer' ? 'sql-transformer' : 'semi-structured-transformer', snapshot);
     case 'MAPPINGS_DIR_URL':
@@ -62,4 +64,9 @@ export function sourceTopic(service: 'semi-structured-transformer' | 'sql-transf
   if (service === 'semi-structured-transformer') return snapshot.KAFKA_TOPIC_NAME_SOURCE;
   const shared = snapshot.SERVICE === 'all' ? undefined : snapshot.KAFKA_TOPIC_NAME_SOURCE;
   return snapshot.SQL_TRANSFORMER_KAFKA_TOPIC_NAME_SOURCE ?? shared;
+}
+
+/** Where all services are in one process, the inputs of the graph writer are the output of the others, so it deletes them only by its own option. */
+export function deletesSource(scope: OptionScope, { DELETE_SOURCE, GRAPH_WRITER_DELETE_SOURCE, SERVICE }: Snapshot): boolean {
+  return scope === 'writer' ? (GRAPH_WRITER_DELETE_SOURCE ?? (DELETE_SOURCE && SERVICE !== 'all')) : DELETE_SOURCE;
 }

@@ -221,7 +221,8 @@ export const MAPPING_OPTIONS = {
     live: true,
     scope: 'writer',
     own: { service: 'Graph-Writer', of: 'DELETE_SOURCE' },
-    summary: 'DELETE_SOURCE of the Graph-Writer, whose inputs are often the output of a transformer. Absent: as DELETE_SOURCE says.',
+    summary:
+      'DELETE_SOURCE of the Graph-Writer, whose inputs are often the output of a transformer. Absent: false with SERVICE `all`, else as DELETE_SOURCE says.',
   },
   CUSTOM_FUNCTION_JAR_URL: {
     path: 'customFunctionJarUrl',
