@@ -6,6 +6,7 @@ import { prefixesOf } from '../parse/prefixes.ts';
 import { readMapping, translate } from '../parse/read.ts';
 import { USUAL_PREFIXES } from '../vocabulary/namespaces.ts';
 import { convertGraph } from './dialect.ts';
+import { checkMeaning } from './meaning.ts';
 import { writeTurtle } from './turtle.ts';
 
 export const LANGUAGES = ['rml', 'legacy', 'r2rml', 'yarrrml'] as const satisfies readonly (Dialect | 'yarrrml')[];
@@ -32,7 +33,8 @@ const COMMON: Readonly<Record<string, string>> = {
 };
 
 /**
- * The documents as one document of another language. Comments in front of the text and above triples maps are kept.
+ * The documents as one document of another language. Comments in front of the text and above triples maps are kept. The text is read again: one
+ * that means something else is never returned.
  *
  * @returns `text` is undefined if a document is not valid, or says what the language cannot; `diagnostics` say why
  */
@@ -55,6 +57,8 @@ export async function convertMapping(
     const nodes = convertGraph(graph, to, report).map((node) => ({ ...node, comments: comments.above(node.origin) }));
     text = writeTurtle(nodes, new Map([...declared, ...Object.entries(COMMON), ...Object.entries(PREFIXES[to])]), comments.heading());
   }
+  const name = to === 'yarrrml' ? 'converted.yml' : 'converted.ttl';
+  if (report.errors === 0) await checkMeaning(mapping, { name, text }, options, { withoutConnections: to === 'r2rml', report });
   return { text: report.errors > 0 ? undefined : text, diagnostics: report.sorted(documents.map(({ name }) => name)) };
 }
 

@@ -42,9 +42,14 @@ class Converter {
   readonly #done = new Set<string>();
   /** By the node of the graph: expressions may share one call. */
   readonly #calls = new Map<string, ConvertedNode>();
+  readonly #graphMaps = new Set<string>();
+  /** Arguments of functions, of which today's RML has the expression alone. */
+  readonly #arguments = new Set<string>();
   /** Whether references are SQL identifiers here, and names of columns there, or the other way round. */
   readonly #quoting: 'remove' | 'add' | undefined;
   #made = 0;
+  /** Made when it is asked for: a few mappings need it. */
+  #users: Map<string, string[]> | undefined;
 
   constructor(graph: Graph, to: Dialect, report: Report) {
     this.#graph = graph;
@@ -62,7 +67,12 @@ class Converter {
       for (const statement of node.statements) {
         const name = nameOf(statement);
         const id = nodeId(statement.object) ?? '';
+        if (name === 'graphMap') this.#graphMaps.add(id);
         if (name === 'logicalSource' || name === 'logicalTable' || name === 'viewOn') (calls.has(node.id) ? ofCalls : sources).add(id);
+        if (calls.has(node.id) && name === 'predicateObjectMap') {
+          for (const part of this.#graph.get(id)?.statements ?? [])
+            if (nameOf(part) === 'objectMap') this.#arguments.add(nodeId(part.object) ?? '');
+        }
         // What a call consists of is made anew.
         if (calls.has(node.id) && (name === 'input' || name === 'predicateObjectMap')) this.#leaveOut(id);
       }
@@ -92,13 +102,28 @@ class Converter {
     const own = call.statements.find((one) => nameOf(one) === 'logicalSource');
     if (own === undefined) return;
     const reached = new Set<string>([call.id]);
-    for (const id of reached)
-      for (const node of this.#graph.values()) if (node.statements.some(({ object }) => nodeId(object) === id)) reached.add(node.id);
+    for (const id of reached) for (const user of this.#usersOf(id)) reached.add(user);
     const others = [...reached]
       .flatMap((id) => (id === call.id ? [] : (this.#graph.get(id)?.statements ?? [])))
       .filter((one) => nameOf(one) === 'logicalSource');
     if (others.some(({ object }) => this.#described(object) !== this.#described(own.object)))
       this.#cannot('arguments of a function from another logical source', own.origin);
+  }
+
+  /** The nodes with statements that lead to a node. */
+  #usersOf(id: string): readonly string[] {
+    if (this.#users === undefined) {
+      this.#users = new Map();
+      for (const node of this.#graph.values()) {
+        for (const { object } of node.statements) {
+          const used = nodeId(object) ?? '';
+          const known = this.#users.get(used);
+          if (known === undefined) this.#users.set(used, [node.id]);
+          else known.push(node.id);
+        }
+      }
+    }
+    return this.#users.get(id) ?? [];
   }
 
   /** Equal for terms that are described alike. */
@@ -153,7 +178,11 @@ class Converter {
     const call = node.statements.find((one) => ['functionValue', 'functionExecution'].includes(nameOf(one) ?? ''));
     const condition = this.#to === 'rml' ? undefined : node.statements.find((one) => nameOf(one) === 'condition');
     for (const statement of node.statements) {
-      if (statement === condition) this.#condition(node, statement, converted);
+      const isWithoutEffect = this.#to === 'rml' && this.#arguments.has(node.id) && TERM_ONLY.has(nameOf(statement) ?? '');
+      if (isWithoutEffect) {
+        const map = nodeId(statement.object);
+        if (map?.startsWith('_:')) this.#leaveOut(map);
+      } else if (statement === condition) this.#condition(node, statement, converted);
       else if (condition !== undefined && isExpression(statement)) continue;
       else if (statement === call) this.#call(statement, converted);
       else this.#statement(statement, converted);
@@ -188,7 +217,8 @@ class Converter {
     // Languages and datatypes from the data have a map in every dialect but R2RML; a constant one is the shortcut.
     if (this.#to !== 'rml' && termOf(this.#to, 'properties', known.name) === undefined && this.#shortcut(known.name, statement, node))
       return;
-    const term = object.kind === 'iri' ? lookUp('individuals', object.value) : undefined;
+    const isConstant = CONSTANTS.has(known.name) && !(known.name === 'constant' && this.#graphMaps.has(nodeId(node.term) ?? ''));
+    const term = object.kind === 'iri' && !isConstant ? lookUp('individuals', object.value) : undefined;
     const renamed = term?.name === undefined ? object : this.#individual(term.name as Individual, origin);
     this.#set(node, known.name, this.#requoted(known.name, renamed, origin), origin);
   }
@@ -433,6 +463,24 @@ class Converter {
 
 const isExpression = (statement: Statement): boolean =>
   ['constant', 'reference', 'template', 'functionValue', 'functionExecution'].includes(nameOf(statement) ?? '');
+
+/** Properties whose objects are terms of the data, not of the vocabulary, apart from the default graph. */
+const CONSTANTS: ReadonlySet<Property> = new Set([
+  'constant',
+  'subject',
+  'predicate',
+  'object',
+  'class',
+  'language',
+  'datatype',
+  'inputValue',
+  'function',
+  'parameter',
+  'return',
+]);
+
+/** What a term has, and the text of an argument has not. */
+const TERM_ONLY: ReadonlySet<string> = new Set(['termType', 'datatype', 'datatypeMap', 'language', 'languageMap']);
 
 /** Maps that older dialects lack, and what they have for some of them. */
 const SHORTCUTS: Partial<Record<Property, { readonly expression: Property; readonly property: Property }>> = {

@@ -11,9 +11,6 @@ const TYPES: Readonly<Record<string, string>> = Object.fromEntries(Object.entrie
 
 const isAbsolute = (path: string): boolean => /^(?:[a-z][a-z0-9+.-]+:|\/)/i.test(path);
 
-/** Whether a source is a table of the run's database, whose references are SQL identifiers in YARRRML. */
-export const isTable = (source: LogicalSource): boolean => source.kind === 'sql' && source.connection === undefined;
-
 /** A source in its shortest form. Undefined, with diagnostics, for what YARRRML cannot say. */
 export const saySource = (report: Report, source: LogicalSource): Value | undefined =>
   source.kind === 'file' ? file(report, source) : database(report, source);

@@ -2,9 +2,10 @@
 import { XSD } from '../../core/value.ts';
 import { functionLibrary } from '../../functions/library.ts';
 import type { Report } from '../model/diagnostics.ts';
-import type { Expression, FunctionExecution, Origin, TemplatePart } from '../model/model.ts';
+import type { Expression, FunctionExecution, LogicalSource, LogicalView, Origin, TemplatePart } from '../model/model.ts';
 import { headOf, PREDEFINED } from '../yarrrml/prefixes.ts';
 import { valueOf } from '../yarrrml/value.ts';
+import { hasTextsOnly, isReference, type Use } from './form.ts';
 
 const GREL = 'http://users.ugent.be/~bjdmeest/function/grel.ttl#';
 const IDLAB = 'https://w3id.org/imec/idlab/function#';
@@ -71,17 +72,23 @@ export type Said =
   | { readonly kind: 'text'; readonly text: string; readonly isIri: boolean }
   | { readonly kind: 'call'; readonly fields: Fields };
 
+/** Whether a source is a table of the run's database, whose references are SQL identifiers in YARRRML. */
+export const isTable = (source: LogicalSource): boolean => source.kind === 'sql' && source.connection === undefined;
+
 /** Writes the expressions of one triples map. */
 export class Terms {
   readonly #prefixes: Prefixes;
   readonly #report: Report;
   /** Whether references become SQL identifiers: columns have names, and the table that YARRRML describes has identifiers. */
   readonly #quotes: boolean;
+  /** Whether values have no datatypes of their own in YARRRML. */
+  readonly #textsOnly: boolean;
 
-  constructor(prefixes: Prefixes, report: Report, quotes: boolean) {
+  constructor(prefixes: Prefixes, report: Report, source: LogicalSource | LogicalView) {
     this.#prefixes = prefixes;
     this.#report = report;
-    this.#quotes = quotes;
+    this.#quotes = source.kind === 'sql' && source.references === 'labels' && isTable(source);
+    this.#textsOnly = source.kind !== 'view' && hasTextsOnly({ dialect: 'legacy', source });
   }
 
   iri(value: string): string {
@@ -89,14 +96,15 @@ export class Terms {
   }
 
   /** Undefined, with a diagnostic, for what YARRRML cannot say. */
-  say(expression: Expression, isIri: boolean): Said | undefined {
+  say(expression: Expression, as: Use): Said | undefined {
+    const isIri = as === 'encoded';
     switch (expression.kind) {
       case 'constant':
         return this.#constant(expression.term, expression.origin);
       case 'reference':
         return this.#text([expression], isIri, expression.origin);
       case 'template':
-        if (expression.parts.length === 1 && expression.parts[0]?.kind === 'reference')
+        if (expression.parts.length === 1 && expression.parts[0]?.kind === 'reference' && !isReference(expression, as, this.#textsOnly))
           return cannot(this.#report, 'a template of one reference alone', expression.origin, 'write a reference, or text beside it');
         return this.#text(expression.parts, isIri, expression.origin);
       case 'fresh':
@@ -118,16 +126,17 @@ export class Terms {
 
   /** The function of a condition. */
   condition(condition: Expression): Fields | undefined {
-    const said = this.say(condition, false);
+    const said = this.say(condition, 'value');
     if (said?.kind !== 'text') return said?.fields;
     return cannot(this.#report, 'a condition that is no function', condition.origin, 'compare the value: idlab-fn:equal');
   }
 
   /** A parameter with its value. `side`: of the record that it comes from, in a join. */
   parameter(name: string, value: Expression, side?: 's' | 'o'): Value | undefined {
-    if (value.kind === 'constant' && isMarked(value.term))
-      return cannot(this.#report, 'a constant with a datatype or a language as an argument', value.origin, 'write a plain text');
-    const said = this.say(value, false);
+    // An argument of a function is a text, whatever its datatype.
+    if (side !== undefined && value.kind === 'constant' && isMarked(value.term))
+      return cannot(this.#report, 'a join by a constant with a datatype or a language', value.origin, 'write a plain text');
+    const said = this.say(value, 'value');
     if (said === undefined) return undefined;
     const given = [name, said.kind === 'call' ? said.fields : said.isIri ? `${said.text}~iri` : said.text];
     if (said.kind === 'text' && !said.isIri && said.text.endsWith('~iri')) {

@@ -24,7 +24,8 @@ import type {
 } from '../model/model.ts';
 import { withMembers } from '../model/model.ts';
 import { DEFAULT_BASE } from '../yarrrml/document.ts';
-import { isTable, saySource, sayTarget } from './yarrrml-sources.ts';
+import { useOf } from './form.ts';
+import { saySource, sayTarget } from './yarrrml-sources.ts';
 import { cannot, type Fields, fieldsOf, Prefixes, Terms, type Value } from './yarrrml-terms.ts';
 
 const RDF_TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
@@ -125,7 +126,7 @@ class YarrrmlWriter {
   }
 
   #terms({ source }: TriplesMap): Terms {
-    return new Terms(this.#prefixes, this.#report, source.kind === 'sql' && source.references === 'labels' && isTable(source));
+    return new Terms(this.#prefixes, this.#report, source);
   }
 
   #triplesMap(map: TriplesMap, isShared: boolean): Fields {
@@ -175,8 +176,9 @@ class YarrrmlWriter {
     return items.length === 0 ? undefined : listOrOne(items.map(say).filter((one) => one !== undefined));
   }
 
-  #targetsOf({ targets = [] }: Pick<TermMap, 'targets'>): Value | undefined {
-    return this.#several(targets, (target) => {
+  /** Those of a datatype are those of its literal. */
+  #targetsOf({ targets = [], datatype }: Partial<Pick<TermMap, 'targets' | 'datatype'>>): Value | undefined {
+    return this.#several([...new Set([...targets, ...(datatype?.targets ?? [])])], (target) => {
       const said = this.#targets.say(target);
       return said === undefined ? undefined : this.#targets.name(target, said, target.path);
     });
@@ -200,7 +202,7 @@ class YarrrmlWriter {
     const type = termType === 'blank' ? 'blank' : undefined;
     if (expression.kind === 'fresh') return fieldsOf({ type: 'blank', targets });
     if (place === 'predicate' && expression.kind === 'constant' && expression.term.value === RDF_TYPE && targets === undefined) return 'a';
-    const said = terms.say(expression, termType === 'iri');
+    const said = terms.say(expression, useOf(map));
     if (said === undefined) return undefined;
     if (said.kind === 'call') return new Map([...said.fields, ...fieldsOf({ type, targets })]);
     const text = guarded(said.text);
@@ -250,7 +252,7 @@ class YarrrmlWriter {
     const otherwise = isType ? 'iri' : 'literal';
     const type = termType === otherwise ? undefined : termType;
     if (value.kind === 'fresh') return { value: fieldsOf({ type: 'blank', targets, condition }), mark: undefined };
-    const said = terms.say(value, termType === 'iri');
+    const said = terms.say(value, useOf(map));
     if (said === undefined) return undefined;
     const marks = this.#marks(map, value, terms);
     if (said.kind === 'call')
@@ -279,13 +281,13 @@ class YarrrmlWriter {
   #language(language: TermMap['language'], terms: Terms): string | Fields | undefined {
     if (language === undefined) return undefined;
     if (language.kind === 'constant') return language.term.value;
-    const said = terms.say(language, false);
+    const said = terms.say(language, 'text');
     return said?.kind === 'text' ? said.text : said?.fields;
   }
 
   #datatype(datatype: TermMap['datatype'], terms: Terms): string | undefined {
     if (datatype === undefined) return undefined;
-    const said = terms.say(datatype.expression, true);
+    const said = terms.say(datatype.expression, 'encoded');
     if (said === undefined) return undefined;
     if (said.kind === 'text' && datatype.termType === 'iri') return said.text;
     return cannot(this.#report, 'a datatype of that kind', datatype.origin, 'write a constant, a reference or a template');

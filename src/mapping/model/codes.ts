@@ -8,6 +8,11 @@ interface CodeRow {
 }
 
 export const DIAGNOSTIC_CODES = {
+  'changed-meaning': {
+    severity: 'either',
+    summary:
+      '`quadmill convert`: the mapping means something else in the other language. An error ends the conversion; a warning names what the languages treat in different ways.',
+  },
   circle: {
     severity: 'error',
     summary:

@@ -1,4 +1,5 @@
 /** `docs/diagnostics.md`, made of the table of codes. Each example is read, so its messages are those that users see. */
+import { convertMapping } from '../../../src/mapping/convert/convert.ts';
 import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../../../src/mapping/model/codes.ts';
 import { formatDiagnostic } from '../../../src/mapping/model/diagnostics.ts';
 import { readMapping } from '../../../src/mapping/parse/read.ts';
@@ -36,6 +37,14 @@ const view = (
 <#view> rml:viewOn <#people> ;
   ${fields} .`;
 
+/** Examples in YARRRML, of `quadmill convert --to rml`. */
+const OF_CONVERSION = {
+  'changed-meaning': `mappings:
+  person:
+    sources: [people.csv~csv]
+    s: http://example.com/$(id)`,
+};
+
 /** Examples in YARRRML. */
 const OF_YARRRML = {
   'duplicate-key': `mappings:
@@ -60,7 +69,7 @@ const OF_YARRRML = {
 };
 
 /** By code: a mapping that gives a diagnostic of this code, and as few others as possible. */
-const EXAMPLES: Readonly<Record<Exclude<DiagnosticCode, keyof typeof OF_YARRRML>, string>> = {
+const EXAMPLES: Readonly<Record<Exclude<DiagnosticCode, keyof typeof OF_YARRRML | keyof typeof OF_CONVERSION>, string>> = {
   circle: view(`rml:field [ rml:fieldName "name" ; rml:reference "name" ] ;
   rml:leftJoin [ rml:parentLogicalView <#view> ; rml:joinCondition [ rml:child "name" ; rml:parent "name" ] ]`),
   contradiction: object('[ rml:reference "name" ; rml:language "en" ; rml:datatype ex:text ]'),
@@ -212,15 +221,16 @@ ${await messagesOf(code)}
 }
 
 const exampleOf = (code: DiagnosticCode): { readonly language: 'yaml' | 'turtle'; readonly text: string } =>
-  code in OF_YARRRML
-    ? { language: 'yaml', text: OF_YARRRML[code as keyof typeof OF_YARRRML] }
+  code in OF_YARRRML || code in OF_CONVERSION
+    ? { language: 'yaml', text: { ...OF_YARRRML, ...OF_CONVERSION }[code as keyof typeof OF_YARRRML] }
     : { language: 'turtle', text: EXAMPLES[code as keyof typeof EXAMPLES] };
 
 async function messagesOf(code: DiagnosticCode): Promise<string> {
   const { language, text } = exampleOf(code);
   const document =
     language === 'yaml' ? { name: 'mapping.yml', text: `${text}\n` } : { name: 'mapping.ttl', text: `${FIRST_LINE}\n${text}\n` };
-  const { diagnostics } = await readMapping([document], { baseIri: 'http://example.com/base/' });
+  const options = { baseIri: 'http://example.com/base/' };
+  const { diagnostics } = code in OF_CONVERSION ? await convertMapping([document], 'rml', options) : await readMapping([document], options);
   if (!diagnostics.some((one) => one.code === code)) {
     throw new Error(`The example of ${code} gives ${diagnostics.map((one) => one.code).join(', ') || 'nothing'}`);
   }

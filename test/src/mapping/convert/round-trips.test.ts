@@ -7,84 +7,77 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { functionLibrary } from '../../../../src/functions/library.ts';
 import { convertMapping, LANGUAGES, type Language } from '../../../../src/mapping/convert/convert.ts';
-import type { Expression, Mapping, TermMap, TriplesMap } from '../../../../src/mapping/model/model.ts';
+import { differences } from '../../../../src/mapping/convert/form.ts';
+import { formatDiagnostic } from '../../../../src/mapping/model/diagnostics.ts';
+import type { Diagnostic, Mapping } from '../../../../src/mapping/model/model.ts';
 import { readMapping } from '../../../../src/mapping/parse/read.ts';
 import { readManifest } from '../../../conformance/manifest.ts';
 
-/**
- * The normal form without places, names and ids. Legacy RML has conditions as a function. YARRRML has no classes of subjects, no name for the
- * first result of a function, and no targets of datatypes, which are those of the literal.
- */
-function formOf(mapping: Mapping): string {
-  const index = new Map(mapping.triplesMaps.map(({ id }, i) => [id, i]));
-  const triplesMaps = mapping.triplesMaps.map(withClassesAsPairs);
-  return JSON.stringify({ ...mapping, triplesMaps }, (key, value) => {
-    if (['origin', 'iteratorOrigin', 'ids', 'id', 'name'].includes(key)) return undefined;
-    if ((key === 'parent' || key === 'quoted') && typeof value === 'string') return index.get(value);
-    // Nothing said of CSV is what is usual.
-    if (key === 'csv') return { ...value };
-    if (key === 'datatype' && typeof value === 'object') return { ...value, targets: undefined };
-    if (value?.kind !== 'call') return value;
-    const { execution, returns } = value as Extract<Expression, { kind: 'call' }>;
-    if (!execution.function.endsWith('trueCondition')) {
-      const first = functionLibrary().findFunction(execution.function)?.returns[0]?.iri;
-      return { ...value, returns: returns === first ? undefined : returns };
-    }
-    const given = Object.fromEntries(execution.inputs.map((input) => [input.parameter.replace(/.*#/, ''), input.value]));
-    return { kind: 'conditional', condition: given.strBoolean, value: given.str };
-  });
-}
-
-function withClassesAsPairs(map: TriplesMap): TriplesMap {
-  const { subject, predicateObjects, origin } = map;
-  if (subject.classes.length === 0) return map;
-  const term = { kind: 'iri', value: 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type' } as const;
-  const expression = { kind: 'constant', origin, term } as const;
-  const predicate: TermMap = { kind: 'term', origin, termType: 'iri', expression, language: undefined, datatype: undefined };
-  const pair = { origin, predicates: [predicate], objects: subject.classes, graphs: [] };
-  return { ...map, subject: { ...subject, classes: [] }, predicateObjects: [pair, ...predicateObjects] };
-}
-
 const fileOf = (language: Language): string => (language === 'yarrrml' ? 'a.yml' : 'a.ttl');
 
-/** `same`, `refused`, or what differs; a change that a warning tells counts as `told`. */
-async function roundTrip(text: string, baseIri: string, to: Language, from?: 'yarrrml'): Promise<string> {
-  const given = { name: from === undefined ? 'a.ttl' : 'a.yml', text };
-  const { mapping } = await readMapping([given], { baseIri });
-  const language = from ?? mapping.triplesMaps[0]?.dialect;
-  if (language === undefined) return 'refused';
-  const there = await convertMapping([given], to, { baseIri });
-  if (there.text === undefined) return 'refused';
-  const back = await convertMapping([{ name: fileOf(to), text: there.text }], language, { baseIri });
-  if (back.text === undefined) {
-    const { diagnostics } = await readMapping([{ name: fileOf(to), text: there.text }], { baseIri });
-    return to === 'yarrrml' && diagnostics.some(({ severity }) => severity === 'error') ? `differs:\n${there.text}` : 'refused';
-  }
-  const again = await readMapping([{ name: fileOf(language), text: back.text }], { baseIri });
-  if (formOf(again.mapping) === formOf(mapping)) return 'same';
-  return there.diagnostics.length + back.diagnostics.length > 0 ? 'told' : `differs:\n${there.text}`;
+/** Why nothing was written: the language cannot say something. A text that would mean something else is a fault of the conversion. */
+function reasonOf(diagnostics: readonly Diagnostic[]): string {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  expect(errors.length).toBeGreaterThan(0);
+  for (const error of errors) if (error.code !== 'not-supported') throw new Error(formatDiagnostic(error));
+  return 'refused';
+}
+
+/** `same`, or `refused` there, or `refused back`. */
+async function roundTrip(mapping: Mapping, text: string, baseIri: string, to: Language): Promise<string> {
+  const [first] = mapping.triplesMaps;
+  if (first === undefined) return 'empty';
+  const there = await convertMapping([{ name: 'a.ttl', text }], to, { baseIri });
+  if (there.text === undefined) return reasonOf(there.diagnostics);
+  const given = { name: fileOf(to), text: there.text };
+  const middle = await readMapping([given], { baseIri });
+  expect(middle.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
+  const back = await convertMapping([given], first.dialect, { baseIri });
+  if (back.text === undefined) return `${reasonOf(back.diagnostics)} back`;
+  const again = await readMapping([{ name: 'a.ttl', text: back.text }], { baseIri });
+  // R2RML names no database, and unquoted columns are in the letters of the database: a warning tells each.
+  const told = (conversion: typeof there, message: RegExp): boolean => conversion.diagnostics.some((one) => message.test(one.message));
+  const withoutConnections = told(there, /names no database/) || told(back, /names no database/);
+  expect(differences(mapping, middle.mapping, { withoutConnections })).toEqual([]);
+  expect(differences(mapping, again.mapping, { withoutConnections })).toEqual([]);
+  const isUnquoted = mapping.triplesMaps.some(
+    ({ source, subject }) =>
+      source.kind === 'sql' &&
+      source.references === 'identifiers' &&
+      /"(?:reference|child)":"[A-Za-z]/.test(JSON.stringify([subject, mapping.triplesMaps])),
+  );
+  if (isUnquoted && (to === 'rml' || to === 'legacy')) expect(told(there, /is not quoted/)).toBe(true);
+  return 'same';
 }
 
 const folder = process.env.CONFORMANCE_CASES;
 const cases = folder === undefined ? undefined : readManifest(folder);
 const suites = cases === undefined ? test.skip : test;
 
+/** How many of the 859 valid mappings each language says at least, the one that they are written in among them. */
+const LEAST: Readonly<Record<Language, number>> = { rml: 850, legacy: 700, r2rml: 400, yarrrml: 750 };
+
 describe('the mappings of public suites (skipped where CONFORMANCE_CASES names no folder)', () => {
   suites.each(LANGUAGES)('are the same after they were %s', async (to) => {
-    const told = new Map<string, number>();
+    const counts = new Map<string, number>();
     const files = new Map(
       (cases ?? []).flatMap((one) => (one.mapping === null ? [] : [[join(one.dir, one.mapping), one.baseIRI] as const])),
     );
     for (const [file, baseIri] of files) {
       // Cases with a database leave its address to whoever runs them.
       const text = readFileSync(join(folder as string, file), 'utf8').replaceAll('CONNECTIONDSN', 'jdbc:mysql://localhost/test');
-      const outcome = await roundTrip(text, baseIri, to);
-      if (outcome.startsWith('differs')) throw new Error(`${file} ${outcome}`);
-      told.set(outcome, (told.get(outcome) ?? 0) + 1);
+      const { mapping, diagnostics } = await readMapping([{ name: 'a.ttl', text }], { baseIri });
+      if (diagnostics.some(({ severity }) => severity === 'error')) continue;
+      try {
+        const outcome = await roundTrip(mapping, text, baseIri, to);
+        counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+      } catch (error) {
+        throw new Error(`${file}: ${(error as Error).message}`, { cause: error });
+      }
     }
-    expect(told.get('same')).toBeGreaterThan(to === 'r2rml' ? 80 : 500);
+    expect(counts.get('same')).toBeGreaterThanOrEqual(LEAST[to]);
+    expect(counts.get('refused back')).toBeUndefined();
   });
 });
 
@@ -116,7 +109,8 @@ describe('YARRRML', () => {
     const yarrrml = await readMapping([{ name: 'a.yml', text: YARRRML }], options);
     const { mapping, diagnostics } = await readMapping([{ name: 'a.ttl', text }], options);
     expect(diagnostics).toEqual([]);
-    expect(formOf(mapping)).toBe(formOf(yarrrml.mapping));
+    expect(differences(yarrrml.mapping, mapping, { withoutConnections: false })).toEqual([]);
+    expect(differences(yarrrml.mapping, { ...mapping, triplesMaps: [] }, { withoutConnections: false })).toHaveLength(1);
   });
 
   test('with functions is refused as R2RML, at their places', async () => {
