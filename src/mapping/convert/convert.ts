@@ -1,13 +1,13 @@
 /** Mappings from one language into another: today's RML, legacy RML, R2RML, YARRRML. */
 import { Report } from '../model/diagnostics.ts';
 import type { Diagnostic, Dialect, Origin } from '../model/model.ts';
-import { type Document, parseDocuments, type ReadOptions } from '../parse/document.ts';
+import { type Document, isYarrrml, parseDocuments, type ReadOptions } from '../parse/document.ts';
 import { prefixesOf } from '../parse/prefixes.ts';
 import { readMapping, translate } from '../parse/read.ts';
 import { USUAL_PREFIXES } from '../vocabulary/namespaces.ts';
 import { convertGraph } from './dialect.ts';
 import { checkMeaning } from './meaning.ts';
-import { writeTurtle } from './turtle.ts';
+import { type Base, writeTurtle } from './turtle.ts';
 
 export const LANGUAGES = ['rml', 'legacy', 'r2rml', 'yarrrml'] as const satisfies readonly (Dialect | 'yarrrml')[];
 export type Language = (typeof LANGUAGES)[number];
@@ -55,11 +55,21 @@ export async function convertMapping(
   } else {
     const { graph } = parseDocuments(documents, options, await translate(documents, new Report()));
     const nodes = convertGraph(graph, to, report).map((node) => ({ ...node, comments: comments.above(node.origin) }));
-    text = writeTurtle(nodes, new Map([...declared, ...Object.entries(COMMON), ...Object.entries(PREFIXES[to])]), comments.heading());
+    const prefixes = new Map([...Object.entries({ ...COMMON, ...PREFIXES[to] }), ...declared]);
+    text = writeTurtle(nodes, prefixes, { heading: comments.heading(), base: baseOf(documents, options) });
   }
   const name = to === 'yarrrml' ? 'converted.yml' : 'converted.ttl';
   if (report.errors === 0) await checkMeaning(mapping, { name, text }, options, { withoutConnections: to === 'r2rml', report });
   return { text: report.errors > 0 ? undefined : text, diagnostics: report.sorted(documents.map(({ name }) => name)) };
+}
+
+/** The base of a document of Turtle, or of several that declare none. */
+function baseOf(documents: readonly Document[], { baseIri }: ReadOptions): Base | undefined {
+  if (documents.some(isYarrrml)) return undefined;
+  const declared = documents.flatMap(({ text }) => [...text.matchAll(/^\s*@?base\s*<([^>\s]*)>/gim)].map((found) => found[1] as string));
+  const [only, ...others] = declared;
+  if (only === undefined) return { iri: baseIri, isDeclared: false };
+  return others.length === 0 && documents.length === 1 && URL.canParse(only) ? { iri: only, isDeclared: true } : undefined;
 }
 
 /** Lines of comments, each used once. */

@@ -42,7 +42,8 @@ class Converter {
   readonly #done = new Set<string>();
   /** By the node of the graph: expressions may share one call. */
   readonly #calls = new Map<string, ConvertedNode>();
-  readonly #graphMaps = new Set<string>();
+  /** Id of a term map → the property that leads to it. */
+  readonly #roles = new Map<string, Property>();
   /** Arguments of functions, of which today's RML has the expression alone. */
   readonly #arguments = new Set<string>();
   /** Whether references are SQL identifiers here, and names of columns there, or the other way round. */
@@ -67,7 +68,7 @@ class Converter {
       for (const statement of node.statements) {
         const name = nameOf(statement);
         const id = nodeId(statement.object) ?? '';
-        if (name === 'graphMap') this.#graphMaps.add(id);
+        if (name !== undefined && ROLES.has(name)) this.#roles.set(id, name);
         if (name === 'logicalSource' || name === 'logicalTable' || name === 'viewOn') (calls.has(node.id) ? ofCalls : sources).add(id);
         if (calls.has(node.id) && name === 'predicateObjectMap') {
           for (const part of this.#graph.get(id)?.statements ?? [])
@@ -182,11 +183,26 @@ class Converter {
       if (isWithoutEffect) {
         const map = nodeId(statement.object);
         if (map?.startsWith('_:')) this.#leaveOut(map);
-      } else if (statement === condition) this.#condition(node, statement, converted);
+      } else if (condition === undefined && this.#isUsual(node, statement)) continue;
+      else if (statement === condition) this.#condition(node, statement, converted);
       else if (condition !== undefined && isExpression(statement)) continue;
       else if (statement === call) this.#call(statement, converted);
       else this.#statement(statement, converted);
     }
+  }
+
+  /** Whether a term type is that which the term map has without it. People leave it out, and YARRRML states each. */
+  #isUsual(node: GraphNode, statement: Statement): boolean {
+    if (nameOf(statement) !== 'termType' || node.origin.key === undefined) return false;
+    const type = statement.object.kind === 'iri' ? lookUp('individuals', statement.object.value)?.name : undefined;
+    const expression = node.statements.find(isExpression);
+    const kind = expression === undefined ? undefined : nameOf(expression);
+    if (expression === undefined || node.statements.some((one) => nameOf(one) === 'gather')) return false;
+    if (kind === 'constant') return expression.object.kind === (type === 'IRI' ? 'iri' : type === 'Literal' ? 'literal' : '');
+    const isObject = this.#roles.get(node.id) === 'objectMap';
+    if (!isObject) return this.#roles.has(node.id) && type === 'IRI';
+    const isMarked = node.statements.some((one) => ['language', 'languageMap', 'datatype', 'datatypeMap'].includes(nameOf(one) ?? ''));
+    return type === (kind === 'template' && !isMarked ? 'IRI' : 'Literal');
   }
 
   #statement(statement: Statement, node: ConvertedNode): void {
@@ -214,10 +230,8 @@ class Converter {
       this.#set(node, this.#to === 'r2rml' ? 'logicalTable' : 'logicalSource', object, origin);
       return;
     }
-    // Languages and datatypes from the data have a map in every dialect but R2RML; a constant one is the shortcut.
-    if (this.#to !== 'rml' && termOf(this.#to, 'properties', known.name) === undefined && this.#shortcut(known.name, statement, node))
-      return;
-    const isConstant = CONSTANTS.has(known.name) && !(known.name === 'constant' && this.#graphMaps.has(nodeId(node.term) ?? ''));
+    if (this.#shortcut(known.name, statement, node)) return;
+    const isConstant = CONSTANTS.has(known.name) && !(known.name === 'constant' && this.#roles.get(nodeId(node.term) ?? '') === 'graphMap');
     const term = object.kind === 'iri' && !isConstant ? lookUp('individuals', object.value) : undefined;
     const renamed = term?.name === undefined ? object : this.#individual(term.name as Individual, origin);
     this.#set(node, known.name, this.#requoted(known.name, renamed, origin), origin);
@@ -244,11 +258,15 @@ class Converter {
   /** `rml:childMap [ rml:reference "id" ]` as `rr:child "id"`, `rml:languageMap [ rml:constant "en" ]` as `rr:language "en"`, and the like. */
   #shortcut(name: Property, { object, origin }: Statement, node: ConvertedNode): boolean {
     const short = SHORTCUTS[name];
-    const statements = this.#graph.get(nodeId(object) ?? '')?.statements.filter(({ property }) => property !== RDF_TYPE) ?? [];
-    const [only, ...others] = statements;
+    const id = nodeId(object);
+    const described = id === undefined ? undefined : this.#graph.get(id);
+    const isSaid = (one: Statement): boolean => one.property !== RDF_TYPE && !this.#isUsual(described as GraphNode, one);
+    const [only, ...others] = described?.statements.filter(isSaid) ?? [];
     if (short === undefined || only === undefined || others.length > 0 || nameOf(only) !== short.expression) return false;
-    this.#leaveOut(nodeId(object) as string);
-    this.#set(node, short.property, this.#requoted(short.property, only.object, origin), origin);
+    const takes: readonly RdfTerm['kind'][] = short.takes ?? ['iri'];
+    if (!takes.includes(only.object.kind) || termOf(this.#to, 'properties', short.property) === undefined) return false;
+    this.#leaveOut(id as string);
+    this.#statement({ ...only, property: termOf(this.#to, 'properties', short.property) as string, origin }, node);
     return true;
   }
 
@@ -464,6 +482,8 @@ class Converter {
 const isExpression = (statement: Statement): boolean =>
   ['constant', 'reference', 'template', 'functionValue', 'functionExecution'].includes(nameOf(statement) ?? '');
 
+const ROLES: ReadonlySet<Property> = new Set(['subjectMap', 'predicateMap', 'objectMap', 'graphMap']);
+
 /** Properties whose objects are terms of the data, not of the vocabulary, apart from the default graph. */
 const CONSTANTS: ReadonlySet<Property> = new Set([
   'constant',
@@ -482,10 +502,17 @@ const CONSTANTS: ReadonlySet<Property> = new Set([
 /** What a term has, and the text of an argument has not. */
 const TERM_ONLY: ReadonlySet<string> = new Set(['termType', 'datatype', 'datatypeMap', 'language', 'languageMap']);
 
-/** Maps that older dialects lack, and what they have for some of them. */
-const SHORTCUTS: Partial<Record<Property, { readonly expression: Property; readonly property: Property }>> = {
-  childMap: { expression: 'reference', property: 'child' },
-  parentMap: { expression: 'reference', property: 'parent' },
-  languageMap: { expression: 'constant', property: 'language' },
+/** Maps with one expression alone, and the properties that say the same. Older dialects lack some of the maps. */
+const SHORTCUTS: Partial<
+  Record<Property, { readonly expression: Property; readonly property: Property; readonly takes?: readonly RdfTerm['kind'][] }>
+> = {
+  subjectMap: { expression: 'constant', property: 'subject' },
+  predicateMap: { expression: 'constant', property: 'predicate' },
+  objectMap: { expression: 'constant', property: 'object', takes: ['iri', 'literal'] },
+  graphMap: { expression: 'constant', property: 'graph' },
+  childMap: { expression: 'reference', property: 'child', takes: ['literal'] },
+  parentMap: { expression: 'reference', property: 'parent', takes: ['literal'] },
+  languageMap: { expression: 'constant', property: 'language', takes: ['literal'] },
   datatypeMap: { expression: 'constant', property: 'datatype' },
+  returnMap: { expression: 'constant', property: 'return' },
 };

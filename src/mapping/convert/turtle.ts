@@ -13,11 +13,29 @@ export interface Node {
   readonly comments: readonly string[];
 }
 
-/** @param prefixes prefix → namespace; only those that are used are declared */
-export function writeTurtle(nodes: readonly Node[], prefixes: ReadonlyMap<string, string>, heading: readonly string[]): string {
-  const writer = new TurtleWriter(nodes, prefixes);
+/** What stands in brackets is written on one line of at most so many characters. */
+const LINE = 100;
+
+/** The IRI that names of nodes are relative to. */
+export interface Base {
+  readonly iri: string;
+  /** Whether the document says so itself; otherwise whoever reads it gives the same. */
+  readonly isDeclared: boolean;
+}
+
+/**
+ * @param prefixes prefix → namespace; only those that are used are declared, and of several for one namespace the last
+ * @param base undefined: names are absolute
+ */
+export function writeTurtle(
+  nodes: readonly Node[],
+  prefixes: ReadonlyMap<string, string>,
+  { heading, base }: { readonly heading: readonly string[]; readonly base: Base | undefined },
+): string {
+  const writer = new TurtleWriter(nodes, prefixes, base);
   const blocks = nodes.filter((node) => !writer.isNested(node)).map((node) => writer.block(node));
   const declared = [...prefixes].filter(([prefix]) => writer.used.has(prefix)).map(([prefix, iri]) => `@prefix ${prefix}: <${iri}> .`);
+  if (base?.isDeclared === true && writer.usesBase) declared.push(`@base <${base.iri}> .`);
   return `${[...commentLines(heading), ...declared].join('\n')}\n\n${blocks.join('\n\n')}\n`;
 }
 
@@ -25,15 +43,18 @@ const commentLines = (comments: readonly string[]): readonly string[] => comment
 
 class TurtleWriter {
   readonly used = new Set<string>();
+  usesBase = false;
+  readonly #base: string | undefined;
   readonly #prefixes: readonly (readonly [string, string])[];
   readonly #byId = new Map<string, Node>();
   /** How many statements lead to a blank node. */
   readonly #uses = new Map<string, number>();
   readonly #circular = new Set<string>();
 
-  constructor(nodes: readonly Node[], prefixes: ReadonlyMap<string, string>) {
+  constructor(nodes: readonly Node[], prefixes: ReadonlyMap<string, string>, base: Base | undefined) {
+    this.#base = base?.iri;
     // The longest namespace gives the shortest name.
-    this.#prefixes = [...prefixes].sort(([, a], [, b]) => b.length - a.length);
+    this.#prefixes = [...prefixes].reverse().sort(([, a], [, b]) => b.length - a.length);
     for (const node of nodes) {
       this.#byId.set(nodeId(node.term) as string, node);
       for (const { object } of node.statements) {
@@ -70,17 +91,30 @@ class TurtleWriter {
     const { term } = node;
     const isAnonymous = term.kind === 'blank' && !this.#uses.has(term.value);
     const subject = isAnonymous ? '[]' : this.#term(term);
-    return [...commentLines(node.comments), `${subject} ${this.#properties(node, '  ')} .`].join('\n');
+    return [...commentLines(node.comments), `${subject} ${this.#properties(node, '  ').join(' ;\n  ')} .`].join('\n');
   }
 
-  #properties({ statements }: Node, indent: string): string {
+  /** Each property with its objects, or with one of them. */
+  #properties({ statements }: Node, indent: string): readonly string[] {
     const byProperty = new Map<string, RdfTerm[]>();
     for (const { property, object } of statements) byProperty.set(property, [...(byProperty.get(property) ?? []), object]);
-    const lines = [...byProperty].map(([property, objects]) => {
+    return [...byProperty].flatMap(([property, objects]) => {
       const name = property === `${RDF}type` ? 'a' : this.#iri(property);
-      return `${name} ${objects.map((object) => this.#object(object, indent)).join(' , ')}`;
+      const written = objects.map((object) => `${this.#commentsOf(object, indent)}${name} ${this.#object(object, indent)}`);
+      const [first = '', ...others] = written;
+      const short = [first, ...others.map((one) => one.slice(name.length + 1))].join(', ');
+      // Each on lines of its own, as people write predicate object maps.
+      return written.some((one) => one.includes('\n')) || short.length > LINE ? written : [short];
     });
-    return lines.join(` ;\n${indent}`);
+  }
+
+  /** The lines above a node in brackets. */
+  #commentsOf(object: RdfTerm, indent: string): string {
+    const node = object.kind === 'blank' ? this.#byId.get(`_:${object.value}`) : undefined;
+    if (node === undefined || !this.isNested(node)) return '';
+    return commentLines(node.comments)
+      .map((line) => `${line}\n${indent}`)
+      .join('');
   }
 
   #object(object: RdfTerm, indent: string): string {
@@ -90,8 +124,10 @@ class TurtleWriter {
     if (items !== undefined) return `( ${items.map((item) => this.#object(item, indent)).join(' ')} )`;
     if (node.statements.length === 0) return '[]';
     const inner = `${indent}  `;
-    const text = this.#properties(node, inner);
-    return text.includes('\n') ? `[\n${inner}${text}\n${indent}]` : `[ ${text} ]`;
+    const properties = this.#properties(node, inner);
+    const short = properties.join(' ; ');
+    if (!short.includes('\n') && short.length <= LINE) return `[ ${short} ]`;
+    return `[\n${inner}${properties.join(` ;\n${inner}`)}\n${indent}]`;
   }
 
   /** The items of a well-formed list. */
@@ -122,6 +158,16 @@ class TurtleWriter {
     }
   }
 
+  /** `#Person`, or `Person` below a directory. Names of the data stay absolute. */
+  #relative(iri: string): string | undefined {
+    const base = this.#base?.replace(/#.*$/s, '');
+    if (base === undefined || !iri.startsWith(base)) return undefined;
+    const relative = iri.slice(base.length);
+    if (!/^#[\w-]*$/.test(relative) && !(base.endsWith('/') && /^[\w-]+$/.test(relative))) return undefined;
+    this.usesBase = true;
+    return relative;
+  }
+
   #iri(iri: string): string {
     for (const [prefix, namespace] of this.#prefixes) {
       const local = iri.slice(namespace.length);
@@ -129,6 +175,8 @@ class TurtleWriter {
       this.used.add(prefix);
       return `${prefix}:${local}`;
     }
+    const relative = this.#byId.has(iri) ? this.#relative(iri) : undefined;
+    if (relative !== undefined) return `<${relative}>`;
     return `<${iri.replace(/[\x00-\x20<>"{}|^`\\]/g, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`)}>`;
   }
 }

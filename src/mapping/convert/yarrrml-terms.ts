@@ -29,13 +29,17 @@ export function cannot(report: Report, what: string, origin: Origin, hint?: stri
 /** The prefixes of a document that is written. */
 export class Prefixes {
   readonly #used = new Set<string>();
-  /** Those that a reader may know. */
+  /** Those that a reader may know; the author's are the last. */
   readonly #known: ReadonlyMap<string, string>;
   readonly #longestFirst: readonly (readonly [prefix: string, namespace: string])[];
 
   constructor(prefixes: ReadonlyMap<string, string>) {
     this.#known = new Map([...Object.entries(PREDEFINED), ...prefixes]);
-    this.#longestFirst = [...this.#known].filter(([prefix]) => prefix !== '').sort(([, a], [, b]) => b.length - a.length);
+    // Of several for one namespace, that of the author, which is the last.
+    this.#longestFirst = [...this.#known]
+      .reverse()
+      .filter(([prefix]) => prefix !== '')
+      .sort(([, a], [, b]) => b.length - a.length);
   }
 
   /** Those that the document has to declare. */

@@ -81,7 +81,9 @@ class YarrrmlWriter {
       const above = comments.above(map.origin);
       if (above.length > 0) key.commentBefore = commentOf(above);
       if (mappings.items.length > 0) key.spaceBefore = true;
-      mappings.add(document.createPair(key, layOut(document, this.#triplesMap(map, (uses.get(keyOf(map.source)) ?? 0) > 1))));
+      const node = layOut(document, this.#triplesMap(map, (uses.get(keyOf(map.source)) ?? 0) > 1)) as YAMLMap;
+      commentPairs(node, map, comments);
+      mappings.add(document.createPair(key, node));
     }
     const contents = document.contents as unknown as YAMLMap;
     const base = this.#base();
@@ -385,6 +387,16 @@ class Section<T> {
 
 /** An empty line of a comment is a line with `#`. */
 const commentOf = (lines: readonly string[]): string => lines.map((line) => (line === '' ? ' ' : line)).join('\n');
+
+/** Comments above predicates and objects. The classes of the subject stand before them. */
+function commentPairs(node: YAMLMap, { subject, predicateObjects }: TriplesMap, comments: Comments): void {
+  const items = (node.get('po') as YAMLSeq<Node> | undefined)?.items ?? [];
+  predicateObjects.forEach(({ origin }, i) => {
+    const item = items[i + (subject.classes.length > 0 ? 1 : 0)];
+    const above = comments.above(origin);
+    if (item !== undefined && above.length > 0) item.commentBefore = commentOf(above);
+  });
+}
 
 /** The node of a value: short lists and maps within it stand on one line. */
 function layOut(document: Document, value: Value): Node {

@@ -124,6 +124,114 @@ describe('YARRRML', () => {
   });
 });
 
+const TURTLE = `# People
+# of the town
+
+@prefix rml: <http://w3id.org/rml/> .
+@prefix f: <http://xmlns.com/foaf/0.1/> .
+@prefix grel: <http://example.com/my-own#> .
+@base <http://example.com/maps> .
+
+# each row
+<#Person> a rml:TriplesMap ;
+  # where from
+  rml:logicalSource [
+    rml:source [ a rml:FilePath ; rml:root rml:MappingDirectory ; rml:path "a.csv" ] ;
+    rml:referenceFormulation rml:CSV
+  ] ;
+  rml:subjectMap [ rml:template "http://x/{id}" ; rml:class grel:Person ] ;
+  # names
+  rml:predicateObjectMap [ rml:predicate f:name ; rml:objectMap [ rml:reference "name" ] ] ;
+  # ages
+  # in years
+  rml:predicateObjectMap [
+    rml:predicate f:age ;
+    # a number
+    rml:objectMap [ rml:reference "age" ; rml:datatype <http://www.w3.org/2001/XMLSchema#integer> ]
+  ] ;
+  rml:predicateObjectMap [
+    rml:predicate grel:query ;
+    rml:object """a ;
+      b"""
+  ] .
+`;
+
+describe("today's RML", () => {
+  const converted = async (text: string, to: Language) =>
+    (await convertMapping([{ name: 'a.ttl', text }], to, { baseIri: 'http://b/' })).text;
+
+  test("is written as people write it, with the author's prefixes, base and comments", async () => {
+    const long = TURTLE.replace('rml:predicate f:name', 'rml:predicateMap [ a rml:PredicateMap ; rml:constant f:name ]')
+      .replace('rml:datatype <', 'rml:datatypeMap [ rml:constant <')
+      .replace('#integer>', '#integer> ]')
+      .replace('rml:object """a ;\n      b"""', 'rml:objectMap [ rml:constant """a ;\n      b""" ]');
+    expect(long).not.toBe(TURTLE);
+    const text = await converted(long, 'rml');
+    // The prefixes come in another order, and one is declared that the author did without.
+    const body = (of: string | undefined): string | undefined => of?.slice(of.indexOf('# each row'));
+    expect(body(text)).toBe(body(TURTLE.replace('<http://www.w3.org/2001/XMLSchema#integer>', 'xsd:integer')));
+    expect(text?.startsWith('# People\n# of the town\n@prefix rml:')).toBe(true);
+    for (const line of [
+      '@prefix f: <http://xmlns.com/foaf/0.1/> .',
+      '@prefix grel: <http://example.com/my-own#> .',
+      '@base <http://example.com/maps> .',
+    ])
+      expect(text).toContain(`${line}\n`);
+  });
+
+  test("becomes YARRRML with the author's prefixes and comments", async () => {
+    expect(await converted(TURTLE, 'yarrrml')).toBe(`# People
+# of the town
+
+base: http://example.com/maps#
+prefixes:
+  grel: http://example.com/my-own#
+  f: http://xmlns.com/foaf/0.1/
+mappings:
+  # each row
+  Person:
+    sources: [[a.csv~csv]]
+    s: http://x/$(id)
+    po:
+      - [a, grel:Person]
+      # names
+      - [f:name, $(name)]
+      # ages
+      # in years
+      - [f:age, $(age), xsd:integer]
+      - [grel:query, "a ;\\n      b"]
+`);
+  });
+});
+
+/** Every text and every constant of the normal form, with what leads to it. */
+function* leavesOf(part: unknown, keys: readonly string[]): Generator<readonly string[]> {
+  if (typeof part === 'string' || typeof part === 'boolean') yield keys;
+  else if (typeof part === 'object' && part !== null)
+    for (const [key, value] of Object.entries(part)) yield* leavesOf(value, [...keys, key]);
+}
+
+test('no part of a mapping is lost without being noticed', async () => {
+  const { mapping } = await readMapping([{ name: 'a.yml', text: YARRRML }], { baseIri: 'http://base/' });
+  const names = /^(?:id|ids|name|origin|iteratorOrigin|dialect|deterministic)$/;
+  const leaves = [...leavesOf(mapping, [])].filter((keys) => !keys.some((key) => names.test(key)));
+  expect(leaves.length).toBeGreaterThan(50);
+  for (const keys of leaves) {
+    const changed = structuredClone(mapping);
+    const last = keys.at(-1) as string;
+    // biome-ignore lint/suspicious/noExplicitAny: any part
+    const owner = keys.slice(0, -1).reduce((part: any, key) => part[key], changed);
+    // Kinds decide which other parts there are.
+    if (last === 'kind') continue;
+    owner[last] = typeof owner[last] === 'string' ? `${owner[last]}x` : !owner[last];
+    // A parent that is not there cannot be compared.
+    if (last === 'parent') continue;
+    // An argument is a text, whatever its datatype.
+    const isArgument = keys.includes('inputs') && (last === 'datatype' || last === 'language');
+    expect([keys, differences(mapping, changed, { withoutConnections: false }).length]).toEqual([keys, isArgument ? 0 : 1]);
+  }
+});
+
 test('a template with a condition is refused as legacy RML, unless it makes literals', async () => {
   const condition = 'condition: { function: equal, parameters: [[str1, $(town)], [str2, Ghent]] }';
   const findings = async (text: string): Promise<readonly string[]> => {
