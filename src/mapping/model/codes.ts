@@ -11,7 +11,7 @@ export const DIAGNOSTIC_CODES = {
   'changed-meaning': {
     severity: 'either',
     summary:
-      '`quadmill convert`: the mapping means something else in the other language. An error ends the conversion; a warning names what the languages treat in different ways.',
+      'A mapping that `quadmill convert` writes means something else in the other language. An error ends the conversion; a warning names what the languages treat in different ways.',
   },
   circle: {
     severity: 'error',
