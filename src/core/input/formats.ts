@@ -31,12 +31,19 @@ interface FormatRow {
   readonly isWorkbook?: true;
 }
 
-/** `tsv` is tab-separated CSV, `jsonl` one JSON document per line. Workbooks are tables, as CSV is. */
+/**
+ * `tsv` is tab-separated CSV. `jsonl` is a sequence of JSON values: one per line, one after the other, or as text sequence (RFC 7464). Workbooks
+ * are tables, as CSV is.
+ */
 export const FORMATS = {
   csv: { formulation: 'csv', extensions: ['csv'], mediaTypes: /^(?:text|application)\/csv$/ },
   tsv: { formulation: 'csv', extensions: ['tsv', 'tab'], mediaTypes: /^text\/tab-separated-values$/ },
-  json: { formulation: 'json', extensions: ['json', 'geojson'], mediaTypes: /[/+]json$/ },
-  jsonl: { formulation: 'json', extensions: ['jsonl', 'ndjson'], mediaTypes: /\/(?:x-)?(?:jsonl|ndjson|jsonlines)$/ },
+  json: { formulation: 'json', extensions: ['json', 'geojson'], mediaTypes: /(?<!\/stream)[/+]json$/ },
+  jsonl: {
+    formulation: 'json',
+    extensions: ['jsonl', 'ndjson', 'ldjson', 'geojsonl', 'geojsons', 'json-seq', 'jsonseq'],
+    mediaTypes: /\/(?:x-)?(?:jsonl|ndjson|ldjson|jsonlines|json-lines|json-stream|stream\+json)$|[/+](?:json-seq|nd-?json|jsonl)$/,
+  },
   xlsx: {
     formulation: 'csv',
     extensions: ['xlsx', 'xlsm'],

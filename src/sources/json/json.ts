@@ -16,7 +16,7 @@ import { parseExpression, upsOf } from './expression.ts';
 import { itemsOf, type JsonItems, linkedReaderOf, ofLinked, readerOf, unmatchedOf } from './nested.ts';
 import { buildAutomaton, type PathAutomaton, type Subscriber, type TrackedIterator } from './path/automaton.ts';
 import type { TrackedReader } from './references.ts';
-import { JsonSplitter } from './split.ts';
+import { JsonSplitter, RECORD_SEPARATOR } from './split.ts';
 
 /** Records of all iterations that are handed over at once, and bytes of the document from which they may come. */
 const BATCH_RECORDS = 512;
@@ -31,7 +31,8 @@ const SLICE_BYTES = 64 * 1024;
 const HEAD_BYTES = 500;
 
 /**
- * Reads a JSON document (RFC 8259; up to 1000 nesting levels), or JSON Lines with `options.jsonLines`. A record is a parsed value.
+ * Reads a JSON document (RFC 8259; up to 1000 nesting levels), or a sequence of values with `options.jsonLines`: JSON Lines, values one after
+ * the other, or a text sequence (RFC 7464), which begins with a record separator. A record is a parsed value.
  *
  * Memory: a batch, and twice the longest piece. An iteration without iterator has the whole document as its record; in JSON Lines, each
  * line. If the document is in another encoding, byte offsets in faults refer to its UTF-8 form.
@@ -113,11 +114,18 @@ class JsonScan implements Scan {
       options.maxDepth,
     );
     for await (const chunk of toUtf8(this.counted(splitter), options.encoding, undefined, options.name)) {
-      this.head ??= Buffer.from(chunk.subarray(0, HEAD_BYTES)).toString('latin1');
-      for (let at = 0; at < chunk.length; at += SLICE_BYTES) {
+      if (this.head === undefined) {
+        this.head = Buffer.from(chunk.subarray(0, HEAD_BYTES)).toString('latin1');
+        splitter.sequence = lines && chunk[0] === RECORD_SEPARATOR;
+      }
+      for (let at = 0; at < chunk.length; ) {
         stopIf(signal);
-        splitter.feed(chunk.subarray(at, at + SLICE_BYTES));
+        const separator = splitter.sequence ? chunk.indexOf(RECORD_SEPARATOR, at) : -1;
+        const to = Math.min(at + SLICE_BYTES, separator < 0 ? chunk.length : separator);
+        splitter.feed(chunk.subarray(at, to));
         yield* this.drain(splitter, gathered, signal);
+        if (to === separator) splitter.separate();
+        at = to === separator ? to + 1 : to;
       }
     }
     stopIf(signal);

@@ -17,8 +17,14 @@ import { JsonWindow } from './window.ts';
 /** Levels of nesting that a document may have, so that no later step exceeds the stack. */
 export const MAX_DEPTH = 1000;
 
+/** Stands before each text of a sequence, and nowhere in JSON. @see https://www.rfc-editor.org/rfc/rfc7464 */
+export const RECORD_SEPARATOR = 0x1e;
+
 const LITERAL = /^(?:true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)$/;
 const LONG_NUMBER = /[0-9]{16}/;
+
+const SEQUENCE_ADVICE =
+  'A record separator begins a JSON text sequence: it is read as such when its name ends in .json-seq, or with --input-format jsonl';
 
 // What the grammar allows next: `expect`.
 const VALUE = 0;
@@ -89,6 +95,8 @@ export class JsonSplitter extends JsonWindow {
   /** State of the automaton for the next value; undefined: no path leads into it. */
   private child: PathAutomaton | undefined;
   private lineValues = 0;
+  /** The values are texts of a sequence: after each, `separate` is called where the next one begins. */
+  sequence = false;
 
   /**
    * @param root state of the automaton for the document; with `lines`, for an array of all values
@@ -140,6 +148,16 @@ export class JsonSplitter extends JsonWindow {
     const keep = this.mode === BETWEEN || this.mode === STRING ? this.pos : this.first;
     this.extend(bytes, keep);
     this.lastMark -= keep;
+  }
+
+  /**
+   * Passes a record separator, which stands in the document after what was fed; `next` has returned false.
+   *
+   * @throws Fault source/malformed — the text before it is not complete. A number or literal is complete when a space or line feed follows.
+   */
+  separate(): void {
+    if (this.mode !== BETWEEN || this.depth > 0) this.truncated();
+    this.skippedBytes++;
   }
 
   /**
@@ -211,6 +229,10 @@ export class JsonSplitter extends JsonWindow {
       this.mode === STRING || this.mode === NAME || this.mode === PIECE_STRING
         ? 'within a text'
         : `with ${open} ${open === 1 ? 'bracket' : 'brackets'} open`;
+    if (this.sequence) {
+      const hint = 'The program that wrote it was probably stopped; a number, true, false or null needs a line feed after it';
+      this.fail(`Text ${this.lineValues + 1} of the JSON sequence ends too early, ${what}`, this.end, hint);
+    }
     this.fail(`The JSON document ends too early, ${what}`, this.end, 'The file is probably cut off; fetch or write it again');
   }
 
@@ -440,7 +462,7 @@ export class JsonSplitter extends JsonWindow {
     let pos = this.pos;
     while (pos < end && DELIMITERS[window[pos] as number] === 0) pos++;
     this.pos = pos;
-    if (pos === end && !(this.ended && this.depth === 0)) return false;
+    if (pos === end && !(this.ended && this.depth === 0 && !this.sequence)) return false;
     this.last = pos;
     return true;
   }
@@ -465,10 +487,10 @@ export class JsonSplitter extends JsonWindow {
     const expected = this.expect === COMMA_OR_CLOSE ? `"," or "${this.objects[this.depth] === 1 ? '}' : ']'}"` : EXPECTED[this.expect];
     if (this.expect === END) {
       const hint =
-        'One document holds one value. A file of one value a line (JSON Lines) is read as such when its name ends in .jsonl or .ndjson';
+        'One document holds one value. Several, one a line (JSON Lines) or one after the other, are read when the name ends in .jsonl or .ndjson, or with --input-format jsonl';
       this.fail(`Something follows the end of the JSON document: ${found}`, pos, hint);
     }
-    const hint = adviceFor(String.fromCharCode(byte), expected as string);
+    const hint = byte === RECORD_SEPARATOR && !this.lines ? SEQUENCE_ADVICE : adviceFor(String.fromCharCode(byte), expected as string);
     this.fail(`The JSON document has ${found} where ${expected} should stand`, pos, hint);
   }
 
