@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { DEFAULTS } from '../../src/config/options/options.ts';
 import { parseOption } from '../../src/config/parse.ts';
-import { webAccessOf } from '../../src/config/run-defaults.ts';
+import { WEB_OPTIONS, webAccessOf } from '../../src/config/run-defaults.ts';
 import { contradictionIn, delimiterOf, quoteOf } from '../../src/core/input/csv-dialect.ts';
 import { isEncoding, KNOWN_ENCODINGS } from '../../src/core/input/encoding-name.ts';
 import { INPUT_FORMATS, type InputFormat } from '../../src/core/input/formats.ts';
@@ -45,14 +45,11 @@ export function inputsOf(parsed: Parsed): readonly InputBinding[] {
 
 /** How sources are read over HTTP, from the service's variables: they hold logins. @throws Fault config/invalid */
 export function webAccess(): WebAccess {
-  const { SOURCE_LOGINS, SOURCE_ANSWER_SECONDS } = process.env;
-  return webAccessOf({
-    SOURCE_LOGINS: parseOption('SOURCE_LOGINS', SOURCE_LOGINS ?? ''),
-    SOURCE_ANSWER_SECONDS:
-      (SOURCE_ANSWER_SECONDS ?? '') === ''
-        ? DEFAULTS.SOURCE_ANSWER_SECONDS
-        : parseOption('SOURCE_ANSWER_SECONDS', SOURCE_ANSWER_SECONDS as string),
+  const given = WEB_OPTIONS.flatMap((name) => {
+    const text = process.env[name] ?? '';
+    return text === '' ? [] : [[name, parseOption(name, text)] as const];
   });
+  return webAccessOf({ ...DEFAULTS, ...Object.fromEntries(given) });
 }
 
 /** The first `=` ends the name, unless it is in the query of a URL without a name. */

@@ -1,6 +1,6 @@
 /** Options in the form in which runs and stores take them. */
 import { NO_LIMITS } from '../core/limits.ts';
-import { readLogins } from '../storage/logins.ts';
+import { readLogins, type WebAccess } from '../storage/logins.ts';
 import { DEFAULTS, type Snapshot } from './options/options.ts';
 
 /** Time limits of a run's database sessions, in seconds. */
@@ -14,10 +14,28 @@ export const sqlLimitsOf = ({
   lockSeconds: SQL_LOCK_SECONDS,
 });
 
+/** The options of `webAccessOf`. */
+export const WEB_OPTIONS = [
+  'SOURCE_LOGINS',
+  'SOURCE_ANSWER_SECONDS',
+  'SOURCE_RETRIES',
+  'SOURCE_WAIT_SECONDS',
+  'SOURCE_PAGES',
+  'SOURCE_CACHE_DIRECTORY',
+  'SOURCE_CACHE_MB',
+] as const;
+
 /** How sources are read over HTTP. @throws Fault config/invalid */
-export const webAccessOf = ({ SOURCE_LOGINS, SOURCE_ANSWER_SECONDS }: Pick<Snapshot, 'SOURCE_LOGINS' | 'SOURCE_ANSWER_SECONDS'>) => ({
-  logins: readLogins(SOURCE_LOGINS),
-  answerSeconds: SOURCE_ANSWER_SECONDS,
+export const webAccessOf = (options: Pick<Snapshot, (typeof WEB_OPTIONS)[number]>): WebAccess => ({
+  logins: readLogins(options.SOURCE_LOGINS),
+  answerSeconds: options.SOURCE_ANSWER_SECONDS,
+  retries: options.SOURCE_RETRIES,
+  waitSeconds: options.SOURCE_WAIT_SECONDS,
+  pages: options.SOURCE_PAGES,
+  cache:
+    options.SOURCE_CACHE_DIRECTORY === undefined
+      ? undefined
+      : { directory: options.SOURCE_CACHE_DIRECTORY, bytes: options.SOURCE_CACHE_MB * 2 ** 20 },
 });
 
 /** Time limits of requests to the embedded store, in seconds. */

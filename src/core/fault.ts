@@ -77,6 +77,8 @@ export interface FaultPlace {
   readonly input?: string;
   /** 0-based position of the record within its iteration; a CSV header does not count. */
   readonly record?: number;
+  /** 1-based page of a paged source, in which `record`, `line` and `byte` are. */
+  readonly page?: number;
   /** In a slice: the byte offset of the record that `record` numbers 0. */
   readonly recordsFrom?: number;
   /** 1-based line of the input, if the reader knows it. */
@@ -184,9 +186,10 @@ export interface FaultData {
 
 /** The complete text of a fault for a person: message, place, hint. */
 export function describeFault(fault: Fault): string {
-  const { mapping, input, cell, record, recordsFrom, line, column, byte, expression, value } = fault.place;
+  const { mapping, input, page, cell, record, recordsFrom, line, column, byte, expression, value } = fault.place;
   const place = [
     input !== undefined && `input ${input}`,
+    page !== undefined && `page ${page}`,
     cell !== undefined && `cell ${cell}`,
     line !== undefined && `line ${line}`,
     column !== undefined && `column ${column}`,

@@ -75,7 +75,7 @@ function describeSource(source: LogicalSource, dialect: string): string {
     const read =
       request?.kind === 'select'
         ? `SPARQL results as ${request.results} of ${request.query.trim().replace(/\s+/g, ' ')}`
-        : source.formulation;
+        : `${source.formulation}${request?.paging === undefined ? '' : `, pages by ${request.paging.kind}`}`;
     return `${source.path}${source.sheet === undefined ? '' : `#${source.sheet}`} (${read}, ${dialect} dialect${csv.join('')})`;
   }
   return `${describeContent(source.content)} (SQL)`;

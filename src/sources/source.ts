@@ -100,6 +100,8 @@ export interface Batch {
   readonly first: number;
   /** Bytes of the document read so far. */
   readonly bytes: number;
+  /** Of a document in pages: the 1-based page of the records, and the position of its first record. */
+  readonly page?: { readonly number: number; readonly first: number };
 }
 
 /**

@@ -1,12 +1,31 @@
 /** Logins for servers that inputs are read from: from options, never from a mapping. */
 import { Fault } from '../core/fault.ts';
 
-/** A header for all addresses of a server whose path begins with `path`. Plain data, and secret. */
+/** What is sent to all addresses of a server whose path begins with `path`. Plain data, and secret. */
 export interface SourceLogin {
   readonly origin: string;
   /** Ends with `/`, unless it is that of a single resource. */
   readonly path: string;
-  readonly header: readonly [name: string, value: string];
+  readonly sends: Sends;
+}
+
+type Sends =
+  | { readonly kind: 'header'; readonly name: string; readonly value: string }
+  /** A parameter of the query of the address. */
+  | { readonly kind: 'parameter'; readonly name: string; readonly value: string }
+  /** A token, in the header `authorization`. */
+  | { readonly kind: 'token'; readonly grant: ClientCredentials };
+
+/** How a token is asked for. @see https://www.rfc-editor.org/rfc/rfc6749#section-4.4 */
+export interface ClientCredentials {
+  /** The token endpoint, without login and query. */
+  readonly endpoint: string;
+  readonly id: string;
+  readonly secret: string;
+  /** Whether id and secret stand in the form; otherwise in the header `authorization`, as every server must accept. */
+  readonly inForm: boolean;
+  /** Further fields of the form: `scope`, `audience`, … */
+  readonly fields: readonly (readonly [name: string, value: string])[];
 }
 
 /** How inputs are read over HTTP. */
@@ -14,10 +33,27 @@ export interface WebAccess {
   readonly logins: readonly SourceLogin[];
   /** Until an answer begins, and between two parts of it; 0: no limit. */
   readonly answerSeconds: number;
+  /** How often a request is repeated after a transient fault. */
+  readonly retries: number;
+  /** The longest time that a server may ask to wait before a request is repeated. */
+  readonly waitSeconds: number;
+  /** Pages of one source; 0: no limit. */
+  readonly pages: number;
+  /** undefined: answers are not kept. */
+  readonly cache?: WebCache | undefined;
+}
+
+/** Where answers are kept for conditional requests. */
+export interface WebCache {
+  /** Holds nothing else. Created when it is first needed. */
+  readonly directory: string;
+  /** Of all answers together. */
+  readonly bytes: number;
 }
 
 /** How an entry is written, for messages. A comma would end it: `%2C` in a password. */
-export const LOGIN_FORM = '`https://user:password@host/path` or `https://host/path Header-Name: value`, with `%2C` for a comma';
+export const LOGIN_FORM =
+  '`https://user:password@host/path`, `https://host/path Header-Name: value`, `https://host/path ?parameter=value` or `https://host/path OAuth2 https://id:secret@host/token?scope=…`, with `%2C` for a comma';
 
 /** Whether a text is an entry that `readLogins` takes. */
 export const isLogin = (entry: string): boolean => parseLogin(entry) !== undefined;
@@ -31,29 +67,81 @@ export function readLogins(entries: readonly string[]): readonly SourceLogin[] {
   });
 }
 
-const HEADER = /^(\S+)\s+([!#$%&'*+.^_`|~\w-]+)\s*:\s*([\x20-\x7e]+)$/;
+const HEADER = /^([!#$%&'*+.^_`|~\w-]+)\s*:\s*([\x20-\x7e]+)$/;
+const PARAMETER = /^\?([^=&#\s]+)=([^&#\s]+)$/;
+const OAUTH = /^OAuth2(-Form)?\s+(\S+)$/i;
 
 function parseLogin(entry: string): SourceLogin | undefined {
-  const [, address = entry, name, value] = HEADER.exec(entry.trim()) ?? [];
-  if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) return undefined;
-  const { origin, pathname, username, password, search, hash } = new URL(address);
-  const hasLogin = username !== '' || password !== '';
-  if (search !== '' || hash !== '' || hasLogin === (name !== undefined)) return undefined;
-  if (name !== undefined) return { origin, path: pathname, header: [name.toLowerCase(), (value as string).trim().replaceAll('%2C', ',')] };
+  const [, address = '', rest] = /^(\S+)(?:\s+(.*))?$/s.exec(entry.trim()) ?? [];
+  const url = webUrl(address);
+  if (url === undefined || url.search !== '' || url.hash !== '' || hasLogin(url) === (rest !== undefined)) return undefined;
+  const sends = readable(() => (rest === undefined ? basicOf(url) : sendsOf(rest)));
+  return sends === undefined ? undefined : { origin: url.origin, path: url.pathname, sends };
+}
+
+function sendsOf(text: string): Sends | undefined {
+  const [, form, endpoint] = OAUTH.exec(text) ?? [];
+  if (endpoint !== undefined) return tokenOf(endpoint, form !== undefined);
+  const [, parameter, secret] = PARAMETER.exec(text) ?? [];
+  if (parameter !== undefined && secret !== undefined)
+    return { kind: 'parameter', name: decodeURIComponent(parameter), value: decodeURIComponent(secret) };
+  const [, name, value] = HEADER.exec(text) ?? [];
+  if (name === undefined || value === undefined) return undefined;
+  return { kind: 'header', name: name.toLowerCase(), value: value.trim().replaceAll('%2C', ',') };
+}
+
+function tokenOf(address: string, inForm: boolean): Sends | undefined {
+  const url = webUrl(address);
+  if (url === undefined || url.hash !== '' || url.username === '' || url.password === '') return undefined;
+  const [id, secret] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
+  const grant = { endpoint: `${url.origin}${url.pathname}`, id, secret, inForm, fields: [...url.searchParams] };
+  return { kind: 'token', grant };
+}
+
+const basicOf = ({ username, password }: URL): Sends => ({
+  kind: 'header',
+  name: 'authorization',
+  value: basic(decodeURIComponent(username), decodeURIComponent(password)),
+});
+
+const webUrl = (text: string): URL | undefined => (/^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : undefined);
+
+const hasLogin = ({ username, password }: URL): boolean => username !== '' || password !== '';
+
+/** undefined for percent-encodings that are none. */
+function readable<T>(read: () => T): T | undefined {
   try {
-    return { origin, path: pathname, header: ['authorization', basic(decodeURIComponent(username), decodeURIComponent(password))] };
-  } catch {
-    return undefined;
+    return read();
+  } catch (error) {
+    if (error instanceof URIError) return undefined;
+    throw error;
   }
 }
 
 export const basic = (user: string, password: string): string => `Basic ${Buffer.from(`${user}:${password}`, 'utf8').toString('base64')}`;
 
-/** The headers for an address: those of the longest path of its server that it lies under, by name. */
-export function loginFor({ origin, pathname }: URL, logins: readonly SourceLogin[]): Readonly<Record<string, string>> {
+/** What is sent to an address. */
+export interface Login {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly parameters: readonly (readonly [name: string, value: string])[];
+  /** Takes the place of a header `authorization`. */
+  readonly grant: ClientCredentials | undefined;
+}
+
+/** The login for an address: of the entries that it lies under, the longest path comes first for each header and parameter. */
+export function loginFor({ origin, pathname }: URL, logins: readonly SourceLogin[]): Login {
   const fitting = logins.filter((login) => login.origin === origin && liesUnder(pathname, login.path));
   fitting.sort((a, b) => a.path.length - b.path.length);
-  return Object.fromEntries(fitting.map(({ header }) => header));
+  const headers = new Map<string, string>();
+  const parameters = new Map<string, string>();
+  let grant: ClientCredentials | undefined;
+  for (const { sends } of fitting) {
+    if (sends.kind === 'parameter') parameters.set(sends.name, sends.value);
+    else if (sends.kind === 'header') headers.set(sends.name, sends.value);
+    if (sends.kind === 'token') grant = sends.grant;
+    else if (sends.kind === 'header' && sends.name === 'authorization') grant = undefined;
+  }
+  return { headers: Object.fromEntries(headers), parameters: [...parameters], grant };
 }
 
 const liesUnder = (pathname: string, path: string): boolean =>

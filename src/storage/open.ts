@@ -7,7 +7,7 @@ import { isUtf8 } from 'node:buffer';
 import { Fault } from '../core/fault.ts';
 import { boundOf, INFLATION_FLOOR_BYTES, inflationFault, inputBytesFault } from '../core/limits.ts';
 import { redact } from '../core/redact.ts';
-import { type Compression, compressionByName } from './compression.ts';
+import { type Compression, compressionByName, compressionByType } from './compression.ts';
 import { fileState, openFile, openStandardInput } from './local/file.ts';
 import { unpack } from './packed/unpack.ts';
 import type { InputState } from './range.ts';
@@ -29,7 +29,8 @@ export async function openInput(url: string, options: OpenOptions): Promise<Open
   });
   const declared = options.compression ?? 'none';
   // Standard input has no name that implies a compression.
-  const compression = declared === 'none' && options.standardInput === true ? 'gzip' : compressionOf(url, options);
+  const named = declared === 'none' && options.standardInput === true ? 'gzip' : compressionOf(url, options);
+  const compression = named === 'none' && raw.web !== undefined ? compressionByType(url, raw.mediaType) : named;
   const packed = compression !== 'none';
   const { inputBytes = 0, inflationRatio = 0 } = options.limits ?? {};
   if (!packed && (raw.sizeBytes ?? 0) > boundOf(inputBytes)) {
@@ -42,6 +43,7 @@ export async function openInput(url: string, options: OpenOptions): Promise<Open
     bytes: untilAborted(guarded, raw.close, signal, name),
     sizeBytes: packed ? undefined : raw.sizeBytes,
     mediaType: raw.mediaType,
+    web: raw.web,
     close: raw.close,
   };
 }
@@ -54,7 +56,7 @@ async function openRaw(url: string, name: string, options: OpenOptions): Promise
 
 /** Loaded on first use: most runs read only files. */
 const openWeb = async (url: URL, name: string, options: OpenOptions): Promise<RawInput> =>
-  (await import('./http.ts')).openHttp(url, name, options);
+  (await import('./web/http.ts')).openHttp(url, name, options);
 
 const compressionOf = (url: string, { compression = 'none' }: OpenOptions): Compression =>
   compression === 'none' ? compressionByName(url) : compression;
@@ -67,7 +69,7 @@ export async function probeInput(url: string, options: OpenOptions): Promise<Inp
   if (compressionOf(url, options) !== 'none') return undefined;
   const location = locate(url, options.workingDirectory);
   if (location.kind === 'file') return fileState(location.path);
-  return (await import('./http.ts')).httpState(location.url, options);
+  return (await import('./web/http.ts')).httpState(location.url, options);
 }
 
 const cancelled = (name: string, cause?: unknown): Fault =>

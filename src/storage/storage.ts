@@ -15,6 +15,8 @@ export interface OpenedInput {
   readonly sizeBytes: number | undefined;
   /** Media type of an HTTP response, without parameters. */
   readonly mediaType: string | undefined;
+  /** Of the answer of an HTTP server that is being read. */
+  readonly web?: WebAnswer | undefined;
   /** For a caller that may never start to iterate, or stops halfway. May be called repeatedly. */
   close(): Promise<void>;
 }
@@ -27,6 +29,15 @@ export interface RawInput {
   /** Number of bytes received over the network for `chunks`, if the protocol itself decompresses and they are known. */
   readonly packedBytes?: number;
   readonly mediaType: string | undefined;
+  readonly web?: WebAnswer;
+}
+
+/** An answer of an HTTP server. Another one takes its place when the connection breaks. */
+export interface WebAnswer {
+  /** Behind all redirects; without a login. */
+  readonly address: string;
+  /** Its header `Link`. */
+  readonly link: string | undefined;
 }
 
 export interface WebAsk {

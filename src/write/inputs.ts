@@ -57,7 +57,7 @@ async function examine(url: string, request: InputRequest, signal: AbortSignal, 
   if ((state?.sizeBytes ?? 0) > boundOf(inputBytes)) throw inputBytesFault(inputBytes, { input: name });
   if (location.kind === 'http') {
     // Compressed inputs have no usable ranges, but may have a version.
-    const version = state ?? (await (await import('../storage/http.ts')).httpState(location.url, { signal }));
+    const version = state ?? (await (await import('../storage/web/http.ts')).httpState(location.url, { signal }));
     return { url, name, address: addressOf(location), version: version?.version, state };
   }
   const there = await stat(location.path).catch(() => undefined);

@@ -77,7 +77,9 @@ describe('what documents name is there', () => {
 
   test('each decision has a number of its own, which its title has, too', () => {
     const decisions = DOCUMENTS.filter((path) => path.startsWith('docs/decisions/'));
-    expect(decisions.map((path) => /^# (\d+)\. /.exec(read(path))?.[1])).toEqual(decisions.map((_, i) => `${i + 1}`));
+    const numbers = decisions.map((path) => Number(/(\d{4})-[\w.-]+\.md$/.exec(path)?.[1]));
+    expect(decisions.map((path) => Number(/^# (\d+)\. /.exec(read(path))?.[1]))).toEqual(numbers);
+    expect([...new Set(numbers)]).toEqual(numbers);
   });
 
   test.each(DOCUMENTS)('%s: paths', (document) => {

@@ -114,6 +114,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     folders: {
       local: 'files, directories and their locks on this machine',
       packed: 'compressed inputs and archives, unpacked on the way',
+      web: 'HTTP: tokens, repeated requests, answers that are kept',
     },
     uses: ['src/core'],
   },
@@ -174,6 +175,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       distinct: 'each statement once, in memory and spilled',
       join: 'indexes of parents, and joins that wait',
       collect: 'lists and containers: of a row, and of many rows',
+      'execute/pages': 'Web APIs that give their records page by page',
       slices: 'cutting one run for several workers',
     },
     uses: [

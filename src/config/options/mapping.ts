@@ -71,7 +71,7 @@ export const MAPPING_OPTIONS = {
     scope: 'transformer',
     pattern: { test: { test: isLogin }, says: LOGIN_FORM },
     summary:
-      'Logins of HTTP servers and SPARQL endpoints that sources are read from, each as `https://user:password@host/path` or as `https://host/path Header-Name: value`. Sent to addresses of that server below that path, and to no others.',
+      'Logins of HTTP servers and SPARQL endpoints that sources are read from, each as `https://user:password@host/path`, `https://host/path Header-Name: value`, `https://host/path ?parameter=value` or `https://host/path OAuth2 https://id:secret@host/token?scope=…`. Sent to addresses of that server below that path, and to no others.',
   },
   SOURCE_ANSWER_SECONDS: {
     path: 'mapping.sourceAnswerSeconds',
@@ -83,6 +83,57 @@ export const MAPPING_OPTIONS = {
     scope: 'transformer',
     summary:
       'How long an HTTP server or a SPARQL endpoint may take until its answer begins, and between two parts of it; 0: no limit. A query that takes longer ends the run.',
+  },
+  SOURCE_RETRIES: {
+    path: 'mapping.sourceRetries',
+    type: 'integer',
+    default: 4,
+    minimum: 0,
+    maximum: 100,
+    live: true,
+    scope: 'transformer',
+    summary:
+      'How often a request to an HTTP server is repeated within a run, after 408, 425, 429, 5xx or a broken connection. A query of a SPARQL endpoint is repeated only where the server names a time.',
+  },
+  SOURCE_WAIT_SECONDS: {
+    path: 'mapping.sourceWaitSeconds',
+    type: 'integer',
+    default: 120,
+    minimum: 0,
+    maximum: 86_400,
+    live: true,
+    scope: 'transformer',
+    summary:
+      'The longest time that an HTTP server may ask to wait before a request is repeated (`Retry-After`). A server that asks for more ends the attempt of the run.',
+  },
+  SOURCE_PAGES: {
+    path: 'mapping.sourcePages',
+    type: 'integer',
+    default: 100_000,
+    minimum: 0,
+    maximum: 100_000_000,
+    live: true,
+    scope: 'transformer',
+    summary: 'Pages that one source on the web may have; 0: no limit. More end the run.',
+  },
+  SOURCE_CACHE_DIRECTORY: {
+    path: 'mapping.sourceCacheDirectory',
+    type: 'string',
+    default: none,
+    live: true,
+    scope: 'transformer',
+    summary:
+      'Directory in which answers of HTTP servers are kept, so that a server can say that nothing has changed (`ETag`, `Last-Modified`). It holds data of sources. Absent: nothing is kept.',
+  },
+  SOURCE_CACHE_MB: {
+    path: 'mapping.sourceCacheMb',
+    type: 'integer',
+    default: 1024,
+    minimum: 1,
+    maximum: 1_048_576,
+    live: true,
+    scope: 'transformer',
+    summary: 'Size of all answers in `SOURCE_CACHE_DIRECTORY`. Those that were not used for longest are removed first.',
   },
   BASE_IRI: {
     path: 'mapping.baseIri',

@@ -39,6 +39,7 @@ function file(report: Report, source: FileSource): Value | undefined {
   }
   if (request !== undefined) {
     if (request.headers.length > 0) cannot(report, 'headers of a request', origin);
+    if (request.paging !== undefined) cannot(report, 'the pages of a Web API', request.paging.origin);
     if (encoding !== undefined) cannot(report, 'the encoding of an answer', origin);
     if (delimiter !== undefined) cannot(report, 'the delimiter of an answer', origin);
     return report.errors > before ? undefined : fieldsOf({ type: 'wot', access, contentType: request.mediaType, ...reading });

@@ -46,6 +46,11 @@ export const DIAGNOSTIC_CODES = {
     severity: 'error',
     summary: 'A join condition lacks its child or its parent, or a join of views lacks a condition.',
   },
+  'incomplete-paging': {
+    severity: 'error',
+    summary:
+      'The paging of a Web API does not tell where the next page is or which is the last one, or has a property that does not fit it.',
+  },
   'invalid-call': {
     severity: 'error',
     summary:
@@ -191,7 +196,7 @@ export const DIAGNOSTIC_CODES = {
   secret: {
     severity: 'error',
     summary:
-      'The description of a source on the web holds a login: in its URL, or in a header. Whoever can read the mapping would know it; the option `SOURCE_LOGINS` gives logins.',
+      'The description of a source on the web holds a login: in its URL, in a parameter of it, or in a header. Whoever can read the mapping would know it; the option `SOURCE_LOGINS` gives logins.',
   },
   syntax: {
     severity: 'error',

@@ -233,9 +233,28 @@ export type WebRequest =
       readonly kind: 'get';
       readonly headers: readonly (readonly [name: string, value: string])[];
       readonly mediaType: string | undefined;
+      /** undefined: one answer has all records. */
+      readonly paging?: Paging | undefined;
     }
   /** A SELECT that a SPARQL endpoint answers in this format. Its solutions are the records, variables are references. */
   | { readonly kind: 'select'; readonly origin: Origin; readonly query: string; readonly results: ResultFormat };
+
+/** How the next page of a Web API is found. Expressions are JSONPath or XPath, from the root of a page. */
+export interface Paging {
+  readonly kind: 'link-header' | 'next-link' | 'cursor' | 'page-number' | 'offset';
+  readonly origin: Origin;
+  /** The address of the next page, or the value of `parameter` for it. */
+  readonly reference: string | undefined;
+  /** The parameter of the query that names a page. */
+  readonly parameter: string | undefined;
+  /** The number of the first page, or the offset of the first item. */
+  readonly first: number;
+  /** What is counted on a page: one without ends the source. undefined in rows: the rows; else nothing is counted. */
+  readonly items: string | undefined;
+  /** How many pages or items there are. */
+  readonly pageCount: string | undefined;
+  readonly recordCount: string | undefined;
+}
 
 /** The formats of SPARQL query results. @see https://www.w3.org/TR/sparql11-overview/#sparql11-results */
 export type ResultFormat = 'csv' | 'tsv' | 'json' | 'xml';

@@ -279,6 +279,7 @@ export const USUAL_PREFIXES: Readonly<Record<string, string>> = {
   td: 'https://www.w3.org/2019/wot/td#',
   hctl: 'https://www.w3.org/2019/wot/hypermedia#',
   htv: 'http://www.w3.org/2011/http#',
+  qw: 'http://w3id.org/quadmill/web#',
 };
 
 /** Every namespace of an RML vocabulary. */

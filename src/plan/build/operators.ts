@@ -1,6 +1,6 @@
 /** Operators, each once: asked twice for the same operator, the builder returns the same object. */
 import { FORMULATIONS } from '../../core/input/formats.ts';
-import type { Dialect, LogicalSource, SqlSource } from '../../mapping/model/model.ts';
+import type { Dialect, LogicalSource, SqlSource, WebRequest } from '../../mapping/model/model.ts';
 import type { Column, Expression, MapInfo, Operator, Project, Scan, Term } from '../algebra.ts';
 import { expressionKey, termKey } from '../expressions.ts';
 
@@ -82,7 +82,7 @@ export class Builder {
 export function sourceKey(source: LogicalSource, dialect: string): string {
   if (source.kind === 'sql') return JSON.stringify([sqlKey(source), source.nulls]);
   const { path, sheet, root, formulation, nulls, encoding, compression, namespaces, csv, request } = source;
-  const asked = request?.kind === 'select' ? [request.query, request.results] : request;
+  const asked = request?.kind === 'select' ? [request.query, request.results] : askedOf(request);
   return JSON.stringify([
     path,
     sheet,
@@ -111,3 +111,6 @@ export function sqlKey({ connection, content, references }: SqlSource): string {
       return JSON.stringify(['join', content.reader]);
   }
 }
+
+const askedOf = (request: Extract<WebRequest, { kind: 'get' }> | undefined): unknown =>
+  request === undefined ? undefined : [request.headers, request.mediaType, { ...request.paging, origin: undefined }];

@@ -1,5 +1,5 @@
 /** Executes the scans of a plan, one after the other: batches of records through programs into the sink. */
-import { Fault } from '../../core/fault.ts';
+import { Fault, type FaultPlace } from '../../core/fault.ts';
 import { boundOf, checkCounts, recordsFault } from '../../core/limits.ts';
 import { policyOf } from '../../mapping/model/model.ts';
 import type { Check, Project } from '../../plan/algebra.ts';
@@ -107,6 +107,8 @@ export class Execution {
   /** The current input. */
   #input: string | undefined;
   #recordsFrom: number | undefined;
+  /** The page that is being read, if the document has pages. */
+  #page: Batch['page'];
   /** Text for the sink: complete pieces, and one that grows. */
   #pieces: string[] = [];
   #text = '';
@@ -163,6 +165,7 @@ export class Execution {
       for await (const batch of scan.batches(this.#signal)) {
         const consumer = consumers[batch.iteration];
         if (consumer === undefined) continue;
+        this.#page = batch.page;
         const map = (part: Batch): Promise<void> => this.#map(part, consumer, name);
         const end = wanted[batch.iteration] as number;
         const part = before(end, batch);
@@ -184,6 +187,7 @@ export class Execution {
       this.#bytesBefore = this.bytesRead;
       this.#checkReferences(plan, scan, consumers, name);
     } finally {
+      this.#page = undefined;
       await close();
     }
   }
@@ -441,6 +445,12 @@ export class Execution {
     return this.#pieces.length >= PIECES || this.#spill.space.due;
   }
 
+  /** Where a record is in its page. */
+  #pageOf(record: number | undefined): FaultPlace {
+    const page = this.#page;
+    return page === undefined || record === undefined || record < page.first ? {} : { page: page.number, record: record - page.first };
+  }
+
   /** @throws Fault the fault of the record under the strict policy; record/limit */
   #reject(consumer: Consumer, error: unknown, { input, record }: RowPlace, read?: unknown): void {
     if (!(error instanceof Fault) || error.code !== 'record/term') throw error;
@@ -449,7 +459,8 @@ export class Execution {
     const { expression } = error.place;
     const mapping = expression === undefined ? undefined : program?.originOf(expression);
     const cell = read === undefined || expression === undefined ? undefined : this.#cellOf?.(read, expression);
-    const fault = error.with({ place: { input, cell, record, recordsFrom: this.#recordsFrom, mapping, ...error.place } });
+    const at = { record, recordsFrom: this.#recordsFrom, ...this.#pageOf(record) };
+    const fault = error.with({ place: { input, cell, ...at, mapping, ...error.place } });
     // Where a record may be rejected, the triples map that reads the field rejects it: there is nothing to check.
     if (consumer.checks.length > 0 && policyOf('rml', this.#request.onError) !== 'strict') return;
     // A field of a view is of no triples map.

@@ -1,5 +1,6 @@
 /** Opens a scan of the plan over a document, by its format. */
 
+import { createHash } from 'node:crypto';
 import { Fault } from '../../core/fault.ts';
 import type { CsvDialect } from '../../core/input/csv-dialect.ts';
 import { type InputFormat, isWorkbook } from '../../core/input/formats.ts';
@@ -14,6 +15,7 @@ import type { OpenedScan } from '../opened-scan.ts';
 import { type DocumentPlace, formatOf, withOtherPlace } from '../prepare/inputs.ts';
 import { RESULT_TYPES } from '../prepare/web-answer.ts';
 import { type ByteSlice, type RunRequest, STANDARD_INPUT } from '../request.ts';
+import { type OpenPage, openPages } from './pages/paged-scan.ts';
 
 /** Opens a document, or a slice of it. The caller closes it. */
 export async function openFileScan(
@@ -32,6 +34,12 @@ export async function openFileScan(
   const { workingDirectory, limits, web } = request;
   const ask = askOf(source);
   const options: OpenOptions = { workingDirectory, signal, compression: source.compression, limits, standardInput, web, ask };
+  const paging = source.request?.kind === 'get' && /^https?:/i.test(url) ? source.request.paging : undefined;
+  if (paging !== undefined) {
+    const open = openPagesOf(plan, source, place, request, options, spill);
+    const scan = await openPages(paging, url, plan.iterations, source.formulation, open, { ...limits, pages: web.pages });
+    return { name, typed: isTyped(plan, source), scan, close: async () => scan.close?.() };
+  }
   const input = await (slice === undefined ? openInput(standardInput ? name : url, options) : openSlice(url, options, slice)).catch(
     (error) => {
       throw withOtherPlace(error, source, place, request);
@@ -41,17 +49,58 @@ export async function openFileScan(
     const format = formatOf(place, source, inputOptions, input.mediaType);
     const open = await openerOf(source, format);
     const whole = await open(input.bytes, plan.iterations, { ...readOptionsOf(plan, source, format, name, request, place.sheet), spill });
-    const typed = (plan.dialect === 'rml' || namesWorkbook(source)) && hasTypedValues(source);
     const close = async (): Promise<void> => {
       await whole.close?.();
       await input.close();
     };
-    const opened = { name, typed, close };
+    const opened = { name, typed: isTyped(plan, source), close };
     return slice === undefined ? { ...opened, scan: whole } : { ...opened, scan: placed(whole, slice), recordsFrom: slice.from };
   } catch (error) {
     await input.close();
     throw error;
   }
+}
+
+const isTyped = ({ dialect }: ScanPlan, source: FileSource): boolean =>
+  (dialect === 'rml' || namesWorkbook(source)) && hasTypedValues(source);
+
+/** Opens the pages of a Web API, each as a document. */
+function openPagesOf(
+  plan: ScanPlan,
+  source: FileSource,
+  place: DocumentPlace,
+  request: RunRequest,
+  options: OpenOptions,
+  spill: Spill,
+): OpenPage {
+  return async (address, iterations) => {
+    const input = await openInput(address, options);
+    try {
+      const name = redact(address);
+      const format = formatOf({ ...place, url: address }, source, request.inputOptions, input.mediaType);
+      const open = await openerOf(source, format);
+      const digest = createHash('sha256');
+      const bytes = (async function* () {
+        for await (const chunk of input.bytes) {
+          digest.update(chunk);
+          yield chunk;
+        }
+      })();
+      const scan = await open(bytes, iterations, { ...readOptionsOf(plan, source, format, name, request, place.sheet), spill });
+      return {
+        scan,
+        web: input.web,
+        digest: () => digest.copy().digest('base64'),
+        async close() {
+          await scan.close?.();
+          await input.close();
+        },
+      };
+    } catch (error) {
+      await input.close();
+      throw error;
+    }
+  };
 }
 
 /** The header of the document followed by the bytes of the slice, as if they were the whole document. */

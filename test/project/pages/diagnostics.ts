@@ -10,7 +10,7 @@ const FIRST_LINE = [
   '@prefix older: <http://semweb.mmlab.be/ns/rml#> . @prefix d2rq: <http://www.wiwiss.fu-berlin.de/suhl/bizer/D2RQ/0.1#> .',
   '@prefix grel: <http://users.ugent.be/~bjdmeest/function/grel.ttl#> . @prefix ex: <http://example.com/> .',
   '@prefix sd: <http://www.w3.org/ns/sparql-service-description#> . @prefix td: <https://www.w3.org/2019/wot/td#> .',
-  '@prefix hctl: <https://www.w3.org/2019/wot/hypermedia#> . @prefix htv: <http://www.w3.org/2011/http#> .',
+  '@prefix hctl: <https://www.w3.org/2019/wot/hypermedia#> . @prefix htv: <http://www.w3.org/2011/http#> . @prefix qw: <http://w3id.org/quadmill/web#> .',
   '<#people> rml:source [ a rml:RelativePathSource ; rml:path "people.csv" ] ; rml:referenceFormulation rml:CSV .',
 ].join(' ');
 
@@ -80,6 +80,8 @@ const EXAMPLES: Readonly<Record<Exclude<DiagnosticCode, keyof typeof OF_YARRRML 
   'incomplete-input': object(`[
     rml:functionExecution [ rml:function grel:toUpperCase ; rml:input [ rml:inputValueMap [ rml:reference "name" ] ] ] ]`),
   'incomplete-join': object('[ rml:parentTriplesMap <#Person> ; rml:joinCondition [ rml:child "boss" ] ]'),
+  'incomplete-paging': table(`rml:source [ a td:Thing ; td:hasForm [ hctl:hasTarget "https://example.com/people" ;
+    qw:paging [ a qw:Cursor ; qw:reference "$.next" ] ] ] ; rml:referenceFormulation rml:JSONPath ; rml:iterator "$.people[*]"`),
   'invalid-call': object('[ rml:functionExecution [ rml:function grel:toUpperCase ] ]'),
   'legacy-source': table('rml:source "people.csv" ; rml:referenceFormulation rml:CSV'),
   'malformed-iri': subject('rml:template "http://example.com/a person/{id}"'),

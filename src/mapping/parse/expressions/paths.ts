@@ -63,6 +63,16 @@ function checkSource(context: Context, source: LogicalSource | LogicalView, dial
       reference: source.iterator,
       origin: source.iteratorOrigin ?? source.origin,
     });
+  const paging = source.kind === 'file' && source.request?.kind === 'get' ? source.request.paging : undefined;
+  if (paging !== undefined) {
+    const { origin, reference, items, pageCount, recordCount } = paging;
+    const expressions = [reference, items, pageCount, recordCount].filter((expression) => expression !== undefined);
+    checkAll(
+      context,
+      scope && { ...scope, iterator: undefined },
+      expressions.map((expression) => ({ reference: expression, origin })),
+    );
+  }
   if (source.kind !== 'view') return;
   checkSource(context, source.on, dialect);
   for (const { parent } of source.joins) checkSource(context, parent, dialect);

@@ -4,7 +4,7 @@ import { type Graph, nodeId, type Statement } from '../../model/graph.ts';
 import { localName, shorten, USUAL_PREFIXES } from '../../vocabulary/namespaces.ts';
 import { type Context, describeTerm, RDF_TYPE } from '../node.ts';
 
-export type Prefix = 'dcat' | 'td' | 'hctl' | 'htv' | 'sd';
+export type Prefix = 'dcat' | 'td' | 'hctl' | 'htv' | 'sd' | 'qw';
 
 /** An IRI in one of the namespaces: `full('dcat', 'downloadURL')`. */
 export const full = (prefix: Prefix, name: string): string => `${USUAL_PREFIXES[prefix]}${name}`;

@@ -19,6 +19,7 @@ import type { Dialect, FileSource, LogicalSource, LogicalView } from '../../mode
 import { lookUp, shorten } from '../../vocabulary/namespaces.ts';
 import { type Context, describeTerm, type MappingNode, nodeOf, only, orList, RDF_TYPE, readNode, reportUnknown, textOf } from '../node.ts';
 import { isTable, readTable, tableUrl } from './csvw.ts';
+import { checkPaging } from './paging.ts';
 import { isService, readSparqlSource, resultsOf } from './sparql-source.ts';
 import { asksDatabase, isDatabase, readLogicalTable, readSqlSource } from './sql-source.ts';
 import { isDistribution, isThing, readDistribution, readThing, type WebAccess } from './web-source.ts';
@@ -74,6 +75,11 @@ export function readLogicalSource(context: Context, statement: Statement, dialec
   const iterator = iteratorStatement === undefined ? undefined : textOf(context, iteratorStatement, 'an iterator in quotes');
   if (!node.valid || report.errors > before || access === undefined || formulation === undefined) return undefined;
   const { hasRows } = FORMULATIONS[formulation.kind];
+  const { request } = access;
+  if (request?.kind === 'get' && request.paging !== undefined) {
+    checkPaging(context, request.paging, hasRows);
+    if (report.errors > before) return undefined;
+  }
   if (hasRows && iteratorStatement !== undefined && iterator !== '') {
     report.warning(
       'unused-iterator',

@@ -10,6 +10,7 @@ import type { FileSource, WebRequest } from '../../model/model.ts';
 import { shorten } from '../../vocabulary/namespaces.ts';
 import type { Context } from '../node.ts';
 import { all, describedBy, full, isDescribedAs, LOGIN_HINT, membersOf, misspelt, one, urlOf, wordOf } from './description.ts';
+import { readPaging } from './paging.ts';
 
 type Compression = FileSource['compression'];
 
@@ -126,6 +127,11 @@ function readForm(context: Context, id: string, form: Statement): WebAccess | un
     report.error('not-supported', target.origin, `${what} is not supported by this version`, hint);
     return undefined;
   }
+  const secret = SECRET_PARAMETER.exec(url)?.[1];
+  if (secret !== undefined) {
+    const message = `the URL of hctl:hasTarget has the parameter ${secret}, and mappings hold no logins, since whoever can read them would know it`;
+    report.error('secret', target.origin, message, 'remove it; the option SOURCE_LOGINS takes `https://host/path ?parameter=value`');
+  }
   checkMethod(context, id);
   const typeStatement = one(context, id, full('hctl', 'forContentType'), 'form');
   const mediaType = typeStatement === undefined ? undefined : wordOf(context, typeStatement, 'a media type')?.toLowerCase();
@@ -133,8 +139,9 @@ function readForm(context: Context, id: string, form: Statement): WebAccess | un
     report.error('not-supported', typeStatement.origin, 'a stream of server-sent events as a source is not supported by this version');
   }
   const headers = readHeaders(context, id);
+  const paging = readPaging(context, id);
   if (report.errors > before) return undefined;
-  return { url, compression: 'none', request: { kind: 'get', headers, mediaType } };
+  return { url, compression: 'none', request: { kind: 'get', headers, mediaType, ...(paging === undefined ? {} : { paging }) } };
 }
 
 function checkMethod(context: Context, id: string): void {
@@ -148,6 +155,7 @@ function checkMethod(context: Context, id: string): void {
 /** Set by the client, or they would change what the answer is. */
 const OF_CLIENT =
   /^(?:host|connection|content-length|content-type|transfer-encoding|te|trailer|upgrade|expect|range|if-.*|accept-encoding|keep-alive)$/i;
+const SECRET_PARAMETER = /[?&](api[-_]?key|access[-_]?token|client[-_]?secret|passw(?:or)?d|pwd)=[^&#]/i;
 const SECRET = /^(?:cookie|proxy-.*)$|auth|token|secret|passw|credential|signature|session|api-?key/i;
 
 function readHeaders(context: Context, id: string): readonly (readonly [string, string])[] {

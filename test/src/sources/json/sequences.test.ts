@@ -11,10 +11,19 @@ describe('a sequence', () => {
     ['of JSON Lines', '{"a":1}\n{"a":[2,\n3]}\n{"a":"x"}\n'],
     ['of values one after the other', '{"a":1}{"a":[2,3]}{"a":"x"}'],
     ['of texts with record separators', `${RS}{"a":1}\n${RS}{"a":[2,3]}\n${RS}{"a":"x"}\n`],
-    ['of texts without line feeds, and with separators that follow each other', `${RS}{"a":1}${RS}${RS}${RS}{"a":[2,3]}${RS}{"a":"x"}${RS}`],
+    [
+      'of texts without line feeds, and with separators that follow each other',
+      `${RS}{"a":1}${RS}${RS}${RS}{"a":[2,3]}${RS}{"a":"x"}${RS}`,
+    ],
   ])('%s is read, however the bytes are cut', async (_, document) => {
     for (const chunk of CHUNKS) {
-      const found = await read({ document, iterators: ['$[*]', undefined, '$[1].a[*]', '$..a[0]'], references: ['$.a[*]'], reading, chunk });
+      const found = await read({
+        document,
+        iterators: ['$[*]', undefined, '$[1].a[*]', '$..a[0]'],
+        references: ['$.a[*]'],
+        reading,
+        chunk,
+      });
       expect(found.map((records) => records.length)).toEqual([3, 3, 2, 1]);
       const texts = await read({ document, iterators: ['$[?(@.a == "x")].a'], references: ['$'], reading, chunk });
       expect(showAll(texts)).toEqual([['x']]);
@@ -30,7 +39,14 @@ describe('a sequence', () => {
   });
 
   test.each<[name: string, document: string, message: RegExp, byte: number, line: number, record: number]>([
-    ['within an object', `${RS}{"a":1}\n${RS}{"a":\n${RS}{"a":3}\n`, /Text 2 of the JSON sequence ends too early, with 1 bracket open/, 16, 3, 1],
+    [
+      'within an object',
+      `${RS}{"a":1}\n${RS}{"a":\n${RS}{"a":3}\n`,
+      /Text 2 of the JSON sequence ends too early, with 1 bracket open/,
+      16,
+      3,
+      1,
+    ],
     ['within a text', `${RS}{"a":1}\n${RS}"a${RS}1\n`, /Text 2 .* within a text/, 12, 2, 1],
     ['within a number', `${RS}1\n${RS}12${RS}3\n`, /Text 2 /, 6, 2, 1],
     ['within the last number', `${RS}1\n${RS}12`, /Text 2 /, 6, 2, 1],

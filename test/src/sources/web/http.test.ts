@@ -1,6 +1,7 @@
 /** Distributions of DCAT and forms of the Web of Things as sources, and what a server is sent. */
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import { describeFault } from '../../../../src/core/fault.ts';
 import { readLogins } from '../../../../src/storage/logins.ts';
 import { type Answering, makeRuns, startAnswering } from './running.ts';
@@ -36,7 +37,7 @@ const answering =
 const distribution = (path: string, more = ''): string => `a dcat:Distribution ; dcat:downloadURL <${server.origin}${path}> ${more}`;
 const thing = (path: string, more = ''): string =>
   `a td:Thing ; td:hasPropertyAffordance [ td:hasForm [ hctl:hasTarget "${server.origin}${path}" ${more} ] ]`;
-const logins = (...entries: string[]) => ({ web: { logins: readLogins(entries), answerSeconds: 60 } });
+const logins = (...entries: string[]) => ({ web: { ...RUN_DEFAULTS.web, logins: readLogins(entries) } });
 const withLogin = ({ origin }: Answering, login: string, path = '/'): string => `http://${login}@${new URL(origin).host}${path}`;
 const basic = (login: string): string => `Basic ${Buffer.from(login).toString('base64')}`;
 

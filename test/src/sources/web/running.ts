@@ -14,9 +14,13 @@ export interface Runs {
   /** The path of a file with this text. */
   write(name: string, text: string): string;
   /** Lines of N-Quads, sorted. */
-  run(mapping: string, more?: Partial<RunRequest>): Promise<{ readonly lines: readonly string[]; readonly report: RunReport }>;
+  run(
+    mapping: string,
+    more?: Partial<RunRequest>,
+    signal?: AbortSignal,
+  ): Promise<{ readonly lines: readonly string[]; readonly report: RunReport }>;
   /** The fault that ends the run. */
-  faultOf(mapping: string, more?: Partial<RunRequest>): Promise<Fault>;
+  faultOf(mapping: string, more?: Partial<RunRequest>, signal?: AbortSignal): Promise<Fault>;
   remove(): void;
 }
 
@@ -26,11 +30,15 @@ export function makeRuns(): Runs {
     writeFileSync(join(directory, name), text);
     return join(directory, name);
   };
-  const run: Runs['run'] = async (mapping, more = {}) => {
+  const run: Runs['run'] = async (mapping, more = {}, signal) => {
     const parts: string[] = [];
     const sink = { write: (lines: string) => void parts.push(lines), commit: async () => [], abort: async () => {} };
     const request = { ...RUN_DEFAULTS, runId: 'web', mappings: [write('mapping.ttl', mapping)], inputs: [], workingDirectory: directory };
-    const report = await executeRun({ ...request, spillDirectory: join(directory, 'spill'), ...more }, sink, {});
+    const report = await executeRun(
+      { ...request, spillDirectory: join(directory, 'spill'), ...more },
+      sink,
+      signal === undefined ? {} : { signal },
+    );
     const text = Buffer.from(parts.join(''), 'latin1').toString();
     return { lines: text.split('\n').filter(Boolean).sort(), report };
   };
@@ -38,8 +46,8 @@ export function makeRuns(): Runs {
     directory,
     write,
     run,
-    async faultOf(mapping, more) {
-      const error = await run(mapping, more).then(
+    async faultOf(mapping, more, signal) {
+      const error = await run(mapping, more, signal).then(
         ({ lines }) => new Error(`${lines.length} statements came`),
         (thrown) => thrown,
       );

@@ -1,5 +1,6 @@
 /** SPARQL endpoints as sources: a real store, and a server that answers as an endpoint in trouble does. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import { describeFault } from '../../../../src/core/fault.ts';
 import { readLogins } from '../../../../src/storage/logins.ts';
 import { SHARED_START_MS, type SharedFuseki, sharedFuseki } from '../../../servers/shared/shared.ts';
@@ -23,7 +24,7 @@ const mappingOf = (endpoint: string, format: string, { query = QUERY, subject = 
 `;
 
 const FORMATS = ['CSV', 'TSV', 'JSON', 'XML'].map((name) => `formats:SPARQL_Results_${name}`);
-const withLogins = (...entries: string[]) => ({ web: { logins: readLogins(entries), answerSeconds: 60 } });
+const withLogins = (...entries: string[]) => ({ web: { ...RUN_DEFAULTS.web, logins: readLogins(entries) } });
 
 const noFuseki = await missingFuseki();
 (noFuseki === undefined ? describe : describe.skip)(
@@ -239,7 +240,7 @@ describe('an endpoint in trouble', () => {
 
   test('that does not answer in time is told, and not asked again', async () => {
     server.answer = () => undefined;
-    const fault = await runs.faultOf(mapping(), { web: { logins: [], answerSeconds: 1 } });
+    const fault = await runs.faultOf(mapping(), { web: { ...RUN_DEFAULTS.web, answerSeconds: 1 } });
     expect(fault).toMatchObject({ code: 'source/refused', retriable: false, message: expect.stringContaining('within 1 s') });
     expect(fault.hint).toContain('SOURCE_ANSWER_SECONDS');
   });
