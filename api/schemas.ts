@@ -37,6 +37,7 @@ export const SCHEMAS = {
     },
     {
       input: { ...texts, description: 'Not of the SQL transformer' },
+      provenance: { ...text, description: 'URL of the provenance; with RECORD_PROVO' },
       targetFileLocations: { ...texts, description: 'Files of logical targets; where the mapping has some' },
       propertyGraphFileLocations: { ...texts, description: 'Nodes, then edges; with PROPERTY_GRAPH_MODE' },
     },

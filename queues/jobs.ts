@@ -58,12 +58,21 @@ export interface TransformRequest {
   readonly sliceBytes?: number;
   /** Whether the inputs are deleted when the run is published. */
   readonly deleteSource?: boolean;
+  /** Undefined: no provenance is recorded. */
+  readonly provenance?: ProvenanceRequest | undefined;
   readonly output: {
     readonly directory: string;
     readonly format: OutputFormat;
     /** Undefined: no node and edge files. */
     readonly propertyGraph?: GraphFilesRequest | undefined;
   };
+}
+
+export interface ProvenanceRequest {
+  /** URL or path. */
+  readonly directory: string;
+  /** Activities that are left out. */
+  readonly without: readonly string[];
 }
 
 /** Node and edge files in CSV, written in addition to the statements. */
@@ -161,6 +170,8 @@ export interface SliceResult {
   readonly rejections: string | undefined;
   /** Messages of the first rejected records. */
   readonly rejected: readonly string[];
+  /** When its attempt started and how long it took. Absent in results of earlier versions. */
+  readonly time?: Pick<Execution, 'startedAt' | 'milliseconds'>;
   /** The subjects of its statements; only if other slices could produce the same statements. */
   readonly subjects?: SliceSubjects | undefined;
 }
@@ -170,6 +181,16 @@ export interface SliceSubjects {
   /** Position in `plan.scans`. Only slices with the same number can have subjects in common. */
   readonly scan: number;
   readonly file: string;
+}
+
+/** One slice, as provenance shows it. */
+export interface Execution {
+  /** Unix time in milliseconds. */
+  readonly startedAt: number;
+  readonly milliseconds: number;
+  readonly records: number;
+  readonly quads: number;
+  readonly rejected: number;
 }
 
 export interface GraphFiles {
@@ -201,6 +222,8 @@ export interface TransformResult {
   readonly propertyGraph?: GraphFiles | undefined;
   /** Number of slices; 1: the run was not sliced. */
   readonly slices: number;
+  /** What each slice has done. Absent: the run was not sliced. */
+  readonly executions?: readonly Execution[] | undefined;
   /** Milliseconds from start to end of the attempt. */
   readonly milliseconds: number;
   /** Unix time in milliseconds at which the attempt started. Absent in results of earlier versions. */
@@ -250,6 +273,8 @@ export interface SuccessReport extends ReportBase {
   /** Node file, then edge file; only with PROPERTY_GRAPH_MODE. Not part of `outputFileLocations`, whose readers expect statements. */
   readonly propertyGraphFileLocations?: readonly string[];
   readonly mappingFiles: readonly string[];
+  /** URL of the provenance; absent: none was recorded. */
+  readonly provenance?: string;
 }
 
 /** 200 body of the graph writer: its processing report. `records` counts statements of the input. */

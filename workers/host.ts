@@ -24,13 +24,15 @@ import type { Snapshot } from '../src/config/options/options.ts';
 import { webAccessOf } from '../src/config/run-defaults.ts';
 import type { ConfigStore } from '../src/config/store.ts';
 import { atMost, within } from '../src/core/abort.ts';
+import { Fault } from '../src/core/fault.ts';
 import { type Logger, METRICS } from '../src/core/telemetry/observe.ts';
 import type { DatabaseAccess } from '../src/run/request.ts';
-import { announce, type DeleteSources, type PublishOutcome } from './jobs/announce.ts';
+import { announce, type DeleteSources, type PublishOutcome, type RecordProvenance } from './jobs/announce.ts';
 import { deleteSources as deleteSourcesOf } from './jobs/delete-source.ts';
 import { sliceAttempts } from './jobs/slices.ts';
 import { cleanUpRun, transformAttempts } from './jobs/transform.ts';
 import { cleanUpWrite, writeAttempts } from './jobs/write.ts';
+import { writeProvenance } from './output/provenance.ts';
 import { defaultProcessMemoryMb, watchMemory } from './threads/memory.ts';
 import { ThreadPool } from './threads/pool.ts';
 
@@ -48,6 +50,8 @@ export interface HostOptions {
   readonly engine?: string;
   /** Undefined: outcomes produce no messages. */
   readonly publish?: PublishOutcome;
+  /** Tells those who listen that the provenance of a run could not be recorded. */
+  readonly provenanceFailed?: (run: RunPayload, fault: Fault) => Promise<void>;
   /** The embedded store, if this process has it. */
   readonly store?: { readonly endpoint: string };
 }
@@ -113,9 +117,20 @@ export async function startWorkers(
   const cleanUp = (run: RunPayload): Promise<void> =>
     run.service === 'graph-writer' ? cleanUpWrite(run, settings) : cleanUpRun(run, settings);
   const deleteSources: DeleteSources = (run, startedAt) => deleteSourcesOf(run, startedAt, workingDirectory, logger);
+  const recordProvenance: RecordProvenance = async (run, outcome, result) => {
+    if (run.service === 'graph-writer' || run.provenance === undefined) return undefined;
+    try {
+      return await writeProvenance(run, outcome, result as TransformResult | undefined, workingDirectory);
+    } catch (error) {
+      const fault = Fault.of(error);
+      logger.warn({ run: run.runId, code: fault.code, reason: fault.message }, 'provenance not recorded');
+      await options.provenanceFailed?.(run, fault);
+      return undefined;
+    }
+  };
   const announcing = backend.worker<RunPayload, Outcome>(
     ANNOUNCE_QUEUE,
-    (job) => announce(job, { publish: options.publish, cleanUp, deleteSources }, logger),
+    (job) => announce(job, { recordProvenance, publish: options.publish, cleanUp, deleteSources }, logger),
     {
       ...common,
       concurrency: ANNOUNCE_CONCURRENCY,

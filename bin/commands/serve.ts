@@ -186,6 +186,7 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
       workers = await startWorkers(backend, config, logger, {
         workingDirectory,
         publish: messaging.publish,
+        provenanceFailed: messaging.provenanceFailed,
         ...(store === undefined ? {} : { store }),
       });
     }

@@ -1,11 +1,13 @@
 /** Builds the messages about an ended run. Pure: options and clock are arguments. */
 import type { Snapshot } from '../../src/config/options/options.ts';
-import { Fault } from '../../src/core/fault.ts';
-import type { FailureMessage, Outcome, RunSource, Service, WriterReport } from '../jobs.ts';
+import { VERSION } from '../../src/config/version.ts';
+import { describeFault, Fault } from '../../src/core/fault.ts';
+import { type FailureMessage, type Outcome, type RunSource, SERVICES, type Service, type WriterReport } from '../jobs.ts';
 import { failureMessage, localTime } from '../runs/outcome.ts';
 import type { IncomingMessage, OutgoingMessage } from './bus.ts';
 
-export type MessageKind = 'success' | 'dead-letter';
+/** `provenance-dead-letter`: the provenance of a run could not be recorded. */
+export type MessageKind = 'success' | 'dead-letter' | 'provenance-dead-letter';
 
 /** The messages of one outcome, in order. */
 export interface OutcomeMessages {
@@ -19,12 +21,20 @@ export const SOURCE_MESSAGE_HEADERS = ['source-key', 'source-value'] as const;
 /** Limit in bytes for source messages that a run carries for its dead letter. */
 const MAX_CARRIED_BYTES = 16 * 1024;
 
-type Topics = Pick<Snapshot, 'KAFKA_TOPIC_NAME_SUCCESS' | 'KAFKA_TOPIC_NAME_DLQ'>;
+type Topics = Pick<Snapshot, 'KAFKA_TOPIC_NAME_SUCCESS' | 'KAFKA_TOPIC_NAME_DLQ' | 'PROV_KAFKA_TOPIC_NAME_DLQ'>;
 type Options = Topics & Pick<Snapshot, 'KAFKA_SUCCESS_FORMAT'>;
 
 /** The current topic of a kind of message; an outcome is sent there even if the topic has changed since it was computed. */
-export const topicOf = (kind: MessageKind, { KAFKA_TOPIC_NAME_SUCCESS, KAFKA_TOPIC_NAME_DLQ }: Topics): string =>
-  kind === 'success' ? KAFKA_TOPIC_NAME_SUCCESS : KAFKA_TOPIC_NAME_DLQ;
+export function topicOf(kind: MessageKind, options: Topics): string {
+  switch (kind) {
+    case 'success':
+      return options.KAFKA_TOPIC_NAME_SUCCESS;
+    case 'dead-letter':
+      return options.KAFKA_TOPIC_NAME_DLQ;
+    case 'provenance-dead-letter':
+      return options.PROV_KAFKA_TOPIC_NAME_DLQ;
+  }
+}
 
 /**
  * A completed run of a transformer gives a success message, any other outcome a dead letter. A completed run of the graph writer gives a
@@ -38,12 +48,12 @@ export function messagesOf(
 ): OutcomeMessages {
   if (outcome.state !== 'completed') return deadLetter(outcome.failure, source === undefined ? {} : sourceHeaders(source), options);
   if (!('outputFileLocations' in outcome.report)) return rejectedStatements(outcome.report, options, now);
-  const { outputFileLocations, quads } = outcome.report;
+  const { outputFileLocations, quads, provenance = '' } = outcome.report;
   const message = { topic: topicOf('success', options), key: runId, headers: { runId } };
   const values =
     options.KAFKA_SUCCESS_FORMAT === 'url'
       ? outputFileLocations
-      : [JSON.stringify({ runId, service, outputFileLocations, time: localTime(now), quads, provenance: '' })];
+      : [JSON.stringify({ runId, service, outputFileLocations, time: localTime(now), quads, provenance })];
   return { runId, kind: 'success', messages: values.map((value) => ({ ...message, value })) };
 }
 
@@ -65,6 +75,27 @@ export function deadLetter(failure: FailureMessage, headers: OutgoingMessage['he
     headers: { runId, code, ...headers },
   };
   return { runId, kind: 'dead-letter', messages: [message] };
+}
+
+/** Says that the provenance of a run could not be recorded. */
+export function provenanceDeadLetter(
+  { runId, service }: { readonly runId: string; readonly service: Service },
+  fault: Fault,
+  options: Topics,
+  now: Date,
+): OutcomeMessages {
+  const { name } = SERVICES[service];
+  const value = JSON.stringify({
+    name,
+    time: localTime(now),
+    type: name,
+    error: `The provenance of the run ${runId} could not be recorded due to: ${describeFault(fault)}`,
+    version: VERSION,
+    runId,
+    code: fault.code,
+  });
+  const message = { topic: topicOf('provenance-dead-letter', options), key: runId, value, headers: { runId, code: fault.code } };
+  return { runId, kind: 'provenance-dead-letter', messages: [message] };
 }
 
 /** The source message in the form that a run carries. */

@@ -16,7 +16,7 @@ import type { TransformRequest } from '../jobs.ts';
 export function settingsOf(
   snapshot: Snapshot,
   workingDirectory: string,
-): Pick<TransformRequest, 'run' | 'sliceRows' | 'sliceBytes' | 'deleteSource' | 'output'> {
+): Pick<TransformRequest, 'run' | 'sliceRows' | 'sliceBytes' | 'deleteSource' | 'provenance' | 'output'> {
   return {
     run: {
       base: snapshot.BASE_IRI,
@@ -42,6 +42,9 @@ export function settingsOf(
     sliceRows: snapshot.SQL_SLICE_ROWS,
     sliceBytes: snapshot.SLICE_BYTES,
     deleteSource: snapshot.DELETE_SOURCE,
+    provenance: snapshot.RECORD_PROVO
+      ? { directory: directories(snapshot, workingDirectory).provenance, without: snapshot.SWITCHED_OFF_ACTIVITIES }
+      : undefined,
     output: {
       directory: directories(snapshot, workingDirectory).output,
       format: snapshot.OUTPUT_FILE_FORMAT,

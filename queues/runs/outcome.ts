@@ -71,6 +71,13 @@ export function writtenOutcome(payload: WritePayload, { report, rejections, reje
   };
 }
 
+/** The outcome with a link to its provenance. */
+export function withProvenance(outcome: Outcome, provenance: string): Outcome {
+  return outcome.state === 'completed'
+    ? { ...outcome, report: { ...outcome.report, provenance } }
+    : { ...outcome, failure: { ...outcome.failure, provenance } };
+}
+
 /** Messages of a service without input files omit the fields that name them. */
 const readsFiles = ({ service }: Pick<RunPayload, 'service'>): boolean => service !== 'sql-transformer';
 

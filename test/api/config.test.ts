@@ -135,7 +135,11 @@ test.each([
   const row = OPTION_NAMES.map(optionRow).find((one) => one.path === path);
   expect(row?.live).toBe(true);
   if (row?.effect === 'none yet') expect({ status, code: body.code }).toEqual({ status: 501, code: 'service/not-yet' });
-  else expect({ status, body }).toEqual({ status: 200, body: { configEntry: path, configValue: value } });
+  else
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: { configEntry: path, configValue: row?.type === 'boolean' ? value === 'true' : value },
+    });
 });
 
 test.each([

@@ -1,7 +1,7 @@
 /** The announce job: computes the outcome of a run, once, from the result of its transform or write job. */
 import type { Job } from 'bullmq';
 import type { Outcome, RunPayload, TransformResult, WriteResult } from '../../queues/jobs.ts';
-import { cancelledFault, completedOutcome, decodeFault, failedOutcome, writtenOutcome } from '../../queues/runs/outcome.ts';
+import { cancelledFault, completedOutcome, decodeFault, failedOutcome, withProvenance, writtenOutcome } from '../../queues/runs/outcome.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 import { traceRun } from '../../src/core/telemetry/trace.ts';
 
@@ -14,7 +14,18 @@ export type CleanUp = (run: RunPayload) => Promise<void>;
 /** Deletes the inputs of a completed run if it was asked to. @param startedAt Unix time in milliseconds */
 export type DeleteSources = (run: RunPayload, startedAt: number | undefined) => Promise<void>;
 
+/**
+ * Records the provenance of a run, if it was asked to, and resolves to its URL; undefined: there is none. What keeps it from being recorded does
+ * not fail the run.
+ */
+export type RecordProvenance = (
+  run: RunPayload,
+  outcome: Outcome,
+  result: TransformResult | WriteResult | undefined,
+) => Promise<string | undefined>;
+
 interface AnnounceHooks {
+  readonly recordProvenance: RecordProvenance;
   readonly publish: PublishOutcome | undefined;
   readonly cleanUp: CleanUp;
   readonly deleteSources: DeleteSources;
@@ -28,13 +39,15 @@ interface AnnounceHooks {
  */
 export async function announce(
   job: Job<RunPayload, Outcome>,
-  { publish, cleanUp, deleteSources }: AnnounceHooks,
+  { recordProvenance, publish, cleanUp, deleteSources }: AnnounceHooks,
   logger: Logger,
 ): Promise<Outcome> {
   traceRun({ run: job.data.runId });
   const result = await findResult(job);
-  const outcome = result === undefined ? await findFailure(job) : completed(job.data, result);
-  if (outcome.state !== 'completed') await cleanUp(job.data);
+  const found = result === undefined ? await findFailure(job) : completed(job.data, result);
+  if (found.state !== 'completed') await cleanUp(job.data);
+  const provenance = await recordProvenance(job.data, found, result);
+  const outcome = provenance === undefined ? found : withProvenance(found, provenance);
   await publish?.(job.data, outcome);
   if (outcome.state === 'completed') await deleteSources(job.data, result?.startedAt);
   recordOutcome(job.data, outcome, logger);

@@ -30,7 +30,9 @@ export function sliceAttempts(
       // The slice may have waited longer than its run existed.
       await context.assertMayCommit();
       logger.info(fieldsOf(job), 'slice started');
-      return pool.runSlice(await taskOf(data, attemptNameOf(job), settings, data.slice), context);
+      const startedAt = Date.now();
+      const result = await pool.runSlice(await taskOf(data, attemptNameOf(job), settings, data.slice), context);
+      return { ...result, time: { startedAt, milliseconds: Date.now() - startedAt } };
     },
 
     async cancellation({ id, data }) {

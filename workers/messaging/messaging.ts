@@ -1,10 +1,12 @@
 /** Messaging of a process with workers: consumes source messages and sends messages of outcomes. */
 import type { QueueBackend } from '../../queues/backend/backend.ts';
+import type { RunPayload } from '../../queues/jobs.ts';
 import type { BusState, MessageBus } from '../../queues/messaging/bus.ts';
-import { messagesOf, topicOf } from '../../queues/messaging/messages.ts';
+import { messagesOf, provenanceDeadLetter, topicOf } from '../../queues/messaging/messages.ts';
 import { openOutbox, startSender } from '../../queues/messaging/outbox.ts';
 import type { Runs } from '../../queues/runs/contract.ts';
 import type { ConfigStore } from '../../src/config/store.ts';
+import type { Fault } from '../../src/core/fault.ts';
 import type { Logger } from '../../src/core/telemetry/observe.ts';
 import type { PublishOutcome } from '../jobs/announce.ts';
 import { startConsumers } from './consume.ts';
@@ -12,6 +14,8 @@ import { startConsumers } from './consume.ts';
 export interface Messaging {
   /** For `announce`. */
   readonly publish: PublishOutcome;
+  /** Sends a message that the provenance of a run could not be recorded. */
+  provenanceFailed(run: RunPayload, fault: Fault): Promise<void>;
   /** Stops consuming source messages. */
   stopConsuming(): Promise<void>;
   /** Sends remaining messages for a moment; the rest stays in the outbox. */
@@ -49,6 +53,11 @@ export async function openMessaging(backend: QueueBackend, options: MessagingOpt
     async publish(run, outcome) {
       const snapshot = config.snapshot();
       const announcement = messagesOf(run, outcome, snapshot, new Date());
+      if (bus.hasConsumer(topicOf(announcement.kind, snapshot))) await outbox.add(announcement);
+    },
+    async provenanceFailed(run, fault) {
+      const snapshot = config.snapshot();
+      const announcement = provenanceDeadLetter(run, fault, snapshot, new Date());
       if (bus.hasConsumer(topicOf(announcement.kind, snapshot))) await outbox.add(announcement);
     },
     async stopConsuming() {

@@ -2,7 +2,7 @@
 import { rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { GraphFiles, SliceResult, TargetFile } from '../../queues/jobs.ts';
+import type { Execution, GraphFiles, SliceResult, TargetFile } from '../../queues/jobs.ts';
 import { Fault, type FaultData } from '../../src/core/fault.ts';
 import { checkCounts } from '../../src/core/limits.ts';
 import type { GraphCsvFiles } from '../../src/property-graph/csv/write.ts';
@@ -152,7 +152,7 @@ export async function publishSlices(
   const wanted = filled.length > 0 ? filled : all.slice(0, 1);
   const report = mergeReports(results, seconds, task.request.onError);
   const first = results.flatMap(({ rejected }) => rejected).slice(0, MAX_SHOWN);
-  return publish(
+  const published = await publish(
     task,
     report,
     first,
@@ -162,6 +162,14 @@ export async function publishSlices(
     },
     results.length,
   );
+  return { ...published, executions: executionsOf(results) };
+}
+
+function executionsOf(results: readonly SliceResult[]): readonly Execution[] | undefined {
+  const executions = results.flatMap(({ time, report: { records, quads, rejected } }) =>
+    time === undefined ? [] : [{ ...time, records, quads, rejected }],
+  );
+  return executions.length === results.length ? executions : undefined;
 }
 
 const MAX_SHOWN = 3;
