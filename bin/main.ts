@@ -12,6 +12,10 @@ interface CommandEntry {
 }
 
 const COMMANDS: Readonly<Record<string, CommandEntry>> = {
+  init: {
+    summary: 'write a mapping to start from, by the first records of files',
+    start: async (argv) => (await import('./commands/init.ts')).init(argv),
+  },
   run: { summary: 'map files to RDF by mappings', start: async (argv) => (await import('./commands/run.ts')).run(argv) },
   check: {
     summary: 'print all errors and warnings of mappings',

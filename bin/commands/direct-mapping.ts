@@ -58,7 +58,8 @@ export const directMapping = commandOf(DIRECT_MAPPING, async (parsed) => {
   });
 });
 
-async function documentOf(access: DatabaseAccess, wanted: DirectMappingRequest, signal: AbortSignal): Promise<string> {
+/** The R2RML document of a database. */
+export async function documentOf(access: DatabaseAccess, wanted: DirectMappingRequest, signal: AbortSignal): Promise<string> {
   const address = parseJdbcUrl({ url: access.jdbcUrl, user: access.user, password: access.password });
   const session = await openSession(address, { signal, ...sqlLimits() });
   try {

@@ -181,6 +181,8 @@ export interface Scan {
   unmatched(iteration: number): readonly string[];
   /** Where a reference finds its value in a record, for faults: the cell of a spreadsheet. undefined: the reader does not know. */
   cellOf?(record: unknown, reference: string): string | undefined;
+  /** Of a table: the names of its columns in the header, in their order, as ordinary text. */
+  columns?(): readonly string[];
   /** For a reader that holds more than the bytes it was given; may be called repeatedly. */
   close?(): Promise<void>;
   /** After `batches` has ended: warnings about the document, as messages. */

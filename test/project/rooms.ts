@@ -60,6 +60,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     uses: ['src/core', 'src/functions', 'src/paths', 'src/regexp'],
     withoutNode: true,
   },
+  'src/infer': {
+    purpose: 'Inference of a mapping: samples of documents → entities with fields, keys and links → a mapping with comments.',
+    uses: ['src/core', 'src/mapping'],
+    withoutNode: true,
+  },
   'src/plan': {
     purpose: 'Mapping → algebra → plan: operators, terms, scans, joins and partitions, as frozen data.',
     folders: {
@@ -117,6 +122,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       web: 'HTTP: tokens, repeated requests, answers that are kept',
     },
     uses: ['src/core'],
+  },
+  'src/sampling': {
+    purpose: 'The first records of inputs as trees, for the inference of a mapping.',
+    uses: ['src/core', 'src/infer', 'src/sources', 'src/storage'],
   },
   'src/nquads': {
     purpose: 'The text of statements: read, checked, escaped, cut into lines and grouped.',
@@ -271,11 +280,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/config',
       'src/explain',
       'src/functions',
+      'src/infer',
       'src/mapping',
       'src/nquads',
       'src/plan',
       'src/property-graph',
       'src/run',
+      'src/sampling',
       'src/sinks',
       'src/sql',
       'src/storage',

@@ -6,7 +6,7 @@
  */
 
 import { Fault } from '../../core/fault.ts';
-import { toBytes } from '../../core/text.ts';
+import { fromBytes, toBytes } from '../../core/text.ts';
 import type { Accessor } from '../../core/value.ts';
 import { toUtf8 } from '../encoding.ts';
 import type { Batch, IterationRequest, OpenScan, ReadOptions, Scan } from '../source.ts';
@@ -90,6 +90,10 @@ class CsvScan implements Scan {
     } finally {
       await scanner.close();
     }
+  }
+
+  columns(): readonly string[] {
+    return this.#scanner.header.map(fromBytes);
   }
 
   warnings(): readonly string[] {

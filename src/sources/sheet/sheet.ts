@@ -117,6 +117,10 @@ class SheetScan implements Scan {
     }
   }
 
+  columns(): readonly string[] {
+    return (this.#reader.table.header ?? []).map(fromBytes);
+  }
+
   warnings(): readonly string[] {
     const { table } = this.#reader;
     const { longRows, firstLongRow, header = [] } = table;

@@ -1,0 +1,25 @@
+/** How the beginning of an input is read. */
+import type { InputFormat } from '../core/input/formats.ts';
+import type { RunLimits } from '../core/limits.ts';
+import type { FileOptions, ReadOptions } from '../sources/source.ts';
+import type { WebAccess } from '../storage/logins.ts';
+
+export interface SampleOptions {
+  readonly workingDirectory: string;
+  readonly signal: AbortSignal | undefined;
+  readonly web: WebAccess;
+  readonly limits: RunLimits;
+  /** Records of a table, and items of an array or elements of one name beside each other, that are looked at. */
+  readonly records: number;
+  /** undefined: by the name of the input, else by the media type of the answer. */
+  readonly format: InputFormat | undefined;
+  /** Of CSV. undefined: a comma or a tab by the name, or what the first rows show. */
+  readonly delimiter: string | undefined;
+  /** Of CSV. */
+  readonly encoding: string | undefined;
+  readonly maxRecordBytes: number;
+  /** How the mapping will be read: in today's RML, an empty cell can be made null. */
+  readonly dialect: ReadOptions['dialect'];
+  /** For workbooks, which are read from their end. */
+  readonly files: FileOptions;
+}

@@ -1,0 +1,58 @@
+/** Looks at the first bytes of a document before they are read. */
+
+/** Enough for some rows. */
+const HEAD_BYTES = 16 * 1024;
+const CANDIDATES = [',', ';', '\t', '|'] as const;
+const LINES = 10;
+
+/** Bytes of which the beginning is looked at first. */
+export class PeekedBytes {
+  readonly #chunks: AsyncIterator<Uint8Array>;
+  readonly #seen: Uint8Array[] = [];
+
+  constructor(bytes: AsyncIterable<Uint8Array>) {
+    this.#chunks = bytes[Symbol.asyncIterator]();
+  }
+
+  /** The first bytes, as one-byte text. */
+  async head(): Promise<string> {
+    let bytes = 0;
+    while (bytes < HEAD_BYTES) {
+      const next = await this.#chunks.next();
+      if (next.done === true) break;
+      this.#seen.push(next.value);
+      bytes += next.value.length;
+    }
+    return Buffer.concat(this.#seen).subarray(0, HEAD_BYTES).toString('latin1');
+  }
+
+  async *all(): AsyncGenerator<Uint8Array> {
+    try {
+      while (this.#seen.length > 0) yield this.#seen.shift() as Uint8Array;
+      for (let next = await this.#chunks.next(); next.done !== true; next = await this.#chunks.next()) yield next.value;
+    } finally {
+      await this.#chunks.return?.();
+    }
+  }
+}
+
+/** The delimiter of which the first rows have equal numbers, more than none; of several, that with most. A comma, if none has. */
+export function delimiterOfHead(head: string): string {
+  const rows = rowsOf(head.replace(/\0/g, '')).slice(0, LINES);
+  const scores = CANDIDATES.map((delimiter) => {
+    const counts = rows.map((row) => row.split(delimiter).length - 1);
+    const [first = 0] = counts;
+    return first > 0 && counts.every((count) => count === first) ? first : 0;
+  });
+  const best = scores.indexOf(Math.max(...scores));
+  if ((scores[best] as number) > 0) return CANDIDATES[best] as string;
+  const header = rows[0] ?? '';
+  return CANDIDATES.find((delimiter) => header.includes(delimiter)) ?? ',';
+}
+
+/** Complete rows, without what is in quotes. */
+function rowsOf(head: string): readonly string[] {
+  const plain = head.replace(/"(?:[^"]|"")*(?:"|$)/g, '');
+  const rows = plain.split(/\r\n|\r|\n/);
+  return (rows.length > 1 ? rows.slice(0, -1) : rows).filter((row) => row !== '');
+}
