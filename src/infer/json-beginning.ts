@@ -31,6 +31,16 @@ export function readJson(text: string, isWhole: boolean, items: number): JsonBeg
   return { tree: reader.document(), isAll: reader.isAll };
 }
 
+/**
+ * A sequence of JSON values as an array: JSON Lines, values one after the other, or a text sequence (RFC 7464). Ends after so many items.
+ *
+ * @throws JsonBeginningError
+ */
+export function readJsonSequence(text: string, isWhole: boolean, items: number): JsonBeginning {
+  const reader = new Reader(text, isWhole, items);
+  return { tree: reader.sequence(), isAll: reader.isAll };
+}
+
 export interface JsonBeginning {
   /** undefined: nothing of it is complete. */
   readonly tree: Tree | undefined;
@@ -57,6 +67,21 @@ class Reader {
     this.#space();
     if (this.#at < this.#text.length) throw new JsonBeginningError('There is more behind the value', this.#at);
     return value;
+  }
+
+  sequence(): readonly Tree[] {
+    const trees: Tree[] = [];
+    while (true) {
+      while (/[ \t\n\r\x1e]/.test(this.#text[this.#at] ?? 'x')) this.#at++;
+      if (this.#at === this.#text.length) return trees;
+      if (trees.length === this.#most) {
+        this.isAll = false;
+        return trees;
+      }
+      const { value, isComplete } = this.#value(0);
+      if (value !== undefined && (isComplete || (trees.length === 0 && hasContent(value)))) trees.push(value);
+      if (!isComplete) return trees;
+    }
   }
 
   /** A value; of one that breaks off, what is there. `value` is undefined if that is nothing. */
@@ -160,7 +185,7 @@ class Reader {
   /** @throws BROKEN_OFF */
   #literal(): Tree {
     const from = this.#at;
-    const found = /[^\s,\]}]*/y;
+    const found = /[^\s,\]}\x1e]*/y;
     found.lastIndex = from;
     const text = found.exec(this.#text)?.[0] as string;
     if (from + text.length === this.#text.length && !this.#isWhole) throw BROKEN_OFF;

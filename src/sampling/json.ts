@@ -1,7 +1,7 @@
-/** The beginning of JSON and JSON Lines. */
+/** The beginning of JSON, and of sequences of JSON values. */
 import { Fault } from '../core/fault.ts';
-import { type JsonBeginning, JsonBeginningError, readJson } from '../infer/json-beginning.ts';
-import type { DocumentSample, Tree } from '../infer/sample.ts';
+import { type JsonBeginning, JsonBeginningError, readJson, readJsonSequence } from '../infer/json-beginning.ts';
+import type { DocumentSample } from '../infer/sample.ts';
 import { toUtf8 } from '../sources/encoding.ts';
 import { beginningOf } from './beginning.ts';
 import type { SampleOptions } from './options.ts';
@@ -12,25 +12,15 @@ type Options = Pick<SampleOptions, 'records'>;
 /** @throws Fault source/malformed, source/encoding */
 export async function sampleJson(bytes: AsyncIterable<Uint8Array>, name: string, { records }: Options): Promise<Sampled> {
   const { text, isWhole } = await textOf(bytes, name);
-  const { tree = null, isAll } = parsed(text, isWhole, records, text, 0, name);
+  const { tree = null, isAll } = parsed(() => readJson(text, isWhole, records), text, name);
   return { root: tree, isWhole: isWhole && isAll };
 }
 
 /** @throws Fault source/malformed, source/encoding */
-export async function sampleJsonLines(bytes: AsyncIterable<Uint8Array>, name: string, { records }: Options): Promise<Sampled> {
+export async function sampleJsonSequence(bytes: AsyncIterable<Uint8Array>, name: string, { records }: Options): Promise<Sampled> {
   const { text, isWhole } = await textOf(bytes, name);
-  const root: Tree[] = [];
-  for (let from = 0; from < text.length; ) {
-    const end = text.indexOf('\n', from);
-    if (end < 0 && !isWhole) break;
-    const line = text.slice(from, end < 0 ? text.length : end);
-    if (line.trim() !== '') {
-      if (root.length === records) return { root, isWhole: false };
-      root.push(parsed(line, true, records, text, from, name).tree ?? null);
-    }
-    from = end < 0 ? text.length : end + 1;
-  }
-  return { root, isWhole };
+  const { tree = [], isAll } = parsed(() => readJsonSequence(text, isWhole, records), text, name);
+  return { root: tree, isWhole: isWhole && isAll };
 }
 
 /** The last character may be cut off. */
@@ -39,12 +29,12 @@ async function textOf(bytes: AsyncIterable<Uint8Array>, name: string): Promise<{
   return { text: new TextDecoder().decode(beginning.bytes, { stream: true }), isWhole: beginning.isWhole };
 }
 
-function parsed(text: string, isWhole: boolean, records: number, document: string, from: number, name: string): JsonBeginning {
+function parsed(read: () => JsonBeginning, text: string, name: string): JsonBeginning {
   try {
-    return readJson(text, isWhole, records);
+    return read();
   } catch (error) {
     if (!(error instanceof JsonBeginningError)) throw error;
-    const before = document.slice(0, from + error.offset).split('\n');
+    const before = text.slice(0, error.offset).split('\n');
     const place = { input: name, line: before.length, column: (before.at(-1) as string).length + 1 };
     throw new Fault('source/malformed', error.message, { place });
   }

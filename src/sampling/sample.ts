@@ -7,7 +7,7 @@ import type { ReadOptions } from '../sources/source.ts';
 import { inputFormat } from '../storage/input-format.ts';
 import { openInput } from '../storage/open.ts';
 import { fileNameOf } from '../storage/url.ts';
-import { sampleJson, sampleJsonLines } from './json.ts';
+import { sampleJson, sampleJsonSequence } from './json.ts';
 import type { SampleOptions } from './options.ts';
 import { delimiterOfHead, PeekedBytes } from './peek.ts';
 import { sampleTable } from './table.ts';
@@ -34,7 +34,7 @@ export async function sampleInput(url: string, path: string, options: SampleOpti
       case 'json':
         return { ...sampled, ...(await sampleJson(input.bytes, name, options)) };
       case 'jsonl':
-        return { ...sampled, ...(await sampleJsonLines(input.bytes, name, options)) };
+        return { ...sampled, ...(await sampleJsonSequence(input.bytes, name, options)) };
       case 'xml': {
         const { namespaces, ...rest } = await sampleXml(input.bytes, name, options);
         return { ...sampled, ...rest, source: { ...source, namespaces } };

@@ -1,6 +1,6 @@
 /** Parts of the inference: kinds of values, names, and the beginnings of documents. */
 import { describe, expect, test } from '@jest/globals';
-import { JsonBeginningError, readJson } from '../../../src/infer/json-beginning.ts';
+import { JsonBeginningError, readJson, readJsonSequence } from '../../../src/infer/json-beginning.ts';
 import { commonKind, type Kind, kindOf } from '../../../src/infer/kinds.ts';
 import { classNameOf, classWords, keyLikeness, speaksOf } from '../../../src/infer/names.ts';
 import { isArray, isMembers, type Tree } from '../../../src/infer/sample.ts';
@@ -99,6 +99,21 @@ describe('the beginning of JSON', () => {
       if (tree !== undefined) expect([end, isPart(plain(tree), JSON.parse(DOCUMENT))]).toEqual([end, true]);
       expect(() => readJson(DOCUMENT.slice(0, end), true, 100)).toThrow(JsonBeginningError);
     }
+  });
+
+  test.each([
+    ['{"a":1}\n{"a":2}\n', [{ a: 1 }, { a: 2 }], true],
+    ['{"a":1}{"a":\n2}', [{ a: 1 }, { a: 2 }], true],
+    ['\x1e{"a":1}\n\x1e2\n', [{ a: 1 }, 2], true],
+    ['1 2 3 4', [1, 2, 3], false],
+    ['', [], true],
+  ])('the sequence %j', (text, values, all) => {
+    const { tree = null, isAll } = readJsonSequence(text, true, 3);
+    expect([plain(tree), isAll]).toEqual([values, all]);
+  });
+
+  test('a sequence that breaks off has the values before', () => {
+    expect(plain(readJsonSequence('{"a":1}\n{"a":2,"b":', false, 9).tree ?? null)).toEqual([{ a: 1 }]);
   });
 
   test('items beyond the bound are left out', () => {
