@@ -148,6 +148,28 @@ export async function readText(url: string, limitBytes: number, options: OpenOpt
     signal?.removeEventListener('abort', stop);
   }
   const whole = Buffer.concat(parts);
-  if (!isUtf8(whole)) throw new Fault('source/encoding', `${name} is not UTF-8`, { place });
+  if (!isUtf8(whole)) throw notUtf8(name, whole, place);
   return new TextDecoder().decode(whole);
 }
+
+/** Names the first byte that is no text, with its line and its character of the line (1-based). */
+function notUtf8(name: string, whole: Buffer, place: { readonly input: string }): Fault {
+  let line = 1;
+  let from = 0;
+  const endOf = (start: number): number => (whole.indexOf(0x0a, start) < 0 ? whole.length : whole.indexOf(0x0a, start));
+  while (isUtf8(whole.subarray(from, endOf(from)))) {
+    from = endOf(from) + 1;
+    line++;
+  }
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(whole.subarray(from, endOf(from)));
+  for (let at = text.indexOf('\ufffd'); ; at = text.indexOf('\ufffd', at + 1)) {
+    const offset = from + Buffer.byteLength(text.slice(0, at));
+    // The character itself may be in the text.
+    if (whole.subarray(offset, offset + 3).equals(REPLACEMENT)) continue;
+    const byte = whole[offset]?.toString(16).padStart(2, '0');
+    const hint = 'Convert it to UTF-8';
+    return new Fault('source/encoding', `${name} is not UTF-8: byte 0x${byte} at line ${line}, character ${at + 1}`, { place, hint });
+  }
+}
+
+const REPLACEMENT = Buffer.from('\ufffd');

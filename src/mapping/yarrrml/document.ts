@@ -32,6 +32,12 @@ export function documentOf(report: Report, tree: Tree): YarrrmlDocument | undefi
       const text = one.value.kind === 'nothing' ? '' : textIn(report, one);
       return text === undefined ? [] : [[name, text] as [string, string]];
     });
+  const external = fields.get('external');
+  for (const { value } of namesIn(external).values()) {
+    if (value.kind !== 'text' || !value.text.includes('$(')) continue;
+    const message = `a value of external is a text, in which no reference is replaced, found ${JSON.stringify(value.text)}`;
+    report.error('not-supported', value.origin, message, 'write the whole text here, and references where it is used');
+  }
   const mappings = fields.get('mappings');
   // A misspelt key has been reported.
   if (mappings === undefined && report.errors === before) {
@@ -40,7 +46,7 @@ export function documentOf(report: Report, tree: Tree): YarrrmlDocument | undefi
   return {
     base: textIn(report, fields.get('base')) ?? DEFAULT_BASE,
     prefixes: new Map([...Object.entries(PREDEFINED), ...texts(fields.get('prefixes'))]),
-    external: new Map(texts(fields.get('external'))),
+    external: new Map(texts(external)),
     sources: namesIn(fields.get('sources')),
     targets: namesIn(fields.get('targets')),
     mappings: namesIn(mappings),
@@ -77,6 +83,7 @@ export function reportUnknownName(
   all: readonly YarrrmlDocument[],
 ): void {
   const names = all.flatMap((document) => [...document[kind].keys()]);
-  const hint = didYouMean(name, names) ?? (names.length === 0 ? undefined : `the ${kind} are ${names.slice(0, 8).join(', ')}`);
+  const hint =
+    didYouMean(name, names) ?? (names.length === 0 ? `name it with the key ${kind}` : `the ${kind} are ${names.slice(0, 8).join(', ')}`);
   report.error('unknown-name', origin, `there is no ${kind.slice(0, -1)} ${JSON.stringify(name)}`, hint);
 }

@@ -88,7 +88,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   source: 'targets whose place depends on the record',
   sources: 'targets whose place depends on the record',
   id: 'targets whose place depends on the record',
-  changeDetection: 'change detection (IncRML)',
+  changeDetection: 'change detection',
   ldes: 'Linked Data Event Streams',
   quoted: 'quoted triples',
   quotedNonAsserted: 'quoted triples',
@@ -123,8 +123,8 @@ export function fieldsOf<P extends Place>(report: Report, tree: Tree, place: P):
 
 function reportUnknownKey(report: Report, key: string, origin: Origin, place: Place, known: Keys): void {
   if (Object.hasOwn(EXTENSIONS, key)) {
-    const message = `${EXTENSIONS[key]} in YARRRML are not supported yet by this version`;
-    report.error('not-supported', origin, message, `${key} is no key of the specification of YARRRML`);
+    const message = `the key ${key} (${EXTENSIONS[key]}) is not supported yet by this version`;
+    report.error('not-supported', origin, message, 'it is an extension of one implementation, and no key of the specification of YARRRML');
     return;
   }
   const elsewhere = Object.keys(PLACES).filter((other) => Object.hasOwn(PLACES[other as Place], key));

@@ -24,6 +24,8 @@ export interface Entry {
 /** All nodes of a document, those of aliases counted each time that they are used. A mapping of 10 MB has fewer. */
 const MAX_NODES = 2_000_000;
 const MAX_DEPTH = 100;
+/** Of the way of keys to a value that is nested too deeply. */
+const MOST_KEY = 60;
 
 /** Parses a document; undefined, with diagnostics, if it is not valid YAML, or too large. Of a key that is there twice, the first counts. */
 export function parseYaml(text: string, document: string, report: Report): Tree | undefined {
@@ -33,9 +35,14 @@ export function parseYaml(text: string, document: string, report: Report): Tree 
     const { line, col } = lines.linePos(offset);
     return { document, line: Math.max(1, line), column: Math.max(1, col), ...(key === '' ? {} : { key }) };
   };
-  for (const { pos, message, code } of parsed.errors)
-    report.error('syntax', originAt(pos[0], ''), `this is not YAML: ${sentenceOf(message)}`, HINTS[code]);
-  if (parsed.errors.length > 0) return undefined;
+  // What follows the first error of a line is a consequence of it.
+  const wrong = new Set<number>();
+  for (const { pos, message, code } of parsed.errors) {
+    const origin = originAt(pos[0], '');
+    if (!wrong.has(origin.line)) report.error('syntax', origin, `this is not YAML: ${MESSAGES[code] ?? sentenceOf(message)}`, HINTS[code]);
+    wrong.add(origin.line);
+  }
+  if (wrong.size > 0) return undefined;
   // The library looks through the whole document for each.
   const resolved = new Map<Alias, Node | undefined>();
   const resolve = (alias: Alias): Node | undefined => {
@@ -45,12 +52,19 @@ export function parseYaml(text: string, document: string, report: Report): Tree 
   return new Reader(originAt, resolve, report).read(parsed.contents);
 }
 
+/** Where the library speaks of its own functions, or of what it took the text for. */
+const MESSAGES: Readonly<Record<string, string>> = {
+  MULTIPLE_DOCS: 'there are several documents',
+  BLOCK_AS_IMPLICIT_KEY: 'a list or a map where it cannot begin',
+};
+
 const HINTS: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: 'indent with spaces',
   MULTIPLE_DOCS: 'write one document a file: remove the line ---',
-  BAD_INDENT: 'lines of one list or map begin in the same column',
+  BAD_INDENT: 'lines of one list or map begin in the same column, and what begins with [ or { ends with ] or }',
   MULTILINE_IMPLICIT_KEY: 'a key is followed by a colon and a space; quote a text that holds ": "',
-  BLOCK_AS_IMPLICIT_KEY: 'quote a text that holds ": "',
+  BLOCK_AS_IMPLICIT_KEY: 'lines of one list or map begin in the same column; quote a text that holds ": "',
+  MISSING_CHAR: 'close what was opened, or quote the text',
   BAD_ALIAS: 'an alias is *name; quote a text that begins with *',
 };
 
@@ -108,7 +122,9 @@ class Reader {
     if (this.#nodes <= MAX_NODES && depth <= MAX_DEPTH) return;
     const what =
       depth > MAX_DEPTH ? `is nested deeper than ${MAX_DEPTH} levels` : `has more than ${MAX_NODES} values with its aliases expanded`;
-    this.#report.error('too-large', origin, `the document ${what}`, 'write out what its aliases repeat, or split it');
+    const { key = '' } = origin;
+    const at = { ...origin, ...(key.length > MOST_KEY ? { key: `${key.slice(0, MOST_KEY)}…` } : {}) };
+    this.#report.error('too-large', at, `the document ${what}`, 'write out what its aliases repeat, or split it');
     throw new TooLarge();
   }
 

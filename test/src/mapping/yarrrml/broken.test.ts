@@ -1,0 +1,127 @@
+/**
+ * What is said of documents that are not valid: `broken.txt` holds each document and its messages. `UPDATE_GOLDEN=1` rewrites it.
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { formatDiagnostic } from '../../../../src/mapping/model/diagnostics.ts';
+import { readMapping } from '../../../../src/mapping/parse/read.ts';
+import { readMappingDocuments } from '../../../../src/run/prepare/load.ts';
+
+/** A mapping with further keys. */
+const mapping = (keys: string): string => `prefixes:
+  ex: http://example.org/
+  grel: http://users.ugent.be/~bjdmeest/function/grel.ttl#
+mappings:
+  m:
+    sources: [[a.csv~csv]]
+    s: ex:$(id)
+${keys.replace(/^/gm, '    ')}
+`;
+const pair = (items: string): string => mapping(`po:\n  - [ex:p, ${items}]`);
+const object = (map: string): string => mapping(`po:\n  - p: ex:p\n    o: ${map}`);
+const source = (text: string): string => mapping('po: []').replace('[[a.csv~csv]]', text);
+const joined = (parameters: string, name = 'm'): string =>
+  object(`{ mapping: ${name}, condition: { function: equal, parameters: ${parameters} } }`);
+
+const BROKEN: Readonly<Record<string, string>> = {
+  'lines of a list in different columns': 'mappings:\n  m:\n    sources:\n      - [a.csv~csv]\n     - [b.csv~csv]\n',
+  'a tab as indentation': 'mappings:\n\tm:\n\t\tsources: x\n',
+  'a bracket that is not closed': 'mappings:\n  m:\n    sources: [[a.csv~csv]\n    s: ex:1\n',
+  'a quote that is not closed': 'mappings:\n  m:\n    s: "ex:1\n',
+  'two documents in one file': 'mappings: {}\n---\nmappings: {}\n',
+  'a colon and a space in a text': 'mappings:\n  m:\n    s: note: this\n',
+  'an anchor that is not there': 'mappings:\n  m: *other\n',
+  'an alias within what it refers to': 'mappings: &all\n  m: *all\n',
+  'aliases that expand to billions of values': `a0: &a0 [x, x, x, x, x, x, x, x, x, x]
+${Array.from({ length: 9 }, (_, i) => `a${i + 1}: &a${i + 1} [${Array(10).fill(`*a${i}`).join(', ')}]`).join('\n')}
+mappings: *a9
+`,
+  'brackets within brackets': `mappings: ${'['.repeat(120)}${']'.repeat(120)}\n`,
+  'a merge of a text': 'mappings:\n  m:\n    <<: other\n    s: x\n',
+  'a key that is a list': 'mappings:\n  ? [a, b]\n  : {}\n',
+  'a list in place of a map': '- a\n- b\n',
+  'an empty document': '',
+  'no mappings': 'prefixes:\n  ex: http://example.org/\n',
+  'a key that is there twice': mapping('po:\n  - [ex:p, $(a)]\npo:\n  - [ex:q, $(b)]'),
+  'a key and its short form': mapping('subjects: ex:2'),
+  'a misspelt key of a mapping': mapping('predicatobjects:\n  - [ex:p, $(a)]'),
+  'a misspelt key of the document': 'mapings:\n  m: {}\n',
+  'a key in the wrong place': mapping('iterator: $.a'),
+  'a key that resembles none': mapping('zzz: 1'),
+  'a key of an extension': mapping('changeDetection: {}'),
+  'an undeclared prefix': mapping('po:\n  - [exa:p, $(a)]'),
+  'an undeclared prefix that is usual': pair('$(a), idlab-fn:x'),
+  'a name of a source where there is none': source('people'),
+  'a misspelt name of a source': `sources:\n  people: [a.csv~csv]\n${source('peopel')}`,
+  'a source without a format': source('[[a.csv]]'),
+  'an unknown reference formulation': source('[[a.csv~cvs]]'),
+  'an unknown type of a source': source('{access: a.csv, type: locale, referenceFormulation: csv}'),
+  'a mapping without a source': mapping('po: []').replace('    sources: [[a.csv~csv]]\n', ''),
+  'a mapping that is not there': joined('[[str1, $(a), s], [str2, $(b), o]]', 'other'),
+  'a join by another function': object(
+    '{ mapping: m, condition: { function: grel:toUpperCase, parameters: [[grel:valueParameter, $(a)]] } }',
+  ),
+  'a join of one side': joined('[[str1, $(a), s], [str2, $(b), s]]'),
+  'a side that is none': joined('[[str1, $(a), x], [str2, $(b), o]]'),
+  'a function that is not there': object('{ function: grel:toUperCase, parameters: [[grel:valueParameter, $(a)]] }'),
+  'a parameter that the function does not have': object('{ function: grel:toUpperCase, parameters: [[grel:valueParam3, $(a)]] }'),
+  'a function without its parameter': object('{ function: grel:toUpperCase }'),
+  'parameters without a function': object('{ parameters: [[grel:valueParameter, $(a)]] }'),
+  'a parameter without a value': object('{ function: grel:toUpperCase, parameters: [[grel:valueParameter]] }'),
+  'a list as the value of a parameter': object('{ function: grel:toUpperCase, parameters: [[grel:valueParameter, [a, b]]] }'),
+  'a function without a prefix': object('{ function: toUpperCase, parameters: [[grel:valueParameter, $(a)]] }'),
+  'a reference that is not closed': pair('"$(a"'),
+  'a reference without a name': pair('"x$()"'),
+  'a brace of RML': pair('"ex:{id}~iri"'),
+  'a space in an IRI': pair('"ex:a b~iri"'),
+  'a language that is none': pair('$(a), "not a language~lang"'),
+  'a datatype that is no IRI': pair('$(a), integer'),
+  'a language and a datatype': object('{ value: $(a), language: en, datatype: xsd:string }'),
+  'a type that is none': object('{ value: $(a), type: uri }'),
+  'a pair of four items': pair('$(a), xsd:string, more'),
+  'a pair without an object': mapping('po:\n  - p: ex:p'),
+  'a condition without a function': object('{ value: $(a), condition: { parameters: [] } }'),
+  'a JSONPath that is none': pair('"$($.a[)"').replace('[[a.csv~csv]]', '[[a.json~jsonpath, "$.x[*]"]]'),
+  'a target that is not there': mapping('targets: dump'),
+  'an unknown serialization': mapping('targets: { access: dump.x, type: localfile, serialization: turtel }'),
+  'an external value within another': `external:\n  a: $(_b)\n  b: x\n${pair('$(_a)')}`,
+  'an external value within itself': `external:\n  a: $(_a)\n${pair('$(_a)')}`,
+};
+
+const GOLDEN = join(import.meta.dirname, 'broken.txt');
+
+/** Documents that are longer than this are not shown whole. */
+const SHOWN = 600;
+
+test('each broken document gets messages with line, column and key', async () => {
+  const parts: string[] = [];
+  for (const [name, text] of Object.entries(BROKEN)) {
+    const { diagnostics } = await readMapping([{ name: 'm.yml', text }], { baseIri: 'http://base/' });
+    const errors = diagnostics.filter(({ severity }) => severity === 'error');
+    if (errors.length === 0) throw new Error(`${name}: no error`);
+    for (const { origin, code } of errors) {
+      const lines = text.split('\n');
+      expect([name, origin.line <= lines.length, origin.column <= (lines[origin.line - 1] ?? '').length + 1]).toEqual([name, true, true]);
+      // What is not YAML has no keys, and neither has the document itself.
+      if (code !== 'syntax' && origin.line + origin.column > 2) expect([name, origin.key]).toEqual([name, expect.any(String)]);
+    }
+    const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…\n` : text;
+    parts.push(`# ${name}\n\n${shown.replace(/^(?=.)/gm, '    ')}\n${diagnostics.map(formatDiagnostic).join('\n')}\n`);
+  }
+  const actual = parts.join('\n');
+  if (process.env.UPDATE_GOLDEN === '1') writeFileSync(GOLDEN, actual);
+  expect(actual).toBe(readFileSync(GOLDEN, 'utf8'));
+});
+
+test('bytes that are no text are told by line and character', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'quadmill-broken-'));
+  try {
+    const file = join(directory, 'm.yml');
+    writeFileSync(file, Buffer.concat([Buffer.from('mappings:\n  "\ufffdü": "'), Buffer.from([0xe4]), Buffer.from('"\n')]));
+    await expect(readMappingDocuments([file], directory)).rejects.toThrow(/is not UTF-8: byte 0xe4 at line 2, character 10/);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
