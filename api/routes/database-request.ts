@@ -25,7 +25,8 @@ export const CONNECTION_PARAMETERS: readonly Parameter[] = [
   {
     name: 'jdbc',
     in: 'query',
-    description: 'The driver: a product (postgresql, mysql, mariadb, sqlite) or a JDBC driver class; left out: by the scheme of the URL',
+    description:
+      'The driver: a product (postgresql, mysql, mariadb, sqlite, duckdb) or a JDBC driver class; left out: by the scheme of the URL',
     schema: { ...text, examples: ['postgresql'] },
   },
   { name: 'user', in: 'query', description: 'User of the database', schema: text },

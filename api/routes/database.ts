@@ -40,7 +40,7 @@ const CONNECTION = {
   type: 'object',
   properties: {
     success: { const: true },
-    product: { type: 'string', enum: ['postgresql', 'mysql', 'mariadb', 'sqlite'] },
+    product: { type: 'string', enum: ['postgresql', 'mysql', 'mariadb', 'sqlite', 'duckdb'] },
     version: { type: 'string' },
     milliseconds: { type: 'integer', minimum: 0, description: 'How long connecting and logging in took' },
   },

@@ -9,7 +9,7 @@ import type { Value } from '../core/value.ts';
 import type { Catalogue } from './tables.ts';
 
 /** The supported products. MySQL and MariaDB share a driver, which asks the server which of the two it is. */
-export type Product = 'postgresql' | 'mysql' | 'mariadb' | 'sqlite';
+export type Product = 'postgresql' | 'mysql' | 'mariadb' | 'sqlite' | 'duckdb';
 
 /** Where a database is and how to log in: the result of `parseJdbcUrl` (`jdbc/jdbc.ts`). */
 export interface DatabaseAddress {
@@ -105,6 +105,10 @@ export interface SessionOptions {
   readonly lockSeconds: number;
   /** A state that `SqlSession.exportSnapshot` of another session has named. undefined: the present state. */
   readonly snapshot?: string;
+  /** Memory for what the library that reads a database file holds, where it can be limited. undefined: a default. */
+  readonly memoryBytes?: number;
+  /** Where such a library puts what does not fit into memory. undefined: the system's directory for temporary files. */
+  readonly spillDirectory?: string;
 }
 
 /**

@@ -9,6 +9,7 @@ const DRIVERS: Readonly<Record<Product, () => Promise<OpenSession>>> = {
   mysql,
   mariadb: mysql,
   sqlite: async () => (await import('./files/products.ts')).openSqliteFile,
+  duckdb: async () => (await import('./files/products.ts')).openDuckdbFile,
 };
 
 /** Opens a session with the driver of the address. */

@@ -119,7 +119,7 @@ function sideQuery(side: Side, name: 'c' | 'p', range: Range | undefined): { rea
   const { product } = relation.session;
   const names = read.map((_, i) => `${name}_${i}`);
   const shown = read.map((column, i) => `${exactText(relation.columns[column] as Column, product)} AS ${names[i]}`);
-  const compared = keys.map((column, i) => `${quote((relation.columns[column] as Column).name, product)} AS ${keyName(name, i)}`);
+  const compared = keys.map((column, i) => `${comparedText(relation.columns[column] as Column, product)} AS ${keyName(name, i)}`);
   const from = relation.query === undefined ? tableName(relation.table as Table, product) : `(${relation.query}\n) AS q`;
   const where = range === undefined ? '' : ` WHERE ${rangeCondition(range, relation.columns, product)}`;
   const distinct = side.distinct || !canBeDistinct(side) ? '' : 'DISTINCT ';
@@ -134,6 +134,12 @@ export const canBeDistinct = ({ relation, read }: Pick<Side, 'relation' | 'read'
 function exactText(column: Column, product: Product): string {
   const name = quote(column.name, product);
   return column.family === 'text' ? DIALECTS[product].exactText(name) : name;
+}
+
+/** A key: its values are equal if their texts are. */
+function comparedText(column: Column, product: Product): string {
+  const name = quote(column.name, product);
+  return column.family === 'text' ? DIALECTS[product].comparedText(name) : name;
 }
 
 function rangeCondition({ column, from, to }: Range, columns: readonly Column[], product: Product): string {

@@ -84,6 +84,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     folders: {
       catalogue: 'what a database says of its tables, keys and names',
       files: 'database files, each read by a process of its own',
+      'files/duckdb': 'DuckDB',
       'files/sqlite': 'SQLite',
       dialects: 'how each product writes names and SQL',
       'direct-mapping': 'a mapping made of the tables',
@@ -306,6 +307,7 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   kafkajs: ['queues/messaging/kafka/'],
   pg: ['queues/', 'src/sql/'],
   mysql2: ['src/sql/'],
+  '@duckdb/node-api': ['src/sql/files/duckdb/'],
   '@photostructure/sqlite': ['src/sql/files/sqlite/'],
   croner: ['queues/', 'api/'],
   '@electric-sql/pglite': ['queues/'],

@@ -39,7 +39,7 @@ export class Databases {
    */
   static async open(
     mapping: Mapping,
-    request: Pick<RunRequest, 'database' | 'sql' | 'workingDirectory'>,
+    request: Pick<RunRequest, 'database' | 'sql' | 'workingDirectory'> & Partial<Pick<RunRequest, 'memoryBudgetBytes' | 'spillDirectory'>>,
     snapshots: Readonly<Record<string, string>>,
     signal: AbortSignal | undefined,
   ): Promise<Databases> {
@@ -54,7 +54,13 @@ export class Databases {
         const database = JSON.stringify(address);
         let session = sessions.get(database);
         if (session === undefined) {
-          session = await openSession(address, { ...request.sql, signal, snapshot: snapshots[address.name] });
+          session = await openSession(address, {
+            ...request.sql,
+            signal,
+            snapshot: snapshots[address.name],
+            memoryBytes: request.memoryBudgetBytes,
+            spillDirectory: request.spillDirectory,
+          });
           sessions.set(database, session);
         }
         relations.set(key, await describeSource(source, session));

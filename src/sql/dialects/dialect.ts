@@ -3,6 +3,8 @@ export interface Dialect {
   readonly names: NameRules;
   /** A quoted column for which DISTINCT compares texts, not collation keys: `a` and `A` are different. */
   exactText(quoted: string): string;
+  /** A quoted text column that `=` compares as we compare texts, for columns of the family `text`. */
+  comparedText(quoted: string): string;
   /** A text as SQL that is compared as a value of a column. */
   literal(text: string, isNumber: boolean): string;
   /**

@@ -13,6 +13,8 @@ export const MYSQL: Dialect = {
     tableForm: 'table or database.table',
   },
   exactText: (quoted) => `CAST(CONVERT(${quoted} USING utf8mb4) AS BINARY)`,
+  // Columns of other collations do not have the family.
+  comparedText: (quoted) => quoted,
   // A number and a text are compared as two floats, and a text and a number as well: `'10' < 9` does not follow the order of a text key. Quoting
   // depends on the sql_mode; a hexadecimal literal does not.
   literal: (text, isNumber) =>

@@ -16,6 +16,8 @@ export const POSTGRESQL: Dialect = {
     tableForm: 'table or schema.table',
   },
   exactText: (quoted) => `${quoted} COLLATE "C"`,
+  // In a database with other collations than those that compare texts exactly, no column has the family.
+  comparedText: (quoted) => quoted,
   literal: (text) => `'${text.replaceAll("'", "''")}'`,
   // The physical position of the row needs no sorting; with the partition, it is unique.
   numberedRows(table, number, kind) {

@@ -1,6 +1,9 @@
 /** The SQL of SQLite. */
 import type { Dialect } from './dialect.ts';
 
+/** A column may be declared with a collation that ignores case or trailing spaces. */
+const binary = (quoted: string): string => `${quoted} COLLATE BINARY`;
+
 export const SQLITE: Dialect = {
   names: {
     mark: '"',
@@ -11,11 +14,12 @@ export const SQLITE: Dialect = {
     tableParts: 2,
     tableForm: 'table or main.table',
   },
-  exactText: (quoted) => `${quoted} COLLATE BINARY`,
+  exactText: binary,
+  comparedText: binary,
   literal: (text, isNumber) => (isNumber && /^-?\d+(?:\.\d+)?$/.test(text) ? text : `'${text.replaceAll("'", "''")}'`),
   // Not every table has a rowid. Sorting spills to a file.
   numberedRows(table, number, _, columns) {
-    const order = columns.map((column) => `t.${column} COLLATE BINARY`);
+    const order = columns.map((column) => binary(`t.${column}`));
     return `SELECT ROW_NUMBER() OVER (ORDER BY ${order.join(', ')}) AS ${number}, t.* FROM ${table} AS t`;
   },
 };

@@ -4,16 +4,25 @@
  * A batch has the byte length of each cell as a 32-bit number, -1 for null, row by row, and then the UTF-8 of all texts.
  */
 
+import type { Batch } from './engine.ts';
+
 /** The longest text that is sliced from the text of the batch: V8 copies texts up to this length, and lets longer ones keep the whole batch in memory. */
 const COPIED = 12;
 
+const BATCH_ROWS = 2048;
+const BATCH_CHARACTERS = 2 ** 20;
+
 /** Collects the cells of a batch. */
-export class CellWriter {
+export class CellWriter implements Batch {
   readonly #lengths: number[] = [];
   readonly #texts: string[] = [];
   /** Characters so far. */
   size = 0;
   rows = 0;
+
+  get full(): boolean {
+    return this.rows >= BATCH_ROWS || this.size >= BATCH_CHARACTERS;
+  }
 
   add(row: readonly (string | null)[]): void {
     for (const cell of row) {

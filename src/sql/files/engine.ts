@@ -1,18 +1,22 @@
 /**
- * The contract between the host process and the engine of a database file (`sqlite/`), and what the host and the session say to each other.
+ * The contract between the host process and the engine of a database file (`sqlite/`, `duckdb/`), and what the host and the session say to each other.
  *
  * The engine runs in a process of its own (`host.ts`): a statement in native code can be stopped only by ending its process, and a broken
  * file that crashes the engine ends only this process.
  */
 
 /** The products that are files. */
-export type FileProduct = 'sqlite';
+export type FileProduct = 'sqlite' | 'duckdb';
 
 export interface EngineOptions {
   /** Absolute. */
   readonly path: string;
   /** Time to wait for a lock of another process. */
   readonly lockMs: number;
+  /** The most memory for what the engine itself holds, where its library can be limited. */
+  readonly memoryBytes: number;
+  /** What does not fit there goes into this directory. It need not exist, and the session removes it. */
+  readonly spillDirectory: string;
 }
 
 /** A column of a result. */
@@ -28,11 +32,25 @@ export interface Engine {
   /** The columns of a query. It is not run. It must be one query, and nothing more. */
   describe(sql: string): readonly EngineColumn[] | Promise<readonly EngineColumn[]>;
   /** The rows of a query as texts, in the form that the product's `Column` reads. */
-  rows(sql: string): Iterable<readonly (string | null)[]>;
+  rows(sql: string): Cursor | Promise<Cursor>;
   /** The same as ordinary texts, for small queries of the project itself. */
-  plainRows(sql: string, parameters: readonly (string | number)[]): Iterable<readonly (string | null)[]>;
+  plainRows(sql: string, parameters: readonly (string | number)[]): Cursor | Promise<Cursor>;
   /** The fault for an error of `describe`, `rows`, or of opening. */
   faultOf(error: unknown): EngineFault;
+}
+
+/** Takes rows of texts. */
+export interface Batch {
+  readonly full: boolean;
+  add(row: readonly (string | null)[]): void;
+}
+
+/** The rows of a query that are left. */
+export interface Cursor {
+  /** Adds rows until the batch is full. @returns whether no row is left */
+  fill(batch: Batch): boolean | Promise<boolean>;
+  /** Gives up the rows that are left. */
+  close(): void;
 }
 
 export type OpenEngine = (options: EngineOptions) => Promise<Engine>;
@@ -55,6 +73,9 @@ export class EngineError extends Error {
     this.fault = fault;
   }
 }
+
+/** The pipe whose other end the process of the session holds open, as a file descriptor of the host process. */
+export const LIFELINE = 3;
 
 export type HostRequest =
   | { readonly kind: 'open'; readonly product: FileProduct; readonly options: EngineOptions }

@@ -3,7 +3,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { compiled } from '../../core/compiled.ts';
-import type { EngineFault, HostReply, HostRequest } from './engine.ts';
+import { type EngineFault, type HostReply, type HostRequest, LIFELINE } from './engine.ts';
 
 /** Megabytes for JavaScript's objects: a batch or two. */
 const HEAP_MB = 192;
@@ -41,8 +41,11 @@ export class HostProcess {
     this.#child = spawn(
       process.execPath,
       ['--no-warnings', `--max-old-space-size=${HEAP_MB}`, fileURLToPath(compiled('src/sql/files/host.js'))],
-      { stdio: ['pipe', 'pipe', 'pipe'], windowsHide: true },
-    );
+      // The fourth is the lifeline.
+      { stdio: ['pipe', 'pipe', 'pipe', 'pipe'], windowsHide: true },
+    ) as ChildProcessByStdio<Writable, Readable, Readable>;
+    // The end of the process tells what there is to tell.
+    this.#child.stdio[LIFELINE]?.on('error', () => {});
     this.#child.stdout.on('data', (chunk: Buffer) => this.#take(chunk));
     this.#child.stderr.on('data', (chunk: Buffer) => {
       this.#lastWords = (this.#lastWords + chunk.toString()).slice(-500);

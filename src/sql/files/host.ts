@@ -1,7 +1,9 @@
 /** The process that reads a database file for a session (`host-process.ts`): requests as lines of JSON come in, replies go out. */
 import { createInterface } from 'node:readline';
+import { Worker } from 'node:worker_threads';
 import { CellWriter } from './cells.ts';
 import {
+  type Cursor,
   type Engine,
   EngineError,
   type EngineFault,
@@ -11,15 +13,16 @@ import {
   type OpenEngine,
 } from './engine.ts';
 
-const BATCH_ROWS = 2048;
-const BATCH_CHARACTERS = 2 ** 20;
-
 const ENGINES: Readonly<Record<FileProduct, () => Promise<OpenEngine>>> = {
   sqlite: async () => (await import('./sqlite/sqlite.ts')).openSqlite,
+  duckdb: async () => (await import('./duckdb/duckdb.ts')).openDuckdb,
 };
 
+// This thread may be within a query without end when the session's process is killed.
+new Worker(new URL('./watchdog.js', import.meta.url), { resourceLimits: { maxOldGenerationSizeMb: 8 } }).unref();
+
 let engine: Engine | undefined;
-let cursor: Iterator<readonly (string | null)[]> | undefined;
+let cursor: Cursor | undefined;
 
 for await (const line of createInterface({ input: process.stdin })) {
   try {
@@ -46,27 +49,34 @@ async function answer(request: HostRequest): Promise<void> {
     case 'describe':
       return send({ value: await (engine as Engine).describe(request.sql) });
     case 'rows':
-      cursor = (engine as Engine).rows(request.sql)[Symbol.iterator]();
+      cursor = await (engine as Engine).rows(request.sql);
       return send({ value: null });
     case 'next':
       return sendBatch();
     case 'end':
-      cursor?.return?.();
+      cursor?.close();
       cursor = undefined;
       return send({ value: null });
     case 'query':
-      return send({ value: [...(engine as Engine).plainRows(request.sql, request.parameters)] });
+      return send({ value: await plainRows(engine as Engine, request.sql, request.parameters) });
   }
 }
 
-function sendBatch(): void {
+async function sendBatch(): Promise<void> {
   const cells = new CellWriter();
-  while (cursor !== undefined && cells.rows < BATCH_ROWS && cells.size < BATCH_CHARACTERS) {
-    const { done, value } = cursor.next();
-    if (done === true) cursor = undefined;
-    else cells.add(value);
-  }
+  if (cursor !== undefined && (await cursor.fill(cells))) cursor = undefined;
   send({ value: { rows: cells.rows, over: cursor === undefined } }, cells.bytes());
+}
+
+async function plainRows(
+  from: Engine,
+  sql: string,
+  parameters: readonly (string | number)[],
+): Promise<readonly (readonly (string | null)[])[]> {
+  const rows = await from.plainRows(sql, parameters);
+  const all: (readonly (string | null)[])[] = [];
+  await rows.fill({ full: false, add: (row) => all.push(row) });
+  return all;
 }
 
 function send(reply: HostReply, body: Buffer = Buffer.alloc(0)): void {

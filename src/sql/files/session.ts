@@ -3,14 +3,17 @@
  *
  * A statement that is cancelled or takes too long ends this process, and with it the session.
  */
-import { access, constants, stat } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { access, constants, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Fault, type FaultCode } from '../../core/fault.ts';
 import type { Column, DatabaseAddress, OpenSession, RowBatch, SessionOptions, SqlSession } from '../database.ts';
 import { busyFault, cancelledFault, lostFault, queryFault, timeLimitFault } from '../faults.ts';
 import { firstRows } from '../result/first-rows.ts';
 import type { Catalogue, CatalogueQuery } from '../tables.ts';
 import { readCells } from './cells.ts';
-import type { EngineColumn, EngineFaultKind, FileProduct, HostRequest } from './engine.ts';
+import type { EngineColumn, EngineFaultKind, EngineOptions, FileProduct, HostRequest } from './engine.ts';
 import { type Answer, HostFault, HostProcess } from './host-process.ts';
 
 /** What differs between the products. */
@@ -24,6 +27,10 @@ export interface FileKind {
 
 /** How long a lock is waited for without a limit: a day. */
 const LONGEST_LOCK_MS = 86_400_000;
+
+/** Memory of an engine: the usual, and what it needs at least. */
+const MEMORY_BYTES = 2 ** 28;
+const LEAST_MEMORY_BYTES = 2 ** 27;
 
 /** @returns the driver of a kind of files */
 export const openFiles =
@@ -72,6 +79,7 @@ class FileSession implements SqlSession {
   readonly #kind: FileKind;
   readonly #options: SessionOptions;
   readonly #host = new HostProcess();
+  readonly #spillDirectory: string;
   #running = false;
   #timedOut = false;
   #closed = false;
@@ -83,16 +91,22 @@ class FileSession implements SqlSession {
     this.catalogue = kind.catalogue((sql, parameters) => this.query(sql, parameters));
     this.#kind = kind;
     this.#options = options;
+    this.#spillDirectory = join(options.spillDirectory ?? tmpdir(), `quadmill-${kind.product}-${randomUUID()}`);
     options.signal?.addEventListener('abort', this.#abort);
     if (options.signal?.aborted) this.#abort();
   }
 
   async begin(): Promise<void> {
-    const { lockSeconds } = this.#options;
+    const { lockSeconds, memoryBytes = MEMORY_BYTES } = this.#options;
     const own = Number(this.address.parameters.busy_timeout ?? 0);
     const limits = [own, lockSeconds * 1000].filter((limit) => limit > 0);
     const lockMs = Math.min(LONGEST_LOCK_MS, ...limits);
-    const options = { path: this.address.database as string, lockMs };
+    const options: EngineOptions = {
+      path: this.address.database as string,
+      lockMs,
+      memoryBytes: Math.max(LEAST_MEMORY_BYTES, memoryBytes),
+      spillDirectory: this.#spillDirectory,
+    };
     this.version = (await this.#ask({ kind: 'open', product: this.product, options })).value as string;
   }
 
@@ -151,6 +165,8 @@ class FileSession implements SqlSession {
     this.#closed = true;
     this.#options.signal?.removeEventListener('abort', this.#abort);
     this.#host.end(new Error('the session is closed'));
+    // The process that wrote there may need a moment to end.
+    await rm(this.#spillDirectory, { recursive: true, force: true, maxRetries: 5 }).catch(() => {});
   }
 
   #checkFree(): void {

@@ -4,6 +4,7 @@
  * jdbc:postgresql://host:port,host:port/database?name=value   jdbc:postgresql:database   jdbc:postgresql:/
  * jdbc:mysql://user:password@host:port/database?name=value    jdbc:mariadb://address=(host=h)(port=3306)/database
  * jdbc:sqlite:path/to/file?name=value   jdbc:sqlite:file:///path/to/file
+ * jdbc:duckdb:path/to/file;name=value
  *
  * The connection modes of the MySQL and MariaDB drivers (`sequential:`, `failover:`, `loadbalance:`, `replication:`) are read as what they
  * mean for one read-only connection: hosts that are tried in order.
@@ -34,6 +35,8 @@ interface ProductRow {
   readonly protocol: Protocol;
   /** The database is a file, whose path follows the scheme; hosts, ports and logins have no meaning. */
   readonly isFile?: true;
+  /** What stands before the first parameter, and between two. */
+  readonly separators?: readonly [first: string, next: string];
   readonly port: number;
   /** Without a database in the URL, that of the user's name is meant. */
   readonly databaseOfUser: boolean;
@@ -87,6 +90,7 @@ const PRODUCTS: Readonly<Record<Product, ProductRow>> = {
   mysql: { ...MYSQL, tls: (values) => mysqlTls(values, false), example: 'jdbc:mysql://host:3306/database' },
   mariadb: { ...MYSQL, tls: (values) => mysqlTls(values, true), example: 'jdbc:mariadb://host:3306/database' },
   sqlite: { ...FILE, protocol: 'sqlite', example: 'jdbc:sqlite:/path/to/file.db' },
+  duckdb: { ...FILE, protocol: 'duckdb', separators: [';', ';'], example: 'jdbc:duckdb:/path/to/file.duckdb' },
 };
 
 /** Names of products and driver classes in requests. */
@@ -100,6 +104,8 @@ const DRIVERS: Readonly<Record<string, Protocol>> = {
   'org.mariadb.jdbc.Driver': 'mysql',
   sqlite: 'sqlite',
   'org.sqlite.JDBC': 'sqlite',
+  duckdb: 'duckdb',
+  'org.duckdb.DuckDBDriver': 'duckdb',
 };
 
 const EXPECTED = `Expected is ${Object.values(PRODUCTS)
@@ -130,13 +136,13 @@ interface Location {
  */
 export function parseJdbcUrl(request: JdbcRequest): DatabaseAddress {
   const { product, rest } = readScheme(request.url.trim());
-  const { databaseOfUser, tls } = PRODUCTS[product];
+  const { databaseOfUser, tls, separators: [first, next] = ['?', '&'] } = PRODUCTS[product];
   checkDriver(request.driver, product);
-  const mark = rest.indexOf('?');
+  const mark = rest.indexOf(first);
   const before = mark === -1 ? rest : rest.slice(0, mark);
   const { isFile } = PRODUCTS[product];
   const location = isFile ? readFileLocation(before, product, request.directory) : readLocation(before, product, rest);
-  const { values, session } = readParameters(mark === -1 ? '' : rest.slice(mark + 1), product, request);
+  const { values, session } = readParameters(mark === -1 ? [] : rest.slice(mark + 1).split(next), product, request);
   const user = request.user || values.get('user') || location.login.user;
   const password = request.password ?? values.get('password') ?? location.login.password;
   const database = location.database ?? (databaseOfUser ? user : undefined);
@@ -345,7 +351,7 @@ interface Parameters {
   readonly session: Readonly<Record<string, string>>;
 }
 
-function readParameters(query: string, product: Product, request: JdbcRequest): Parameters {
+function readParameters(parts: readonly string[], product: Product, request: JdbcRequest): Parameters {
   const { protocol, plusIsSpace } = PRODUCTS[product];
   const values = new Map<string, string>();
   const session: Record<string, string> = {};
@@ -357,7 +363,7 @@ function readParameters(query: string, product: Product, request: JdbcRequest): 
     return checked.name;
   };
   let before: string | undefined;
-  for (const part of query.split('&').filter((text) => text !== '')) {
+  for (const part of parts.filter((text) => text !== '')) {
     const equals = part.indexOf('=');
     const plain = plusIsSpace ? part.replaceAll('+', ' ') : part;
     const [name, value] = (equals === -1 ? [plain, ''] : [plain.slice(0, equals), plain.slice(equals + 1)]).map(decode);

@@ -4,7 +4,7 @@ import { didYouMean } from '../../core/nearest.ts';
 import { parseNameList } from '../catalogue/identifiers.ts';
 
 /** MySQL and MariaDB share one list: the same URLs are used for both. */
-export type Protocol = 'postgresql' | 'mysql' | 'sqlite';
+export type Protocol = 'postgresql' | 'mysql' | 'sqlite' | 'duckdb';
 
 export type ParameterRow =
   | {
@@ -158,6 +158,24 @@ export const JDBC_PARAMETERS: Readonly<Record<Protocol, Rows>> = {
     enable_load_extension: refused('extensions are not loaded'),
     immutable: refused('a database that changes meanwhile would be read wrongly'),
     vfs: refused('other file systems are not loaded'),
+  },
+  duckdb: {
+    ...harmless('text', 'user', 'password'),
+    busy_timeout: session('number', 'milliseconds to wait for a writer that has the file open, 0: no limit of its own'),
+    memory_limit: refused('it is that of the run for joins and de-duplication'),
+    threads: { effect: 'none', values: 'number', does: 'nothing: a query has one thread, as the run has others' },
+    access_mode: {
+      effect: 'none',
+      values: oneOf('read_only', 'READ_ONLY', 'automatic', 'AUTOMATIC'),
+      does: 'nothing: files are always opened read-only',
+    },
+    'duckdb.read_only': { effect: 'none', values: oneOf('true', 'false'), does: 'nothing: files are always opened read-only' },
+    jdbc_stream_results: { effect: 'none', values: oneOf('true', 'false'), does: 'nothing: rows are always streamed' },
+    encryption_key: refused('encrypted databases cannot be read here'),
+    temp_directory: refused('it is that of the run'),
+    enable_external_access: refused('queries read the database file alone'),
+    allow_unsigned_extensions: refused('extensions are not loaded'),
+    session_init_sql_file: refused('statements are not run before those of the mapping'),
   },
 };
 

@@ -94,7 +94,7 @@ const WRONG: readonly (readonly [name: string, wrong: (database: Faulty, otherPo
     ({ jdbcUrl, product }) => ({
       url: jdbcUrl.replace(product, 'oracle'),
       message:
-        'There is no driver for jdbc:oracle: here; those that work are jdbc:postgresql:, jdbc:mysql:, jdbc:mariadb: and jdbc:sqlite:',
+        'There is no driver for jdbc:oracle: here; those that work are jdbc:postgresql:, jdbc:mysql:, jdbc:mariadb:, jdbc:sqlite: and jdbc:duckdb:',
       placed: true,
     }),
   ],

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { sharedPostgres } from '../shared/shared.ts';
+import { missingDuckdb, writeDuckdb } from './duckdb.ts';
 import { missingMariadb, startMariadb } from './mariadb.ts';
 import { missingPostgres } from './postgres.ts';
 import { missingSqlite, writeSqlite } from './sqlite.ts';
@@ -14,6 +15,7 @@ export const SERVERS = [
   ['postgresql', await missingPostgres()],
   ['mariadb', await missingMariadb()],
   ['sqlite', missingSqlite()],
+  ['duckdb', missingDuckdb()],
 ] as const;
 
 export interface TestDatabases {
@@ -30,7 +32,12 @@ export async function startDatabases(product: (typeof SERVERS)[number][0]): Prom
   return started;
 }
 
-const STARTS = { postgresql: postgres, mariadb, sqlite } as const;
+const STARTS = {
+  postgresql: postgres,
+  mariadb,
+  sqlite: () => file('sqlite', writeSqlite),
+  duckdb: () => file('duckdb', writeDuckdb),
+} as const;
 
 async function postgres(): Promise<TestDatabases> {
   const { url, jdbcUrl, database, stop } = await sharedPostgres();
@@ -77,21 +84,23 @@ async function mariadb(): Promise<TestDatabases | { readonly skip: string }> {
   };
 }
 
-async function sqlite(): Promise<TestDatabases> {
-  const directory = await mkdtemp(join(tmpdir(), 'quadmill-sqlite-'));
+type FileProduct = 'sqlite' | 'duckdb';
+
+async function file(product: FileProduct, write: (path: string, script: string) => Promise<void>): Promise<TestDatabases> {
+  const directory = await mkdtemp(join(tmpdir(), `quadmill-${product}-`));
   const path = join(directory, 'test.db');
   return {
-    jdbcUrl: `jdbc:sqlite:${path}`,
+    jdbcUrl: `jdbc:${product}:${path}`,
     async load(script) {
       await rm(path, { force: true });
-      await writeSqlite(path, script);
+      await write(path, script);
     },
     stop: () => rm(directory, { recursive: true }),
   };
 }
 
 /** The servers, without the products that are files: these have one schema, and tests of their own. */
-export const SERVERS_ALONE = SERVERS.filter((server) => server[0] !== 'sqlite') as readonly (readonly [
-  Exclude<(typeof SERVERS)[number][0], 'sqlite'>,
+export const SERVERS_ALONE = SERVERS.filter(([product]) => product !== 'sqlite' && product !== 'duckdb') as readonly (readonly [
+  Exclude<(typeof SERVERS)[number][0], FileProduct>,
   string | undefined,
 ])[];

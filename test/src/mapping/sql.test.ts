@@ -376,6 +376,8 @@ describe('the text of a query', () => {
     ['keeps an escaped quote of PostgreSQL', "SELECT E'\\'; --';", "SELECT E'\\'; --'"],
     ['keeps an escaped quote of MySQL', "SELECT 'it\\'s; ' AS a;", "SELECT 'it\\'s; ' AS a"],
     ['keeps a semicolon in a name of MySQL', "SELECT `it's;` FROM t;", "SELECT `it's;` FROM t"],
+    ['keeps a semicolon in a name of SQLite', 'SELECT [a;b] FROM [t;] ;', 'SELECT [a;b] FROM [t;]'],
+    ['keeps a subscript', 'SELECT a[1] FROM t;', 'SELECT a[1] FROM t'],
     ['keeps what is a comment to one product alone', 'SELECT 5--3', 'SELECT 5--3'],
     ['stays as it is where products differ on what is text', "SELECT 'a\\'; -- '", "SELECT 'a\\'; -- '"],
     ['stays as it is where products differ on what is a comment', "SELECT a #> '{x}' ;", "SELECT a #> '{x}' ;"],
@@ -392,6 +394,7 @@ describe('the text of a query', () => {
     ['another statement', 'UPDATE t SET a = 1', '"UPDATE t SET a = 1"'],
     ['a word that begins like one', 'selection', '"selection"'],
     ['two statements', "SELECT ';' ; DELETE FROM t", 'several statements'],
+    ['two statements with subscripts', 'SELECT a[1] ; SELECT b[2]', 'several statements'],
   ])('is refused for %s', (_, text, found) => {
     expect(readQuery(text)).toMatchObject({ kind: 'fault', found });
   });

@@ -260,24 +260,28 @@ describe.each(SERVERS)('a run over %s', (product, missing) => {
     expect(two.lines.toSorted()).toEqual(one.lines.toSorted());
   });
 
-  test('keeps the padding of a CHAR, and gives none to what a query compares or computes', async () => {
-    const { lines } = await run(
-      `@prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix ex: <http://e/> .
+  // DuckDB forgets the length of a CHAR(n).
+  (product === 'duckdb' ? test.skip : test)(
+    'keeps the padding of a CHAR, and gives none to what a query compares or computes',
+    async () => {
+      const { lines } = await run(
+        `@prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix ex: <http://e/> .
 <#Planet> rr:logicalTable [ rr:tableName "planet" ] ; rr:subjectMap [ rr:template "http://e/{name}" ] ;
   rr:predicateObjectMap [ rr:predicate ex:name ; rr:objectMap [ rr:column "name" ] ] .
 <#Star> rr:logicalTable [ rr:sqlQuery "SELECT name, CONCAT(TRIM(name), '!') AS called FROM planet WHERE name = 'Sun'" ] ;
   rr:subjectMap [ rr:column "called" ] ;
   rr:predicateObjectMap [ rr:predicate ex:of ; rr:objectMap [ rr:column "name" ] ] ;
   rr:predicateObjectMap [ rr:predicate ex:same ; rr:objectMap [ rr:parentTriplesMap <#Planet> ; rr:joinCondition [ rr:child "name" ; rr:parent "name" ] ] ] .`,
-      { database },
-    );
-    expect(lines.toSorted()).toEqual([
-      '<http://e/Sun%20%20%20%20> <http://e/name> "Sun    " .',
-      '<http://e/Venus%20%20> <http://e/name> "Venus  " .',
-      '<http://example.com/base/Sun!> <http://e/of> "Sun    " .',
-      '<http://example.com/base/Sun!> <http://e/same> <http://e/Sun%20%20%20%20> .',
-    ]);
-  });
+        { database },
+      );
+      expect(lines.toSorted()).toEqual([
+        '<http://e/Sun%20%20%20%20> <http://e/name> "Sun    " .',
+        '<http://e/Venus%20%20> <http://e/name> "Venus  " .',
+        '<http://example.com/base/Sun!> <http://e/of> "Sun    " .',
+        '<http://example.com/base/Sun!> <http://e/same> <http://e/Sun%20%20%20%20> .',
+      ]);
+    },
+  );
 
   test.each([
     ['a table that is not there', 'rr:tableName "persons"', 'did you mean person?'],

@@ -100,7 +100,12 @@ describe('the scheme and the driver', () => {
 
   test.each([
     ['jdbc:oracle:thin:@//h:1521/x', undefined, 'database/driver', 'no driver for jdbc:oracle: here'],
-    ['jdbc:sqlserver://h;databaseName=x', undefined, 'database/driver', 'jdbc:postgresql:, jdbc:mysql:, jdbc:mariadb: and jdbc:sqlite:'],
+    [
+      'jdbc:sqlserver://h;databaseName=x',
+      undefined,
+      'database/driver',
+      'jdbc:postgresql:, jdbc:mysql:, jdbc:mariadb:, jdbc:sqlite: and jdbc:duckdb:',
+    ],
     ['jdbc:h2:mem:x', undefined, 'database/driver', 'no driver for jdbc:h2: here'],
     ['jdbc:constructor://h/x', undefined, 'database/driver', 'no driver for jdbc:constructor: here'],
     ['jdbc:postgres://h/x', undefined, 'database/driver', 'Did you mean postgresql?'],

@@ -1,6 +1,6 @@
 /** SQLite in the host process: Node's own `node:sqlite`, or a package with the same interface where Node has none. */
 import { open } from 'node:fs/promises';
-import { type Engine, type EngineColumn, EngineError, type EngineFault, type OpenEngine } from '../engine.ts';
+import { type Batch, type Cursor, type Engine, type EngineColumn, EngineError, type EngineFault, type OpenEngine } from '../engine.ts';
 import { EXPECTED, kindOf, MARK } from './kinds.ts';
 
 /** The part of the interface of `node:sqlite` that is used. */
@@ -77,8 +77,6 @@ const NO_DATABASE: EngineFault = {
 class Sqlite implements Engine {
   readonly version: string;
   readonly #database: Database;
-  /** The statement whose rows are being read. The iterator of the package does not keep it alive. */
-  #statement: Statement | undefined;
   readonly faultOf = faultOf;
 
   constructor(database: Database) {
@@ -94,37 +92,47 @@ class Sqlite implements Engine {
     return columns.map(({ name, type }) => ({ name, type: type ?? undefined }));
   }
 
-  rows(sql: string): Iterable<readonly (string | null)[]> {
+  rows(sql: string): Cursor {
     return this.#rows(sql, [], (type) => EXPECTED[kindOf(type)]);
   }
 
-  plainRows(sql: string, parameters: readonly (string | number)[]): Iterable<readonly (string | null)[]> {
+  plainRows(sql: string, parameters: readonly (string | number)[]): Cursor {
     return this.#rows(sql, parameters, () => 'irtb');
   }
 
   /** @param expected the storage classes that are not marked in a column of this type */
-  *#rows(
-    sql: string,
-    parameters: readonly (string | number)[],
-    expected: (type: string | undefined) => string,
-  ): Generator<readonly (string | null)[]> {
+  #rows(sql: string, parameters: readonly (string | number)[], expected: (type: string | undefined) => string): Cursor {
     const statement = this.#database.prepare(sql);
     statement.setReadBigInts(true);
     statement.setReturnArrays(true);
     const writers = statement.columns().map(({ type }) => writer(expected(type ?? undefined)));
-    const rows = statement.iterate(...parameters);
-    this.#statement = statement;
-    try {
-      for (let next = rows.next(); next.done !== true; next = rows.next()) {
-        const cells = next.value;
-        const texts: (string | null)[] = [];
-        for (let i = 0; i < writers.length; i++) texts.push((writers[i] as (cell: Cell) => string | null)(cells[i] as Cell));
-        yield texts;
-      }
-    } finally {
-      rows.return?.();
-      if (this.#statement === statement) this.#statement = undefined;
+    return new SqliteCursor(statement, statement.iterate(...parameters), writers);
+  }
+}
+
+class SqliteCursor implements Cursor {
+  /** The iterator of the package does not keep its statement alive. */
+  readonly statement: Statement;
+  readonly #rows: Iterator<readonly Cell[]>;
+  readonly #writers: readonly ((cell: Cell) => string | null)[];
+
+  constructor(statement: Statement, rows: Iterator<readonly Cell[]>, writers: readonly ((cell: Cell) => string | null)[]) {
+    this.statement = statement;
+    this.#rows = rows;
+    this.#writers = writers;
+  }
+
+  fill(batch: Batch): boolean {
+    while (!batch.full) {
+      const next = this.#rows.next();
+      if (next.done === true) return true;
+      batch.add(this.#writers.map((text, i) => text(next.value[i] as Cell)));
     }
+    return false;
+  }
+
+  close(): void {
+    this.#rows.return?.();
   }
 }
 
