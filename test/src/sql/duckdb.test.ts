@@ -236,7 +236,7 @@ describe('a session', () => {
   test('spills a sort that does not fit into its memory, and leaves no file behind', async () => {
     const spillDirectory = await mkdtemp(join(directory, 'spill-'));
     const sql = `SELECT n, k FROM (SELECT row_number() OVER (ORDER BY k) AS n, k FROM
-      (SELECT md5(CAST(i AS VARCHAR)) || repeat('x', 200) AS k FROM range(800000) AS r(i))) WHERE n % 1000 = 0 ORDER BY n`;
+      (SELECT md5(CAST(i AS VARCHAR)) || repeat('x', 600) AS k FROM range(300000) AS r(i))) WHERE n % 1000 = 0 ORDER BY n`;
     await withSession(
       path,
       async (session) => {
@@ -248,17 +248,19 @@ describe('a session', () => {
             last = key as string;
             rows++;
           }
-        expect(rows).toBe(800);
+        expect(rows).toBe(300);
         expect(await readdir(spillDirectory)).toHaveLength(1);
       },
-      { memoryBytes: 2 ** 27, spillDirectory },
+      { memoryBytes: 2 ** 27, spillDirectory, statementSeconds: 0 },
     );
     expect(await readdir(spillDirectory)).toEqual([]);
   });
 
   test('says that a query does not fit into its memory', async () => {
     const sql = `SELECT list(repeat(CAST(i AS VARCHAR), 100)) AS l FROM range(10000000) AS r(i)`;
-    await expect(withSession(path, (session) => allRows(session, sql), { memoryBytes: 2 ** 27 })).rejects.toMatchObject({
+    await expect(
+      withSession(path, (session) => allRows(session, sql), { memoryBytes: 2 ** 27, statementSeconds: 0 }),
+    ).rejects.toMatchObject({
       code: 'limit/exceeded',
       message: expect.stringContaining('needs more memory than it may have'),
     });
