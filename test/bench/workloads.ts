@@ -18,6 +18,9 @@ export interface Workload {
 
 const distinct = (folder: string, mapping = 'mapping.ttl'): Workload => ({ folder, mapping, options: [], expected: 'distinct' });
 
+/** The rows of flat CSV, in little memory. */
+const workbook = (folder: string): Workload => ({ ...distinct(folder), heapLimitMb: 256 });
+
 const sql = (product: keyof typeof DATABASES, copies: number, heapLimitMb?: number): Workload => ({
   ...distinct('flat-1m', join(PROJECT_ROOT, 'test', 'bench', 'sql.ttl')),
   database: { product, copies },
@@ -28,6 +31,10 @@ export const WORKLOADS: Readonly<Record<string, Workload>> = {
   'flat-100k': distinct('flat-100k'),
   'flat-1m': distinct('flat-1m'),
   'flat-1m-all': { folder: 'flat-1m', mapping: 'mapping.ttl', options: ['--no-distinct'], expected: 'triples' },
+  'xlsx-100k': workbook('xlsx-100k'),
+  'xlsx-1m': workbook('xlsx-1m'),
+  'ods-100k': workbook('ods-100k'),
+  'ods-1m': workbook('ods-1m'),
   dup: distinct('dup'),
   'join-nm': distinct('join-nm'),
   'gtfs-1': distinct('gtfs-1', 'mapping-csv.ttl'),
@@ -47,10 +54,11 @@ export const WORKLOADS: Readonly<Record<string, Workload>> = {
 
 /** Names for several workloads. */
 export const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  sheets: ['flat-1m', 'xlsx-1m', 'ods-1m'],
   sql: ['sql-1m-postgresql', 'sql-1m-mariadb', 'sqlite-1m'],
   'sql-5m': ['sql-5m-postgresql', 'sql-5m-mariadb'],
   writer: ['writer-embedded', 'writer-fuseki', 'writer-neo4j'],
 };
 
 /** What runs when no workload is named. */
-export const USUAL: readonly string[] = Object.keys(WORKLOADS).filter((name) => !/20mb|-json$|-xml$|sql-5m/.test(name));
+export const USUAL: readonly string[] = Object.keys(WORKLOADS).filter((name) => !/20mb|-json$|-xml$|sql-5m|(?:xlsx|ods)-/.test(name));
