@@ -25,7 +25,7 @@ const FAILURE_TEXT: Readonly<Record<Service, string>> = {
 };
 
 /** The input types that a service accepts. */
-const expectedTypes = (service: Service): string => (service === 'graph-writer' ? 'nq' : 'one of XML, JSON, CSV, XLSX, ODS');
+const expectedTypes = (service: Service): string => (service === 'graph-writer' ? 'nq' : 'one of XML, JSON, CSV, XLSX, XLSB, XLS, ODS');
 
 export function completedOutcome(payload: TransformPayload, result: TransformResult): Outcome {
   const { report, parts, targets, propertyGraph } = result;

@@ -19,6 +19,8 @@ export const READERS: Readonly<Record<Formulation, Readers>> = {
 /** Workbooks are tables, as CSV is, but other bytes. */
 const WORKBOOKS: Readonly<Record<WorkbookFormat, () => Promise<OpenScan>>> = {
   xlsx: async () => (await import('./sheet/sheet.ts')).openXlsxScan,
+  xlsb: async () => (await import('./sheet/sheet.ts')).openXlsbScan,
+  xls: async () => (await import('./sheet/sheet.ts')).openXlsScan,
   ods: async () => (await import('./sheet/sheet.ts')).openOdsScan,
 };
 

@@ -5,7 +5,7 @@ import { redact } from '../core/redact.ts';
 import { withoutCompression } from './compression.ts';
 import { fileNameOf } from './url.ts';
 
-const EXPECTED = 'expected is one of XML, JSON, CSV, XLSX, ODS';
+const EXPECTED = 'expected is one of XML, JSON, CSV, XLSX, XLSB, XLS, ODS';
 
 /** Without the ending of a compression. */
 function extensionOf(url: string): string | undefined {

@@ -104,6 +104,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       sparql: 'solutions of a SPARQL query, in the formats of their results',
       sql: 'rows of a SELECT',
       sheet: 'sheets of workbooks',
+      'sheet/binary': 'workbooks of records: XLS and XLSB',
       'sheet/ods': 'OpenDocument spreadsheets',
       'sheet/package': 'the zip archive of a workbook, and the XML of its parts',
       'sheet/table': 'which sheet and cells are read, and records of them',

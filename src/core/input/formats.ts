@@ -50,6 +50,13 @@ export const FORMATS = {
     mediaTypes: /^application\/vnd\.(?:openxmlformats-officedocument\.spreadsheetml\.sheet|ms-excel\.sheet\.macroenabled\.12)$/,
     isWorkbook: true,
   },
+  xlsb: {
+    formulation: 'csv',
+    extensions: ['xlsb'],
+    mediaTypes: /^application\/vnd\.ms-excel\.sheet\.binary\.macroenabled\.12$/,
+    isWorkbook: true,
+  },
+  xls: { formulation: 'csv', extensions: ['xls'], mediaTypes: /^application\/vnd\.ms-excel$/, isWorkbook: true },
   ods: {
     formulation: 'csv',
     extensions: ['ods'],
@@ -66,7 +73,7 @@ export const INPUT_FORMATS = Object.keys(FORMATS) as readonly InputFormat[];
 export const isWorkbook = (format: InputFormat | undefined): format is WorkbookFormat =>
   format !== undefined && (FORMATS[format] as FormatRow).isWorkbook === true;
 
-export type WorkbookFormat = 'xlsx' | 'ods';
+export type WorkbookFormat = 'xlsx' | 'xlsb' | 'xls' | 'ods';
 
 const ENDINGS = Object.values(FORMATS).flatMap((row: FormatRow) => (row.isWorkbook === true ? row.extensions : []));
 const WITH_SHEET = new RegExp(`^([^#]*\\.(?:${ENDINGS.join('|')})(?:\\.gz|\\.zip)?(?:\\?[^#]*)?)#(.+)$`, 'is');

@@ -1,7 +1,7 @@
 /**
- * Reads a sheet of a workbook as records: XLSX and ODS.
+ * Reads a sheet of a workbook as records: XLSX and ODS, which are archives of XML, XLSB, an archive of binary records, and XLS.
  *
- * Both are zip archives of XML. The rows are read in one pass, as they stand in the sheet. A record is an array of cells by slot; a cell
+ * The rows are read in one pass, as they stand in the sheet. A record is an array of cells by slot; a cell
  * without a value (an error, a formula that was never calculated) rejects the record that reads it. Memory: one window of text, a batch of
  * records and, for XLSX, the shared texts (xlsx/strings.ts).
  *
@@ -14,6 +14,8 @@ import { type Accessor, TypedValue, type Values } from '../../core/value.ts';
 import { columnOf } from '../csv/columns.ts';
 import { descriptionOf, valueOf } from '../csv/described.ts';
 import type { Batch, IterationRequest, OpenScan, ReadOptions, Scan } from '../source.ts';
+import { openXls } from './binary/xls.ts';
+import { openXlsb } from './binary/xlsb.ts';
 import { openOds } from './ods/ods.ts';
 import { Archive } from './package/archive.ts';
 import type { SheetReader } from './table/reader.ts';
@@ -23,7 +25,7 @@ import { openXlsx } from './xlsx/xlsx.ts';
 
 const BATCH_ROWS = 512;
 
-const opener =
+const ofArchive =
   (openReader: (archive: Archive, options: ReadOptions) => Promise<SheetReader>): OpenScan =>
   async (bytes, iterations, options) => {
     const archive = await Archive.open(bytes, options);
@@ -36,8 +38,10 @@ const opener =
     }
   };
 
-export const openXlsxScan = opener(openXlsx);
-export const openOdsScan = opener(openOds);
+export const openXlsxScan = ofArchive(openXlsx);
+export const openXlsbScan = ofArchive(openXlsb);
+export const openOdsScan = ofArchive(openOds);
+export const openXlsScan: OpenScan = async (bytes, iterations, options) => openRows(await openXls(bytes, options), iterations, options);
 
 /** Reads up to the header. The scan closes the reader. */
 export async function openRows(reader: SheetReader, iterations: readonly IterationRequest[], options: ReadOptions): Promise<Scan> {

@@ -1,5 +1,21 @@
-/** Broken XLSX and ODS, and the messages about them. */
-import { ods, odsParts, odsRows, xlsx, xlsxParts, xlsxRows, zip } from '../../src/sources/sheet/workbooks.ts';
+/** Broken workbooks, and the messages about them. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  ods,
+  odsParts,
+  odsRows,
+  xlsb,
+  xlsbParts,
+  xlsbRow,
+  xlsbShared,
+  xlsbSheet,
+  xlsx,
+  xlsxParts,
+  xlsxRows,
+  zip,
+} from '../../src/sources/sheet/workbooks.ts';
+import { PROJECT_ROOT } from '../../support/project-root.ts';
 import type { Row } from './files.ts';
 import { CSV } from './mappings.ts';
 
@@ -25,7 +41,132 @@ const COMPOUND = Buffer.concat([Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1,
 const ENCRYPTED = Buffer.concat([COMPOUND, Buffer.from('EncryptedPackage', 'utf16le'), Buffer.alloc(500)]);
 const DEEP = `${'<a>'.repeat(400)}${'</a>'.repeat(400)}`;
 
-export const BROKEN_WORKBOOKS: readonly Row[] = [
+const BINARY = { People: xlsbSheet(PEOPLE) };
+const XLSB = xlsb({ sheets: BINARY });
+const BINARY_SHEET = 'xl/worksheets/sheet1.bin';
+const binary = (content: Uint8Array, sheet?: string) => files('xlsb', content, sheet);
+
+/** A workbook that LibreOffice made. */
+const XLS = readFileSync(join(PROJECT_ROOT, 'test', 'src', 'sources', 'sheet', 'libreoffice', 'features.xls'));
+const old = (content: Uint8Array, sheet?: string) => files('xls', content, sheet);
+
+/** The workbook of LibreOffice with other bytes from where `mark` is on, and `offset` behind that. */
+function patched(mark: Uint8Array, offset: number, bytes: readonly number[]): Buffer {
+  const copy = Buffer.from(XLS);
+  const at = copy.indexOf(mark);
+  if (at < 0) throw new Error('the mark is not in the file');
+  copy.set(bytes, at + offset);
+  return copy;
+}
+
+const STREAM = Buffer.from('Workbook', 'utf16le');
+const BEGIN_OF_BOOK = Buffer.from([0x09, 0x08, 0x10, 0x00, 0x00, 0x06, 0x05, 0x00]);
+const BEGIN_OF_SHEET = Buffer.from([0x09, 0x08, 0x10, 0x00, 0x00, 0x06, 0x10, 0x00]);
+/** The sector of the directory follows itself. */
+function circle(): Buffer {
+  const copy = Buffer.from(XLS);
+  const directory = copy.readUInt32LE(48);
+  const table = copy.readUInt32LE(76);
+  copy.writeUInt32LE(directory, (table + 1) * 512 + 4 * directory);
+  return copy;
+}
+
+const BINARY_WORKBOOKS: readonly Row[] = [
+  ['an empty XLS', old(Buffer.alloc(0)), 'source/malformed', {}, ['people.xls', 'is empty']],
+  [
+    'a table of HTML that is named .xls',
+    old(Buffer.from('<table><tr><td>id</td></tr></table>')),
+    'source/malformed',
+    {},
+    ['should be a workbook of Excel 97–2003 (XLS), and is none', 'HTML'],
+  ],
+  ['XLSX that is named .xls', old(XLSX), 'source/type', {}, ['is an archive', 'Name it .xlsx, .xlsb or .ods']],
+  ['XLS that is named .xlsb', binary(XLS), 'source/type', {}, ['Excel 97', 'Name it .xls']],
+  [
+    'XLSX that is named .xlsb',
+    binary(XLSX),
+    'source/type',
+    {},
+    ['is XLSX, and its name or the request says that it is XLSB', 'Name it .xlsx'],
+  ],
+  ['XLSB that is named .xlsx', book(XLSB), 'source/type', {}, ['a binary workbook (XLSB)', 'Name it .xlsb']],
+  ['XLSB that is named .ods', files('ods', XLSB), 'source/type', {}, ['Office Open XML']],
+  ['ODS that is named .xlsb', binary(ods({ sheets: TABLES })), 'source/type', {}, ['OpenDocument', 'Name it .ods']],
+  [
+    'a workbook of Excel 95',
+    old(patched(STREAM, 0, [...Buffer.from('Book\0\0\0\0', 'utf16le'), ...Buffer.alloc(48), 10, 0])),
+    'source/refused',
+    {},
+    ['a version before Excel 97', 'Save it as XLSX'],
+  ],
+  ['a workbook of Excel 4', old(Buffer.concat([Buffer.from([9, 4, 6, 0]), Buffer.alloc(600)])), 'source/refused', {}, ['before Excel 97']],
+  ['a document of Word', old(patched(STREAM, 0, [...Buffer.from('WordDocu', 'utf16le')])), 'source/type', {}, ['and no workbook']],
+  ['an encrypted XLS', old(patched(BEGIN_OF_BOOK, 20, [0x2f, 0x00])), 'source/refused', {}, ['The workbook is encrypted']],
+  [
+    'an encrypted package that is named .xls',
+    old(patched(STREAM, 0, [...Buffer.from('EncryptedPackage', 'utf16le'), ...Buffer.alloc(32), 34, 0])),
+    'source/refused',
+    {},
+    ['The workbook is encrypted'],
+  ],
+  ['an encrypted XLSB', binary(ENCRYPTED), 'source/refused', {}, ['The workbook is encrypted']],
+  ['XLS that is cut off in its header', old(XLS.subarray(0, 300)), 'source/malformed', {}, ['it is cut off']],
+  ['XLS that is cut off', old(XLS.subarray(0, 3000)), 'source/malformed', {}, ['The workbook is damaged', 'Fetch or write the file again']],
+  ['sectors in a circle', old(circle()), 'source/malformed', {}, ['runs in a circle']],
+  [
+    'a sheet that does not begin where it should',
+    old(patched(BEGIN_OF_SHEET, 0, [0, 0])),
+    'source/malformed',
+    {},
+    ['its records do not begin'],
+  ],
+  ['no such sheet in XLS', old(XLS, '#Nots'), 'source/missing', {}, ['no sheet, range or name "Nots"', 'Did you mean Notes?']],
+  ['XLSB that is cut off', binary(XLSB.subarray(0, 500)), 'source/malformed', {}, ['The workbook is damaged']],
+  [
+    'a damaged part of XLSB',
+    binary(zip(xlsbParts({ sheets: BINARY }), { damaged: BINARY_SHEET })),
+    'source/malformed',
+    {},
+    ['The workbook is damaged', BINARY_SHEET],
+  ],
+  [
+    'no part for a sheet of XLSB',
+    binary(xlsb({ sheets: BINARY, parts: { [BINARY_SHEET]: undefined } })),
+    'source/malformed',
+    {},
+    [`no part "${BINARY_SHEET}"`, 'the sheet People refers'],
+  ],
+  [
+    'a part of XLSB that ends too early',
+    binary(xlsb({ sheets: { People: xlsbSheet(PEOPLE).subarray(0, -4) } })),
+    'source/malformed',
+    {},
+    ['it ends before its last record'],
+  ],
+  [
+    'a shared text that XLSB lacks',
+    binary(xlsb({ sheets: { People: xlsbSheet([['id', 'name']], [xlsbRow(1), xlsbShared(0, 7)]) } })),
+    'source/malformed',
+    { cell: 'People!A2' },
+    ['the shared text 7, and the workbook has 0 of them'],
+  ],
+  [
+    'rows of XLSB out of order',
+    binary(xlsb({ sheets: { People: xlsbSheet(PEOPLE, [xlsbRow(1), xlsbShared(0, 0)]) } })),
+    'source/malformed',
+    {},
+    ['there is the cell People!A2, behind People!B3'],
+  ],
+  [
+    'an empty sheet of XLSB',
+    binary(xlsb({ sheets: { People: xlsbSheet([]) } })),
+    'source/malformed',
+    {},
+    ['the sheet People: it is empty'],
+  ],
+];
+
+const XLSX_AND_ODS: readonly Row[] = [
   ['an empty file', book(Buffer.alloc(0)), 'source/malformed', {}, ['people.xlsx', 'is empty']],
   [
     'text that is named .xlsx',
@@ -150,3 +291,5 @@ export const BROKEN_WORKBOOKS: readonly Row[] = [
   ['an empty sheet', book(xlsx({ sheets: { People: '' } })), 'source/malformed', {}, ['no header row', 'the sheet People: it is empty']],
   ['a workbook without sheets', book(xlsx({ sheets: {} })), 'source/malformed', {}, ['no sheet with cells']],
 ];
+
+export const BROKEN_WORKBOOKS: readonly Row[] = [...XLSX_AND_ODS, ...BINARY_WORKBOOKS];

@@ -11,7 +11,7 @@ import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { crc32, createInflateRaw } from 'node:zlib';
+import { crc32, createInflateRaw, type ZlibOptions } from 'node:zlib';
 import { type Entry, fromFdPromise, type ZipFile } from 'yauzl';
 import { excerpt, Fault } from '../../../core/fault.ts';
 import { boundOf, INFLATION_FLOOR_BYTES, inflationFault, inputBytesFault } from '../../../core/limits.ts';
@@ -61,6 +61,8 @@ const COMPOUND_FILE = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
 const STORED = 0;
 const DEFLATED = 8;
 const READ_BYTES = 256 * 1024;
+/** Bytes of a part that are unpacked ahead, in a thread of its own. */
+const AHEAD_BYTES = 4 * READ_BYTES;
 /** Workbooks have some dozens of parts; those with many pictures have thousands. */
 const MAX_PARTS = 100_000;
 
@@ -183,7 +185,7 @@ export class Archive {
   }
 
   async *#inflated(part: string, packed: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
-    const inflate = createInflateRaw({ chunkSize: READ_BYTES });
+    const inflate = createInflateRaw({ chunkSize: READ_BYTES, readableHighWaterMark: AHEAD_BYTES } as ZlibOptions);
     const input = Readable.from(packed, { objectMode: false, highWaterMark: READ_BYTES });
     input.on('error', (error) => inflate.destroy(error));
     try {
@@ -201,8 +203,8 @@ export class Archive {
 /** Names of parts are compared without regard to case. @see ECMA-376 part 2, 6.2.2.3 */
 const keyOf = (part: string): string => part.replace(/^\/+/, '').toLowerCase();
 
-/** @returns the number of bytes */
-async function copy(bytes: AsyncIterable<Uint8Array>, { handle }: ScratchFile): Promise<number> {
+/** Copies an input to disk. @returns its size in bytes. @throws Fault sink/failed; those of the input */
+export async function copy(bytes: AsyncIterable<Uint8Array>, { handle }: ScratchFile): Promise<number> {
   let size = 0;
   for await (const chunk of bytes) {
     await handle.write(chunk, 0, chunk.length, size).catch((cause: unknown) => {
@@ -263,7 +265,8 @@ async function directoryOf(zip: ZipFile, input: string): Promise<ReadonlyMap<str
   return parts;
 }
 
-const damaged = (input: string, reason: string, cause?: unknown): Fault =>
+/** The fault for a file whose parts do not fit together. @param reason begins in lower case */
+export const damaged = (input: string, reason: string, cause?: unknown): Fault =>
   new Fault('source/malformed', `The workbook is damaged: ${reason.replace(/\.$/, '')}`, {
     place: { input },
     hint: 'Fetch or write the file again',

@@ -64,8 +64,23 @@ export function serialCell(raw: string, shown: Shown, date1904: boolean): CellVa
     return wrongCell(raw, `is shown as a date, and its number ${raw} is no day of the calendar`);
   // LibreOffice counts days before 1900-01-01 backwards, from 1899-12-30 as day 0.
   const days = day - EPOCH_1970 + (day > 0 && day < NO_DAY ? 1 : 0);
-  const found = new Date(days * DAY_MS).toISOString().slice(0, 10);
+  const found = dayText(days);
   return shown === 'date' ? date(found) : dateTime(`${found}T${timeText(total - day * DAY_MS)}`);
+}
+
+/** The days that were written last, by the low bits of their number: so many are 44 years. */
+const RECENT = 1 << 14;
+const recentDays = new Int32Array(RECENT).fill(-1 << 31);
+const recentTexts = new Array<string>(RECENT).fill('');
+
+/** `2024-02-29` @param days since 1970-01-01 */
+function dayText(days: number): string {
+  const slot = days & (RECENT - 1);
+  if (recentDays[slot] !== days) {
+    recentDays[slot] = days;
+    recentTexts[slot] = new Date(days * DAY_MS).toISOString().slice(0, 10);
+  }
+  return recentTexts[slot] as string;
 }
 
 /** `08:30:00`, `08:30:00.5` */

@@ -30,6 +30,13 @@ interface Block {
   readonly at: number;
 }
 
+/** Reads some of the texts. */
+interface TextReader {
+  /** False: all were read. */
+  next(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
 export class SharedStrings {
   readonly #blocks: Block[] = [];
   readonly #recent = new Array<string>(RECENT).fill('');
@@ -40,11 +47,16 @@ export class SharedStrings {
 
   /** @param part undefined: the workbook has no such table */
   static async read(archive: Archive, part: string | undefined, options: ReadOptions): Promise<SharedStrings> {
-    const strings = new SharedStrings();
-    if (part === undefined) return strings;
+    if (part === undefined) return new SharedStrings();
     if (!archive.has(part)) throw archive.missing(part, 'the workbook');
+    return SharedStrings.collect((add) => new Part(archive, part, new StringReader(options, add), NAMESPACES, options), options);
+  }
+
+  /** @param textsOf gives a reader that calls `add` for each text, in their order. It is read, and closed. */
+  static async collect(textsOf: (add: (text: string) => void) => TextReader, options: ReadOptions): Promise<SharedStrings> {
+    const strings = new SharedStrings();
     try {
-      await strings.#read(archive, part, options);
+      await strings.#read(textsOf, options);
       return strings;
     } catch (error) {
       await strings.close();
@@ -99,7 +111,7 @@ export class SharedStrings {
     return bytes;
   }
 
-  async #read(archive: Archive, part: string, options: ReadOptions): Promise<void> {
+  async #read(textsOf: (add: (text: string) => void) => TextReader, options: ReadOptions): Promise<void> {
     const files = filesOf(options);
     const full: { bytes: Buffer; ends: Uint32Array; first: number }[] = [];
     let pieces: string[] = [];
@@ -114,14 +126,13 @@ export class SharedStrings {
       size = 0;
       ends = new Uint32Array(BLOCK_TEXTS);
     };
-    const reader = new StringReader(options, (text) => {
+    const whole = textsOf((text) => {
       if (text !== '') pieces.push(text);
       size += text.length;
       ends[texts++] = size;
       this.#count++;
       if (texts === BLOCK_TEXTS || size >= BLOCK_BYTES) endBlock();
     });
-    const whole = new Part(archive, part, reader, NAMESPACES, options);
     let held = 0;
     let at = 0;
     try {

@@ -32,14 +32,24 @@ export interface Workbook {
   readonly styles: string | undefined;
 }
 
-interface Relationship {
+export interface Relationship {
   /** The last step of the type: `worksheet`, `sharedStrings`. */
   readonly type: string;
   readonly target: string;
 }
 
-/** @throws Fault source/malformed — a part is missing or not well-formed; source/type — another kind of document */
-export async function readWorkbook(archive: Archive, options: ReadOptions): Promise<Workbook> {
+/** Where the parts of a workbook are. */
+interface WorkbookParts {
+  /** Of the workbook itself. */
+  readonly part: string;
+  /** By their id. */
+  readonly relationships: ReadonlyMap<string, Relationship>;
+  /** The part of this type, such as `styles`. undefined: the workbook has none. */
+  partOf(type: string): string | undefined;
+}
+
+/** @throws Fault source/malformed — no workbook; source/type — another kind of document */
+export async function partsOf(archive: Archive, options: ReadOptions): Promise<WorkbookParts> {
   const { name: input } = options;
   const roots = [...(await relationshipsOf(archive, '', options)).values()];
   const part = roots.find(({ type }) => type === 'officeDocument')?.target ?? 'xl/workbook.xml';
@@ -51,8 +61,14 @@ export async function readWorkbook(archive: Archive, options: ReadOptions): Prom
       hint: 'Compare the ending of the file name with the file',
     });
   }
-  if (/\.bin$/i.test(part)) throw wrongKind(input, 'a binary workbook (XLSB)', '.xlsb');
   const relationships = await relationshipsOf(archive, part, options);
+  return { part, relationships, partOf: (type) => [...relationships.values()].find((one) => one.type === type)?.target };
+}
+
+/** @throws Fault source/malformed — a part is missing or not well-formed; source/type — another kind of document */
+export async function readWorkbook(archive: Archive, options: ReadOptions): Promise<Workbook> {
+  const { part, relationships, partOf } = await partsOf(archive, options);
+  if (/\.bin$/i.test(part)) throw wrongKind(options.name, 'a binary workbook (XLSB)', '.xlsb', 'XLSX');
   const reader = new WorkbookReader();
   await new Part(archive, part, reader, NAMESPACES, options).read();
   const sheets = reader.sheets.flatMap(({ name, id, hidden }): XlsxSheet[] => {
@@ -62,15 +78,18 @@ export async function readWorkbook(archive: Archive, options: ReadOptions): Prom
     if (found === undefined || !archive.has(found.target)) throw archive.missing(found?.target ?? id, `the sheet ${name}`);
     return [{ name, hidden, part: found.target }];
   });
-  const partOf = (type: string): string | undefined => [...relationships.values()].find((one) => one.type === type)?.target;
   return { part, sheets, names: reader.names, date1904: reader.date1904, strings: partOf('sharedStrings'), styles: partOf('styles') };
 }
 
-const wrongKind = (input: string, found: string, ending: string): Fault =>
-  new Fault('source/type', `The input is ${found}, and its name or the request says that it is XLSX`, {
-    place: { input },
-    hint: `Name it ${ending}; on the command line, --input-format ${ending.slice(1)} says what a file is whose name is wrong`,
-  });
+export const wrongKind = (input: string, found: string, ending: string, expected?: string): Fault =>
+  new Fault(
+    'source/type',
+    `The input is ${found}, and its name or the request says ${expected === undefined ? 'otherwise' : `that it is ${expected}`}`,
+    {
+      place: { input },
+      hint: `Name it ${ending}; on the command line, --input-format ${ending.slice(1)} says what a file is whose name is wrong`,
+    },
+  );
 
 async function relationshipsOf(archive: Archive, part: string, options: ReadOptions): Promise<ReadonlyMap<string, Relationship>> {
   const directory = posix.dirname(part);

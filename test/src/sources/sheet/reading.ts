@@ -1,10 +1,18 @@
 /** Reads a workbook in a test. */
 import { tmpdir } from 'node:os';
 import { Fault } from '../../../../src/core/fault.ts';
+import type { WorkbookFormat } from '../../../../src/core/input/formats.ts';
 import { fromBytes } from '../../../../src/core/text.ts';
 import { TypedValue } from '../../../../src/core/value.ts';
-import { openOdsScan, openXlsxScan } from '../../../../src/sources/sheet/sheet.ts';
-import type { ReadOptions } from '../../../../src/sources/source.ts';
+import { openOdsScan, openXlsbScan, openXlsScan, openXlsxScan } from '../../../../src/sources/sheet/sheet.ts';
+import type { OpenScan, ReadOptions } from '../../../../src/sources/source.ts';
+
+const OPENERS: Readonly<Record<WorkbookFormat, OpenScan>> = {
+  xlsx: openXlsxScan,
+  xlsb: openXlsbScan,
+  xls: openXlsScan,
+  ods: openOdsScan,
+};
 
 export const READING: ReadOptions = {
   name: 'people.xlsx',
@@ -27,9 +35,9 @@ export async function readSheet(
   bytes: Buffer,
   columns: readonly string[],
   reading: Partial<ReadOptions> = {},
-  format: 'xlsx' | 'ods' = 'xlsx',
+  format: WorkbookFormat = 'xlsx',
 ): Promise<{ readonly rows: readonly (string | null)[][]; readonly warnings: readonly string[] }> {
-  const open = format === 'xlsx' ? openXlsxScan : openOdsScan;
+  const open = OPENERS[format];
   const options = { ...READING, ...reading, name: `people.${format}` };
   const scan = await open(chunks(bytes, 1000), [{ iterator: undefined, references: columns, origin: 'm.ttl:1:1' }], options);
   try {

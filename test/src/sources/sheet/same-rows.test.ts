@@ -6,7 +6,7 @@ import { fromBytes } from '../../../../src/core/text.ts';
 import { openCsv } from '../../../../src/sources/csv/csv.ts';
 import { PROJECT_ROOT } from '../../../support/project-root.ts';
 import { Random } from '../../../support/random.ts';
-import { READING, readSheet } from './reading.ts';
+import { faultOf, READING, readSheet } from './reading.ts';
 import { ods, odsRows, xlsx, xlsxRows } from './workbooks.ts';
 
 const FOLDER = join(PROJECT_ROOT, 'test', 'src', 'sources', 'sheet', 'libreoffice');
@@ -44,6 +44,55 @@ describe('files of LibreOffice read like the CSV that they were made of:', () =>
     ]);
   });
 });
+
+/** Made by libreoffice/make.mjs. */
+describe.each(['xlsx', 'xls', 'ods'] as const)('workbooks of LibreOffice, %s', (format) => {
+  const file = (name: string): Promise<Buffer> => readFile(join(FOLDER, `${name}.${format}`));
+
+  test('values are those of the CSV', async () => {
+    const texts = ['id', 'text', 'whole', 'fraction', 'date', 'moment', 'clock', 'percent', 'money', 'flag'];
+    const expected = await readCsv(await readFile(join(FOLDER, 'values.csv')), texts);
+    const { rows } = await readSheet(await file('values'), texts, { naturalDatatypes: false }, format);
+    expect(rows).toEqual(expected.map((row) => row.map((text, i) => (text === null ? null : asCell(text, texts[i] as string)))));
+    const { rows: typed } = await readSheet(await file('values'), texts.slice(2), {}, format);
+    expect(typed[0]).toEqual([
+      ...['42^^integer', '5.0E-1^^double', '2024-02-29^^date', '2024-02-29T08:30:00^^dateTime', '08:30:00^^time'],
+      ...['2.5E-1^^double', '1.25E1^^double', 'true^^boolean'],
+    ]);
+  });
+
+  test('formulas have their values, a range has a name, and a hidden sheet is found', async () => {
+    const bytes = await file('features');
+    const { rows, warnings } = await readSheet(bytes, ['id', 'name', 'took', 'state'], { csv: { skipRows: 2 } }, format);
+    expect(rows).toEqual([
+      ['1^^integer', 'rich text', 'P1DT2H30M^^duration', 'ok'],
+      ['2^^integer', 'hidden row', '', 'true^^boolean'],
+      ['3^^integer', 'error', '', 'x'],
+      ['4^^integer', 'twice', '', ''],
+      ['4^^integer', 'twice', '', ''],
+    ]);
+    expect(warnings).toEqual([expect.stringContaining('A hidden row'), expect.stringContaining('A range of cells is merged')]);
+    const sum = await readSheet(bytes, ['sum'], { csv: { skipRows: 2 }, nulls: ['#DIV/0!'] }, format);
+    expect(sum.rows.map(([value]) => value)).toEqual(['3^^integer', '4^^integer', null, '', '']);
+    const fault = await faultOf(readSheet(bytes, ['sum'], { csv: { skipRows: 2 } }, format));
+    expect([fault.code, fault.message]).toEqual(['record/term', 'The cell My sheet!C6 holds the error #DIV/0!']);
+    expect((await readSheet(bytes, ['id', 'name'], { sheet: 'People' }, format)).rows).toEqual([['1^^integer', 'rich text']]);
+    expect((await readSheet(bytes, ['id'], { sheet: 'Notes' }, format)).rows).toEqual([['99^^integer']]);
+    expect((await readSheet(bytes, ['id'], { sheet: '2' }, format)).rows).toEqual([['99^^integer']]);
+    const unknown = await faultOf(readSheet(bytes, ['id'], { sheet: 'Nots' }, format));
+    expect([unknown.code, unknown.hint]).toEqual(['source/missing', 'Did you mean Notes? Its sheets are My sheet, Notes (hidden)']);
+  });
+});
+
+/** The text of a cell that LibreOffice made of a text of the CSV. */
+function asCell(text: string, column: string): string {
+  if (column === 'percent' && text !== '') return String(Number(text.replace('%', '')) / 100);
+  // A quoted text stays a text.
+  if (column === 'money' && !text.includes(',')) return text === '' ? '' : String(Number(text.replace('$', '')));
+  if (column === 'fraction' && text.includes('E')) return String(Number(text));
+  if (column === 'flag') return text.toLowerCase();
+  return column === 'moment' ? text.replace(' ', 'T') : text;
+}
 
 describe('random rows give the same records in each format', () => {
   const PIECES = [

@@ -1,0 +1,230 @@
+/** XLS and XLSB that SheetJS writes, read here, beside XLSX of the same cells; and what is wrong with files. */
+import { describe, expect, test } from '@jest/globals';
+import * as sheetJs from 'xlsx';
+import { Random } from '../../../support/random.ts';
+import { FILES, faultOf, readSheet } from './reading.ts';
+import { xlsb, xlsbSheet } from './workbooks.ts';
+
+type Cell = sheetJs.CellObject | string | number | boolean | null;
+const FORMATS = ['xls', 'xlsb'] as const;
+
+interface Book {
+  /** By the name of the sheet; a name that begins with `!` is that of a hidden sheet. */
+  readonly sheets: Readonly<Record<string, readonly (readonly Cell[])[]>>;
+  readonly date1904?: boolean;
+  readonly change?: (sheet: sheetJs.WorkSheet) => void;
+}
+
+function write({ sheets, date1904 = false, change }: Book, format: 'xls' | 'xlsb' | 'xlsx'): Buffer {
+  const book = sheetJs.utils.book_new();
+  for (const [name, rows] of Object.entries(sheets)) {
+    const sheet = sheetJs.utils.aoa_to_sheet(rows as unknown[][]);
+    change?.(sheet);
+    sheetJs.utils.book_append_sheet(book, sheet, name.replace(/^!/, ''));
+  }
+  book.Workbook = {
+    WBProps: { date1904 },
+    Sheets: Object.keys(sheets).map((name) => ({ Hidden: name.startsWith('!') ? 1 : 0 })),
+  };
+  return sheetJs.write(book, { type: 'buffer', bookType: format === 'xls' ? 'biff8' : format, compression: true });
+}
+
+const number = (v: number, z: string): Cell => ({ t: 'n', v, z });
+
+describe.each(FORMATS)('cells of %s', (format) => {
+  test.each<[name: string, cell: Cell, value: string]>([
+    ['an integer', 42, '42^^integer'],
+    ['a negative integer', -7, '-7^^integer'],
+    ['an integer beyond 30 bits', 2 ** 40, '1099511627776^^integer'],
+    ['a fraction of two digits', 12.34, '1.234E1^^double'],
+    ['a fraction', 1 / 3, '3.333333333333333E-1^^double'],
+    ['a very large number', 1e300, '1.0E300^^double'],
+    ['a boolean', true, 'true^^boolean'],
+    ['false', false, 'false^^boolean'],
+    ['a text', 'Zoë', 'Zoë'],
+    ['a text beyond Latin-1', '東京 😀', '東京 😀'],
+    ['a text with lines', 'a\nb\t "c"', 'a\nb\t "c"'],
+    ['a date', number(45_351, 'yyyy-mm-dd'), '2024-02-29^^date'],
+    ['a date of a format of its own number', number(45_351, 'm/d/yy'), '2024-02-29^^date'],
+    ['a date with time', number(45_351.354166666664, 'dd.mm.yyyy hh:mm'), '2024-02-29T08:30:00^^dateTime'],
+    ['a time', number(0.75, 'h:mm:ss'), '18:00:00^^time'],
+    ['a duration', number(1.1041666666666667, '[h]:mm:ss'), 'P1DT2H30M^^duration'],
+    ['a percentage', number(0.25, '0%'), '2.5E-1^^double'],
+  ])('%s', async (_, cell, value) => {
+    const bytes = write(
+      {
+        sheets: {
+          One: [
+            ['a', 'b'],
+            [cell, 'end'],
+          ],
+        },
+      },
+      format,
+    );
+    expect((await readSheet(bytes, ['a', 'b'], {}, format)).rows).toEqual([[value, 'end']]);
+  });
+
+  test('days are counted from 1904 where the workbook says so', async () => {
+    const bytes = write({ sheets: { One: [['a'], [number(43_889, 'yyyy-mm-dd')]] }, date1904: true }, format);
+    expect((await readSheet(bytes, ['a'], {}, format)).rows).toEqual([['2024-02-29^^date']]);
+  });
+
+  test('an error rejects the record, and names its cell', async () => {
+    const bytes = write(
+      {
+        sheets: {
+          One: [
+            ['a', 'b'],
+            [1, { t: 'e', v: 0x17 }],
+          ],
+        },
+      },
+      format,
+    );
+    const fault = await faultOf(readSheet(bytes, ['b'], {}, format));
+    expect([fault.code, fault.message, fault.place.cell]).toEqual(['record/term', 'The cell One!B2 holds the error #REF!', 'One!B2']);
+    expect((await readSheet(bytes, ['b'], { nulls: ['#REF!'] }, format)).rows).toEqual([[null]]);
+  });
+
+  test('empty cells and rows', async () => {
+    const bytes = write({ sheets: { One: [['a', '', 'c'], [null, null, 'x'], [], ['y']] } }, format);
+    expect((await readSheet(bytes, ['a', 'c'], {}, format)).rows).toEqual([
+      ['', 'x'],
+      ['y', ''],
+    ]);
+  });
+
+  test('merged ranges and hidden rows are said', async () => {
+    const change = (sheet: sheetJs.WorkSheet): void => {
+      sheet['!merges'] = [{ s: { r: 1, c: 0 }, e: { r: 1, c: 1 } }];
+      sheet['!rows'] = [{}, {}, { hidden: true }];
+    };
+    const { warnings } = await readSheet(
+      write(
+        {
+          sheets: {
+            One: [
+              ['a', 'b'],
+              ['1', null],
+              ['2', '3'],
+            ],
+          },
+          change,
+        },
+        format,
+      ),
+      ['a'],
+      {},
+      format,
+    );
+    expect(warnings).toContain(
+      `A range of cells is merged: only the first cell of each has a value (first A2:B2) (input people.${format}, sheet One)`,
+    );
+    // SheetJS writes no rows of XLS.
+    const hidden = `A hidden row was read like the others (input people.${format}, sheet One)`;
+    expect(warnings.includes(hidden)).toBe(format === 'xlsb');
+  });
+});
+
+describe.each(FORMATS)('sheets and ranges of %s', (format) => {
+  const book: Book = {
+    sheets: {
+      '!Hidden': [['id'], [0]],
+      'Sheet 1': [
+        ['id', 'name'],
+        [1, 'Ada'],
+        [2, 'Zoë'],
+      ],
+      "It's": [[null], [null, 'id', 'x'], [null, 7, 8], [null, 9, 10]],
+    },
+  };
+  const bytes = write(book, format);
+
+  test.each<[string | undefined, readonly string[]]>([
+    [undefined, ['1', '2']],
+    ['sheet 1', ['1', '2']],
+    ['Hidden', ['0']],
+    ['3', ['7', '9']],
+    ["'It''s'!B2:C3", ['7']],
+    ["'It''s'!B2", ['7', '9']],
+  ])('#%s', async (sheet, ids) => {
+    const { rows } = await readSheet(bytes, ['id'], { naturalDatatypes: false, ...(sheet === undefined ? {} : { sheet }) }, format);
+    expect(rows.map(([id]) => id)).toEqual(ids);
+  });
+});
+
+test('a named range of xlsb', async () => {
+  const rows = [
+    ['', '', ''],
+    ['', 'id', 'name'],
+    ['', '7', 'Kim'],
+    ['', '8', 'Lee'],
+  ];
+  const bytes = xlsb({ sheets: { "It's": xlsbSheet(rows) }, names: { People: { top: 1, bottom: 2, left: 1, right: 2 } } });
+  expect((await readSheet(bytes, ['id', 'name'], { sheet: 'people' }, 'xlsb')).rows).toEqual([['7', 'Kim']]);
+});
+
+describe('random cells read like those of XLSX:', () => {
+  const PIECES = ['a', ' ', 'é', '東', '😀', '\n', '"', '0', 'x'.repeat(60), '東'.repeat(40)];
+  // SheetJS cuts texts of XLS at 255 characters.
+  const LONGEST = 255;
+  const VALUES = ['General', 'yyyy-mm-dd', 'hh:mm:ss', '[h]:mm', '0.00', 'd/m/yy h:mm'];
+
+  test.each(Array.from({ length: 12 }, (_, seed) => seed))('seed %i', async (seed) => {
+    const random = new Random(seed);
+    const text = (): string =>
+      Array.from({ length: random.between(1, 4) }, () => random.pick(PIECES))
+        .join('')
+        .slice(0, LONGEST);
+    const value = (): Cell =>
+      random.pick<() => Cell>([
+        text,
+        () => null,
+        () => random.chance(0.5),
+        () => random.between(-1e6, 1e6),
+        () => random.between(-1e6, 1e6) / 100,
+        () => random.next() * 10 ** random.between(-5, 5),
+        () => number(random.between(100_000, 5_000_000) / 100, random.pick(VALUES)),
+      ])();
+    const width = random.between(1, 8);
+    const header = Array.from({ length: width }, (_, i) => `c${i}`);
+    const rows = Array.from({ length: random.between(1, 120) }, () => ['k', ...Array.from({ length: width - 1 }, value)]);
+    const book = { sheets: { One: [header, ...rows] } };
+    const expected = (await readSheet(write(book, 'xlsx'), header)).rows;
+    expect(expected).toHaveLength(rows.length);
+    for (const format of FORMATS) expect((await readSheet(write(book, format), header, {}, format)).rows).toEqual(expected);
+  });
+});
+
+describe.each(FORMATS)('%s with little memory', (format) => {
+  test('shared texts are read from a file', async () => {
+    const texts = Array.from({ length: 900 }, (_, i) => `text ${i} ${'é'.repeat(i % 40)}`);
+    const bytes = write({ sheets: { One: [['a'], ...texts.map((text) => [text])] } }, format);
+    const { rows } = await readSheet(bytes, ['a'], { files: { ...FILES, memoryBytes: 2 ** 10 } }, format);
+    expect(rows.map(([text]) => text)).toEqual(texts);
+  });
+});
+
+describe('damaged files give faults, and nothing else', () => {
+  const rows = [['a', 'b'], ...Array.from({ length: 400 }, (_, i) => [`text ${i}`, i / 7])];
+  const books = { xls: write({ sheets: { One: rows } }, 'xls'), xlsb: write({ sheets: { One: rows } }, 'xlsb') };
+
+  test.each(Array.from({ length: 60 }, (_, seed) => seed))('seed %i', async (seed) => {
+    const random = new Random(seed);
+    const format = random.pick(FORMATS);
+    const damaged = Buffer.from(books[format]);
+    for (let i = random.between(1, 8); i > 0; i--) damaged[random.between(0, damaged.length - 1)] = random.between(0, 255);
+    const cut = random.chance(0.3) ? damaged.subarray(0, random.between(1, damaged.length)) : damaged;
+    // A fault, or rows: no other error, and no end without answer.
+    await readSheet(cut, ['a'], {}, format).catch((error: { name?: string; code?: string }) => {
+      expect(error.code).toMatch(/^(source|record|limit|mapping)\//);
+    });
+  });
+
+  test.each([0.1, 0.5, 0.9])('XLS that is cut off after %d of its bytes', async (share) => {
+    const { xls } = books;
+    const fault = await faultOf(readSheet(xls.subarray(0, Math.floor(share * xls.length)), ['a'], {}, 'xls'));
+    expect(fault.code).toBe('source/malformed');
+  });
+});
