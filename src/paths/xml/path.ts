@@ -36,10 +36,16 @@ export type Predicate =
   | { readonly kind: 'attribute'; readonly name: NamePattern; readonly value: string | undefined };
 
 const NC_NAME = '[\\p{L}_][\\p{L}\\p{M}\\p{N}_.\\-·]*';
-const TOKEN = new RegExp(
-  `[ \\t\\r\\n]*(?:(//|/|::|\\.\\.|\\.|@|\\[|\\]|=|\\*(?!:)|\\(|\\))|("[^"]*"|'[^']*')|([0-9]+)(?![\\p{L}_.0-9])|((?:(?:${NC_NAME}|\\*):)?(?:${NC_NAME}|\\*(?<=[^*]:\\*))))`,
-  'uy',
-);
+/** Made when it is first asked for: its classes are long lists of ranges, and the modules of a run of other formats load it too. */
+let tokenPattern: RegExp | undefined;
+const openTokens = (): RegExp => {
+  tokenPattern ??= new RegExp(
+    `[ \\t\\r\\n]*(?:(//|/|::|\\.\\.|\\.|@|\\[|\\]|=|\\*(?!:)|\\(|\\))|("[^"]*"|'[^']*')|([0-9]+)(?![\\p{L}_.0-9])|((?:(?:${NC_NAME}|\\*):)?(?:${NC_NAME}|\\*(?<=[^*]:\\*))))`,
+    'uy',
+  );
+  tokenPattern.lastIndex = 0;
+  return tokenPattern;
+};
 
 /** The expression as a path, or undefined if it is anything else. */
 export function parsePath(expression: string): Path | undefined {
@@ -57,9 +63,9 @@ interface Token {
 function tokenize(expression: string): Token[] | undefined {
   const text = expression.replace(/[ \t\r\n]+$/, '');
   const tokens: Token[] = [];
-  TOKEN.lastIndex = 0;
-  while (TOKEN.lastIndex < text.length) {
-    const found = TOKEN.exec(text);
+  const next = openTokens();
+  while (next.lastIndex < text.length) {
+    const found = next.exec(text);
     if (found === null) return undefined;
     if (found[1] !== undefined) tokens.push({ kind: 'sign', text: found[1] });
     else if (found[2] !== undefined) tokens.push({ kind: 'string', text: found[2].slice(1, -1) });
