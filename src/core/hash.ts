@@ -41,19 +41,25 @@ export function hash(text: string, seed: number): void {
   const length = text.length;
   for (let i = 0; i < length; i += 16) {
     let k1: number;
-    let k2: number;
-    let k3: number;
-    let k4: number;
-    if (i + 16 <= length) {
+    let k2 = 0;
+    let k3 = 0;
+    let k4 = 0;
+    // Each word is read in place: a text of few characters costs little more than its characters.
+    if (i + 4 > length) k1 = lastWord(text, i);
+    else {
       k1 = text.charCodeAt(i) | (text.charCodeAt(i + 1) << 8) | (text.charCodeAt(i + 2) << 16) | (text.charCodeAt(i + 3) << 24);
-      k2 = text.charCodeAt(i + 4) | (text.charCodeAt(i + 5) << 8) | (text.charCodeAt(i + 6) << 16) | (text.charCodeAt(i + 7) << 24);
-      k3 = text.charCodeAt(i + 8) | (text.charCodeAt(i + 9) << 8) | (text.charCodeAt(i + 10) << 16) | (text.charCodeAt(i + 11) << 24);
-      k4 = text.charCodeAt(i + 12) | (text.charCodeAt(i + 13) << 8) | (text.charCodeAt(i + 14) << 16) | (text.charCodeAt(i + 15) << 24);
-    } else {
-      k1 = lastWord(text, i);
-      k2 = lastWord(text, i + 4);
-      k3 = lastWord(text, i + 8);
-      k4 = lastWord(text, i + 12);
+      if (i + 8 > length) k2 = lastWord(text, i + 4);
+      else {
+        k2 = text.charCodeAt(i + 4) | (text.charCodeAt(i + 5) << 8) | (text.charCodeAt(i + 6) << 16) | (text.charCodeAt(i + 7) << 24);
+        if (i + 12 > length) k3 = lastWord(text, i + 8);
+        else {
+          k3 = text.charCodeAt(i + 8) | (text.charCodeAt(i + 9) << 8) | (text.charCodeAt(i + 10) << 16) | (text.charCodeAt(i + 11) << 24);
+          if (i + 16 > length) k4 = lastWord(text, i + 12);
+          else
+            k4 =
+              text.charCodeAt(i + 12) | (text.charCodeAt(i + 13) << 8) | (text.charCodeAt(i + 14) << 16) | (text.charCodeAt(i + 15) << 24);
+        }
+      }
     }
     k1 = Math.imul(k1, C1);
     a ^= Math.imul((k1 << 15) | (k1 >>> 17), C2);
@@ -75,10 +81,10 @@ export function hash(text: string, seed: number): void {
   finish(a ^ length, b ^ length, c ^ length, d ^ length);
 }
 
-/** Four characters from `at` on; zeros behind the end. */
+/** The characters from `at` on, fewer than four; zeros behind the end. */
 function lastWord(text: string, at: number): number {
   let word = 0;
-  for (let i = Math.min(text.length, at + 4) - 1; i >= at; i--) word = (word << 8) | text.charCodeAt(i);
+  for (let i = at, shift = 0; i < text.length; i++, shift += 8) word |= text.charCodeAt(i) << shift;
   return word;
 }
 
