@@ -40,26 +40,33 @@ export function hash(text: string, seed: number): void {
   let d = seed;
   const length = text.length;
   for (let i = 0; i < length; i += 16) {
-    let k1: number;
+    let k1 = 0;
     let k2 = 0;
     let k3 = 0;
     let k4 = 0;
-    // Each word is read in place: a text of few characters costs little more than its characters.
-    if (i + 4 > length) k1 = lastWord(text, i);
-    else {
+    const rest = length - i;
+    if (rest >= 16) {
       k1 = text.charCodeAt(i) | (text.charCodeAt(i + 1) << 8) | (text.charCodeAt(i + 2) << 16) | (text.charCodeAt(i + 3) << 24);
-      if (i + 8 > length) k2 = lastWord(text, i + 4);
-      else {
-        k2 = text.charCodeAt(i + 4) | (text.charCodeAt(i + 5) << 8) | (text.charCodeAt(i + 6) << 16) | (text.charCodeAt(i + 7) << 24);
-        if (i + 12 > length) k3 = lastWord(text, i + 8);
-        else {
-          k3 = text.charCodeAt(i + 8) | (text.charCodeAt(i + 9) << 8) | (text.charCodeAt(i + 10) << 16) | (text.charCodeAt(i + 11) << 24);
-          if (i + 16 > length) k4 = lastWord(text, i + 12);
-          else
-            k4 =
-              text.charCodeAt(i + 12) | (text.charCodeAt(i + 13) << 8) | (text.charCodeAt(i + 14) << 16) | (text.charCodeAt(i + 15) << 24);
-        }
-      }
+      k2 = text.charCodeAt(i + 4) | (text.charCodeAt(i + 5) << 8) | (text.charCodeAt(i + 6) << 16) | (text.charCodeAt(i + 7) << 24);
+      k3 = text.charCodeAt(i + 8) | (text.charCodeAt(i + 9) << 8) | (text.charCodeAt(i + 10) << 16) | (text.charCodeAt(i + 11) << 24);
+      k4 = text.charCodeAt(i + 12) | (text.charCodeAt(i + 13) << 8) | (text.charCodeAt(i + 14) << 16) | (text.charCodeAt(i + 15) << 24);
+    } else {
+      // One test for each character: loops over the words take a tenth longer.
+      k1 = text.charCodeAt(i);
+      if (rest > 1) k1 |= text.charCodeAt(i + 1) << 8;
+      if (rest > 2) k1 |= text.charCodeAt(i + 2) << 16;
+      if (rest > 3) k1 |= text.charCodeAt(i + 3) << 24;
+      if (rest > 4) k2 = text.charCodeAt(i + 4);
+      if (rest > 5) k2 |= text.charCodeAt(i + 5) << 8;
+      if (rest > 6) k2 |= text.charCodeAt(i + 6) << 16;
+      if (rest > 7) k2 |= text.charCodeAt(i + 7) << 24;
+      if (rest > 8) k3 = text.charCodeAt(i + 8);
+      if (rest > 9) k3 |= text.charCodeAt(i + 9) << 8;
+      if (rest > 10) k3 |= text.charCodeAt(i + 10) << 16;
+      if (rest > 11) k3 |= text.charCodeAt(i + 11) << 24;
+      if (rest > 12) k4 = text.charCodeAt(i + 12);
+      if (rest > 13) k4 |= text.charCodeAt(i + 13) << 8;
+      if (rest > 14) k4 |= text.charCodeAt(i + 14) << 16;
     }
     k1 = Math.imul(k1, C1);
     a ^= Math.imul((k1 << 15) | (k1 >>> 17), C2);
@@ -79,13 +86,6 @@ export function hash(text: string, seed: number): void {
     d = (d + a) | 0;
   }
   finish(a ^ length, b ^ length, c ^ length, d ^ length);
-}
-
-/** The characters from `at` on, fewer than four; zeros behind the end. */
-function lastWord(text: string, at: number): number {
-  let word = 0;
-  for (let i = at, shift = 0; i < text.length; i++, shift += 8) word |= text.charCodeAt(i) << shift;
-  return word;
 }
 
 function finish(wordA: number, wordB: number, wordC: number, wordD: number): void {
