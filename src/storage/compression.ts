@@ -1,5 +1,4 @@
 /** The compressions of files, and the file names that imply them. An archive holds one file. */
-import { formatOfPath, isWorkbook } from '../core/input/formats.ts';
 import { fileNameOf } from './url.ts';
 
 /** As RML-IO names them: `targz` and `tarxz` are archives of tar, compressed with gzip and xz. */
@@ -20,9 +19,8 @@ export function compressionByName(url: string): Compression {
   return ENDINGS.find(([ending]) => ending.test(name))?.[1] ?? 'none';
 }
 
-/** The compression that the media type of an answer names, where its name does not. A workbook, an archive itself, is none. */
-export function compressionByType(url: string, mediaType: string | undefined): Compression {
-  if (isWorkbook(formatOfPath(url))) return 'none';
+/** The compression that the media type of an answer names. */
+export function compressionByType(mediaType: string | undefined): Compression {
   if (/^application\/(?:zip|x-zip-compressed)$/.test(mediaType ?? '')) return 'zip';
   return /^application\/(?:x-)?gzip$/.test(mediaType ?? '') ? 'gzip' : 'none';
 }

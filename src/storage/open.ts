@@ -30,7 +30,8 @@ export async function openInput(url: string, options: OpenOptions): Promise<Open
   const declared = options.compression ?? 'none';
   // Standard input has no name that implies a compression.
   const named = declared === 'none' && options.standardInput === true ? 'gzip' : compressionOf(url, options);
-  const compression = named === 'none' && raw.web !== undefined ? compressionByType(url, raw.mediaType) : named;
+  const isTold = named === 'none' && raw.web !== undefined && options.isArchive !== true;
+  const compression = isTold ? compressionByType(raw.mediaType) : named;
   const packed = compression !== 'none';
   const { inputBytes = 0, inflationRatio = 0 } = options.limits ?? {};
   if (!packed && (raw.sizeBytes ?? 0) > boundOf(inputBytes)) {

@@ -53,6 +53,8 @@ export interface OpenOptions {
   readonly signal?: AbortSignal;
   /** As declared in the mapping; if none, the name may imply one. */
   readonly compression?: Compression;
+  /** The document is an archive itself (a workbook): the media type of an answer names no compression of it. */
+  readonly isArchive?: boolean;
   /** undefined: none. */
   readonly limits?: Pick<RunLimits, 'inputBytes' | 'inflationRatio'>;
   /** Only these bytes of an input that `probeInput` has found. */

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { Fault } from '../../core/fault.ts';
 import type { CsvDialect } from '../../core/input/csv-dialect.ts';
-import { type InputFormat, isWorkbook } from '../../core/input/formats.ts';
+import { formatOfMediaType, formatOfPath, type InputFormat, isWorkbook } from '../../core/input/formats.ts';
 import { redact } from '../../core/redact.ts';
 import { type FileSource, hasTypedValues, namesWorkbook } from '../../mapping/model/model.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
@@ -33,7 +33,8 @@ export async function openFileScan(
   const name = standardInput ? 'standard input' : redact(url);
   const { workingDirectory, limits, web } = request;
   const ask = askOf(source);
-  const options: OpenOptions = { workingDirectory, signal, compression: source.compression, limits, standardInput, web, ask };
+  const isArchive = isReadAsWorkbook(source, place, inputOptions);
+  const options: OpenOptions = { workingDirectory, signal, compression: source.compression, isArchive, limits, standardInput, web, ask };
   const paging = source.request?.kind === 'get' && /^https?:/i.test(url) ? source.request.paging : undefined;
   if (paging !== undefined) {
     const open = openPagesOf(plan, source, place, request, options, spill);
@@ -59,6 +60,12 @@ export async function openFileScan(
     await input.close();
     throw error;
   }
+}
+
+/** Whether a document is read as a workbook, by what is known before it is opened. */
+function isReadAsWorkbook({ request }: FileSource, { url, sheet }: DocumentPlace, inputOptions: RunRequest['inputOptions']): boolean {
+  const declared = request?.kind === 'get' && request.mediaType !== undefined ? formatOfMediaType(request.mediaType) : undefined;
+  return sheet !== undefined || [inputOptions?.format, formatOfPath(url), declared].some(isWorkbook);
 }
 
 const isTyped = ({ dialect }: ScanPlan, source: FileSource): boolean =>

@@ -13,7 +13,7 @@ import { Fault } from '../../core/fault.ts';
 import type { WebCache } from '../logins.ts';
 import type { Headers } from './retry.ts';
 
-/** An answer that was kept. The caller reads `body` to its end, ends its iteration, or calls `close`. */
+/** An answer that was kept. The caller calls `close`, also after it has read the body; it may do so repeatedly. */
 export interface KeptAnswer {
   readonly headers: Headers;
   /** Of the request that asks whether it is still valid. */
@@ -27,7 +27,8 @@ export interface KeptAnswer {
 const KEPT_HEADERS = ['content-type', 'link', 'etag', 'last-modified'] as const;
 const MOST_HEAD_BYTES = 64 * 1024;
 const CHUNK_BYTES = 64 * 1024;
-const ENDING = '.answer';
+const ANSWER_NAME = /^[0-9a-f]{64}\.answer$/;
+const UNFINISHED_NAME = /^[0-9a-f]{64}\.[0-9a-f]{12}\.tmp$/;
 const STALE_MS = 24 * 60 * 60 * 1000;
 
 /**
@@ -41,7 +42,7 @@ export const keyOf = (address: string, sent: readonly (readonly [name: string, v
 /** @throws Fault config/invalid — the directory cannot be used */
 export async function openKept({ directory }: WebCache, key: string): Promise<KeptAnswer | undefined> {
   await made(directory);
-  const path = join(directory, `${key}${ENDING}`);
+  const path = join(directory, `${key}.answer`);
   const file = await open(path, 'r').catch(() => undefined);
   if (file === undefined) return undefined;
   const head = await headOf(file);
@@ -63,15 +64,11 @@ export async function openKept({ directory }: WebCache, key: string): Promise<Ke
     },
     sizeBytes: (await file.stat()).size - from,
     async *body() {
-      try {
-        for (let at = from; ; ) {
-          const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES, at);
-          if (bytesRead === 0) return;
-          at += bytesRead;
-          yield buffer.subarray(0, bytesRead);
-        }
-      } finally {
-        await file.close();
+      for (let at = from; ; ) {
+        const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES, at);
+        if (bytesRead === 0) return;
+        at += bytesRead;
+        yield buffer.subarray(0, bytesRead);
       }
     },
     close: () => file.close(),
@@ -130,26 +127,45 @@ export async function* keeping(
       yield chunk;
     }
     if (file === undefined) return;
+    // A file that has its name is complete, also after the power failed.
+    const isComplete = await file.sync().then(
+      () => true,
+      () => false,
+    );
     await file.close();
     file = undefined;
-    await rename(path, join(directory, `${key}${ENDING}`)).catch(() => undefined);
-    await removeOldest(directory, bytes);
+    if (!isComplete) return;
+    await rename(path, join(directory, `${key}.answer`)).catch(() => undefined);
+    await makeRoom(directory, onDisk(written), bytes);
   } finally {
     await file?.close();
     await rm(path, { force: true });
   }
 }
 
-/** Removes answers until all others fit, and what broken processes left. */
+/** By directory: bytes that this thread has added since it looked at all answers. */
+const added = new Map<string, number>();
+
+/** Looks at all answers after each tenth of the limit: looking costs a call for each of them. */
+async function makeRoom(directory: string, size: number, most: number): Promise<void> {
+  const bytes = (added.get(directory) ?? Number.POSITIVE_INFINITY) + size;
+  added.set(directory, bytes);
+  if (bytes < most / 10) return;
+  added.set(directory, 0);
+  await removeOldest(directory, most);
+}
+
+/** Removes answers until all others fit, and what broken processes left. Files with other names are not ours. */
 async function removeOldest(directory: string, most: number): Promise<void> {
   const files: { readonly path: string; readonly size: number; readonly usedMs: number }[] = [];
   for (const name of await readdir(directory)) {
+    if (!ANSWER_NAME.test(name) && !UNFINISHED_NAME.test(name)) continue;
     const path = join(directory, name);
     // Another process may have removed it.
     const found = await stat(path).catch(() => undefined);
     if (found === undefined) continue;
-    if (name.endsWith(ENDING)) files.push({ path, size: found.size, usedMs: found.mtimeMs });
-    else if (name.endsWith('.tmp') && Date.now() - found.mtimeMs > STALE_MS) await rm(path, { force: true });
+    if (ANSWER_NAME.test(name)) files.push({ path, size: onDisk(found.size), usedMs: found.mtimeMs });
+    else if (Date.now() - found.mtimeMs > STALE_MS) await rm(path, { force: true });
   }
   files.sort((a, b) => b.usedMs - a.usedMs);
   let total = 0;
@@ -158,6 +174,10 @@ async function removeOldest(directory: string, most: number): Promise<void> {
     if (total > most) await rm(path, { force: true });
   }
 }
+
+/** File systems give room in blocks. */
+const onDisk = (bytes: number): number => Math.ceil(bytes / BLOCK_BYTES) * BLOCK_BYTES;
+const BLOCK_BYTES = 4096;
 
 async function made(directory: string): Promise<void> {
   try {

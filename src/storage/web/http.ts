@@ -177,6 +177,8 @@ async function exchange(
   }
   if (response.status === 304 && kept !== undefined) {
     await response.body?.cancel();
+    // Each request ends with its signal, whether its answer was read or not. A file that was only read loses nothing.
+    signal.addEventListener('abort', () => void kept.close().catch(() => undefined), { once: true });
     const of = (name: string): string | null => (name === 'content-length' ? String(kept.sizeBytes) : kept.headers.get(name));
     return { status: 200, statusText: '', ok: true, headers: { get: of, has: (name) => of(name) !== null }, body: kept.body(), address };
   }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import { describeFault } from '../../../../src/core/fault.ts';
 import { readLogins } from '../../../../src/storage/logins.ts';
+import { xlsx, xlsxRows } from '../sheet/workbooks.ts';
 import { type Answering, makeRuns, startAnswering } from './running.ts';
 
 const runs = makeRuns();
@@ -207,6 +208,20 @@ describe('pages are read to the last one', () => {
     }
   });
 
+  test('of a mapping in legacy RML, whose paths omit the root', async () => {
+    server.answer = inPages(
+      (search) => Number(search.get('after') ?? 0),
+      (page, found, response) => send(response, { items: found, ...(page < 2 ? { next: page + 1 } : {}) }),
+    );
+    const mapping = `@prefix rml: <http://semweb.mmlab.be/ns/rml#> . @prefix ql: <http://semweb.mmlab.be/ns/ql#> .
+@prefix rr: <http://www.w3.org/ns/r2rml#> . ${PREFIXES.replace(/@prefix rml: \S+ \./, '')}
+<http://e/M> rml:logicalSource [ rml:source [ ${thing('a qw:Cursor ; qw:reference "next" ; qw:parameter "after" ; qw:items "items[*]"')} ] ;
+    rml:referenceFormulation ql:JSONPath ; rml:iterator "$.items[*]" ] ;
+  rr:subjectMap [ rr:template "http://e/{id}" ; rr:class ex:Person ] .
+`;
+    expect(idsOf((await runs.run(mapping)).lines)).toEqual(upTo(7));
+  });
+
   test('with several triples maps, views, joins and items within the records of all pages', async () => {
     server.answer = (request, response) => {
       const page = Number(query(request).get('p') ?? 0);
@@ -384,6 +399,12 @@ test('pages are packed as the answer says: zip, gzip and content encodings', asy
     const { lines } = await runs.run(mappingOf(thing('a qw:LinkHeader', '/export'), 'rml:referenceFormulation rml:CSV'));
     expect(idsOf(lines)).toEqual([1]);
   }
+  // A workbook is an archive itself, and not unpacked as one.
+  server.answer = (_, response) =>
+    send(response, xlsx({ sheets: { One: xlsxRows([['id'], ['1']]) } }), { 'content-type': 'application/zip' });
+  const type = 'hctl:forContentType "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" ;';
+  const workbook = thing('a qw:LinkHeader', '/export').replace('qw:paging', `${type} qw:paging`);
+  expect(idsOf((await runs.run(mappingOf(workbook, 'rml:referenceFormulation rml:CSV'))).lines)).toEqual([1]);
   server.answer = (_, response) => send(response, 'x', { 'content-encoding': 'compress' });
   const fault = await runs.faultOf(mappingOf(thing('a qw:LinkHeader')));
   expect(fault).toMatchObject({ code: 'source/refused', message: expect.stringContaining('content encoding "compress"') });

@@ -1,5 +1,5 @@
 /** Servers that are in trouble for a while, limit their clients, or break connections; tokens that expire; answers that were kept. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -333,10 +333,39 @@ describe('answers that were kept', () => {
   test('have a limit: those that were not used for longest go first', async () => {
     server.answer = conditional((page) => ({ etag: `"v${page}"` }));
     for (const page of [0, 1, 2]) versions.set(page, 'x'.repeat(1000));
-    await runs.run(mapping(), keeping(2500));
+    await runs.run(mapping(), keeping(10_000));
     const sizes = readdirSync(directory).map((name) => statSync(join(directory, name)).size);
+    // Each takes a block of 4096 bytes.
     expect(sizes).toHaveLength(2);
     expect((await runs.run(mapping(), keeping(500))).lines).toEqual(ALL);
+    remove();
+  });
+
+  test('leave files of others alone, and no file open', async () => {
+    const others = ['notes.tmp', 'a.answer', `${'0'.repeat(64)}.tmp`];
+    for (const name of others) {
+      writeFileSync(join(directory, name), 'x'.repeat(9000));
+      utimesSync(join(directory, name), 1, 1);
+    }
+    server.answer = conditional();
+    await runs.run(mapping(), keeping(8192));
+    expect(readdirSync(directory)).toEqual(expect.arrayContaining(others));
+    // The answer that was kept is opened, and refused before it is read.
+    await runs.faultOf(
+      mapping().replace('rml:JSONPath ; rml:iterator "$.items[*]"', 'rml:XPath ; rml:iterator "/r"').replace('"$.next"', '"/r/n"'),
+      keeping(),
+    );
+    const descriptors = '/proc/self/fd';
+    if (!existsSync(descriptors)) return remove();
+    const open = readdirSync(descriptors).flatMap((name) => {
+      try {
+        return [readlinkSync(join(descriptors, name))];
+      } catch {
+        // It was that of the listing.
+        return [];
+      }
+    });
+    expect(open.filter((path) => path.startsWith(directory))).toEqual([]);
     remove();
   });
 
