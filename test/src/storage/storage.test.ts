@@ -124,7 +124,8 @@ describe('an input', () => {
       }
       await input.close();
     }
-    await new Promise((done) => setTimeout(done, 50));
+    // The server hears of it a little later.
+    for (let left = 500; sending > 0 && left > 0; left--) await new Promise((done) => setTimeout(done, 10));
     expect(sending).toBe(0);
   });
 
