@@ -160,11 +160,15 @@ export async function openConfig(
     async update(nameOrPath, given, by = 'unknown') {
       const name = findOption(nameOrPath);
       parseOption(name, given);
-      const { live, instead } = optionRow(name);
+      const { live, start, instead } = optionRow(name);
       if (live !== true) {
-        throw new Fault('config/invalid', `The option ${name} is read when the process starts and cannot be changed while it runs`, {
-          hint: instead ?? `Set the environment variable ${name} and restart`,
-        });
+        throw new Fault(
+          'config/invalid',
+          `The option ${name} is read when the process starts and cannot be changed while it runs: ${start}`,
+          {
+            hint: instead ?? `Set the environment variable ${name} and restart`,
+          },
+        );
       }
       if (given !== '' && isSecret(name) && !(await joinFleet())) {
         throw new Fault(

@@ -53,6 +53,7 @@ export const NAME_OPTIONS = {
       says: 'an Ed25519 public key in PEM form, or its base64 line alone',
     },
     summary: 'Public key of whoever issued LICENSE, beside those of the build: Ed25519, in PEM form or its base64 line alone.',
+    start: 'whoever may change options could sign licences themselves',
   },
   CONFIG_BACKUP: {
     path: 'configBackup',

@@ -8,6 +8,7 @@ export const QUEUE_OPTIONS = {
     default: none,
     pattern: { test: /^(rediss?|postgres|postgresql):\/\/|^embedded:$/, says: '`redis://…`, `rediss://…`, `postgres://…` or `embedded:`' },
     summary: 'The queue. Absent: a private redis-server when there is one on the PATH, else the embedded one.',
+    start: 'the queue keeps the options that are changed',
   },
   QUEUE_PREFIX: {
     path: 'queue.prefix',
@@ -15,6 +16,7 @@ export const QUEUE_OPTIONS = {
     default: 'quadmill',
     pattern: { test: /^[a-z_][a-z0-9_]{0,39}$/, says: 'at most 40 lower-case letters, digits and underscores, not starting with a digit' },
     summary: 'Key prefix (Redis) or schema (PostgreSQL) of everything that Quadmill keeps in the queue.',
+    start: 'the queue keeps the options that are changed',
   },
   WORKER_CONCURRENCY: {
     path: 'worker.concurrency',
@@ -23,6 +25,7 @@ export const QUEUE_OPTIONS = {
     minimum: 1,
     maximum: 256,
     summary: 'Runs that one worker process maps at the same time, each in a thread of its own.',
+    start: 'it belongs to one machine, not to the fleet',
   },
   THREAD_MEMORY_MB: {
     path: 'worker.threadMemoryMb',
@@ -30,6 +33,7 @@ export const QUEUE_OPTIONS = {
     default: 1024,
     minimum: 64,
     summary: 'JavaScript memory of one thread; a run that needs more fails, other runs go on.',
+    start: 'it belongs to one machine, not to the fleet',
   },
   PROCESS_MEMORY_MB: {
     path: 'worker.processMemoryMb',
@@ -38,6 +42,7 @@ export const QUEUE_OPTIONS = {
     minimum: 128,
     summary:
       'Memory of a worker process, buffers included; beyond it, the run that holds most of it fails. Absent: nine tenths of what the machine or the container has.',
+    start: 'it belongs to one machine, not to the fleet',
   },
   MEMORY_BUDGET_MB: {
     path: 'worker.memoryBudgetMb',
@@ -72,6 +77,7 @@ export const QUEUE_OPTIONS = {
     minimum: 1,
     maximum: 20,
     summary: 'How many workers a run may kill before it fails.',
+    start: 'all attempts of a run must be counted alike',
   },
   LOCK_SECONDS: {
     path: 'worker.lockSeconds',
@@ -80,6 +86,7 @@ export const QUEUE_OPTIONS = {
     minimum: 2,
     maximum: 600,
     summary: 'A worker that does not renew the lock of its run for this long has lost the run.',
+    start: 'the locks that are held have it',
   },
   STALLED_SECONDS: {
     path: 'worker.stalledSeconds',
@@ -88,6 +95,7 @@ export const QUEUE_OPTIONS = {
     minimum: 1,
     maximum: 600,
     summary: 'How often workers look for runs whose worker was lost.',
+    start: 'the locks that are held have it',
   },
   KEEP_RUNS_SECONDS: {
     path: 'queue.keepRunsSeconds',

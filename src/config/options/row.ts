@@ -5,7 +5,7 @@ export type OptionType = 'string' | 'boolean' | 'integer' | 'enum' | 'url' | 'li
 /** Which service's document shows the option; undefined: all of them. */
 export type OptionScope = 'transformer' | 'writer';
 
-export interface OptionRow {
+interface Row {
   /** Place in the `/config` JSON below `serviceTransformerConfig` or `serviceWriterConfig`; see `ROOT_PATHS` for the exceptions. */
   readonly path: string;
   readonly type: OptionType;
@@ -14,8 +14,6 @@ export interface OptionRow {
   readonly summary: string;
   /** Reads back as `******`. */
   readonly secret?: true;
-  /** May be changed on a running instance. The others are read once, at start. */
-  readonly live?: true;
   /** How one that is not `live` is changed without a restart. */
   readonly instead?: string;
   readonly scope?: OptionScope;
@@ -31,6 +29,9 @@ export interface OptionRow {
   /** What the text must match, and how messages describe that. */
   readonly pattern?: { readonly test: Pick<RegExp, 'test'>; readonly says: string };
 }
+
+/** Either it may be changed on a running instance, or it is read once, at start, and the row says why. */
+export type OptionRow = Row & ({ readonly live: true; readonly start?: undefined } | { readonly live?: undefined; readonly start: string });
 
 /** Defaults of options that may be absent, with the types of their values. */
 export const none = undefined as string | undefined;

@@ -82,6 +82,7 @@ export const SQL_OPTIONS = {
     scope: 'transformer',
     summary:
       'Schedule of the SQL transformer until `PUT /updateCron` sets another one, Quartz (6 or 7 fields) or Unix (5 fields). Absent: none.',
+    start: 'a schedule is kept in the queue beside the options',
   },
   CRON_TIMEZONE: {
     path: 'sql.cronTimezone',

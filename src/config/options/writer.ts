@@ -104,6 +104,7 @@ export const WRITER_OPTIONS = {
     minimum: 1,
     scope: 'writer',
     summary: 'How long a query of the embedded store may take; an update may take five times as long. Longer requests are ended.',
+    start: 'the store takes it when it is opened',
   },
   EMBEDDED_MEMORY_MB: {
     path: 'triplestore.embedded.memoryMb',
@@ -113,6 +114,7 @@ export const WRITER_OPTIONS = {
     scope: 'writer',
     summary:
       'Memory of the embedded store; a million statements take about 700 MB. A write that would exceed it is undone, and ends its run. Absent: a quarter of what the machine or the container has, at most 3500.',
+    start: 'the store takes it when it is opened',
   },
   WRITE_MODE: {
     path: 'write.mode',
@@ -167,6 +169,7 @@ export const WRITER_OPTIONS = {
     maximum: 64,
     scope: 'writer',
     summary: 'Runs of the graph writer that a worker process carries out at the same time.',
+    start: 'it belongs to one machine, not to the fleet',
   },
   KEEP_LANGUAGE: {
     path: 'propertyGraph.keepLanguage',

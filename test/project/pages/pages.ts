@@ -99,7 +99,7 @@ Every option, by group. \`npm run docs\` makes this page from the table in \`src
   ${[...ROOT_PATHS].map(code).join(', ')} stands at the root.
 - **Services.** Those that have the option: \`all\`, \`transformers\` (semi-structured and SQL), or their names.
 - **Change.** \`live\`: \`PUT /updateConfig\` changes it for the whole fleet within a second, and each run keeps the values that it started with.
-  \`start\`: a process reads it when it starts, from its environment.
+  \`start\`: a process reads it when it starts, from its environment; the meaning says why.
 - **No effect yet.** Nothing reads the option in this version. Setting it in the environment gives a warning at start; \`PUT /updateConfig\` answers 501.
 - A list is written with commas. A secret reads back as \`******\`.
 
@@ -124,7 +124,7 @@ function grouped(): readonly { readonly title: string; readonly names: OptionNam
 }
 
 function optionCells(name: OptionName): readonly string[] {
-  const { path, aliases = [], type, default: value, live, instead, effect, own, secret, summary } = optionRow(name);
+  const { path, aliases = [], type, default: value, live, start, instead, effect, own, secret, summary } = optionRow(name);
   const also = aliases.length > 0 ? `; also ${codes(aliases)}` : '';
   const shown = own
     ? `${code(optionRow(own.of as OptionName).path)} of that service; as \`configEntry\` also ${code(path)}`
@@ -136,7 +136,7 @@ function optionCells(name: OptionName): readonly string[] {
     value === undefined || (typeof value === 'object' && value.length === 0) ? '–' : code(String(value)),
     servicesOf(name),
     effect === 'none yet' ? 'no effect yet' : live ? 'live' : 'start',
-    [summary, ...(instead ? [`${instead}.`] : [])].join(' '),
+    [summary, ...(start ? [`Read at start: ${start}.`] : []), ...(instead ? [`${instead}.`] : [])].join(' '),
   ];
 }
 
