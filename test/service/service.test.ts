@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Answering, startAnswering } from '../src/sources/web/running.ts';
+import { PROJECT_ROOT } from '../support/project-root.ts';
 import { temporaryDirectory } from '../support/queues/backends.ts';
 import { JOIN_MAPPING, PEOPLE, PEOPLE_LINES, peopleMapping, slowInput } from '../support/service/inputs.ts';
 import { type Answer, ask, poll, postJson, type ServiceProcess, spawnService, startService } from '../support/service/process.ts';
@@ -64,6 +65,17 @@ describe('a run that completes', () => {
   test('reads an input that is packed with gzip', async () => {
     await writeFile(at('packed.csv.gz'), gzipSync(PEOPLE.csv));
     expect(await linesOf(await process_({ inputFileURL: at('packed.csv.gz'), mappingURL: at('csv.ttl') }))).toEqual(PEOPLE_LINES);
+  });
+
+  test.each(['xlsx', 'xls', 'ods'] as const)('reads a sheet of %s', async (format) => {
+    const workbook = join(PROJECT_ROOT, 'test', 'src', 'sources', 'sheet', 'libreoffice', `features.${format}`);
+    await writeFile(at(`book.${format}`), await readFile(workbook));
+    await writeFile(at(`${format}.ttl`), peopleMapping('csv', `book.${format}#People`));
+    const answer = await process_({ inputFileURL: `file://${at(`book.${format}`)}`, mappingURL: at(`${format}.ttl`) });
+    expect(answer.body).toMatchObject({ records: 1, quads: 1 });
+    expect(await linesOf(answer)).toEqual(['<http://example.com/1> <http://example.com/name> "rich text" .']);
+    const refused = await process_({ inputFileURL: `file://${at(`book.${format}`)}#Nots`, mappingURL: at(`${format}.ttl`) });
+    expect([refused.status >= 400, JSON.stringify(refused.body)]).toEqual([true, expect.stringContaining('Did you mean Notes')]);
   });
 
   test('joins two inputs, each bound to its logical source', async () => {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { SERVERS, startDatabases } from '../../../servers/databases/databases.ts';
 import type { Random } from '../../../support/random.ts';
+import { ods, odsRows, xlsb, xlsbSheet, xlsx, xlsxRows } from '../../sources/sheet/workbooks.ts';
 import type { Changes } from './engine.ts';
 
 export const COLUMNS = ['id', 'k', 'a', 'b', 'lang'] as const;
@@ -102,7 +103,7 @@ export const CSV: Format = {
     'csv',
     'CSV',
     (columns, rows) =>
-      [columns, ...rows.map((row) => columns.map((column) => row[column] ?? NULL))]
+      withHeader(columns, rows)
         .map((cells) => `${cells.map(quoted).join(',')}\n`)
         .join(''),
     '',
@@ -110,6 +111,16 @@ export const CSV: Format = {
   ),
   column: (name) => name,
 };
+
+const withHeader = (columns: readonly string[], rows: readonly Cells[]): readonly (readonly string[])[] => [
+  columns,
+  ...rows.map((row) => columns.map((column) => row[column] ?? NULL)),
+];
+const workbook = (name: string, extension: string, document: (rows: readonly (readonly string[])[]) => Uint8Array): Format => ({
+  name,
+  ...file(extension, 'CSV', (columns, rows) => document(withHeader(columns, rows)), '', `; rml:null "${NULL}"`),
+  column: (column) => column,
+});
 
 /** Those that need no server. */
 export const FORMATS: readonly Format[] = [
@@ -139,6 +150,9 @@ export const FORMATS: readonly Format[] = [
     ),
     column: (name) => (name === 'id' ? '@id' : name),
   },
+  workbook('XLSX', 'xlsx', (rows) => xlsx({ sheets: { One: xlsxRows(rows) } })),
+  workbook('XLSB', 'xlsb', (rows) => xlsb({ sheets: { One: xlsbSheet(rows) } })),
+  workbook('ODS', 'ods', (rows) => ods({ sheets: { One: odsRows(rows) } })),
 ];
 
 /** What a mapping that reads the formats needs, each once. */

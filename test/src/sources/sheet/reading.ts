@@ -7,7 +7,7 @@ import { TypedValue } from '../../../../src/core/value.ts';
 import { openOdsScan, openXlsbScan, openXlsScan, openXlsxScan } from '../../../../src/sources/sheet/sheet.ts';
 import type { OpenScan, ReadOptions } from '../../../../src/sources/source.ts';
 
-const OPENERS: Readonly<Record<WorkbookFormat, OpenScan>> = {
+export const OPENERS: Readonly<Record<WorkbookFormat, OpenScan>> = {
   xlsx: openXlsxScan,
   xlsb: openXlsbScan,
   xls: openXlsScan,

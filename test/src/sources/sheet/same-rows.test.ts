@@ -1,13 +1,14 @@
 /** The same rows as CSV, XLSX and ODS: of files that LibreOffice made of the CSV beside them, and of random texts. */
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { fromBytes } from '../../../../src/core/text.ts';
 import { openCsv } from '../../../../src/sources/csv/csv.ts';
 import { PROJECT_ROOT } from '../../../support/project-root.ts';
 import { Random } from '../../../support/random.ts';
-import { faultOf, READING, readSheet } from './reading.ts';
-import { ods, odsRows, xlsx, xlsxRows } from './workbooks.ts';
+import { FILES, faultOf, OPENERS, READING, readSheet } from './reading.ts';
+import { ods, odsRows, xlsb, xlsbSheet, xlsx, xlsxRows } from './workbooks.ts';
 
 const FOLDER = join(PROJECT_ROOT, 'test', 'src', 'sources', 'sheet', 'libreoffice');
 
@@ -82,6 +83,56 @@ describe.each(['xlsx', 'xls', 'ods'] as const)('workbooks of LibreOffice, %s', (
     const unknown = await faultOf(readSheet(bytes, ['id'], { sheet: 'Nots' }, format));
     expect([unknown.code, unknown.hint]).toEqual(['source/missing', 'Did you mean Notes? Its sheets are My sheet, Notes (hidden)']);
   });
+});
+
+describe.each(['xlsx', 'xlsb', 'xls', 'ods'] as const)('a run over %s that is cancelled', (format) => {
+  const rows = [['a'], ...Array.from({ length: 5000 }, (_, i) => [`text ${i}`])];
+  const bytes = {
+    xlsx: () => xlsx({ sheets: { One: xlsxRows(rows) } }),
+    xlsb: () => xlsb({ sheets: { One: xlsbSheet(rows) } }),
+    xls: () => readFile(join(FOLDER, 'values.xls')),
+    ods: () => ods({ sheets: { One: odsRows(rows) } }),
+  };
+
+  test('stops within a batch, and leaves no file', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'quadmill-cancelled-'));
+    try {
+      const options = { ...READING, name: `people.${format}`, files: { ...FILES, directory, memoryBytes: 0 } };
+      const document = await bytes[format]();
+      const chunks = async function* () {
+        yield document;
+      };
+      const scan = await OPENERS[format](chunks(), [{ iterator: undefined, references: [], origin: 'm.ttl:1:1' }], options);
+      const controller = new AbortController();
+      let batches = 0;
+      const read = async (): Promise<void> => {
+        for await (const _ of scan.batches(controller.signal)) {
+          batches++;
+          controller.abort();
+        }
+      };
+      expect([(await faultOf(read())).code, batches]).toEqual(['run/cancelled', 1]);
+      expect(await readdir(directory)).toEqual([]);
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+});
+
+test.each(['xlsx', 'xlsb', 'ods'] as const)('an archive of %s that unpacks to too much', async (format) => {
+  const text = 'x'.repeat(900_000);
+  const rows = [['a'], ...Array.from({ length: 90 }, () => [text])];
+  const bytes = {
+    xlsx: () => xlsx({ sheets: { One: xlsxRows(rows) } }),
+    xlsb: () => xlsb({ sheets: { One: xlsbSheet(rows) } }),
+    ods: () => ods({ sheets: { One: odsRows(rows) } }),
+  }[format]();
+  const limited = async (files: Partial<typeof FILES>): Promise<[string, string | undefined]> => {
+    const { code, limit } = await faultOf(readSheet(bytes, ['a'], { files: { ...FILES, ...files }, maxRecordBytes: 2 ** 22 }, format));
+    return [code, limit];
+  };
+  expect(await limited({ inflationRatio: 100 })).toEqual(['limit/exceeded', 'MAX_INFLATION_RATIO']);
+  expect(await limited({ inflationRatio: 0, inputBytes: 1_000_000 })).toEqual(['limit/exceeded', 'MAX_INPUT_BYTES']);
 });
 
 /** The text of a cell that LibreOffice made of a text of the CSV. */
