@@ -162,6 +162,16 @@ describe('a case', () => {
     expect(verdict).toEqual({ status, reason: expect.stringContaining(reason) });
   });
 
+  test.each(['legacy', 'yarrrml', 'rml'] as const)('that is converted to %s gives the same', async (via) => {
+    const other = { ...BASE, expectedOutputs: [] };
+    expect(await runCase(other, directory, databases, servers, via)).toEqual({ status: 'passed', reason: '' });
+  });
+
+  test('that says what R2RML cannot is skipped', async () => {
+    const verdict = await runCase(BASE, directory, databases, servers, 'r2rml');
+    expect(verdict).toEqual({ status: 'skipped', reason: expect.stringContaining('R2RML cannot say') });
+  });
+
   const R2RML =
     '@prefix rr: <http://www.w3.org/ns/r2rml#> . <http://e/M> rr:logicalTable [ rr:tableName "t" ] ; rr:subjectMap [ rr:template "http://e/{id}" ] ; rr:predicateObjectMap [ rr:predicate <http://e/p> ; rr:objectMap [ rr:column "name" ] ] .';
   const SQL = "CREATE TABLE t (id INTEGER PRIMARY KEY, name VARCHAR(9)); INSERT INTO t VALUES (1, 'a');";

@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { LANGUAGES, type Language } from '../../src/mapping/convert/convert.ts';
 import { PROJECT_ROOT } from '../support/project-root.ts';
 import { CaseDatabases } from './databases.ts';
 import { readManifest } from './manifest.ts';
@@ -9,15 +10,17 @@ import { runCase } from './run-case.ts';
 import { CaseServers } from './servers.ts';
 import { isContested, type Result, skipReasons, summaryTable } from './summary.ts';
 
-const USAGE = 'usage: npm run conformance -- [--cases DIR] [--suite NAME] [--format FORMAT] [--case ID] [--json FILE]';
+const USAGE = 'usage: npm run conformance -- [--cases DIR] [--suite NAME] [--format FORMAT] [--case ID] [--via LANGUAGE] [--json FILE]';
 const DEFAULT_CASES = '../shared/conformance';
 const FAILURE_LENGTH = 240;
 
 async function main(argv: readonly string[]): Promise<number> {
-  let options: { cases?: string; suite?: string; format?: string; case?: string; json?: string };
+  let options: { cases?: string; suite?: string; format?: string; case?: string; via?: string; json?: string };
   try {
     const option = { type: 'string' } as const;
-    options = parseArgs({ args: [...argv], options: { cases: option, suite: option, format: option, case: option, json: option } }).values;
+    const known = { cases: option, suite: option, format: option, case: option, via: option, json: option };
+    options = parseArgs({ args: [...argv], options: known }).values;
+    if (options.via !== undefined && !isLanguage(options.via)) throw new Error(`--via takes one of ${LANGUAGES.join(', ')}`);
   } catch (error) {
     console.error(`${(error as Error).message}\n${USAGE}`);
     return 2;
@@ -44,7 +47,8 @@ async function main(argv: readonly string[]): Promise<number> {
   const databases = new CaseDatabases();
   const servers = new CaseServers();
   try {
-    for (const test of wanted) results.push({ test, verdict: await runCase(test, directory, databases, servers) });
+    for (const test of wanted)
+      results.push({ test, verdict: await runCase(test, directory, databases, servers, options.via as Language | undefined) });
   } finally {
     await databases.close();
     await servers.close();
@@ -53,6 +57,8 @@ async function main(argv: readonly string[]): Promise<number> {
   if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(results.map(asJson), null, 1)}\n`);
   return results.some(({ test, verdict }) => verdict.status === 'failed' && !isContested(test)) ? 1 : 0;
 }
+
+const isLanguage = (text: string): text is Language => LANGUAGES.some((language) => language === text);
 
 function report(results: readonly Result[]): void {
   const reasons = skipReasons(results);

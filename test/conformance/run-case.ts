@@ -3,11 +3,14 @@
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Writer } from 'n3';
 import { TargetFiles } from '../../bin/options/targets.ts';
 import { RUN_DEFAULTS } from '../../src/config/run-defaults.ts';
 import { withLimit } from '../../src/core/abort.ts';
 import { describeFault, Fault } from '../../src/core/fault.ts';
 import { fromBytes } from '../../src/core/text.ts';
+import type { Language } from '../../src/mapping/convert/convert.ts';
+import type { ErrorPolicy } from '../../src/mapping/model/model.ts';
 import { readMapping } from '../../src/mapping/parse/read.ts';
 import type { DatabaseAccess } from '../../src/run/request.ts';
 import { executeRun } from '../../src/run/run.ts';
@@ -21,6 +24,7 @@ import { difference, differenceOfQuads } from './compare.ts';
 import { type CaseDatabase, type CaseDatabases, scriptFor, scriptForTables } from './databases.ts';
 import type { Case, ExpectedOutput } from './manifest.ts';
 import { type CaseServers, isServed } from './servers.ts';
+import { judgeConverted, type Outcome } from './via.ts';
 
 export interface Verdict {
   readonly status: 'passed' | 'failed' | 'skipped';
@@ -35,14 +39,25 @@ const NOT_RUN: Readonly<Record<string, readonly string[]>> = {
   'the harness starts no such server': ['SQLServer', 'Kafka', 'MQTT'],
 };
 
-export async function runCase(test: Case, casesDirectory: string, databases: CaseDatabases, servers: CaseServers): Promise<Verdict> {
+/** @param via the mapping is converted, and what it gives then is compared with what it gives itself */
+export async function runCase(
+  test: Case,
+  casesDirectory: string,
+  databases: CaseDatabases,
+  servers: CaseServers,
+  via?: Language,
+): Promise<Verdict> {
   const folder = join(casesDirectory, test.dir);
   const skip = await reasonToSkip(test, folder);
   if (skip !== undefined) return skipped(skip);
   const targets = test.expectedOutputs.filter(({ role }) => role === 'target');
   const { format } = test;
   const needsDatabase = format === 'MySQL' || format === 'PostgreSQL';
-  if (targets.length === 0 && !needsDatabase && !isServed(format)) return judge(test, folder, folder, undefined);
+  const decide = (one: Case, directory: string, database: DatabaseAccess | undefined): Promise<Verdict> =>
+    via === undefined
+      ? judge(one, folder, directory, database)
+      : judgeConverted(one, directory, via, (mapping) => outcomeOf({ ...one, mapping }, directory, database));
+  if (targets.length === 0 && !needsDatabase && !isServed(format) && via === undefined) return decide(test, folder, undefined);
   const scratch = await mkdtemp(join(tmpdir(), 'quadmill-case-'));
   try {
     await cp(folder, scratch, { recursive: true });
@@ -52,9 +67,9 @@ export async function runCase(test: Case, casesDirectory: string, databases: Cas
       const served = await servers.serve(test, folder, await readFile(join(folder, test.mapping as string), 'utf8'));
       if ('skip' in served) return skipped(`${served.skip} (${format})`);
       await writeFile(mapping, served.mapping);
-      return await judge({ ...test, mapping: MAPPING }, folder, scratch, undefined);
+      return await decide({ ...test, mapping: MAPPING }, scratch, undefined);
     }
-    if (!needsDatabase) return await judge(test, folder, scratch, undefined);
+    if (!needsDatabase) return await decide(test, scratch, undefined);
     const database = await databases.get(format);
     if ('skip' in database) return skipped(`${database.skip} (${format})`);
     const tables = test.inputs.filter((input) => input.endsWith('.csv')).map((input) => join(folder, input));
@@ -68,7 +83,7 @@ export async function runCase(test: Case, casesDirectory: string, databases: Cas
     if (refused !== undefined) return failed(refused);
     if (test.mapping === null) await writeFile(mapping, await directMapping(database, test.baseIRI));
     else await writeFile(mapping, addressed(await readFile(join(folder, test.mapping), 'utf8'), database));
-    return await judge({ ...test, mapping: MAPPING }, folder, scratch, {
+    return await decide({ ...test, mapping: MAPPING }, scratch, {
       jdbcUrl: database.jdbcUrl,
       user: database.user,
       password: undefined,
@@ -146,6 +161,23 @@ async function targetDifference(expected: ExpectedOutput, folder: string, direct
   }
 }
 
+/** What a run gives, with the targets that the suite names. */
+async function outcomeOf(test: Case, directory: string, database: DatabaseAccess | undefined): Promise<Outcome> {
+  // The languages have policies of their own.
+  const output = await outputOf(test, directory, database, 'skip');
+  if (output instanceof Fault) return output;
+  const outputs = [output];
+  for (const expected of test.expectedOutputs) {
+    const format = SERIALIZATIONS.find((one) => MEDIA_TYPE[one] === expected.mediaType);
+    if (expected.role !== 'target' || format === undefined) continue;
+    const file = join(directory, expected.file);
+    outputs.push(new Writer({ format: 'N-Quads' }).quadsToString(await readRdf(format, await textOf(file, expected), test.baseIRI)));
+    // The next run writes its own.
+    await rm(file);
+  }
+  return outputs;
+}
+
 /** The text of a file that may be packed, and whose name tells how. */
 async function textOf(file: string, { encoding = 'utf-8' }: ExpectedOutput): Promise<string> {
   const { bytes, close } = await openInput(file, { workingDirectory: '/' });
@@ -163,7 +195,12 @@ const failed = (reason: string): Verdict => ({ status: 'failed', reason: inOneLi
 const inOneLine = (text: string): string => text.replace(/\s*\n\s*/g, ' | ');
 
 /** The N-Quads that the run wrote, or the fault that ended it. */
-async function outputOf(test: Case, workingDirectory: string, database: DatabaseAccess | undefined): Promise<string | Fault> {
+async function outputOf(
+  test: Case,
+  workingDirectory: string,
+  database: DatabaseAccess | undefined,
+  onError: ErrorPolicy | undefined = test.expectsError ? 'strict' : undefined,
+): Promise<string | Fault> {
   let lines = '';
   const sink: QuadSink = {
     write(text) {
@@ -181,7 +218,7 @@ async function outputOf(test: Case, workingDirectory: string, database: Database
     workingDirectory,
     base: test.baseIRI,
     // A suite that wants an error for a reference that no record has asks for what a user would have to ask for.
-    onError: test.expectsError ? ('strict' as const) : undefined,
+    onError,
     database,
     spillDirectory: tmpdir(),
   };

@@ -47,7 +47,7 @@ function file(report: Report, source: FileSource): Value | undefined {
   if (report.errors > before) return undefined;
   if (delimiter === undefined && encoding === undefined)
     return [`${access}~${FORMULATIONS[formulation]}`, ...(iterator === undefined ? [] : [iterator])];
-  return fieldsOf({ type: 'localfile', access, ...reading, delimiter, encoding });
+  return fieldsOf({ access, ...reading, delimiter, encoding });
 }
 
 function database(report: Report, { origin, connection, content, references, nulls }: SqlSource): Value | undefined {

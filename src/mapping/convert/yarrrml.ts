@@ -142,7 +142,7 @@ class YarrrmlWriter {
     return fieldsOf({
       sources: said === undefined ? undefined : [said],
       ...this.#subject(subject, terms),
-      graphs: this.#several(subject.graphs, (graph) => this.#term(graph, terms, 'graph')),
+      graphs: inList(this.#several(subject.graphs, (graph) => this.#term(graph, terms, 'graph'))),
       po: pairs.length === 0 ? undefined : pairs,
     });
   }
@@ -157,13 +157,12 @@ class YarrrmlWriter {
     if (!this.#isTerm(subject)) return {};
     const { expression } = subject;
     const condition = expression.kind === 'conditional' ? expression : undefined;
-    const map = { ...subject, expression: condition?.value ?? expression, targets: undefined };
+    const map = { ...subject, expression: condition?.value ?? expression };
     const isFresh = map.expression.kind === 'fresh';
     if (subject.termType === 'literal') cannot(this.#report, 'a subject that is a literal', subject.origin);
     return {
-      s: isFresh ? undefined : this.#term(map, terms, 'subject'),
+      s: isFresh && (subject.targets ?? []).length === 0 ? undefined : this.#term(map, terms, 'subject'),
       condition: condition === undefined ? undefined : terms.condition(condition.condition),
-      targets: this.#targetsOf(subject),
     };
   }
 
@@ -218,7 +217,7 @@ class YarrrmlWriter {
   #pair({ predicates, objects, graphs }: PredicateObjectMap, terms: Terms): Value {
     const isType = predicates.some(({ expression }) => expression.kind === 'constant' && expression.term.value === RDF_TYPE);
     const said = objects.map((object) => this.#anyObject(object, terms, isType)).filter((one) => one !== undefined);
-    const p = this.#several(predicates, (predicate) => this.#term(predicate, terms, 'predicate')) ?? [];
+    const p = inList(this.#several(predicates, (predicate) => this.#term(predicate, terms, 'predicate'))) ?? [];
     const isShort =
       graphs.length === 0 && isText(p) && said.every(({ value, mark }) => typeof value === 'string' && mark === said[0]?.mark);
     const mark = said[0]?.mark;
@@ -228,7 +227,7 @@ class YarrrmlWriter {
     return fieldsOf({
       p,
       o: o.length === 1 && !Array.isArray(o[0]) ? o[0] : o,
-      graphs: this.#several(graphs, (graph) => this.#term(graph, terms, 'graph')),
+      graphs: inList(this.#several(graphs, (graph) => this.#term(graph, terms, 'graph'))),
     });
   }
 
@@ -317,6 +316,9 @@ const listOrOne = (values: readonly Value[]): Value => {
   const [only, ...others] = values;
   return only !== undefined && others.length === 0 && !Array.isArray(only) ? only : values;
 };
+
+/** The reference implementation takes a map of a graph or of a predicate only within a list. */
+const inList = (value: Value | undefined): Value | undefined => (value instanceof Map ? [value] : value);
 
 /** Equal for parts that are described alike. */
 const keyOf = (part: unknown): string =>

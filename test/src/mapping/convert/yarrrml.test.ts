@@ -102,7 +102,6 @@ prefixes:
   ex: http://example.org/
 sources:
   people:
-    type: localfile
     access: data/people.csv
     referenceFormulation: csv
     delimiter: ;
@@ -116,10 +115,9 @@ targets:
 mappings:
   a:
     sources: [people]
-    s: ex:$(id)
-    targets: dump
+    s: {value: ex:$(id), targets: dump}
     po:
-      - p: {value: ex:p, targets: dump}
+      - p: [{value: ex:p, targets: dump}]
         o: x
 
   b:
