@@ -9,6 +9,8 @@ import type { ErrorPolicy, TriplesMapReport } from './request.ts';
 /** What a program of a triples map counted, and knows of its records. */
 export interface MappedRecords {
   readonly triplesMap: MapInfo;
+  /** Which scan of the run it reads. */
+  readonly scan: number;
   readonly records: number;
   readonly quads: number;
   readonly rejected: number;
@@ -23,15 +25,24 @@ export interface MappedRecords {
   readonly ruleCount: number;
 }
 
-/** One row per triples map; several documents of its source are added up. */
+/**
+ * One row per triples map; several documents of its source are added up. The parts of a triples map whose rows were split
+ * (`plan/rewrite/split-rows.ts`) read the same records: those of the part with the most rows count.
+ */
 export function reportsOf(programs: readonly MappedRecords[]): readonly TriplesMapReport[] {
   const reports = new Map<string, TriplesMapReport>();
+  const records = new Map<string, Map<number, number>>();
   for (const program of programs) {
     const report = reportOf(program);
     const before = reports.get(report.id);
     reports.set(report.id, before === undefined ? report : together(before, report, program.triplesMap.isPart));
+    const byScan = records.get(report.id) ?? new Map<number, number>();
+    records.set(report.id, byScan.set(program.scan, Math.max(byScan.get(program.scan) ?? 0, report.records)));
   }
-  return [...reports.values()];
+  return [...reports.values()].map((report) => {
+    const byScan = records.get(report.id) ?? new Map<number, number>();
+    return { ...report, records: [...byScan.values()].reduce((sum, count) => sum + count, 0) };
+  });
 }
 
 /** @param isPart `b` is of joined rows, which come after the records themselves */

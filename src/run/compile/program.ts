@@ -88,6 +88,8 @@ interface Rule extends Omit<CompiledRule, 'lead' | 'tail'> {
 export class MapProgram {
   readonly triplesMap: MapInfo;
   readonly #plan: MapPlan;
+  /** Number of the scan that it reads, set by whoever reads it. */
+  scan = 0;
   records = 0;
   quads = 0;
   rejected = 0;

@@ -104,6 +104,8 @@ export class Execution {
   readonly #startedAt: number;
   /** Pipelines with rows that wait for the right side of a join. */
   readonly #unfinished: Fed[] = [];
+  /** Number of scans that were begun. */
+  #scans = 0;
   /** The current input. */
   #input: string | undefined;
   #recordsFrom: number | undefined;
@@ -153,6 +155,7 @@ export class Execution {
     const { slice: share } = this.#request;
     const slice = `${share === undefined ? '' : `s${share.index}`}${plan.document === undefined ? '' : `d${plan.document}`}`;
     this.#input = name;
+    this.#scans++;
     this.#cellOf = scan.cellOf?.bind(scan);
     this.#recordsFrom = recordsFrom;
     try {
@@ -256,6 +259,7 @@ export class Execution {
   /** The build side of a join belongs to the triples map that is its parent: a record that this map rejects is left out of both. */
   #consumers(programs: readonly MapProgram[], sides: readonly BuildSide[], checks: readonly RowCheck[]): readonly Consumer[] {
     this.programs.push(...programs);
+    for (const program of programs) program.scan = this.#scans;
     const own = programs.map(
       (program): Consumer => ({ program, buildSides: sides.filter(({ parent }) => parent === program.triplesMap), checks: [] }),
     );
