@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { from } from 'pg-copy-streams';
+import { missingDuckdb, writeDuckdb } from '../servers/databases/duckdb.ts';
 import { startMariadb } from '../servers/databases/mariadb.ts';
 import { startPostgres } from '../servers/databases/postgres.ts';
 import { missingSqlite, openSqliteWriter } from '../servers/databases/sqlite.ts';
@@ -20,10 +21,11 @@ export interface LoadedDatabase {
 export type Load = (csvPath: string, copies: number) => Promise<LoadedDatabase | { readonly skip: string }>;
 
 /** Servers by product; each copy of the rows has keys of its own. */
-export const DATABASES: Readonly<Record<'postgresql' | 'mariadb' | 'sqlite', Load>> = {
+export const DATABASES: Readonly<Record<'postgresql' | 'mariadb' | 'sqlite' | 'duckdb', Load>> = {
   postgresql: loadPostgres,
   mariadb: loadMariadb,
   sqlite: loadSqlite,
+  duckdb: loadDuckdb,
 };
 
 /** As many rows as there are keys in one copy. */
@@ -103,6 +105,23 @@ async function loadSqlite(csvPath: string, copies: number): ReturnType<Load> {
     } finally {
       database.close();
     }
+  });
+}
+
+async function loadDuckdb(csvPath: string, copies: number): ReturnType<Load> {
+  const skip = missingDuckdb();
+  if (skip !== undefined) return { skip };
+  const directory = await mkdtemp(join(tmpdir(), 'quadmill-bench-duckdb-'));
+  const server = { stop: () => rm(directory, { recursive: true }) };
+  const path = join(directory, 'person.duckdb');
+  return loaded(server, `jdbc:duckdb:${path}`, async () => {
+    const copy = (k: number): string => `INSERT INTO person ${copied(String(k * COPY_ROWS))} FROM person WHERE id < ${COPY_ROWS};`;
+    await writeDuckdb(
+      path,
+      `CREATE TABLE person (id integer PRIMARY KEY, name varchar, email varchar, city varchar, country varchar, score numeric(10,2),
+        visits integer, created date, active boolean, note varchar);
+       COPY person FROM '${csvPath.replaceAll("'", "''")}' (FORMAT csv, HEADER); ${Array.from({ length: copies - 1 }, (_, k) => copy(k + 1)).join(' ')}`,
+    );
   });
 }
 

@@ -48,6 +48,7 @@ export const WORKLOADS: Readonly<Record<string, Workload>> = {
   'sql-1m-postgresql': sql('postgresql', 1),
   'sql-1m-mariadb': sql('mariadb', 1),
   'sqlite-1m': sql('sqlite', 1, 256),
+  'duckdb-1m': sql('duckdb', 1, 256),
   'sql-5m-postgresql': sql('postgresql', 5, 256),
   'sql-5m-mariadb': sql('mariadb', 5, 256),
 };
@@ -55,7 +56,7 @@ export const WORKLOADS: Readonly<Record<string, Workload>> = {
 /** Names for several workloads. */
 export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   sheets: ['flat-1m', 'xlsx-1m', 'ods-1m'],
-  sql: ['sql-1m-postgresql', 'sql-1m-mariadb', 'sqlite-1m'],
+  sql: ['sql-1m-postgresql', 'sql-1m-mariadb', 'sqlite-1m', 'duckdb-1m'],
   'sql-5m': ['sql-5m-postgresql', 'sql-5m-mariadb'],
   writer: ['writer-embedded', 'writer-fuseki', 'writer-neo4j'],
 };

@@ -5,6 +5,8 @@
  * file that crashes the engine ends only this process.
  */
 
+import type { CellWriter } from './cells.ts';
+
 /** The products that are files. */
 export type FileProduct = 'sqlite' | 'duckdb';
 
@@ -34,21 +36,17 @@ export interface Engine {
   /** The rows of a query as texts, in the form that the product's `Column` reads. */
   rows(sql: string): Cursor | Promise<Cursor>;
   /** The same as ordinary texts, for small queries of the project itself. */
-  plainRows(sql: string, parameters: readonly (string | number)[]): Cursor | Promise<Cursor>;
+  plainRows(sql: string, parameters: readonly (string | number)[]): PlainRows | Promise<PlainRows>;
   /** The fault for an error of `describe`, `rows`, or of opening. */
   faultOf(error: unknown): EngineFault;
 }
 
-/** Takes rows of texts. */
-export interface Batch {
-  readonly full: boolean;
-  add(row: readonly (string | null)[]): void;
-}
+export type PlainRows = readonly (readonly (string | null)[])[];
 
 /** The rows of a query that are left. */
 export interface Cursor {
   /** Adds rows until the batch is full. @returns whether no row is left */
-  fill(batch: Batch): boolean | Promise<boolean>;
+  fill(batch: CellWriter): boolean | Promise<boolean>;
   /** Gives up the rows that are left. */
   close(): void;
 }

@@ -58,31 +58,23 @@ async function answer(request: HostRequest): Promise<void> {
       cursor = undefined;
       return send({ value: null });
     case 'query':
-      return send({ value: await plainRows(engine as Engine, request.sql, request.parameters) });
+      return send({ value: await (engine as Engine).plainRows(request.sql, request.parameters) });
   }
 }
 
 async function sendBatch(): Promise<void> {
   const cells = new CellWriter();
   if (cursor !== undefined && (await cursor.fill(cells))) cursor = undefined;
-  send({ value: { rows: cells.rows, over: cursor === undefined } }, cells.bytes());
+  send({ value: { rows: cells.rows, over: cursor === undefined } }, cells.parts());
 }
 
-async function plainRows(
-  from: Engine,
-  sql: string,
-  parameters: readonly (string | number)[],
-): Promise<readonly (readonly (string | null)[])[]> {
-  const rows = await from.plainRows(sql, parameters);
-  const all: (readonly (string | null)[])[] = [];
-  await rows.fill({ full: false, add: (row) => all.push(row) });
-  return all;
-}
-
-function send(reply: HostReply, body: Buffer = Buffer.alloc(0)): void {
+function send(reply: HostReply, body: readonly Buffer[] = []): void {
   const head = Buffer.from(JSON.stringify(reply), 'utf8');
   const sizes = Buffer.alloc(8);
   sizes.writeUInt32LE(head.length, 0);
-  sizes.writeUInt32LE(body.length, 4);
-  process.stdout.write(Buffer.concat([sizes, head, body]));
+  sizes.writeUInt32LE(
+    body.reduce((sum, part) => sum + part.length, 0),
+    4,
+  );
+  process.stdout.write(Buffer.concat([sizes, head, ...body]));
 }

@@ -1,4 +1,5 @@
 /** SQLite files: types, storage classes, the catalogue, limits, strangers' queries, and files that are none or are broken. */
+import { createCipheriv } from 'node:crypto';
 import { chmod, copyFile, mkdtemp, open, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -266,6 +267,15 @@ describe('a file that cannot be read', () => {
       { code: 'source/type', message: expect.stringContaining('is not an SQLite database, or an encrypted one') },
     ],
     [
+      'is encrypted',
+      async () => {
+        // SQLCipher encrypts every page, the first with its magic bytes too.
+        await writeFile(file('secret.db'), createCipheriv('aes-256-ctr', Buffer.alloc(32, 1), Buffer.alloc(16)).update(Buffer.alloc(8192)));
+        return file('secret.db');
+      },
+      { code: 'source/type', message: expect.stringContaining('or an encrypted one') },
+    ],
+    [
       'is cut off',
       async () => {
         await writeSqlite(
@@ -294,6 +304,16 @@ describe('a file that cannot be read', () => {
   ])('because it %s', async (_, make, expected) => {
     const path = await make();
     await expect(withSession(path, (session) => allRows(session, 'SELECT x FROM t'))).rejects.toMatchObject(expected);
+  });
+
+  test('a value that is too large', async () => {
+    const sql = "SELECT replace(hex(zeroblob(50000000)), '00', '0123456789abcdefghijkl') AS x";
+    await writeSqlite(file('large.db'), 'CREATE TABLE t (x INT)');
+    const run = withSession(file('large.db'), (session) => allRows(session, sql));
+    await expect(run).rejects.toMatchObject({
+      code: 'limit/exceeded',
+      message: expect.stringMatching(/^A value of .*large\.db is too large/),
+    });
   });
 
   test('an empty file is a database without tables', async () => {

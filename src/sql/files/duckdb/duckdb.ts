@@ -2,7 +2,8 @@
 import { open } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBResult, DuckDBType, DuckDBVector } from '@duckdb/node-api';
-import { type Batch, type Cursor, type Engine, type EngineColumn, EngineError, type EngineFault, type OpenEngine } from '../engine.ts';
+import type { CellWriter } from '../cells.ts';
+import { type Cursor, type Engine, type EngineColumn, EngineError, type EngineFault, type OpenEngine, type PlainRows } from '../engine.ts';
 import { kindOf, textOf } from './kinds.ts';
 
 type Library = typeof import('@duckdb/node-api');
@@ -95,15 +96,19 @@ class Duckdb implements Engine {
 
   async rows(sql: string): Promise<Cursor> {
     const columns = await this.#columns(sql);
-    const texts = columns.map(({ type = '' }, i) => textOf(`c${i}`, kindOf(type)));
-    const names = columns.map((_, i) => `c${i}`).join(', ');
-    // Rows keep the order of the subquery: preserve_insertion_order is on.
-    return new DuckdbCursor(await this.#connection.stream(`SELECT ${texts.join(', ')} FROM (${sql}\n) AS q(${names})`));
+    const names = columns.map((_, i) => `c${i}`);
+    const texts = columns.map(({ type = '' }, i) => `${textOf(`c${i}`, kindOf(type))} AS t${i}`);
+    const lengths = columns.map((_, i) => `coalesce(strlen(t${i}), -1)`).join(`, ',', `);
+    // One text for a row: reading a text costs more than DuckDB takes to make it. A null adds nothing to a concat. Rows keep the order of the
+    // subquery, as preserve_insertion_order is on.
+    const packed = `SELECT concat(${lengths}, ';', ${columns.map((_, i) => `t${i}`).join(', ')})
+      FROM (SELECT ${texts.join(', ')} FROM (${sql}\n) AS q(${names.join(', ')})) AS texts`;
+    return new DuckdbCursor(await this.#connection.stream(packed), columns.length);
   }
 
-  async plainRows(sql: string, parameters: readonly (string | number)[]): Promise<Cursor> {
-    const result = await this.#connection.stream(sql, [...parameters]);
-    return new DuckdbCursor(result);
+  async plainRows(sql: string, parameters: readonly (string | number)[]): Promise<PlainRows> {
+    const rows = await (await this.#connection.runAndReadAll(sql, [...parameters])).getRows();
+    return rows.map((row) => row.map((item) => (item === null ? null : String(item))));
   }
 
   async #columns(sql: string): Promise<readonly EngineColumn[]> {
@@ -125,37 +130,52 @@ const typeName = (type: DuckDBType): string => type.alias ?? String(type);
 
 class DuckdbCursor implements Cursor {
   readonly #result: DuckDBResult;
+  readonly #lengths: number[];
   #chunk: DuckDBDataChunk | null = null;
-  #vectors: readonly DuckDBVector[] = [];
+  #vector: DuckDBVector | undefined;
   #row = 0;
 
-  constructor(result: DuckDBResult) {
+  constructor(result: DuckDBResult, columns: number) {
     this.#result = result;
+    this.#lengths = new Array(columns).fill(-1);
   }
 
-  async fill(batch: Batch): Promise<boolean> {
+  async fill(batch: CellWriter): Promise<boolean> {
     while (!batch.full) {
       if (this.#chunk === null || this.#row >= this.#chunk.rowCount) {
-        const chunk = await this.#result.fetchChunk();
-        if (chunk === null || chunk.rowCount === 0) return true;
-        this.#chunk = chunk;
-        this.#vectors = Array.from({ length: chunk.columnCount }, (_, i) => chunk.getColumnVector(i));
+        this.#chunk = await this.#result.fetchChunk();
+        if (this.#chunk === null || this.#chunk.rowCount === 0) return true;
+        this.#vector = this.#chunk.getColumnVector(0);
         this.#row = 0;
       }
-      const row = this.#row++;
-      batch.add(this.#vectors.map((vector) => textOfItem(vector.getItem(row))));
+      this.#add(this.#vector?.getItem(this.#row++) as string, batch);
     }
     return false;
   }
 
+  /** @param row `2,-1,3;abcde`: the lengths of the texts, and the texts */
+  #add(row: string, batch: CellWriter): void {
+    const lengths = this.#lengths;
+    let at = 0;
+    for (let column = 0; column < lengths.length; column++) {
+      const isNull = row.charCodeAt(at) === MINUS;
+      if (isNull) at++;
+      let length = 0;
+      for (let digit = row.charCodeAt(at++) - ZERO; digit >= 0 && digit <= 9; digit = row.charCodeAt(at++) - ZERO)
+        length = length * 10 + digit;
+      lengths[column] = isNull ? -1 : length;
+    }
+    batch.addPacked(lengths, row.slice(at));
+  }
+
   close(): void {
     this.#chunk = null;
-    this.#vectors = [];
+    this.#vector = undefined;
   }
 }
 
-/** Queries of the project itself also give numbers and truth values. */
-const textOfItem = (item: unknown): string | null => (item === null ? null : typeof item === 'string' ? item : String(item));
+const MINUS = 45;
+const ZERO = 48;
 
 function faultOf(error: unknown): EngineFault {
   if (error instanceof EngineError) return error.fault;
@@ -179,6 +199,9 @@ function faultOf(error: unknown): EngineFault {
     const hint = 'A larger memory budget of the run, or a query that sorts and groups less, may help';
     return { kind: 'too-large', message: `A query of {} needs more memory than it may have: ${text}`, hint };
   }
+  // Of JavaScript: a text longer than half a gigabyte.
+  if ((error as NodeJS.ErrnoException).code === 'ERR_STRING_TOO_LONG' || /Invalid string length|string longer than/.test(message))
+    return { kind: 'too-large', message: 'A row of {} is too large: its texts have more than half a gigabyte' };
   if (/^IO Error/.test(message)) return { kind: 'unreadable', message: `{} cannot be read: ${text}` };
   return { kind: 'query', message: messageOf(message) };
 }

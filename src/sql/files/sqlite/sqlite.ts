@@ -1,6 +1,7 @@
 /** SQLite in the host process: Node's own `node:sqlite`, or a package with the same interface where Node has none. */
 import { open } from 'node:fs/promises';
-import { type Batch, type Cursor, type Engine, type EngineColumn, EngineError, type EngineFault, type OpenEngine } from '../engine.ts';
+import type { CellWriter } from '../cells.ts';
+import { type Cursor, type Engine, type EngineColumn, EngineError, type EngineFault, type OpenEngine, type PlainRows } from '../engine.ts';
 import { EXPECTED, kindOf, MARK } from './kinds.ts';
 
 /** The part of the interface of `node:sqlite` that is used. */
@@ -96,12 +97,15 @@ class Sqlite implements Engine {
     return this.#rows(sql, [], (type) => EXPECTED[kindOf(type)]);
   }
 
-  plainRows(sql: string, parameters: readonly (string | number)[]): Cursor {
-    return this.#rows(sql, parameters, () => 'irtb');
+  plainRows(sql: string, parameters: readonly (string | number)[]): PlainRows {
+    const cursor = this.#rows(sql, parameters, () => 'irtb');
+    const all: (readonly (string | null)[])[] = [];
+    for (let row = cursor.next(); row !== undefined; row = cursor.next()) all.push(row);
+    return all;
   }
 
   /** @param expected the storage classes that are not marked in a column of this type */
-  #rows(sql: string, parameters: readonly (string | number)[], expected: (type: string | undefined) => string): Cursor {
+  #rows(sql: string, parameters: readonly (string | number)[], expected: (type: string | undefined) => string): SqliteCursor {
     const statement = this.#database.prepare(sql);
     statement.setReadBigInts(true);
     statement.setReturnArrays(true);
@@ -122,11 +126,19 @@ class SqliteCursor implements Cursor {
     this.#writers = writers;
   }
 
-  fill(batch: Batch): boolean {
+  next(): readonly (string | null)[] | undefined {
+    const { done, value } = this.#rows.next();
+    if (done === true) return undefined;
+    const texts: (string | null)[] = [];
+    for (let i = 0; i < value.length; i++) texts.push((this.#writers[i] as (cell: Cell) => string | null)(value[i] as Cell));
+    return texts;
+  }
+
+  fill(batch: CellWriter): boolean {
     while (!batch.full) {
-      const next = this.#rows.next();
-      if (next.done === true) return true;
-      batch.add(this.#writers.map((text, i) => text(next.value[i] as Cell)));
+      const row = this.next();
+      if (row === undefined) return true;
+      batch.add(row);
     }
     return false;
   }
@@ -143,15 +155,21 @@ function writer(expected: string): (cell: Cell) => string | null {
     if (cell === null) return null;
     switch (typeof cell) {
       case 'bigint':
-        return integer + String(cell);
+        return integer + integerText(cell);
       case 'string': // a text that begins with the mark is marked, too
-        return text === '' && cell.startsWith(MARK) ? `${MARK}t${cell}` : text + cell;
+        return cell.charCodeAt(0) === 0 ? `${MARK}t${cell}` : text + cell;
       case 'number':
         return real + realText(cell);
       default:
         return blob + Buffer.from(cell.buffer, cell.byteOffset, cell.byteLength).toString('hex').toUpperCase();
     }
   };
+}
+
+/** A small number has its text sooner than a BigInt. */
+function integerText(value: bigint): string {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? String(number) : String(value);
 }
 
 /** The shortest text of the same double. SQLite stores NaN as null. */
