@@ -16,7 +16,7 @@ import { type Parsed, UsageError } from '../command-line.ts';
 import { EXIT } from '../exit.ts';
 import { interruptible } from '../interruption.ts';
 import { databaseOf } from '../options/database.ts';
-import { Rejections } from '../rejections.ts';
+import { Rejections } from '../report/rejections.ts';
 import { count, printData, printLine } from '../terminal.ts';
 import { requestOf } from './run.ts';
 

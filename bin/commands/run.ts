@@ -24,12 +24,11 @@ import { INPUT_OPTIONS, inputOptionsOf, inputsOf, webAccess } from '../options/i
 import { formatFor, openOutput, refuseOverwritingInputs, STANDARD_OUTPUT } from '../options/output.ts';
 import { graphHeaderOf, writeGraphFiles } from '../options/property-graph.ts';
 import { peakMemoryBytes } from '../peak-memory.ts';
-import { RejectionLog, Rejections } from '../rejections.ts';
-import { count, printError, printLine, progressLine } from '../terminal.ts';
+import { RejectionLog, Rejections } from '../report/rejections.ts';
+import { printReport } from '../report/report.ts';
+import { printError, printLine, progressLine } from '../terminal.ts';
 
 const MB = 2 ** 20;
-/** Inputs that a message names. */
-const SHOWN_INPUTS = 5;
 
 export const RUN: Command = {
   name: 'run',
@@ -74,6 +73,7 @@ export const RUN: Command = {
       value: 'N',
       summary: 'a preview: read only the first N records of each source (and up to 10,000 as parents of joins), and stop there',
     },
+    watch: { summary: 'run again whenever the mapping or a local input changes, and print which statements did' },
     'max-seconds': { value: 'N', summary: 'give up after N seconds' },
     stats: { summary: 'a line of JSON on standard error at the end: records, quads, seconds, memory' },
   },
@@ -83,6 +83,7 @@ What does not fit in memory goes to TMPDIR/quadmill-…, which is removed at the
 Exit codes: 0 done, 1 the run failed, 2 the command line or the mapping is wrong, 130 interrupted.
 
   quadmill run mapping.ttl -o graph.nq
+  quadmill run mapping.ttl --limit 20 --watch
   quadmill run mapping.ttl -i export.txt --delimiter ';' --encoding windows-1252
   curl -s https://example.com/people.json.gz | quadmill run mapping.ttl -i -
   quadmill run mapping.ttl --input people.csv=https://example.com/people-2026.csv.gz --format turtle
@@ -91,6 +92,7 @@ Exit codes: 0 done, 1 the run failed, 2 the command line or the mapping is wrong
 
 export const run = commandOf(RUN, async (parsed) => {
   checkMappings(parsed.positionals);
+  if (parsed.has('watch')) return startWatching(parsed);
   const request = requestOf(parsed, parsed.positionals, databaseOf(parsed));
   // Checked early, while a usage error can still be reported.
   graphHeaderOf(parsed, targetOf(parsed), formatFor(targetOf(parsed), parsed.value('format')));
@@ -99,6 +101,22 @@ export const run = commandOf(RUN, async (parsed) => {
     return executeRequest(request, parsed, signal);
   });
 });
+
+/** Options of what a run writes: with --watch it writes changes alone. */
+const OUTPUT_OPTIONS = ['output', 'format', 'property-graph', 'stats'] as const;
+
+/** @throws UsageError */
+async function startWatching(parsed: Parsed): Promise<number> {
+  const given = OUTPUT_OPTIONS.find((name) => parsed.has(name));
+  if (given !== undefined) throw new UsageError(`--watch writes no file, only what changes, in N-Quads: leave out --${given}`);
+  if (parsed.value('on-error') === 'quarantine')
+    throw new UsageError('--watch writes no file, also of rejected records: use --on-error skip');
+  const request = requestOf(parsed, parsed.positionals, databaseOf(parsed));
+  if (request.inputs.some(({ url }) => url === STANDARD_INPUT))
+    throw new UsageError('--watch reads inputs again, and standard input can be read once');
+  const { watch } = await import('../watch/watch.ts');
+  return watch(request);
+}
 
 /** @throws UsageError — no mapping, or a file that is an input by its name */
 function checkMappings(mappings: readonly string[]): void {
@@ -205,28 +223,6 @@ function baseOf(base: string | undefined): string | undefined {
   if (base !== undefined && (!URL.canParse(base) || findNotInIri(base) >= 0))
     throw new UsageError(`--base is '${base}', expected is an absolute IRI`);
   return base;
-}
-
-/** Says of which inputs a preview left out records; undefined: of none. */
-export function cutText({ cut = [] }: RunReport, limit: number | undefined): string | undefined {
-  if (limit === undefined || cut.length === 0) return undefined;
-  const names = cut.length <= SHOWN_INPUTS ? cut : [...cut.slice(0, SHOWN_INPUTS), `${cut.length - SHOWN_INPUTS} more`];
-  return `a preview: only the first ${limit === 1 ? 'record' : `${count(limit)} records`} of ${names.join(', ')}`;
-}
-
-function printReport(report: RunReport, rejections: Rejections, tellsEmpty: boolean, limit: number | undefined): void {
-  for (const warning of report.warnings) printLine(warning);
-  for (const { name, origin, empty } of report.triplesMaps) {
-    if (tellsEmpty && empty !== undefined) printLine(`${origin}: ${name} gave no statement: ${empty}`);
-  }
-  const cut = cutText(report, limit);
-  if (cut !== undefined) printLine(cut);
-  const summary = rejections.summary(report.rejected);
-  if (summary !== undefined) printLine(summary);
-  if (process.stderr.isTTY) {
-    for (const { path, quads } of report.targets ?? []) printLine(`${count(quads)} statements in ${path}`);
-    printLine(`${count(report.quads)} statements from ${count(report.records)} records in ${report.seconds.toFixed(2)} s`);
-  }
 }
 
 /** Seconds and CPU time count from the start of the process. */

@@ -16,7 +16,7 @@ import { EXIT, failed } from '../exit.ts';
 import { interruptible } from '../interruption.ts';
 import { readPassword } from '../options/database.ts';
 import { peakMemoryBytes } from '../peak-memory.ts';
-import { RejectionLog } from '../rejections.ts';
+import { RejectionLog } from '../report/rejections.ts';
 import { count, printError, printLine, progressLine } from '../terminal.ts';
 
 const WRITE: Command = {

@@ -217,6 +217,8 @@ export interface RunHooks {
   readonly signal?: AbortSignal;
   /** At most about ten times a second. */
   readonly progress?: (progress: Progress) => void;
+  /** Called with the URLs or paths of all documents before the first one is opened. */
+  readonly located?: (urls: readonly string[]) => void | Promise<void>;
   /** Called for each rejected record under `skip` and `quarantine`. */
   readonly reject?: (rejection: Rejection) => void;
   /**

@@ -36,6 +36,7 @@ async function mapRun(request: RunRequest, sink: QuadSink, hooks: RunHooks): Pro
   const started = performance.now();
   const prepared = await prepareRun(request, hooks.signal, request.slice?.snapshots);
   try {
+    await hooks.located?.(prepared.places.flatMap((place) => place?.url ?? []));
     const outputs = await openOutputs(sink, prepared.plan.targets, hooks);
     const results = await carryOut(request, prepared, outputs.sink, hooks);
     const targets = outputs.reports();

@@ -1,8 +1,8 @@
 /** Rejected records: counts them, shows the first ones, and writes all to a file under quarantine. */
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
-import { describeFault, Fault } from '../src/core/fault.ts';
-import type { Rejection } from '../src/run/request.ts';
-import { writeFault } from '../src/sinks/descriptor.ts';
+import { describeFault, Fault } from '../../src/core/fault.ts';
+import type { Rejection } from '../../src/run/request.ts';
+import { writeFault } from '../../src/sinks/descriptor.ts';
 
 const MAX_SHOWN = 3;
 const BUFFER_LENGTH = 64 * 1024;
