@@ -23,7 +23,7 @@ import { DATABASE_OPTIONS, databaseOf, sqlLimits } from '../options/database.ts'
 import { INPUT_OPTIONS, inputOptionsOf, inputsOf, webAccess } from '../options/inputs.ts';
 import { formatFor, openOutput, refuseOverwritingInputs, STANDARD_OUTPUT } from '../options/output.ts';
 import { graphHeaderOf, writeGraphFiles } from '../options/property-graph.ts';
-import { peakMemoryBytes } from '../peak-memory.ts';
+import { peakMemoryBytes } from '../report/peak-memory.ts';
 import { RejectionLog, Rejections } from '../report/rejections.ts';
 import { printReport } from '../report/report.ts';
 import { printError, printLine, progressLine } from '../terminal.ts';

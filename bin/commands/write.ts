@@ -15,7 +15,7 @@ import { type Command, commandOf, numberOf, type Parsed, UsageError } from '../c
 import { EXIT, failed } from '../exit.ts';
 import { interruptible } from '../interruption.ts';
 import { readPassword } from '../options/database.ts';
-import { peakMemoryBytes } from '../peak-memory.ts';
+import { peakMemoryBytes } from '../report/peak-memory.ts';
 import { RejectionLog } from '../report/rejections.ts';
 import { count, printError, printLine, progressLine } from '../terminal.ts';
 

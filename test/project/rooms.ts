@@ -273,7 +273,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     folders: {
       commands: 'one file for each command',
       options: 'options that several commands share',
-      report: 'what is told after a run: rejected records, empty triples maps',
+      report: 'what is told after a run: rejected records, empty triples maps, memory',
       watch: 'running again when files change',
     },
     uses: [

@@ -22,7 +22,7 @@ describe('memory', () => {
     const script = `
       import { readStatements } from ${dist('src/nquads/read.js')};
       import { openGroups } from ${dist('src/nquads/group.js')};
-      import { peakMemoryBytes } from ${dist('bin/peak-memory.js')};
+      import { peakMemoryBytes } from ${dist('bin/report/peak-memory.js')};
       async function* input() {
         let text = '';
         for (let i = 0; i < ${count}; i++) {

@@ -26,7 +26,7 @@ describe('memory', () => {
     const script = `
       import { openTargetFile } from ${dist('src/sinks/target-file.js')};
       import { openInput } from ${dist('src/storage/open.js')};
-      import { peakMemoryBytes } from ${dist('bin/peak-memory.js')};
+      import { peakMemoryBytes } from ${dist('bin/report/peak-memory.js')};
       const workingDirectory = ${JSON.stringify(directory)};
       const options = { location: 'large', workingDirectory, serialization: '${serialization}', compression: '${compression}', attempt: 1 };
       const sink = await openTargetFile(options);

@@ -1,6 +1,6 @@
 /** A writer process for tests: `node targets-writer.js REQUEST.json`. A line of JSON for each progress, and at the end the report or the fault. */
 import { readFileSync } from 'node:fs';
-import { peakMemoryBytes } from '../../../bin/peak-memory.ts';
+import { peakMemoryBytes } from '../../../bin/report/peak-memory.ts';
 import { Fault } from '../../../src/core/fault.ts';
 import type { WriteRequest } from '../../../src/write/request.ts';
 import { executeWrite } from '../../../src/write/write.ts';
