@@ -24,8 +24,8 @@ const FAILURE_TEXT: Readonly<Record<Service, string>> = {
   'graph-writer': "Record '{input}' could not be processed due to: {reason}",
 };
 
-/** The input types that a service accepts. */
-const expectedTypes = (service: Service): string => (service === 'graph-writer' ? 'nq' : 'one of XML, JSON, CSV, XLSX, XLSB, XLS, ODS');
+/** The input types that a service accepts, in the words of the specification; formats beyond it are not listed. */
+const expectedTypes = (service: Service): string => (service === 'graph-writer' ? 'nq' : 'one of XML, JSON, CSV, XLSX, ODS');
 
 export function completedOutcome(payload: TransformPayload, result: TransformResult): Outcome {
   const { report, parts, targets, propertyGraph } = result;

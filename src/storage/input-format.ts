@@ -5,7 +5,8 @@ import { redact } from '../core/redact.ts';
 import { withoutCompression } from './compression.ts';
 import { fileNameOf } from './url.ts';
 
-const EXPECTED = 'expected is one of XML, JSON, CSV, XLSX, XLSB, XLS, ODS';
+/** The text of the specification, whatever else is read. */
+const EXPECTED = 'expected is one of XML, JSON, CSV, XLSX, ODS';
 
 /** Without the ending of a compression. */
 function extensionOf(url: string): string | undefined {

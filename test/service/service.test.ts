@@ -122,8 +122,8 @@ describe('a run that fails', () => {
   });
 
   test.each<[string, string, string, string, RegExp]>([
-    ['an input of another type', 'people.pdf', 'csv.ttl', 'source/type', /pdf.*XML, JSON, CSV, XLSX, XLSB, XLS, ODS/],
-    ['an input without extension', 'people', 'csv.ttl', 'source/type', /extension.*XML, JSON, CSV, XLSX, XLSB, XLS, ODS/],
+    ['an input of another type', 'people.pdf', 'csv.ttl', 'source/type', /pdf.*XML, JSON, CSV, XLSX, ODS/],
+    ['an input without extension', 'people', 'csv.ttl', 'source/type', /extension.*XML, JSON, CSV, XLSX, ODS/],
     ['an input that is not there', 'poeple.csv', 'csv.ttl', 'source/missing', /poeple\.csv.*people\.csv/],
     ['JSON that is broken', 'broken.json', 'json.ttl', 'source/malformed', /./],
     ['XML that is broken', 'broken.xml', 'xml.ttl', 'source/malformed', /./],

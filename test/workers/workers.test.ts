@@ -412,7 +412,7 @@ describe('the failure message', () => {
       {},
       new Fault('source/type', 'unknown', { place: { input: '/in/b.txt' } }),
       '/in/b.txt',
-      "Record '/in/b.txt' could not be processed due to: Input has the file extension 'txt'; expected is one of XML, JSON, CSV, XLSX, XLSB, XLS, ODS.",
+      "Record '/in/b.txt' could not be processed due to: Input has the file extension 'txt'; expected is one of XML, JSON, CSV, XLSX, ODS.",
     ],
     [
       'a question of its hint in parentheses, before the full stop',

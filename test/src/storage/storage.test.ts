@@ -278,7 +278,7 @@ test.each([
   ['README', undefined, 'no file extension'],
 ])('the input type of %s is refused in words', (url, media, words) => {
   expect(() => inputFormat(url, media)).toThrow(words);
-  expect(() => inputFormat(url, media)).toThrow('XML, JSON, CSV, XLSX, XLSB, XLS, ODS');
+  expect(() => inputFormat(url, media)).toThrow('XML, JSON, CSV, XLSX, ODS');
 });
 
 test.each([
