@@ -286,10 +286,7 @@ describe('behind HTTP', () => {
 
   test.each([
     ['pdf', 'Input has no file extension and the media type application/pdf; expected is one of XML, JSON, CSV, XLSX, ODS'],
-    [
-      'table.pdf',
-      "Input has the file extension 'pdf' and the media type application/pdf; expected is one of XML, JSON, CSV, XLSX, ODS",
-    ],
+    ['table.pdf', "Input has the file extension 'pdf' and the media type application/pdf; expected is one of XML, JSON, CSV, XLSX, ODS"],
     ['html', 'Input has no file extension and the media type text/html; expected is one of XML, JSON, CSV, XLSX, ODS'],
     ['plain', 'Input has no file extension and the media type text/plain; expected is one of XML, JSON, CSV, XLSX, ODS'],
     ['none', 'Input has no file extension; expected is one of XML, JSON, CSV, XLSX, ODS'],
