@@ -30,17 +30,20 @@ function jsonStep(step: Step): string {
 const xmlNames = (steps: readonly Step[]): string[] =>
   steps.flatMap((step) => (step.kind === 'member' && step.name !== '.' ? [step.name] : []));
 
+const JSON_PATHS: PathSyntax = {
+  iterator: (steps) => `$${steps.map(jsonStep).join('')}`,
+  reference: (ups, steps) => `$${'^'.repeat(ups)}${steps.map(jsonStep).join('')}`,
+  levels: (steps) => steps.length,
+};
+
 export const PATHS: Readonly<Record<Formulation, PathSyntax>> = {
   csv: {
     iterator: () => undefined,
     reference: (_, [step]) => (step?.kind === 'member' ? step.name : ''),
     levels: () => 0,
   },
-  json: {
-    iterator: (steps) => `$${steps.map(jsonStep).join('')}`,
-    reference: (ups, steps) => `$${'^'.repeat(ups)}${steps.map(jsonStep).join('')}`,
-    levels: (steps) => steps.length,
-  },
+  json: JSON_PATHS,
+  parquet: JSON_PATHS,
   xml: {
     iterator: (steps) => `/${xmlNames(steps).join('/')}`,
     reference: (ups, steps) => [...new Array<string>(ups).fill('..'), ...xmlNames(steps)].join('/') || '.',

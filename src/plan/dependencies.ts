@@ -1,7 +1,7 @@
 /** Functional dependencies: what cannot repeat because the statement contains the values that identify its row. */
 import { FORMULATIONS } from '../core/input/formats.ts';
 import { variableOf } from '../core/input/sparql-variable.ts';
-import { hasSeparators, hasTypedValues, namesWorkbook } from '../mapping/model/model.ts';
+import { hasSeparators, hasTypedValues, namesTypedColumns } from '../mapping/model/model.ts';
 import type { Check, Emit, MapRules, Operator, Term } from './algebra.ts';
 import type { CatalogueMetadata } from './catalogue-metadata.ts';
 import {
@@ -65,7 +65,7 @@ export function isUnique({ rows, subject, emits, checks }: MapRules, facts: Cata
  * the triples map, and the records of the scan are numbered, never merged. A row with a null in the key has no subject, since the subject
  * reads every field of the key and a template with a null gives no text. For two others with the same subject, each field of the key can be
  * recovered from the subject (`toldBy`), so their keys are equal texts. The check compares values, but of one CSV column equal texts are
- * equal values (JSON and the cells of workbooks have `1` and `"1"`, two values with one text, so their keys are not used). So the check
+ * equal values (JSON, workbooks and Parquet have `1` and `"1"`, two values with one text, so their keys are not used). So the check
  * finds the pair and ends the run before its output is committed, whatever was written. Within a row, each reference has one value, and no
  * function gives several: a rule makes each of its statements once.
  */
@@ -75,7 +75,7 @@ export function isDeclaredUnique(
   facts: CatalogueMetadata,
 ): boolean {
   if (rows.kind !== 'scan' || rows.source.kind !== 'file' || rows.source.formulation !== 'csv') return false;
-  if (namesWorkbook(rows.source)) return false;
+  if (namesTypedColumns(rows.source)) return false;
   const terms = [subject, ...checks, ...emits.flatMap(termsOf)];
   if (collects.length > 0 || emits.some(({ input }) => input !== rows) || !terms.every(isOne)) return false;
   if (terms.flatMap(expressionsOf).some((one) => holds(one, 'call'))) return false;

@@ -25,6 +25,11 @@ export async function sampleInput(url: string, path: string, options: SampleOpti
   try {
     const format = options.format ?? inputFormat(document, input.mediaType);
     const { formulation } = FORMATS[format];
+    if (format === 'parquet')
+      throw new Fault('source/type', 'A mapping to start from is made of CSV, JSON, XML and workbooks, not of Parquet yet', {
+        place: { input: redact(url) },
+        hint: 'Write some rows as CSV, and rename the path in the mapping: rml:CSV reads the columns of Parquet',
+      });
     const name = redact(url);
     if (options.encoding !== undefined && (formulation !== 'csv' || isWorkbook(format)))
       throw new Fault('config/invalid', `An encoding is for CSV, and ${name} is ${format.toUpperCase()}, which tells its own`);

@@ -52,16 +52,27 @@ export interface ReadOptions {
   readonly jsonLines?: boolean;
   /** Of a workbook: the sheet, range or name to read. undefined: the first sheet that is not hidden. */
   readonly sheet?: string;
-  /** Of a workbook: whether accessors may return values with a natural datatype. undefined: texts alone. */
+  /** Of a workbook, and of Parquet: whether accessors may return values with a natural datatype. undefined: texts alone. */
   readonly naturalDatatypes?: boolean;
   /** For formats that are read from their end: where the document is copied to, and its limits. undefined: the system's directory, and none. */
   readonly files?: FileOptions;
+  /** For formats that are read from their end: the document at any offset. undefined: it can only be read from its beginning. */
+  readonly ranges?: Ranges;
+  /** Of a document whose parts begin at known offsets: only those that begin at `from` or behind, and before `to`. */
+  readonly slice?: { readonly from: number; readonly to: number };
   /** Maximum size in bytes of a single record, field or text. */
   readonly maxRecordBytes: number;
   /** XML: undefined: records that wait stay in memory. */
   readonly spill?: Spill;
   /** Maximum nesting depth of JSON and XML; undefined: the fixed limit of the reader. */
   readonly maxDepth?: number;
+}
+
+/** The bytes of a document at any offset. */
+export interface Ranges {
+  readonly sizeBytes: number;
+  /** The bytes [from, to). */
+  read(from: number, to: number): Promise<Buffer>;
 }
 
 /** Temporary files of a run, for records that cannot be handed over yet. */

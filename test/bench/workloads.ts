@@ -35,6 +35,8 @@ export const WORKLOADS: Readonly<Record<string, Workload>> = {
   'xlsx-1m': workbook('xlsx-1m'),
   'ods-100k': workbook('ods-100k'),
   'ods-1m': workbook('ods-1m'),
+  'csv-5m': { ...distinct('flat-5m'), heapLimitMb: 256 },
+  'parquet-5m': { ...distinct('flat-5m', 'mapping-parquet.ttl'), heapLimitMb: 256 },
   dup: distinct('dup'),
   'join-nm': distinct('join-nm'),
   'gtfs-1': distinct('gtfs-1', 'mapping-csv.ttl'),

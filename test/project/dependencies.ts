@@ -91,6 +91,8 @@ export const PURPOSES: Readonly<Record<string, string>> = {
   pino: 'logs',
   'prom-client': 'metrics',
   re2js: 'regular expressions in linear time, where that of JavaScript could take too long',
+  'hyparquet-compressors': 'pages of Parquet that are compressed by Snappy or LZ4',
+  '@bokuweb/zstd-wasm': 'pages of Parquet that are compressed by Zstandard, in every version of Node',
   yauzl: 'the directory of the zip archives that workbooks are',
   undici: 'the one HTTP client: inputs, SPARQL stores, the embedded store',
 };

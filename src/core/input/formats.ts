@@ -2,7 +2,7 @@
 
 /** A reference formulation. */
 export interface FormulationRow {
-  /** Its name in both vocabularies of RML. */
+  /** Its name in both vocabularies of RML, or in that of the project. */
   readonly name: string;
   /** Records are rows: there is no iterator. */
   readonly hasRows: boolean;
@@ -16,6 +16,8 @@ export const FORMULATIONS = {
   csv: { name: 'CSV', hasRows: true, typed: false, isSingle: () => true },
   // Legacy JSONPath reads an array as its elements. Several nodes come from a wildcard, a filter, a slice, a list of selectors or a descendant segment. A name may hold these characters, too.
   json: { name: 'JSONPath', hasRows: false, typed: true, isSingle: (reference, lenient) => !lenient && !/[*?:,]|\.\./.test(reference) },
+  // A path as in JSON, or the name of a column, which may hold any character.
+  parquet: { name: 'Parquet', hasRows: false, typed: true, isSingle: (reference) => !/[*?:,]|\.\./.test(reference) },
   xml: { name: 'XPath', hasRows: false, typed: false, isSingle: (reference) => /^@[\p{L}_][\p{L}\p{N}_.-]*$/u.test(reference) },
 } as const satisfies Record<string, FormulationRow>;
 
@@ -24,6 +26,10 @@ export type Formulation = keyof typeof FORMULATIONS;
 
 interface FormatRow {
   readonly formulation: Formulation;
+  /** Another formulation that reads it. */
+  readonly also?: Formulation;
+  /** Values of its columns have datatypes of their own, also with a formulation whose values have none. */
+  readonly hasTypedColumns?: true;
   /** In lower case, without the ending of a compression. */
   readonly extensions: readonly string[];
   readonly mediaTypes: RegExp;
@@ -48,20 +54,30 @@ export const FORMATS = {
     formulation: 'csv',
     extensions: ['xlsx', 'xlsm'],
     mediaTypes: /^application\/vnd\.(?:openxmlformats-officedocument\.spreadsheetml\.sheet|ms-excel\.sheet\.macroenabled\.12)$/,
+    hasTypedColumns: true,
     isWorkbook: true,
   },
   xlsb: {
     formulation: 'csv',
     extensions: ['xlsb'],
     mediaTypes: /^application\/vnd\.ms-excel\.sheet\.binary\.macroenabled\.12$/,
+    hasTypedColumns: true,
     isWorkbook: true,
   },
-  xls: { formulation: 'csv', extensions: ['xls'], mediaTypes: /^application\/vnd\.ms-excel$/, isWorkbook: true },
+  xls: { formulation: 'csv', extensions: ['xls'], mediaTypes: /^application\/vnd\.ms-excel$/, hasTypedColumns: true, isWorkbook: true },
   ods: {
     formulation: 'csv',
     extensions: ['ods'],
     mediaTypes: /^application\/vnd\.oasis\.opendocument\.spreadsheet$/,
+    hasTypedColumns: true,
     isWorkbook: true,
+  },
+  parquet: {
+    formulation: 'parquet',
+    also: 'csv',
+    extensions: ['parquet', 'parq', 'pq'],
+    mediaTypes: /^application\/(?:vnd\.apache\.|x-)?parquet$/,
+    hasTypedColumns: true,
   },
   xml: { formulation: 'xml', extensions: ['xml'], mediaTypes: /[/+]xml$/ },
 } as const satisfies Record<string, FormatRow>;
@@ -72,6 +88,15 @@ export const INPUT_FORMATS = Object.keys(FORMATS) as readonly InputFormat[];
 
 export const isWorkbook = (format: InputFormat | undefined): format is WorkbookFormat =>
   format !== undefined && (FORMATS[format] as FormatRow).isWorkbook === true;
+
+/** Whether a reference formulation reads documents of a format. */
+export function isReadAs(format: InputFormat, formulation: Formulation): boolean {
+  const row: FormatRow = FORMATS[format];
+  return row.formulation === formulation || row.also === formulation;
+}
+
+export const hasTypedColumns = (format: InputFormat | undefined): boolean =>
+  format !== undefined && (FORMATS[format] as FormatRow).hasTypedColumns === true;
 
 export type WorkbookFormat = 'xlsx' | 'xlsb' | 'xls' | 'ods';
 
@@ -113,8 +138,19 @@ export function formatOfMediaType(type: string): InputFormat | undefined {
   return INPUT_FORMATS.find((format) => FORMATS[format].mediaTypes.test(plain));
 }
 
-/** `rml:CSV, rml:JSONPath and rml:XPath`, for messages. */
-export const formulationNames = (word: 'and' | 'or'): string => {
-  const names = Object.values(FORMULATIONS).map(({ name }) => `rml:${name}`);
+/** The namespace of the project for sources, usually with the prefix `qms`: what RML has no term for. */
+export const SOURCE_NAMESPACE = 'http://w3id.org/quadmill/source#';
+
+/** The formulations of RML; those of the project stand in `SOURCE_NAMESPACE`. */
+export const isOfProject = (formulation: Formulation): boolean => formulation === 'parquet';
+
+/**
+ * `rml:CSV, rml:JSONPath and rml:XPath`, for messages.
+ *
+ * @param within only those that read documents within values
+ */
+export const formulationNames = (word: 'and' | 'or', within = false): string => {
+  const all = (Object.keys(FORMULATIONS) as Formulation[]).filter((one) => !within || one !== 'parquet');
+  const names = all.map((one) => `${isOfProject(one) ? 'qms' : 'rml'}:${FORMULATIONS[one].name}`);
   return `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1)}`;
 };

@@ -21,7 +21,7 @@ import type {
   TermMap,
   TriplesMap,
 } from '../model/model.ts';
-import { DEFAULT_GRAPH_IRIS, namesWorkbook, referredBy } from '../model/model.ts';
+import { DEFAULT_GRAPH_IRIS, namesTypedColumns, referredBy } from '../model/model.ts';
 
 const RDF_TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
 const IDLAB = 'https://w3id.org/imec/idlab/function#';
@@ -210,7 +210,7 @@ class Forms {
 
 /** Whether values have no datatypes of their own: those of files in legacy RML, apart from workbooks. */
 export const hasTextsOnly = ({ dialect, source }: Pick<TriplesMap, 'dialect' | 'source'>): boolean =>
-  dialect !== 'rml' && source.kind === 'file' && !namesWorkbook(source);
+  dialect !== 'rml' && source.kind === 'file' && !namesTypedColumns(source);
 
 /** What becomes of a value: its text is encoded for an IRI; its text and its datatype count; its text alone counts. */
 export type Use = 'encoded' | 'value' | 'text';

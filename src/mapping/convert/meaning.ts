@@ -1,7 +1,7 @@
 /** Whether a converted mapping means what it did: what it was converted to is read again, and compared. */
 import type { Report } from '../model/diagnostics.ts';
 import type { LogicalSource, Mapping, TriplesMap } from '../model/model.ts';
-import { allSourcesOf, formatOrigin, hasTypedValues, namesWorkbook } from '../model/model.ts';
+import { allSourcesOf, formatOrigin, hasTypedValues, namesTypedColumns } from '../model/model.ts';
 import type { Document, ReadOptions } from '../parse/document.ts';
 import { readMapping } from '../parse/read.ts';
 import { differences } from './form.ts';
@@ -52,7 +52,7 @@ function changesOf(source: LogicalSource, toRml: boolean): readonly string[] {
   const changes: string[] = [];
   if (source.formulation === 'csv' && source.request?.kind !== 'select')
     changes.push(toRml ? 'an empty cell is an empty text' : 'an empty cell without quotes is no value');
-  if (hasTypedValues(source) && !namesWorkbook(source))
+  if (hasTypedValues(source) && !namesTypedColumns(source))
     changes.push(toRml ? 'values such as numbers have datatypes' : 'values such as numbers have no datatypes');
   if (source.formulation === 'json' && toRml) changes.push('a reference to an array needs [*]');
   return changes;

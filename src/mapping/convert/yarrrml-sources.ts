@@ -4,7 +4,12 @@ import type { FileSource, LogicalSource, LogicalTarget, SqlSource } from '../mod
 import { DATABASES } from '../yarrrml/source.ts';
 import { cannot, fieldsOf, type Value } from './yarrrml-terms.ts';
 
-const FORMULATIONS: Readonly<Record<FileSource['formulation'], string>> = { csv: 'csv', json: 'jsonpath', xml: 'xpath' };
+const FORMULATIONS: Readonly<Record<FileSource['formulation'], string>> = {
+  csv: 'csv',
+  json: 'jsonpath',
+  parquet: 'parquet',
+  xml: 'xpath',
+};
 
 /** Product in a JDBC URL → type of the source. */
 const TYPES: Readonly<Record<string, string>> = Object.fromEntries(Object.entries(DATABASES).map(([type, product]) => [product, type]));

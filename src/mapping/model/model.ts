@@ -5,7 +5,7 @@
  */
 
 import type { CsvDialect } from '../../core/input/csv-dialect.ts';
-import { FORMULATIONS, type Formulation, formatOfPath, isWorkbook } from '../../core/input/formats.ts';
+import { FORMULATIONS, type Formulation, formatOfPath, hasTypedColumns } from '../../core/input/formats.ts';
 import type { DiagnosticCode } from './codes.ts';
 
 /** Where a statement stands: document as the user named it, 1-based line and column. */
@@ -281,16 +281,17 @@ export interface LogicalTarget {
 }
 
 /**
- * Whether the mapping reads a workbook, whose cells have datatypes in every dialect. An input of the request may have another format: texts of
- * CSV have no datatype, and cells of a workbook that takes the place of CSV give none.
+ * Whether the mapping reads a workbook or Parquet, whose values have datatypes in every dialect. An input of the request may have another format:
+ * texts of CSV have no datatype, and cells of a workbook that takes the place of CSV give none.
  */
-export const namesWorkbook = ({ path, formulation }: FileSource): boolean => formulation === 'csv' && isWorkbook(formatOfPath(path));
+export const namesTypedColumns = ({ path, formulation }: FileSource): boolean =>
+  formulation === 'parquet' || (formulation === 'csv' && hasTypedColumns(formatOfPath(path)));
 
 /** Whether values carry natural datatypes of their own, in today's RML. */
 export const hasTypedValues = (source: FileSource): boolean =>
   FORMULATIONS[source.formulation].typed ||
   source.request?.kind === 'select' ||
-  namesWorkbook(source) ||
+  namesTypedColumns(source) ||
   source.csv?.columns?.some(({ datatype }) => datatype !== undefined) === true;
 
 /** Whether cells may have several values. Which column a reference means is known only with the header, so this holds for all of them. */

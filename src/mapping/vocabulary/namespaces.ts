@@ -3,6 +3,7 @@
  *
  * @see https://rml.io/specs/rml/ and https://www.w3.org/TR/r2rml/
  */
+import { SOURCE_NAMESPACE } from '../../core/input/formats.ts';
 import type { Dialect } from '../model/model.ts';
 import { CLASSES, type Class, INDIVIDUALS, type Individual, PROPERTIES, type Property, SPARQL_RESULTS } from './vocabulary.ts';
 
@@ -280,6 +281,7 @@ export const USUAL_PREFIXES: Readonly<Record<string, string>> = {
   hctl: 'https://www.w3.org/2019/wot/hypermedia#',
   htv: 'http://www.w3.org/2011/http#',
   qw: 'http://w3id.org/quadmill/web#',
+  qms: SOURCE_NAMESPACE,
 };
 
 /** Every namespace of an RML vocabulary. */

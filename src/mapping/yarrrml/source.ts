@@ -10,7 +10,12 @@ import { fieldsOf, type KeyOf, reportKind, textIn } from './keys.ts';
 import type { Entry, Tree } from './tree.ts';
 import { iri, literal, named, type Subject } from './writer.ts';
 
-const FORMULATIONS: Readonly<Record<string, string>> = { csv: 'ql:CSV', jsonpath: 'ql:JSONPath', xpath: 'ql:XPath' };
+const FORMULATIONS: Readonly<Record<string, string>> = {
+  csv: 'ql:CSV',
+  jsonpath: 'ql:JSONPath',
+  xpath: 'ql:XPath',
+  parquet: 'qms:Parquet',
+};
 
 /** Database types → the product in a JDBC URL. */
 export const DATABASES: Readonly<Record<string, string>> = {

@@ -3,16 +3,16 @@
 import { createHash } from 'node:crypto';
 import { Fault } from '../../core/fault.ts';
 import type { CsvDialect } from '../../core/input/csv-dialect.ts';
-import { formatOfMediaType, formatOfPath, type InputFormat, isWorkbook } from '../../core/input/formats.ts';
+import { formatOfMediaType, formatOfPath, hasTypedColumns, type InputFormat, isWorkbook } from '../../core/input/formats.ts';
 import { redact } from '../../core/redact.ts';
-import { type FileSource, hasTypedValues, namesWorkbook } from '../../mapping/model/model.ts';
+import { type FileSource, hasTypedValues, namesTypedColumns } from '../../mapping/model/model.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
 import { readerOf } from '../../sources/formats.ts';
-import type { FileOptions, NestedRecords, OpenScan, ReadOptions, Scan, Spill } from '../../sources/source.ts';
-import { openInput } from '../../storage/open.ts';
+import type { FileOptions, NestedRecords, OpenScan, Ranges, ReadOptions, Scan, Spill } from '../../sources/source.ts';
+import { openInput, probeInput } from '../../storage/open.ts';
 import type { OpenedInput, OpenOptions, WebAsk } from '../../storage/storage.ts';
 import type { OpenedScan } from '../opened-scan.ts';
-import { type DocumentPlace, formatOf, withOtherPlace } from '../prepare/inputs.ts';
+import { type DocumentPlace, formatOf, isParquet, withOtherPlace } from '../prepare/inputs.ts';
 import { RESULT_TYPES } from '../prepare/web-answer.ts';
 import { type ByteSlice, type RunRequest, STANDARD_INPUT } from '../request.ts';
 import { type OpenPage, openPages } from './pages/paged-scan.ts';
@@ -41,7 +41,9 @@ export async function openFileScan(
     const scan = await openPages(paging, url, plan.iterations, source.formulation, open, { ...limits, pages: web.pages });
     return { name, typed: isTyped(plan, source), scan, close: async () => scan.close?.() };
   }
-  const input = await (slice === undefined ? openInput(standardInput ? name : url, options) : openSlice(url, options, slice)).catch(
+  // Parquet is read at any offset, so it is opened as a whole.
+  const body = isParquet(url, source, inputOptions) ? undefined : slice;
+  const input = await (body === undefined ? openInput(standardInput ? name : url, options) : openSlice(url, options, body)).catch(
     (error) => {
       throw withOtherPlace(error, source, place, request);
     },
@@ -49,7 +51,10 @@ export async function openFileScan(
   try {
     const format = formatOf(place, source, inputOptions, input.mediaType);
     const open = await openerOf(source, format);
-    const whole = await open(input.bytes, plan.iterations, { ...readOptionsOf(plan, source, format, name, request, place.sheet), spill });
+    const read = { ...readOptionsOf(plan, source, format, name, request, place.sheet), spill };
+    if (source.formulation === 'parquet' || format === 'parquet')
+      return await openRanges(open, input, plan, source, url, options, { ...read, ...(slice === undefined ? {} : { slice }) }, slice);
+    const whole = await open(input.bytes, plan.iterations, read);
     const close = async (): Promise<void> => {
       await whole.close?.();
       await input.close();
@@ -69,7 +74,7 @@ function isReadAsWorkbook({ request }: FileSource, { url, sheet }: DocumentPlace
 }
 
 const isTyped = ({ dialect }: ScanPlan, source: FileSource): boolean =>
-  (dialect === 'rml' || namesWorkbook(source)) && hasTypedValues(source);
+  (dialect === 'rml' || namesTypedColumns(source)) && hasTypedValues(source);
 
 /** Opens the pages of a Web API, each as a document. */
 function openPagesOf(
@@ -107,6 +112,48 @@ function openPagesOf(
       await input.close();
       throw error;
     }
+  };
+}
+
+/**
+ * Parquet: the reader asks for what it needs, if the input allows it. Rows of slices are numbered as in the document, items of iterators are
+ * not.
+ */
+async function openRanges(
+  open: OpenScan,
+  input: OpenedInput,
+  plan: ScanPlan,
+  source: FileSource,
+  url: string,
+  options: OpenOptions,
+  read: ReadOptions,
+  slice: ByteSlice | undefined,
+): Promise<OpenedScan> {
+  const ranges = options.standardInput || source.request !== undefined ? undefined : await rangesOf(url, options, slice?.version);
+  if (ranges !== undefined) await input.close();
+  const scan = await open(input.bytes, plan.iterations, { ...read, ...(ranges === undefined ? {} : { ranges }) });
+  const close = async (): Promise<void> => {
+    await scan.close?.();
+    await input.close();
+  };
+  const opened = { name: read.name, typed: hasTypedValues(source), close, scan };
+  const areRows = plan.iterations.every(({ iterator }) => iterator === undefined);
+  return slice === undefined ? opened : { ...opened, recordsFrom: areRows ? 0 : slice.from };
+}
+
+/** undefined: the input is compressed, or its server does not answer ranges. @param version that it must have */
+async function rangesOf(url: string, options: OpenOptions, version: string | undefined): Promise<Ranges | undefined> {
+  const state = await probeInput(url, options);
+  if (state === undefined) return undefined;
+  const { sizeBytes } = state;
+  return {
+    sizeBytes,
+    async read(from, to) {
+      const range = { from, to, version: version ?? state.version };
+      const chunks: Uint8Array[] = [];
+      if (from < to) for await (const chunk of (await openInput(url, { ...options, range })).bytes) chunks.push(chunk);
+      return Buffer.concat(chunks);
+    },
   };
 }
 
@@ -184,7 +231,9 @@ export function readOptionsOf(
     ...(request.limits.depth === 0 ? {} : { maxDepth: request.limits.depth }),
     ...(csv === undefined ? {} : { csv }),
     ...(sheet === undefined ? {} : { sheet }),
-    ...(isWorkbook(format) ? { files: filesOf(request), naturalDatatypes: namesWorkbook(source) } : {}),
+    ...(hasTypedColumns(format) || source.formulation === 'parquet'
+      ? { files: filesOf(request), naturalDatatypes: namesTypedColumns(source) }
+      : {}),
     ...(source.formulation === 'json' && format === 'jsonl' ? { jsonLines: true } : {}),
   };
 }
@@ -199,6 +248,7 @@ function askOf({ request, formulation }: FileSource): WebAsk | undefined {
 
 const USUAL_TYPES: Readonly<Record<FileSource['formulation'], string>> = {
   csv: 'text/csv',
+  parquet: 'application/vnd.apache.parquet',
   json: 'application/json',
   xml: 'application/xml, text/xml;q=0.9',
 };

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Fault } from '../../core/fault.ts';
-import { FORMATS, FORMULATIONS, type InputFormat, isWorkbook, splitSheet } from '../../core/input/formats.ts';
+import { FORMATS, FORMULATIONS, hasTypedColumns, type InputFormat, isReadAs, isWorkbook, splitSheet } from '../../core/input/formats.ts';
 import { nearest } from '../../core/nearest.ts';
 import { redact } from '../../core/redact.ts';
 import { type FileSource, formatOrigin, type LogicalSource } from '../../mapping/model/model.ts';
@@ -64,9 +64,9 @@ export function locateInputs(
     for (const { url } of given ?? []) checkType(url, source, inputOptions);
     if (given !== undefined) return given;
     const place = placeOf(locateSource(source, request), source, false);
-    // A workbook is never text, whatever the reference formulation; this fault says more than one about encodings.
+    // A workbook or Parquet is never text, whatever the reference formulation; this fault says more than one about encodings.
     const format = formatByName(place.url);
-    if (isWorkbook(format) && source.request === undefined) checkFormat(format, place.url, source);
+    if (format !== undefined && hasTypedColumns(format) && source.request === undefined) checkFormat(format, place.url, source);
     return [place];
   });
 }
@@ -103,15 +103,11 @@ function unknownName(name: string, sources: readonly FileSource[]): Fault {
 function checkType(url: string, source: FileSource, inputOptions: InputOptions | undefined): void {
   // Endpoints have no extension, and the query says in which format they answer.
   if (source.request?.kind === 'select') return;
-  if (familyOf(inputOptions?.format) === source.formulation) return;
+  if (inputOptions?.format !== undefined && isReadAs(inputOptions.format, source.formulation)) return;
   const format = inputOptions !== undefined || /^https?:/i.test(url) ? formatByExtension(url) : inputFormat(url);
   if (format !== undefined) checkFormat(format, url, source);
   if (inputOptions?.format !== undefined && format === undefined) checkFormat(inputOptions.format, url, source);
 }
-
-/** The reference formulation that reads a format. */
-const familyOf = (format: InputFormat | undefined): FileSource['formulation'] | undefined =>
-  format === undefined ? undefined : FORMATS[format].formulation;
 
 /**
  * The format of a document whose reference formulation is known from the mapping; undefined: the usual format of the formulation.
@@ -130,12 +126,16 @@ export function formatOf(
     return told ?? (request.kind === 'get' ? formatByName(url) : undefined);
   }
   if (request?.kind === 'select') return undefined;
-  if (familyOf(inputOptions?.format) === source.formulation) return inputOptions?.format;
+  if (inputOptions?.format !== undefined && isReadAs(inputOptions.format, source.formulation)) return inputOptions.format;
   if (!given) return formatByName(url);
   const format = inputOptions === undefined ? inputFormat(url, mediaType) : formatByName(url, mediaType);
   if (format !== undefined) checkFormat(format, url, source);
   return format;
 }
+
+/** Whether a document is read as Parquet, as far as it is known before it is opened. */
+export const isParquet = (url: string, { formulation }: FileSource, inputOptions: InputOptions | undefined): boolean =>
+  formulation === 'parquet' || (formulation === 'csv' && (inputOptions?.format ?? formatByName(url)) === 'parquet');
 
 /** The format by name and server, if they tell. */
 export function formatByName(url: string, mediaType?: string): InputFormat | undefined {
@@ -174,9 +174,8 @@ function checkInputOptions(
 
 /** @throws Fault source/type — the mapping expects another format */
 function checkFormat(format: InputFormat, url: string, source: FileSource): void {
-  const family = familyOf(format) as FileSource['formulation'];
-  if (family === source.formulation) return;
-  const found = isWorkbook(format) ? format : family;
+  if (isReadAs(format, source.formulation)) return;
+  const found = isWorkbook(format) ? format : FORMATS[format].formulation;
   throw new Fault(
     'source/type',
     `The input is ${found.toUpperCase()}, and the mapping reads this source as ${source.formulation.toUpperCase()}`,

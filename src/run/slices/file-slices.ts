@@ -1,4 +1,4 @@
-/** Cuts a large document into byte ranges: between two rows of CSV, or between two lines of JSON Lines. */
+/** Cuts a large document into byte ranges: between two rows of CSV, between two lines of JSON Lines, or between row groups of Parquet. */
 
 import { redact } from '../../core/redact.ts';
 import type { FileSource } from '../../mapping/model/model.ts';
@@ -12,7 +12,7 @@ import { openInput, probeInput } from '../../storage/open.ts';
 import type { InputState } from '../../storage/range.ts';
 import type { OpenOptions } from '../../storage/storage.ts';
 import { readOptionsOf } from '../execute/open-scan.ts';
-import { formatByName } from '../prepare/inputs.ts';
+import { formatByName, isParquet } from '../prepare/inputs.ts';
 import type { ByteSlice, RunRequest } from '../request.ts';
 
 /** Enough for a byte order mark, and to recognise UTF-16. */
@@ -35,10 +35,10 @@ export async function hasLargeInput(request: RunRequest, sliceBytes: number, sig
 
 /**
  * Ranges of about `sliceBytes` each of a document; one or none if the document is small or cannot be cut: it is compressed, not UTF-8,
- * neither CSV nor JSON Lines, CSV over HTTP, or the answer to a request with headers or a query.
+ * neither CSV nor JSON Lines nor Parquet, CSV over HTTP, or the answer to a request with headers or a query.
  *
  * A quoted CSV cell may contain line feeds, so the document is read once, up to the last cut. That is fast on a disk, but over HTTP it
- * would take as long as mapping it. JSON Lines are read only around each cut.
+ * would take as long as mapping it. JSON Lines are read only around each cut, and of Parquet only the footer.
  *
  * @throws Fault those of the document's reader
  */
@@ -56,6 +56,8 @@ export async function byteSlicesOf(
   const allowed = request.limits.inputBytes || Number.POSITIVE_INFINITY;
   if (state === undefined || state.sizeBytes <= sliceBytes || state.sizeBytes > allowed) return [];
   const document = new Document(url, state, { workingDirectory: request.workingDirectory, signal });
+  if (isParquet(url, source, request.inputOptions))
+    return rowGroupSlices(document, readOptionsOf(scan, source, 'parquet', redact(url), request), sliceBytes);
   const mark = utf8Mark(await document.read(0, HEAD_BYTES), source.encoding);
   if (mark === undefined) return [];
   const readOptions = readOptionsOf(scan, source, formatByName(url), redact(url), request);
@@ -68,7 +70,7 @@ export async function byteSlicesOf(
 /** undefined: do not cut. */
 async function stateOf(url: string, { workingDirectory }: RunRequest, signal: AbortSignal): Promise<InputState | undefined> {
   const format = formatByName(url);
-  if (format !== 'jsonl' && (/^https?:/i.test(url) || (format !== 'csv' && format !== 'tsv'))) return undefined;
+  if (format !== 'jsonl' && format !== 'parquet' && (/^https?:/i.test(url) || (format !== 'csv' && format !== 'tsv'))) return undefined;
   return probeInput(url, { workingDirectory, signal });
 }
 
@@ -121,6 +123,20 @@ async function csvSlices(
     if (!cuts.wanted) break;
   }
   return slicesAt(document, head, cuts.cuts);
+}
+
+// ---------------------------------------------------------------- Parquet
+
+/** Slices of whole row groups: each begins where a row group does. Those that stand in no order in the file are not cut. */
+async function rowGroupSlices(document: Document, readOptions: ReadOptions, sliceBytes: number): Promise<readonly ByteSlice[]> {
+  const ranges = { sizeBytes: document.sizeBytes, read: (from: number, to: number) => document.read(from, to) };
+  const { rowGroupOffsets } = await import('../../sources/parquet/parquet.ts');
+  const offsets = await rowGroupOffsets(document.bytes(document.sizeBytes), { ...readOptions, ranges });
+  if (offsets.some((offset, i) => !Number.isFinite(offset) || offset <= (offsets[i - 1] ?? 0))) return [];
+  const least = Math.max(sliceBytes, Math.ceil(document.sizeBytes / MAX_SLICES));
+  const cuts: number[] = [];
+  for (const offset of offsets.slice(1)) if (offset - (cuts.at(-1) ?? 0) >= least) cuts.push(offset);
+  return slicesAt(document, 0, cuts);
 }
 
 // ---------------------------------------------------------------- JSON Lines

@@ -9,7 +9,7 @@ import { type Accessor, TypedValue, type Value, type Values, XSD } from '../../c
 import { isSingular, type Query } from '../../paths/json/model.ts';
 import { compileSegments } from './path/query.ts';
 import { compileSingular } from './path/singular.ts';
-import { IllFormedText, illFormedPart, Numeral, writtenNumber } from './text.ts';
+import { ForeignValue, foreignValue, IllFormedText, illFormedPart, Numeral, writtenNumber } from './text.ts';
 
 const INTEGER = `${XSD}integer`;
 const DOUBLE = `${XSD}double`;
@@ -91,6 +91,7 @@ function compileConvert(rules: ValueRules): Convert {
     if (typeof node === 'boolean') return rules.dialect === 'legacy' ? String(node) : node ? TRUE : FALSE;
     if (node === null) return null;
     if (node instanceof IllFormedText) throw illFormed(node, rules.place);
+    if (node instanceof ForeignValue) return foreign(node, rules);
     if (!Array.isArray(node)) throw notScalar('an object', memberHint(node as object, rules.place.expression ?? '$'), rules.place);
     if (rules.dialect === 'rml') throw notScalar('an array', `Its elements are ${rules.place.expression}[*]`, rules.place);
     const values: Value[] = [];
@@ -119,6 +120,12 @@ function memberHint(node: object, expression: string): string {
 const notScalar = (what: string, hint: string, place: FaultPlace): Fault =>
   new Fault('record/term', `The reference points at ${what}, which has no text`, { place, hint });
 
+function foreign(node: ForeignValue, { dialect, place }: ValueRules): Value {
+  const value = foreignValue(node);
+  if (value instanceof TypedValue) return dialect === 'rml' ? value : value.written;
+  throw new Fault('record/term', value.message, { place: { ...place, value: value.value } });
+}
+
 function illFormed(text: IllFormedText, place: FaultPlace): Fault {
   const { escape, around } = illFormedPart(text);
   return new Fault('record/term', `The text has the escape ${escape}, half of a surrogate pair, which stands for no character`, {
@@ -134,12 +141,19 @@ function illFormed(text: IllFormedText, place: FaultPlace): Fault {
 function naturalNumber(value: number | Numeral): TypedValue {
   if (typeof value === 'number') {
     if (Number.isSafeInteger(value) && !Object.is(value, -0)) return new TypedValue(String(value), INTEGER);
-    if (!Number.isInteger(value)) return shortDecimal(value) ?? new TypedValue(canonicalDouble(value), DOUBLE, String(value));
+    if (!Number.isInteger(value)) return doubleValue(value);
   }
   const written = writtenNumber(value);
   // The spelling decides: 1e+21 is a double, and so is 1e3.
   if (/^-?[0-9]+$/.test(written)) return new TypedValue(written === '-0' ? '0' : written, INTEGER, written);
   return new TypedValue(canonicalDouble(Number(written)), DOUBLE, written);
+}
+
+/** An xsd:double, written as JavaScript writes it: `30.5`, `30`, `1e+21`, `INF`. */
+export function doubleValue(value: number): TypedValue {
+  if (!Number.isFinite(value)) return new TypedValue(canonicalDouble(value), DOUBLE);
+  if (Number.isInteger(value)) return new TypedValue(canonicalDouble(value), DOUBLE, Object.is(value, -0) ? '-0' : String(value));
+  return shortDecimal(value) ?? new TypedValue(canonicalDouble(value), DOUBLE, String(value));
 }
 
 /**

@@ -5,6 +5,7 @@
  * out as its bytes. Only `\u` escapes denote characters; they are rewritten to bytes beforehand.
  */
 import { fromBytes, toBytes } from '../../core/text.ts';
+import { TypedValue, XSD } from '../../core/value.ts';
 
 const TEXT: unique symbol = Symbol('text');
 
@@ -22,6 +23,40 @@ export const writtenNumber = (value: number | Numeral): string => {
   if (typeof value !== 'number') return value[TEXT];
   return value === 0 && Object.is(value, -0) ? '-0' : String(value);
 };
+
+/** A value of which no text can be made. */
+export class UnreadableValue {
+  /** A sentence without its full stop. */
+  readonly message: string;
+  /** Excerpt. */
+  readonly value: string;
+
+  constructor(message: string, value: string) {
+    this.message = message;
+    this.value = value;
+  }
+}
+
+/** A value within a nested value of another format than JSON, of a type that JSON does not have: a date, a decimal. */
+export class ForeignValue {
+  readonly [TEXT]: TypedValue | UnreadableValue;
+
+  constructor(value: TypedValue | UnreadableValue) {
+    this[TEXT] = value;
+  }
+}
+
+export const foreignValue = (node: ForeignValue): TypedValue | UnreadableValue => node[TEXT];
+
+const NUMBERS: ReadonlySet<string> = new Set(['integer', 'decimal', 'double'].map((name) => XSD + name));
+
+/** As what a filter compares it: a number, or the text. */
+export function comparable(value: unknown): unknown {
+  if (!(value instanceof ForeignValue)) return value;
+  const typed = value[TEXT];
+  if (!(typed instanceof TypedValue)) return undefined;
+  return NUMBERS.has(typed.datatype) && /\d/.test(typed.written) ? new Numeral(typed.written) : typed.written;
+}
 
 /** Half of a surrogate pair, encoded like a character. Nothing else has these bytes: the input has been validated as UTF-8. */
 const LONE = /\xed[\xa0-\xbf][\x80-\xbf]/;
@@ -47,7 +82,12 @@ export function illFormedPart(value: IllFormedText): { readonly escape: string; 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Numeral) && !(value instanceof IllFormedText);
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !(value instanceof Numeral) &&
+  !(value instanceof IllFormedText) &&
+  !(value instanceof ForeignValue);
 
 /** Why a text is not JSON. `offset` counts bytes from its beginning. */
 export class JsonSyntaxError extends Error {

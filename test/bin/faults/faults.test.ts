@@ -8,8 +8,9 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { FaultCode, FaultPlace } from '../../../src/core/fault.ts';
 import { freePort } from '../../servers/process/port.ts';
+import { BROKEN_PARQUET } from './binary/parquet.ts';
+import { BROKEN_WORKBOOKS } from './binary/workbooks.ts';
 import { BROKEN_INPUTS } from './broken-inputs.ts';
-import { BROKEN_WORKBOOKS } from './broken-workbooks.ts';
 import { csv, json, latin1, utf16, xml, zipped } from './files.ts';
 import { mountSmallDisk, permissionsMissing, plainUser, smallDiskMissing } from './machine.ts';
 import { CSV, encoded, idAsIri, JSON_PATH, statement } from './mappings.ts';
@@ -42,6 +43,12 @@ describe('a broken input ends the run with a fault that names file and place:', 
 
 describe('a broken workbook ends the run with a fault that names file and place:', () => {
   test.each(BROKEN_WORKBOOKS)('%s', async (_, files, code, place, words) => {
+    await expectFault(files, code, place, words);
+  });
+});
+
+describe('a broken Parquet file ends the run with a fault that names file and place:', () => {
+  test.each(BROKEN_PARQUET)('%s', async (_, files, code, place, words) => {
     await expectFault(files, code, place, words);
   });
 });

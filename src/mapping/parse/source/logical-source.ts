@@ -12,6 +12,8 @@ import {
   formatOfPath,
   formulationNames,
   type InputFormat,
+  isOfProject,
+  SOURCE_NAMESPACE,
   splitSheet,
 } from '../../../core/input/formats.ts';
 import { nodeId, type Statement } from '../../model/graph.ts';
@@ -24,9 +26,9 @@ import { isService, readSparqlSource, resultsOf } from './sparql-source.ts';
 import { asksDatabase, isDatabase, readLogicalTable, readSqlSource } from './sql-source.ts';
 import { isDistribution, isThing, readDistribution, readThing, type WebAccess } from './web-source.ts';
 
-/** By their names in both vocabularies. */
+/** Those of RML by their names in both of its vocabularies. */
 const BY_NAME: Readonly<Record<string, Formulation>> = Object.fromEntries(
-  Object.entries(FORMULATIONS).map(([formulation, { name }]) => [name, formulation as Formulation]),
+  (Object.keys(FORMULATIONS) as Formulation[]).flatMap((one) => (isOfProject(one) ? [] : [[FORMULATIONS[one].name, one] as const])),
 );
 
 const ENCODINGS: Readonly<Record<string, string>> = { 'UTF-8': 'utf-8', 'UTF-16': 'utf-16' };
@@ -335,7 +337,11 @@ export function formulationOf({ report }: Context, { object, origin }: Statement
   const term = object.kind === 'iri' ? lookUp('individuals', object.value) : undefined;
   const kind = term?.name === undefined ? undefined : BY_NAME[term.name];
   if (kind === undefined)
-    report.error('wrong-value', origin, `rml:referenceFormulation takes ${formulationNames('or')} here, found ${describeTerm(object)}`);
+    report.error(
+      'wrong-value',
+      origin,
+      `rml:referenceFormulation takes ${formulationNames('or', true)} here, found ${describeTerm(object)}`,
+    );
   return kind;
 }
 
@@ -366,12 +372,12 @@ function readFormulation(context: Context, node: MappingNode, access: Access | u
   }
   const { object, origin } = statement;
   const term = object.kind === 'iri' ? lookUp('individuals', object.value) : undefined;
-  const kind = term?.name === undefined ? undefined : BY_NAME[term.name];
+  const kind = term?.name === undefined ? ofProject(object) : BY_NAME[term.name];
   if (kind !== undefined && kind !== 'csv' && access?.csv !== undefined) {
     report.error(
       'contradiction',
       origin,
-      `${term?.short} beside a csvw:Table, which describes a CSV file`,
+      `${shorten(object.value)} beside a csvw:Table, which describes a CSV file`,
       'use rml:CSV (older RML: ql:CSV)',
     );
     return undefined;
@@ -398,6 +404,12 @@ function readFormulation(context: Context, node: MappingNode, access: Access | u
   }
   return undefined;
 }
+
+/** A formulation that stands in the namespace of the project. */
+const ofProject = ({ kind, value }: Statement['object']): Formulation | undefined =>
+  (Object.keys(FORMULATIONS) as Formulation[]).find(
+    (one) => kind === 'iri' && isOfProject(one) && value === SOURCE_NAMESPACE + FORMULATIONS[one].name,
+  );
 
 /** The format of a media type that the mapping declares. */
 const formatOfDeclared = (request: FileSource['request']): InputFormat | undefined =>

@@ -11,7 +11,7 @@ import { fromBytes } from '../../../core/text.ts';
 import { type Call, isSingular, type Operand, type Operator, type Query, type Segment, type Test } from '../../../paths/json/model.ts';
 import { compileRegExp } from '../../../paths/json/regexp.ts';
 import { type BoundedRegExp, UnboundedRegExp } from '../../../regexp/linear.ts';
-import { isObject, Numeral, writtenNumber } from '../text.ts';
+import { comparable, isObject, Numeral, writtenNumber } from '../text.ts';
 import { compileSingular } from './singular.ts';
 
 type Decide = (node: unknown, root: unknown) => boolean;
@@ -51,7 +51,7 @@ export function compileTest(test: Test, segments: CompileSegments): Decide {
       const left = compileOperand(test.left, segments);
       const right = compileOperand(test.right, segments);
       const compare = COMPARE[test.operator];
-      return (node, root) => compare(left(node, root), right(node, root));
+      return (node, root) => compare(comparable(left(node, root)), comparable(right(node, root)));
     }
   }
 }

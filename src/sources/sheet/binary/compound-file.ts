@@ -6,8 +6,9 @@
  */
 import { Fault } from '../../../core/fault.ts';
 import { boundOf, inputBytesFault } from '../../../core/limits.ts';
+import { copyToScratch, filesOf, type ScratchFile } from '../../scratch-file.ts';
 import type { ReadOptions } from '../../source.ts';
-import { copy, damaged, filesOf, ScratchFile } from '../package/archive.ts';
+import { damaged } from '../package/archive.ts';
 
 const MAGIC = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]);
 const HEADER_BYTES = 512;
@@ -52,9 +53,8 @@ export class CompoundFile {
    */
   static async open(bytes: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<CompoundFile> {
     const files = filesOf(options);
-    const file = await ScratchFile.open(files);
+    const { file, sizeBytes: size } = await copyToScratch(bytes, files);
     try {
-      const size = await copy(bytes, file);
       if (size > boundOf(files.inputBytes)) throw inputBytesFault(files.inputBytes, { input: options.name });
       const compound = new CompoundFile(options.name, file, size);
       await compound.#readDirectory();

@@ -1,60 +1,18 @@
 /**
  * The parts of a workbook: the files of a zip archive, each found by its name.
  *
- * The directory of an archive stands at its end, so the input is copied to a file first. That file has no name any more while it is read,
- * where the system allows it: nothing remains of a killed process.
+ * The directory of an archive stands at its end, so the input is copied to a file first.
  *
  * @see https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT
  */
-import { randomBytes } from 'node:crypto';
-import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { crc32, createInflateRaw, type ZlibOptions } from 'node:zlib';
 import { type Entry, fromFdPromise, type ZipFile } from 'yauzl';
 import { excerpt, Fault } from '../../../core/fault.ts';
 import { boundOf, INFLATION_FLOOR_BYTES, inflationFault, inputBytesFault } from '../../../core/limits.ts';
+import { copyToScratch, filesOf, type ScratchFile } from '../../scratch-file.ts';
 import type { FileOptions, ReadOptions } from '../../source.ts';
-
-const DEFAULT_FILES: FileOptions = { directory: tmpdir(), memoryBytes: 32 * 2 ** 20, inflationRatio: 0, inputBytes: 0 };
-
-export const filesOf = ({ files }: ReadOptions): FileOptions => files ?? DEFAULT_FILES;
-
-/** A file without a name, or with one that `close` removes. */
-export class ScratchFile {
-  readonly handle: FileHandle;
-  readonly #path: string;
-  #closed = false;
-
-  private constructor(handle: FileHandle, path: string) {
-    this.handle = handle;
-    this.#path = path;
-  }
-
-  /** @throws Fault sink/failed */
-  static async open({ directory }: FileOptions): Promise<ScratchFile> {
-    const path = join(directory, `.quadmill-sheet-${process.pid}-${randomBytes(6).toString('hex')}`);
-    try {
-      await mkdir(directory, { recursive: true });
-      const handle = await open(path, 'wx+');
-      if (process.platform !== 'win32') await rm(path, { force: true });
-      return new ScratchFile(handle, path);
-    } catch (cause) {
-      throw scratchFault(cause);
-    }
-  }
-
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    await this.handle.close();
-    await rm(this.#path, { force: true });
-  }
-}
-
-export const scratchFault = (cause: unknown): Fault =>
-  new Fault('sink/failed', `A copy of the input cannot be written to disk: ${(cause as Error).message}`, { cause });
 
 const LOCAL_HEADER = [0x50, 0x4b, 0x03, 0x04];
 const COMPOUND_FILE = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
@@ -101,9 +59,8 @@ export class Archive {
   static async open(bytes: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<Archive> {
     const { name } = options;
     const files = filesOf(options);
-    const file = await ScratchFile.open(files);
+    const { file, sizeBytes: size } = await copyToScratch(bytes, files);
     try {
-      const size = await copy(bytes, file);
       await checkKind(file.handle, size, name);
       const zip = await fromFdPromise(file.handle.fd, { lazyEntries: true, autoClose: false }).catch((cause: unknown) => {
         throw damaged(name, (cause as Error).message, cause);
@@ -202,18 +159,6 @@ export class Archive {
 
 /** Names of parts are compared without regard to case. @see ECMA-376 part 2, 6.2.2.3 */
 const keyOf = (part: string): string => part.replace(/^\/+/, '').toLowerCase();
-
-/** Copies an input to disk. @returns its size in bytes. @throws Fault sink/failed; those of the input */
-export async function copy(bytes: AsyncIterable<Uint8Array>, { handle }: ScratchFile): Promise<number> {
-  let size = 0;
-  for await (const chunk of bytes) {
-    await handle.write(chunk, 0, chunk.length, size).catch((cause: unknown) => {
-      throw scratchFault(cause);
-    });
-    size += chunk.length;
-  }
-  return size;
-}
 
 async function checkKind(handle: FileHandle, size: number, input: string): Promise<void> {
   const { buffer: head } = await handle.read(Buffer.alloc(8), 0, 8, 0);

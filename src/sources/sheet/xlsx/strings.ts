@@ -5,8 +5,9 @@
 import { readSync } from 'node:fs';
 import { Fault } from '../../../core/fault.ts';
 import { toBytes } from '../../../core/text.ts';
+import { filesOf, ScratchFile, scratchFault } from '../../scratch-file.ts';
 import type { ReadOptions } from '../../source.ts';
-import { type Archive, filesOf, ScratchFile, scratchFault } from '../package/archive.ts';
+import type { Archive } from '../package/archive.ts';
 import { Part } from '../package/part.ts';
 import type { TagHandler } from '../package/tokens.ts';
 import { NAMESPACES } from './workbook.ts';

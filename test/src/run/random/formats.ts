@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { SERVERS, startDatabases } from '../../../servers/databases/databases.ts';
 import type { Random } from '../../../support/random.ts';
+import { parquet } from '../../sources/parquet/writing.ts';
 import { ods, odsRows, xlsb, xlsbSheet, xlsx, xlsxRows } from '../../sources/sheet/workbooks.ts';
 import type { Changes } from './engine.ts';
 
@@ -125,6 +126,19 @@ const workbook = (name: string, extension: string, document: (rows: readonly (re
 /** Those that need no server. */
 export const FORMATS: readonly Format[] = [
   CSV,
+  {
+    name: 'Parquet',
+    isCut: true,
+    ...file('parquet', 'CSV', (columns, rows) =>
+      parquet(
+        columns.map((name) => ({ name, type: 'STRING', data: rows.map((row) => row[name] ?? null) })),
+        { rowGroupSize: 5 },
+      ),
+    ),
+    source: (table) =>
+      `[ rml:source [ a rml:RelativePathSource ; rml:root rml:MappingDirectory ; rml:path "${table}.parquet" ] ; rml:referenceFormulation <http://w3id.org/quadmill/source#Parquet> ]`,
+    column: (name) => name,
+  },
   {
     name: 'JSON',
     ...file('json', 'JSONPath', (_, rows) => `[${rows.map(jsonOf).join(',')}]`, ITEMS),

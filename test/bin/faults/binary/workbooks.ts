@@ -14,10 +14,10 @@ import {
   xlsxParts,
   xlsxRows,
   zip,
-} from '../../src/sources/sheet/workbooks.ts';
-import { PROJECT_ROOT } from '../../support/project-root.ts';
-import type { Row } from './files.ts';
-import { CSV } from './mappings.ts';
+} from '../../../src/sources/sheet/workbooks.ts';
+import { PROJECT_ROOT } from '../../../support/project-root.ts';
+import type { Row } from '../files.ts';
+import { CSV } from '../mappings.ts';
 
 const PEOPLE = [
   ['id', 'name'],

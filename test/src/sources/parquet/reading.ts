@@ -1,0 +1,66 @@
+/** Reads Parquet in tests. */
+import { Fault } from '../../../../src/core/fault.ts';
+import { fromBytes } from '../../../../src/core/text.ts';
+import { type TypedValue, type Values, XSD } from '../../../../src/core/value.ts';
+import { openParquet } from '../../../../src/sources/parquet/parquet.ts';
+import type { ReadOptions, Scan } from '../../../../src/sources/source.ts';
+
+export const READING: ReadOptions = {
+  name: 'people.parquet',
+  dialect: 'rml',
+  nulls: [],
+  encoding: undefined,
+  namespaces: {},
+  maxRecordBytes: 2 ** 20,
+};
+
+async function* chunks(bytes: Uint8Array) {
+  yield bytes;
+}
+
+export interface Read {
+  readonly iterator?: string;
+  readonly options?: Partial<ReadOptions>;
+}
+
+/** `value` of each reference in each record: a text, or `text^^datatype`, with `=written` where that is another one. */
+export async function read(bytes: Buffer, references: readonly string[], { iterator, options = {} }: Read = {}): Promise<unknown[][]> {
+  const ranges = { sizeBytes: bytes.length, read: async (from: number, to: number) => Buffer.from(bytes.subarray(from, to)) };
+  const scan = await openParquet(chunks(bytes), [{ iterator, references, origin: 'm.ttl:1:1' }], { ...READING, ranges, ...options });
+  return rowsOf(scan, references);
+}
+
+async function rowsOf(scan: Scan, references: readonly string[]): Promise<unknown[][]> {
+  const readers = references.map((reference) => {
+    const accessor = scan.accessor(0, reference);
+    const datatype = scan.datatype?.(0, reference);
+    return (record: unknown) => shown(accessor(record), datatype);
+  });
+  const rows: unknown[][] = [];
+  try {
+    for await (const batch of scan.batches(new AbortController().signal))
+      for (const record of batch.records) rows.push(readers.map((reader) => reader(record)));
+  } finally {
+    await scan.close?.();
+  }
+  return rows;
+}
+
+function shown(values: Values, datatype: string | undefined): unknown {
+  if (values === null) return null;
+  if (Array.isArray(values)) return values.map((value) => shown(value, datatype));
+  if (typeof values === 'string') return fromBytes(values) + (datatype === undefined ? '' : `^^${datatype.replace(XSD, '')}`);
+  const { text, written, datatype: own } = values as TypedValue;
+  return `${text}^^${own.replace(XSD, '')}${written === text ? '' : `=${written}`}`;
+}
+
+/** The fault with which reading ends. */
+export async function faultOf(reading: Promise<unknown>): Promise<Fault> {
+  try {
+    await reading;
+  } catch (error) {
+    if (error instanceof Fault) return error;
+    throw error;
+  }
+  throw new Error('expected a fault');
+}
