@@ -19,7 +19,7 @@ export const CONNECTION_PARAMETERS: readonly Parameter[] = [
     in: 'query',
     required: true,
     description:
-      'JDBC URL of the database, such as jdbc:postgresql://host:5432/database or jdbc:sqlite:/path/to/file.db; percent-encoded, so that a & in it is %26',
+      'JDBC URL of the database, such as jdbc:postgresql://host:5432/database, jdbc:sqlserver://host;databaseName=database, jdbc:oracle:thin:@//host:1521/service or jdbc:sqlite:/path/to/file.db; percent-encoded, so that a & in it is %26',
     schema: { ...text, minLength: 1, examples: ['jdbc:postgresql://host:5432/database'] },
   },
   {

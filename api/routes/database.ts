@@ -2,7 +2,7 @@
 import { failureMessage } from '../../queues/runs/outcome.ts';
 import { Fault } from '../../src/core/fault.ts';
 import type { DatabaseAddress, RowBatch, SqlSession } from '../../src/sql/database.ts';
-import { openSession } from '../../src/sql/open.ts';
+import { openSession } from '../../src/sql/drivers/open.ts';
 import { csvResult } from '../../src/sql/result/csv.ts';
 import { jsonResult } from '../../src/sql/result/json.ts';
 import { CHUNK_BYTES, type ResultSummary, writeResult } from '../../src/sql/result/result.ts';
@@ -40,7 +40,7 @@ const CONNECTION = {
   type: 'object',
   properties: {
     success: { const: true },
-    product: { type: 'string', enum: ['postgresql', 'mysql', 'mariadb', 'sqlite', 'duckdb'] },
+    product: { type: 'string', enum: ['postgresql', 'mysql', 'mariadb', 'sqlite', 'duckdb', 'sqlserver', 'oracle'] },
     version: { type: 'string' },
     milliseconds: { type: 'integer', minimum: 0, description: 'How long connecting and logging in took' },
   },

@@ -6,7 +6,7 @@ import { Fault } from '../../src/core/fault.ts';
 import { type DatabaseAccess, DEFAULT_BASE } from '../../src/run/request.ts';
 import { type DirectMappingRequest, readDirectMapping } from '../../src/sql/direct-mapping/direct-mapping.ts';
 import { parseJdbcUrl } from '../../src/sql/jdbc/jdbc.ts';
-import { openSession } from '../../src/sql/open.ts';
+import { openSession } from '../../src/sql/drivers/open.ts';
 import { makeTemporaryDirectory } from '../../src/storage/local/directory.ts';
 import { type Command, commandOf, type Parsed, UsageError } from '../command-line.ts';
 import { EXIT } from '../exit.ts';

@@ -1,5 +1,5 @@
 /**
- * The contract between the engine and the drivers for databases (`postgresql/`, `mysql/`, `files/`).
+ * The contract between the engine and the drivers for databases (`postgresql/`, `mysql/`, `drivers/`, `files/`).
  *
  * A *session* is one connection in one read-only transaction. It sees one state of the data from its opening to its close, so all scans of a
  * run read the same state. A value is always the server's own text, never a JavaScript number or Date. Nothing here depends on mappings.
@@ -9,7 +9,7 @@ import type { Value } from '../core/value.ts';
 import type { Catalogue } from './tables.ts';
 
 /** The supported products. MySQL and MariaDB share a driver, which asks the server which of the two it is. */
-export type Product = 'postgresql' | 'mysql' | 'mariadb' | 'sqlite' | 'duckdb';
+export type Product = 'postgresql' | 'mysql' | 'mariadb' | 'sqlite' | 'duckdb' | 'sqlserver' | 'oracle';
 
 /** Where a database is and how to log in: the result of `parseJdbcUrl` (`jdbc/jdbc.ts`). */
 export interface DatabaseAddress {
@@ -124,6 +124,8 @@ export interface SqlSession {
   readonly version: string;
   readonly address: DatabaseAddress;
   readonly catalogue: Catalogue;
+  /** What the user should know of the state that the session sees. */
+  readonly warning?: string | undefined;
   /** The columns of a query's result, in order. The query is not run. It is one SELECT without a trailing semicolon. */
   describe(sql: string): Promise<readonly Column[]>;
   /**

@@ -29,3 +29,12 @@ export function padded(text: string, length: number): string {
   for (let i = 0; i < text.length && missing > 0; i++) if ((text.charCodeAt(i) & 0xc0) !== 0x80) missing--;
   return missing === 0 ? text : text + ' '.repeat(missing);
 }
+
+/** The shortest text that reads as the same 32-bit float: `0.1`, not `0.10000000149011612`. */
+export function shortestSingle(value: number): string {
+  for (let digits = 6; digits < 9; digits++) {
+    const text = value.toPrecision(digits);
+    if (Math.fround(Number(text)) === value) return String(Number(text));
+  }
+  return String(Number(value.toPrecision(9)));
+}

@@ -1,6 +1,7 @@
 /** The SQL of scans: a projection of a table, or the matching pairs of rows of two tables or queries. Pure text. */
 import { type ColumnNaming, quote } from './catalogue/identifiers.ts';
 import type { Column, Product, SqlSession } from './database.ts';
+import type { Dialect } from './dialects/dialect.ts';
 import { DIALECTS } from './dialects/dialects.ts';
 import type { Table, TableName } from './tables.ts';
 
@@ -62,15 +63,16 @@ export function selectQuery(
   const { product } = session;
   const names = read.map((column) => quote((columns[column] as Column).name, product));
   const where = range === undefined ? '' : rangeCondition(range, columns, product);
+  const { before, behind } = limit(rows, product);
   return {
     // A row without columns is still a row.
-    sql: `SELECT ${names.join(', ') || '1'} FROM ${tableName(table as Table, product)}${where === '' ? '' : ` WHERE ${where}`}${limit(rows)}`,
+    sql: `SELECT ${before}${names.join(', ') || '1'} FROM ${tableName(table as Table, product)}${where === '' ? '' : ` WHERE ${where}`}${behind}`,
     columns: names.length === 0 ? [MARK] : read.map((column) => columns[column] as Column),
   };
 }
 
-/** Every product has this form of it. */
-const limit = (rows: number | undefined): string => (rows === undefined ? '' : ` LIMIT ${rows}`);
+const limit = (rows: number | undefined, product: Product): ReturnType<Dialect['limit']> =>
+  rows === undefined ? { before: '', behind: '' } : DIALECTS[product].limit(rows);
 
 const MARK: Column = {
   name: '1',
@@ -87,7 +89,8 @@ const MARK: Column = {
 export function boundsQuery(table: TableName, column: string, rows: number, product: Product): string {
   const key = quote(column, product);
   const numbered = `SELECT ${key} AS k, ROW_NUMBER() OVER (ORDER BY ${key}) AS n FROM ${tableName(table, product)}`;
-  return `SELECT k FROM (${numbered}) AS numbered WHERE n > 1 AND (n - 1) % ${rows} = 0 ORDER BY k`;
+  const { alias, isMultiple } = DIALECTS[product];
+  return `SELECT k FROM (${numbered})${alias}numbered WHERE n > 1 AND ${isMultiple('(n - 1)', String(rows))} ORDER BY k`;
 }
 
 /**
@@ -103,8 +106,9 @@ export function joinQuery(child: Side, parent: Side, range: Range | undefined, r
   const conditions = child.keys.map((_, i) => `c.${keyName('c', i)} = p.${keyName('p', i)}`);
   const names = [...leftNames.map((name) => `c.${name}`), ...rightNames.map((name) => `p.${name}`)];
   const distinct = !(child.distinct && parent.distinct) && [child, parent].every(canBeDistinct);
+  const { before, behind } = limit(rows, child.relation.session.product);
   return {
-    sql: `SELECT ${distinct ? 'DISTINCT ' : ''}${names.join(', ') || '1'} FROM ${left} JOIN ${right} ON ${conditions.join(' AND ')}${limit(rows)}`,
+    sql: `SELECT ${distinct ? 'DISTINCT ' : ''}${before}${names.join(', ') || '1'} FROM ${left} JOIN ${right} ON ${conditions.join(' AND ')}${behind}`,
     columns:
       names.length === 0
         ? [MARK]
@@ -120,10 +124,12 @@ function sideQuery(side: Side, name: 'c' | 'p', range: Range | undefined): { rea
   const names = read.map((_, i) => `${name}_${i}`);
   const shown = read.map((column, i) => `${exactText(relation.columns[column] as Column, product)} AS ${names[i]}`);
   const compared = keys.map((column, i) => `${comparedText(relation.columns[column] as Column, product)} AS ${keyName(name, i)}`);
-  const from = relation.query === undefined ? tableName(relation.table as Table, product) : `(${relation.query}\n) AS q`;
+  const { alias, derived } = DIALECTS[product];
+  const query = relation.query === undefined ? undefined : (derived(relation.query) ?? relation.query);
+  const from = query === undefined ? tableName(relation.table as Table, product) : `(${query}\n)${alias}q`;
   const where = range === undefined ? '' : ` WHERE ${rangeCondition(range, relation.columns, product)}`;
   const distinct = side.distinct || !canBeDistinct(side) ? '' : 'DISTINCT ';
-  return { sql: `(SELECT ${distinct}${[...shown, ...compared].join(', ')} FROM ${from}${where}) AS ${name}`, names };
+  return { sql: `(SELECT ${distinct}${[...shown, ...compared].join(', ')} FROM ${from}${where})${alias}${name}`, names };
 }
 
 /** Whether SQL's DISTINCT keeps all rows with different texts: it does not support every type. */

@@ -64,3 +64,15 @@ export function keysOf(keys: readonly Key[]): Pick<Table, 'primaryKey' | 'unique
   if (primaryKey !== undefined) byColumns.delete([...primaryKey].sort().join('\0'));
   return { primaryKey, uniqueKeys: [...byColumns.values()] };
 }
+
+/** Rows by the text of a column, in their order. */
+export function groupBy(rows: readonly CatalogueRow[], name: string): ReadonlyMap<string, readonly CatalogueRow[]> {
+  const groups = new Map<string, CatalogueRow[]>();
+  for (const row of rows) {
+    const key = row[name] ?? '';
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [row]);
+    else group.push(row);
+  }
+  return groups;
+}

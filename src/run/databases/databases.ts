@@ -8,7 +8,7 @@ import { sqlKey } from '../../plan/build/operators.ts';
 import type { CatalogueMetadata } from '../../plan/catalogue-metadata.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
 import type { Column, SqlSession } from '../../sql/database.ts';
-import { openSession } from '../../sql/open.ts';
+import { openSession } from '../../sql/drivers/open.ts';
 import { boundsQuery, type Relation } from '../../sql/select.ts';
 import type { Table } from '../../sql/tables.ts';
 import type { OpenedScan } from '../opened-scan.ts';
@@ -70,6 +70,11 @@ export class Databases {
       throw error;
     }
     return new Databases([...sessions.values()], relations);
+  }
+
+  /** What the user should know of the states that the sessions see. */
+  get warnings(): readonly string[] {
+    return this.#sessions.flatMap(({ warning }) => warning ?? []);
   }
 
   /**

@@ -1,6 +1,7 @@
 /** Answers the questions of the planner from the columns and keys of the tables and queries. */
 import type { SqlSource } from '../../mapping/model/model.ts';
 import type { CatalogueMetadata } from '../../plan/catalogue-metadata.ts';
+import { DIALECTS } from '../../sql/dialects/dialects.ts';
 import { canBeDistinct, type Relation } from '../../sql/select.ts';
 import { isKeyOf } from './keys.ts';
 import type { Relations } from './relations.ts';
@@ -44,8 +45,12 @@ function canJoin(relations: Relations, child: SqlSource, childReference: string,
   const [left, right] = [relations.column(child, childReference), relations.column(parent, parentReference)];
   if (left === undefined || right === undefined) return false;
   // SQL accepts a subquery only if its column names are distinct.
-  if (![child, parent].every((side) => hasDistinctNames(relations.of(side)))) return false;
+  if (![child, parent].every((side) => canBeDerived(relations.of(side)))) return false;
   return left.family !== 'other' && left.family === right.family && left.elements === undefined && right.elements === undefined;
 }
 
-const hasDistinctNames = ({ columns }: Relation): boolean => new Set(columns.map(({ name }) => name.toLowerCase())).size === columns.length;
+/** SQL Server has columns without names, and queries that cannot stand in parentheses. */
+const canBeDerived = ({ columns, query, session }: Relation): boolean =>
+  new Set(columns.map(({ name }) => name.toLowerCase())).size === columns.length &&
+  columns.every(({ name }) => name !== '') &&
+  (query === undefined || DIALECTS[session.product].derived(query) !== undefined);

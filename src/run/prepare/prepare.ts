@@ -69,7 +69,15 @@ export async function prepareRun(
     const digest = createHash('sha256')
       .update(JSON.stringify([HASH_VERSION, documents.map(({ sha256 }) => sha256), base, shape, redact(request.database?.jdbcUrl ?? '')]))
       .digest('hex');
-    return { plan, places, databases, warnings, documents, digest, close: async () => databases?.close() };
+    return {
+      plan,
+      places,
+      databases,
+      warnings: [...warnings, ...(databases?.warnings ?? [])],
+      documents,
+      digest,
+      close: async () => databases?.close(),
+    };
   } catch (error) {
     await databases?.close();
     throw error;

@@ -99,7 +99,9 @@ export function suggestColumns(columns: readonly Pick<Column, 'name'>[], referen
   const lower = word.toLowerCase();
   const otherCase = columns.find(({ name }) => name.toLowerCase() === lower)?.name;
   if (DIALECTS[product].names.hasCase && otherCase !== undefined) {
-    const folds = identifier?.quoted ? '' : 'An unquoted name is read in lower case: ';
+    const folds = identifier?.quoted
+      ? ''
+      : `An unquoted name is read in ${DIALECTS[product].names.fold('a', false) === 'a' ? 'lower' : 'upper'} case: `;
     return `${folds}${folds === '' ? 'Write' : 'write'} ${quote(otherCase, product)} for the column ${otherCase}`;
   }
   const names = columns.map(({ name }) => name);
@@ -130,9 +132,10 @@ function singleIdentifier(text: string, product: Product): Identifier | undefine
 
 /** The parts of a dotted name; undefined: not a name. White space around parts is ignored. */
 function readIdentifiers(text: string, product: Product): readonly Identifier[] | undefined {
-  const { marks } = DIALECTS[product].names;
+  const { marks, brackets = false } = DIALECTS[product].names;
   const quoted = marks.map((mark) => `${mark}(?:[^${mark}]|${mark}${mark})*${mark}`);
-  const part = new RegExp(`\\s*(${quoted.join('|')}|[^\\s.${marks.join('')}]+)\\s*(\\.|$)`, 'y');
+  if (brackets) quoted.push('\\[(?:[^\\]]|\\]\\])*\\]');
+  const part = new RegExp(`\\s*(${quoted.join('|')}|[^\\s.${marks.join('')}${brackets ? '\\[' : ''}]+)\\s*(\\.|$)`, 'y');
   const identifiers: Identifier[] = [];
   for (;;) {
     const found = part.exec(text);
@@ -144,9 +147,9 @@ function readIdentifiers(text: string, product: Product): readonly Identifier[] 
 }
 
 function readIdentifier(text: string, product: Product): Identifier | undefined {
-  const { marks, unquoted, fold } = DIALECTS[product].names;
-  const mark = text[0] as string;
-  const quoted = marks.includes(mark);
+  const { marks, unquoted, fold, brackets = false } = DIALECTS[product].names;
+  const mark = brackets && text.startsWith('[') ? ']' : (text[0] as string);
+  const quoted = mark === ']' || marks.includes(mark);
   if (!quoted && !unquoted.test(text)) return undefined;
   const name = quoted ? text.slice(1, -1).replaceAll(mark + mark, mark) : text;
   if (name === '' || name.includes('\0')) return undefined;

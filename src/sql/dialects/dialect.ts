@@ -15,13 +15,31 @@ export interface Dialect {
    * @param number the quoted label of the row number
    */
   numberedRows(table: string, number: string, kind: 'table' | 'view', columns: readonly string[]): string;
+  /** The first rows alone: what stands behind SELECT (and DISTINCT), and behind the statement. */
+  limit(rows: number): { readonly before: string; readonly behind: string };
+  /** What stands between a derived table and its name. */
+  readonly alias: ' AS ' | ' ';
+  /** Whether `dividend` is a multiple of `divisor`, both as SQL. */
+  isMultiple(dividend: string, divisor: string): string;
+  /** A query as the body of a derived table; undefined: the product does not take it there. */
+  derived(query: string): string | undefined;
 }
+
+/** What most products share. */
+export const COMMON: Pick<Dialect, 'limit' | 'alias' | 'isMultiple' | 'derived'> = {
+  limit: (rows) => ({ before: '', behind: ` LIMIT ${rows}` }),
+  alias: ' AS ',
+  isMultiple: (dividend, divisor) => `${dividend} % ${divisor} = 0`,
+  derived: (query) => query,
+};
 
 export interface NameRules {
   /** The quotation mark of identifiers. */
   readonly mark: '"' | '`';
   /** The marks that mappings may write; R2RML has double quotes for every product. */
   readonly marks: readonly string[];
+  /** A name may also stand between brackets, with `]]` for `]`. */
+  readonly brackets?: true;
   /** A name without quotes. */
   readonly unquoted: RegExp;
   /** The name as the server stores it. */

@@ -1,9 +1,10 @@
 /** The SQL of DuckDB. */
-import type { Dialect } from './dialect.ts';
+import { COMMON, type Dialect } from './dialect.ts';
 
 const binary = (quoted: string): string => `${quoted} COLLATE "binary"`;
 
 export const DUCKDB: Dialect = {
+  ...COMMON,
   names: {
     mark: '"',
     marks: ['"'],

@@ -1,7 +1,8 @@
 /** The SQL of MySQL and MariaDB. */
-import type { Dialect } from './dialect.ts';
+import { COMMON, type Dialect } from './dialect.ts';
 
 export const MYSQL: Dialect = {
+  ...COMMON,
   names: {
     mark: '`',
     marks: ['"', '`'],

@@ -1,10 +1,11 @@
 /** The SQL of PostgreSQL. */
-import type { Dialect } from './dialect.ts';
+import { COMMON, type Dialect } from './dialect.ts';
 
 /** Maximum bytes of a name; the server truncates longer ones, also between quotes. */
 const NAME_BYTES = 63;
 
 export const POSTGRESQL: Dialect = {
+  ...COMMON,
   names: {
     mark: '"',
     marks: ['"'],

@@ -1,10 +1,11 @@
 /** The SQL of SQLite. */
-import type { Dialect } from './dialect.ts';
+import { COMMON, type Dialect } from './dialect.ts';
 
 /** A column may be declared with a collation that ignores case or trailing spaces. */
 const binary = (quoted: string): string => `${quoted} COLLATE BINARY`;
 
 export const SQLITE: Dialect = {
+  ...COMMON,
   names: {
     mark: '"',
     marks: ['"', '`'],

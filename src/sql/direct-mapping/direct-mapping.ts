@@ -238,6 +238,7 @@ function joinedTriplesMap(
   options: DirectMappingOptions,
 ): string {
   const { product } = options;
+  const { alias } = DIALECTS[product];
   const sides = { child: identityOf(table), parent: identityOf(parent) };
   const labels = (side: 'child' | 'parent'): readonly string[] => identityColumns(sides[side]).map((_, i) => `${side} ${i + 1}`);
   const selected = (['child', 'parent'] as const).flatMap((side) =>
@@ -248,8 +249,8 @@ function joinedTriplesMap(
   const on = key.columns.map((column, i) => `child.${quote(column, product)} = parent.${quote(key.parentColumns[i] as string, product)}`);
   const sql = `
 SELECT ${selected.join(', ')}
-FROM ${from(table, sides.child)} AS child
-JOIN ${from(parent, sides.parent)} AS parent ON ${on.join(' AND ')}
+FROM ${from(table, sides.child)}${alias}child
+JOIN ${from(parent, sides.parent)}${alias}parent ON ${on.join(' AND ')}
 `;
   return `# ${names.path(table)}, foreign key ${encodeAll(key.columns)}.
 ${id}

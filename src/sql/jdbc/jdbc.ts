@@ -5,6 +5,7 @@
  * jdbc:mysql://user:password@host:port/database?name=value    jdbc:mariadb://address=(host=h)(port=3306)/database
  * jdbc:sqlite:path/to/file?name=value   jdbc:sqlite:file:///path/to/file
  * jdbc:duckdb:path/to/file;name=value
+ * jdbc:sqlserver://host\instance:port;name=value   jdbc:oracle:thin:@//host:port/service   (files of their own)
  *
  * The connection modes of the MySQL and MariaDB drivers (`sequential:`, `failover:`, `loadbalance:`, `replication:`) are read as what they
  * mean for one read-only connection: hosts that are tried in order.
@@ -14,7 +15,10 @@ import { excerpt, Fault } from '../../core/fault.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import { parseNameList } from '../catalogue/identifiers.ts';
 import type { DatabaseAddress, Product, TlsOptions } from '../database.ts';
+import type { Login, Malformed, OwnLocation } from './location.ts';
+import { readOracleUrl } from './oracle-url.ts';
 import { checkParameter, type Protocol } from './parameters.ts';
+import { readSqlServerUrl } from './sqlserver-url.ts';
 
 export interface JdbcRequest {
   readonly url: string;
@@ -50,6 +54,10 @@ interface ProductRow {
   /** Connection modes that may follow the scheme. */
   readonly kinds: readonly string[];
   readonly example: string;
+  /** For URLs of another form: reads what follows the scheme. */
+  readonly read?: (text: string, malformed: Malformed) => OwnLocation;
+  /** Such a URL again, for messages. */
+  readonly nameOf?: (place: string, database: string | undefined) => string;
 }
 
 const KINDS = ['sequential', 'failover', 'loadbalance', 'load-balance-read', 'replication'];
@@ -75,6 +83,15 @@ const FILE = {
   tls: (): TlsOptions => ({ mode: 'disable', caFile: undefined, certificateFile: undefined, keyFile: undefined }),
 } as const;
 
+/** What has no meaning in URLs of another form. */
+const OWN = {
+  databaseOfUser: false,
+  databaseAlone: false,
+  longAddresses: false,
+  plusIsSpace: false,
+  kinds: [],
+} as const;
+
 const PRODUCTS: Readonly<Record<Product, ProductRow>> = {
   postgresql: {
     protocol: 'postgresql',
@@ -89,6 +106,25 @@ const PRODUCTS: Readonly<Record<Product, ProductRow>> = {
   },
   mysql: { ...MYSQL, tls: (values) => mysqlTls(values, false), example: 'jdbc:mysql://host:3306/database' },
   mariadb: { ...MYSQL, tls: (values) => mysqlTls(values, true), example: 'jdbc:mariadb://host:3306/database' },
+  sqlserver: {
+    ...OWN,
+    protocol: 'sqlserver',
+    port: 1433,
+    read: readSqlServerUrl,
+    nameOf: (place, database) => `jdbc:sqlserver://${place}${database === undefined ? '' : `;databaseName=${database}`}`,
+    tls: sqlServerTls,
+    example: 'jdbc:sqlserver://host:1433;databaseName=database',
+  },
+  oracle: {
+    ...OWN,
+    protocol: 'oracle',
+    port: 1521,
+    read: readOracleUrl,
+    nameOf: (place, database) => `jdbc:oracle:thin:@//${place}/${database ?? ''}`,
+    tls: (values) =>
+      tlsOf(values.get('protocol') !== 'tcps' ? 'disable' : values.get('ssl_server_dn_match') === 'false' ? 'verify-ca' : 'verify-full'),
+    example: 'jdbc:oracle:thin:@//host:1521/service',
+  },
   sqlite: { ...FILE, protocol: 'sqlite', example: 'jdbc:sqlite:/path/to/file.db' },
   duckdb: { ...FILE, protocol: 'duckdb', separators: [';', ';'], example: 'jdbc:duckdb:/path/to/file.duckdb' },
 };
@@ -102,6 +138,11 @@ const DRIVERS: Readonly<Record<string, Protocol>> = {
   'com.mysql.cj.jdbc.Driver': 'mysql',
   'com.mysql.jdbc.Driver': 'mysql',
   'org.mariadb.jdbc.Driver': 'mysql',
+  sqlserver: 'sqlserver',
+  'com.microsoft.sqlserver.jdbc.SQLServerDriver': 'sqlserver',
+  oracle: 'oracle',
+  'oracle.jdbc.OracleDriver': 'oracle',
+  'oracle.jdbc.driver.OracleDriver': 'oracle',
   sqlite: 'sqlite',
   'org.sqlite.JDBC': 'sqlite',
   duckdb: 'duckdb',
@@ -114,11 +155,6 @@ const EXPECTED = `Expected is ${Object.values(PRODUCTS)
 
 /** The address if the URL has no host. */
 const LOCAL = 'localhost';
-
-interface Login {
-  readonly user: string | undefined;
-  readonly password: string | undefined;
-}
 
 interface Location {
   readonly hosts: DatabaseAddress['hosts'];
@@ -136,8 +172,9 @@ interface Location {
  */
 export function parseJdbcUrl(request: JdbcRequest): DatabaseAddress {
   const { product, rest } = readScheme(request.url.trim());
-  const { databaseOfUser, tls, separators: [first, next] = ['?', '&'] } = PRODUCTS[product];
+  const { databaseOfUser, tls, read, separators: [first, next] = ['?', '&'] } = PRODUCTS[product];
   checkDriver(request.driver, product);
+  if (read !== undefined) return ownAddress(request, product, read, rest);
   const mark = rest.indexOf(first);
   const before = mark === -1 ? rest : rest.slice(0, mark);
   const { isFile } = PRODUCTS[product];
@@ -158,6 +195,38 @@ export function parseJdbcUrl(request: JdbcRequest): DatabaseAddress {
     name: isFile ? `jdbc:${product}:${database}` : nameOf(product, location.hosts, database),
   };
 }
+
+function ownAddress(
+  request: JdbcRequest,
+  product: Product,
+  read: (text: string, malformed: Malformed) => OwnLocation,
+  rest: string,
+): DatabaseAddress {
+  const { tls, nameOf, example } = PRODUCTS[product];
+  // What stands before an @, or in a property, may be a password.
+  const malformed: Malformed = (what) =>
+    new Fault('request/invalid', `The JDBC URL is not well-formed: ${what}`, { hint: `Expected is ${example}` });
+  if (/[\0-\x1f\x7f]/.test(rest)) throw malformed('it has control characters');
+  const location = read(rest, malformed);
+  const { values, session } = checkParameters(location.parameters, product, request);
+  const host = readHost(location.host, malformed);
+  const port = readPort(location.port, location.usualPort, malformed);
+  const { database } = location;
+  const shown = session.instanceName === undefined ? `${bracketed(host)}:${port}` : `${bracketed(host)}\\${session.instanceName}`;
+  return {
+    product,
+    hosts: [{ host, port }],
+    database,
+    user: request.user || values.get('user') || location.login?.user,
+    password: request.password ?? values.get('password') ?? location.login?.password,
+    schemas: [],
+    tls: tls(values),
+    parameters: session,
+    name: nameOf?.(shown, database) ?? '',
+  };
+}
+
+const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 
 function readScheme(url: string): { readonly product: Product; readonly rest: string } {
   const found = /^jdbc:([a-z0-9+.-]+):/i.exec(url);
@@ -260,8 +329,6 @@ function readFileLocation(text: string, product: Product, directory: string | un
   return { hosts: [], database: resolve(directory ?? '.', path), login: { user: undefined, password: undefined } };
 }
 
-type Malformed = (what: string) => Fault;
-
 function readDatabase(text: string, malformed: Malformed): string | undefined {
   if (text === '') return undefined;
   if (/[/@]/.test(text)) throw malformed('the database has a / or @ that is not percent-encoded');
@@ -352,7 +419,23 @@ interface Parameters {
 }
 
 function readParameters(parts: readonly string[], product: Product, request: JdbcRequest): Parameters {
-  const { protocol, plusIsSpace } = PRODUCTS[product];
+  const { plusIsSpace } = PRODUCTS[product];
+  const pairs = parts
+    .filter((text) => text !== '')
+    .map((part) => {
+      const equals = part.indexOf('=');
+      const plain = plusIsSpace ? part.replaceAll('+', ' ') : part;
+      const [name, value] = (equals === -1 ? [plain, ''] : [plain.slice(0, equals), plain.slice(equals + 1)]).map(decode);
+      if (name === undefined || value === undefined)
+        throw new Fault('request/invalid', 'A parameter of the JDBC URL is not percent-encoded UTF-8');
+      return [name, value] as const;
+    });
+  return checkParameters(pairs, product, request);
+}
+
+/** @param pairs those of the URL */
+function checkParameters(pairs: readonly (readonly [string, string])[], product: Product, request: JdbcRequest): Parameters {
+  const { protocol } = PRODUCTS[product];
   const values = new Map<string, string>();
   const session: Record<string, string> = {};
   const trusted = request.trusted ?? true;
@@ -363,14 +446,7 @@ function readParameters(parts: readonly string[], product: Product, request: Jdb
     return checked.name;
   };
   let before: string | undefined;
-  for (const part of parts.filter((text) => text !== '')) {
-    const equals = part.indexOf('=');
-    const plain = plusIsSpace ? part.replaceAll('+', ' ') : part;
-    const [name, value] = (equals === -1 ? [plain, ''] : [plain.slice(0, equals), plain.slice(equals + 1)]).map(decode);
-    if (name === undefined || value === undefined)
-      throw new Fault('request/invalid', 'A parameter of the JDBC URL is not percent-encoded UTF-8');
-    before = take(name, value, before === 'password');
-  }
+  for (const [name, value] of pairs) before = take(name, value, before === 'password');
   for (const [name, value] of request.parameters ?? []) take(name, value, false);
   return { values, session };
 }
@@ -399,6 +475,20 @@ function mysqlTls(values: ReadonlyMap<string, string>, checks: boolean): TlsOpti
   const mode = (values.get('sslMode') as TlsOptions['mode'] | undefined) ?? older();
   return { mode, caFile: values.get('serverSslCert'), certificateFile: undefined, keyFile: undefined };
 }
+
+/** Encrypted unless it says otherwise, as the driver of Microsoft is since its version 10. */
+function sqlServerTls(values: ReadonlyMap<string, string>): TlsOptions {
+  const encrypt = values.get('encrypt') ?? 'true';
+  const mode = encrypt === 'false' ? 'disable' : values.get('trustServerCertificate') === 'true' ? 'require' : 'verify-full';
+  return tlsOf(mode, values.get('serverCertificate'));
+}
+
+const tlsOf = (mode: TlsOptions['mode'], caFile?: string): TlsOptions => ({
+  mode,
+  caFile,
+  certificateFile: undefined,
+  keyFile: undefined,
+});
 
 function nameOf(product: Product, hosts: DatabaseAddress['hosts'], database: string | undefined): string {
   const places = hosts.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`);

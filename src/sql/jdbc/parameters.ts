@@ -4,7 +4,7 @@ import { didYouMean } from '../../core/nearest.ts';
 import { parseNameList } from '../catalogue/identifiers.ts';
 
 /** MySQL and MariaDB share one list: the same URLs are used for both. */
-export type Protocol = 'postgresql' | 'mysql' | 'sqlite' | 'duckdb';
+export type Protocol = 'postgresql' | 'mysql' | 'sqlite' | 'duckdb' | 'sqlserver' | 'oracle';
 
 export type ParameterRow =
   | {
@@ -17,6 +17,8 @@ export type ParameterRow =
       readonly does: string;
       /** Names a file of this machine: refused in untrusted requests. */
       readonly file?: true;
+      /** Why there are no other values: for the message. */
+      readonly why?: string;
     }
   | { readonly effect: 'refused'; readonly does: string };
 
@@ -25,6 +27,7 @@ type Values =
   | 'text'
   | 'boolean'
   | 'number'
+  | 'seconds'
   | 'file'
   | 'zone'
   | 'schemas'
@@ -65,6 +68,18 @@ const SERVER_TYPES = {
   slave: 'secondary',
   preferSlave: 'preferSecondary',
 };
+
+/** A parameter that may stand in a URL as long as it changes nothing. */
+const only = (why: string, ...values: readonly string[]): ParameterRow => ({
+  effect: 'none',
+  values: oneOf(...values),
+  does: 'nothing here',
+  why,
+});
+
+const INTEGRATED = 'Give user and password, or domain, user and password with authenticationScheme=NTLM';
+
+const WALLET = 'wallets of this machine are not opened; name authorities that Node trusts with NODE_EXTRA_CA_CERTS';
 
 const KEY_STORE = 'Java key stores cannot be read here; name a PEM file with serverSslCert';
 
@@ -143,6 +158,80 @@ export const JDBC_PARAMETERS: Readonly<Record<Protocol, Rows>> = {
     ...harmless('boolean', 'noAccessToProcedureBodies', 'jdbcCompliantTruncation', 'dumpQueriesOnException', 'sendFractionalSeconds'),
     ...harmless('boolean', 'permitMysqlScheme', 'usePipelineAuth', 'useBulkStmts', 'transformedBitIsBoolean', 'nullNamePatternMatchesAll'),
     ...harmless('number', 'defaultFetchSize', 'prepStmtCacheSize', 'prepStmtCacheSqlLimit', 'maxReconnects', 'initialTimeout'),
+  },
+  sqlserver: {
+    user: address('text', 'the user'),
+    userName: refused('write it user'),
+    password: address('text', 'the password'),
+    encrypt: address(
+      { true: 'true', mandatory: 'true', false: 'false', optional: 'false', no: 'false', yes: 'true' },
+      'whether TLS is wanted; default: true',
+    ),
+    trustServerCertificate: address('boolean', 'TLS without a look at the certificate'),
+    serverCertificate: file('PEM file of the authorities whose certificates are trusted; without it the usual ones are'),
+    hostNameInCertificate: session('text', 'the name in the certificate, where it is not that of the host'),
+    instanceName: session('text', 'the instance, whose port the SQL Server Browser tells'),
+    domain: session('text', 'the domain of a login by NTLM'),
+    authenticationScheme: only(INTEGRATED, 'NTLM', 'nativeAuthentication'),
+    integratedSecurity: only(INTEGRATED, 'false'),
+    authentication: only(INTEGRATED, 'NotSpecified', 'SqlPassword'),
+    applicationName: session('text', 'what the server calls the connection'),
+    applicationIntent: session(oneOf('ReadOnly', 'ReadWrite'), 'ReadOnly: an availability group may answer from a secondary replica'),
+    multiSubnetFailover: session('boolean', 'whether all addresses of the host are tried at once'),
+    loginTimeout: session('number', 'seconds to wait for a host and the login, 0: no limit of its own'),
+    queryTimeout: session('seconds', 'seconds that a statement may take, 0 or -1: no limit of its own'),
+    lockTimeout: session('seconds', 'milliseconds to wait for a lock, 0 or -1: no limit of its own'),
+    packetSize: session('number', 'bytes of a network packet'),
+    sslProtocol: only('Node decides: TLS 1.2 or later', 'TLS', 'TLSv1.2', 'TLSv1.3'),
+    columnEncryptionSetting: only('encrypted columns cannot be read here', 'Disabled'),
+    ignoreOffsetOnDateTimeOffsetConversion: only('offsets are always written', 'false'),
+    socketFactoryClass: refused('Java classes cannot be loaded here'),
+    trustManagerClass: refused('Java classes cannot be loaded here; trustServerCertificate=true is TLS without a look at the certificate'),
+    trustStore: refused('Java key stores cannot be read here; name a PEM file with serverCertificate'),
+    clientCertificate: refused('logins by certificate are not supported; give user and password'),
+    accessToken: refused('logins by token are not supported; give user and password'),
+    realm: refused('logins by Kerberos are not supported; give user and password'),
+    failoverPartner: refused('mirrored databases are not followed; name the present host, or the listener of an availability group'),
+    ...harmless(
+      'boolean',
+      'sendStringParametersAsUnicode',
+      'sendTimeAsDatetime',
+      'lastUpdateCount',
+      'disableStatementPooling',
+      'xopenStates',
+    ),
+    ...harmless('boolean', 'transparentNetworkIPResolution', 'serverNameAsACE', 'useFmtOnly', 'delayLoadingLobs'),
+    ...harmless(
+      'boolean',
+      'useBulkCopyForBatchInsert',
+      'enablePrepareOnFirstPreparedStatementCall',
+      'quotedIdentifier',
+      'concatNullYieldsNull',
+    ),
+    ...harmless('number', 'socketTimeout', 'statementPoolingCacheSize', 'serverPreparedStatementDiscardThreshold', 'connectRetryCount'),
+    ...harmless('number', 'connectRetryInterval', 'cancelQueryTimeout', 'maxResultBuffer'),
+    ...harmless('text', 'workstationID', 'selectMethod', 'responseBuffering', 'datetimeParameterType', 'prepareMethod', 'language'),
+  },
+  oracle: {
+    user: address('text', 'the user'),
+    password: address('text', 'the password'),
+    protocol: address(oneOf('tcps'), 'TLS'),
+    sid: session('text', 'the database by its system identifier'),
+    description: session('text', 'the whole description of the connection'),
+    ssl_server_dn_match: address('boolean', 'whether the certificate has to name the host; default: true'),
+    ssl_server_cert_dn: session('text', 'the distinguished name that the certificate has to have'),
+    connect_timeout: session('number', 'seconds to wait for a host and the login'),
+    transport_connect_timeout: session('number', 'seconds to wait for a host'),
+    retry_count: session('number', 'how often connecting is tried again'),
+    retry_delay: session('number', 'seconds between two such attempts'),
+    wallet_location: refused(WALLET),
+    my_wallet_directory: refused(WALLET),
+    'oracle.net.wallet_location': refused(WALLET),
+    'oracle.net.tns_admin': refused('tnsnames.ora is not read; write //host:port/service'),
+    TNS_ADMIN: refused('tnsnames.ora is not read; write //host:port/service'),
+    'oracle.jdbc.timezoneAsRegion': { effect: 'none', values: 'boolean', does: 'nothing: the session is in UTC' },
+    ...harmless('boolean', 'oracle.jdbc.J2EE13Compliant', 'includeSynonyms', 'remarksReporting', 'oracle.net.disableOob'),
+    ...harmless('number', 'defaultRowPrefetch', 'oracle.jdbc.ReadTimeout', 'oracle.net.CONNECT_TIMEOUT', 'expire_time'),
   },
   sqlite: {
     // Logins of other databases may stand beside the URL; a file has none.
@@ -229,7 +318,8 @@ export function checkParameter(
   const checked = checkValue(row.values, value);
   if ('expected' in checked) {
     const shown = known === 'password' ? 'a text that is not shown here' : excerpt(value);
-    throw new Fault('request/invalid', `The JDBC parameter ${known} is ${shown}; expected is ${checked.expected}`);
+    const hint = row.why === undefined ? {} : { hint: row.why };
+    throw new Fault('request/invalid', `The JDBC parameter ${known} is ${shown}; expected is ${checked.expected}`, hint);
   }
   return { name: known, value: checked.value, effect: row.effect };
 }
@@ -264,6 +354,8 @@ function checkValue(values: Values, value: string): Checked {
       return { value };
     case 'boolean': // `?ssl` alone means true
       return /^(true|false|)$/i.test(value) ? { value: value.toLowerCase() || 'true' } : { expected: 'true or false' };
+    case 'seconds':
+      return value === '-1' ? { value: '0' } : checkValue('number', value);
     case 'number':
       return /^\d{1,9}$/.test(value) ? { value: String(Number(value)) } : { expected: 'a whole number up to 999999999' };
     case 'file':

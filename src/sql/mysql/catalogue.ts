@@ -1,5 +1,14 @@
 /** The catalogue of MySQL and MariaDB. */
-import { type Catalogue, type CatalogueQuery, type CatalogueRow, type ForeignKey, type Key, keysOf, type Table } from '../tables.ts';
+import {
+  type Catalogue,
+  type CatalogueQuery,
+  type CatalogueRow,
+  type ForeignKey,
+  groupBy,
+  type Key,
+  keysOf,
+  type Table,
+} from '../tables.ts';
 
 export const mysqlCatalogue = (query: CatalogueQuery): Catalogue => ({
   tables: (schemas) => tables(query, schemas),
@@ -132,15 +141,4 @@ function sameTexts(child: CatalogueRow, parent: CatalogueRow): boolean {
     return child.collation === parent.collation && EXACT.test(child.collation ?? '');
   const typeOf = (row: CatalogueRow): string => (row.type ?? '').replace(/^((?:tiny|small|medium|big)?int)\(\d+\)/, '$1');
   return typeOf(child) === typeOf(parent) && !/zerofill/.test(`${child.type}${parent.type}`);
-}
-
-function groupBy(rows: readonly CatalogueRow[], name: string): ReadonlyMap<string, readonly CatalogueRow[]> {
-  const groups = new Map<string, CatalogueRow[]>();
-  for (const row of rows) {
-    const key = row[name] ?? '';
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [row]);
-    else group.push(row);
-  }
-  return groups;
 }

@@ -383,6 +383,8 @@ describe('the text of a query', () => {
     ['stays as it is where products differ on what is a comment', "SELECT a #> '{x}' ;", "SELECT a #> '{x}' ;"],
     ['is one where MySQL alone sees a comment', 'SELECT 1 # a; b\nFROM t', 'SELECT 1 # a; b\nFROM t'],
     ['may begin with a comment', '-- rows\nWITH a AS (SELECT 1) TABLE a', '-- rows\nWITH a AS (SELECT 1) TABLE a'],
+    ['keeps what SQL Server has between brackets', 'SELECT [a;b] FROM t', 'SELECT [a;b] FROM t'],
+    ['keeps the quotes of Oracle', "SELECT q'[a;'b]' FROM t", "SELECT q'[a;'b]' FROM t"],
     ['may begin with a parenthesis', '(SELECT 1) UNION (SELECT 2);', '(SELECT 1) UNION (SELECT 2)'],
   ])('%s', (_, text, sql) => {
     expect(readQuery(text)).toEqual({ kind: 'query', sql });

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../src/config/run-defaults.ts';
 import { defaultSchema, readTable, readTables } from '../../../src/sql/catalogue/catalogue.ts';
 import type { SqlSession } from '../../../src/sql/database.ts';
+import { openSession } from '../../../src/sql/drivers/open.ts';
 import { parseJdbcUrl } from '../../../src/sql/jdbc/jdbc.ts';
-import { openSession } from '../../../src/sql/open.ts';
 import type { Table } from '../../../src/sql/tables.ts';
 import { SERVERS_ALONE, startDatabases, type TestDatabases } from '../../servers/databases/databases.ts';
 

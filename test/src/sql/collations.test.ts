@@ -1,7 +1,7 @@
 /** Columns of database files whose collation ignores case: their texts are joined, and told apart, as texts. */
 import { expect, test } from '@jest/globals';
+import { openSession } from '../../../src/sql/drivers/open.ts';
 import { parseJdbcUrl } from '../../../src/sql/jdbc/jdbc.ts';
-import { openSession } from '../../../src/sql/open.ts';
 import { joinQuery, type Side } from '../../../src/sql/select.ts';
 import { startDatabases } from '../../servers/databases/databases.ts';
 

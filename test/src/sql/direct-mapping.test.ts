@@ -411,7 +411,7 @@ describe('the command line of direct-mapping', () => {
   test.each([
     [[], 'direct-mapping needs a JDBC URL'],
     [['jdbc:postgresql://h/a', 'jdbc:postgresql://h/b'], 'takes one database, not 2'],
-    [['jdbc:oracle:thin:@h:1521/x'], 'oracle'],
+    [['jdbc:h2:mem:x'], 'h2'],
     [['http://h/a'], 'JDBC'],
     [['jdbc:postgresql://h/a', '--base', 'here'], 'expected is an absolute IRI'],
     [['jdbc:postgresql://h/a', '--db-password-file', '/nowhere/secret'], '/nowhere/secret'],

@@ -61,6 +61,12 @@ describe('the name of a table', () => {
     ['1st', 'mysql', ['1st']],
     ['`123`', 'mysql', ['123']],
     ['成分', 'mysql', ['成分']],
+    ['dbo.Person', 'sqlserver', ['dbo', 'Person']],
+    ['"Person"', 'sqlserver', ['Person']],
+    ['[my schema].[a]]b.c]', 'sqlserver', ['my schema', 'a]b.c']],
+    ['hr.employees', 'oracle', ['HR', 'EMPLOYEES']],
+    ['"employees"', 'oracle', ['employees']],
+    ['straße', 'oracle', ['STRAßE']],
   ])('%p for %p', (text, product, expected) => {
     expect(parseTableName(text, product)).toEqual(expected);
   });

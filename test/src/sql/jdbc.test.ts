@@ -99,18 +99,19 @@ describe('the scheme and the driver', () => {
   });
 
   test.each([
-    ['jdbc:oracle:thin:@//h:1521/x', undefined, 'database/driver', 'no driver for jdbc:oracle: here'],
+    ['jdbc:db2://h:50000/x', undefined, 'database/driver', 'no driver for jdbc:db2: here'],
     [
-      'jdbc:sqlserver://h;databaseName=x',
+      'jdbc:snowflake://h/x',
       undefined,
       'database/driver',
-      'jdbc:postgresql:, jdbc:mysql:, jdbc:mariadb:, jdbc:sqlite: and jdbc:duckdb:',
+      'jdbc:postgresql:, jdbc:mysql:, jdbc:mariadb:, jdbc:sqlserver:, jdbc:oracle:, jdbc:sqlite: and jdbc:duckdb:',
     ],
     ['jdbc:h2:mem:x', undefined, 'database/driver', 'no driver for jdbc:h2: here'],
     ['jdbc:constructor://h/x', undefined, 'database/driver', 'no driver for jdbc:constructor: here'],
     ['jdbc:postgres://h/x', undefined, 'database/driver', 'Did you mean postgresql?'],
     ['jdbc:mysql+srv://h/x', undefined, 'database/driver', 'no driver for jdbc:mysql+srv: here'],
-    ['jdbc:mysql://h/x', 'oracle.jdbc.OracleDriver', 'database/driver', 'org.postgresql.Driver, com.mysql.cj.jdbc.Driver'],
+    ['jdbc:mysql://h/x', 'org.h2.Driver', 'database/driver', 'org.postgresql.Driver, com.mysql.cj.jdbc.Driver'],
+    ['jdbc:mysql://h/x', 'oracle.jdbc.OracleDriver', 'request/invalid', 'does not read jdbc:mysql: URLs'],
     ['jdbc:mysql://h/x', 'com.mysql.cj.jdbc.Drivr', 'database/driver', 'Did you mean com.mysql.cj.jdbc.Driver'],
     ['jdbc:mysql://h/x', 'org.postgresql.Driver', 'request/invalid', 'does not read jdbc:mysql: URLs'],
     ['jdbc:postgresql://h/x', 'mariadb', 'request/invalid', 'does not read jdbc:postgresql: URLs'],
@@ -254,6 +255,96 @@ describe('TLS', () => {
 
   test('a certificate needs its key', () => {
     expect(faultOf(() => parse('jdbc:postgresql://h/d?sslcert=/a')).message).toContain('belong together');
+  });
+});
+
+describe('URLs of SQL Server', () => {
+  test.each([
+    ['//h', { hosts: [{ host: 'h', port: 1433 }], database: undefined, tls: 'verify-full', name: 'jdbc:sqlserver://h:1433' }],
+    [
+      '//H:1500;databaseName=Sales',
+      { hosts: [{ host: 'h', port: 1500 }], database: 'Sales', name: 'jdbc:sqlserver://h:1500;databaseName=Sales' },
+    ],
+    ['//h;database=a b;encrypt=false', { database: 'a b', tls: 'disable' }],
+    ['//h;encrypt=true;trustServerCertificate=true;', { tls: 'require' }],
+    ['//;serverName=[::1];portNumber=99', { hosts: [{ host: '::1', port: 99 }] }],
+    ['//h\\prod;databaseName=x', { parameters: { instanceName: 'prod' }, name: 'jdbc:sqlserver://h\\prod;databaseName=x' }],
+    ['//h\\prod:1444', { hosts: [{ host: 'h', port: 1444 }], parameters: {} }],
+    ['//h;instanceName=prod', { parameters: { instanceName: 'prod' } }],
+    ['//h;user=ann;password={a;b}}c{=};databaseName={x y}', { user: 'ann', password: 'a;b}c{=', database: 'x y' }],
+    ['//h;integratedSecurity=false;authentication=SqlPassword;sendTimeAsDatetime=true', { parameters: {} }],
+    [
+      '//h;queryTimeout=-1;lockTimeout=500;applicationIntent=readonly',
+      { parameters: { queryTimeout: '0', lockTimeout: '500', applicationIntent: 'ReadOnly' } },
+    ],
+    ['//h;domain=CORP;authenticationScheme=NTLM', { parameters: { domain: 'CORP' } }],
+  ])('%s', (rest, expected) => {
+    const { tls, ...address } = parse(`jdbc:sqlserver:${rest}`);
+    expect({ ...address, tls: tls.mode }).toMatchObject(expected);
+  });
+
+  test.each([
+    ['h;databaseName=x', 'no // behind jdbc:sqlserver:'],
+    ['//h/x', 'properties follow behind a semicolon'],
+    ['//h;databaseName', 'name=value'],
+    ['//h;password={a;databaseName=x', 'a value with ; { } stands in braces'],
+    ['//h;integratedSecurity=true', 'integratedSecurity is "true"'],
+    ['//h;authentication=ActiveDirectoryPassword', 'Give user and password'],
+    ['//h;encrypt=strict', 'encrypt is "strict"'],
+    ['//h;columnEncryptionSetting=Enabled', 'encrypted columns cannot be read here'],
+    ['//h;trustStore=x.jks', 'name a PEM file with serverCertificate'],
+    ['//h;failoverPartner=g', 'failoverPartner is not supported'],
+    ['//h;databasName=x', 'databasName is not accepted'],
+    ['//h:99999', 'the port is not a number'],
+  ])('%s is refused', (rest, words) => {
+    const fault = faultOf(() => parse(`jdbc:sqlserver:${rest}`));
+    expect(fault.code).toBe('request/invalid');
+    expect(describeFault(fault)).toContain(words);
+  });
+
+  test('a file of the machine is not named by a request', () => {
+    const fault = faultOf(() => parse('jdbc:sqlserver://h;serverCertificate=/etc/x.pem', { trusted: false }));
+    expect(fault.message).toContain("a file of the server's machine");
+  });
+});
+
+describe('URLs of Oracle', () => {
+  const DESCRIPTION = '(DESCRIPTION=(ADDRESS=(PROTOCOL=TCP)(HOST=db.example)(PORT=1522))(CONNECT_DATA=(SERVICE_NAME=sales)))';
+
+  test.each([
+    [
+      '@//h:1600/sales',
+      { hosts: [{ host: 'h', port: 1600 }], database: 'sales', tls: 'disable', name: 'jdbc:oracle:thin:@//h:1600/sales' },
+    ],
+    ['@h/sales', { hosts: [{ host: 'h', port: 1521 }], database: 'sales' }],
+    ['@h:1521/sales.example.com', { database: 'sales.example.com' }],
+    ['@h:1521:XE', { database: 'XE', parameters: { sid: 'XE' } }],
+    ['@[::1]:1521/sales', { hosts: [{ host: '::1', port: 1521 }] }],
+    ['@tcps://h:2484/sales?ssl_server_dn_match=false', { tls: 'verify-ca', database: 'sales' }],
+    ['@tcps://h:2484/sales?connect_timeout=9', { tls: 'verify-full', parameters: { connect_timeout: '9' } }],
+    ['scott/tiger@//h/sales', { user: 'scott', password: 'tiger' }],
+    ['"Scott"/"t@/g"@//h/sales', { user: 'Scott' }],
+    [`@${DESCRIPTION}`, { hosts: [{ host: 'db.example', port: 1522 }], database: 'sales', parameters: { description: DESCRIPTION } }],
+  ])('%s', (rest, expected) => {
+    if (rest.startsWith('"'))
+      return expect(() => parse(`jdbc:oracle:thin:${rest}`)).toThrow('what stands before the @ is not user/password');
+    const { tls, ...address } = parse(`jdbc:oracle:thin:${rest}`);
+    expect({ ...address, tls: tls.mode }).toMatchObject(expected);
+  });
+
+  test.each([
+    ['oci:@//h/x', "needs Oracle's client"],
+    ['thin:h:1521/x', 'there is no @ before the host'],
+    ['thin:@sales', 'sales is an alias of tnsnames.ora'],
+    ['thin:@ldap://h/x', 'directories (ldap:) are not asked'],
+    ['thin:@(DESCRIPTION=(ADDRESS=(HOST=h))', 'parentheses are not those of one (DESCRIPTION=…)'],
+    ['thin:@(DESCRIPTION=(ADDRESS=(HOST=h))(SECURITY=(MY_WALLET_DIRECTORY=/w)))', 'MY_WALLET_DIRECTORY is not supported'],
+    ['thin:@tcps://h/x?wallet_location=/w', 'wallet_location is not supported'],
+    ['thin:@//h/x?foo=1', 'foo is not accepted'],
+  ])('%s is refused', (rest, words) => {
+    const fault = faultOf(() => parse(`jdbc:oracle:${rest}`));
+    expect(fault.code).toBe('request/invalid');
+    expect(describeFault(fault)).toContain(words);
   });
 });
 

@@ -5,8 +5,8 @@ import { Fault } from '../../../src/core/fault.ts';
 import { fromBytes, toBytes } from '../../../src/core/text.ts';
 import { XSD } from '../../../src/core/value.ts';
 import type { Column, SqlSession } from '../../../src/sql/database.ts';
+import { openSession } from '../../../src/sql/drivers/open.ts';
 import { parseJdbcUrl } from '../../../src/sql/jdbc/jdbc.ts';
-import { openSession } from '../../../src/sql/open.ts';
 import { missingPostgres } from '../../servers/databases/postgres.ts';
 import { SHARED_START_MS, type SharedPostgres, sharedPostgres } from '../../servers/shared/shared.ts';
 

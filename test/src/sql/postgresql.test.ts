@@ -7,8 +7,8 @@ import pg from 'pg';
 import { RUN_DEFAULTS } from '../../../src/config/run-defaults.ts';
 import { Fault } from '../../../src/core/fault.ts';
 import type { RowBatch, SessionOptions, SqlSession } from '../../../src/sql/database.ts';
+import { openSession } from '../../../src/sql/drivers/open.ts';
 import { parseJdbcUrl } from '../../../src/sql/jdbc/jdbc.ts';
-import { openSession } from '../../../src/sql/open.ts';
 import { missingPostgres, type Postgres, startPostgres } from '../../servers/databases/postgres.ts';
 import { freePort } from '../../servers/process/port.ts';
 

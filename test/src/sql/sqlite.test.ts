@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TypedValue } from '../../../src/core/value.ts';
 import type { Column, SessionOptions, SqlSession } from '../../../src/sql/database.ts';
 import { readDirectMapping } from '../../../src/sql/direct-mapping/direct-mapping.ts';
+import { openSession } from '../../../src/sql/drivers/open.ts';
 import { parseJdbcUrl } from '../../../src/sql/jdbc/jdbc.ts';
-import { openSession } from '../../../src/sql/open.ts';
 import { openSqliteWriter, writeSqlite } from '../../servers/databases/sqlite.ts';
 
 const OPTIONS: SessionOptions = { connectSeconds: 5, statementSeconds: 20, lockSeconds: 1 };

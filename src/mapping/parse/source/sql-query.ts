@@ -1,4 +1,4 @@
-/** Checks the text of an SQL query: one SELECT, as PostgreSQL, MySQL and SQLite read it, without the trailing semicolon. */
+/** Checks the text of an SQL query: one SELECT, as the products read it, without the trailing semicolon. */
 
 export type ReadQuery =
   | { readonly kind: 'query'; readonly sql: string }
@@ -14,8 +14,11 @@ const PRODUCTS = {
     /(\s+|--.*|\/\*[\s\S]*?\*\/)|(;)|[eE]'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$((?:[^\W\d]\w*)?)\$[\s\S]*?\$\3\$|[\w$]+|[^'"]/y,
   mysql:
     /(\s+|--(?=\s|$).*|#.*|\/\*(?![!+])[\s\S]*?\*\/)|(;)|'(?:[^'\\]|\\[\s\S]|'')*'|"(?:[^"\\]|\\[\s\S]|"")*"|`(?:[^`]|``)*`|[\w$]+|[^'"`]/y,
-  // Asked only whether a semicolon stands in its `[name]`. DuckDB's quotes are among those of PostgreSQL.
+  // These are asked only whether a semicolon stands in a `[name]` or in Oracle's `q'[…]'`. DuckDB's quotes are among those of PostgreSQL.
   sqlite: /(\s+|--.*|\/\*[\s\S]*?\*\/)|(;)|'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|[\w$]+|[^'"`[]/y,
+  sqlserver: /(\s+|--.*|\/\*[\s\S]*?\*\/)|(;)|'(?:[^']|'')*'|"(?:[^"]|"")*"|\[(?:[^\]]|\]\])*\]|[\w@#$]+|[^'"[]/y,
+  oracle:
+    /(\s+|--.*|\/\*[\s\S]*?\*\/)|(;)|[nN]?[qQ]'(?:\[[\s\S]*?\]|\{[\s\S]*?\}|\([\s\S]*?\)|<[\s\S]*?>|([^\s[{(<])[\s\S]*?\3)'|'(?:[^']|'')*'|"[^"]*"|[\w$#]+|[^'"]/y,
 } as const;
 
 interface Outline {
@@ -36,7 +39,8 @@ export function readQuery(text: string): ReadQuery {
   const agree = others.every(({ start, end, several }) => start === outline?.start && end === outline.end && several === outline.several);
   if (outline === undefined || !agree) return { kind: 'query', sql: text.trim() };
   const { start, end } = outline;
-  const several = outline.several && outlineOf(text, PRODUCTS.sqlite)?.several !== false;
+  const isOne = [PRODUCTS.sqlite, PRODUCTS.sqlserver, PRODUCTS.oracle].some((tokens) => outlineOf(text, tokens)?.several === false);
+  const several = outline.several && !isOne;
   if (start === end) return { kind: 'fault', found: text.trim() === '' ? 'an empty text' : 'nothing but comments', hint: undefined };
   if (several) return { kind: 'fault', found: 'several statements', hint: 'write one query for each logical source, without ; between' };
   SELECT.lastIndex = start;

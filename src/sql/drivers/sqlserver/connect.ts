@@ -1,0 +1,103 @@
+/** Connects to a SQL Server: the driver, hosts, TLS, login. */
+import type { Connection, ConnectionConfiguration } from 'tedious';
+import { Fault } from '../../../core/fault.ts';
+import type { DatabaseAddress, SessionOptions } from '../../database.ts';
+import { firstHost, type Host, readTls, type TlsFiles } from '../../jdbc/connect.ts';
+import { type DriverError, faultOf, isAnswer, unreachableReason } from './faults.ts';
+import type { Tedious } from './rows.ts';
+
+/** Time for a cancelled statement to end, before the driver closes its connection. */
+const CANCEL_LIMIT_MS = 3_000;
+
+/** The driver. @throws Fault database/driver — it is not installed */
+export async function loadDriver(load: () => Promise<unknown> = () => import('tedious')): Promise<Tedious> {
+  try {
+    const loaded = (await load()) as Tedious & { readonly default?: Tedious };
+    return loaded.default ?? loaded;
+  } catch (cause) {
+    throw new Fault('database/driver', 'SQL Server is read with the package tedious, which is not installed', {
+      hint: 'Run npm install tedious beside Quadmill',
+      cause,
+    });
+  }
+}
+
+/** Tries the hosts in order. @throws Fault those of `OpenSession` */
+export async function connect(
+  tedious: Tedious,
+  address: DatabaseAddress,
+  { signal, connectSeconds }: Pick<SessionOptions, 'signal' | 'connectSeconds'>,
+): Promise<Connection> {
+  const own = Number(address.parameters.loginTimeout ?? 0);
+  const timeoutMs = Math.min(connectSeconds, own || Number.POSITIVE_INFINITY) * 1000;
+  const tls = await readTls(address);
+  const attempt = (host: Host): Promise<Connection> => login(tedious, configuration(address, host, tls, timeoutMs), signal);
+  const errorsOf = (error: unknown): Fault | undefined =>
+    isAnswer(error) || (error as DriverError).code === 'ELOGIN' ? faultOf(error, { address, statementSeconds: 0 }) : undefined;
+  return firstHost(address, [attempt], { faultOf: errorsOf, reasonOf: unreachableReason }, signal);
+}
+
+function configuration(
+  { user, password, database, parameters }: DatabaseAddress,
+  { host, port }: Host,
+  tls: TlsFiles | undefined,
+  timeoutMs: number,
+): ConnectionConfiguration {
+  const { domain, instanceName, applicationName, applicationIntent, packetSize, hostNameInCertificate } = parameters;
+  const login = { userName: user ?? '', password: password ?? '' };
+  return {
+    server: host,
+    authentication: domain === undefined ? { type: 'default', options: login } : { type: 'ntlm', options: { ...login, domain } },
+    options: {
+      ...(instanceName === undefined ? { port } : { instanceName }),
+      ...(database === undefined ? {} : { database }),
+      encrypt: tls !== undefined,
+      trustServerCertificate: tls?.rejectUnauthorized === false,
+      ...(tls?.ca === undefined ? {} : { cryptoCredentialsDetails: { ca: tls.ca } }),
+      ...(hostNameInCertificate === undefined ? {} : { serverName: hostNameInCertificate }),
+      appName: applicationName ?? 'Quadmill',
+      readOnlyIntent: applicationIntent === 'ReadOnly',
+      multiSubnetFailover: parameters.multiSubnetFailover === 'true',
+      ...(packetSize === undefined ? {} : { packetSize: Number(packetSize) }),
+      connectTimeout: timeoutMs,
+      // The session has limits of its own, which do not count the time of a slow reader.
+      requestTimeout: 0,
+      cancelTimeout: CANCEL_LIMIT_MS,
+      maxRetriesOnTransientErrors: 0,
+      useUTC: true,
+      language: 'us_english',
+      dateFormat: 'ymd',
+      textsize: 2_147_483_647,
+    },
+  } as ConnectionConfiguration;
+}
+
+function login(tedious: Tedious, configuration: ConnectionConfiguration, signal: AbortSignal | undefined): Promise<Connection> {
+  return new Promise((resolve, reject) => {
+    const connection = new tedious.Connection(configuration);
+    /** The driver keeps the last message of the server alone, and not its number. */
+    const answers: { readonly number: number; readonly message: string }[] = [];
+    const abort = (): void => finish(new Error('cancelled'));
+    const finish = (error: Error | undefined): void => {
+      signal?.removeEventListener('abort', abort);
+      connection.removeListener('errorMessage', answered);
+      if (error === undefined) {
+        resolve(connection);
+        return;
+      }
+      connection.close();
+      // "Login failed" follows the message that the database is missing, and any other reason.
+      const answer = answers.find(({ number }) => number !== LOGIN_FAILED) ?? answers[0];
+      reject(answer === undefined ? error : Object.assign(new Error(answer.message), { number: answer.number, cause: error }));
+    };
+    const answered = (answer: { readonly number: number; readonly message: string }): void => void answers.push(answer);
+    connection.on('errorMessage', answered);
+    // A later error must find a listener: it reaches the statement that runs as well.
+    connection.on('error', () => {});
+    connection.connect((error) => finish(error));
+    signal?.addEventListener('abort', abort);
+    if (signal?.aborted) abort();
+  });
+}
+
+const LOGIN_FAILED = 18456;

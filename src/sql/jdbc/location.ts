@@ -1,0 +1,20 @@
+/** What URLs of a form of their own say, and how they are refused. */
+import type { Fault } from '../../core/fault.ts';
+
+export type Malformed = (what: string) => Fault;
+
+export interface Login {
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+}
+
+/** What a URL of another form says. */
+export interface OwnLocation {
+  /** As it is written; empty: none. */
+  readonly host: string;
+  readonly port: string | undefined;
+  readonly usualPort: number;
+  readonly database: string | undefined;
+  readonly login?: Login;
+  readonly parameters: readonly (readonly [name: string, value: string])[];
+}
