@@ -3,11 +3,11 @@ import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Column, SessionOptions, SqlSession } from '../../../src/sql/database.ts';
-import { readDirectMapping } from '../../../src/sql/direct-mapping/direct-mapping.ts';
-import { openSession } from '../../../src/sql/drivers/open.ts';
-import { parseJdbcUrl } from '../../../src/sql/jdbc/jdbc.ts';
-import { openDuckdbWriter, writeDuckdb } from '../../servers/databases/duckdb.ts';
+import type { Column, SessionOptions, SqlSession } from '../../../../src/sql/database.ts';
+import { readDirectMapping } from '../../../../src/sql/direct-mapping/direct-mapping.ts';
+import { openSession } from '../../../../src/sql/drivers/open.ts';
+import { parseJdbcUrl } from '../../../../src/sql/jdbc/jdbc.ts';
+import { openDuckdbWriter, writeDuckdb } from '../../../servers/databases/duckdb.ts';
 
 const OPTIONS: SessionOptions = { connectSeconds: 5, statementSeconds: 20, lockSeconds: 1 };
 

@@ -4,12 +4,12 @@ import { chmod, copyFile, mkdtemp, open, rm, stat, truncate, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TypedValue } from '../../../src/core/value.ts';
-import type { Column, SessionOptions, SqlSession } from '../../../src/sql/database.ts';
-import { readDirectMapping } from '../../../src/sql/direct-mapping/direct-mapping.ts';
-import { openSession } from '../../../src/sql/drivers/open.ts';
-import { parseJdbcUrl } from '../../../src/sql/jdbc/jdbc.ts';
-import { openSqliteWriter, writeSqlite } from '../../servers/databases/sqlite.ts';
+import { TypedValue } from '../../../../src/core/value.ts';
+import type { Column, SessionOptions, SqlSession } from '../../../../src/sql/database.ts';
+import { readDirectMapping } from '../../../../src/sql/direct-mapping/direct-mapping.ts';
+import { openSession } from '../../../../src/sql/drivers/open.ts';
+import { parseJdbcUrl } from '../../../../src/sql/jdbc/jdbc.ts';
+import { openSqliteWriter, writeSqlite } from '../../../servers/databases/sqlite.ts';
 
 const OPTIONS: SessionOptions = { connectSeconds: 5, statementSeconds: 20, lockSeconds: 1 };
 

@@ -1,9 +1,9 @@
 /** Columns of database files whose collation ignores case: their texts are joined, and told apart, as texts. */
 import { expect, test } from '@jest/globals';
-import { openSession } from '../../../src/sql/drivers/open.ts';
-import { parseJdbcUrl } from '../../../src/sql/jdbc/jdbc.ts';
-import { joinQuery, type Side } from '../../../src/sql/select.ts';
-import { startDatabases } from '../../servers/databases/databases.ts';
+import { openSession } from '../../../../src/sql/drivers/open.ts';
+import { parseJdbcUrl } from '../../../../src/sql/jdbc/jdbc.ts';
+import { joinQuery, type Side } from '../../../../src/sql/select.ts';
+import { startDatabases } from '../../../servers/databases/databases.ts';
 
 test.each(['sqlite', 'duckdb'] as const)('a join in %s pairs equal texts alone', async (product) => {
   const { jdbcUrl, load, stop } = await startDatabases(product);
