@@ -247,10 +247,10 @@ export function wrongRequests(): void {
     });
 
     test('an unsupported kind of database is refused with a list of the supported ones', async () => {
-      const { status, type, body } = await ask('/testDBConnection', { url: 'jdbc:oracle:thin:@host:1521/db' });
+      const { status, type, body } = await ask('/testDBConnection', { url: 'jdbc:db2://host:50000/db' });
       expect([status, isProblem(type)]).toEqual([400, false]);
       expect(body).toMatchObject({ name: 'SQL-Transformer', type: 'SQL-Transformer', code: 'database/driver' });
-      expect(body.error).toMatch(/^Record could not be processed due to: .*oracle.*postgresql.*mariadb/s);
+      expect(body.error).toMatch(/^Record could not be processed due to: .*db2.*postgresql.*mariadb.*sqlserver.*oracle/s);
       expect(body).not.toHaveProperty('runId');
     });
   });

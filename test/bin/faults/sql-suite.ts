@@ -92,9 +92,9 @@ const WRONG: readonly (readonly [name: string, wrong: (database: Faulty, otherPo
   [
     'scheme',
     ({ jdbcUrl, product }) => ({
-      url: jdbcUrl.replace(product, 'oracle'),
+      url: jdbcUrl.replace(product, 'db2'),
       message:
-        'There is no driver for jdbc:oracle: here; those that work are jdbc:postgresql:, jdbc:mysql:, jdbc:mariadb:, jdbc:sqlite: and jdbc:duckdb:',
+        'There is no driver for jdbc:db2: here; those that work are jdbc:postgresql:, jdbc:mysql:, jdbc:mariadb:, jdbc:sqlserver:, jdbc:oracle:, jdbc:sqlite: and jdbc:duckdb:',
       placed: true,
     }),
   ],

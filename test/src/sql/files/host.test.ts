@@ -37,7 +37,7 @@ async function reader(product: keyof typeof PRODUCTS, root: string, sql: string)
   const url = JSON.stringify(`jdbc:${product}:${path}`);
   await writeFile(
     script,
-    `const { openSession } = await import(${JSON.stringify(join(root, 'dist/src/sql/open.js'))});
+    `const { openSession } = await import(${JSON.stringify(join(root, 'dist/src/sql/drivers/open.js'))});
      const { parseJdbcUrl } = await import(${JSON.stringify(join(root, 'dist/src/sql/jdbc/jdbc.js'))});
      try {
        const session = await openSession(parseJdbcUrl({ url: ${url} }), { connectSeconds: 5, statementSeconds: 0, lockSeconds: 1 });
