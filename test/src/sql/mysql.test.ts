@@ -502,7 +502,7 @@ suite('what goes wrong', () => {
     const reading = faultOf(collect(session.rows('SELECT COUNT(*), 4711 FROM seq_1_to_1000000 a, seq_1_to_1000000 b', 2)));
     await until(async () => (await running('4711')) === 1);
     cancel.abort();
-    expect(await until(async () => (await running('4711')) === 0)).toBeLessThan(1000);
+    expect(await until(async () => (await running('4711')) === 0)).toBeLessThan(10_000);
     expect(await reading).toMatchObject({ code: 'run/cancelled' });
     expect(await faultOf(session.describe('SELECT 1'))).toMatchObject({ code: 'run/cancelled' });
     await session.close();
@@ -517,7 +517,7 @@ suite('what goes wrong', () => {
           break;
         }
         expect(await running('4712')).toBe(0);
-        expect(performance.now() - started).toBeLessThan(1000);
+        expect(performance.now() - started).toBeLessThan(10_000);
         expect((await read(session, "SELECT 'again'")).rows).toEqual([['again']]);
       }
     });
