@@ -9,20 +9,25 @@ const NOT_ASCII = /[^\x00-\x7f]/;
 
 /** Characters → UTF-8 bytes as a one-byte string. Free for ASCII. A lone surrogate becomes U+FFFD. */
 export function toBytes(text: string): string {
-  if (!NOT_ASCII.test(text)) return text;
+  const first = text.search(NOT_ASCII);
+  if (first < 0) return text;
   let bytes = '';
-  for (let i = 0; i < text.length; i++) {
-    let point = text.codePointAt(i) as number;
-    if (point < 0x80) bytes += text[i];
-    else {
-      if (point > 0xffff) i++;
-      else if (point >= 0xd800 && point <= 0xdfff) point = 0xfffd;
-      if (point < 0x800) bytes += String.fromCharCode(0xc0 | (point >> 6), 0x80 | (point & 63));
-      else if (point < 0x10000) bytes += String.fromCharCode(0xe0 | (point >> 12), 0x80 | ((point >> 6) & 63), 0x80 | (point & 63));
-      else bytes += String.fromCharCode(0xf0 | (point >> 18), 0x80 | ((point >> 12) & 63), 0x80 | ((point >> 6) & 63), 0x80 | (point & 63));
+  let from = 0;
+  for (let at = first; at < text.length; at++) {
+    let point = text.charCodeAt(at);
+    if (point < 0x80) continue;
+    if (from < at) bytes += text.slice(from, at);
+    if (point >= 0xd800 && point <= 0xdfff) {
+      point = text.codePointAt(at) as number;
+      if (point > 0xffff) at++;
+      else point = 0xfffd;
     }
+    if (point < 0x800) bytes += String.fromCharCode(0xc0 | (point >> 6), 0x80 | (point & 63));
+    else if (point < 0x10000) bytes += String.fromCharCode(0xe0 | (point >> 12), 0x80 | ((point >> 6) & 63), 0x80 | (point & 63));
+    else bytes += String.fromCharCode(0xf0 | (point >> 18), 0x80 | ((point >> 12) & 63), 0x80 | ((point >> 6) & 63), 0x80 | (point & 63));
+    from = at + 1;
   }
-  return bytes;
+  return from < text.length ? bytes + text.slice(from) : bytes;
 }
 
 const decoder = new TextDecoder('utf-8');
