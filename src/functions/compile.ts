@@ -4,7 +4,16 @@ import { h1, hash } from '../core/hash.ts';
 import { nearest } from '../core/nearest.ts';
 import { fromBytes, toBytes } from '../core/text.ts';
 import type { Value, Values } from '../core/value.ts';
-import { type Chance, DataError, type FunctionDefinition, type Parameter, type ParameterType, type Result } from './definition.ts';
+import { callAhead, type RecordBatch } from './ahead.ts';
+import {
+  CallLimitError,
+  type Chance,
+  DataError,
+  type FunctionDefinition,
+  type Parameter,
+  type ParameterType,
+  type Result,
+} from './definition.ts';
 import { shortName } from './names.ts';
 import { numberText, readBoolean, readInteger, readNumber } from './numbers.ts';
 
@@ -30,6 +39,8 @@ export interface CallContext {
   readonly identity?: (row: unknown, position: number) => string;
   /** When the run began, in milliseconds since 1970; left out: the time of this call. */
   readonly startedAt?: number;
+  /** The records that are being mapped: calls that cost less together are made for several of them. */
+  readonly batch?: RecordBatch;
 }
 
 /**
@@ -49,9 +60,7 @@ export function compileCall(definition: FunctionDefinition, args: Arguments, ret
     definition.returns.length === 1
       ? (result: Result | readonly Result[]): Values => encode(result as Result)
       : (result: Result | readonly Result[]): Values => encode((result as readonly Result[])[at]);
-  const made = definition.deterministic
-    ? caller(bound, definition.call, pick)
-    : randomCaller(bound, definition.call, pick, chances(context));
+  const made = callerOf(definition, bound, pick, context);
   return (row, position) => {
     try {
       return made(row, position);
@@ -78,6 +87,17 @@ export function constantProblem(definition: FunctionDefinition, parameter: strin
     if (error instanceof DataError) return error;
     throw error;
   }
+}
+
+function callerOf({ call, callAll, deterministic }: FunctionDefinition, bound: readonly Bound[], pick: Pick, context: CallContext): Read {
+  if (!deterministic) return randomCaller(bound, call, pick, chances(context));
+  if (callAll === undefined || context.batch === undefined) return caller(bound, call, pick);
+  const callsOf = (row: unknown, position: number): readonly (readonly unknown[])[] => {
+    const slots = slotsOf(bound, row, position);
+    if (slots === undefined) return [];
+    return slots.some((slot) => slot instanceof Several) ? combinations(bound, slots) : [slots];
+  };
+  return callAhead(callsOf, callAll, (results) => oneOrSeveral(results.flatMap((result) => listOf(pick(result)))), context.batch);
 }
 
 type Call = FunctionDefinition['call'];
@@ -277,12 +297,19 @@ const CONVERTERS: Readonly<Record<FunctionDefinition['on'], Converters>> = {
 };
 
 /** The results of all combinations of the values in `slots`. */
-function product(bound: readonly Bound[], slots: readonly unknown[], call: Call, pick: Pick): Values {
-  const results: Value[] = [];
+const product = (bound: readonly Bound[], slots: readonly unknown[], call: Call, pick: Pick): Values =>
+  oneOrSeveral(combinations(bound, slots).flatMap((given) => listOf(pick(call(...given)))));
+
+const oneOrSeveral = (values: readonly Value[]): Values =>
+  values.length === 0 ? null : values.length === 1 ? (values[0] as Value) : values;
+
+/** All combinations of the values in `slots`, the last parameter varying fastest. */
+function combinations(bound: readonly Bound[], slots: readonly unknown[]): readonly (readonly unknown[])[] {
+  const all: (readonly unknown[])[] = [];
   const given = [...slots];
   const fill = (at: number): void => {
     if (at === given.length) {
-      results.push(...listOf(pick(call(...given))));
+      all.push([...given]);
       return;
     }
     const slot = slots[at];
@@ -296,7 +323,7 @@ function product(bound: readonly Bound[], slots: readonly unknown[], call: Call,
     }
   };
   fill(0);
-  return results.length === 0 ? null : results.length === 1 ? (results[0] as Value) : results;
+  return all;
 }
 
 // ---------------------------------------------------------------- results
@@ -323,7 +350,7 @@ function resultWith(result: Result, encode: (text: string) => string): Values {
     const value = resultWith(item, encode);
     if (value !== null) values.push(value as Value);
   }
-  return values.length === 0 ? null : values.length === 1 ? (values[0] as Value) : values;
+  return oneOrSeveral(values);
 }
 
 // ---------------------------------------------------------------- chance
@@ -408,6 +435,13 @@ function failure(
   const hint = error instanceof DataError ? error.hint : undefined;
   const said = error instanceof Error ? error.message : String(error);
   const message = definition.on === 'bytes' ? said.replace(/[\x80-\xff]+/g, charactersIfBytes) : said;
+  if (error instanceof CallLimitError) {
+    return new Fault('limit/exceeded', `A call of the function ${definition.name} was ended: ${message}`, {
+      limit: error.limit,
+      place: { expression: definition.name, ...context.place, value: shown.join('; ') },
+      hint: `Correct the function, or raise ${error.limit}`,
+    });
+  }
   return new Fault('record/term', `The function ${definition.name} fails: ${message}`, {
     place: { expression: definition.name, ...context.place, value: shown.join('; ') },
     cause: error,

@@ -4,6 +4,7 @@
  * A function gets characters, numbers and lists, never the engine's one-byte text, unless it says `on: 'bytes'`. It throws `DataError` for
  * data that it cannot take.
  */
+import type { Limit } from '../core/fault.ts';
 import type { Value } from '../core/value.ts';
 
 /**
@@ -100,6 +101,36 @@ export interface FunctionDefinition {
   /** Arguments in the order of `parameters`, each as its type says; then a `Chance` unless deterministic. */
   readonly call: (...args: readonly unknown[]) => Result | readonly Result[];
   readonly examples: readonly Example[];
+  /**
+   * For a function whose calls cost less together: makes calls, in their order. At least one outcome; fewer outcomes than calls: the other
+   * calls are still to be made. Each call has its arguments as `call` has them.
+   *
+   * @throws CallLimitError — the first call needs more than a call may have
+   */
+  readonly callAll?: (calls: readonly (readonly unknown[])[]) => readonly Outcome[];
+}
+
+/** What became of one call of several. */
+export type Outcome = { readonly result: Result | readonly Result[] } | { readonly error: Error };
+
+/** Functions of the user's own, beside the built-in ones or in their place. */
+export interface CustomFunctions {
+  /** Digest of their code and description. */
+  readonly version: string;
+  readonly definitions: readonly FunctionDefinition[];
+  find(iri: string): FunctionDefinition | undefined;
+}
+
+/** A call needs more time or memory than it may have: this ends the run. */
+export class CallLimitError extends Error {
+  override readonly name = 'CallLimitError';
+  /** The option that sets the limit. */
+  readonly limit: Limit;
+
+  constructor(message: string, limit: Limit) {
+    super(message);
+    this.limit = limit;
+  }
 }
 
 /** Data that a function cannot take. The compile step makes a fault of it. */

@@ -1,6 +1,6 @@
 /** Every function by its IRIs. */
 import { nearest } from '../core/nearest.ts';
-import type { FunctionDefinition } from './definition.ts';
+import type { FunctionDefinition, Parameter, Return } from './definition.ts';
 import { CALENDAR } from './families/calendar.ts';
 import { CONTROL } from './families/control.ts';
 import { DATE } from './families/date.ts';
@@ -53,5 +53,16 @@ export const findFunction = (iri: string): FunctionDefinition | undefined => BY_
 const localName = (iri: string): string => /[^#/]*$/.exec(iri)?.[0] ?? iri;
 
 /** Names of at most three functions that an unknown IRI most likely means, nearest first: for messages. */
-export const suggestFunctions = (iri: string): readonly string[] =>
-  [...new Set(nearest(iri, BY_IRI.keys(), 6, localName).map((found) => BY_IRI.get(found)?.name ?? found))].slice(0, 3);
+export function suggestFunctions(iri: string, others: readonly FunctionDefinition[] = []): readonly string[] {
+  const names = new Map([
+    ...[...BY_IRI].map(([known, { name }]) => [known, name] as const),
+    ...others.map((one) => [one.iri, one.name] as const),
+  ]);
+  return [...new Set(nearest(iri, names.keys(), 6, localName).map((found) => names.get(found) ?? found))].slice(0, 3);
+}
+
+/** The parameter or return of built-in functions with this IRI: descriptions name those of GREL without describing them. */
+export const findParameter = (iri: string): Parameter | undefined =>
+  FUNCTIONS.flatMap(({ parameters }) => parameters).find((one) => one.iri === iri || one.aliases.includes(iri));
+export const findReturn = (iri: string): Return | undefined =>
+  FUNCTIONS.flatMap(({ returns }) => returns).find((one) => one.iri === iri || one.aliases.includes(iri));

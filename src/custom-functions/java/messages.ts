@@ -1,0 +1,24 @@
+/** What a mapping thread and its relay tell each other. */
+import type { MessagePort } from 'node:worker_threads';
+
+export type ToRelay =
+  | { readonly kind: 'start' }
+  /** A message to the process, with its length. */
+  | { readonly kind: 'ask'; readonly bytes: Uint8Array }
+  | { readonly kind: 'kill' };
+
+export type FromRelay =
+  /** Without its length. */
+  | { readonly kind: 'answer'; readonly bytes: Uint8Array }
+  | { readonly kind: 'ended'; readonly code: number | null; readonly reason: string };
+
+export interface RelayData {
+  readonly port: MessagePort;
+  /** Counts the messages of the relay: the mapping thread waits for its next number. */
+  readonly signal: Int32Array;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly directory: string;
+  /** The first message to the process. */
+  readonly greeting: Uint8Array;
+}
