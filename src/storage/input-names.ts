@@ -33,6 +33,7 @@ function stepsOf(url: string): readonly string[] {
 
 function pathOf(url: string): string {
   if (!/^[a-z][a-z0-9+.-]+:/i.test(url)) return url;
+  if (/^s3:/i.test(url)) return url.replace(/^s3:\/*[^/]*/i, '');
   try {
     const { protocol, pathname } = new URL(url);
     return protocol === 'file:' ? fileURLToPath(url) : decodeURIComponent(pathname);

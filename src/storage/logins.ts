@@ -1,5 +1,8 @@
 /** Logins for servers that inputs are read from: from options, never from a mapping. */
+
 import { Fault } from '../core/fault.ts';
+import { Secret } from '../core/secret.ts';
+import type { S3Access } from './s3-access.ts';
 
 /** What is sent to all addresses of a server whose path begins with `path`. Plain data, and secret. */
 export interface SourceLogin {
@@ -10,9 +13,9 @@ export interface SourceLogin {
 }
 
 type Sends =
-  | { readonly kind: 'header'; readonly name: string; readonly value: string }
+  | { readonly kind: 'header'; readonly name: string; readonly value: Secret }
   /** A parameter of the query of the address. */
-  | { readonly kind: 'parameter'; readonly name: string; readonly value: string }
+  | { readonly kind: 'parameter'; readonly name: string; readonly value: Secret }
   /** A token, in the header `authorization`. */
   | { readonly kind: 'token'; readonly grant: ClientCredentials };
 
@@ -21,14 +24,14 @@ export interface ClientCredentials {
   /** The token endpoint, without login and query. */
   readonly endpoint: string;
   readonly id: string;
-  readonly secret: string;
+  readonly secret: Secret;
   /** Whether id and secret stand in the form; otherwise in the header `authorization`, as every server must accept. */
   readonly inForm: boolean;
   /** Further fields of the form: `scope`, `audience`, … */
   readonly fields: readonly (readonly [name: string, value: string])[];
 }
 
-/** How inputs are read over HTTP. */
+/** How inputs are read from servers. */
 export interface WebAccess {
   readonly logins: readonly SourceLogin[];
   /** Until an answer begins, and between two parts of it; 0: no limit. */
@@ -41,6 +44,8 @@ export interface WebAccess {
   readonly pages: number;
   /** undefined: answers are not kept. */
   readonly cache?: WebCache | undefined;
+  /** Object storage. */
+  readonly s3: S3Access;
 }
 
 /** Where answers are kept for conditional requests. */
@@ -59,9 +64,9 @@ export const LOGIN_FORM =
 export const isLogin = (entry: string): boolean => parseLogin(entry) !== undefined;
 
 /** @throws Fault config/invalid — an entry that is no login; it is not quoted */
-export function readLogins(entries: readonly string[]): readonly SourceLogin[] {
+export function readLogins(entries: readonly Secret[]): readonly SourceLogin[] {
   return entries.map((entry, i) => {
-    const login = parseLogin(entry);
+    const login = parseLogin(entry.reveal());
     if (login !== undefined) return login;
     throw new Fault('config/invalid', `Entry ${i + 1} of SOURCE_LOGINS is not a login: expected ${LOGIN_FORM}`);
   });
@@ -84,24 +89,24 @@ function sendsOf(text: string): Sends | undefined {
   if (endpoint !== undefined) return tokenOf(endpoint, form !== undefined);
   const [, parameter, secret] = PARAMETER.exec(text) ?? [];
   if (parameter !== undefined && secret !== undefined)
-    return { kind: 'parameter', name: decodeURIComponent(parameter), value: decodeURIComponent(secret) };
+    return { kind: 'parameter', name: decodeURIComponent(parameter), value: new Secret(decodeURIComponent(secret)) };
   const [, name, value] = HEADER.exec(text) ?? [];
   if (name === undefined || value === undefined) return undefined;
-  return { kind: 'header', name: name.toLowerCase(), value: value.trim().replaceAll('%2C', ',') };
+  return { kind: 'header', name: name.toLowerCase(), value: new Secret(value.trim().replaceAll('%2C', ',')) };
 }
 
 function tokenOf(address: string, inForm: boolean): Sends | undefined {
   const url = webUrl(address);
   if (url === undefined || url.hash !== '' || url.username === '' || url.password === '') return undefined;
   const [id, secret] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
-  const grant = { endpoint: `${url.origin}${url.pathname}`, id, secret, inForm, fields: [...url.searchParams] };
+  const grant = { endpoint: `${url.origin}${url.pathname}`, id, secret: new Secret(secret), inForm, fields: [...url.searchParams] };
   return { kind: 'token', grant };
 }
 
 const basicOf = ({ username, password }: URL): Sends => ({
   kind: 'header',
   name: 'authorization',
-  value: basic(decodeURIComponent(username), decodeURIComponent(password)),
+  value: new Secret(basic(decodeURIComponent(username), decodeURIComponent(password))),
 });
 
 const webUrl = (text: string): URL | undefined => (/^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : undefined);
@@ -120,6 +125,9 @@ function readable<T>(read: () => T): T | undefined {
 
 export const basic = (user: string, password: string): string => `Basic ${Buffer.from(`${user}:${password}`, 'utf8').toString('base64')}`;
 
+/** Identifies a grant with its secret, in memory. */
+export const grantKey = (grant: ClientCredentials): string => JSON.stringify({ ...grant, secret: grant.secret.reveal() });
+
 /** What is sent to an address. */
 export interface Login {
   readonly headers: Readonly<Record<string, string>>;
@@ -136,8 +144,8 @@ export function loginFor({ origin, pathname }: URL, logins: readonly SourceLogin
   const parameters = new Map<string, string>();
   let grant: ClientCredentials | undefined;
   for (const { sends } of fitting) {
-    if (sends.kind === 'parameter') parameters.set(sends.name, sends.value);
-    else if (sends.kind === 'header') headers.set(sends.name, sends.value);
+    if (sends.kind === 'parameter') parameters.set(sends.name, sends.value.reveal());
+    else if (sends.kind === 'header') headers.set(sends.name, sends.value.reveal());
     if (sends.kind === 'token') grant = sends.grant;
     else if (sends.kind === 'header' && sends.name === 'authorization') grant = undefined;
   }

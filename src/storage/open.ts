@@ -11,6 +11,7 @@ import { type Compression, compressionByName, compressionByType } from './compre
 import { fileState, openFile, openStandardInput } from './local/file.ts';
 import { unpack } from './packed/unpack.ts';
 import type { InputState } from './range.ts';
+import { USUAL_S3_ACCESS } from './s3-access.ts';
 import type { OpenedInput, OpenOptions, RawInput } from './storage.ts';
 import { locate } from './url.ts';
 
@@ -31,7 +32,7 @@ export async function openInput(url: string, options: OpenOptions): Promise<Open
   // Standard input has no name that implies a compression.
   const named = declared === 'none' && options.standardInput === true ? 'gzip' : compressionOf(url, options);
   const isTold = named === 'none' && raw.web !== undefined && options.isArchive !== true;
-  const compression = isTold ? compressionByType(raw.mediaType) : named;
+  const compression = isTold ? compressionByType(raw.mediaType) : named === 'none' ? (raw.compression ?? 'none') : named;
   const packed = compression !== 'none';
   const { inputBytes = 0, inflationRatio = 0 } = options.limits ?? {};
   if (!packed && (raw.sizeBytes ?? 0) > boundOf(inputBytes)) {
@@ -52,7 +53,9 @@ export async function openInput(url: string, options: OpenOptions): Promise<Open
 async function openRaw(url: string, name: string, options: OpenOptions): Promise<RawInput> {
   if (options.standardInput) return openStandardInput(name, options.signal);
   const location = locate(url, options.workingDirectory);
-  return location.kind === 'file' ? openFile(location.path, name, options.range) : openWeb(location.url, name, options);
+  if (location.kind === 'file') return openFile(location.path, name, options.range);
+  if (location.kind === 'http') return openWeb(location.url, name, options);
+  return (await import('./s3/read.ts')).openS3(location, name, options.s3 ?? USUAL_S3_ACCESS, options);
 }
 
 /** Loaded on first use: most runs read only files. */
@@ -70,7 +73,8 @@ export async function probeInput(url: string, options: OpenOptions): Promise<Inp
   if (compressionOf(url, options) !== 'none') return undefined;
   const location = locate(url, options.workingDirectory);
   if (location.kind === 'file') return fileState(location.path);
-  return (await import('./web/http.ts')).httpState(location.url, options);
+  if (location.kind === 'http') return (await import('./web/http.ts')).httpState(location.url, options);
+  return (await import('./s3/read.ts')).s3State(location, options.s3 ?? USUAL_S3_ACCESS, options.signal);
 }
 
 const cancelled = (name: string, cause?: unknown): Fault =>
@@ -116,11 +120,26 @@ async function* untilAborted(
 /**
  * The whole text of a small document, UTF-8, without byte order mark.
  *
- * @param options.silenceMs time-out without any data; undefined: none
- * @throws Fault those of `openInput`, source/unreadable after `silenceMs`; limit/exceeded — more than `limitBytes`; source/encoding — not
- * UTF-8
+ * @throws Fault those of `readBytes`; source/encoding — not UTF-8
  */
-export async function readText(url: string, limitBytes: number, options: OpenOptions & { readonly silenceMs?: number }): Promise<string> {
+export async function readText(url: string, limitBytes: number, options: ReadOptions): Promise<string> {
+  const whole = await readBytes(url, limitBytes, options);
+  const name = redact(url);
+  if (!isUtf8(whole)) throw notUtf8(name, whole, { input: name });
+  return new TextDecoder().decode(whole);
+}
+
+export interface ReadOptions extends OpenOptions {
+  /** Time-out without any data; undefined: none. */
+  readonly silenceMs?: number;
+}
+
+/**
+ * All bytes of a small document.
+ *
+ * @throws Fault those of `openInput`, source/unreadable after `silenceMs`; limit/exceeded — more than `limitBytes`
+ */
+export async function readBytes(url: string, limitBytes: number, options: ReadOptions): Promise<Buffer> {
   const { signal, silenceMs } = options;
   const name = redact(url);
   const place = { input: name };
@@ -148,9 +167,7 @@ export async function readText(url: string, limitBytes: number, options: OpenOpt
     clearTimeout(timer);
     signal?.removeEventListener('abort', stop);
   }
-  const whole = Buffer.concat(parts);
-  if (!isUtf8(whole)) throw notUtf8(name, whole, place);
-  return new TextDecoder().decode(whole);
+  return Buffer.concat(parts);
 }
 
 /** Names the first byte that is no text, with its line and its character of the line (1-based). */

@@ -1,5 +1,5 @@
 /**
- * The contract between those who read and write by URL and the schemes (`file:`, `http:`, `https:`, standard input).
+ * The contract between those who read and write by URL and the schemes (`file:`, `http:`, `https:`, `s3:`, standard input).
  *
  * Implementations import this file; `open.ts` puts them together.
  */
@@ -7,6 +7,7 @@ import type { RunLimits } from '../core/limits.ts';
 import type { Compression } from './compression.ts';
 import type { WebAccess } from './logins.ts';
 import type { ByteRange } from './range.ts';
+import type { S3Access } from './s3-access.ts';
 
 export interface OpenedInput {
   /** Chunks in order, read on demand; ending the iteration closes the input. */
@@ -29,6 +30,8 @@ export interface RawInput {
   /** Number of bytes received over the network for `chunks`, if the protocol itself decompresses and they are known. */
   readonly packedBytes?: number;
   readonly mediaType: string | undefined;
+  /** What the bytes are compressed with, whatever the name implies. undefined: not told. */
+  readonly compression?: Compression;
   readonly web?: WebAnswer;
 }
 
@@ -61,6 +64,8 @@ export interface OpenOptions {
   readonly range?: ByteRange;
   /** Logins and time limits for HTTP; undefined: no logins, and the usual limit. */
   readonly web?: WebAccess | undefined;
+  /** For objects; undefined: the credentials and the region that the SDK finds, and nothing is repeated. */
+  readonly s3?: S3Access | undefined;
   /** What a server is asked for. Without effect for files. */
   readonly ask?: WebAsk | undefined;
   /** Read standard input, which is possible only once; the URL is for messages. */

@@ -5,7 +5,7 @@ import zlib from 'node:zlib';
 import { LinkedAbort } from '../../core/abort.ts';
 import { Fault } from '../../core/fault.ts';
 import { describeConnectionError, HttpClient, type Response } from '../../core/http.ts';
-import { basic, type ClientCredentials, type Login, loginFor, type WebCache } from '../logins.ts';
+import { basic, type ClientCredentials, grantKey, type Login, loginFor, type WebCache } from '../logins.ts';
 import { type ByteRange, changedFault, type InputState } from '../range.ts';
 import type { OpenOptions, RawInput } from '../storage.ts';
 import { isKeepable, keeping, keyOf, openKept } from './cache.ts';
@@ -165,7 +165,7 @@ async function exchange(
   if (cache === undefined) return answerOf(await client.fetch(asking, headers, form, signal), address);
   // A token changes; whom it is for does not.
   const { authorization = '', ...others } = headers;
-  const caller = grant === undefined ? authorization : JSON.stringify(grant);
+  const caller = grant === undefined ? authorization : grantKey(grant);
   const key = keyOf(asking.href, [...Object.entries(others).sort(([a], [b]) => (a < b ? -1 : 1)), ['authorization', caller]]);
   const kept = await openKept(cache, key);
   let response: Response;

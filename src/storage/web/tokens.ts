@@ -5,7 +5,7 @@
  */
 import { Fault } from '../../core/fault.ts';
 import { describeConnectionError, type HttpClient, type Response } from '../../core/http.ts';
-import { basic, type ClientCredentials } from '../logins.ts';
+import { basic, type ClientCredentials, grantKey } from '../logins.ts';
 import { retryAfterMs, TransientFault } from './retry.ts';
 
 interface Token {
@@ -33,7 +33,7 @@ export async function tokenFor(
   client: HttpClient,
   signal: AbortSignal,
 ): Promise<string> {
-  const key = JSON.stringify(grant);
+  const key = grantKey(grant);
   const known = tokens.get(key);
   if (known !== undefined && known.text !== refused && performance.now() < known.untilMs) return known.text;
   const token = await request(grant, client, signal);
@@ -47,7 +47,8 @@ export async function tokenFor(
 }
 
 async function request(grant: ClientCredentials, client: HttpClient, signal: AbortSignal): Promise<Token> {
-  const { endpoint, id, secret, inForm } = grant;
+  const { endpoint, id, inForm } = grant;
+  const secret = grant.secret.reveal();
   const form = new URLSearchParams([
     ['grant_type', 'client_credentials'],
     ...grant.fields.map(([name, value]): [string, string] => [name, value]),

@@ -6,9 +6,10 @@ import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/p
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect } from '@jest/globals';
 import { lockDirectory } from '../../../src/storage/local/directory-lock.ts';
 import { closeAfterEach } from '../../support/closing.ts';
+import { soakTest, test } from '../../support/jest/extent.ts';
 import { built } from '../../support/project-root.ts';
 import { take, testStarters } from './directory-lock-starters.ts';
 
@@ -84,15 +85,19 @@ describe('a directory whose owner', () => {
     await take(directory);
   });
 
-  test('lost it by hand ends, since another process writes there now', async () => {
-    const directory = await directoryForTest();
-    const { ended } = await holder(directory);
-    await rm(join(directory, 'owner.json'));
-    await holder(directory);
-    const { code, errors } = await ended;
-    expect(code).not.toBe(0);
-    expect(errors).toContain('was taken from this process by process');
-  }, 60_000);
+  soakTest(
+    'lost it by hand ends, since another process writes there now',
+    async () => {
+      const directory = await directoryForTest();
+      const { ended } = await holder(directory);
+      await rm(join(directory, 'owner.json'));
+      await holder(directory);
+      const { code, errors } = await ended;
+      expect(code).not.toBe(0);
+      expect(errors).toContain('was taken from this process by process');
+    },
+    60_000,
+  );
 
   const unshared = ['unshare', '--pid', '--fork', '--mount-proc', '--uts', '--kill-child'];
   const missing =

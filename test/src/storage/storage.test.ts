@@ -152,7 +152,7 @@ describe('an input that cannot be had', () => {
 
   test.each([
     ['a directory', () => '.', 'source/refused', 'is a directory'],
-    ['a scheme of a later version', () => 's3://bucket/key.csv', 'source/refused', "'s3:'"],
+    ['an unknown scheme', () => 'ftp://host/key.csv', 'source/refused', "'ftp:'"],
     ['a malformed URL', () => 'http://', 'source/refused', 'not a valid URL'],
     ['a 404', () => `${address}/404`, 'source/missing', 'answered 404'],
     ['a 403', () => `${address}/403`, 'source/refused', 'answered 403'],

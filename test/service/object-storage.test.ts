@@ -1,0 +1,123 @@
+/** Object storage through a service and through the command, with a real server: mapping and inputs are objects, and large ones are cut. */
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { quietLogger } from '../../src/core/telemetry/observe.ts';
+import { probeInput } from '../../src/storage/open.ts';
+import { deleteSources } from '../../workers/jobs/delete-source.ts';
+import { SHARED_START_MS, type SharedS3, sharedS3 } from '../servers/shared/shared.ts';
+import { missingS3Proxy, S3_KEYS } from '../servers/stores/s3proxy.ts';
+import { accessTo, putObject } from '../src/storage/s3/storing.ts';
+import { PROJECT_ROOT } from '../support/project-root.ts';
+import { temporaryDirectory } from '../support/queues/backends.ts';
+import { PEOPLE, PEOPLE_LINES, peopleMapping } from '../support/service/inputs.ts';
+import { ask, postJson, type ServiceProcess, startService } from '../support/service/process.ts';
+
+const missing = await missingS3Proxy();
+const describeS3 = missing === undefined ? describe : describe.skip;
+if (missing !== undefined) test.skip(`S3 is not tested: ${missing}`, () => undefined);
+
+const ROWS = 20_000;
+let server: SharedS3;
+let service: ServiceProcess;
+let directory: { readonly path: string; remove(): Promise<void> };
+const url = (key: string): string => `s3://${server.bucket}/${key}`;
+const put = (key: string, body: string): Promise<void> => putObject(accessTo(server.endpoint), server.bucket, key, body);
+const environment = () => ({
+  AWS_ACCESS_KEY: S3_KEYS.access,
+  AWS_SECRET_KEY: S3_KEYS.secret,
+  S3_ENDPOINT: server.endpoint,
+  S3_PATH_STYLE: 'true',
+});
+const start = (body: object) => postJson(`${service.url}/semi-structured-transformer/process`, body);
+async function linesOf(locations: readonly string[]): Promise<readonly string[]> {
+  const texts = await Promise.all(locations.map((location) => readFile(fileURLToPath(location), 'utf8')));
+  return texts.flatMap((text) => text.split('\n').filter(Boolean));
+}
+
+beforeAll(async () => {
+  if (missing !== undefined) return;
+  directory = await temporaryDirectory();
+  server = await sharedS3();
+  await put('maps/people.ttl', peopleMapping('csv', 'people.csv'));
+  await put('people.csv', PEOPLE.csv);
+  await put('many.csv', `id,name\n${Array.from({ length: ROWS }, (_, i) => `${i},"a ${i}"\n`).join('')}`);
+  service = await startService({
+    cwd: directory.path,
+    env: { QUEUE_URL: 'embedded:', DATA_DIR: join(directory.path, 'data'), RETRY_SECONDS: '0', SLICE_BYTES: '100000', ...environment() },
+  });
+}, SHARED_START_MS);
+afterAll(async () => {
+  await service?.stop();
+  await server?.stop();
+  await directory?.remove();
+});
+
+describeS3('object storage', () => {
+  test('a service reads mapping and input from it', async () => {
+    const answer = await start({ inputFileURL: url('people.csv'), logicalSource: 'people.csv', mappingURL: url('maps/people.ttl') });
+    expect(answer.status).toBe(200);
+    expect([...(await linesOf(answer.body.outputFileLocations))].sort()).toEqual(PEOPLE_LINES);
+  });
+
+  test('a directory of mappings is one of objects', async () => {
+    const answer = await start({ inputFileURL: url('people.csv'), mappingURL: url('maps') });
+    expect(answer.status).toBe(200);
+    expect(await linesOf(answer.body.outputFileLocations)).toHaveLength(2);
+  });
+
+  test('a large object is cut into slices, which together are the object', async () => {
+    const answer = await start({ inputFileURL: url('many.csv'), logicalSource: 'people.csv', mappingURL: url('maps/people.ttl') });
+    expect(answer.status).toBe(200);
+    expect(answer.body.outputFileLocations.length).toBeGreaterThan(1);
+    const lines = await linesOf(answer.body.outputFileLocations);
+    expect([lines.length, new Set(lines).size]).toEqual([ROWS, ROWS]);
+  });
+
+  test('what is missing is said, and no secret; options hold while the service goes on', async () => {
+    const none = { inputFileURL: url('none.csv'), logicalSource: 'people.csv', mappingURL: url('maps/people.ttl') };
+    const answer = await start(none);
+    expect([answer.status, JSON.stringify(answer.body)]).toEqual([400, expect.stringContaining(`There is no object ${url('none.csv')}`)]);
+    const set = (value: string) =>
+      ask(`${service.url}/semi-structured-transformer/updateConfig?configEntry=AWS_SECRET_KEY&configValue=${value}`, { method: 'PUT' });
+    expect((await set('wrong-secret-key')).status).toBe(200);
+    const refused = await start({ ...none, inputFileURL: url('people.csv') });
+    expect(refused.status).toBe(400);
+    expect(JSON.stringify(refused.body)).toMatch(/AWS_SECRET_KEY/);
+    expect(JSON.stringify(refused.body)).not.toMatch(/wrong-secret-key|a-test-secret/);
+    expect((await set(S3_KEYS.secret)).status).toBe(200);
+  });
+
+  test('DELETE_SOURCE deletes the object of a published run, and not one that may have changed', async () => {
+    await put('gone.csv', PEOPLE.csv);
+    const access = accessTo(server.endpoint);
+    const run = { runId: 'r', inputs: [{ name: undefined, url: url('gone.csv') }], deleteSource: true } as unknown as Parameters<
+      typeof deleteSources
+    >[0];
+    const state = () => probeInput(url('gone.csv'), { workingDirectory: '/', s3: access });
+    await deleteSources(run, Date.now() - 60_000, '/', quietLogger(), async () => access);
+    expect(await state()).toMatchObject({ sizeBytes: PEOPLE.csv.length });
+    await deleteSources(run, Date.now() + 60_000, '/', quietLogger(), async () => access);
+    expect(await state()).toBeUndefined();
+  });
+
+  test('the command reads it, and says when there are no credentials', async () => {
+    const command = (env: object) =>
+      promisify(execFile)(
+        process.execPath,
+        [join(PROJECT_ROOT, 'bin/quadmill.js'), 'run', url('maps/people.ttl'), '-i', url('people.csv')],
+        {
+          env: { PATH: process.env.PATH, HOME: directory.path, AWS_EC2_METADATA_DISABLED: 'true', ...env },
+        },
+      );
+    const { stdout } = await command(environment());
+    expect(stdout.trim().split('\n').sort()).toEqual(PEOPLE_LINES);
+    const none = { S3_ENDPOINT: server.endpoint, S3_PATH_STYLE: 'true', SOURCE_RETRIES: '0' };
+    await expect(command(none)).rejects.toMatchObject({ stderr: expect.stringMatching(/no credentials.*AWS_ACCESS_KEY/s) });
+    const away = { ...environment(), S3_ENDPOINT: 'http://127.0.0.1:1', SOURCE_RETRIES: '0' };
+    await expect(command(away)).rejects.toMatchObject({ stderr: expect.stringMatching(/connection refused/) });
+  });
+});
