@@ -1,0 +1,214 @@
+/** Bodies of requests and answers. Made by `npm run docs` from the schemas of `/openapi.json`. */
+
+export type ProcessRequest = {
+  /** The URL of the input file, or an array of them */
+  readonly inputFileURL: string | ReadonlyArray<string>;
+  /** Logical source of the mapping; the n-th belongs to the n-th input file */
+  readonly logicalSource?: string | ReadonlyArray<string> | null;
+  /** Mapping file or directory; left out: every .ttl, .yml and .yaml of MAPPINGS_DIR_URL */
+  readonly mappingURL?: string | ReadonlyArray<string> | null;
+};
+
+export type SuccessReport = {
+  readonly successfulIterations: number;
+  readonly failedIterations: number;
+  readonly outputFileLocations: ReadonlyArray<string>;
+  readonly mappingFiles: ReadonlyArray<string>;
+  /** Milliseconds */
+  readonly processingTime: number;
+  readonly runId: string;
+  readonly records: number;
+  readonly quads: number;
+  readonly rejectedRecords: number;
+  readonly warnings: ReadonlyArray<string>;
+  /** Not of the SQL transformer */
+  readonly input?: ReadonlyArray<string>;
+  /** URL of the provenance; with RECORD_PROVO */
+  readonly provenance?: string;
+  /** Files of logical targets; where the mapping has some */
+  readonly targetFileLocations?: ReadonlyArray<string>;
+  /** Nodes, then edges; with PROPERTY_GRAPH_MODE */
+  readonly propertyGraphFileLocations?: ReadonlyArray<string>;
+};
+
+export type WriteRequest = {
+  /** The URL of a file of N-Quads, or an array of them */
+  readonly inputFileURL: string | ReadonlyArray<string>;
+};
+
+export type WriterReport = {
+  readonly input: ReadonlyArray<string>;
+  /** The store, without passwords */
+  readonly target: string;
+  readonly mode: "insert" | "update";
+  readonly quadsWritten: number;
+  readonly batches: number;
+  /** Milliseconds */
+  readonly processingTime: number;
+  readonly runId: string;
+  /** Statements of the input */
+  readonly records: number;
+  readonly quads: number;
+  readonly rejectedRecords: number;
+  /** The first rejected statements */
+  readonly rejectedStatements: ReadonlyArray<{
+    readonly input: string;
+    readonly line: number;
+    readonly statement: string;
+    readonly fault: Fault;
+  }>;
+  readonly warnings: ReadonlyArray<string>;
+  /** URL of the file of all rejected statements */
+  readonly rejections?: string;
+};
+
+export type ConnectionCheck = {
+  readonly success: true;
+  readonly target: string;
+  readonly type: "embedded" | "sparql" | "fuseki" | "graphdb" | "rdf4j" | "stardog" | "blazegraph" | "neptune" | "virtuoso" | "neo4j";
+  readonly product: string;
+  readonly milliseconds: number;
+};
+
+export type FailureMessage = {
+  readonly name: string;
+  /** Local date-time, ISO 8601 with milliseconds, no zone */
+  readonly time: string;
+  readonly type: string;
+  readonly error: string;
+  readonly version: string;
+  readonly code: "request/malformed" | "request/invalid" | "request/unauthorized" | "request/forbidden" | "request/not-found" | "request/method" | "request/not-acceptable" | "request/conflict" | "request/too-large" | "request/timeout" | "request/headers" | "request/media-type" | "request/too-many" | "service/not-yet" | "service/unavailable" | "config/unknown" | "config/invalid" | "licence/invalid" | "mapping/syntax" | "mapping/invalid" | "mapping/unreadable" | "functions/invalid" | "mapping/reference" | "source/missing" | "source/unreadable" | "source/refused" | "source/type" | "source/malformed" | "source/encoding" | "database/driver" | "database/credentials" | "database/missing" | "database/unreachable" | "database/query" | "database/busy" | "database/lost" | "database/time-limit" | "target/unknown" | "target/credentials" | "target/read-only" | "target/refused" | "target/unreachable" | "target/busy" | "store/time-limit" | "store/damaged" | "store/full" | "record/term" | "record/promise" | "record/limit" | "limit/exceeded" | "sink/failed" | "run/cancelled" | "run/lost" | "run/killed" | "internal/error";
+  readonly detail: Fault;
+  /** URL of the failed input file; not of the SQL transformer */
+  readonly entity?: string;
+  /** Not of the graph writer */
+  readonly provenance?: string;
+  /** Of the run that failed; absent where none was made */
+  readonly runId?: string;
+};
+
+export type Fault = {
+  readonly code: "request/malformed" | "request/invalid" | "request/unauthorized" | "request/forbidden" | "request/not-found" | "request/method" | "request/not-acceptable" | "request/conflict" | "request/too-large" | "request/timeout" | "request/headers" | "request/media-type" | "request/too-many" | "service/not-yet" | "service/unavailable" | "config/unknown" | "config/invalid" | "licence/invalid" | "mapping/syntax" | "mapping/invalid" | "mapping/unreadable" | "functions/invalid" | "mapping/reference" | "source/missing" | "source/unreadable" | "source/refused" | "source/type" | "source/malformed" | "source/encoding" | "database/driver" | "database/credentials" | "database/missing" | "database/unreachable" | "database/query" | "database/busy" | "database/lost" | "database/time-limit" | "target/unknown" | "target/credentials" | "target/read-only" | "target/refused" | "target/unreachable" | "target/busy" | "store/time-limit" | "store/damaged" | "store/full" | "record/term" | "record/promise" | "record/limit" | "limit/exceeded" | "sink/failed" | "run/cancelled" | "run/lost" | "run/killed" | "internal/error";
+  readonly message: string;
+  readonly place: Place;
+  readonly hint?: string;
+};
+
+export type Place = {
+  readonly mapping?: string;
+  readonly input?: string;
+  readonly record?: number;
+  readonly line?: number;
+  readonly byte?: number;
+  readonly expression?: string;
+  readonly value?: string;
+};
+
+export type Problem = {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly instance: string;
+  readonly code: "request/malformed" | "request/invalid" | "request/unauthorized" | "request/forbidden" | "request/not-found" | "request/method" | "request/not-acceptable" | "request/conflict" | "request/too-large" | "request/timeout" | "request/headers" | "request/media-type" | "request/too-many" | "service/not-yet" | "service/unavailable" | "config/unknown" | "config/invalid" | "licence/invalid" | "mapping/syntax" | "mapping/invalid" | "mapping/unreadable" | "functions/invalid" | "mapping/reference" | "source/missing" | "source/unreadable" | "source/refused" | "source/type" | "source/malformed" | "source/encoding" | "database/driver" | "database/credentials" | "database/missing" | "database/unreachable" | "database/query" | "database/busy" | "database/lost" | "database/time-limit" | "target/unknown" | "target/credentials" | "target/read-only" | "target/refused" | "target/unreachable" | "target/busy" | "store/time-limit" | "store/damaged" | "store/full" | "record/term" | "record/promise" | "record/limit" | "limit/exceeded" | "sink/failed" | "run/cancelled" | "run/lost" | "run/killed" | "internal/error";
+  readonly requestId: string;
+  readonly place?: Place;
+  readonly hint?: string;
+  readonly diagnostics?: ReadonlyArray<Diagnostic>;
+  readonly names?: ReadonlyArray<string>;
+};
+
+export type Diagnostic = {
+  readonly severity: "error" | "warning";
+  readonly code: string;
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+  readonly hint?: string;
+};
+
+export type RunView = {
+  readonly id: string;
+  readonly service: string;
+  readonly state: "queued" | "running" | "retrying" | "completed" | "failed" | "cancelled";
+  readonly attempts: number;
+  readonly submittedAt: string;
+  readonly input: ReadonlyArray<string>;
+  readonly startedAt?: string;
+  readonly endedAt?: string;
+  readonly progress?: {
+    readonly records: number;
+    readonly quads: number;
+    readonly bytesRead: number;
+    readonly waiting?: string;
+  };
+  /** Why the run cannot start */
+  readonly reason?: string;
+  /** Beside `reason`: processes that take runs from the queue */
+  readonly workers?: number;
+  readonly outcome?: {
+    readonly state: "completed";
+    readonly report: SuccessReport | WriterReport;
+  } | {
+    readonly state: "failed" | "cancelled";
+    readonly failure: FailureMessage;
+  };
+};
+
+export type ConfigChange = {
+  /** The name or path of the option */
+  readonly configEntry: string;
+  /** The new value of the option */
+  readonly configValue: string | number | boolean | ReadonlyArray<string>;
+};
+
+export type ConfigEntry = {
+  readonly configEntry: string;
+  readonly configValue: string | number | boolean | null;
+};
+
+export type Licence = {
+  /** The identifier of the licence, and what it is */
+  readonly license: string;
+  readonly licenseInformation: {
+    /** NAME - COMPANY - E-MAIL */
+    readonly registeredTo: string;
+    /** The last day, and the number of days remaining */
+    readonly expires: string;
+    readonly productName: string;
+  };
+  readonly validationStatus: "LICENSE_VALID" | "LICENSE_EXPIRED" | "LICENSE_NOT_YET_VALID" | "LICENSE_INVALID";
+  /** Why it is not valid */
+  readonly problem?: string;
+};
+
+export type ConfigHistory = {
+  readonly changes: ReadonlyArray<{
+    readonly time: string;
+    /** The name of the token */
+    readonly by: string;
+    readonly option: string;
+    readonly value: string;
+  }>;
+};
+
+export type ConfigBackup = {
+  readonly location: string;
+};
+
+export type CronSchedule = {
+  readonly cron: string | null;
+  readonly timezone?: string;
+  /** The next three times, fewer where the years of the expression end */
+  readonly next?: ReadonlyArray<string>;
+};
+
+export type Health = {
+  readonly status: "up";
+  readonly version: string;
+  readonly checks?: Readonly<Record<string, string>>;
+  /** Processes that take runs from the queue */
+  readonly workers?: number;
+  /** Why a check says `down` */
+  readonly reasons?: Readonly<Record<string, string>>;
+};
