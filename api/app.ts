@@ -8,13 +8,14 @@ import { describeFault, Fault } from '../src/core/fault.ts';
 import { nearest } from '../src/core/nearest.ts';
 import { observeRequest } from '../src/core/telemetry/observe.ts';
 import { inRequestSpan } from '../src/core/telemetry/trace.ts';
-import { type Guard, makeGuard, parseTokens } from './auth.ts';
+import { type Access, type Guard, makeGuard } from './access/guard.ts';
 import { dashboard, dashboardRoute } from './dashboard.ts';
 import { type Input, inputOf } from './input.ts';
 import { openApiRoute } from './openapi.ts';
 import { faultOf, PROBLEM_TYPE, problemAnswer, RequestFault } from './problem.ts';
 import type { Api, MountedRoute, Reply, Route } from './route.ts';
 import { configRoutes } from './routes/config.ts';
+import { customFunctionsRoute } from './routes/custom-functions.ts';
 import { databaseRoutes } from './routes/database.ts';
 import { kafkaRoute } from './routes/kafka.ts';
 import { licenceRoute } from './routes/licence.ts';
@@ -24,8 +25,8 @@ import { masterMappingRoutes, rmlRoutes } from './routes/rml.ts';
 import { runRoutes } from './routes/runs.ts';
 import { cronRoute } from './routes/schedule.ts';
 import { sparqlRoutes } from './routes/sparql.ts';
-import { unsupportedRoutes } from './routes/unsupported.ts';
 import { writerRoutes } from './routes/writer.ts';
+import { SECURITY_HEADERS } from './server/security-headers.ts';
 import { sendStream } from './stream.ts';
 
 const ALL_SERVICES = Object.keys(SERVICES) as readonly Service[];
@@ -50,10 +51,10 @@ export function mountRoutes(api: Api, served: Served): readonly MountedRoute[] {
 }
 
 function serviceRoutes(api: Api, service: Service): readonly Route[] {
-  const shared = [kafkaRoute(api), licenceRoute(api), ...unsupportedRoutes(service)];
+  const shared = [kafkaRoute(api), licenceRoute(api)];
   switch (service) {
     case 'semi-structured-transformer':
-      return [...processRoutes(api), ...runRoutes(api), ...configRoutes(api), ...rmlRoutes(api), ...shared];
+      return [...processRoutes(api), ...runRoutes(api), ...configRoutes(api), ...rmlRoutes(api), customFunctionsRoute(api), ...shared];
     case 'sql-transformer':
       return [
         sqlProcessRoute(api),
@@ -62,6 +63,7 @@ function serviceRoutes(api: Api, service: Service): readonly Route[] {
         ...masterMappingRoutes(api),
         cronRoute(api),
         ...databaseRoutes(api),
+        customFunctionsRoute(api),
         ...shared,
       ];
     case 'graph-writer':
@@ -70,13 +72,12 @@ function serviceRoutes(api: Api, service: Service): readonly Route[] {
 }
 
 /**
- * Creates the application. Reads HOST, API_TOKENS and ALLOW_ANONYMOUS from the current configuration, and SERVICE unless `served` is given.
+ * Creates the application. Reads the options of the guard from the current configuration, and SERVICE unless `served` is given.
  *
- * @throws Fault config/invalid — listening on HOST is not allowed without tokens
+ * @throws Fault config/invalid — as `makeGuard`
  */
 export function makeApp(api: Api, served: Served = api.config.snapshot().SERVICE): Koa {
-  const { HOST, API_TOKENS, ALLOW_ANONYMOUS } = api.config.snapshot();
-  const guard = makeGuard(parseTokens(API_TOKENS), HOST, ALLOW_ANONYMOUS);
+  const guard = makeGuard(api.config.snapshot(), () => api.config.snapshot());
   const mounted = mountRoutes(api, served);
   const router = new Router({ sensitive: true });
   for (const one of mounted) {
@@ -116,7 +117,9 @@ async function serve(
 }
 
 async function answer(context: Context, { route, service, prefix }: MountedRoute, input: Input, guard: Guard, api: Api): Promise<void> {
-  const actor = route.role === undefined ? 'anonymous' : guard.authorize(context.headers, route.role);
+  const changes = route.hasSideEffects === true || !['GET', 'HEAD'].includes(context.method);
+  const access: Access | undefined = route.role === undefined ? undefined : await guard.admit(context.req, { changes });
+  const actor = route.role === undefined ? 'anonymous' : (access?.require(route.role) ?? '');
   const given = {
     query: new URLSearchParams(context.querystring),
     params: context.params as Record<string, string>,
@@ -129,7 +132,7 @@ async function answer(context: Context, { route, service, prefix }: MountedRoute
     parameters: input.parameters(given),
     body: () => input.body(context.req, api.config.snapshot().MAX_BODY_BYTES),
     actor,
-    authorize: (role) => void guard.authorize(context.headers, role),
+    authorize: (role) => void access?.require(role),
   });
   send(context, reply);
   if (reply.stream !== undefined) await sendParts(context, reply.stream, reply, api);
@@ -178,8 +181,8 @@ async function answerAndObserve(context: Context, next: () => Promise<unknown>, 
   const given = context.get('X-Request-Id');
   const id = /^[\w.-]{1,64}$/.test(given) ? given : randomUUID();
   context.set('X-Request-Id', id);
-  context.set('X-Content-Type-Options', 'nosniff');
-  context.set('Cache-Control', 'no-store');
+  context.set(SECURITY_HEADERS);
+  if (context.secure) context.set('Strict-Transport-Security', 'max-age=31536000');
   try {
     await next();
   } catch (error) {

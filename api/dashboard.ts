@@ -10,7 +10,7 @@ import type { Context, Middleware, Next } from 'koa';
 import { QUEUES, RUN_QUEUES } from '../queues/jobs.ts';
 import { Fault } from '../src/core/fault.ts';
 import { redact } from '../src/core/redact.ts';
-import type { Guard, RequestHeaders } from './auth.ts';
+import type { Access, Guard } from './access/guard.ts';
 import { RequestFault } from './problem.ts';
 import { type Api, type Route, withinQueueWait } from './route.ts';
 
@@ -64,10 +64,10 @@ export function dashboard(api: Api, guard: Guard, queues: DashboardQueues): Midd
   return async (context, next) => {
     if (!context.path.startsWith(`${PATH}/`)) return next();
     context.state.route = PATH;
-    const { role, actor } = authorize(guard, context.headers);
+    const { role, actor } = await authorize(guard, context);
     context.set({ 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Referrer-Policy': 'no-referrer' });
-    if (context.method !== 'GET' && context.method !== 'HEAD') {
-      assertMayAct(context, role);
+    if (!isReading(context.method)) {
+      assertMayAct(role);
       api.logger.info({ actor, method: context.method, path: context.path }, 'dashboard action');
       const removed = /^\/queues\/api\/queues\/([^/]+)\/([^/]+)\/clean$/.exec(context.path);
       // The same path with a state instead of an id would remove many jobs. It is refused below, because no run has such an id.
@@ -84,13 +84,13 @@ export function dashboard(api: Api, guard: Guard, queues: DashboardQueues): Midd
   };
 }
 
-/** @throws Fault request/unauthorized with a challenge that browsers understand; request/forbidden */
-function authorize(guard: Guard, headers: RequestHeaders): { readonly role: BoardRole; readonly actor: string } {
-  const given = withBearer(headers);
+/** @throws Fault request/unauthorized with a challenge that browsers understand; request/forbidden; request/too-many */
+async function authorize(guard: Guard, { req, method }: Context): Promise<{ readonly role: BoardRole; readonly actor: string }> {
+  const authorization = withBearer(req.headers.authorization);
+  const access = await guard.admit(req, { changes: !isReading(method), ...(authorization === undefined ? {} : { authorization }) });
   try {
-    return { role: 'operator', actor: guard.authorize(given, 'operator') };
+    return roleOf(access);
   } catch (error) {
-    if (error instanceof Fault && error.code === 'request/forbidden') return { role: 'viewer', actor: guard.authorize(given, 'viewer') };
     if (!(error instanceof Fault) || error.code !== 'request/unauthorized') throw error;
     throw new RequestFault(error.code, 'The dashboard needs a token', {
       hint: 'Give any user name, and a token of API_TOKENS as the password; or send the header Authorization: Bearer TOKEN',
@@ -99,21 +99,28 @@ function authorize(guard: Guard, headers: RequestHeaders): { readonly role: Boar
   }
 }
 
-/** Browsers can only ask for a user name and a password: the password is the token. */
-function withBearer(headers: RequestHeaders): RequestHeaders {
-  const basic = /^Basic +(\S+) *$/i.exec(String(headers.authorization ?? ''))?.[1];
-  if (basic === undefined) return headers;
-  const pair = Buffer.from(basic, 'base64').toString('utf8');
-  return { ...headers, authorization: `Bearer ${pair.slice(pair.indexOf(':') + 1)}` };
+function roleOf(access: Access): { readonly role: BoardRole; readonly actor: string } {
+  try {
+    return { role: 'operator', actor: access.require('operator') };
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'request/forbidden') throw error;
+    return { role: 'viewer', actor: access.require('viewer') };
+  }
 }
 
-/** @throws Fault request/forbidden — a viewer, or a page of another site, to whose requests a browser adds the password by itself */
-function assertMayAct({ headers }: Context, role: BoardRole): void {
+const isReading = (method: string): boolean => method === 'GET' || method === 'HEAD';
+
+/** Browsers can only ask for a user name and a password: the password is the token. */
+function withBearer(authorization: string | undefined): string | undefined {
+  const basic = /^Basic +(\S+) *$/i.exec(authorization ?? '')?.[1];
+  if (basic === undefined) return authorization;
+  const pair = Buffer.from(basic, 'base64').toString('utf8');
+  return `Bearer ${pair.slice(pair.indexOf(':') + 1)}`;
+}
+
+/** The guard has refused pages of other sites, to whose requests a browser adds the password by itself. @throws Fault request/forbidden */
+function assertMayAct(role: BoardRole): void {
   if (role === 'viewer') throw new RequestFault('request/forbidden', 'A viewer can only look at the queues; this needs the role operator');
-  const site = headers['sec-fetch-site'];
-  if (site !== undefined && site !== 'same-origin' && site !== 'none') {
-    throw new RequestFault('request/forbidden', 'The dashboard accepts no actions from pages of other sites');
-  }
 }
 
 /** Removing the job would make the run fail without a useful reason, so the run is cancelled instead. */

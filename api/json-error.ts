@@ -29,10 +29,16 @@ const EXPECTED: Readonly<Record<string, string>> = {
   InvalidCharacter: STRING,
 };
 
-/** The first place at which `text` is not JSON (RFC 8259); undefined: the parser finds none. */
+/** The first place at which `text` is not JSON (RFC 8259); undefined: the parser finds none, or the text is nested too deeply for it. */
 export function findJsonError(text: string): JsonError | undefined {
   const errors: jsonc.ParseError[] = [];
-  jsonc.parse(text, errors, { disallowComments: true });
+  try {
+    jsonc.parse(text, errors, { disallowComments: true });
+  } catch (error) {
+    // It calls itself for each level, unlike JSON.parse: the stack ends at some thousands.
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
   const [first] = errors;
   if (first === undefined) return undefined;
   const before = text.slice(0, first.offset);

@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import type { QueueBackend } from '../queues/backend/backend.ts';
+import type { FleetFunctions } from '../queues/custom-functions.ts';
 import type { FailureMessage, Service } from '../queues/jobs.ts';
 import type { BusSwitch } from '../queues/messaging/bus.ts';
 import type { Runs, Schedule } from '../queues/runs/contract.ts';
@@ -10,13 +11,17 @@ import type { ConfigStore } from '../src/config/store.ts';
 import { within } from '../src/core/abort.ts';
 import { Fault } from '../src/core/fault.ts';
 import type { Fields, FieldsSchema } from '../src/core/schema.ts';
-import type { Role } from './auth.ts';
+
+/** Each role includes the permissions of the previous ones. */
+export const ROLES = ['viewer', 'operator', 'admin'] as const;
+export type Role = (typeof ROLES)[number];
 
 /** The parts of the process that routes use. */
 export interface Api {
   readonly runs: Runs;
   readonly schedule: Schedule;
   readonly config: ConfigStore;
+  readonly functions: FleetFunctions;
   readonly logger: Logger;
   /** Base of relative paths in requests and options. */
   readonly workingDirectory: string;

@@ -1,6 +1,8 @@
 /** The parameters of the routes that connect to a database chosen by the caller: validated, and never repeated in a message. */
+
 import { Fault } from '../../src/core/fault.ts';
 import { type Fields, NO_NUL, NOT_BLANK } from '../../src/core/schema.ts';
+import { Secret } from '../../src/core/secret.ts';
 import type { DatabaseAddress } from '../../src/sql/database.ts';
 import { parseJdbcUrl } from '../../src/sql/jdbc/jdbc.ts';
 import type { Parameter } from '../route.ts';
@@ -78,7 +80,7 @@ export function readAddress(parameters: Fields): DatabaseAddress {
     url,
     driver: unlessEmpty(jdbc),
     user: unlessEmpty(user),
-    password: passwordOf(unlessEmpty(password)),
+    password: Secret.of(passwordOf(unlessEmpty(password))),
     parameters: readPairs(jdbcParamKey, jdbcParamValue),
     trusted: false,
   });

@@ -63,7 +63,7 @@ export function sqlProcessRoute(api: Api): Route {
 async function processInputs(api: Api, call: Call, fields: object | undefined): Promise<Reply> {
   return answerRun(api, call, async (snapshot) => {
     try {
-      return await inputsRequest(fields as ProcessFields, snapshot, api.workingDirectory);
+      return await inputsRequest(fields as ProcessFields, snapshot, api.workingDirectory, await api.functions.described());
     } catch (error) {
       if (!(error instanceof SourceFault)) throw error;
       throw new RequestFault(error.code, error.message, {

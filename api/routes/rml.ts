@@ -8,6 +8,7 @@ import { findMasterMapping, MASTER_MAPPING_HINT, type MasterMapping } from '../.
 import { mappingsOf } from '../../src/config/directories.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { redact } from '../../src/core/redact.ts';
+import type { DescribedSet } from '../../src/custom-functions/open.ts';
 import type { Diagnostic } from '../../src/mapping/model/model.ts';
 import { isYarrrml } from '../../src/mapping/parse/document.ts';
 import { DEFAULT_BASE } from '../../src/run/request.ts';
@@ -124,7 +125,7 @@ export function masterMappingRoutes(api: Api): readonly Route[] {
 async function writeMapping(api: Api, { request, actor }: Call, path: string, fileName: string): Promise<Reply> {
   const { MAX_BODY_BYTES, BASE_IRI } = api.config.snapshot();
   const text = await readTextBody(request, mediaTypesOf(fileName), MAX_BODY_BYTES);
-  await checkMapping(fileName, text, BASE_IRI);
+  await checkMapping(fileName, text, BASE_IRI, await api.functions.described());
   await refuseDirectory(path, fileName);
   await writeAtomically(path, text);
   api.logger.info({ file: path, by: actor }, 'mapping written');
@@ -141,12 +142,23 @@ function mappingDirectory(api: Api, service: Transformer): string {
 const notLocalFault = (): Fault =>
   new Fault('request/conflict', 'MAPPINGS_DIR_URL is not a directory of this machine, so its files cannot be read or written here');
 
+/** Less than file systems take (255 and 4096): a file that is written has a longer name at first, and the directory stands before it. */
+const MAX_NAME_BYTES = 200;
+const MAX_PATH_BYTES = 2_000;
+
 /**
  * The real path of `fileName` inside the mapping directory; the file may be missing.
  *
- * @throws Fault request/forbidden — outside; request/not-found — there is no mapping directory
+ * @throws Fault request/forbidden — outside; request/not-found — there is no mapping directory; request/invalid — too long
  */
 async function insideMappings(directory: string, fileName: string): Promise<string> {
+  const names = fileName.split('/');
+  if (Buffer.byteLength(fileName) > MAX_PATH_BYTES || names.some((name) => Buffer.byteLength(name) > MAX_NAME_BYTES)) {
+    throw new Fault(
+      'request/invalid',
+      `The parameter fileName is too long: a name may have ${MAX_NAME_BYTES} bytes, a path ${MAX_PATH_BYTES}`,
+    );
+  }
   await realpath(directory).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT'
       ? new Fault('request/not-found', `There is no mapping ${fileName}: the mapping directory is still empty`)
@@ -185,8 +197,8 @@ async function refuseDirectory(path: string, fileName: string): Promise<void> {
 }
 
 /** @throws RequestFault mapping/syntax, mapping/invalid — with all diagnostics */
-async function checkMapping(fileName: string, text: string, base = DEFAULT_BASE): Promise<void> {
-  const { triplesMaps, diagnostics } = await inspectMapping([{ name: fileName, text }], base);
+async function checkMapping(fileName: string, text: string, base: string | undefined, functions: DescribedSet | undefined): Promise<void> {
+  const { triplesMaps, diagnostics } = await inspectMapping([{ name: fileName, text }], base ?? DEFAULT_BASE, functions);
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   const [first] = errors;
   if (first === undefined && triplesMaps > 0) return;

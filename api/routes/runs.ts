@@ -1,6 +1,6 @@
 /** `/runs`: views and cancels runs. */
 import type { RunState } from '../../queues/jobs.ts';
-import { Fault } from '../../src/core/fault.ts';
+import { excerpt, Fault } from '../../src/core/fault.ts';
 import { type Api, type Call, explainQueueError, type Route, withinQueueWait } from '../route.ts';
 import { withReason } from '../run-answer.ts';
 
@@ -72,9 +72,14 @@ export function runRoutes(api: Api): readonly Route[] {
   ];
 }
 
-const idOf = ({ params }: Call): string => params.id ?? '';
+/** @throws Fault request/not-found — no run has such an id, and PostgreSQL takes no NUL */
+function idOf(call: Call): string {
+  const { id = '' } = call.params;
+  if (/[\0-\x1f\x7f]/.test(id)) throw noRun(call);
+  return id;
+}
 
-const noRun = (call: Call): Fault =>
-  new Fault('request/not-found', `There is no run ${idOf(call)}`, {
+const noRun = ({ params: { id = '' } }: Call): Fault =>
+  new Fault('request/not-found', `There is no run ${/^[\x21-\x7e]{1,200}$/.test(id) ? id : excerpt(id)}`, {
     hint: 'Ended runs are kept for KEEP_RUNS_SECONDS, KEEP_RUNS_COUNT of them at most',
   });

@@ -9,6 +9,8 @@ export interface Directories {
   readonly store: string;
   /** Spill files of running joins and de-duplication. */
   readonly spill: string;
+  /** Copies of custom functions. */
+  readonly functions: string;
   /** URL or path, as the option gives it. With SERVICE `all` it contains a directory per transformer: `mappingsOf`. */
   readonly mappings: string;
   readonly output: string;
@@ -24,6 +26,7 @@ export function directories(snapshot: Snapshot, workingDirectory = process.cwd()
     queue: join(data, 'queue'),
     store: join(data, 'store'),
     spill: join(data, 'spill'),
+    functions: join(data, 'functions'),
     mappings: at(snapshot.MAPPINGS_DIR_URL, join(data, 'mappings')),
     output,
     provenance: at(snapshot.PROV_OUTPUT_DIR_URL, output),

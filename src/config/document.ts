@@ -1,6 +1,7 @@
 /** The `/config` document: options by their paths, secrets hidden, complete or restricted to some entries. */
 
 import { redact } from '../core/redact.ts';
+import type { Secret } from '../core/secret.ts';
 import { type DocumentService, effectiveValue, optionsOf, sharedOption } from './effective.ts';
 import { DEFAULTS, type OptionName, optionRow, ROOT_PATHS, type Snapshot } from './options/options.ts';
 import type { OptionScope } from './options/row.ts';
@@ -60,9 +61,9 @@ function entriesOf(entry: string, service: DocumentService): readonly string[] {
 export function shownValue(name: OptionName, snapshot: Snapshot, service: DocumentService): string | boolean | number | null {
   const value = effectiveValue(name, snapshot, service);
   if (value === undefined) return null;
-  const text = typeof value === 'object' ? value.join(',') : value;
+  const text = Array.isArray(value) ? value.join(',') : (value as string | boolean | number | Secret);
   if (optionRow(name).secret) return text === '' ? '' : HIDDEN;
-  return typeof text === 'string' ? redact(text) : text;
+  return typeof text === 'string' ? redact(text) : (text as boolean | number);
 }
 
 function place(document: Record<string, unknown>, path: string, value: unknown): void {

@@ -52,9 +52,10 @@ const COMMUNITY: Licence = {
 
 /** The licence that the options give at `now`, in milliseconds. */
 export function licenceOf({ LICENSE, LICENSE_PUBLIC_KEY }: Pick<Snapshot, 'LICENSE' | 'LICENSE_PUBLIC_KEY'>, now: number): Licence {
-  if (LICENSE === undefined || LICENSE.trim() === '') return COMMUNITY;
+  const text = LICENSE?.reveal().trim() ?? '';
+  if (text === '') return COMMUNITY;
   const keys = LICENSE_PUBLIC_KEY === undefined ? LICENSORS : [...LICENSORS, LICENSE_PUBLIC_KEY];
-  return readLicence(LICENSE, keys.map(publicKeyOf), now);
+  return readLicence(text, keys.map(publicKeyOf), now);
 }
 
 /** @param text PEM, or its base64 line alone. @throws Fault config/invalid — not an Ed25519 public key */

@@ -1,8 +1,11 @@
 /** Text → option values: by name or path, from the environment. Faults name the option and the accepted values. */
+
 import { excerpt, Fault } from '../core/fault.ts';
 import { didYouMean, editDistance } from '../core/nearest.ts';
 import { redact } from '../core/redact.ts';
+import { Secret } from '../core/secret.ts';
 import { DEFAULTS, OPTION_NAMES, type OptionName, type OptionValues, optionRow, type Snapshot } from './options/options.ts';
+import type { OptionRow } from './options/row.ts';
 
 const SERVICE_KEYS = /^service(Transformer|Writer)Config\./;
 /** By name, path and alias. */
@@ -28,12 +31,25 @@ export function findOption(entry: string, among: readonly OptionName[] = OPTION_
 }
 
 /**
- * Parses `text` as a value of the option; surrounding white space is ignored. Lists are comma-separated.
+ * Parses `text` as a value of the option; surrounding white space is ignored. Lists are comma-separated. Values of secret options are
+ * `Secret`s.
  *
  * @throws Fault config/invalid — names the option, the text (unless secret) and what is expected; config/unknown
  */
 export function parseOption<N extends OptionName>(name: N, text: string): Snapshot[N] {
   const row = optionRow(findOption(name));
+  const value = parseText(name, text, row);
+  return (row.secret === true ? hidden(value) : value) as Snapshot[N];
+}
+
+function hidden(value: PlainValue): unknown {
+  if (typeof value === 'object') return Object.freeze(value.map((one) => new Secret(one)));
+  return typeof value === 'string' ? new Secret(value) : value;
+}
+
+type PlainValue = string | number | boolean | readonly string[] | undefined;
+
+function parseText(name: OptionName, text: string, row: OptionRow): PlainValue {
   const given = text.trim();
   const refuse = (expected: string): never => {
     const said = row.secret ? '' : ` ${excerpt(redact(given))}`;
@@ -46,8 +62,8 @@ export function parseOption<N extends OptionName>(name: N, text: string): Snapsh
   switch (row.type) {
     case 'boolean': {
       const word = given.toLowerCase();
-      if (word === 'true' || word === '1' || word === 'yes' || word === 'on') return true as Snapshot[N];
-      if (word === 'false' || word === '0' || word === 'no' || word === 'off') return false as Snapshot[N];
+      if (word === 'true' || word === '1' || word === 'yes' || word === 'on') return true;
+      if (word === 'false' || word === '0' || word === 'no' || word === 'off') return false;
       return refuse('true or false');
     }
     case 'integer': {
@@ -56,12 +72,12 @@ export function parseOption<N extends OptionName>(name: N, text: string): Snapsh
       if (!Number.isSafeInteger(value) || value < minimum || value > maximum) {
         return refuse(row.maximum === undefined ? `an integer, at least ${minimum}` : `an integer from ${minimum} to ${maximum}`);
       }
-      return value as Snapshot[N];
+      return value;
     }
     case 'enum': {
       const values = row.values ?? [];
       const value = values.find((one) => one.toLowerCase() === given.toLowerCase());
-      return (value ?? refuse(`one of ${values.join(', ')}`)) as Snapshot[N];
+      return value ?? refuse(`one of ${values.join(', ')}`);
     }
     case 'list':
       return Object.freeze(
@@ -70,19 +86,14 @@ export function parseOption<N extends OptionName>(name: N, text: string): Snapsh
           .map((one) => one.trim())
           .filter((one) => one !== '')
           .map(check),
-      ) as Snapshot[N];
+      );
     case 'url':
       if (/[\s<>"]/.test(given)) return refuse('a URL or a path, without spaces and quotes');
-      return absentWhenEmpty(name, given, check);
+      // An empty text unsets an option that may be absent.
+      return given === '' ? row.default : check(given);
     case 'string':
-      return absentWhenEmpty(name, given, check);
+      return given === '' ? row.default : check(given);
   }
-}
-
-/** An empty text unsets an option that may be absent. */
-function absentWhenEmpty<N extends OptionName>(name: N, given: string, check: (text: string) => string): Snapshot[N] {
-  if (given === '') return DEFAULTS[name];
-  return check(given) as Snapshot[N];
 }
 
 export interface EnvironmentReading {

@@ -1,6 +1,9 @@
 /** Options in the form in which runs and stores take them. */
+
+import { Fault } from '../core/fault.ts';
 import { NO_LIMITS } from '../core/limits.ts';
 import { readLogins, type WebAccess } from '../storage/logins.ts';
+import type { S3Access } from '../storage/s3-access.ts';
 import { DEFAULTS, type Snapshot } from './options/options.ts';
 
 /** Time limits of a run's database sessions, in seconds. */
@@ -14,18 +17,46 @@ export const sqlLimitsOf = ({
   lockSeconds: SQL_LOCK_SECONDS,
 });
 
+/** The options of `s3AccessOf`. */
+const S3_OPTIONS = [
+  'AWS_ACCESS_KEY',
+  'AWS_SECRET_KEY',
+  'S3_REGION',
+  'S3_ENDPOINT',
+  'S3_PATH_STYLE',
+  'SOURCE_RETRIES',
+  'SOURCE_ANSWER_SECONDS',
+] as const;
+
+/** How object storage is reached. @throws Fault config/invalid — one key without the other */
+export function s3AccessOf(options: Pick<Snapshot, (typeof S3_OPTIONS)[number]>): S3Access {
+  const { AWS_ACCESS_KEY: access, AWS_SECRET_KEY: secret } = options;
+  const [given, missing] = access === undefined ? ['AWS_SECRET_KEY', 'AWS_ACCESS_KEY'] : ['AWS_ACCESS_KEY', 'AWS_SECRET_KEY'];
+  if ((access === undefined) !== (secret === undefined))
+    throw new Fault('config/invalid', `${given} is set, and ${missing} is not`, {
+      hint: 'Set both, or neither: then the AWS SDK looks for credentials itself',
+    });
+  return {
+    keys: access === undefined || secret === undefined ? undefined : { access, secret },
+    region: options.S3_REGION,
+    endpoint: options.S3_ENDPOINT,
+    pathStyle: options.S3_PATH_STYLE,
+    retries: options.SOURCE_RETRIES,
+    answerSeconds: options.SOURCE_ANSWER_SECONDS,
+  };
+}
+
 /** The options of `webAccessOf`. */
 export const WEB_OPTIONS = [
+  ...S3_OPTIONS,
   'SOURCE_LOGINS',
-  'SOURCE_ANSWER_SECONDS',
-  'SOURCE_RETRIES',
   'SOURCE_WAIT_SECONDS',
   'SOURCE_PAGES',
   'SOURCE_CACHE_DIRECTORY',
   'SOURCE_CACHE_MB',
 ] as const;
 
-/** How sources are read over HTTP. @throws Fault config/invalid */
+/** How sources are read from servers. @throws Fault config/invalid */
 export const webAccessOf = (options: Pick<Snapshot, (typeof WEB_OPTIONS)[number]>): WebAccess => ({
   logins: readLogins(options.SOURCE_LOGINS),
   answerSeconds: options.SOURCE_ANSWER_SECONDS,
@@ -36,6 +67,7 @@ export const webAccessOf = (options: Pick<Snapshot, (typeof WEB_OPTIONS)[number]
     options.SOURCE_CACHE_DIRECTORY === undefined
       ? undefined
       : { directory: options.SOURCE_CACHE_DIRECTORY, bytes: options.SOURCE_CACHE_MB * 2 ** 20 },
+  s3: s3AccessOf(options),
 });
 
 /** Time limits of requests to the embedded store, in seconds. */

@@ -8,6 +8,7 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fault } from '../core/fault.ts';
+import { Secret } from '../core/secret.ts';
 import { makeDirectory } from '../storage/local/directory.ts';
 
 const PREFIX = 'sealed:1:';
@@ -37,14 +38,14 @@ const KEY = /^[A-Za-z0-9+/]{43}=$/;
  * @param dataDirectory absolute path; holds the key file `secrets.key`, which is made if it is not there
  * @throws Fault config/invalid — the key file cannot be made or read, or holds no key
  */
-export function openSecrets(keys: readonly string[], dataDirectory: string): SecretBox {
-  return secretBox(keys.length > 0 ? keys : [keyOfFile(dataDirectory)]);
+export function openSecrets(keys: readonly Secret[], dataDirectory: string): SecretBox {
+  return secretBox(keys.length > 0 ? keys : [new Secret(keyOfFile(dataDirectory))]);
 }
 
 /** @param keys base64, each 32 bytes, at least one */
-export function secretBox(keys: readonly string[]): SecretBox {
-  const all = keys.map((text) => {
-    const key = Buffer.from(text, 'base64');
+export function secretBox(keys: readonly Secret[]): SecretBox {
+  const all = keys.map((secret) => {
+    const key = Buffer.from(secret.reveal(), 'base64');
     return { key, id: createHash('sha256').update(key).digest('hex').slice(0, 8) };
   });
   const [first] = all as [(typeof all)[number]];

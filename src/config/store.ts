@@ -2,7 +2,7 @@
  * The configuration of a fleet: defaults, overridden by the environment of the process, overridden by changes at run time.
  *
  * Changes are stored in shared settings of the queue, so every process sees them within a second and they survive a restart. Secrets are
- * sealed there (`secrets.ts`). A run keeps the snapshot that was taken when it started.
+ * sealed there (`secrets.ts`), URLs with a password too. A run keeps the snapshot that was taken when it started.
  */
 import { Fault } from '../core/fault.ts';
 import { redact } from '../core/redact.ts';
@@ -90,7 +90,7 @@ export async function openConfig(
   };
   const snapshotOf = (stored: string | undefined): Snapshot => withStored(below, parseStored(stored).values, opened);
   const sealed = (name: string, given: string): string =>
-    secrets === undefined || given === '' || !isSecret(name) || isSealed(given) ? given : secrets.seal(name, given);
+    secrets === undefined || !holdsSecret(name, given) || isSealed(given) ? given : secrets.seal(name, given);
 
   let text = await settings?.get(KEY);
   let current = snapshotOf(text);
@@ -139,7 +139,7 @@ export async function openConfig(
   async function sealAll(): Promise<void> {
     if (secrets === undefined || settings === undefined || !(await joinFleet())) return;
     const renewed = (name: string, given: string): string => {
-      if (!isSecret(name) || secrets.isCurrent(given)) return given;
+      if (secrets.isCurrent(given)) return given;
       const plain = isSealed(given) ? secrets.open(name, given) : given;
       return plain === undefined ? given : sealed(name, plain);
     };
@@ -170,10 +170,10 @@ export async function openConfig(
           },
         );
       }
-      if (given !== '' && isSecret(name) && !(await joinFleet())) {
+      if (holdsSecret(name, given) && !(await joinFleet())) {
         throw new Fault(
           'config/invalid',
-          `The option ${name} is a secret, and this process lacks the key under which the fleet keeps secrets`,
+          `The option ${name} ${isSecret(name) ? 'is' : 'holds'} a secret, and this process lacks the key under which the fleet keeps secrets`,
           {
             hint: 'Give all processes the same SECRETS_KEY, or one DATA_DIR, and restart them',
           },
@@ -229,6 +229,9 @@ function parseStored(text: string | undefined): Parsed {
 
 const isSecret = (name: string): boolean =>
   (OPTION_NAMES as readonly string[]).includes(name) && optionRow(name as OptionName).secret === true;
+
+/** Whether the value is a secret, or a URL with a password. */
+const holdsSecret = (name: string, given: string): boolean => given !== '' && (isSecret(name) || redact(given) !== given);
 
 const shown = (name: string, given: string): string => (given !== '' && isSecret(name) ? '******' : redact(given));
 

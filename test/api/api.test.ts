@@ -7,6 +7,7 @@ import { findJsonError } from '../../api/json-error.ts';
 import { withReason } from '../../api/run-answer.ts';
 import type { RunView } from '../../queues/jobs.ts';
 import { FAULTS } from '../../src/core/fault.ts';
+import { Secret } from '../../src/core/secret.ts';
 import { createLogger } from '../../src/core/telemetry/observe.ts';
 import { PROJECT_ROOT } from '../support/project-root.ts';
 import { type FakeApi, startFakeApi, successReport } from '../support/service/fake.ts';
@@ -19,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 beforeEach(async () => {
-  api = await startFakeApi({ DATA_DIR: directory, DB_PASSWORD: 'hunter2' });
+  api = await startFakeApi({ DATA_DIR: directory, DB_PASSWORD: new Secret('hunter2') });
 });
 afterEach(() => api.close());
 
@@ -47,7 +48,7 @@ describe('paths and methods', () => {
     ['POST', '/semi-structured-transformer/config', 405, 'request/method'],
     ['GET', '/semi-structured-transformer/updateConfig', 405, 'request/method'],
     ['GET', '/semi-structured-transformer/uploadConfigBackup', 405, 'request/method'],
-    ['GET', '/semi-structured-transformer/updateCustomFunctions', 501, 'service/not-yet'],
+    ['GET', '/semi-structured-transformer/updateCustomFunctions', 400, 'config/invalid'],
     ['GET', '/semi-structured-transformer/restartKafka', 409, 'request/conflict'],
     ['POST', '/sql-transformer/process', 405, 'request/method'],
     ['PUT', '/sql-transformer/updateConfig', 400, 'request/invalid'],
@@ -56,7 +57,7 @@ describe('paths and methods', () => {
     ['GET', '/sql-transformer/queryDatabase', 400, 'request/invalid'],
     ['GET', '/sql-transformer/rml', 404, 'request/not-found'],
     ['PUT', '/sql-transformer/rml', 415, 'request/media-type'],
-    ['GET', '/sql-transformer/updateCustomFunctions', 501, 'service/not-yet'],
+    ['GET', '/sql-transformer/updateCustomFunctions', 400, 'config/invalid'],
     ['GET', '/sql-transformer/updateCron', 405, 'request/method'],
     ['GET', '/sql-transformer/restartKafka', 409, 'request/conflict'],
     ['GET', '/graph-writer/process', 400, 'request/invalid'],
@@ -452,5 +453,13 @@ describe('the place of a JSON error', () => {
   test.each(['{}', '[]', ' {"a":[1,-2.5e+3,true,false,null,"\\u00e9"],"b":{}} \n', '"x"', '0'])('is nowhere in %j', (text) => {
     expect(findJsonError(text)).toBeUndefined();
     JSON.parse(text);
+  });
+
+  test('is not told in a text that is nested too deeply, which is refused all the same', async () => {
+    for (const body of ['['.repeat(100_000), '{"a":'.repeat(50_000)]) {
+      const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+      const response = await fetch(`${api.url}/semi-structured-transformer/process`, init);
+      expect([response.status, await response.json()]).toMatchObject([400, { code: 'request/malformed' }]);
+    }
   });
 });

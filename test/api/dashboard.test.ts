@@ -9,7 +9,8 @@ import { quietLogger } from '../../src/core/telemetry/observe.ts';
 import { missingRedis } from '../servers/queues/redis.ts';
 import { fastest } from '../support/fastest.ts';
 import { PROJECT_ROOT } from '../support/project-root.ts';
-import { QUEUES, startRedis, type TestServer, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
+import { openQueue, QUEUES, startRedis, type TestServer, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
+import { secrets } from '../support/secrets.ts';
 import { type FakeApi, startFakeApi } from '../support/service/fake.ts';
 import { ask } from '../support/service/process.ts';
 
@@ -50,9 +51,9 @@ describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
     if (missing !== undefined) return;
     directory = await temporaryDirectory();
     server = await start();
-    backend = await openBackend({ url: server.url, directory: directory.path, prefix }, quietLogger());
+    backend = await openQueue(server.url, directory.path, prefix);
     runs = await openRuns(backend, { retryMs: 1 });
-    api = await startFakeApi({ API_TOKENS: TOKENS }, { runs, queues: backend, queueName: 'redis://ann:s3cret@queue.example' });
+    api = await startFakeApi({ API_TOKENS: secrets(TOKENS) }, { runs, queues: backend, queueName: 'redis://ann:s3cret@queue.example' });
   }, 60_000);
 
   afterAll(async () => {
@@ -214,26 +215,26 @@ describe('the door of the dashboard', () => {
     ['a user name that is a token', { authorization: `Basic ${Buffer.from('v-token:').toString('base64')}` }, 401],
     ['a login that is not in Base64', { authorization: 'Basic ?' }, 401],
   ])('stays closed for %s, and tells a browser to ask', async (_, headers, status) => {
-    api = await startFakeApi({ API_TOKENS: TOKENS }, { queues });
+    api = await startFakeApi({ API_TOKENS: secrets(TOKENS) }, { queues });
     const answer = await ask(`${api.url}/queues/`, { headers });
     expect([answer.status, answer.body.code]).toEqual([status, 'request/unauthorized']);
     expect(answer.headers.get('www-authenticate')).toBe('Basic realm="quadmill", charset="UTF-8"');
   });
 
   test('takes passwords nowhere else', async () => {
-    api = await startFakeApi({ API_TOKENS: TOKENS }, { queues });
+    api = await startFakeApi({ API_TOKENS: secrets(TOKENS) }, { queues });
     const answer = await ask(`${api.url}/metrics`, { headers: operator });
     expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="quadmill"']);
   });
 
   test.each(['cross-site', 'same-site'])('refuses actions of a page that is %s, whose browser knows the password', async (site) => {
-    api = await startFakeApi({ API_TOKENS: TOKENS }, { queues });
+    api = await startFakeApi({ API_TOKENS: secrets(TOKENS) }, { queues });
     const headers = { ...operator, 'sec-fetch-site': site };
     expect((await ask(`${api.url}/queues/api/queues/pause`, { method: 'PUT', headers })).status).toBe(403);
   });
 
   test('is shown the way to, and is in the description of the interface', async () => {
-    api = await startFakeApi({ API_TOKENS: TOKENS }, { queues });
+    api = await startFakeApi({ API_TOKENS: secrets(TOKENS) }, { queues });
     const answer = await ask(`${api.url}/queues`, { redirect: 'manual' });
     expect([answer.status, answer.headers.get('location')]).toEqual([308, '/queues/']);
     expect((await ask(`${api.url}/openapi.json`)).body.paths['/queues']).toBeDefined();
@@ -254,7 +255,7 @@ describe('the door of the dashboard', () => {
   test('logs each action with its actor', async () => {
     const lines: unknown[] = [];
     const logger = Object.assign(quietLogger(), { info: (line: unknown) => lines.push(line) });
-    api = await startFakeApi({ API_TOKENS: TOKENS }, { queues, logger });
+    api = await startFakeApi({ API_TOKENS: secrets(TOKENS) }, { queues, logger });
     const { id } = await api.runs.submit(request, {});
     const path = `/queues/api/queues/transform/${id}/clean`;
     expect((await ask(api.url + path, { method: 'PUT', headers: operator })).status).toBe(204);

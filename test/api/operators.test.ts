@@ -1,20 +1,19 @@
 /** Metrics of the queue and the disk, on every kind of queue. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from '@jest/globals';
-import { openBackend } from '../../queues/backend/backend.ts';
+import { describe, expect } from '@jest/globals';
 import { SLICE_QUEUE, type TransformRequest } from '../../queues/jobs.ts';
 import { backlogOf } from '../../queues/runs/backlog.ts';
 import { openRuns } from '../../queues/runs/runs.ts';
-import { quietLogger } from '../../src/core/telemetry/observe.ts';
-import { QUEUES, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
+import { share, sharedTest, test } from '../support/jest/extent.ts';
+import { openQueue, QUEUES, temporaryDirectory, uniquePrefix } from '../support/queues/backends.ts';
 import { startFakeApi } from '../support/service/fake.ts';
 import { ask } from '../support/service/process.ts';
 
 /** No worker runs it, so it need not be valid. */
 const request = { service: 'sql-transformer', inputs: [], mappings: [] } as unknown as TransformRequest;
 
-describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
-  const check = missing === undefined ? test : test.skip;
+describe.each(share(2, QUEUES))('over a queue of kind $name', ({ missing, start }) => {
+  const check = missing === undefined ? sharedTest : sharedTest.skip;
 
   check(
     `the age of the oldest run that waits, and the slices, are those of the queue${missing === undefined ? '' : ` (skipped: ${missing})`}`,
@@ -22,7 +21,7 @@ describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
       const prefix = uniquePrefix();
       const directory = await temporaryDirectory();
       const server = await start();
-      const backend = await openBackend({ url: server.url, directory: directory.path, prefix }, quietLogger());
+      const backend = await openQueue(server.url, directory.path, prefix);
       const runs = await openRuns(backend);
       try {
         expect(await backlogOf(backend)).toEqual({ oldestSeconds: 0, slices: { waiting: 0, active: 0, retrying: 0 } });

@@ -4,6 +4,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Secret } from '../../src/core/secret.ts';
 import { type EmbeddedStore, openEmbeddedStore } from '../../src/targets/embedded/embedded.ts';
 import { type FakeApi, startFakeApi } from '../support/service/fake.ts';
 import { startService } from '../support/service/process.ts';
@@ -18,7 +19,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'quadmill-sparql-'));
   store = await openEmbeddedStore(directory, { querySeconds: 4 });
   client = storeClient(store.endpoint);
-  api = await startFakeApi({ API_TOKENS: ['vic:viewer:v-token', 'oli:operator:o-token'] }, { store });
+  api = await startFakeApi({ API_TOKENS: [new Secret('vic:viewer:v-token'), new Secret('oli:operator:o-token')] }, { store });
 });
 afterAll(async () => {
   await api.close();

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { FailureMessage } from '../../queues/jobs.ts';
 import { openSwitch } from '../../queues/messaging/bus.ts';
 import type { OptionValues } from '../../src/config/options/options.ts';
+import { Secret } from '../../src/core/secret.ts';
 import { type FakeApi, memorySettings, startFakeApi, successReport } from '../support/service/fake.ts';
 import { type Answer, ask } from '../support/service/process.ts';
 
@@ -47,7 +48,12 @@ const updateCron = (value?: string, url = base()): Promise<Answer> =>
 
 describe('/process', () => {
   test('runs with the master mapping, and without anything of the database', async () => {
-    const one = await start({ JDBC_URL: 'jdbc:postgresql://db/x', DB_USER: 'ann', DB_PASSWORD: 'hunter2', SQL_ITERATION_ROWS: 7 });
+    const one = await start({
+      JDBC_URL: 'jdbc:postgresql://db/x',
+      DB_USER: 'ann',
+      DB_PASSWORD: new Secret('hunter2'),
+      SQL_ITERATION_ROWS: 7,
+    });
     await putMapping(MAPPING);
     const answer = await ask(`${one.url}/sql-transformer/process`);
     expect(answer.status).toBe(200);
@@ -160,7 +166,7 @@ describe('/config', () => {
   test('is that of the SQL transformer, without passwords', async () => {
     const one = await start({
       JDBC_URL: 'jdbc:postgresql://ann:hunter2@db/x?user=ann&password=hunter2&sslmode=require',
-      DB_PASSWORD: 'hunter2',
+      DB_PASSWORD: new Secret('hunter2'),
     });
     const { body } = await ask(`${one.url}/sql-transformer/config`);
     expect(body).toMatchObject({
@@ -285,7 +291,7 @@ describe('who may', () => {
     ['GET', '/config', 'viewer'],
     ['PUT', '/updateConfig', 'admin'],
   ])('%s %s: %s', async (method, path, role) => {
-    const one = await start({ API_TOKENS: ['viewer:v', 'operator:o', 'admin:a'] });
+    const one = await start({ API_TOKENS: [new Secret('viewer:v'), new Secret('operator:o'), new Secret('admin:a')] });
     const roles = ['viewer', 'operator', 'admin'] as const;
     for (const own of roles) {
       const { status } = await ask(`${one.url}/sql-transformer${path}`, { method, headers: { authorization: `Bearer ${TOKENS[own]}` } });

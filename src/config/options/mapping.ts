@@ -280,17 +280,38 @@ export const MAPPING_OPTIONS = {
     type: 'url',
     default: none,
     live: true,
-    effect: 'none yet',
     scope: 'transformer',
-    summary: 'Where the code of custom functions is downloaded from.',
+    summary:
+      'Where the code of custom functions is downloaded from, for implementations that name no file of their own: a JAR, which also takes the place of the JARs that a description names, or a JavaScript module. `#sha256=…` at the end: its SHA-256, without which it is refused. Takes effect with GET /updateCustomFunctions.',
   },
   CUSTOM_FUNCTION_TTL_URL: {
     path: 'customFunctionTtlUrl',
     type: 'url',
     default: none,
     live: true,
-    effect: 'none yet',
     scope: 'transformer',
-    summary: 'Where the description of custom functions is downloaded from.',
+    summary:
+      'Where the FnO description of custom functions, in Turtle, is downloaded from. `#sha256=…` at the end: its SHA-256, without which it is refused. Takes effect with GET /updateCustomFunctions.',
+  },
+  CUSTOM_FUNCTION_SECONDS: {
+    path: 'customFunctionSeconds',
+    type: 'integer',
+    default: 10,
+    minimum: 1,
+    maximum: 3600,
+    live: true,
+    scope: 'transformer',
+    summary: 'How long one call of a custom function may take. A call that takes longer is ended, and its run fails.',
+  },
+  CUSTOM_FUNCTION_MEMORY_MB: {
+    path: 'customFunctionMemoryMb',
+    type: 'integer',
+    default: 128,
+    minimum: 32,
+    maximum: 2048,
+    live: true,
+    scope: 'transformer',
+    summary:
+      'Memory for the custom functions of a run, beside THREAD_MEMORY_MB: of the sandbox of JavaScript, and of the heap of Java. A call that needs more is ended, and its run fails.',
   },
 } as const satisfies Readonly<Record<string, OptionRow>>;

@@ -3,6 +3,7 @@
  * and it alone holds their defaults.
  */
 
+import type { Secret } from '../../core/secret.ts';
 import { MAPPING_OPTIONS } from './mapping.ts';
 import { MESSAGE_OPTIONS } from './messages.ts';
 import { NAME_OPTIONS } from './names.ts';
@@ -34,17 +35,21 @@ export const OPTION_NAMES = Object.keys(OPTIONS) as readonly OptionName[];
 /** Paths that stand at the root of the document instead of below the service's key. */
 export const ROOT_PATHS: ReadonlySet<string> = new Set(['friendlyName']);
 
-type ValueOf<R> = R extends { type: 'enum'; values: readonly (infer V)[] }
-  ? V
-  : R extends { type: 'boolean'; default: infer D }
-    ? boolean | Extract<D, undefined>
-    : R extends { type: 'integer'; default: infer D }
-      ? number | Extract<D, undefined>
-      : R extends { type: 'list' }
-        ? readonly string[]
-        : R extends { default: infer D }
-          ? string | Extract<D, undefined>
-          : never;
+type ValueOf<R> = R extends { secret: true; type: infer T }
+  ? T extends 'list'
+    ? readonly Secret[]
+    : Secret | undefined
+  : R extends { type: 'enum'; values: readonly (infer V)[] }
+    ? V
+    : R extends { type: 'boolean'; default: infer D }
+      ? boolean | Extract<D, undefined>
+      : R extends { type: 'integer'; default: infer D }
+        ? number | Extract<D, undefined>
+        : R extends { type: 'list' }
+          ? readonly string[]
+          : R extends { default: infer D }
+            ? string | Extract<D, undefined>
+            : never;
 
 /** Every option with its value, as one frozen object; a run keeps the one that it started with. */
 export type Snapshot = { readonly [N in OptionName]: ValueOf<(typeof OPTIONS)[N]> };
@@ -56,4 +61,6 @@ export function optionRow(name: OptionName): OptionRow {
   return OPTIONS[name];
 }
 
-export const DEFAULTS: Snapshot = Object.freeze(Object.fromEntries(OPTION_NAMES.map((name) => [name, OPTIONS[name].default]))) as Snapshot;
+export const DEFAULTS: Snapshot = Object.freeze(
+  Object.fromEntries(OPTION_NAMES.map((name) => [name, OPTIONS[name].default])),
+) as unknown as Snapshot;

@@ -1,5 +1,5 @@
 /** Options of every process: where it listens, keeps its files, and who may call it. */
-import { noList, type OptionRow } from './row.ts';
+import { noList, none, type OptionRow } from './row.ts';
 
 export const PROCESS_OPTIONS = {
   SERVICE: {
@@ -73,6 +73,104 @@ export const PROCESS_OPTIONS = {
     default: false,
     summary: 'Without tokens, listen on addresses other than loopback, too.',
     start: 'whoever may change options could give themselves any role',
+  },
+  OIDC_ISSUER: {
+    path: 'process.oidcIssuer',
+    type: 'url',
+    default: none,
+    summary:
+      'Issuer of OpenID Connect whose signed tokens are accepted beside API_TOKENS: its URL as `iss` has it. Its keys are found by `/.well-known/openid-configuration`. Absent: none.',
+    start: 'whoever may change options could give themselves any role',
+  },
+  OIDC_AUDIENCE: {
+    path: 'process.oidcAudience',
+    type: 'string',
+    default: none,
+    summary: 'What `aud` of a token must be or contain; set with OIDC_ISSUER.',
+    start: 'whoever may change options could give themselves any role',
+  },
+  OIDC_ROLE_CLAIM: {
+    path: 'process.oidcRoleClaim',
+    type: 'string',
+    default: 'roles',
+    summary: 'Claim of a token that has its roles, a list or a text with spaces; may be a path, `realm_access.roles`.',
+    start: 'whoever may change options could give themselves any role',
+  },
+  OIDC_ROLES: {
+    path: 'process.oidcRoles',
+    type: 'list',
+    default: ['quadmill-viewer=viewer', 'quadmill-operator=operator', 'quadmill-admin=admin'] as readonly string[],
+    pattern: { test: /^.+=(viewer|operator|admin)$/, says: '`VALUE=ROLE`, with a role of viewer, operator, admin' },
+    summary: 'Which value of that claim gives which role, each as `value=role`; of several the highest counts.',
+    start: 'whoever may change options could give themselves any role',
+  },
+  OIDC_CLOCK_SECONDS: {
+    path: 'process.oidcClockSeconds',
+    type: 'integer',
+    default: 30,
+    minimum: 0,
+    maximum: 600,
+    summary: 'How much the clocks of issuer and service may differ: so much later a token ends, and so much earlier it begins.',
+    start: 'whoever may change options could lengthen the life of tokens',
+  },
+  TLS_CERT: {
+    path: 'process.tlsCert',
+    type: 'string',
+    default: none,
+    summary:
+      'PEM file of the certificate of this service; intermediate certificates may follow. With it the service speaks HTTPS, by TLS 1.2 or 1.3. The file is read again when it changes. Absent: HTTP.',
+    start: 'the port is already open; the content of the file may change',
+  },
+  TLS_KEY: {
+    path: 'process.tlsKey',
+    type: 'string',
+    default: none,
+    summary: 'PEM file of the private key of TLS_CERT, without a passphrase. It is read again when it changes.',
+    start: 'the port is already open; the content of the file may change',
+  },
+  TRUSTED_PROXIES: {
+    path: 'process.trustedProxies',
+    type: 'list',
+    default: noList,
+    pattern: { test: /^[0-9A-Fa-f:.]+(\/\d{1,3})?$/, says: 'an address, or a network such as `10.0.0.0/8`' },
+    summary:
+      'Addresses and networks of proxies before this service: of a request from one of them, `X-Forwarded-For` tells the address of the caller.',
+    start: 'whoever may change options could give themselves any address',
+  },
+  REQUESTS_PER_MINUTE: {
+    path: 'process.requestsPerMinute',
+    type: 'integer',
+    default: 12_000,
+    minimum: 0,
+    live: true,
+    summary:
+      'Requests of one caller (its token, without one its address) to one process within a minute; further ones are answered 429. 0: no limit. Without tokens on a loopback address nothing is counted.',
+  },
+  WRONG_TOKENS_PER_MINUTE: {
+    path: 'process.wrongTokensPerMinute',
+    type: 'integer',
+    default: 30,
+    minimum: 0,
+    live: true,
+    summary:
+      'Wrong tokens from one address (of IPv6 one network of 64 bits) within a minute. Afterwards its tokens are answered 429, except those that were right from there before. 0: no limit.',
+  },
+  MAX_HEADER_BYTES: {
+    path: 'process.maxHeaderBytes',
+    type: 'integer',
+    default: 16_384,
+    minimum: 4_096,
+    maximum: 1_048_576,
+    summary: 'Largest request line with headers that is accepted.',
+    start: 'it belongs to the server, which is made once',
+  },
+  MAX_CONNECTIONS: {
+    path: 'process.maxConnections',
+    type: 'integer',
+    default: 10_000,
+    minimum: 1,
+    summary: 'Connections that are open at once; further ones are closed. A caller that waits for a run holds one.',
+    start: 'it belongs to the server, which is made once',
   },
   MAX_BODY_BYTES: {
     path: 'process.maxBodyBytes',

@@ -5,6 +5,7 @@ import { findOption, parseOption, readEnvironment } from '../../../src/config/pa
 import { openConfig, type SharedSettings } from '../../../src/config/store.ts';
 import { Fault } from '../../../src/core/fault.ts';
 import { redact } from '../../../src/core/redact.ts';
+import { Secret } from '../../../src/core/secret.ts';
 
 const transformer: DocumentService = { name: 'Semi-Structured-Transformer', scope: 'transformer' };
 const writer: DocumentService = { name: 'Graph-Writer', scope: 'writer' };
@@ -70,7 +71,7 @@ describe('parsing', () => {
     ['QUEUE_URL', 'redis://localhost:6379/1', 'redis://localhost:6379/1'],
     ['BASE_IRI', '', undefined],
     ['ON_ERROR', 'quarantine', 'quarantine'],
-    ['API_TOKENS', 'ops:operator:abc', ['ops:operator:abc']],
+    ['API_TOKENS', 'ops:operator:abc', [new Secret('ops:operator:abc')]],
   ])('reads %s from %j', (name, text, value) => {
     expect(parseOption(name, text)).toEqual(value);
   });
@@ -122,7 +123,12 @@ describe('parsing', () => {
 });
 
 describe('the document', () => {
-  const settings = { ...DEFAULTS, KAFKA_PASSWORD: 'hunter2', QUEUE_URL: 'redis://user:hunter3@host/0', DB_PASSWORD: 'hunter4' };
+  const settings = {
+    ...DEFAULTS,
+    KAFKA_PASSWORD: new Secret('hunter2'),
+    QUEUE_URL: 'redis://user:hunter3@host/0',
+    DB_PASSWORD: new Secret('hunter4'),
+  };
 
   test('has the keys of the specification', () => {
     const document = configDocument(DEFAULTS, transformer) as unknown as {
@@ -158,7 +164,10 @@ describe('the document', () => {
     ],
     [['applicationName'], { applicationName: transformer.name }],
     [['DB_PASSWORD'], { serviceTransformerConfig: { sql: { password: '******' } } }],
-    [['serviceTransformerConfig.s3'], { serviceTransformerConfig: { s3: { accessKey: null, secretKey: null, region: null } } }],
+    [
+      ['serviceTransformerConfig.s3'],
+      { serviceTransformerConfig: { s3: { accessKey: null, secretKey: null, region: null, endpoint: null, pathStyle: false } } },
+    ],
   ])('restricted to %j has nothing else', (paths, expected) => {
     expect(configDocument(settings, transformer, paths)).toEqual(expected);
   });

@@ -2,6 +2,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { assertLicensed, createLicence, expiryOf, licenceObject, licenceOf, publicKeyOf } from '../../../src/config/licence.ts';
+import { Secret } from '../../../src/core/secret.ts';
 
 const licensor = generateKeyPairSync('ed25519');
 const LICENSE_PUBLIC_KEY = licensor.publicKey.export({ type: 'spki', format: 'pem' }).toString();
@@ -17,7 +18,7 @@ const text = createLicence(given, licensor.privateKey);
 const at = (time: string): number => Date.parse(time);
 const NOON = at('2027-06-15T12:00:00Z');
 const read = (LICENSE: string | undefined, now = NOON, key: string | undefined = LICENSE_PUBLIC_KEY) =>
-  licenceOf({ LICENSE, LICENSE_PUBLIC_KEY: key }, now);
+  licenceOf({ LICENSE: Secret.of(LICENSE), LICENSE_PUBLIC_KEY: key }, now);
 
 /** `text` with another header or payload, signed by nobody. */
 function changed(part: 0 | 1, change: Readonly<Record<string, unknown>>): string {
@@ -67,7 +68,7 @@ test.each([
 ])('at %s it is %s', (time, status, expires) => {
   const licence = read(text, at(time));
   expect(licenceObject(licence, at(time))).toMatchObject({ validationStatus: status, licenseInformation: { expires } });
-  const start = (): void => assertLicensed({ LICENSE: text, LICENSE_PUBLIC_KEY }, at(time));
+  const start = (): void => assertLicensed({ LICENSE: new Secret(text), LICENSE_PUBLIC_KEY }, at(time));
   if (status === 'LICENSE_VALID') expect(start).not.toThrow();
   else expect(start).toThrow(expect.objectContaining({ code: 'licence/invalid', message: expect.stringContaining('2027-0042') }));
 });
@@ -113,7 +114,7 @@ describe('what is not a licence says nothing of a licensee', () => {
   });
 
   test('a licence whose licensor is unknown', () => {
-    expect(licenceOf({ LICENSE: text, LICENSE_PUBLIC_KEY: undefined }, NOON)).toMatchObject({
+    expect(licenceOf({ LICENSE: new Secret(text), LICENSE_PUBLIC_KEY: undefined }, NOON)).toMatchObject({
       status: 'LICENSE_INVALID',
       problem: expect.stringContaining('LICENSE_PUBLIC_KEY'),
     });

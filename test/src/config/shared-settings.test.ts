@@ -1,6 +1,8 @@
 /** Shared settings over a store whose answers the test gives, and the configuration on top of them. */
+
 import { type SettingsStore, type WatchedSettings, watchSettings } from '../../../queues/backend/settings.ts';
 import { openConfig } from '../../../src/config/store.ts';
+import { Secret } from '../../../src/core/secret.ts';
 
 /** Holds back the answer of each read until the test lets it go; the value is that of the moment of the read. */
 function slowStore(): SettingsStore & { readonly values: Map<string, string>; readonly waiting: (() => void)[]; slow: boolean } {
@@ -78,9 +80,9 @@ test('a refreshed configuration has what another process has just changed, and w
   try {
     await its.update('DB_PASSWORD', 'mended');
     expect(mine.snapshot().DB_PASSWORD).toBeUndefined();
-    expect((await mine.refresh()).DB_PASSWORD).toBe('mended');
+    expect((await mine.refresh()).DB_PASSWORD).toEqual(new Secret('mended'));
     store.read = () => Promise.reject(new Error('away'));
-    expect((await mine.refresh()).DB_PASSWORD).toBe('mended');
+    expect((await mine.refresh()).DB_PASSWORD).toEqual(new Secret('mended'));
   } finally {
     mine.close();
     its.close();

@@ -1,8 +1,13 @@
 /** Authorization: tokens and roles, and what is served without tokens. */
 import { request } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { isLoopback, makeGuard, parseTokens } from '../../api/auth.ts';
-import { type FakeApi, startFakeApi } from '../support/service/fake.ts';
+import { makeGuard } from '../../../api/access/guard.ts';
+import { isLoopback } from '../../../api/access/loopback.ts';
+import { parseTokens } from '../../../api/access/tokens.ts';
+import { DEFAULTS } from '../../../src/config/options/options.ts';
+import { Secret } from '../../../src/core/secret.ts';
+import { secrets } from '../../support/secrets.ts';
+import { type FakeApi, startFakeApi } from '../../support/service/fake.ts';
 
 let api: FakeApi | undefined;
 afterEach(async () => {
@@ -22,14 +27,14 @@ describe('tokens', () => {
     ],
     [['operator:s3cret'], [['operator-1', 'operator']]],
   ])('%j', (entries, expected) => {
-    expect(parseTokens(entries).map(({ name, role }) => [name, role])).toEqual(expected);
+    expect(parseTokens(secrets(entries)).map(({ name, role }) => [name, role])).toEqual(expected);
   });
 
   test.each([[['s3cret']], [['ann:owner:s3cret']], [['ann:viewer:']], [[':viewer:s3cret']], [['ann:viewer:s3cret1', 'ann:admin:s3cret2']]])(
     'refuses %j without repeating the secret',
     (entries) => {
-      expect(() => parseTokens(entries)).toThrow(/API_TOKENS/);
-      expect(() => parseTokens(entries)).not.toThrow(/s3cret/);
+      expect(() => parseTokens(secrets(entries))).toThrow(/API_TOKENS/);
+      expect(() => parseTokens(secrets(entries))).not.toThrow(/s3cret/);
     },
   );
 
@@ -49,7 +54,9 @@ describe('tokens', () => {
     [undefined, '/health/live', 'GET', 200],
     [undefined, '/openapi.json', 'GET', 200],
   ])('with token %s, %s answers %s with %i', async (token, path, method, status) => {
-    api = await startFakeApi({ API_TOKENS: ['vic:viewer:v-token', 'oli:operator:o-token', 'ada:admin:a-token'] });
+    api = await startFakeApi({
+      API_TOKENS: [new Secret('vic:viewer:v-token'), new Secret('oli:operator:o-token'), new Secret('ada:admin:a-token')],
+    });
     const response = await fetch(api.url + path, { method, headers: token === undefined ? {} : { authorization: `Bearer ${token}` } });
     expect(response.status).toBe(status);
     expect(response.headers.has('www-authenticate')).toBe(status === 401);
@@ -59,9 +66,10 @@ describe('tokens', () => {
 
 describe('without tokens', () => {
   test.each(['0.0.0.0', '::', '192.168.0.7', 'example.com'])('refuses to listen on %s, unless that is allowed', (host) => {
-    expect(() => makeGuard([], host, false)).toThrow(/API_TOKENS|tokens/);
-    expect(makeGuard([], host, true).authorize({ host: 'example.com' }, 'admin')).toBe('anonymous');
-    expect(() => makeGuard(parseTokens(['ann:viewer:x']), host, false)).not.toThrow();
+    const options = { ...DEFAULTS, HOST: host };
+    expect(() => makeGuard(options, () => options)).toThrow(/API_TOKENS|tokens/);
+    expect(() => makeGuard({ ...options, ALLOW_ANONYMOUS: true }, () => options)).not.toThrow();
+    expect(() => makeGuard({ ...options, API_TOKENS: secrets(['ann:viewer:x']) }, () => options)).not.toThrow();
   });
 
   test.each([
