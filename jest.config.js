@@ -10,6 +10,7 @@ export default {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/', '\\.soak\\.test\\.ts$'],
   testEnvironment: '<rootDir>/test/support/jest/environment.js',
+  setupFilesAfterEnv: ['<rootDir>/test/support/jest/equality.js'],
   globalSetup: '<rootDir>/test/support/jest/setup.js',
   globalTeardown: '<rootDir>/test/support/jest/teardown.js',
   extensionsToTreatAsEsm: ['.ts'],
@@ -20,6 +21,8 @@ export default {
   testTimeout: 120_000,
   // Files wait for servers a third of their time: one worker more than there are cores. Beyond four they wait for each other.
   maxWorkers: Math.min(4, availableParallelism() + 1),
+  // Modules of files that have ended are never freed; a new worker is cheaper than collecting garbage among them.
+  workerIdleMemoryLimit: '700MB',
   testSequencer: '<rootDir>/test/support/jest/sequencer.js',
   reporters: ['default', '<rootDir>/test/support/jest/reporter.js'],
 };

@@ -1,10 +1,13 @@
 import fast from './jest.config.js';
 
-/** `npm run test:soak`: what takes long on purpose. One file at a time, since these measure memory and break what they run on. */
+/**
+ * `npm run test:soak`: what takes long on purpose. Two files at a time: they measure memory of processes of their own, and break only servers of
+ * their own.
+ */
 export default {
   ...fast,
   testMatch: ['<rootDir>/test/**/*.soak.test.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
-  testTimeout: 300_000,
-  maxWorkers: 1,
+  testTimeout: 600_000,
+  maxWorkers: 2,
 };

@@ -74,7 +74,7 @@ async function main(argv: readonly string[]): Promise<number> {
   for (const name of tiny) for (let i = 0; i < runs; i++) if (!(await benchRuns(name, requests))) wrong++;
   if (names.includes(FUNCTIONS_WORKLOAD)) {
     await generateMissing({ folder: 'flat-100k' }, data);
-    if (!benchFunctions(data)) wrong++;
+    if (!(await benchFunctions(data))) wrong++;
   }
   if (stores.length > 0 && !(await benchWriter(stores, data, runs))) wrong++;
   return wrong > 0 ? 1 : 0;

@@ -11,6 +11,7 @@ import { openEmbeddedStore } from '../../src/targets/embedded/embedded.ts';
 import type { TargetAddress } from '../../src/targets/target.ts';
 import { startFuseki } from '../servers/stores/fuseki.ts';
 import { NEO4J_LOGIN, startNeo4j } from '../servers/stores/neo4j.ts';
+import { secretLogin } from '../support/secrets.ts';
 
 export interface BenchStore {
   readonly address: Pick<TargetAddress, 'type' | 'endpoint' | 'username' | 'password'>;
@@ -101,7 +102,7 @@ async function neo4jStore(): Promise<BenchStore | { readonly skip: string }> {
   const { username, password } = NEO4J_LOGIN;
   const driver = neo4j.driver(server.url, neo4j.auth.basic(username, password), { disableLosslessIntegers: true });
   return {
-    address: { type: 'neo4j', endpoint: server.url, username, password },
+    address: { type: 'neo4j', endpoint: server.url, ...secretLogin(NEO4J_LOGIN) },
     upload: (file) => loadByUnwind(driver, file),
     count: () => countByCypher(driver),
     async stop() {

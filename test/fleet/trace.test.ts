@@ -22,6 +22,7 @@ import type { TransformRequest } from '../../queues/jobs.ts';
 import { openRuns } from '../../queues/runs/runs.ts';
 import { RUN_DEFAULTS } from '../../src/config/run-defaults.ts';
 import { type ConfigStore, openConfig } from '../../src/config/store.ts';
+import { Secret } from '../../src/core/secret.ts';
 import { quietLogger } from '../../src/core/telemetry/observe.ts';
 import { inRequestSpan, isTraced } from '../../src/core/telemetry/trace.ts';
 import { startWorkers, type Workers } from '../../workers/host.ts';
@@ -128,7 +129,7 @@ describe('with an SDK', () => {
     propagation.setGlobalPropagator(propagator);
     directory = await temporaryDirectory();
     backend = await openQueue('embedded:', directory.path, uniquePrefix());
-    const database = { JDBC_URL: 'jdbc:postgresql://host/db', DB_USER: 'reader', DB_PASSWORD: 'hunter2-of-the-database' };
+    const database = { JDBC_URL: 'jdbc:postgresql://host/db', DB_USER: 'reader', DB_PASSWORD: new Secret('hunter2-of-the-database') };
     config = await openConfig({ DATA_DIR: directory.path, ...database }, backend.settings);
     runs = await openRuns(backend);
     const engine = built('test/support/queues/engine.js').href;

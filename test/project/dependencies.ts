@@ -67,13 +67,17 @@ export function isAllowed(expression: string): boolean {
 
 /** What each direct dependency serves; a new one needs a line here. */
 export const PURPOSES: Readonly<Record<string, string>> = {
+  '@aws-sdk/client-s3': 'objects of S3, and of what speaks its protocol',
   '@bull-board/api': 'the dashboard of the queues',
   '@bull-board/koa': 'the dashboard of the queues',
   '@electric-sql/pglite': 'the embedded queue: PostgreSQL in the process',
   '@koa/router': 'routes of the HTTP service',
   '@noble/hashes': 'MD5, SHA-1 and SHA-2 for functions, also where there is no Node',
   '@opentelemetry/api': 'traces, where an SDK is registered',
+  'quickjs-emscripten-core': 'custom functions in JavaScript: the interface of the sandbox',
+  '@jitl/quickjs-wasmfile-release-sync': 'custom functions in JavaScript: QuickJS in WebAssembly',
   ajv: 'request bodies and parameters, checked against their schemas',
+  jose: 'signatures of tokens of an issuer of OpenID Connect',
   'jsonc-parser': 'the place of a JSON error in a request body',
   bullmq: 'jobs and queues on Redis and PostgreSQL; pinned, since parts are used that are not documented',
   'bullmq-otel': 'traces through the queue',

@@ -4,10 +4,11 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { parseTokens } from '../../api/auth.ts';
+import { parseTokens } from '../../api/access/tokens.ts';
 import { DEFAULTS, OPTION_NAMES, type OptionName, optionRow } from '../../src/config/options/options.ts';
 import { parseOption } from '../../src/config/parse.ts';
 import { VERSION } from '../../src/config/version.ts';
+import { Secret } from '../../src/core/secret.ts';
 import { METRICS, registry } from '../../src/core/telemetry/observe.ts';
 import { parseJdbcUrl } from '../../src/sql/jdbc/jdbc.ts';
 import { missingPostgres, startPostgres } from '../servers/databases/postgres.ts';
@@ -31,7 +32,7 @@ let api: FakeApi;
 let open: readonly string[];
 
 beforeAll(async () => {
-  api = await startFakeApi({ API_TOKENS: ['vic:viewer:v-token'] });
+  api = await startFakeApi({ API_TOKENS: [new Secret('vic:viewer:v-token')] });
   const { body } = await ask(`${api.url}/openapi.json`);
   open = Object.entries(body.paths as Record<string, { get?: { security?: unknown } }>)
     .filter(([, { get }]) => get !== undefined && get.security === undefined)
@@ -91,7 +92,7 @@ describe('Dockerfile', () => {
     expect(environment.NODE_ENV).toBe('production');
     for (const [name, value] of Object.entries(environment)) if (name !== 'NODE_ENV') parseOption(name as OptionName, value);
     expect(of('EXPOSE')).toEqual([environment.PORT]);
-    expect(open).toContain(/http:\/\/127\.0\.0\.1:\$\{process\.env\.PORT\}([\w/]+)/.exec(of('HEALTHCHECK')[0] as string)?.[1]);
+    expect(open).toContain(/:\/\/127\.0\.0\.1:\$\{process\.env\.PORT\}([\w/]+)/.exec(of('HEALTHCHECK')[0] as string)?.[1]);
   });
 
   test('its check of health says what the service says', async () => {

@@ -125,13 +125,22 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     uses: ['src/core', 'src/paths', 'src/regexp', 'src/sql'],
   },
   'src/storage': {
-    purpose: 'Files, HTTP and standard input behind read, list and write; directories and their locks.',
+    purpose: 'Files, HTTP, objects of S3 and standard input behind read, list and write; directories and their locks.',
     folders: {
       local: 'files, directories and their locks on this machine',
+      s3: 'objects of S3 and of what speaks its protocol',
       packed: 'compressed inputs and archives, unpacked on the way',
       web: 'HTTP: tokens, repeated requests, answers that are kept',
     },
     uses: ['src/core'],
+  },
+  'src/custom-functions': {
+    purpose: 'Functions of users: descriptions, their code, and the engines that make its calls.',
+    folders: {
+      java: 'methods of JARs in a Java process: its own side in Java, and the thread between',
+      javascript: 'JavaScript modules in a sandbox',
+    },
+    uses: ['src/core', 'src/functions', 'src/mapping', 'src/storage'],
   },
   'src/sampling': {
     purpose: 'The first records of inputs as trees, for the inference of a mapping.',
@@ -199,6 +208,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     },
     uses: [
       'src/core',
+      'src/custom-functions',
+      'src/functions',
       'src/mapping',
       'src/plan',
       'src/terms',
@@ -228,6 +239,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     uses: [
       'src/core',
       'src/config',
+      'src/custom-functions',
       'src/mapping',
       'src/nquads/statement.ts',
       'src/property-graph/names.ts',
@@ -262,12 +274,15 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   api: {
     purpose: 'The HTTP service: routes, problems, configuration, the dashboard of the queues.',
     folders: {
+      access: 'who may ask: tokens, roles, limits of callers, pages of other sites',
       routes: 'one file for each group of routes',
+      server: 'the HTTP server and its headers',
     },
     uses: [
       'queues',
       'src/core',
       'src/config',
+      'src/custom-functions',
       'src/mapping',
       'src/sql',
       'src/storage',
@@ -275,6 +290,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/sinks/sink.ts',
       'src/targets',
     ],
+  },
+  client: {
+    purpose: 'The client of the HTTP interface, for other programs: `quadmill/client`.',
+    uses: [],
+    withoutNode: true,
   },
   bin: {
     purpose: 'The command line.',
@@ -290,6 +310,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'queues',
       'src/core',
       'src/config',
+      'src/custom-functions',
       'src/explain',
       'src/functions',
       'src/infer',
@@ -311,6 +332,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 /** Outside libraries that may be replaced one day, and the one place that knows each. */
 export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   ajv: ['src/core/schema.ts'],
+  'quickjs-emscripten-core': ['src/custom-functions/javascript/'],
+  '@jitl/quickjs-wasmfile-release-sync': ['src/custom-functions/javascript/'],
   '@noble/hashes': ['src/functions/digest.ts'],
   'jsonc-parser': ['api/json-error.ts'],
   bullmq: ['queues/', 'workers/'],
@@ -329,6 +352,7 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   '@bull-board/koa': ['api/dashboard.ts'],
   '@opentelemetry/api': ['src/core/telemetry/trace.ts'],
   'bullmq-otel': ['queues/'],
+  jose: ['api/access/oidc.ts'],
   '@koa/router': ['api/'],
   saxes: ['src/sources/'],
   yauzl: ['src/sources/sheet/'],

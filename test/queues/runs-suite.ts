@@ -273,7 +273,7 @@ export function runsSuite(queue: TestQueue, extent: Extent): void {
       const views = await Promise.all(ids.map((id) => runs.get(id)));
       expect(views.filter((view) => view?.attempts !== 1)).toEqual([]);
     },
-    30_000,
+    120_000,
   );
 
   onEach('keeps shared settings: one of two writers wins, and watchers are notified', async () => {

@@ -1,4 +1,4 @@
-/** What npm test shows of runs on one queue, on the others. */
+/** The cases of runs that `npm test` leaves out, on the other queues. */
 import { describeQueues, OTHER_QUEUES } from '../support/queues/describe.ts';
 import { runsSuite } from './runs-suite.ts';
 

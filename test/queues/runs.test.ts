@@ -1,6 +1,5 @@
-/** The contract of runs on every queue that is here. */
-import { QUEUES } from '../support/queues/backends.ts';
-import { describeQueues } from '../support/queues/describe.ts';
+/** The contract of runs; `runs.soak.test.ts` has it on the other queues. */
+import { describeQueues, FAST_QUEUES } from '../support/queues/describe.ts';
 import { runsSuite } from './runs-suite.ts';
 
-describeQueues(QUEUES, (queue) => runsSuite(queue, 'fast'));
+describeQueues(FAST_QUEUES, (queue) => runsSuite(queue, 'fast'));

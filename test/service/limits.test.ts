@@ -14,6 +14,7 @@ import { RUN_DEFAULTS } from '../../src/config/run-defaults.ts';
 import { type ConfigStore, openConfig } from '../../src/config/store.ts';
 import type { FaultPlace, Limit } from '../../src/core/fault.ts';
 import { NO_LIMITS, type RunLimits } from '../../src/core/limits.ts';
+import { Secret } from '../../src/core/secret.ts';
 import { METRICS, quietLogger } from '../../src/core/telemetry/observe.ts';
 import type { RunRequest } from '../../src/run/request.ts';
 import { startWorkers, type Workers } from '../../workers/host.ts';
@@ -169,7 +170,7 @@ describe('a run ends with the fault of its limit:', () => {
       // Soon, on a machine that is also busy with other work.
       expect((user + system) / 1e6).toBeLessThan(5);
     },
-    30_000,
+    120_000,
   );
 
   test.each<[name: string, files: Files, changes: Partial<RunRequest>, words: string]>([
@@ -214,7 +215,7 @@ describe('a run ends with the fault of its limit:', () => {
         server.closeAllConnections();
       }
     },
-    30_000,
+    120_000,
   );
 
   test('an input that does not go on, within a second', async () => {
@@ -287,6 +288,7 @@ describe('a thread', () => {
       workingDirectory: directory,
       database: async () => undefined,
       web: async () => RUN_DEFAULTS.web,
+      functionDirectory: async () => '',
     };
     const run = async (url: string, runId: string, seconds = 0, mapping = 'file:///mapping.ttl') => {
       const request: TransformRequest = {
@@ -322,7 +324,7 @@ describe('a thread', () => {
     });
     expect((await left()).filter((name) => name.includes('r1'))).toEqual([]);
     expect((await neighbour).report.quads).toBe(1);
-  }, 30_000);
+  }, 120_000);
 
   test('that needs a document as a whole dies of it while a neighbour maps', async () => {
     const { directory, run } = await open();
@@ -355,7 +357,7 @@ describe('a thread', () => {
     });
     expect((await neighbour).report.quads).toBe(1);
     expect((await left()).filter((name) => name.includes('r1'))).toEqual([]);
-  }, 30_000);
+  }, 120_000);
 
   test('is left alone when its run is not what needs the memory', async () => {
     const { pool, run } = await open(ENGINE);
@@ -389,7 +391,7 @@ describe('slices of a run are one run', () => {
       DATA_DIR: directory.path,
       JDBC_URL: 'jdbc:postgresql://host/db',
       DB_USER: 'u',
-      DB_PASSWORD: 'p',
+      DB_PASSWORD: new Secret('p'),
       WORKER_CONCURRENCY: 2,
     };
     config = await openConfig(values, backend.settings);
@@ -431,7 +433,7 @@ describe('slices of a run are one run', () => {
       expect((await METRICS.limitsHit.get()).values.find(({ labels }) => labels.limit === limit)?.value).toBe(met + 1);
       expect((await readdir(join(directory.path, 'output'))).filter((name) => !name.startsWith('.'))).toEqual([]);
     },
-    30_000,
+    120_000,
   );
 });
 
@@ -506,7 +508,7 @@ describe('the service', () => {
       rows(2, (i) => `${i},Ada\n`),
     );
     expect((await postJson(`${service.url}/process`, { inputFileURL: at('good.csv'), mappingURL: at('csv.ttl') })).body.quads).toBe(2);
-  }, 30_000);
+  }, 120_000);
 
   test('measures how late its event loop is', async () => {
     const metrics = (await ask(`${service.url}/metrics`)).body as string;

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { temporaryDirectory } from '../support/queues/backends.ts';
 import { largestMapping, peopleMapping } from '../support/service/inputs.ts';
 import { type ServiceProcess, startService } from '../support/service/process.ts';
+import './mapping-large.test.ts';
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let service: ServiceProcess | undefined;

@@ -2,7 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect } from '@jest/globals';
+import { share, sharedTest } from '../support/jest/extent.ts';
 import { PROJECT_ROOT } from '../support/project-root.ts';
 import { type ServiceProcess, startService } from '../support/service/process.ts';
 
@@ -26,10 +27,12 @@ afterEach(async () => {
 
 const signalGroup = (signal: NodeJS.Signals): void => void process.kill(-npm.pid, signal);
 
-test.each([
-  ['SIGTERM to npm, as from `kill`', () => npm.kill('SIGTERM')],
-  ['SIGINT to all its processes, as from Ctrl-C', () => signalGroup('SIGINT')],
-])('%s', async (_, stop) => {
+sharedTest.each(
+  share<[string, () => unknown]>(1, [
+    ['SIGTERM to npm, as from `kill`', () => npm.kill('SIGTERM')],
+    ['SIGINT to all its processes, as from Ctrl-C', () => signalGroup('SIGINT')],
+  ]),
+)('%s', async (_, stop) => {
   stop();
   // Standard output is open until the service has ended, not npm alone.
   expect((await npm.exited).code).toBe(0);

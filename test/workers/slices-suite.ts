@@ -20,6 +20,7 @@ import { openRuns } from '../../queues/runs/runs.ts';
 import type { OptionValues } from '../../src/config/options/options.ts';
 import { RUN_DEFAULTS } from '../../src/config/run-defaults.ts';
 import { type ConfigStore, openConfig } from '../../src/config/store.ts';
+import { Secret } from '../../src/core/secret.ts';
 import { quietLogger } from '../../src/core/telemetry/observe.ts';
 import { startWorkers, type Workers } from '../../workers/host.ts';
 import { fastest } from '../support/fastest.ts';
@@ -98,7 +99,7 @@ export function slicesSuite(queue: TestQueue, extent: Extent): void {
     DATA_DIR: directory.path,
     JDBC_URL: 'jdbc:postgresql://host/db',
     DB_USER: 'u',
-    DB_PASSWORD: PASSWORD,
+    DB_PASSWORD: new Secret(PASSWORD),
   });
 
   beforeAll(async () => {

@@ -1,4 +1,4 @@
-/** The cases of sliced runs that `npm test` runs on one queue only, on the other queues. */
+/** The cases of sliced runs that `npm test` leaves out, on the other queues. */
 import { describeQueues, OTHER_QUEUES } from '../support/queues/describe.ts';
 import { slicesSuite } from './slices-suite.ts';
 

@@ -1,6 +1,5 @@
-/** Runs that the fleet shares, on every queue that is here. */
-import { QUEUES } from '../support/queues/backends.ts';
-import { describeQueues } from '../support/queues/describe.ts';
+/** Runs that the fleet shares; `slices.soak.test.ts` has them on the other queues. */
+import { describeQueues, FAST_QUEUES } from '../support/queues/describe.ts';
 import { slicesSuite } from './slices-suite.ts';
 
-describeQueues(QUEUES, (queue) => slicesSuite(queue, 'fast'));
+describeQueues(FAST_QUEUES, (queue) => slicesSuite(queue, 'fast'));

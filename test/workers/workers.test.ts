@@ -11,6 +11,7 @@ import { cancelledFault, decodeFault, encodeFault, failedOutcome, failureMessage
 import { RUN_DEFAULTS } from '../../src/config/run-defaults.ts';
 import { VERSION } from '../../src/config/version.ts';
 import { Fault } from '../../src/core/fault.ts';
+import { Secret } from '../../src/core/secret.ts';
 import { createLogger, METRICS, metricsText, quietLogger } from '../../src/core/telemetry/observe.ts';
 import type { RunReport } from '../../src/run/request.ts';
 import { taskOf } from '../../workers/jobs/task.ts';
@@ -220,7 +221,7 @@ describe('files of a run', () => {
       return { ...task, request: { ...task.request, slice, spillDirectory }, output: { ...task.output, attempt: start } };
     };
     const pool = openPool();
-    const database = { jdbcUrl: 'jdbc:postgresql://host/db', user: 'u', password: 'p' };
+    const database = { jdbcUrl: 'jdbc:postgresql://host/db', user: 'u', password: new Secret('p') };
     const start = (task: Task) =>
       pool.runSlice({ ...task, request: { ...task.request, inputs: [{ name: '0', url: 'slow=600' }], database } }, hooks());
     const newer = start(slice('1-0-2'));
@@ -338,8 +339,14 @@ describe('the task of a job', () => {
     submittedAt: new Date(0).toISOString(),
     ...more,
   });
-  const database = { jdbcUrl: 'jdbc:postgresql://h/d', user: 'u', password: 'hunter2' };
-  const settings = { spillDirectory: '/spill', workingDirectory: '/', database: async () => database, web: async () => RUN_DEFAULTS.web };
+  const database = { jdbcUrl: 'jdbc:postgresql://h/d', user: 'u', password: new Secret('hunter2') };
+  const settings = {
+    spillDirectory: '/spill',
+    workingDirectory: '/',
+    database: async () => database,
+    web: async () => RUN_DEFAULTS.web,
+    functionDirectory: async (version: string) => `/functions/${version}`,
+  };
   const slice = { index: 5, digest: 'd', scans: [], snapshots: {} };
 
   test.each<[string, Partial<TransformPayload>, typeof slice | undefined, unknown, number]>([

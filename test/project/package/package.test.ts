@@ -33,7 +33,7 @@ test('has the program, its types, documents and licence, and nothing of tests, s
         .join('/'),
     ),
   );
-  const rooms = ['api', 'bin', 'queues', 'src', 'workers'].map((room) => `dist/${room}`);
+  const rooms = ['api', 'bin', 'client', 'queues', 'src', 'workers'].map((room) => `dist/${room}`);
   expect([...top].sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'bin', 'docs', 'grafana', 'package.json', ...rooms].sort());
   expect(
     packed.files.filter((path) => /(^|\/)test\/|\.map$|tsconfig/.test(path) || (path.endsWith('.ts') && !path.endsWith('.d.ts'))),
@@ -42,7 +42,14 @@ test('has the program, its types, documents and licence, and nothing of tests, s
 
 test('runs a mapping, a service, and as a library', async () => {
   const tried = await tryPackage(directory.path);
-  expect(tried).toMatchObject({ version: VERSION, mapped: STATEMENTS, live: 200, ended: 0, written: STATEMENTS });
+  expect(tried).toMatchObject({
+    version: VERSION,
+    mapped: STATEMENTS,
+    live: 200,
+    asked: '2 records, 2 statements written',
+    ended: 0,
+    written: STATEMENTS,
+  });
   expect(tried.said).toMatch(/^2 records, 2 statements in file:\/\/.*\/out\/people\.nq$/);
 }, 300_000);
 

@@ -70,6 +70,8 @@ export interface Tried {
   /** Status of /health/live, and with which code the service ended. */
   readonly live: number;
   readonly ended: number | null;
+  /** What the example of docs/client.md said of that service. */
+  readonly asked: string;
   /** What the example of docs/library.md said, and what it wrote. */
   readonly said: string;
   readonly written: string;
@@ -79,29 +81,44 @@ export interface Tried {
 export async function tryPackage(directory: string): Promise<Tried> {
   await writeFile(join(directory, 'people.csv'), PEOPLE);
   await writeFile(join(directory, 'people.ttl'), MAPPING);
-  await writeFile(join(directory, 'library.js'), libraryExample());
+  await writeFile(join(directory, 'library.js'), exampleOf('docs/library.md'));
+  await writeFile(join(directory, 'client.js'), exampleOf('docs/client.md'));
   const program = join(directory, 'node_modules/quadmill/bin/quadmill.js');
-  const run = async (...args: readonly string[]): Promise<string> => (await execute(process.execPath, args, { cwd: directory })).stdout;
-  const version = (await run(program, '--version')).trim();
-  const mapped = await run(program, 'run', 'people.ttl');
+  const run = async (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> =>
+    (await execute(process.execPath, args, { cwd: directory, env: { ...process.env, ...env } })).stdout;
+  const version = (await run([program, '--version'])).trim();
+  const mapped = await run([program, 'run', 'people.ttl']);
   const service = await startService({ program, env: { QUEUE_URL: 'embedded:', DATA_DIR: join(directory, 'data') }, cwd: directory });
   const live = (await ask(`${service.url}/health/live`)).status;
+  const asked = (await run(['client.js'], { QUADMILL_URL: service.url })).trim();
   const { code } = await service.stop();
-  const said = (await run('library.js')).trim();
-  return { version, mapped, live, ended: code, said, written: await readFile(join(directory, 'out/people.nq'), 'utf8') };
+  const said = (await run(['library.js'])).trim();
+  return { version, mapped, live, ended: code, asked, said, written: await readFile(join(directory, 'out/people.nq'), 'utf8') };
 }
 
-export const libraryExample = (): string =>
-  /```js\n(.*?)```/s.exec(readFileSync(join(PROJECT_ROOT, 'docs/library.md'), 'utf8'))?.[1] ??
-  'throw new Error("docs/library.md has no example")';
+const exampleOf = (page: string): string =>
+  /```js\n(.*?)```/s.exec(readFileSync(join(PROJECT_ROOT, page), 'utf8'))?.[1] ?? `throw new Error("${page} has no example")`;
 
-/** What the compiler of TypeScript says of the example, as a module of a program that has only the types of Node besides. */
+/** What the compiler of TypeScript says of the examples, as modules of a program that has only the types of Node besides. */
 export async function checkTypes(directory: string): Promise<string> {
   await link('@types/node', join(directory, 'node_modules'));
   await link('undici-types', join(directory, 'node_modules'));
-  await writeFile(join(directory, 'library.ts'), libraryExample());
+  await writeFile(join(directory, 'library.ts'), exampleOf('docs/library.md'));
+  await writeFile(join(directory, 'client.ts'), exampleOf('docs/client.md'));
   const compiler = join(PROJECT_ROOT, 'node_modules/typescript/bin/tsc');
-  const options = ['--module', 'nodenext', '--target', 'es2023', '--strict', '--skipLibCheck', '--types', 'node', '--noEmit', 'library.ts'];
+  const options = [
+    '--module',
+    'nodenext',
+    '--target',
+    'es2023',
+    '--strict',
+    '--skipLibCheck',
+    '--types',
+    'node',
+    '--noEmit',
+    'library.ts',
+    'client.ts',
+  ];
   return execute(process.execPath, [compiler, ...options], { cwd: directory }).then(
     ({ stdout }) => stdout,
     ({ stdout }: { readonly stdout: string }) => stdout,

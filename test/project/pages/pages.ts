@@ -5,6 +5,7 @@ import { describeFunctions } from '../../../src/functions/describe.ts';
 import { FUNCTIONS } from '../../../src/functions/registry.ts';
 import { dependenciesPage } from '../dependencies.ts';
 import { LIBRARIES, ROOMS, TEST_FOLDERS } from '../rooms.ts';
+import { clientTypes } from './client-types.ts';
 import { diagnosticsPage } from './diagnostics.ts';
 import { functionsPage } from './functions.ts';
 
@@ -16,6 +17,7 @@ export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/functions.md': functionsPage,
   'docs/functions.ttl': () => describeFunctions(FUNCTIONS),
   'docs/diagnostics.md': diagnosticsPage,
+  'client/types.ts': clientTypes,
 };
 
 function roomsPage(): string {

@@ -12,6 +12,7 @@ import type { StalledBackoff } from '../../../queues/backend/stalled-jobs.ts';
 import { SLICE_QUEUE, TRANSFORM_QUEUE, type TransformRequest } from '../../../queues/jobs.ts';
 import { openRuns } from '../../../queues/runs/runs.ts';
 import { openConfig } from '../../../src/config/store.ts';
+import { Secret } from '../../../src/core/secret.ts';
 import { quietLogger } from '../../../src/core/telemetry/observe.ts';
 import { startWorkers } from '../../../workers/host.ts';
 import { built } from '../../support/project-root.ts';
@@ -27,7 +28,7 @@ const logger = quietLogger();
 
 /** @param many runs that one caller has waiting */
 export function fairnessSuite(queue: TestQueue, extent: Extent, many: number): void {
-  const { onStore } = casesFor(queue, extent);
+  const { onOne } = casesFor(queue, extent);
   let server: TestServer;
   let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
   let prefix: string;
@@ -62,7 +63,7 @@ export function fairnessSuite(queue: TestQueue, extent: Extent, many: number): v
     const taken: string[] = [];
     const events = await backend.queueEvents(name);
     events.on('active', ({ jobId }) => taken.push(jobId));
-    const database = { JDBC_URL: 'jdbc:postgresql://host/db', DB_USER: 'u', DB_PASSWORD: 'p' };
+    const database = { JDBC_URL: 'jdbc:postgresql://host/db', DB_USER: 'u', DB_PASSWORD: new Secret('p') };
     const config = await openConfig({ DATA_DIR: directory.path, WORKER_CONCURRENCY: places, ...database }, backend.settings);
     const workers = await startWorkers(backend, config, logger, { engine: ENGINE });
     closes.push(async () => {
@@ -117,7 +118,7 @@ export function fairnessSuite(queue: TestQueue, extent: Extent, many: number): v
     LIMIT_MS,
   );
 
-  onStore(
+  onOne(
     'runs with a smaller urgency number go first, whoever submits them',
     async () => {
       await open();
@@ -131,14 +132,14 @@ export function fairnessSuite(queue: TestQueue, extent: Extent, many: number): v
     LIMIT_MS,
   );
 
-  onStore('runs that a process submits at once to an empty queue have priorities of their own', async () => {
+  onOne('runs that a process submits at once to an empty queue have priorities of their own', async () => {
     await open();
     for (let batch = 0; batch < 3; batch++) await Promise.all(Array.from({ length: 10 }, () => submit('many')));
     const waiting = await backend.queue(TRANSFORM_QUEUE).getPrioritized();
     expect(new Set(waiting.map(({ priority }) => priority)).size).toBe(30);
   });
 
-  onStore(
+  onOne(
     'a caller whose process is killed while it submits keeps its order, and its tags start anew when the queue is empty',
     async () => {
       const child = spawn(process.execPath, [CALLER, server.url, prefix, directory.path, 'many'], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -197,7 +198,7 @@ export function fairnessSuite(queue: TestQueue, extent: Extent, many: number): v
     return ids;
   }
 
-  onStore('a run whose worker is lost repeatedly waits longer each time, and others are mapped meanwhile', async () => {
+  onOne('a run whose worker is lost repeatedly waits longer each time, and others are mapped meanwhile', async () => {
     await open();
     const [lost, ...others] = (await submitMany('a', 4)) as [string, ...string[]];
     const pause = { initialMs: 1_000, maxMs: 2_000 };
@@ -220,7 +221,7 @@ export function fairnessSuite(queue: TestQueue, extent: Extent, many: number): v
     expect(await takeNext(2)).toEqual([lost, others[2]]);
   });
 
-  onStore('a retried run does not let a third caller overtake all waiting runs', async () => {
+  onOne('a retried run does not let a third caller overtake all waiting runs', async () => {
     await open();
     await submit('a');
     const many = await submitMany('many', 30);
@@ -237,7 +238,7 @@ export function fairnessSuite(queue: TestQueue, extent: Extent, many: number): v
     expect(left.slice(0, 8).filter((id) => few.includes(id)).length).toBeLessThanOrEqual(4);
   });
 
-  onStore('a run that waits for a retry stays ahead of runs submitted later, although nothing waited in between', async () => {
+  onOne('a run that waits for a retry stays ahead of runs submitted later, although nothing waited in between', async () => {
     await open();
     const early = await submitMany('a', 20);
     expect(await takeNext(19)).toEqual(early.slice(0, 19));
@@ -251,7 +252,7 @@ export function fairnessSuite(queue: TestQueue, extent: Extent, many: number): v
     expect((await takeNext(7)).indexOf(id)).toBeLessThanOrEqual(1);
   });
 
-  onStore(
+  onOne(
     'slices of a long run do not delay those of a later one',
     async () => {
       await open();

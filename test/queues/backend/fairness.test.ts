@@ -1,9 +1,8 @@
-/** Fair queueing on every available queue. */
+/** Fair queueing; `fairness.soak.test.ts` has it on every queue. */
 import { describe, expect, test } from '@jest/globals';
 import { bandOf, DEFAULT_URGENCY, prioritiesFrom, priorityOf, URGENCY_LEVELS, urgencyOf } from '../../../queues/backend/fair-queueing.ts';
 import { TRANSFORM_QUEUE } from '../../../queues/jobs.ts';
-import { QUEUES } from '../../support/queues/backends.ts';
-import { describeQueues } from '../../support/queues/describe.ts';
+import { describeQueues, FAST_QUEUES } from '../../support/queues/describe.ts';
 import { fairnessSuite } from './fairness-suite.ts';
 
 describe('start tags and priorities', () => {
@@ -28,4 +27,4 @@ describe('start tags and priorities', () => {
   });
 });
 
-describeQueues(QUEUES, (queue) => fairnessSuite(queue, 'fast', 200));
+describeQueues(FAST_QUEUES, (queue) => fairnessSuite(queue, 'fast', 200));

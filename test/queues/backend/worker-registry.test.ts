@@ -1,8 +1,9 @@
 /** A queue counts the workers that have reported a moment ago. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect } from '@jest/globals';
 import { registerWorker, watchWorkerRegistry } from '../../../queues/backend/worker-registry.ts';
 import type { SharedSettings } from '../../../src/config/store.ts';
+import { share, sharedTest, test } from '../../support/jest/extent.ts';
 import { openQueue, QUEUES, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
 
 const PACE = { intervalMs: 50, timeoutMs: 1_500 };
@@ -30,8 +31,8 @@ test('a worker whose writes lose to those of others does not take a running work
   expect(Object.keys(JSON.parse(text))).toEqual(['other']);
 });
 
-describe.each(QUEUES)('over a queue of kind $name', ({ missing, start }) => {
-  const check = missing === undefined ? test : test.skip;
+describe.each(share(2, QUEUES))('over a queue of kind $name', ({ missing, start }) => {
+  const check = missing === undefined ? sharedTest : sharedTest.skip;
 
   check(
     `workers that come, leave and are killed${missing === undefined ? '' : ` (skipped: ${missing})`}`,

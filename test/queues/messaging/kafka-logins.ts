@@ -4,6 +4,7 @@ import { expect, test } from '@jest/globals';
 import type { IncomingMessage } from '../../../queues/messaging/bus.ts';
 import { openKafka } from '../../../queues/messaging/kafka/kafka.ts';
 import { DEFAULTS, type OptionValues } from '../../../src/config/options/options.ts';
+import { Secret } from '../../../src/core/secret.ts';
 import { quietLogger } from '../../../src/core/telemetry/observe.ts';
 import { KAFKA_USERS, type Secured } from '../../servers/queues/kafka.ts';
 import type { SharedKafka } from '../../servers/shared/shared.ts';
@@ -18,7 +19,7 @@ const LOGINS: readonly (readonly [name: string, options: (secured: Secured) => O
       KAFKA_BROKERS: [sasl],
       KAFKA_SASL_MECHANISM: 'plain',
       KAFKA_USERNAME: plain.username,
-      KAFKA_PASSWORD: plain.password,
+      KAFKA_PASSWORD: new Secret(plain.password),
     }),
   ],
   [
@@ -29,7 +30,7 @@ const LOGINS: readonly (readonly [name: string, options: (secured: Secured) => O
       KAFKA_SSL_CA: ca,
       KAFKA_SASL_MECHANISM: 'scram-sha-512',
       KAFKA_USERNAME: scram.username,
-      KAFKA_PASSWORD: scram.password,
+      KAFKA_PASSWORD: new Secret(scram.password),
     }),
   ],
   ['TLS', ({ tls, ca }) => ({ KAFKA_BROKERS: [tls], KAFKA_SSL: true, KAFKA_SSL_CA: ca })],

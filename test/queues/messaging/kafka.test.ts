@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { openKafka } from '../../../queues/messaging/kafka/kafka.ts';
 import { DEFAULTS, type OptionValues } from '../../../src/config/options/options.ts';
+import { Secret } from '../../../src/core/secret.ts';
 import { createLogger, quietLogger } from '../../../src/core/telemetry/observe.ts';
 import type { Secured } from '../../servers/queues/kafka.ts';
 import { sharedKafka } from '../../servers/shared/shared.ts';
@@ -111,7 +112,7 @@ const LARGEST = 1_048_400;
         const logger = createLogger({}, { write: (line) => void lines.push(line) });
         const { sasl } = fleet.kafka.secured as Secured;
         const bus = open(
-          { KAFKA_BROKERS: [sasl], KAFKA_SASL_MECHANISM: 'plain', KAFKA_USERNAME: 'alice', KAFKA_PASSWORD: 'hunter2' },
+          { KAFKA_BROKERS: [sasl], KAFKA_SASL_MECHANISM: 'plain', KAFKA_USERNAME: 'alice', KAFKA_PASSWORD: new Secret('hunter2') },
           logger,
         );
         await expect(bus.produce([{ topic: fleet.topics.source, key: 'k', value: 'v', headers: {} }])).rejects.toThrow(

@@ -11,6 +11,7 @@ import { messagesOf, type OutcomeMessages, sourceOf } from '../../../queues/mess
 import { openOutbox, startSender } from '../../../queues/messaging/outbox.ts';
 import { DEFAULTS, type OptionValues } from '../../../src/config/options/options.ts';
 import { openConfig } from '../../../src/config/store.ts';
+import { Secret } from '../../../src/core/secret.ts';
 import { quietLogger } from '../../../src/core/telemetry/observe.ts';
 import { consumedTopics, messageHandler, startConsumers } from '../../../workers/messaging/consume.ts';
 import { openQueue, QUEUES, type TestServer, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
@@ -376,7 +377,7 @@ test.each<[OptionValues, ReturnType<typeof busKind>]>([
 
 test.each([
   ['a mechanism without a password', { KAFKA_SASL_MECHANISM: 'plain', KAFKA_USERNAME: 'alice' }, /KAFKA_USERNAME and KAFKA_PASSWORD/],
-  ['a password without a mechanism', { KAFKA_PASSWORD: 'alice-secret' }, /KAFKA_SASL_MECHANISM/],
+  ['a password without a mechanism', { KAFKA_PASSWORD: new Secret('alice-secret') }, /KAFKA_SASL_MECHANISM/],
   ['certificates without TLS', { KAFKA_SSL_CA: '/ca.pem' }, /KAFKA_SSL=true/],
   ['certificates that are not there', { KAFKA_SSL: true, KAFKA_SSL_CA: '/no/ca.pem' }, /PEM/],
 ] as const)('%s is refused before anything is opened', (_, options, hint) => {

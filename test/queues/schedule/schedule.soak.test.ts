@@ -1,4 +1,4 @@
-/** The cases of the schedule that `npm test` runs on one queue only, on the other queues. */
+/** The cases of the schedule that `npm test` leaves out, on the other queues. */
 import { describeQueues, OTHER_QUEUES } from '../../support/queues/describe.ts';
 import { scheduleSuite } from './schedule-suite.ts';
 

@@ -1,4 +1,5 @@
 /** The kinds of servers that test files share: how each is started, and how a file gets a place of its own in it. */
+import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { Redis } from 'ioredis';
 import { Kafka, logLevel } from 'kafkajs';
 import { createConnection } from 'mysql2/promise';
@@ -9,7 +10,8 @@ import { type KafkaServer, type Secured, startKafka } from '../queues/kafka.ts';
 import { type Redis as RedisServer, startRedis } from '../queues/redis.ts';
 import { type Fuseki, startFuseki } from '../stores/fuseki.ts';
 import { type Rdf4j, removeRepositories, startRdf4j } from '../stores/rdf4j.ts';
-import type { SharedFuseki, SharedKafka, SharedMariadb, SharedPostgres, SharedRdf4j, SharedRedis } from './shared.ts';
+import { S3_KEYS, type S3Proxy, startS3Proxy } from '../stores/s3proxy.ts';
+import type { SharedFuseki, SharedKafka, SharedMariadb, SharedPostgres, SharedRdf4j, SharedRedis, SharedS3 } from './shared.ts';
 
 /** Files that use a store at a time are two or three; a place that was given back is not given again. */
 const FUSEKI_SETS = 12;
@@ -79,7 +81,24 @@ export const KINDS = {
     open: async ({ server, create }, number) => ({ server, ...(await create(`-${number}`)) }),
     close: (_, places) => removeRepositories(places),
   }),
+  s3: kind<S3Proxy, SharedS3>({
+    start: startS3Proxy,
+    async open({ endpoint }, number) {
+      const bucket = `bucket-${number}`;
+      await s3ClientOf(endpoint).send(new CreateBucketCommand({ Bucket: bucket }));
+      return { endpoint, bucket };
+    },
+    close: async () => undefined,
+  }),
 } as const;
+
+const s3ClientOf = (endpoint: string): S3Client =>
+  new S3Client({
+    endpoint,
+    region: 'us-east-1',
+    forcePathStyle: true,
+    credentials: { accessKeyId: S3_KEYS.access, secretAccessKey: S3_KEYS.secret },
+  });
 
 async function inPostgres(connectionString: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString });

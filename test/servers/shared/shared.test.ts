@@ -5,10 +5,11 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
+import { share, sharedTest, test } from '../../support/jest/extent.ts';
 import { built } from '../../support/project-root.ts';
 import { missingMariadb } from '../databases/mariadb.ts';
 import { missingPostgres } from '../databases/postgres.ts';
@@ -130,8 +131,8 @@ const noKafka = await missingKafka();
 
 describe('a shared server', () => {
   // Together, since each of them starts its server.
-  for (const { name, missing, look } of SHARED)
-    (missing === undefined ? test.concurrent : test.skip)(
+  for (const { name, missing, look } of share(4, SHARED))
+    (missing === undefined ? sharedTest.concurrent : sharedTest.skip)(
       `${name} gives each file a place of its own${missing === undefined ? '' : ` (not tested: ${missing})`}`,
       async () => expect(await look()).toEqual([0, 1, 0]),
       SHARED_START_MS,

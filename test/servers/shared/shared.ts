@@ -66,12 +66,20 @@ export interface SharedRdf4j extends Place {
   readonly validated: string;
 }
 
+export interface SharedS3 extends Place {
+  /** Of the protocol of S3, with buckets in the path; the keys are `S3_KEYS`. */
+  readonly endpoint: string;
+  /** An empty one. `stop` leaves it: the objects go with the server. */
+  readonly bucket: string;
+}
+
 export const sharedRedis = (): Promise<SharedRedis> => ask('redis');
 export const sharedPostgres = (): Promise<SharedPostgres> => ask('postgres');
 export const sharedMariadb = (): Promise<SharedMariadb> => ask('mariadb');
 export const sharedKafka = (): Promise<SharedKafka> => ask('kafka');
 export const sharedFuseki = (): Promise<SharedFuseki> => ask('fuseki');
 export const sharedRdf4j = (): Promise<SharedRdf4j> => ask('rdf4j');
+export const sharedS3 = (): Promise<SharedS3> => ask('s3');
 
 /** The hub (`hub.ts`) lives in the process that started Jest. */
 async function ask<T extends Place>(kind: string): Promise<T> {

@@ -1,4 +1,5 @@
-/** Many runs at once by one process; `load.test.ts` has them by a fleet. */
-import { loadOfOneProcess } from './load-suite.ts';
+/** Many runs at once, by a fleet and by one process. */
+import { loadOfFleet, loadOfOneProcess } from './load-suite.ts';
 
+loadOfFleet();
 loadOfOneProcess();

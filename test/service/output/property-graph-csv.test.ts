@@ -5,7 +5,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../src/config/run-defaults.ts';
 import { Fault } from '../../../src/core/fault.ts';
 import { quietLogger } from '../../../src/core/telemetry/observe.ts';
@@ -18,6 +18,7 @@ import { openInput } from '../../../src/storage/open.ts';
 import type { Task } from '../../../workers/task.ts';
 import { ThreadPool } from '../../../workers/threads/pool.ts';
 import { missingRedis } from '../../servers/queues/redis.ts';
+import { soakTest, test } from '../../support/jest/extent.ts';
 import { startRedis, temporaryDirectory, uniquePrefix } from '../../support/queues/backends.ts';
 import { type Answer, ask, poll, postJson, type ServiceProcess, startService } from '../../support/service/process.ts';
 
@@ -138,6 +139,7 @@ async function expectGraphOf({ body }: Answer, header: string): Promise<void> {
 
 describe(`a service with PROPERTY_GRAPH_MODE${missingRedis === undefined ? '' : ` (not tested: ${missingRedis})`}`, () => {
   const maybe = missingRedis === undefined ? test : test.skip;
+  const maybeSoak = missingRedis === undefined ? soakTest : soakTest.skip;
 
   maybe(
     'writes nodes and edges beside the statements',
@@ -181,7 +183,7 @@ describe(`a service with PROPERTY_GRAPH_MODE${missingRedis === undefined ? '' : 
     60_000,
   );
 
-  maybe(
+  maybeSoak(
     'that is killed while it writes them leaves nothing, and begins again',
     async () => {
       await start('killed', { PG_GRAPH: 'neo4j' });

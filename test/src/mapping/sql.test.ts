@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { Secret } from '../../../src/core/secret.ts';
 import { formatDiagnostic } from '../../../src/mapping/model/diagnostics.ts';
 import type { SqlSource } from '../../../src/mapping/model/model.ts';
 import { readMapping } from '../../../src/mapping/parse/read.ts';
@@ -159,7 +160,12 @@ describe('a logical source over a database', () => {
     const source = await sourceOf(`${DATABASE} <m> ${dialect}:logicalSource <#source> ; rr:subject ex:s . <#source> ${body} .`);
     expect(contentOf(source)).toBe(expected);
     expect(source).toMatchObject({ references: 'labels', ids: ['http://b/#source', 'http://b/#db'] });
-    expect(source.connection).toMatchObject({ jdbcUrl: 'jdbc:postgresql://h/d', driver: undefined, user: 'u', password: PASSWORD });
+    expect(source.connection).toMatchObject({
+      jdbcUrl: 'jdbc:postgresql://h/d',
+      driver: undefined,
+      user: 'u',
+      password: new Secret(PASSWORD),
+    });
   });
 
   test.each([
@@ -178,7 +184,7 @@ describe('a logical source over a database', () => {
       jdbcUrl: 'jdbc:mysql://h/d',
       driver: 'com.mysql.cj.jdbc.Driver',
       user: undefined,
-      password: '',
+      password: new Secret(''),
     });
   });
 

@@ -1,7 +1,8 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect } from '@jest/globals';
 import { readMapping } from '../../../src/mapping/parse/read.ts';
 import { explainPlan } from '../../../src/plan/explain.ts';
 import { mapsOf, type Plan, planMapping } from '../../../src/plan/plan.ts';
+import { share, sharedTest, test } from '../../support/jest/extent.ts';
 
 const PREFIXES = '@prefix rml: <http://w3id.org/rml/> . @prefix ex: <http://example.com/ns#> . @base <http://example.com/mapping/> .\n';
 const source = (path: string) =>
@@ -175,7 +176,7 @@ describe('2,000 rules plan within seconds', () => {
   const maps = (subject: (i: number) => string, object: (i: number) => string, file = (i: number) => `${i}.csv`) =>
     many.map((i) => map(`M${i}`, file(i), subject(i), object(i)));
 
-  test.each<[name: string, maps: readonly string[], shared: number, groups: number]>([
+  const cases: readonly [name: string, maps: readonly string[], shared: number, groups: number][] = [
     [
       'of one triples map',
       [map('M', 'm.csv', 'rml:template "http://a/{id}"', ...many.map((i) => rule(`ex:p${i}`, 'rml:objectMap [ rml:reference "x" ]')))],
@@ -228,7 +229,8 @@ describe('2,000 rules plan within seconds', () => {
       2000,
       1,
     ],
-  ])('%s', async (_, texts, shared, groups) => {
+  ];
+  sharedTest.each(share(2, cases))('%s', async (_, texts, shared, groups) => {
     const { mapping } = await readMapping([{ name: 'm.ttl', text: PREFIXES + texts.join('') }], { baseIri: 'http://example.com/base/' });
     // Of the processor's time: how busy the machine is does not count.
     const before = process.cpuUsage();

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
-import lzma from 'lzma-native';
 import { fromBuffer } from 'yauzl';
 import { headersOf } from '../../../src/sinks/packing/tar.ts';
 import { SERIALIZATIONS, type Serialization, TEXT_ENCODINGS, type TextEncoding } from '../../../src/sinks/sink.ts';
@@ -14,6 +13,7 @@ import { COMPRESSIONS, type Compression } from '../../../src/storage/compression
 import { openInput } from '../../../src/storage/open.ts';
 import { Random } from '../../support/random.ts';
 import { randomDataset } from '../../support/random-dataset.ts';
+import { xzDecompress } from '../storage/xz-program.ts';
 import { batchesOf, canSay, directoryOfTest, expectSame, PREFIXES, WITHOUT_GRAPHS } from './read-back.ts';
 
 const ENDING: Readonly<Record<Compression, string>> = { none: '', gzip: '.gz', zip: '.zip', targz: '.tar.gz', tarxz: '.tar.xz' };
@@ -58,7 +58,7 @@ async function unpack(packed: Buffer, compression: Compression): Promise<Unpacke
     case 'targz':
       return untar(gunzipSync(packed));
     case 'tarxz':
-      return untar(await new Promise<Buffer>((done) => lzma.decompress(packed, {}, done)));
+      return untar(xzDecompress(packed));
   }
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { describeFault, Fault } from '../../../src/core/fault.ts';
+import { Secret } from '../../../src/core/secret.ts';
 import type { DatabaseAddress } from '../../../src/sql/database.ts';
 import { type JdbcRequest, parseJdbcUrl } from '../../../src/sql/jdbc/jdbc.ts';
 import { JDBC_PARAMETERS } from '../../../src/sql/jdbc/parameters.ts';
@@ -146,12 +147,12 @@ describe('user and password', () => {
     ['jdbc:mysql://bob:x@[h1,h2]/d', {}, 'bob', 'x'],
     ['jdbc:mysql://address=(host=h)(user=bob)(password=x%29)/d', {}, 'bob', 'x)'],
     ['jdbc:mysql://amy:y@h/d?user=bob&password=x', {}, 'bob', 'x'],
-    ['jdbc:mysql://amy:y@h/d?user=bob', { user: 'eve', password: '' }, 'eve', ''],
+    ['jdbc:mysql://amy:y@h/d?user=bob', { user: 'eve', password: new Secret('') }, 'eve', ''],
     ['jdbc:mysql://amy:y@h/d', { user: '', parameters: [['user', 'b%20b']] }, 'b%20b', 'y'],
     ['jdbc:mysql://h/d?user=a&user=b', { parameters: [['password', 'p+&%']] }, 'b', 'p+&%'],
   ])('of %p with %j', (url, request, user, password) => {
     const address = parse(url, request);
-    expect([address.user, address.password]).toEqual([user, password]);
+    expect([address.user, address.password?.reveal()]).toEqual([user, password]);
   });
 
   test.each<[string, Partial<JdbcRequest>, string | undefined]>([
@@ -167,7 +168,7 @@ describe('user and password', () => {
     ['jdbc:postgresql://bob:sesame@h1,[::1]:7/my%20d?password=sesame&user=bob&sslmode=require', 'jdbc:postgresql://h1:5432,[::1]:7/my%20d'],
     ['jdbc:mysql://bob:sesame@h', 'jdbc:mysql://h:3306/'],
     ['jdbc:mariadb:sequential://address=(host=h)(password=sesame)/d', 'jdbc:mariadb://h:3306/d'],
-    ['jdbc:postgresql:d', 'jdbc:postgresql://localhost:5432/d', { user: 'bob', password: 'sesame' }],
+    ['jdbc:postgresql:d', 'jdbc:postgresql://localhost:5432/d', { user: 'bob', password: new Secret('sesame') }],
   ])('are not in the name of %p', (url, name, request = {}) => {
     expect(parse(url, request).name).toBe(name);
   });
@@ -188,8 +189,8 @@ describe('user and password', () => {
     ['jdbc:mysql://(host=h,port=x,password=ses)/d'],
     ['postgres://bob:ses@h/d'],
     ['jdbc:oracle:thin:bob/ses@h'],
-    ['jdbc:mysql://h/d', { password: 'ses', driver: 'org.postgresql.Driver' }],
-    ['jdbc:postgresql://h/d', { password: 'ses', parameters: [['sslmode', 'x']] }],
+    ['jdbc:mysql://h/d', { password: new Secret('ses'), driver: 'org.postgresql.Driver' }],
+    ['jdbc:postgresql://h/d', { password: new Secret('ses'), parameters: [['sslmode', 'x']] }],
     ['jdbc:postgresql://h/d', { parameters: [['password', 'ses\0']] }],
   ])('are in no message: %p %j', (url, request = {}) => {
     const fault = faultOf(() => parse(url, request));
@@ -271,7 +272,7 @@ describe('URLs of SQL Server', () => {
     ['//h\\prod;databaseName=x', { parameters: { instanceName: 'prod' }, name: 'jdbc:sqlserver://h\\prod;databaseName=x' }],
     ['//h\\prod:1444', { hosts: [{ host: 'h', port: 1444 }], parameters: {} }],
     ['//h;instanceName=prod', { parameters: { instanceName: 'prod' } }],
-    ['//h;user=ann;password={a;b}}c{=};databaseName={x y}', { user: 'ann', password: 'a;b}c{=', database: 'x y' }],
+    ['//h;user=ann;password={a;b}}c{=};databaseName={x y}', { user: 'ann', password: new Secret('a;b}c{='), database: 'x y' }],
     ['//h;integratedSecurity=false;authentication=SqlPassword;sendTimeAsDatetime=true', { parameters: {} }],
     [
       '//h;queryTimeout=-1;lockTimeout=500;applicationIntent=readonly',
@@ -322,7 +323,7 @@ describe('URLs of Oracle', () => {
     ['@[::1]:1521/sales', { hosts: [{ host: '::1', port: 1521 }] }],
     ['@tcps://h:2484/sales?ssl_server_dn_match=false', { tls: 'verify-ca', database: 'sales' }],
     ['@tcps://h:2484/sales?connect_timeout=9', { tls: 'verify-full', parameters: { connect_timeout: '9' } }],
-    ['scott/tiger@//h/sales', { user: 'scott', password: 'tiger' }],
+    ['scott/tiger@//h/sales', { user: 'scott', password: new Secret('tiger') }],
     ['"Scott"/"t@/g"@//h/sales', { user: 'Scott' }],
     [`@${DESCRIPTION}`, { hosts: [{ host: 'db.example', port: 1522 }], database: 'sales', parameters: { description: DESCRIPTION } }],
   ])('%s', (rest, expected) => {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createConnection } from 'mysql2/promise';
 import { RUN_DEFAULTS } from '../../../src/config/run-defaults.ts';
 import { Fault } from '../../../src/core/fault.ts';
+import { Secret } from '../../../src/core/secret.ts';
 import { fromBytes } from '../../../src/core/text.ts';
 import type { Column, DatabaseAddress, RowBatch, SessionOptions, SqlSession } from '../../../src/sql/database.ts';
 import { parseJdbcUrl } from '../../../src/sql/jdbc/jdbc.ts';
@@ -292,14 +293,18 @@ suite('sessions', () => {
 
   test('a wrong password is told in the words of the specification', async () => {
     await prepare("CREATE OR REPLACE USER somebody@'%' IDENTIFIED BY 'right'");
-    const at = parseJdbcUrl({ url: `jdbc:mariadb://127.0.0.1:${server.port}/test`, user: 'somebody', password: 'wr0ng-s3cret' });
+    const at = parseJdbcUrl({
+      url: `jdbc:mariadb://127.0.0.1:${server.port}/test`,
+      user: 'somebody',
+      password: new Secret('wr0ng-s3cret'),
+    });
     const fault = await faultOf(open({}, at));
     expect(fault).toMatchObject({ code: 'database/credentials', message: 'Invalid Database Credentials', place: {}, hint: undefined });
   });
 
   test('a database that the user may not use is told from a wrong password', async () => {
     await prepare("CREATE OR REPLACE USER somebody@'%' IDENTIFIED BY 'right'", 'CREATE DATABASE IF NOT EXISTS secret');
-    const at = parseJdbcUrl({ url: `jdbc:mariadb://127.0.0.1:${server.port}/secret`, user: 'somebody', password: 'right' });
+    const at = parseJdbcUrl({ url: `jdbc:mariadb://127.0.0.1:${server.port}/secret`, user: 'somebody', password: new Secret('right') });
     expect(await faultOf(open({}, at))).toMatchObject({
       code: 'database/missing',
       message: 'The login is right, but the user may not use the database secret',

@@ -1,8 +1,11 @@
 /** An API with everything in memory: the test ends the runs, and settings are in a map. */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { makeApp } from '../../../api/app.ts';
 import type { Api } from '../../../api/route.ts';
+import { openFleetFunctions } from '../../../queues/custom-functions.ts';
 import type { FailureMessage, Outcome, RunView, SuccessReport, TransformRequest } from '../../../queues/jobs.ts';
 import type { Runs } from '../../../queues/runs/contract.ts';
 import { openSchedule, type SharedSchedule } from '../../../queues/schedule/schedule.ts';
@@ -171,6 +174,7 @@ export async function startFakeApi(options: OptionValues, more: Partial<Api> = {
     runs,
     schedule,
     config: await openConfig(options, settings),
+    functions: await openFleetFunctions(settings, join(tmpdir(), 'quadmill-no-functions')),
     logger: quietLogger(),
     workingDirectory: process.cwd(),
     queueName: 'memory',

@@ -2,4 +2,4 @@
 import { soakSeeds } from '../../../support/random.ts';
 import { randomRewrites } from './rewrites-suite.ts';
 
-randomRewrites(soakSeeds(1001, 1600));
+randomRewrites(soakSeeds(41, 640));

@@ -1,4 +1,4 @@
 import { seeds } from '../../../support/random.ts';
 import { randomRewrites } from './rewrites-suite.ts';
 
-randomRewrites(seeds(1, 100));
+randomRewrites(seeds(1, 40));

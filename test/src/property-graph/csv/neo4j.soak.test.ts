@@ -16,6 +16,7 @@ import { fromBolt } from '../../../../src/targets/bolt/values.ts';
 import type { WritePosition, WriteReport, WriteRequest } from '../../../../src/write/request.ts';
 import { executeWrite } from '../../../../src/write/write.ts';
 import { missingNeo4j, NEO4J_LOGIN, type Neo4jServer, startNeo4j } from '../../../servers/stores/neo4j.ts';
+import { secretLogin } from '../../../support/secrets.ts';
 import { graphOf, inventQuads, type Plain, plainOf } from './random.ts';
 
 const missing = await missingNeo4j();
@@ -123,7 +124,7 @@ function requestOf(inputs: readonly string[], more: Partial<WriteRequest> = {}):
     target: {
       type: 'neo4j',
       endpoint: (server as Neo4jServer).url,
-      ...NEO4J_LOGIN,
+      ...secretLogin(NEO4J_LOGIN),
       ca: undefined,
       requestSeconds: 60,
       connectSeconds: 10,

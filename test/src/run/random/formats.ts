@@ -4,8 +4,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import pg from 'pg';
-import { SERVERS, startDatabases } from '../../../servers/databases/databases.ts';
+import { SERVERS, type Server, startDatabases, type TestDatabases } from '../../../servers/databases/databases.ts';
 import type { Random } from '../../../support/random.ts';
 import { parquet } from '../../sources/parquet/writing.ts';
 import { ods, odsRows, xlsb, xlsbSheet, xlsx, xlsxRows } from '../../sources/sheet/workbooks.ts';
@@ -176,41 +175,49 @@ export const headOf = (formats: readonly Format[]): string =>
 /** What a run that reads the formats needs. */
 export const changesOf = (formats: readonly Format[]): Partial<Changes> => Object.assign({}, ...formats.map(({ changes }) => changes));
 
-/** Tables of PostgreSQL. Its format is a `Format` as others are. */
-export interface PostgresTables {
-  readonly format: Format;
+/** Tables of the databases that are here. Their formats are as others are. */
+export interface Databases {
+  readonly formats: readonly Format[];
   close(): Promise<void>;
 }
 
-/** Undefined: there is no server here. */
-export async function openPostgres(): Promise<PostgresTables | undefined> {
-  const [, missing] = SERVERS.find(([product]) => product === 'postgresql') as (typeof SERVERS)[number];
-  if (missing !== undefined) return undefined;
-  const server = await startDatabases('postgresql');
-  await server.load('');
-  const client = new pg.Client({ connectionString: server.jdbcUrl.replace('jdbc:', '') });
-  await client.connect();
+const DRIVERS: Readonly<Record<Server[0], string>> = {
+  postgresql: 'org.postgresql.Driver',
+  mariadb: 'org.mariadb.jdbc.Driver',
+  sqlite: 'org.sqlite.JDBC',
+  duckdb: 'org.duckdb.DuckDBDriver',
+};
+
+export async function openDatabases(): Promise<Databases> {
+  const products = SERVERS.flatMap(([product, missing]) => (missing === undefined ? [product] : []));
+  const servers = await Promise.all(products.map(startDatabases));
+  await Promise.all(servers.map((server) => server.load('SELECT 1')));
+  return {
+    formats: servers.map((server, i) => databaseFormat(products[i] as Server[0], server)),
+    async close() {
+      await Promise.all(servers.map((server) => server.stop()));
+    },
+  };
+}
+
+function databaseFormat(product: Server[0], { jdbcUrl, run }: TestDatabases): Format {
+  // The collation of the database decides what a join finds equal (decision 8): here one for which only equal texts are.
+  const type = product === 'mariadb' ? 'VARCHAR(200) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin' : 'VARCHAR(200)';
   const value = (text: string | null | undefined): string => (text == null ? 'NULL' : `'${text.replaceAll("'", "''")}'`);
   return {
-    format: {
-      name: 'PostgreSQL',
-      head: `<#postgres> a <http://www.wiwiss.fu-berlin.de/suhl/bizer/D2RQ/0.1#Database> ;
-  <http://www.wiwiss.fu-berlin.de/suhl/bizer/D2RQ/0.1#jdbcDSN> "${server.jdbcUrl}" ;
-  <http://www.wiwiss.fu-berlin.de/suhl/bizer/D2RQ/0.1#jdbcDriver> "org.postgresql.Driver" .`,
-      changes: { database: { jdbcUrl: server.jdbcUrl, user: undefined, password: undefined } },
-      source: (table) => `[ rml:source <#postgres> ; rml:referenceFormulation rml:SQL2008Table ; rml:iterator "${table}" ]`,
-      column: (name) => name,
-      async write(_, table, columns, rows) {
-        const values = rows.map((row) => `(${columns.map((column) => value(row[column])).join(', ')})`);
-        const insert = values.length === 0 ? '' : `INSERT INTO ${table} VALUES ${values.join(', ')};`;
-        await client.query(
-          `DROP TABLE IF EXISTS ${table}; CREATE TABLE ${table} (${columns.map((column) => `${column} text`).join(', ')}); ${insert}`,
-        );
-      },
-    },
-    async close() {
-      await client.end();
-      await server.stop();
+    name: product,
+    head: `<#${product}> a <http://www.wiwiss.fu-berlin.de/suhl/bizer/D2RQ/0.1#Database> ;
+  <http://www.wiwiss.fu-berlin.de/suhl/bizer/D2RQ/0.1#jdbcDSN> "${jdbcUrl}" ;
+  <http://www.wiwiss.fu-berlin.de/suhl/bizer/D2RQ/0.1#jdbcDriver> "${DRIVERS[product]}" .`,
+    changes: { database: { jdbcUrl, user: undefined, password: undefined } },
+    source: (table) => `[ rml:source <#${product}> ; rml:referenceFormulation rml:SQL2008Table ; rml:iterator "${table}" ]`,
+    column: (name) => name,
+    async write(_, table, columns, rows) {
+      const values = rows.map((row) => `(${columns.map((column) => value(row[column])).join(', ')})`);
+      const insert = values.length === 0 ? '' : `INSERT INTO ${table} VALUES ${values.join(', ')};`;
+      await run(
+        `DROP TABLE IF EXISTS ${table}; CREATE TABLE ${table} (${columns.map((column) => `${column} ${type}`).join(', ')}); ${insert}`,
+      );
     },
   };
 }

@@ -5,10 +5,11 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import type { RunRequest } from '../../../../src/run/request.ts';
 import { executeRun } from '../../../../src/run/run.ts';
+import { share, sharedTest } from '../../../support/jest/extent.ts';
 import { Random, seeds } from '../../../support/random.ts';
 import { escaped } from './texts.ts';
 
@@ -316,7 +317,7 @@ async function run(options: Partial<RunRequest>): Promise<string[]> {
 }
 
 describe('calls of functions give what a plain evaluator gives', () => {
-  test.each(seeds(1, 80))('seed %d', async (seed) => {
+  sharedTest.each(share(30, seeds(1, 80)))('seed %d', async (seed) => {
     const one = invent(seed);
     writeFileSync(join(directory, 'items.json'), JSON.stringify(one.items));
     writeFileSync(join(directory, 'others.json'), JSON.stringify(one.others));

@@ -5,6 +5,7 @@ import { expect, test } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import { readLogins } from '../../../../src/storage/logins.ts';
 import { PROJECT_ROOT } from '../../../support/project-root.ts';
+import { secrets } from '../../../support/secrets.ts';
 import { makeRuns, startAnswering } from './running.ts';
 
 const page = readFileSync(join(PROJECT_ROOT, 'docs/web-apis.md'), 'utf8');
@@ -32,7 +33,7 @@ test('the example of the page about Web APIs gives the statements that stand the
         .replaceAll('login.example.org', new URL(login.origin).host)
         .replace('OAuth2 https:', 'OAuth2 http:');
     const [, entry] = /SOURCE_LOGINS='(.*)'/.exec(block('sh')) as unknown as readonly [string, string];
-    const web = { ...RUN_DEFAULTS.web, logins: readLogins([here(entry)]) };
+    const web = { ...RUN_DEFAULTS.web, logins: readLogins(secrets([here(entry)])) };
     const { lines } = await runs.run(here(block('turtle')), { web });
     expect(lines).toEqual(block('nquads').trimEnd().split('\n'));
     expect(api.seen.map(({ path }) => path)).toEqual(Object.keys(pages));

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import { describeFault } from '../../../../src/core/fault.ts';
 import { readLogins } from '../../../../src/storage/logins.ts';
+import { secrets } from '../../../support/secrets.ts';
 import { type Answering, makeRuns, startAnswering } from './running.ts';
 
 const runs = makeRuns();
@@ -37,7 +38,7 @@ const answering =
 const distribution = (path: string, more = ''): string => `a dcat:Distribution ; dcat:downloadURL <${server.origin}${path}> ${more}`;
 const thing = (path: string, more = ''): string =>
   `a td:Thing ; td:hasPropertyAffordance [ td:hasForm [ hctl:hasTarget "${server.origin}${path}" ${more} ] ]`;
-const logins = (...entries: string[]) => ({ web: { ...RUN_DEFAULTS.web, logins: readLogins(entries) } });
+const logins = (...entries: string[]) => ({ web: { ...RUN_DEFAULTS.web, logins: readLogins(secrets(entries)) } });
 const withLogin = ({ origin }: Answering, login: string, path = '/'): string => `http://${login}@${new URL(origin).host}${path}`;
 const basic = (login: string): string => `Basic ${Buffer.from(login).toString('base64')}`;
 
@@ -168,7 +169,7 @@ describe('logins', () => {
     'https://host/ X Key: k',
     'https://%zz:p@host/',
   ])('%s is none', (entry) => {
-    expect(() => readLogins(['https://u:p@host/', entry])).toThrow(
+    expect(() => readLogins(secrets(['https://u:p@host/', entry]))).toThrow(
       /Entry 2 of SOURCE_LOGINS is not a login: expected `https:\/\/user:password@host\/path`/,
     );
   });

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import { describeFault } from '../../../../src/core/fault.ts';
 import { readLogins } from '../../../../src/storage/logins.ts';
+import { secrets } from '../../../support/secrets.ts';
 import { xlsx, xlsxRows } from '../sheet/workbooks.ts';
 import { type Answering, makeRuns, startAnswering } from './running.ts';
 
@@ -417,7 +418,7 @@ describe('a login', () => {
       if (page === 2) return response.writeHead(403).end();
       send(response, { items: [{ id: page }], next: `?p=${page + 1}` });
     };
-    const logins = readLogins([`${server.origin}/ X-Api-Key: canary1`, `${server.origin}/ ?api_key=canary2%26`]);
+    const logins = readLogins(secrets([`${server.origin}/ X-Api-Key: canary1`, `${server.origin}/ ?api_key=canary2%26`]));
     const fault = await runs.faultOf(mappingOf(thing('a qw:NextLink ; qw:reference "$.next"')), web({ logins }));
     expect(fault).toMatchObject({ code: 'source/refused', place: { page: 3 } });
     expect(server.seen.map(({ headers }) => headers['x-api-key'])).toEqual(['canary1', 'canary1', 'canary1']);

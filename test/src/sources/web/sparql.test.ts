@@ -5,6 +5,7 @@ import { describeFault } from '../../../../src/core/fault.ts';
 import { readLogins } from '../../../../src/storage/logins.ts';
 import { SHARED_START_MS, type SharedFuseki, sharedFuseki } from '../../../servers/shared/shared.ts';
 import { FUSEKI_USERS, missingFuseki } from '../../../servers/stores/fuseki.ts';
+import { secrets } from '../../../support/secrets.ts';
 import { type Answering, makeRuns, startAnswering } from './running.ts';
 
 const runs = makeRuns();
@@ -24,7 +25,7 @@ const mappingOf = (endpoint: string, format: string, { query = QUERY, subject = 
 `;
 
 const FORMATS = ['CSV', 'TSV', 'JSON', 'XML'].map((name) => `formats:SPARQL_Results_${name}`);
-const withLogins = (...entries: string[]) => ({ web: { ...RUN_DEFAULTS.web, logins: readLogins(entries) } });
+const withLogins = (...entries: string[]) => ({ web: { ...RUN_DEFAULTS.web, logins: readLogins(secrets(entries)) } });
 
 const noFuseki = await missingFuseki();
 (noFuseki === undefined ? describe : describe.skip)(

@@ -8,6 +8,7 @@ import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import { describeFault } from '../../../../src/core/fault.ts';
 import { readLogins } from '../../../../src/storage/logins.ts';
 import { retryAfterMs } from '../../../../src/storage/web/retry.ts';
+import { secrets } from '../../../support/secrets.ts';
 import { type Answering, makeRuns, startAnswering } from './running.ts';
 
 const runs = makeRuns();
@@ -184,7 +185,7 @@ describe('a token of OAuth 2', () => {
       request.headers.authorization === `Bearer ${valid}` ? send(response, bodyOf(pageOf(request))) : void response.writeHead(401).end();
   });
   const run = (path: string, more = '') =>
-    runs.run(mapping(), web({ logins: readLogins([entry(more).replace('/token?', `/token/${path}?`)]) }));
+    runs.run(mapping(), web({ logins: readLogins(secrets([entry(more).replace('/token?', `/token/${path}?`)])) }));
 
   test('is asked for once, and sent with each page of this and the next run', async () => {
     expect((await run('once')).lines).toEqual(ALL);
@@ -256,7 +257,7 @@ describe('a token of OAuth 2', () => {
     ['breaks connections', (_, response) => void response.destroy(), /cannot be reached: /, 'source/unreadable'],
   ])('is told of where the endpoint %s, without a secret', async (name, answer, message, code) => {
     login.answer = answer;
-    const logins = readLogins([entry().replace('/token?', `/token/${name.replaceAll(' ', '')}?`)]);
+    const logins = readLogins(secrets([entry().replace('/token?', `/token/${name.replaceAll(' ', '')}?`)]));
     const fault = await runs.faultOf(mapping(), web({ logins, retries: 0 }));
     expect(fault).toMatchObject({ code, message: expect.stringMatching(message) });
     expect(`${describeFault(fault)} ${JSON.stringify(fault)}`).not.toMatch(/canary|my.?id/);
@@ -270,7 +271,7 @@ describe('a token of OAuth 2', () => {
     'https://u:p@h/ ?a=b',
     'https://h/ ?a=%zz',
   ])('%s is no login', (text) => {
-    expect(() => readLogins([text])).toThrow(/Entry 1 of SOURCE_LOGINS is not a login/);
+    expect(() => readLogins(secrets([text]))).toThrow(/Entry 1 of SOURCE_LOGINS is not a login/);
   });
 });
 
@@ -311,7 +312,7 @@ describe('answers that were kept', () => {
 
   test('are not used for another login', async () => {
     server.answer = conditional();
-    const as = (key: string) => keeping(2 ** 20, { logins: readLogins([`${server.origin}/ X-Api-Key: ${key}`]) });
+    const as = (key: string) => keeping(2 ** 20, { logins: readLogins(secrets([`${server.origin}/ X-Api-Key: ${key}`])) });
     await runs.run(mapping(), as('canary1'));
     await runs.run(mapping(), as('canary2'));
     expect(answered).toEqual([200, 200, 200, 200, 200, 200]);

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import { describeFault, Fault } from '../../../../src/core/fault.ts';
+import { Secret } from '../../../../src/core/secret.ts';
 import { fromBytes } from '../../../../src/core/text.ts';
 import type { SessionOptions, SqlSession } from '../../../../src/sql/database.ts';
 import {
@@ -95,7 +96,7 @@ function standIn(answers: Readonly<Record<string, Answer>>, login?: Error): Stan
 const error = (code: string, message: string, offset?: number): Error =>
   Object.assign(new Error(`${code}: ${message}`), { code, ...(offset === undefined ? {} : { offset }) });
 
-const ADDRESS = parseJdbcUrl({ url: 'jdbc:oracle:thin:@//h:1521/sales', user: 'ann', password: 's3cret' });
+const ADDRESS = parseJdbcUrl({ url: 'jdbc:oracle:thin:@//h:1521/sales', user: 'ann', password: new Secret('s3cret') });
 const open = (stand: StandIn, options: Partial<SessionOptions> = {}): Promise<SqlSession> =>
   openWith(stand.driver, ADDRESS, { ...RUN_DEFAULTS.sql, ...options });
 
@@ -356,7 +357,7 @@ test('the package has what is used of it', async () => {
   expect([driver.STMT_TYPE_SELECT, typeof driver.getConnection, driver.OUT_FORMAT_ARRAY]).toEqual([1, 'function', 4001]);
   expect([driver.STRING, driver.BUFFER].every((type) => type !== undefined)).toBe(true);
   // Its thin mode tells what is wrong with a host in the form that faults are made of.
-  const address = parseJdbcUrl({ url: 'jdbc:oracle:thin:@//127.0.0.1:9/x', user: 'a', password: 'b' });
+  const address = parseJdbcUrl({ url: 'jdbc:oracle:thin:@//127.0.0.1:9/x', user: 'a', password: new Secret('b') });
   const fault = await faultOf(openWith(driver, address, RUN_DEFAULTS.sql));
   expect([fault.code, fault.message]).toEqual(['database/unreachable', expect.stringContaining('127.0.0.1:9')]);
 });

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../../src/config/run-defaults.ts';
 import { describeFault, Fault } from '../../../../src/core/fault.ts';
+import { Secret } from '../../../../src/core/secret.ts';
 import { fromBytes } from '../../../../src/core/text.ts';
 import { executeRun } from '../../../../src/run/run.ts';
 import type { Column, SessionOptions, SqlSession } from '../../../../src/sql/database.ts';
@@ -39,7 +40,7 @@ async function open(
   more = '',
 ): Promise<{ readonly session: SqlSession; readonly server: TdsServer }> {
   const server = await start(database);
-  const address = parseJdbcUrl({ url: urlOf(server, more), user: 'ann', password: 's3cret' });
+  const address = parseJdbcUrl({ url: urlOf(server, more), user: 'ann', password: new Secret('s3cret') });
   const session = await openSession(address, { ...RUN_DEFAULTS.sql, ...options });
   sessions.push(session);
   return { session, server };
@@ -254,7 +255,7 @@ describe('a session', () => {
   test('a host where nothing listens, and a server that wants TLS', async () => {
     const { port } = await start({});
     await started.splice(0)[0]?.stop();
-    const address = parseJdbcUrl({ url: `jdbc:sqlserver://127.0.0.1:${port};encrypt=false`, user: 'a', password: 'b' });
+    const address = parseJdbcUrl({ url: `jdbc:sqlserver://127.0.0.1:${port};encrypt=false`, user: 'a', password: new Secret('b') });
     const refused = await faultOf(openSession(address, RUN_DEFAULTS.sql));
     expect(refused.code).toBe('database/unreachable');
     expect(refused.message).toContain(`127.0.0.1:${port}: connection refused`);
@@ -413,7 +414,7 @@ describe('a run', () => {
         workingDirectory: directory,
         spillDirectory: join(directory, 'spill'),
         onError: 'strict',
-        database: { jdbcUrl: urlOf(server), user: 'ann', password: 's3cret' },
+        database: { jdbcUrl: urlOf(server), user: 'ann', password: new Secret('s3cret') },
       },
       sink,
       {},

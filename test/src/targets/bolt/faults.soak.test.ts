@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { Fault } from '../../../../src/core/fault.ts';
+import { Secret } from '../../../../src/core/secret.ts';
 import type { TargetAddress } from '../../../../src/targets/target.ts';
 import { cut, inSession, randomStatements, storedGraph, TYPE } from './oracle.ts';
 import { KNOWS, NAME, neo4jInTrouble, SIGNAL, statement, testKills, testNeighbours } from './trouble.ts';
@@ -14,7 +15,7 @@ const ANN = statement('<http://example.org/a>', NAME, '"Ann"');
 
 neo4jInTrouble((given) => {
   test.each<[string, () => Partial<TargetAddress>]>([
-    ['a wrong password', () => ({ password: 'wrong-secret' })],
+    ['a wrong password', () => ({ password: new Secret('wrong-secret') })],
     ['no login', () => ({ username: undefined, password: undefined })],
   ])(
     '%s is told as such, by every call',

@@ -7,6 +7,7 @@ import type { Statement } from '../../../../src/nquads/statement.ts';
 import { boltTarget } from '../../../../src/targets/bolt/bolt.ts';
 import type { GraphTarget, TargetAddress } from '../../../../src/targets/target.ts';
 import { missingNeo4j, NEO4J_LOGIN, type Neo4jServer, startNeo4j } from '../../../servers/stores/neo4j.ts';
+import { secretLogin } from '../../../support/secrets.ts';
 import { cut, differences, emptyStore, expectedGraph, openDriver, randomStatements, storedGraph } from './oracle.ts';
 
 const missing = await missingNeo4j();
@@ -25,7 +26,7 @@ const SETTINGS = { 'dbms.security.auth_max_failed_attempts': '0', 'db.memory.tra
 
 export const addressOf = (address: Partial<TargetAddress> & { readonly endpoint: string }): TargetAddress => ({
   type: 'neo4j',
-  ...NEO4J_LOGIN,
+  ...secretLogin(NEO4J_LOGIN),
   ca: undefined,
   requestSeconds: 120,
   connectSeconds: 10,

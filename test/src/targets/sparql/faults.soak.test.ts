@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { NO_LIMITS } from '../../../../src/core/limits.ts';
+import { Secret } from '../../../../src/core/secret.ts';
 import type { RejectedStatement } from '../../../../src/nquads/statement.ts';
 import { TargetBusy } from '../../../../src/targets/target.ts';
 import type { WriteRequest } from '../../../../src/write/request.ts';
@@ -11,6 +12,7 @@ import { executeWrite } from '../../../../src/write/write.ts';
 import type { SharedRdf4j } from '../../../servers/shared/shared.ts';
 import { type Fuseki, startFuseki } from '../../../servers/stores/fuseki.ts';
 import { VIRTUOSO_USER, type Virtuoso } from '../../../servers/stores/virtuoso.ts';
+import { secretLogin } from '../../../support/secrets.ts';
 import { address, contents, noFuseki, noRdf4j, noVirtuoso, post, type Stores, sorted, startStores, statements } from './stores.ts';
 import { faultOf, likeOne, named, never, ONE, targetsOfTest } from './trouble.ts';
 
@@ -113,7 +115,7 @@ afterAll(async () => {
   const origin = (): string => (stores.virtuoso as Virtuoso).origin;
 
   test.each([
-    ['a wrong password', () => address('virtuoso', origin(), { username: 'dba', password: 'wrong-secret' })],
+    ['a wrong password', () => address('virtuoso', origin(), { username: 'dba', password: new Secret('wrong-secret') })],
     ['no login', () => address('virtuoso', origin())],
     ['no login where the public may only read', () => address('virtuoso', `${origin()}/sparql`)],
   ])('%s', async (_, at) => {
@@ -124,13 +126,13 @@ afterAll(async () => {
   });
 
   test('a statement that it refuses, with its own words', async () => {
-    const to = await target(address('virtuoso', origin(), VIRTUOSO_USER));
+    const to = await target(address('virtuoso', origin(), secretLogin(VIRTUOSO_USER)));
     const fault = await faultOf(to.insert(statements('<urn:s> <urn:p> "abc"^^<http://www.w3.org/2001/XMLSchema#integer> .'), never));
     expect([fault.code, fault.message]).toEqual(['target/refused', expect.stringMatching(/Invalid integer value converting 'abc'/)]);
   });
 
   test('many statements of one subject are replaced in one request', async () => {
-    const to = await target(address('virtuoso', origin(), VIRTUOSO_USER));
+    const to = await target(address('virtuoso', origin(), secretLogin(VIRTUOSO_USER)));
     const many = statements(Array.from({ length: 5_000 }, (_, i) => `<urn:many> <urn:p${i % 7}> "${i}" <urn:many> .\n`).join(''));
     await to.replace(many, 'subject', never);
     const query = encodeURIComponent('SELECT (COUNT(*) AS ?n) { GRAPH <urn:many> { ?s ?p ?o } }');
@@ -139,7 +141,7 @@ afterAll(async () => {
   });
 
   test('its name and version', async () => {
-    const to = await target(address('virtuoso', origin(), VIRTUOSO_USER));
+    const to = await target(address('virtuoso', origin(), secretLogin(VIRTUOSO_USER)));
     expect((await to.probe(never)).product).toMatch(/^OpenLink Virtuoso \(Virtuoso\/07\./);
   });
 });

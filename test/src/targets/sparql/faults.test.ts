@@ -4,12 +4,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Secret } from '../../../../src/core/secret.ts';
 import { sparqlTarget } from '../../../../src/targets/sparql/sparql.ts';
 import { TargetBusy } from '../../../../src/targets/target.ts';
 import { freePort } from '../../../servers/process/port.ts';
 import { SHARED_START_MS, type SharedFuseki, sharedFuseki } from '../../../servers/shared/shared.ts';
 import { FUSEKI_USERS } from '../../../servers/stores/fuseki.ts';
 import { type Proxy, startProxy } from '../../../servers/stores/proxy.ts';
+import { secretLogin } from '../../../support/secrets.ts';
 import { address, contents, noFuseki, post, sorted, statements } from './stores.ts';
 import { faultOf, likeOne, named, never, ONE, targetsOfTest } from './trouble.ts';
 
@@ -28,7 +30,7 @@ afterAll(async () => {
   const { writer, stranger } = FUSEKI_USERS;
 
   test('who may write writes', async () => {
-    const to = await target(address('fuseki', fuseki.secret, writer));
+    const to = await target(address('fuseki', fuseki.secret, secretLogin(writer)));
     await to.probe(never);
     await to.insert(ONE, never);
     const login = `Basic ${Buffer.from(`${writer.username}:${writer.password}`).toString('base64')}`;
@@ -43,17 +45,17 @@ afterAll(async () => {
 
   test.each([
     ['no login', { username: undefined, password: undefined }],
-    ['a wrong password', { username: writer.username, password: 'wrong-secret' }],
-    ['a user who may not', stranger],
+    ['a wrong password', { username: writer.username, password: new Secret('wrong-secret') }],
+    ['a user who may not', secretLogin(stranger)],
   ])('%s', async (_, login) => {
     const fault = await faultOfAll(address('fuseki', fuseki.secret, login));
     expect(fault.code).toBe('target/credentials');
     expect(fault.message).toBe(`Apache Jena Fuseki at ${fuseki.secret} refuses the login`);
-    if (login.password !== undefined) expect(JSON.stringify(fault)).not.toContain(login.password);
+    if (login.password !== undefined) expect(JSON.stringify(fault)).not.toContain(login.password.reveal());
   });
 
   test('a wrong password is heard of in the middle of a large body too', async () => {
-    const to = await target(address('fuseki', fuseki.secret, { username: writer.username, password: 'wrong' }));
+    const to = await target(address('fuseki', fuseki.secret, { username: writer.username, password: new Secret('wrong') }));
     const many = likeOne(100_000, 'x'.repeat(200));
     expect((await faultOf(to.insert(many, never))).code).toBe('target/credentials');
   });

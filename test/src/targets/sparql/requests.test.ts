@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Fault } from '../../../../src/core/fault.ts';
+import { Secret } from '../../../../src/core/secret.ts';
 import { faultOfAnswer, type StoreAnswer } from '../../../../src/targets/sparql/faults.ts';
 import { login } from '../../../../src/targets/sparql/login.ts';
 import { readEndpoint, SPARQL_PRODUCTS, type SparqlType } from '../../../../src/targets/sparql/products.ts';
@@ -58,7 +59,7 @@ describe('the endpoint that a user gives', () => {
   });
 
   test('Neptune takes no password, and says what to do', async () => {
-    const fault = await sparqlTarget(address('neptune', 'https://h:8182', { username: 'key', password: 'very-secret' })).then(
+    const fault = await sparqlTarget(address('neptune', 'https://h:8182', { username: 'key', password: new Secret('very-secret') })).then(
       () => Promise.reject(new Error('it was taken')),
       (error: Fault) => error,
     );
@@ -148,7 +149,7 @@ describe('requests', () => {
   });
 
   test('the login comes with the first request, in UTF-8', async () => {
-    const target = await sparqlTarget(address('stardog', `${origin}/db`, { username: 'ann', password: 'pä:ss' }));
+    const target = await sparqlTarget(address('stardog', `${origin}/db`, { username: 'ann', password: new Secret('pä:ss') }));
     await target.insert(DATA, never);
     await target.close();
     expect(seen.map((each) => each.login)).toEqual([`Basic ${Buffer.from('ann:pä:ss').toString('base64')}`]);
@@ -284,14 +285,14 @@ describe('a digest', () => {
     `Digest realm="SPARQL", nonce="${nonce}", opaque="xyz", qop="auth", algorithm=MD5${more}`;
 
   test('is that of RFC 2617 where nobody asks for more', () => {
-    const ours = login('digest', { username: 'Mufasa', password: 'Circle Of Life' });
+    const ours = login('digest', { username: 'Mufasa', password: new Secret('Circle Of Life') });
     expect(ours.challenged('Digest realm="testrealm@host.com", nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093"')).toBe(true);
     // MD5(MD5("Mufasa:testrealm@host.com:Circle Of Life"):nonce:MD5("GET:/dir/index.html")), as RFC 2069 has it.
     expect(ours.header('GET', '/dir/index.html')).toContain('response="670fd8c2df070c60b045671b8b24ff02"');
   });
 
   test('counts its uses of a nonce, and begins again with another one', () => {
-    const ours = login('digest', { username: 'dba', password: 'dba' });
+    const ours = login('digest', { username: 'dba', password: new Secret('dba') });
     expect(ours.header('POST', '/sparql-auth')).toBeUndefined();
     expect(ours.wantsChallenge()).toBe(true);
     expect(ours.challenged(challenge('one'))).toBe(true);
@@ -311,6 +312,6 @@ describe('a digest', () => {
     'Digest realm="x", nonce="n", algorithm=MD5-sess',
     'Digest realm="x", nonce="n", qop="auth-int"',
   ])('is not made for %s', (header) => {
-    expect(login('digest', { username: 'a', password: 'b' }).challenged(header)).toBe(false);
+    expect(login('digest', { username: 'a', password: new Secret('b') }).challenged(header)).toBe(false);
   });
 });

@@ -13,6 +13,7 @@ import { type SharedFuseki, type SharedRdf4j, sharedFuseki, sharedRdf4j } from '
 import { missingFuseki } from '../../../servers/stores/fuseki.ts';
 import { missingRdf4j } from '../../../servers/stores/rdf4j.ts';
 import { missingVirtuoso, startVirtuoso, VIRTUOSO_USER, type Virtuoso } from '../../../servers/stores/virtuoso.ts';
+import { secretLogin } from '../../../support/secrets.ts';
 
 export const address = (type: TargetType, endpoint: string, more: Partial<TargetAddress> = {}): TargetAddress => ({
   type,
@@ -159,7 +160,7 @@ export const OTHER_PLACES: readonly Place[] = [
     server: 'virtuoso',
     missing: noVirtuoso,
     changes: /abc|XMLLiteral/,
-    address: () => address('virtuoso', (virtuoso as Virtuoso).origin, VIRTUOSO_USER),
+    address: () => address('virtuoso', (virtuoso as Virtuoso).origin, secretLogin(VIRTUOSO_USER)),
     contents: virtuosoContents,
     reset: resetVirtuoso,
   },
@@ -188,7 +189,7 @@ function term({ type, value, 'xml:lang': language, datatype }: Cell): string {
 
 async function resetVirtuoso(lines: string): Promise<void> {
   const options = { name: 'Virtuoso', ca: undefined, requestSeconds: 60, connectSeconds: 10, connections: 1 };
-  const http = openStoreClient({ ...options, login: login('digest', VIRTUOSO_USER) });
+  const http = openStoreClient({ ...options, login: login('digest', secretLogin(VIRTUOSO_USER)) });
   const graphs = new Set([
     ...statements(lines).map(({ graph }) => graph),
     ...statements(await virtuosoContents()).map(({ graph }) => graph),

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Fault } from '../../../../../src/core/fault.ts';
 import { Random } from '../../../../support/random.ts';
 import { type Changes, linesOf, linesOfSlices, withoutLabels } from '../engine.ts';
-import { COLUMNS, CSV, changesOf, FORMATS, openPostgres, type PostgresTables, type Row, rowsOf, TABLES, type Tables } from '../formats.ts';
+import { COLUMNS, CSV, changesOf, type Databases, FORMATS, openDatabases, type Row, rowsOf, TABLES, type Tables } from '../formats.ts';
 import { isBroken, mappingOf, rowsOfView, textOf, viewColumns, viewOf } from './mapping.ts';
 
 const MOST_LINES = 1000;
@@ -19,14 +19,14 @@ const MOST_LINES = 1000;
 export function combinedModules(seeds: readonly number[], threaded: (seed: number) => boolean): void {
   describe('mappings that combine everything', () => {
     let directory: string;
-    let postgres: PostgresTables | undefined;
+    let databases: Databases;
     beforeAll(async () => {
       directory = mkdtempSync(join(tmpdir(), 'quadmill-combined-'));
       mkdirSync(join(directory, 'rows'));
-      postgres = await openPostgres();
-    });
+      databases = await openDatabases();
+    }, 120_000);
     afterAll(async () => {
-      await postgres?.close();
+      await databases?.close();
       rmSync(directory, { recursive: true, force: true });
     });
 
@@ -37,8 +37,9 @@ export function combinedModules(seeds: readonly number[], threaded: (seed: numbe
       const tables: Tables = { one: rowsOf(random, 1, 14), two: rowsOf(random, 1, 14) };
       const alone = random.chance(0.2);
       const view = viewOf(random, alone);
-      // A quarter of the cases has a table of the server.
-      const choices = postgres === undefined ? FORMATS : [...FORMATS, ...FORMATS, postgres.format];
+      // Some of the cases have a table of a database.
+      const database = databases.formats[seed % databases.formats.length];
+      const choices = database === undefined ? FORMATS : [...FORMATS, ...FORMATS, database, database];
       const cut = FORMATS.filter(({ isCut }) => isCut);
       const formats = { one: random.pick(alone ? cut : choices), two: random.pick(choices) };
       const numbers = random.between(0, 1e9);

@@ -5,17 +5,18 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { share, sharedTest, test } from '../../../../support/jest/extent.ts';
 import { Random, seeds } from '../../../../support/random.ts';
 import { type Changes, linesOf, linesOfSlices } from '../engine.ts';
 import {
   COLUMNS,
   changesOf,
+  type Databases,
   FORMATS,
   type Format,
   headOf,
-  openPostgres,
-  type PostgresTables,
+  openDatabases,
   type Row,
   rowsOf,
   TABLES,
@@ -74,20 +75,20 @@ ${headOf([format])}${maps.join('\n')}\n`;
 
 describe('equal statements', () => {
   let directory: string;
-  let postgres: PostgresTables | undefined;
+  let databases: Databases;
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'quadmill-equal-'));
-    postgres = await openPostgres();
-  });
+    databases = await openDatabases();
+  }, 120_000);
   afterAll(async () => {
-    await postgres?.close();
+    await databases?.close();
     await rm(directory, { recursive: true, force: true });
   });
 
   let statements = 0;
   let sliced = 0;
 
-  test.each(seeds(1, 50))('seed %d', async (seed) => {
+  sharedTest.each(share(14, seeds(1, 50)))('seed %d', async (seed) => {
     const random = new Random(seed + 1000);
     const rows: Tables = { one: rowsOf(random, 5, 40), two: rowsOf(random, 5, 40) };
     const mapping = join(directory, 'mapping.ttl');
@@ -104,20 +105,22 @@ describe('equal statements', () => {
     const slices = await linesOfSlices(changes, { rows: 7, bytes: 200 });
     if (slices !== undefined) sliced++;
     expect(slices?.sort() ?? expected).toEqual(expected);
-    for (const format of postgres === undefined ? others : [...others, postgres.format])
+    // One of the databases for each seed, since each run over them takes as long as those over all files.
+    const database = databases.formats[seed % databases.formats.length];
+    for (const format of database === undefined ? others : [...others, database])
       expect([format.name, await sorted(await load(format, rows))]).toEqual([format.name, expected]);
 
     const format = random.pick(FORMATS);
     const again = await load(format, rows);
     expect(await sorted({ ...again, memoryBudgetBytes: 0 })).toEqual(expected);
-    if (seed % 10 === 0) expect(await sorted({ ...again, threads: 3 })).toEqual(expected);
+    if (seed % 7 === 0) expect(await sorted({ ...again, threads: 3 })).toEqual(expected);
     // In another order, some rows twice.
     const permuted = (of: readonly Row[]): readonly Row[] => random.shuffle([...of, ...of.filter(() => random.chance(0.2))]);
     expect(await sorted(await load(format, { one: permuted(rows.one), two: permuted(rows.two) }))).toEqual(expected);
   });
 
   test('are many, and some runs are cut into slices', () => {
-    expect(statements).toBeGreaterThan(2000);
-    expect(sliced).toBeGreaterThan(2);
+    expect(statements).toBeGreaterThan(500);
+    expect(sliced).toBeGreaterThan(0);
   });
 });

@@ -6,11 +6,12 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../../../src/config/run-defaults.ts';
 import { executeRun } from '../../../../../src/run/run.ts';
 import { sliceRun } from '../../../../../src/run/slices/slices.ts';
-import { Random } from '../../../../support/random.ts';
+import { share, sharedTest, test } from '../../../../support/jest/extent.ts';
+import { Random, seeds } from '../../../../support/random.ts';
 
 interface Row {
   readonly id: string;
@@ -367,10 +368,10 @@ async function compare(one: Case): Promise<void> {
 }
 
 describe('collections are what nested loops give', () => {
-  test.each(Array.from({ length: 100 }, (_, i) => i + 1))('seed %i', (seed) => compare(invent(seed, seed % 3 === 0 ? 40 : 8)));
+  sharedTest.each(share(30, seeds(1, 100)))('seed %i', (seed) => compare(invent(seed, seed % 3 === 0 ? 40 : 8)));
 
   // More heads than a table holds without a budget: their members are numbered at the end.
-  test.each([1, 2, 3])('thousands of heads, seed %i', (seed) => {
+  sharedTest.each(share(1, [1, 2, 3]))('thousands of heads, seed %i', (seed) => {
     const one = invent(seed, 4000);
     const head = { number: 9, as: seed === 2 ? ('Seq' as const) : ('List' as const), product: false, allowEmpty: seed === 3 };
     const members: Member[] = [

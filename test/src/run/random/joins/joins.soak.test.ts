@@ -3,4 +3,4 @@
 import { seeds } from '../../../../support/random.ts';
 import { randomJoins } from './joins-suite.ts';
 
-randomJoins(seeds(21, 80), seeds(2, 6));
+randomJoins(seeds(9, 80), seeds(2, 6));

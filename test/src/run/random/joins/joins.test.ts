@@ -3,5 +3,5 @@
 import { seeds } from '../../../../support/random.ts';
 import { largeSides, randomJoins } from './joins-suite.ts';
 
-randomJoins(seeds(1, 20), seeds(1, 1));
+randomJoins(seeds(1, 8), seeds(1, 1));
 largeSides();

@@ -3,9 +3,10 @@
  * with several values, nulls, blank nodes of each record and repeated records. What a mapping gives depends neither on memory nor on the
  * order of its triples maps. In RDF 1.2 it gives the same, rewritten.
  */
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../../../src/config/run-defaults.ts';
 import { blankLabel, fromBytes, toBytes } from '../../../../../src/core/text.ts';
+import { share, sharedTest } from '../../../../support/jest/extent.ts';
 import { inRdf12 } from '../../../../support/quoted-triples.ts';
 import { seeds } from '../../../../support/random.ts';
 import { escaped } from '../texts.ts';
@@ -232,7 +233,7 @@ async function compare(seed: number, records: number): Promise<void> {
 }
 
 describe('random quoted triples', () => {
-  test.each(seeds(1, 60))('seed %d', (seed) => compare(seed, 5));
-  test.each(seeds(1, 4))('seed %d, many records', (seed) => compare(seed, 60));
-  test.each(seeds(1, 12))('seed %d, in RDF 1.2 by two threads', compareThreads);
+  sharedTest.each(share(15, seeds(1, 60)))('seed %d', (seed) => compare(seed, 5));
+  sharedTest.each(share(1, seeds(1, 4)))('seed %d, many records', (seed) => compare(seed, 60));
+  sharedTest.each(share(3, seeds(1, 12)))('seed %d, in RDF 1.2 by two threads', compareThreads);
 });

@@ -6,7 +6,7 @@ import { RUN_DEFAULTS } from '../../../../../src/config/run-defaults.ts';
 import { fromBytes } from '../../../../../src/core/text.ts';
 import type { DatabaseAccess, RunRequest } from '../../../../../src/run/request.ts';
 import { executeRun, sliceRun } from '../../../../../src/run/run.ts';
-import { SERVERS, startDatabases, type TestDatabases } from '../../../../servers/databases/databases.ts';
+import { type Server, startDatabases, type TestDatabases } from '../../../../servers/databases/databases.ts';
 
 /** Random mappings with joins, over tables whose values repeat and are missing: what the database does must be what the engine does with files. */
 const ROWS = 60;
@@ -91,8 +91,8 @@ function makeMapping(random: () => number, { source, column }: Dialect): string 
   return PREFIXES + maps.join('\n');
 }
 
-export const randomSql = (numbers: readonly number[]): void =>
-  describe.each(SERVERS)('random mappings over %s', (product, missing) => {
+export const randomSql = (servers: readonly Server[], numbers: readonly number[]): void =>
+  describe.each(servers)('random mappings over %s', (product, missing) => {
     if (missing !== undefined) {
       test.skip(`are not tested: ${missing}`, () => undefined);
       return;

@@ -1,5 +1,7 @@
 /** More random mappings over databases than `sql.test.ts` has. */
+import { FAST_SERVERS, OTHER_SERVERS } from '../../../../servers/databases/databases.ts';
 import { seeds } from '../../../../support/random.ts';
 import { randomSql } from './sql-suite.ts';
 
-randomSql(seeds(13, 40));
+randomSql(FAST_SERVERS, seeds(9, 40));
+randomSql(OTHER_SERVERS, seeds(1, 40));

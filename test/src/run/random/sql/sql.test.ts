@@ -1,5 +1,6 @@
-/** Random mappings over databases; `sql.soak.test.ts` has more of them. */
+/** Random mappings over databases; `sql.soak.test.ts` has more of them, and the other databases. */
+import { FAST_SERVERS } from '../../../../servers/databases/databases.ts';
 import { seeds } from '../../../../support/random.ts';
 import { randomSql } from './sql-suite.ts';
 
-randomSql(seeds(1, 12));
+randomSql(FAST_SERVERS, seeds(1, 8));

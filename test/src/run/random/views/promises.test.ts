@@ -5,12 +5,13 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../../../src/config/run-defaults.ts';
 import { Fault } from '../../../../../src/core/fault.ts';
 import type { RunRequest } from '../../../../../src/run/request.ts';
 import { executeRun } from '../../../../../src/run/run.ts';
-import { Random } from '../../../../support/random.ts';
+import { share, sharedTest, test } from '../../../../support/jest/extent.ts';
+import { Random, seeds } from '../../../../support/random.ts';
 
 /** A number has another datatype than the text of the same digits. */
 type Cell = string | number | null;
@@ -183,7 +184,7 @@ async function run(mapping: string, options: Partial<RunRequest>): Promise<strin
 const csvCell = (value: string | null): string => (value === null ? '-' : `"${value}"`);
 
 describe('promises of views', () => {
-  test.each(Array.from({ length: 120 }, (_, i) => [i + 1] as const))('seed %i', async (seed) => {
+  sharedTest.each(share(40, seeds(1, 120)))('seed %i', async (seed) => {
     const { data, promises, subject } = invent(seed);
     writeFileSync(
       join(directory, 'flat.csv'),

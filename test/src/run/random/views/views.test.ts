@@ -5,11 +5,12 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { RUN_DEFAULTS } from '../../../../../src/config/run-defaults.ts';
 import type { RunRequest } from '../../../../../src/run/request.ts';
 import { executeRun } from '../../../../../src/run/run.ts';
-import { Random } from '../../../../support/random.ts';
+import { share, sharedTest, test } from '../../../../support/jest/extent.ts';
+import { Random, seeds } from '../../../../support/random.ts';
 
 const VALUES = ['a', 'b', 'c', 'a b', 'ü', '1:1', 't3:a', '%41', 'x/y', 'n0:'];
 
@@ -177,10 +178,8 @@ function write(one: Case, objects: readonly string[]): void {
   writeFileSync(join(directory, 'mapping.ttl'), mappingOf(one, objects));
 }
 
-const seeds = (count: number, from = 1) => Array.from({ length: count }, (_, i) => [from + i] as const);
-
 describe('views are what nested loops give', () => {
-  test.each(seeds(60))('seed %i', async (seed) => {
+  sharedTest.each(share(20, seeds(1, 60)))('seed %i', async (seed) => {
     const one = invent(seed, seed % 3 === 0 ? 60 : 8);
     // Positions of rows in a view on a view follow the order of its rows, which joins at the end do not keep.
     const objects = one.again ? OBJECTS.filter((object) => object !== '{#}') : OBJECTS;
@@ -194,7 +193,7 @@ describe('views are what nested loops give', () => {
   });
 
   // What nobody reads of a view multiplies its rows all the same where each row has a value of its own.
-  test.each(seeds(20, 2001))('a blank node and a random value for each row, seed %i', async (seed) => {
+  sharedTest.each(share(7, seeds(2001, 2020)))('a blank node and a random value for each row, seed %i', async (seed) => {
     const one = invent(seed, 10);
     const uuid = '[ rml:functionExecution [ rml:function idlab-fn:random ] ]';
     for (const subject of ['[ rml:termType rml:BlankNode ]', '[ rml:template "http://e/{id}" ]']) {
@@ -215,7 +214,7 @@ ${mapping}<map> rml:logicalSource <${one.again ? 'again' : 'view'}> ; rml:subjec
     }
   });
 
-  test.each(seeds(20, 1001))('each object by itself, seed %i', async (seed) => {
+  sharedTest.each(share(7, seeds(1001, 1020)))('each object by itself, seed %i', async (seed) => {
     const one = invent(seed, 10);
     for (const object of OBJECTS) {
       if (one.again && object === '{#}') continue;

@@ -7,6 +7,7 @@ import type { PropertyGraphOptions } from '../../../../src/property-graph/names.
 import { boltTarget } from '../../../../src/targets/bolt/bolt.ts';
 import type { GraphTarget } from '../../../../src/targets/target.ts';
 import { missingNeo4j, NEO4J_LOGIN, type Neo4jServer, startNeo4j } from '../../../servers/stores/neo4j.ts';
+import { secretLogin } from '../../../support/secrets.ts';
 import {
   cut,
   cutWhole,
@@ -53,7 +54,7 @@ const statement = (subject: string, predicate: string, object: string, graph = '
     boltTarget({
       type: 'neo4j',
       endpoint: server.url,
-      ...NEO4J_LOGIN,
+      ...secretLogin(NEO4J_LOGIN),
       ca: undefined,
       requestSeconds: 120,
       connectSeconds: 10,

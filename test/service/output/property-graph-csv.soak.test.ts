@@ -1,0 +1,2 @@
+/** What takes long of `property-graph-csv.test.ts`. */
+import './property-graph-csv.test.ts';

@@ -1,0 +1,2 @@
+/** What takes long of `read.test.ts`. */
+import './read.test.ts';

@@ -1,0 +1,2 @@
+/** What takes long of `plan.test.ts`. */
+import './plan.test.ts';

@@ -1,0 +1,2 @@
+/** What takes long of `terms.test.ts`. */
+import './terms.test.ts';

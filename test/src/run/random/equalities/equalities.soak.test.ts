@@ -1,0 +1,2 @@
+/** What takes long of `equalities.test.ts`. */
+import './equalities.test.ts';

@@ -1,0 +1,2 @@
+/** What takes long of `functions.test.ts`. */
+import './functions.test.ts';

@@ -1,0 +1,2 @@
+/** What takes long of `gathers.test.ts`. */
+import './gathers.test.ts';

@@ -1,0 +1,2 @@
+/** What takes long of `star.test.ts`. */
+import './star.test.ts';

@@ -1,0 +1,2 @@
+/** What takes long of `promises.test.ts`. */
+import './promises.test.ts';

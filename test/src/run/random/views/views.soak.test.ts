@@ -1,0 +1,2 @@
+/** What takes long of `views.test.ts`. */
+import './views.test.ts';

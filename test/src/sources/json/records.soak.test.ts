@@ -1,0 +1,2 @@
+/** What takes long of `records.test.ts`. */
+import './records.test.ts';

@@ -1,0 +1,2 @@
+/** What takes long of `parents.test.ts`. */
+import './parents.test.ts';
