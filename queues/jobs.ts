@@ -13,6 +13,7 @@
  * - *attempt*: one start of a job; each writes under its own temporary names.
  */
 import type { FaultData } from '../src/core/fault.ts';
+import type { CallLimits } from '../src/custom-functions/files.ts';
 import type { RejectedStatement } from '../src/nquads/statement.ts';
 import type { PropertyGraphOptions } from '../src/property-graph/names.ts';
 import type { InputBinding, Progress, RunReport, RunRequest, RunSlice } from '../src/run/request.ts';
@@ -58,6 +59,8 @@ export interface TransformRequest {
   readonly sliceBytes?: number;
   /** Whether the inputs are deleted when the run is published. */
   readonly deleteSource?: boolean;
+  /** Custom functions that the run may call; undefined: none. Set when the run is submitted. */
+  readonly functions?: FunctionsRequest | undefined;
   /** Undefined: no provenance is recorded. */
   readonly provenance?: ProvenanceRequest | undefined;
   readonly output: {
@@ -66,6 +69,12 @@ export interface TransformRequest {
     /** Undefined: no node and edge files. */
     readonly propertyGraph?: GraphFilesRequest | undefined;
   };
+}
+
+/** Jobs name the functions by their version: their files are in the shared settings of the queue. */
+export interface FunctionsRequest {
+  readonly version: string;
+  readonly limits: CallLimits;
 }
 
 export interface ProvenanceRequest {

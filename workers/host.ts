@@ -3,6 +3,7 @@
 import type { QueueBackend } from '../queues/backend/backend.ts';
 import type { StalledBackoff } from '../queues/backend/stalled-jobs.ts';
 import { registerWorker } from '../queues/backend/worker-registry.ts';
+import { openFleetFunctions } from '../queues/custom-functions.ts';
 import {
   ANNOUNCE_QUEUE,
   type Outcome,
@@ -21,7 +22,7 @@ import { targetOf } from '../queues/requests/writer.ts';
 import { directories } from '../src/config/directories.ts';
 import { assertLicensed } from '../src/config/licence.ts';
 import type { Snapshot } from '../src/config/options/options.ts';
-import { webAccessOf } from '../src/config/run-defaults.ts';
+import { s3AccessOf, webAccessOf } from '../src/config/run-defaults.ts';
 import type { ConfigStore } from '../src/config/store.ts';
 import { atMost, within } from '../src/core/abort.ts';
 import { Fault } from '../src/core/fault.ts';
@@ -84,6 +85,7 @@ export async function startWorkers(
     drainDelay: 5,
     runRetryDelay: 1_000,
   };
+  const functions = await openFleetFunctions(backend.settings, directories(snapshot, workingDirectory).functions);
   const pool = new ThreadPool({ memoryMb: snapshot.THREAD_MEMORY_MB, engine: options.engine }, logger);
   const settings = {
     maxStarts: snapshot.MAX_STARTS,
@@ -93,6 +95,7 @@ export async function startWorkers(
     workingDirectory,
     database: async () => databaseOf(await config.refresh()),
     web: async () => webAccessOf(await config.refresh()),
+    functionDirectory: async (version: string) => functions.directoryOf(version),
     target: async () => targetOf(await config.refresh(), options.store),
   };
   const transforms = transformAttempts(backend, pool, settings, logger);
@@ -116,7 +119,8 @@ export async function startWorkers(
   });
   const cleanUp = (run: RunPayload): Promise<void> =>
     run.service === 'graph-writer' ? cleanUpWrite(run, settings) : cleanUpRun(run, settings);
-  const deleteSources: DeleteSources = (run, startedAt) => deleteSourcesOf(run, startedAt, workingDirectory, logger);
+  const deleteSources: DeleteSources = (run, startedAt) =>
+    deleteSourcesOf(run, startedAt, workingDirectory, logger, async () => s3AccessOf(await config.refresh()));
   const recordProvenance: RecordProvenance = async (run, outcome, result) => {
     if (run.service === 'graph-writer' || run.provenance === undefined) return undefined;
     try {

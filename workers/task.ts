@@ -1,4 +1,4 @@
-/** One attempt at a run, a slice or a write: what a job hands to a thread, and what the thread gives back. Plain data, structured-cloned. */
+/** One attempt at a run, a slice or a write: what a job hands to a thread, and what the thread gives back. Plain data and secrets. */
 import type { GraphFilesRequest, TransformResult, WriteResult } from '../queues/jobs.ts';
 import type { RunRequest } from '../src/run/request.ts';
 import type { SliceSizes } from '../src/run/slices/slices.ts';

@@ -7,6 +7,7 @@ import { DEFAULT_BASE } from '../../src/run/request.ts';
 import { writeAtomically } from '../../src/storage/local/file.ts';
 import { type Command, commandOf, UsageError } from '../command-line.ts';
 import { EXIT } from '../exit.ts';
+import { webAccess } from '../options/inputs.ts';
 import { printData, printLine } from '../terminal.ts';
 
 const CONVERT: Command = {
@@ -28,7 +29,7 @@ export const convert = commandOf(CONVERT, async (parsed) => {
   const to = parsed.value('to');
   if (parsed.positionals.length === 0) throw new UsageError('convert needs at least one mapping');
   if (to === undefined) throw new UsageError(`convert needs --to, one of ${LANGUAGES.join(', ')}`);
-  const documents = await readMappingDocuments(parsed.positionals, process.cwd());
+  const documents = await readMappingDocuments(parsed.positionals, { workingDirectory: process.cwd(), s3: webAccess().s3 });
   const { text, diagnostics } = await convertMapping(documents, to as Language, { baseIri: parsed.value('base') ?? DEFAULT_BASE });
   for (const diagnostic of diagnostics) printLine(formatDiagnostic(diagnostic));
   if (text === undefined) return EXIT.usage;

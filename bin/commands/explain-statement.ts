@@ -1,4 +1,5 @@
 /** `quadmill explain --statement`: the rules that can make statements, and the records that do. */
+
 import { relative, sep } from 'node:path';
 import { describeFault, Fault } from '../../src/core/fault.ts';
 import { fromBytes, toBytes } from '../../src/core/text.ts';
@@ -16,6 +17,8 @@ import { type Parsed, UsageError } from '../command-line.ts';
 import { EXIT } from '../exit.ts';
 import { interruptible } from '../interruption.ts';
 import { databaseOf } from '../options/database.ts';
+import { functionFilesOf } from '../options/functions.ts';
+import { webAccess } from '../options/inputs.ts';
 import { Rejections } from '../report/rejections.ts';
 import { count, printData, printLine } from '../terminal.ts';
 import { requestOf } from './run.ts';
@@ -23,7 +26,7 @@ import { requestOf } from './run.ts';
 /** Prints the explanations of statements; resolves to the exit code. @throws UsageError — a text is no statement */
 export async function explainStatements(texts: readonly string[], base: string, parsed: Parsed): Promise<number> {
   const statements = await parseStatements(texts);
-  const { mapping } = await loadMapping(parsed.positionals, { baseIri: base }, process.cwd());
+  const { mapping } = await loadMapping(parsed.positionals, { baseIri: base }, { workingDirectory: process.cwd(), s3: webAccess().s3 });
   const builder = new Builder();
   const maps = buildRules(mapping, base, builder, new ViewBuilder(mapping.triplesMaps, builder));
   const candidates = statements.map((statement) => candidatesFor(statement, maps, termsOfQuoted));
@@ -86,13 +89,17 @@ async function findAll(statements: readonly Statement[], parsed: Parsed): Promis
   let rejected = 0;
   const interruption = interruptible();
   try {
-    return await findRecords(requestOf(parsed, parsed.positionals, databaseOf(parsed)), statements, {
-      signal: interruption.signal,
-      reject: (rejection) => {
-        rejected++;
-        rejections.add(rejection);
+    return await findRecords(
+      { ...requestOf(parsed, parsed.positionals, databaseOf(parsed)), functions: await functionFilesOf(parsed) },
+      statements,
+      {
+        signal: interruption.signal,
+        reject: (rejection) => {
+          rejected++;
+          rejections.add(rejection);
+        },
       },
-    });
+    );
   } finally {
     interruption.end();
     const summary = rejections.summary(rejected);

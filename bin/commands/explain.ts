@@ -8,7 +8,8 @@ import { type DatabaseAccess, DEFAULT_BASE } from '../../src/run/request.ts';
 import { type Command, commandOf, UsageError } from '../command-line.ts';
 import { EXIT } from '../exit.ts';
 import { DATABASE_OPTIONS, databaseOf, sqlLimits } from '../options/database.ts';
-import { INPUT_OPTIONS } from '../options/inputs.ts';
+import { FUNCTION_OPTIONS, openedFunctionsOf } from '../options/functions.ts';
+import { INPUT_OPTIONS, webAccess } from '../options/inputs.ts';
 import { printData, printLine } from '../terminal.ts';
 import { RUN } from './run.ts';
 
@@ -24,6 +25,7 @@ const EXPLAIN: Command = {
     records: { summary: 'read the inputs of the rules that can make the statements, and show the records that do' },
     ...INPUT_OPTIONS,
     ...DATABASE_OPTIONS,
+    ...FUNCTION_OPTIONS,
     base: { value: 'IRI', summary: `base of relative IRIs, default ${DEFAULT_BASE}` },
     'memory-mb': memory as Command['options'][string],
     'max-record-mb': record as Command['options'][string],
@@ -39,7 +41,11 @@ export const explain = commandOf(EXPLAIN, async (parsed) => {
   const texts = parsed.values('statement');
   if (texts.length > 0) return (await import('./explain-statement.ts')).explainStatements(texts, base, parsed);
   if (parsed.has('records')) throw new UsageError('--records shows the records of a statement: add --statement');
-  const { mapping } = await loadMapping(parsed.positionals, { baseIri: base }, process.cwd());
+  const { mapping } = await loadMapping(
+    parsed.positionals,
+    { baseIri: base, functions: await openedFunctionsOf(parsed) },
+    { workingDirectory: process.cwd(), s3: webAccess().s3 },
+  );
   const databases = await openDatabases(mapping, databaseOf(parsed));
   printData(explainPlan(mapping, base, databases?.metadata));
   await databases?.close();

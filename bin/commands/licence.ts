@@ -3,6 +3,7 @@ import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createLicence, licenceObject, licenceOf } from '../../src/config/licence.ts';
+import type { Snapshot } from '../../src/config/options/options.ts';
 import { parseOption } from '../../src/config/parse.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { writeAtomically } from '../../src/storage/local/file.ts';
@@ -63,7 +64,7 @@ async function create(parsed: Parsed): Promise<number> {
 }
 
 async function show(parsed: Parsed): Promise<number> {
-  const option = async (file: string, name: 'LICENSE' | 'LICENSE_PUBLIC_KEY'): Promise<string | undefined> => {
+  const option = async <N extends 'LICENSE' | 'LICENSE_PUBLIC_KEY'>(file: string, name: N): Promise<Snapshot[N] | undefined> => {
     const path = parsed.value(file);
     const text = path === undefined ? process.env[name] : await read(path);
     return text === undefined ? undefined : parseOption(name, text);

@@ -20,6 +20,7 @@ import { type Command, commandOf, numberOf, type Parsed, UsageError } from '../c
 import { EXIT, failed } from '../exit.ts';
 import { interruptible } from '../interruption.ts';
 import { DATABASE_OPTIONS, databaseOf, sqlLimits } from '../options/database.ts';
+import { FUNCTION_OPTIONS, functionFilesOf } from '../options/functions.ts';
 import { INPUT_OPTIONS, inputOptionsOf, inputsOf, webAccess } from '../options/inputs.ts';
 import { formatFor, openOutput, refuseOverwritingInputs, STANDARD_OUTPUT } from '../options/output.ts';
 import { graphHeaderOf, writeGraphFiles } from '../options/property-graph.ts';
@@ -69,6 +70,7 @@ export const RUN: Command = {
       choices: XML_DEFAULT_NAMESPACES,
       summary: "what a name without prefix means in XPath: no namespace, or the default namespace of the document's root; default none",
     },
+    ...FUNCTION_OPTIONS,
     limit: {
       value: 'N',
       summary: 'a preview: read only the first N records of each source (and up to 10,000 as parents of joins), and stop there',
@@ -93,7 +95,7 @@ Exit codes: 0 done, 1 the run failed, 2 the command line or the mapping is wrong
 export const run = commandOf(RUN, async (parsed) => {
   checkMappings(parsed.positionals);
   if (parsed.has('watch')) return startWatching(parsed);
-  const request = requestOf(parsed, parsed.positionals, databaseOf(parsed));
+  const request = { ...requestOf(parsed, parsed.positionals, databaseOf(parsed)), functions: await functionFilesOf(parsed) };
   // Checked early, while a usage error can still be reported.
   graphHeaderOf(parsed, targetOf(parsed), formatFor(targetOf(parsed), parsed.value('format')));
   return withInterruption(parsed, async (signal) => {
@@ -111,7 +113,7 @@ async function startWatching(parsed: Parsed): Promise<number> {
   if (given !== undefined) throw new UsageError(`--watch writes no file, only what changes, in N-Quads: leave out --${given}`);
   if (parsed.value('on-error') === 'quarantine')
     throw new UsageError('--watch writes no file, also of rejected records: use --on-error skip');
-  const request = requestOf(parsed, parsed.positionals, databaseOf(parsed));
+  const request = { ...requestOf(parsed, parsed.positionals, databaseOf(parsed)), functions: await functionFilesOf(parsed) };
   if (request.inputs.some(({ url }) => url === STANDARD_INPUT))
     throw new UsageError('--watch reads inputs again, and standard input can be read once');
   const { watch } = await import('../watch/watch.ts');

@@ -2,13 +2,15 @@
 
 import { accessSync, constants } from 'node:fs';
 import { resolve } from 'node:path';
+import { makeGuard } from '../../api/access/guard.ts';
 import { makeApp } from '../../api/app.ts';
-import { makeGuard, parseTokens } from '../../api/auth.ts';
 import type { Api } from '../../api/route.ts';
-import { type HttpServer, listen } from '../../api/server.ts';
+import { type HttpServer, listen } from '../../api/server/server.ts';
+import { readServerPair } from '../../api/server/tls.ts';
 import { openBackend, type QueueBackend } from '../../queues/backend/backend.ts';
 import { type WorkerRegistry, watchWorkerRegistry } from '../../queues/backend/worker-registry.ts';
 import { cronOfOptions } from '../../queues/cron.ts';
+import { callLimitsOf, type FleetFunctions, openFleetFunctions } from '../../queues/custom-functions.ts';
 import type { FailureMessage } from '../../queues/jobs.ts';
 import { type BusSwitch, openSwitch } from '../../queues/messaging/bus.ts';
 import { type ConfiguredBus, openConfiguredBus } from '../../queues/messaging/configured-bus.ts';
@@ -86,10 +88,14 @@ export const serve = commandOf(SERVE, async (parsed) => {
   cronOfOptions(snapshot);
   if (role !== 'api') prepareDataDirectory(snapshot);
   // Checked before anything is opened; the application creates its own guard.
-  if (listens) makeGuard(parseTokens(snapshot.API_TOKENS), snapshot.HOST, snapshot.ALLOW_ANONYMOUS);
+  if (listens) {
+    makeGuard(snapshot, () => snapshot);
+    readServerPair(snapshot);
+  }
 
   const logger = createLogger({ level: snapshot.LOG_LEVEL });
   logWarnings(logger, isWarningOfTimer);
+  logCrash(logger);
   warnOfVariables(environment, logger);
   const signal = firstSignal(logger);
   const running = await start(role, listens, options, logger).catch((error) => {
@@ -109,6 +115,7 @@ interface Process {
   readonly backend: QueueBackend;
   readonly config: ConfigStore;
   readonly runs: Awaited<ReturnType<typeof openRuns>>;
+  readonly functions: FleetFunctions;
   readonly schedule: SharedSchedule;
   readonly workerRegistry: WorkerRegistry;
   readonly ticks: Ticks | undefined;
@@ -137,7 +144,15 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
     config.onChange(({ LOG_LEVEL }) => {
       logger.level = LOG_LEVEL;
     });
-    const runs = await openRuns(backend, () => runPolicy(config.snapshot()));
+    const functions = await openFleetFunctions(backend.settings, directories(settings, workingDirectory).functions);
+    const runs = await openRuns(
+      backend,
+      () => runPolicy(config.snapshot()),
+      () => {
+        const version = functions.current();
+        return version === undefined ? undefined : { version, limits: callLimitsOf(config.snapshot()) };
+      },
+    );
     const schedule = await openSchedule(backend.settings);
     const workerRegistry = await watchWorkerRegistry(backend.settings);
     const bus = openConfiguredBus(config, logger);
@@ -159,6 +174,7 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
         },
         deadLetter: sendDeadLetter,
         config,
+        functions,
         logger,
         workingDirectory,
         queues: backend,
@@ -173,14 +189,20 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
         ...(role === 'api' ? {} : { workers: () => ({ running: workers?.state().running ?? false }) }),
       };
       const app = makeApp(api, role === 'worker' ? 'none' : settings.SERVICE);
-      const requestTimeoutMs = settings.REQUEST_TIMEOUT_SECONDS * 1_000;
-      server = await listen(app, { host: settings.HOST, port: settings.PORT, requestTimeoutMs });
+      server = await listen(app, {
+        host: settings.HOST,
+        port: settings.PORT,
+        requestTimeoutMs: settings.REQUEST_TIMEOUT_SECONDS * 1_000,
+        maxHeaderBytes: settings.MAX_HEADER_BYTES,
+        maxConnections: settings.MAX_CONNECTIONS,
+        tls: { files: settings, logger },
+      });
     }
     let messaging: Messaging | undefined;
     if (role !== 'api') {
       messaging = await openMessaging(
         backend,
-        { bus, state: bus.effectiveState(messageQueue), runs, config, workingDirectory, store },
+        { bus, state: bus.effectiveState(messageQueue), runs, config, functions, workingDirectory, store },
         logger,
       );
       workers = await startWorkers(backend, config, logger, {
@@ -199,6 +221,7 @@ async function start(role: Role, listens: boolean, options: OptionValues, logger
       backend,
       config,
       runs,
+      functions,
       schedule,
       workerRegistry,
       ticks,
@@ -229,6 +252,7 @@ async function stop(
     server,
     workers,
     runs,
+    functions,
     schedule,
     workerRegistry,
     ticks,
@@ -255,6 +279,7 @@ async function stop(
   server?.closeAllConnections();
   await store?.close();
   await runs.close();
+  functions.close();
   schedule.close();
   workerRegistry.close();
   bus.close();
@@ -306,6 +331,18 @@ function prepareDataDirectory({ DATA_DIR, QUEUE_URL }: Snapshot): void {
       cause: error,
     });
   }
+}
+
+/**
+ * Says why the process ends after an error that nobody has handled, with secrets hidden: Node would print the error with all of its
+ * properties.
+ */
+function logCrash(logger: Logger): void {
+  process.on('uncaughtException', (error) => {
+    process.exitCode = 1;
+    logger.fatal({ error }, 'crashed');
+    logger.flush(() => process.exit(1));
+  });
 }
 
 /** Resolves to the first SIGTERM or SIGINT; another one ends the process at once. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { targetOf, writerRequest } from '../../queues/requests/writer.ts';
 import { DEFAULTS, type OptionName, type OptionValues, type Snapshot } from '../../src/config/options/options.ts';
 import { parseOption, readEnvironment } from '../../src/config/parse.ts';
+import { s3AccessOf } from '../../src/config/run-defaults.ts';
 import { describeFault, Fault } from '../../src/core/fault.ts';
 import { redact } from '../../src/core/redact.ts';
 import type { RejectedStatement } from '../../src/nquads/statement.ts';
@@ -90,6 +91,7 @@ function requestOf(parsed: Parsed, snapshot: Snapshot, spillDirectory: string): 
     inputs: inputs.map(({ url }) => url),
     workingDirectory: process.cwd(),
     target: targetOf(snapshot, undefined),
+    s3: s3AccessOf(snapshot),
     maxRejected: numberOf(parsed, 'max-rejected', 0) ?? settings.maxRejected,
     patienceSeconds: numberOf(parsed, 'patience-seconds', 0) ?? settings.patienceSeconds,
     spillDirectory: join(spillDirectory, 'spill'),

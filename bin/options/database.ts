@@ -4,6 +4,7 @@ import { DEFAULTS } from '../../src/config/options/options.ts';
 import { parseOption } from '../../src/config/parse.ts';
 import { sqlLimitsOf } from '../../src/config/run-defaults.ts';
 import { Fault } from '../../src/core/fault.ts';
+import { Secret } from '../../src/core/secret.ts';
 import type { DatabaseAccess, SqlLimits } from '../../src/run/request.ts';
 import type { CommandOption, Parsed } from '../command-line.ts';
 
@@ -25,7 +26,7 @@ export function databaseOf(parsed: Parsed, jdbcUrl = parsed.value('jdbc-url') ??
   return {
     jdbcUrl,
     user: parsed.value('db-user') ?? process.env.DB_USER,
-    password: file === undefined ? process.env.DB_PASSWORD : readPassword(file),
+    password: file === undefined ? Secret.of(process.env.DB_PASSWORD) : readPassword(file),
   };
 }
 
@@ -42,9 +43,9 @@ export function sqlLimits(): SqlLimits {
   });
 }
 
-export function readPassword(file: string): string {
+export function readPassword(file: string): Secret {
   try {
-    return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+    return new Secret(readFileSync(file, 'utf8').replace(/\r?\n$/, ''));
   } catch (error) {
     throw new Fault('config/invalid', `The password file ${file} cannot be read: ${(error as Error).message}`, { cause: error });
   }

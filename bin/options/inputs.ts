@@ -43,7 +43,7 @@ export function inputsOf(parsed: Parsed): readonly InputBinding[] {
   return inputs;
 }
 
-/** How sources are read over HTTP, from the service's variables: they hold logins. @throws Fault config/invalid */
+/** How sources are read from servers, from the service's variables: they hold logins. @throws Fault config/invalid */
 export function webAccess(): WebAccess {
   const given = WEB_OPTIONS.flatMap((name) => {
     const text = process.env[name] ?? '';

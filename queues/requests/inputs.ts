@@ -1,10 +1,13 @@
 /** Builds run requests of the semi-structured transformer; HTTP requests and messages get the same checks. */
 import { mappingsOf } from '../../src/config/directories.ts';
 import type { Snapshot } from '../../src/config/options/options.ts';
+import { s3AccessOf } from '../../src/config/run-defaults.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { redact } from '../../src/core/redact.ts';
+import type { DescribedSet } from '../../src/custom-functions/open.ts';
 import { listDirectory } from '../../src/storage/list.ts';
 import { probeInput } from '../../src/storage/open.ts';
+import type { S3Access } from '../../src/storage/s3-access.ts';
 import { locate } from '../../src/storage/url.ts';
 import type { TransformRequest } from '../jobs.ts';
 import { bindInputs, readMappingSources } from './mapping-sources.ts';
@@ -16,10 +19,16 @@ import { settingsOf } from './transform.ts';
  *
  * @throws Fault request/invalid — inputs and sources that do not pair, no mapping; SourceFault — a logical source that no mapping has
  */
-export async function inputsRequest(fields: ProcessFields, snapshot: Snapshot, workingDirectory: string): Promise<TransformRequest> {
+export async function inputsRequest(
+  fields: ProcessFields,
+  snapshot: Snapshot,
+  workingDirectory: string,
+  functions: DescribedSet | undefined,
+): Promise<TransformRequest> {
   const request = processRequestOf(fields);
-  const { mappings, listed } = await findMappings(request.mapping, snapshot, workingDirectory);
-  const sources = await readMappingSources(mappings, { workingDirectory, base: snapshot.BASE_IRI });
+  const s3 = s3AccessOf(snapshot);
+  const { mappings, listed } = await findMappings(request.mapping, snapshot, workingDirectory, s3);
+  const sources = await readMappingSources(mappings, { workingDirectory, base: snapshot.BASE_IRI, s3, functions });
   const inputs = bindInputs(request, sources, listed);
   const { run, ...settings } = settingsOf(snapshot, workingDirectory);
   return { service: 'semi-structured-transformer', inputs, mappings, run: { ...run, boundOnly: listed }, ...settings };
@@ -36,10 +45,10 @@ interface FoundMappings {
  *
  * @throws Fault request/invalid — a directory without mapping files
  */
-async function findMappings(given: string | undefined, snapshot: Snapshot, workingDirectory: string): Promise<FoundMappings> {
-  if (given !== undefined && (await isLocalFile(given, workingDirectory))) return { mappings: [given], listed: false };
+async function findMappings(given: string | undefined, snapshot: Snapshot, workingDirectory: string, s3: S3Access): Promise<FoundMappings> {
+  if (given !== undefined && (await isFile(given, workingDirectory, s3))) return { mappings: [given], listed: false };
   const directory = given ?? mappingsOf('semi-structured-transformer', snapshot, workingDirectory);
-  const found = await listMappings(directory, workingDirectory);
+  const found = await listMappings(directory, workingDirectory, s3);
   if (found !== undefined && found.length > 0) return { mappings: found, listed: true };
   if (given === undefined) {
     throw new Fault('request/invalid', `The request has no mappingURL, and there is no mapping in ${redact(directory)}`, {
@@ -51,13 +60,13 @@ async function findMappings(given: string | undefined, snapshot: Snapshot, worki
 }
 
 /** Checked first: it is nearly always true, and cheaper than listing. */
-const isLocalFile = async (url: string, workingDirectory: string): Promise<boolean> =>
-  locate(url, workingDirectory).kind === 'file' && (await probeInput(url, { workingDirectory })) !== undefined;
+const isFile = async (url: string, workingDirectory: string, s3: S3Access): Promise<boolean> =>
+  locate(url, workingDirectory).kind !== 'http' && (await probeInput(url, { workingDirectory, s3 })) !== undefined;
 
 /** undefined: not a directory, so a file or nothing; the run will find out. */
-async function listMappings(url: string, workingDirectory: string): Promise<readonly string[] | undefined> {
+async function listMappings(url: string, workingDirectory: string, s3: S3Access): Promise<readonly string[] | undefined> {
   try {
-    return await listDirectory(url, ['ttl', 'yml', 'yaml'], workingDirectory);
+    return await listDirectory(url, ['ttl', 'yml', 'yaml'], workingDirectory, s3);
   } catch (error) {
     if (
       error instanceof Fault &&

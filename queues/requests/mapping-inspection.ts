@@ -8,6 +8,7 @@
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { compiled } from '../../src/core/compiled.ts';
 import { Fault } from '../../src/core/fault.ts';
+import { type DescribedSet, describedFunctions } from '../../src/custom-functions/open.ts';
 import type { Diagnostic } from '../../src/mapping/model/model.ts';
 import { allSourcesOf } from '../../src/mapping/model/model.ts';
 import { readMapping } from '../../src/mapping/parse/read.ts';
@@ -36,16 +37,26 @@ interface InspectionTask {
   readonly kind: 'inspect mapping';
   readonly documents: readonly MappingText[];
   readonly base: string;
+  readonly functions: DescribedSet | undefined;
 }
 
 /** Texts up to this size are read in the calling thread, which takes milliseconds. */
 const MAX_INLINE_CHARACTERS = 64 * 2 ** 10;
 let last: Promise<unknown> = Promise.resolve();
 
-/** Inspects one mapping, or all mappings of a directory. @throws Fault limit/exceeded — more memory needed than a thread has */
-export async function inspectMapping(documents: readonly MappingText[], base: string): Promise<MappingInspection> {
-  if (documents.reduce((sum, { text }) => sum + text.length, 0) <= MAX_INLINE_CHARACTERS) return inspect(documents, base);
-  const inspection = last.then(() => inspectInThread({ kind: 'inspect mapping', documents, base }));
+/**
+ * Inspects one mapping, or all mappings of a directory.
+ *
+ * @param functions custom functions, which the mapping may call
+ * @throws Fault limit/exceeded — more memory needed than a thread has
+ */
+export async function inspectMapping(
+  documents: readonly MappingText[],
+  base: string,
+  functions?: DescribedSet,
+): Promise<MappingInspection> {
+  if (documents.reduce((sum, { text }) => sum + text.length, 0) <= MAX_INLINE_CHARACTERS) return inspect(documents, base, functions);
+  const inspection = last.then(() => inspectInThread({ kind: 'inspect mapping', documents, base, functions }));
   last = inspection.catch(() => undefined);
   return inspection;
 }
@@ -64,8 +75,9 @@ function inspectInThread(task: InspectionTask): Promise<MappingInspection> {
   });
 }
 
-async function inspect(documents: readonly MappingText[], base: string): Promise<MappingInspection> {
-  const { mapping, diagnostics } = await readMapping(documents, { baseIri: base, separate: true });
+async function inspect(documents: readonly MappingText[], base: string, described: DescribedSet | undefined): Promise<MappingInspection> {
+  const functions = described && describedFunctions(described);
+  const { mapping, diagnostics } = await readMapping(documents, { baseIri: base, separate: true, functions });
   const byPath = new Map<string, Set<string>>();
   for (const source of allSourcesOf(mapping)) {
     if (source.kind !== 'file') continue;
@@ -79,6 +91,6 @@ async function inspect(documents: readonly MappingText[], base: string): Promise
 
 /** Runs in the thread. Other threads that load this module have other tasks. */
 if (!isMainThread && (workerData as Partial<InspectionTask> | null)?.kind === 'inspect mapping') {
-  const { documents, base } = workerData as InspectionTask;
-  parentPort?.postMessage(await inspect(documents, base));
+  const { documents, base, functions } = workerData as InspectionTask;
+  parentPort?.postMessage(await inspect(documents, base, functions));
 }

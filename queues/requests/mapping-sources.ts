@@ -5,9 +5,11 @@ import { withLimit } from '../../src/core/abort.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { nearest } from '../../src/core/nearest.ts';
 import { redact } from '../../src/core/redact.ts';
+import type { DescribedSet } from '../../src/custom-functions/open.ts';
 import { DEFAULT_BASE, type InputBinding } from '../../src/run/request.ts';
 import { pathsMeant } from '../../src/storage/input-names.ts';
 import { probeInput, readText } from '../../src/storage/open.ts';
+import type { OpenOptions } from '../../src/storage/storage.ts';
 import { locate } from '../../src/storage/url.ts';
 import { inspectMapping, type MappingSource, type MappingText } from './mapping-inspection.ts';
 import type { ProcessRequest } from './process.ts';
@@ -39,23 +41,32 @@ function cacheSources(key: string, sources: readonly MappingSource[] | undefined
   return sources;
 }
 
+export interface ReadSourcesOptions {
+  /** See `OpenOptions`. */
+  readonly s3?: OpenOptions['s3'];
+  readonly workingDirectory: string;
+  readonly base: string | undefined;
+  /** Custom functions, which the mappings may call. */
+  readonly functions?: DescribedSet | undefined;
+}
+
 /**
  * The file sources of `mappings`, each path once; undefined if a mapping cannot be read or is invalid: the run then reports why in a
  * failure message. `base` is the base IRI of the run, since relative IRIs are names too.
  */
 export async function readMappingSources(
   mappings: readonly string[],
-  { workingDirectory, base = DEFAULT_BASE }: { readonly workingDirectory: string; readonly base: string | undefined },
+  { workingDirectory, base = DEFAULT_BASE, functions, s3 }: ReadSourcesOptions,
 ): Promise<readonly MappingSource[] | undefined> {
-  const versions = await versionsOf(mappings, workingDirectory, base);
-  if (versions === undefined) return readSources(mappings, workingDirectory, base);
+  const versions = await versionsOf(mappings, workingDirectory, `${functions?.version} ${base}`);
+  if (versions === undefined) return readSources(mappings, { workingDirectory, s3 }, base, functions);
   if (cache.has(versions)) return cache.get(versions);
-  return cacheSources(versions, await readSources(mappings, workingDirectory, base));
+  return cacheSources(versions, await readSources(mappings, { workingDirectory, s3 }, base, functions));
 }
 
 /** undefined: at least one is not a local file. */
-async function versionsOf(mappings: readonly string[], workingDirectory: string, base: string): Promise<string | undefined> {
-  const versions: string[] = [base];
+async function versionsOf(mappings: readonly string[], workingDirectory: string, settings: string): Promise<string | undefined> {
+  const versions: string[] = [settings];
   for (const name of mappings) {
     const location = locate(name, workingDirectory);
     const state = location.kind === 'file' ? await probeInput(name, { workingDirectory }) : undefined;
@@ -67,26 +78,31 @@ async function versionsOf(mappings: readonly string[], workingDirectory: string,
 
 async function readSources(
   mappings: readonly string[],
-  workingDirectory: string,
+  options: Pick<OpenOptions, 'workingDirectory' | 's3'>,
   base: string,
+  functions: DescribedSet | undefined,
 ): Promise<readonly MappingSource[] | undefined> {
   const documents: { name: string; text: string }[] = [];
   try {
     await withLimit(READ_MS, async (signal) => {
-      for (const name of mappings) documents.push({ name, text: await readText(name, MAX_MAPPING_BYTES, { workingDirectory, signal }) });
+      for (const name of mappings) documents.push({ name, text: await readText(name, MAX_MAPPING_BYTES, { ...options, signal }) });
     });
   } catch {
     return undefined;
   }
-  const hash = createHash('sha256').update(`${base.length} ${base}`);
+  const hash = createHash('sha256').update(`${functions?.version} ${base.length} ${base}`);
   for (const { name, text } of documents) hash.update(`${name.length} ${name} ${text.length} ${text}`);
   const key = hash.digest('base64');
   if (cache.has(key)) return cache.get(key);
-  return cacheSources(key, await sourcesOf(documents, base));
+  return cacheSources(key, await sourcesOf(documents, base, functions));
 }
 
-async function sourcesOf(documents: readonly MappingText[], base: string): Promise<readonly MappingSource[] | undefined> {
-  const { diagnostics, sources } = await inspectMapping(documents, base);
+async function sourcesOf(
+  documents: readonly MappingText[],
+  base: string,
+  functions: DescribedSet | undefined,
+): Promise<readonly MappingSource[] | undefined> {
+  const { diagnostics, sources } = await inspectMapping(documents, base, functions);
   return diagnostics.some(({ severity }) => severity === 'error') ? undefined : sources;
 }
 

@@ -87,6 +87,10 @@ export async function findMasterMapping(snapshot: Snapshot, workingDirectory: st
     if (!href.startsWith(directory.href.slice(0, directory.href.length - directory.search.length))) throw outsideFault(file);
     return { url: href, path: undefined, present: true };
   }
+  if (location.kind === 's3') {
+    if (file.split('/').includes('..')) throw outsideFault(file);
+    return { url: `${mappings.replace(/\/*$/, '')}/${file}`, path: undefined, present: true };
+  }
   const there = await stat(location.path).catch(() => undefined);
   const shown = join(location.path, file);
   const url = /^file:/i.test(mappings) ? pathToFileURL(shown).href : shown;

@@ -188,6 +188,7 @@ const filesOf = (result: TransformResult | undefined): readonly PartFile[] => [
 function placeOf(url: string, workingDirectory: string): string {
   try {
     const location = locate(splitSheet(url).path, workingDirectory);
+    if (location.kind === 's3') return encodeURI(`s3://${location.bucket}/${location.key}`).replace(/[#?]/g, encodeURIComponent);
     return redact(location.kind === 'file' ? pathToFileURL(location.path).href : location.url.href);
   } catch {
     // The run has failed for it; it is named as it was given.

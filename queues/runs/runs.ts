@@ -16,6 +16,7 @@ import { answerOf, type QueueBackend } from '../backend/backend.ts';
 import { bandOf, DEFAULT_URGENCY, priorityOf } from '../backend/fair-queueing.ts';
 import {
   ANNOUNCE_QUEUE,
+  type FunctionsRequest,
   type Outcome,
   type RunPayload,
   type RunProgress,
@@ -77,10 +78,14 @@ interface SubmitContext {
 
 type RunJob = Job<RunPayload, Outcome>;
 
-/** @throws Fault service/unavailable */
+/**
+ * @param functions custom functions that a run begins with
+ * @throws Fault service/unavailable
+ */
 export async function openRuns(
   backend: QueueBackend,
   policy: Partial<RunPolicy> | (() => RunPolicy) = {},
+  functions: () => FunctionsRequest | undefined = () => undefined,
 ): Promise<Runs & { close(): Promise<void> }> {
   const currentPolicy = typeof policy === 'function' ? policy : () => ({ ...runPolicy(DEFAULTS), ...policy });
   const announces = backend.queue<RunPayload, Outcome>(ANNOUNCE_QUEUE);
@@ -177,7 +182,8 @@ export async function openRuns(
     const id = key === undefined ? `r${randomBytes(16).toString('hex')}` : runIdOfKey(request.service, key);
     traceRun({ run: id });
     const ticket = randomBytes(12).toString('hex');
-    const payload: RunPayload = { ...request, runId: id, submittedAt: new Date().toISOString(), digest, ticket, source };
+    const own = request.service === 'graph-writer' ? request : { ...request, functions: functions() };
+    const payload: RunPayload = { ...own, runId: id, submittedAt: new Date().toISOString(), digest, ticket, source };
     if (key === undefined) {
       opened?.expect(id);
       await addFairly(payload, caller, urgency);

@@ -16,6 +16,8 @@ export const FAULTS = {
   'request/not-acceptable': { status: 406, retriable: false, title: 'The answer cannot be given in such a format' },
   'request/conflict': { status: 409, retriable: false, title: 'The request contradicts an earlier one' },
   'request/too-large': { status: 413, retriable: false, title: 'The request body is too large' },
+  'request/timeout': { status: 408, retriable: true, title: 'The request took too long to arrive' },
+  'request/headers': { status: 431, retriable: false, title: 'The headers of the request are too large' },
   'request/media-type': { status: 415, retriable: false, title: 'The media type is not accepted here' },
   'request/too-many': { status: 429, retriable: true, title: 'Too many requests' },
   'service/not-yet': { status: 501, retriable: false, title: 'This version does not offer that' },
@@ -26,6 +28,7 @@ export const FAULTS = {
   'mapping/syntax': { status: 400, retriable: false, title: 'The mapping cannot be parsed' },
   'mapping/invalid': { status: 400, retriable: false, title: 'The mapping says something that cannot be mapped' },
   'mapping/unreadable': { status: 400, retriable: false, title: 'The mapping cannot be read' },
+  'functions/invalid': { status: 400, retriable: false, title: 'The custom functions cannot be used' },
   'mapping/reference': { status: 400, retriable: false, title: 'The mapping names something that the input does not have' },
   'source/missing': { status: 400, retriable: false, title: 'The input is not there' },
   'source/unreadable': { status: 400, retriable: true, title: 'The input cannot be read' },
@@ -105,6 +108,8 @@ export type Limit =
   | 'MAX_REJECTED_STATEMENTS'
   | 'MAX_STATEMENTS'
   | 'MAX_RUN_SECONDS'
+  | 'CUSTOM_FUNCTION_SECONDS'
+  | 'CUSTOM_FUNCTION_MEMORY_MB'
   | 'THREAD_MEMORY_MB'
   | 'PROCESS_MEMORY_MB';
 

@@ -5,7 +5,7 @@
  * with a constant predicate and graph, can repeat a statement only for records with the same subject, which is cheap to check.
  */
 
-import { Links } from '../core/links.ts';
+import { Links } from '../mapping/model/links.ts';
 import type { LogicalTarget } from '../mapping/model/model.ts';
 import type { Collect, Emit, MapRules, Term } from './algebra.ts';
 import { collectionsIn } from './expressions.ts';

@@ -1,6 +1,6 @@
 /** Groups triples maps by document into scans, orders the scans, and finds independent groups of them. */
 
-import { Links } from '../core/links.ts';
+import { Links } from '../mapping/model/links.ts';
 import { formatOrigin } from '../mapping/model/model.ts';
 import type { Check, Column, Emit, Join, MapRules, Operator, Project, Scan, Term, Unnest } from './algebra.ts';
 import { sourceKey } from './build/operators.ts';

@@ -4,6 +4,8 @@ import type { FaultData } from '../core/fault.ts';
 import type { CsvDialect } from '../core/input/csv-dialect.ts';
 import type { InputFormat } from '../core/input/formats.ts';
 import type { RunLimits } from '../core/limits.ts';
+import type { Secret } from '../core/secret.ts';
+import type { FunctionFiles } from '../custom-functions/files.ts';
 import type { ErrorPolicy, LogicalTarget } from '../mapping/model/model.ts';
 import type { MapInfo } from '../plan/algebra.ts';
 import type { QuadSink, RdfVersion } from '../sinks/sink.ts';
@@ -44,7 +46,7 @@ export interface DatabaseAccess {
   /** May contain parameters. */
   readonly jdbcUrl: string;
   readonly user: string | undefined;
-  readonly password: string | undefined;
+  readonly password: Secret | undefined;
 }
 
 /** Limits for the SQL statements of the run; see `SessionOptions`. */
@@ -136,6 +138,8 @@ export interface RunRequest {
   readonly rowsPerPart: number | undefined;
   /** undefined: the whole run. */
   readonly slice: RunSlice | undefined;
+  /** Functions beside the built-in ones; undefined: none. */
+  readonly functions?: FunctionFiles | undefined;
   /** Directory for spill files; created when first needed, emptied at the end. */
   readonly spillDirectory: string;
 }

@@ -21,7 +21,7 @@ import { sampleXml } from './xml.ts';
 export async function sampleInput(url: string, path: string, options: SampleOptions): Promise<DocumentSample> {
   const { path: document, sheet } = splitSheet(url);
   const { workingDirectory, signal, limits, web } = options;
-  const input = await openInput(document, { workingDirectory, limits, web, ...(signal === undefined ? {} : { signal }) });
+  const input = await openInput(document, { workingDirectory, limits, web, s3: web.s3, ...(signal === undefined ? {} : { signal }) });
   try {
     const format = options.format ?? inputFormat(document, input.mediaType);
     const { formulation } = FORMATS[format];

@@ -5,6 +5,7 @@
  * run read the same state. A value is always the server's own text, never a JavaScript number or Date. Nothing here depends on mappings.
  */
 
+import type { Secret } from '../core/secret.ts';
 import type { Value } from '../core/value.ts';
 import type { Catalogue } from './tables.ts';
 
@@ -19,7 +20,7 @@ export interface DatabaseAddress {
   /** For a file its absolute path. */
   readonly database: string | undefined;
   readonly user: string | undefined;
-  readonly password: string | undefined;
+  readonly password: Secret | undefined;
   /** Search path (PostgreSQL's currentSchema). Empty: the default of the server. */
   readonly schemas: readonly string[];
   readonly tls: TlsOptions;

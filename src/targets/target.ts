@@ -1,5 +1,7 @@
 /** The contract between the graph writer and stores. */
+
 import { Fault } from '../core/fault.ts';
+import type { Secret } from '../core/secret.ts';
 import type { Statement } from '../nquads/statement.ts';
 import type { PropertyGraphOptions } from '../property-graph/names.ts';
 
@@ -33,7 +35,7 @@ export interface TargetAddress {
   /** `http(s)://…` of a store, `bolt://…`, `neo4j://…` (each also `+s`) of a property graph. */
   readonly endpoint: string;
   readonly username: string | undefined;
-  readonly password: string | undefined;
+  readonly password: Secret | undefined;
   /** PEM, or a PEM file; undefined: the authorities that Node trusts. */
   readonly ca: string | undefined;
   /** Time limit of one request; 0: none. */

@@ -4,6 +4,8 @@
 import { Fault } from '../core/fault.ts';
 import { blankLabel, toBytes } from '../core/text.ts';
 import { TypedValue, type Value, type Values } from '../core/value.ts';
+import type { RecordBatch } from '../functions/ahead.ts';
+import type { CustomFunctions } from '../functions/definition.ts';
 import { functionLibrary } from '../functions/library.ts';
 import { formatOrigin } from '../mapping/model/model.ts';
 import type { Collection, Column, Expression } from '../plan/algebra.ts';
@@ -45,6 +47,10 @@ export interface Accessors {
    * rows.
    */
   readonly areRecords?: boolean;
+  /** The records that are being mapped. */
+  readonly batch?: RecordBatch;
+  /** Functions of the run, which win over built-in ones. */
+  readonly functions?: CustomFunctions | undefined;
   /** Id of the run, and when it began (milliseconds since 1970): functions that give random values or the time repeat them in a repeated attempt. */
   readonly run: string;
   readonly startedAt: number;
@@ -190,7 +196,7 @@ function onceForRecord(read: ValuesOf): ValuesOf {
 function compileNewCall(call: Extract<Expression, { kind: 'call' }>, rows: Accessors): ValuesOf {
   const { origin, execution, returns } = call;
   const { compileCall, constantly, findFunction } = functionLibrary();
-  const definition = findFunction(execution.function);
+  const definition = rows.functions?.find(execution.function) ?? findFunction(execution.function);
   if (definition === undefined) throw new Error(`there is no function ${execution.function}`);
   const inputs = new Map<string, ValuesOf[]>();
   for (const { parameter, value } of execution.inputs) {
@@ -198,7 +204,12 @@ function compileNewCall(call: Extract<Expression, { kind: 'call' }>, rows: Acces
     inputs.set(parameter, [...(inputs.get(parameter) ?? []), values]);
   }
   const seed = `${rows.run} ${rows.slice} ${expressionKey({ ...call, returns: undefined })}`;
-  return compileCall(definition, inputs, returns, { place: { mapping: formatOrigin(origin) }, seed, startedAt: rows.startedAt });
+  return compileCall(definition, inputs, returns, {
+    place: { mapping: formatOrigin(origin) },
+    seed,
+    startedAt: rows.startedAt,
+    ...(rows.batch === undefined || rows.areRecords !== true ? {} : { batch: rows.batch }),
+  });
 }
 
 const listOf = (values: Values): readonly Value[] => (values === null ? [] : Array.isArray(values) ? values : [values as Value]);

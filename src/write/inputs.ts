@@ -15,6 +15,7 @@ import { withoutCompression } from '../storage/compression.ts';
 import { fileState } from '../storage/local/file.ts';
 import { openInput, probeInput } from '../storage/open.ts';
 import type { InputState } from '../storage/range.ts';
+import { USUAL_S3_ACCESS } from '../storage/s3-access.ts';
 import type { OpenedInput, OpenOptions } from '../storage/storage.ts';
 import { fileNameOf, type Location, locate } from '../storage/url.ts';
 import { isPropertyGraphTarget } from '../targets/property-graph.ts';
@@ -33,7 +34,7 @@ export interface WriteInput {
   readonly state: InputState | undefined;
 }
 
-export type InputRequest = Pick<WriteRequest, 'inputs' | 'workingDirectory' | 'mode' | 'blankNodes' | 'skolemBase' | 'limits'>;
+export type InputRequest = Pick<WriteRequest, 'inputs' | 'workingDirectory' | 'mode' | 'blankNodes' | 'skolemBase' | 'limits' | 's3'>;
 
 /**
  * Inspects every input without reading it.
@@ -50,7 +51,7 @@ export async function examineInputs(request: InputRequest, signal: AbortSignal, 
 async function examine(url: string, request: InputRequest, signal: AbortSignal, isElements: boolean): Promise<WriteInput> {
   const location = locate(url, request.workingDirectory);
   const name = redact(url);
-  if (location.kind === 'file' && !isElements) checkType(url, undefined);
+  if (location.kind !== 'http' && !isElements) checkType(url, undefined);
   const options = optionsOf(request, signal);
   const state = await probeInput(url, options);
   const { inputBytes } = request.limits;
@@ -58,6 +59,12 @@ async function examine(url: string, request: InputRequest, signal: AbortSignal, 
   if (location.kind === 'http') {
     // Compressed inputs have no usable ranges, but may have a version.
     const version = state ?? (await (await import('../storage/web/http.ts')).httpState(location.url, { signal }));
+    return { url, name, address: addressOf(location), version: version?.version, state };
+  }
+  if (location.kind === 's3') {
+    const version = state ?? (await (await import('../storage/s3/read.ts')).s3State(location, request.s3 ?? USUAL_S3_ACCESS, signal));
+    // Opening it gives the best error message.
+    if (version === undefined) await (await openInput(url, options)).close();
     return { url, name, address: addressOf(location), version: version?.version, state };
   }
   const there = await stat(location.path).catch(() => undefined);
@@ -68,6 +75,7 @@ async function examine(url: string, request: InputRequest, signal: AbortSignal, 
 
 function addressOf(location: Location): string {
   if (location.kind === 'file') return location.path;
+  if (location.kind === 's3') return `s3://${location.bucket}/${location.key}`;
   const url = new URL(location.url);
   url.username = '';
   url.password = '';
@@ -194,7 +202,12 @@ export async function openGraphCsv(
 
 const isHttp = ({ address }: WriteInput): boolean => /^https?:/.test(address);
 
-const optionsOf = ({ workingDirectory, limits }: InputRequest, signal: AbortSignal): OpenOptions => ({ workingDirectory, signal, limits });
+const optionsOf = ({ workingDirectory, limits, s3 }: InputRequest, signal: AbortSignal): OpenOptions => ({
+  workingDirectory,
+  signal,
+  limits,
+  s3,
+});
 
 const changed = (name: string, cause?: unknown): Fault =>
   new Fault('run/lost', `${name} has changed while it was written`, {

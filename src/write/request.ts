@@ -2,6 +2,7 @@
 import type { Fault } from '../core/fault.ts';
 import type { RunLimits } from '../core/limits.ts';
 import type { RejectedStatement } from '../nquads/statement.ts';
+import type { S3Access } from '../storage/s3-access.ts';
 import type { TargetAddress, UpdateScope, WriteMode } from '../targets/target.ts';
 
 export interface WriteRequest {
@@ -23,6 +24,8 @@ export interface WriteRequest {
   readonly patienceSeconds: number;
   readonly memoryBudgetBytes: number;
   readonly limits: RunLimits;
+  /** How inputs in object storage are read; see `OpenOptions`. Never part of a job: it contains keys. */
+  readonly s3?: S3Access | undefined;
   /** Created when first needed, emptied at the end. */
   readonly spillDirectory: string;
   /** The position that an earlier attempt reached; undefined: start at the beginning. */

@@ -4,10 +4,12 @@ import type { RunPayload } from '../../queues/jobs.ts';
 import { splitSheet } from '../../src/core/input/formats.ts';
 import { redact } from '../../src/core/redact.ts';
 import type { Logger } from '../../src/core/telemetry/observe.ts';
+import type { S3Access } from '../../src/storage/s3-access.ts';
 import { locate } from '../../src/storage/url.ts';
 
 /**
- * Deletes the files on this machine among the inputs that the request names. Inputs elsewhere stay, and those that only the mapping names.
+ * Deletes the files on this machine and the objects (`s3:`) among the inputs that the request names. Inputs on the web stay, and those that
+ * only the mapping names.
  *
  * A file whose status has changed since the run began (`startedAt`, Unix time in milliseconds) may hold what the run has not read, so it stays. The
  * time of the change of status, unlike that of the content, is also that of a file which was moved to this name. So a second call, by a worker
@@ -20,13 +22,21 @@ export async function deleteSources(
   startedAt: number | undefined,
   workingDirectory: string,
   logger: Logger,
+  s3: () => Promise<S3Access>,
 ): Promise<void> {
   if (deleteSource !== true || startedAt === undefined) return;
   for (const { url } of inputs) {
     const input = redact(url);
     try {
       const location = locate(splitSheet(url).path, workingDirectory);
-      if (location.kind !== 'file') continue;
+      if (location.kind === 'http') continue;
+      if (location.kind === 's3') {
+        const { deleteUnchanged } = await import('../../src/storage/s3/read.ts');
+        const outcome = await deleteUnchanged(location, input, await s3(), startedAt);
+        if (outcome === 'changed') logger.warn({ run: runId, input }, 'input not deleted: it may have changed since the run began');
+        else if (outcome === 'deleted') logger.info({ run: runId, input }, 'input deleted');
+        continue;
+      }
       const found = await stat(location.path);
       if (!found.isFile()) continue;
       if (found.ctimeMs >= startedAt) {

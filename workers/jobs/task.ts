@@ -15,6 +15,8 @@ export interface TaskSettings {
   readonly database: () => Promise<DatabaseAccess | undefined>;
   /** As currently configured; read when a job starts, since it holds logins. */
   readonly web: () => Promise<RunRequest['web']>;
+  /** See `FleetFunctions`. */
+  readonly functionDirectory: (version: string) => Promise<string>;
 }
 
 /** Paths of an attempt: its output, and its spill files, whose directory is absolute. */
@@ -55,6 +57,10 @@ export async function taskOf(data: TransformPayload, attempt: string, settings: 
       database: isSql ? await settings.database() : undefined,
       web: await settings.web(),
       slice,
+      functions: data.functions && {
+        directory: await settings.functionDirectory(data.functions.version),
+        limits: data.functions.limits,
+      },
       threads: 1,
       spillDirectory,
     },

@@ -3,6 +3,7 @@ import type { Job } from 'bullmq';
 import type { QueueBackend } from '../../queues/backend/backend.ts';
 import { type RunProgress, WRITE_QUEUE, type WritePayload, type WriteResult } from '../../queues/jobs.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
+import type { WebAccess } from '../../src/storage/logins.ts';
 import type { TargetAddress } from '../../src/targets/target.ts';
 import { removeAll, removeSpills } from '../output/output.ts';
 import type { WriteTask } from '../task.ts';
@@ -14,6 +15,8 @@ export interface WriteSettings extends AttemptSettings {
   /** Absolute path. */
   readonly spillDirectory: string;
   readonly workingDirectory: string;
+  /** As currently configured; read when a job starts, since it holds keys. */
+  readonly web: () => Promise<WebAccess>;
   /** The currently configured target; read when a job starts, never stored in one. @throws Fault config/invalid */
   readonly target: () => Promise<TargetAddress>;
 }
@@ -95,6 +98,7 @@ async function writeTaskOf(job: Job<WritePayload, WriteResult>, settings: WriteS
       inputs: data.inputs.map(({ url }) => url),
       workingDirectory: settings.workingDirectory,
       target: await settings.target(),
+      s3: (await settings.web()).s3,
       spillDirectory,
       resume: progressOf(job)?.position ?? undefined,
     },

@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { FleetFunctions } from '../../queues/custom-functions.ts';
 import { SERVICES, type Service, type ServiceRequest } from '../../queues/jobs.ts';
 import type { BusState, IncomingMessage, MessageBus } from '../../queues/messaging/bus.ts';
 import { deadLetter, sourceMessageHeaders, sourceOf } from '../../queues/messaging/messages.ts';
@@ -30,6 +31,8 @@ export interface ConsumerSettings {
   readonly outbox: Outbox;
   readonly runs: Pick<Runs, 'submit' | 'counts'>;
   readonly config: ConfigStore;
+  /** Undefined: there are no custom functions. */
+  readonly functions?: Pick<FleetFunctions, 'described'> | undefined;
   /** Base of relative paths in messages. */
   readonly workingDirectory: string;
   /** The embedded store, if this process has it. */
@@ -132,7 +135,7 @@ function startConsumer(service: Service, settings: ConsumerSettings, logger: Log
 /** Handles one message. Rejects only if the queue is away. */
 export function messageHandler(
   service: Service,
-  { outbox, runs, config, workingDirectory }: Omit<ConsumerSettings, 'bus' | 'state' | 'store' | 'settings'>,
+  { outbox, runs, config, functions, workingDirectory }: Omit<ConsumerSettings, 'bus' | 'state' | 'store' | 'settings'>,
   logger: Logger,
 ): (message: IncomingMessage, signal: AbortSignal) => Promise<void> {
   let counted = { at: Number.NEGATIVE_INFINITY, queued: 0 };
@@ -163,7 +166,7 @@ export function messageHandler(
     await waitForCapacity(signal);
     let submitted: Submitted;
     try {
-      submitted = await submit(runs, await requestOf(message, service, config.snapshot(), workingDirectory), message);
+      submitted = await submit(runs, await requestOf(message, service, config.snapshot(), workingDirectory, functions), message);
     } catch (error) {
       const fault = Fault.of(error);
       if (fault.retriable) throw fault;
@@ -202,12 +205,13 @@ async function requestOf(
   service: Service,
   snapshot: Snapshot,
   workingDirectory: string,
+  functions: Pick<FleetFunctions, 'described'> | undefined,
 ): Promise<ServiceRequest> {
   switch (service) {
     case 'sql-transformer':
       return sqlRequest(snapshot, workingDirectory);
     case 'semi-structured-transformer':
-      return inputsRequest(readProcessFields(fieldsOfMessage(value, EXPECTED)), snapshot, workingDirectory);
+      return inputsRequest(readProcessFields(fieldsOfMessage(value, EXPECTED)), snapshot, workingDirectory, await functions?.described());
     case 'graph-writer':
       return writerRequest(filesOfMessage(value), snapshot, workingDirectory);
   }

@@ -1,5 +1,6 @@
 /** Messaging of a process with workers: consumes source messages and sends messages of outcomes. */
 import type { QueueBackend } from '../../queues/backend/backend.ts';
+import type { FleetFunctions } from '../../queues/custom-functions.ts';
 import type { RunPayload } from '../../queues/jobs.ts';
 import type { BusState, MessageBus } from '../../queues/messaging/bus.ts';
 import { messagesOf, provenanceDeadLetter, topicOf } from '../../queues/messaging/messages.ts';
@@ -27,6 +28,8 @@ export interface MessagingOptions {
   readonly state: BusState;
   readonly runs: Pick<Runs, 'submit' | 'counts'>;
   readonly config: ConfigStore;
+  /** Undefined: there are no custom functions. */
+  readonly functions?: Pick<FleetFunctions, 'described'>;
   readonly workingDirectory: string;
   /** The embedded store, if this process has it. */
   readonly store?: { readonly endpoint: string } | undefined;

@@ -1,6 +1,8 @@
-/** Messages between a thread and the process that owns it. Plain data, structured-cloned. */
+/** Messages between a thread and the process that owns it. Plain data, structured-cloned; secrets are packed. */
+
 import type { RunProgress, SliceResult } from '../../queues/jobs.ts';
 import type { FaultData } from '../../src/core/fault.ts';
+import type { Packed } from '../../src/core/secret.ts';
 import type { RunHooks, RunReport, RunRequest, RunSlice } from '../../src/run/request.ts';
 import type { SliceSizes } from '../../src/run/slices/slices.ts';
 import type { QuadSink } from '../../src/sinks/sink.ts';
@@ -25,7 +27,7 @@ export type ThreadCommand = { readonly kind: 'run'; readonly task: Task } | { re
 export type ThreadResult = RunResult | SliceResult | WrittenResult;
 
 export type ToThread =
-  | ThreadCommand
+  | { readonly kind: 'task'; readonly command: Packed<ThreadCommand> }
   /** The answer to `mapped`, or with the results of all slices in their order to `cut`: the output may appear under its final name. */
   | { readonly kind: 'commit'; readonly slices: readonly SliceResult[] }
   | { readonly kind: 'abort'; readonly fault: FaultData };

@@ -9,6 +9,7 @@ import type { RunProgress, SliceResult } from '../../queues/jobs.ts';
 import { compiled } from '../../src/core/compiled.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { secondsFault } from '../../src/core/limits.ts';
+import { packSecrets } from '../../src/core/secret.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
 import type { RunSlice } from '../../src/run/request.ts';
 import { removeAttempt } from '../output/output.ts';
@@ -227,7 +228,7 @@ export class ThreadPool {
       thread.on('message', onMessage);
       thread.on('error', fail);
       thread.on('exit', exit);
-      post(command);
+      post({ kind: 'task', command: packSecrets(command) });
       if (signal.aborted) abort();
       else signal.addEventListener('abort', abort);
     });

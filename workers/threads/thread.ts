@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { SliceResult } from '../../queues/jobs.ts';
 import { Fault } from '../../src/core/fault.ts';
+import { unpackSecrets } from '../../src/core/secret.ts';
 import { SubjectFile } from '../../src/run/distinct/subject-file.ts';
 import { comparedScan, type Rejection, type RunReport } from '../../src/run/request.ts';
 import { type FileSink, openFileSink, temporaryName } from '../../src/sinks/file.ts';
@@ -37,9 +38,8 @@ let current: { readonly stop: AbortController; allow: (slices: readonly SliceRes
 
 port.on('message', (message: ToThread) => {
   switch (message.kind) {
-    case 'run':
-    case 'write':
-      void execute(message);
+    case 'task':
+      void execute(unpackSecrets(message.command));
       return;
     case 'commit':
       current?.allow(message.slices);

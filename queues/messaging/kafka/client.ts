@@ -53,7 +53,7 @@ function clientConfig(snapshot: Snapshot): KafkaConfig {
     clientId: 'quadmill',
     brokers: [...KAFKA_BROKERS],
     ...(tls === undefined ? {} : { ssl: tls }),
-    ...(mechanism === 'none' ? {} : { sasl: { mechanism, username, password } as SASLOptions }),
+    ...(mechanism === 'none' ? {} : { sasl: { mechanism, username, password: password?.reveal() } as SASLOptions }),
     logLevel: logLevel.ERROR,
   };
 }

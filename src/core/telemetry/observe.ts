@@ -118,6 +118,12 @@ export const METRICS = {
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     ...on,
   }),
+  functionDeployments: new Counter({
+    name: 'rml_custom_function_deployments_total',
+    help: 'Requests to deploy custom functions, by how they ended',
+    labelNames: ['state'],
+    ...on,
+  }),
   threadDeaths: new Counter({ name: 'rml_thread_deaths_total', help: 'Threads that ended unasked', labelNames: ['reason'], ...on }),
   /** Set when the metrics are read. */
   queueDepth: new Gauge({ name: 'rml_queue_runs', help: 'Runs in the queue, by state', labelNames: ['state'], ...on }),
@@ -160,6 +166,24 @@ export const METRICS = {
     help: 'Time to answer a request; that of /process is the time of the run',
     labelNames: ['route'],
     buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 60, 600],
+    ...on,
+  }),
+  /** rate: over REQUESTS_PER_MINUTE; token: a wrong token; locked: after WRONG_TOKENS_PER_MINUTE of them. */
+  requestsRefused: new Counter({
+    name: 'rml_http_requests_refused_total',
+    help: 'Requests that were refused because of their caller, by reason',
+    labelNames: ['reason'],
+    ...on,
+  }),
+  tlsExpiry: new Gauge({
+    name: 'rml_tls_certificate_expires_timestamp_seconds',
+    help: 'Unix time at which the certificate of the HTTP server ends; 0 without TLS',
+    ...on,
+  }),
+  tlsReloads: new Counter({
+    name: 'rml_tls_reloads_total',
+    help: 'New files of TLS_CERT and TLS_KEY, by result',
+    labelNames: ['result'],
     ...on,
   }),
   /** Counted by the worker that took the message. */

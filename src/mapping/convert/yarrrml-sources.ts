@@ -65,7 +65,7 @@ function database(report: Report, { origin, connection, content, references, nul
   if (said === undefined || report.errors > before) return undefined;
   if (connection === undefined) return fieldsOf(said);
   const { jdbcUrl, driver, user, password } = connection;
-  const credentials = fieldsOf({ username: user, password });
+  const credentials = fieldsOf({ username: user, password: password?.reveal() });
   return fieldsOf({
     type: TYPES[/^jdbc:([^:]+)/i.exec(jdbcUrl)?.[1]?.toLowerCase() ?? ''],
     access: jdbcUrl,

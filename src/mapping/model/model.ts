@@ -6,6 +6,7 @@
 
 import type { CsvDialect } from '../../core/input/csv-dialect.ts';
 import { FORMULATIONS, type Formulation, formatOfPath, hasTypedColumns } from '../../core/input/formats.ts';
+import type { Secret } from '../../core/secret.ts';
 import type { DiagnosticCode } from './codes.ts';
 
 /** Where a statement stands: document as the user named it, 1-based line and column. */
@@ -195,7 +196,7 @@ export interface SqlConnection {
   /** d2rq:jdbcDriver, the name of a driver class. */
   readonly driver: string | undefined;
   readonly user: string | undefined;
-  readonly password: string | undefined;
+  readonly password: Secret | undefined;
 }
 
 /** A document that is read through the storage layer. */

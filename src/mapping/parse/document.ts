@@ -5,6 +5,7 @@
  * statement has the position of its object (for `[ … ]`, of the bracket).
  */
 import { XSD } from '../../core/value.ts';
+import type { CustomFunctions } from '../../functions/definition.ts';
 import { type Described, type Graph, type GraphNode, nodeId, type Statement } from '../model/graph.ts';
 import type { Origin, RdfTerm } from '../model/model.ts';
 import { Parser } from '../turtle/parser.ts';
@@ -29,6 +30,8 @@ export interface ReadOptions {
    * each.
    */
   readonly separate?: boolean;
+  /** Functions that mappings may call beside the built-in ones, which they win over. */
+  readonly functions?: CustomFunctions | undefined;
 }
 
 /** Why a document is not valid Turtle. */

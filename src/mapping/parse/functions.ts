@@ -192,9 +192,9 @@ const asDiagnostic = (sentence: string): string => sentence.charAt(0).toLowerCas
 function checkCall(context: Context, { origin, execution, returns }: Call): boolean {
   const { report } = context;
   const { compileCall, findFunction, shortName, suggestFunctions } = functionLibrary();
-  const definition = findFunction(execution.function);
+  const definition = context.functions?.find(execution.function) ?? findFunction(execution.function);
   if (definition === undefined) {
-    const near = suggestFunctions(execution.function);
+    const near = suggestFunctions(execution.function, context.functions?.definitions);
     const hint = near.length === 0 ? 'docs/functions.md lists all functions' : `did you mean ${orList(near)}?`;
     report.error('unknown-function', execution.origin, `there is no function ${shortName(execution.function)}`, hint);
     return false;

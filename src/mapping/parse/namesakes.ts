@@ -6,8 +6,9 @@
  * that both describe is then a separate node in each, and references within a document mean its own. Documents that complement each other
  * are one mapping.
  */
-import { Links } from '../../core/links.ts';
+
 import type { Described, Statement } from '../model/graph.ts';
+import { Links } from '../model/links.ts';
 import type { RdfTerm } from '../model/model.ts';
 import { lookUp } from '../vocabulary/namespaces.ts';
 import type { Property } from '../vocabulary/vocabulary.ts';

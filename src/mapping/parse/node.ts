@@ -5,6 +5,7 @@
  * are not supported yet.
  */
 import { didYouMean } from '../../core/nearest.ts';
+import type { CustomFunctions } from '../../functions/definition.ts';
 import type { Report } from '../model/diagnostics.ts';
 import { type Graph, nodeId, type Statement } from '../model/graph.ts';
 import {
@@ -34,6 +35,8 @@ export interface XPathUse {
 export interface Context {
   readonly graph: Graph;
   readonly report: Report;
+  /** Functions beside the built-in ones. */
+  readonly functions: CustomFunctions | undefined;
   /** Ids of the nodes that were read in some role; the others are checked for unknown terms at the end. */
   readonly visited: Set<string>;
   /** Function executions by node id. */

@@ -55,6 +55,7 @@ export async function readMapping(
   const context: Context = {
     graph,
     report,
+    functions: options.functions,
     visited: new Set(),
     executions: new Map(),
     gathering: new Set(),

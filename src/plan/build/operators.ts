@@ -101,7 +101,8 @@ export function sourceKey(source: LogicalSource, dialect: string): string {
 
 /** Equal for sources with the same rows and the same reference syntax. */
 export function sqlKey({ connection, content, references }: SqlSource): string {
-  const database = connection === undefined ? null : [connection.jdbcUrl, connection.driver, connection.user, connection.password];
+  const database =
+    connection === undefined ? null : [connection.jdbcUrl, connection.driver, connection.user, connection.password?.reveal()];
   switch (content.kind) {
     case 'table':
       return JSON.stringify([database, references, 'table', content.name]);

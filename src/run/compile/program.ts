@@ -3,6 +3,7 @@
  *
  * For each record all terms are made first, and only then statements: a record with an invalid term leaves nothing behind.
  */
+import type { CustomFunctions } from '../../functions/definition.ts';
 import { formatOrigin } from '../../mapping/model/model.ts';
 import type { MapInfo } from '../../plan/algebra.ts';
 import { leavesOfMap, type MapPlan, type RulePlan } from '../../plan/plan.ts';
@@ -17,6 +18,7 @@ import { countOf, distinct, listOf, PIECE_STATEMENTS } from './texts.ts';
 
 /** State shared by the programs of a run. */
 export interface RunState {
+  readonly functions: CustomFunctions | undefined;
   readonly distinct: boolean;
   readonly seed: number;
   readonly budget: MemoryBudget;

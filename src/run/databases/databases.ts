@@ -51,7 +51,7 @@ export class Databases {
         const key = sqlKey(source);
         if (relations.has(key)) continue;
         const address = addressOf(source, request);
-        const database = JSON.stringify(address);
+        const database = JSON.stringify([address, address.password?.reveal()]);
         let session = sessions.get(database);
         if (session === undefined) {
           session = await openSession(address, {

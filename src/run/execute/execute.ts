@@ -53,6 +53,8 @@ interface Consumer {
 
 /** What the records of an iteration feed: consumers of the records as they are, and pipelines to other rows. */
 interface Consumers {
+  /** The batch that they map. */
+  readonly batch: { records: readonly unknown[]; first: number };
   readonly records: readonly Consumer[];
   readonly pipelines: readonly Fed[];
 }
@@ -204,7 +206,10 @@ export class Execution {
     document: number | undefined,
   ): Consumers {
     const known = new Map<string, ValuesOf>();
+    const batch: Consumers['batch'] = { records: [], first: 0 };
     const access: RecordAccess = {
+      batch,
+      functions: this.#state.functions,
       scan: operator,
       input: this.#input ?? '',
       accessor: (leaf) => {
@@ -249,7 +254,7 @@ export class Execution {
         .map((at) => new RowCheck(checks[at] as Check, access, access.input, this.#state.keys[at]));
       records.push(...this.#consumers(programs, sides, own));
     }
-    return { records, pipelines: others };
+    return { batch, records, pipelines: others };
   }
 
   #isChecked(check: number): boolean {
@@ -347,7 +352,9 @@ export class Execution {
     }
   }
 
-  async #map({ records, first }: Batch, { records: consumers, pipelines }: Consumers, input: string): Promise<void> {
+  async #map({ records, first }: Batch, { batch, records: consumers, pipelines }: Consumers, input: string): Promise<void> {
+    batch.records = records;
+    batch.first = first;
     this.records += records.length;
     if (this.records > this.#maxRecords) throw recordsFault(this.#request.limits.records, { input });
     const observe = this.#hooks.row;

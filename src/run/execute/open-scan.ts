@@ -34,7 +34,17 @@ export async function openFileScan(
   const { workingDirectory, limits, web } = request;
   const ask = askOf(source);
   const isArchive = isReadAsWorkbook(source, place, inputOptions);
-  const options: OpenOptions = { workingDirectory, signal, compression: source.compression, isArchive, limits, standardInput, web, ask };
+  const options: OpenOptions = {
+    workingDirectory,
+    signal,
+    compression: source.compression,
+    isArchive,
+    limits,
+    standardInput,
+    web,
+    s3: web.s3,
+    ask,
+  };
   const paging = source.request?.kind === 'get' && /^https?:/i.test(url) ? source.request.paging : undefined;
   if (paging !== undefined) {
     const open = openPagesOf(plan, source, place, request, options, spill);

@@ -36,7 +36,7 @@ function labelSeed(runId: string): number {
 /** @param wanted scans of the plan, ascending: whole groups, or a slice */
 export async function executeScans(
   request: RunRequest,
-  { plan, places, databases }: PreparedRun,
+  { plan, places, databases, functions }: PreparedRun,
   wanted: readonly SliceScan[],
   sink: Pick<QuadSink, 'write' | 'rollOver'>,
   hooks: RunHooks,
@@ -50,6 +50,7 @@ export async function executeScans(
   const subjects = new SubjectSpill(space, seed ^ 0x2545f491);
   const openMultimap = () => new Multimap(budget, space, seed ^ 0x1b873593);
   const state: RunState = {
+    functions,
     distinct: request.distinct,
     seed,
     budget,

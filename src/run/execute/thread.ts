@@ -1,6 +1,7 @@
 /** A thread of `threads.ts`: executes the groups of scans that it receives, one after the other. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Fault } from '../../core/fault.ts';
+import { unpackSecrets } from '../../core/secret.ts';
 import { prepareRun } from '../prepare/prepare.ts';
 import { executeScans } from './scans.ts';
 import type { FromThread, ThreadData, ToThread } from './threads.ts';
@@ -9,7 +10,8 @@ const port = parentPort;
 if (port === null) throw new Error('src/run/thread is started as a worker thread');
 const say = (message: FromThread, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
 
-const { request, snapshots } = workerData as ThreadData;
+const { request: packed, snapshots } = workerData as ThreadData;
+const request = unpackSecrets(packed);
 let written: () => void = () => {};
 
 const sink = {

@@ -3,13 +3,14 @@
 import { Worker } from 'node:worker_threads';
 import { compiled } from '../../core/compiled.ts';
 import { Fault, type FaultData } from '../../core/fault.ts';
+import { type Packed, packSecrets } from '../../core/secret.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { QuadSink } from '../../sinks/sink.ts';
 import type { Progress, Rejection, RunHooks, RunRequest } from '../request.ts';
 import type { ScansResult } from './scans.ts';
 
 export interface ThreadData {
-  readonly request: RunRequest;
+  readonly request: Packed<RunRequest>;
   /** Database snapshots that all threads read. */
   readonly snapshots: Readonly<Record<string, string>>;
 }
@@ -41,7 +42,7 @@ export async function executeInThreads(
   const share: RunRequest = { ...request, threads: 1, memoryBudgetBytes: Math.floor(request.memoryBudgetBytes / count) };
   const results: ScansResult[] = [];
   const progress = new Map<Worker, Progress>();
-  const workerData: ThreadData = { request: share, snapshots };
+  const workerData: ThreadData = { request: packSecrets(share), snapshots };
   const threads = Array.from({ length: count }, () => new Worker(compiled('src/run/execute/thread.js'), { workerData }));
   let rejected = 0;
   let writing: Promise<void> = Promise.resolve();

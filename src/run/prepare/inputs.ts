@@ -1,6 +1,6 @@
 /** Finds the documents of each logical source: those that the request binds by name, else the path in the mapping. */
 import { existsSync } from 'node:fs';
-import { dirname, isAbsolute, relative, resolve } from 'node:path';
+import { dirname, isAbsolute, posix, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Fault } from '../../core/fault.ts';
 import { FORMATS, FORMULATIONS, hasTypedColumns, type InputFormat, isReadAs, isWorkbook, splitSheet } from '../../core/input/formats.ts';
@@ -99,12 +99,12 @@ function unknownName(name: string, sources: readonly FileSource[]): Fault {
   });
 }
 
-/** For HTTP inputs without a known extension the response decides (`checkFormat`). On the command line the mapping may decide. */
+/** For inputs of servers without a known extension the response decides (`checkFormat`). On the command line the mapping may decide. */
 function checkType(url: string, source: FileSource, inputOptions: InputOptions | undefined): void {
   // Endpoints have no extension, and the query says in which format they answer.
   if (source.request?.kind === 'select') return;
   if (inputOptions?.format !== undefined && isReadAs(inputOptions.format, source.formulation)) return;
-  const format = inputOptions !== undefined || /^https?:/i.test(url) ? formatByExtension(url) : inputFormat(url);
+  const format = inputOptions !== undefined || /^(?:https?|s3):/i.test(url) ? formatByExtension(url) : inputFormat(url);
   if (format !== undefined) checkFormat(format, url, source);
   if (inputOptions?.format !== undefined && format === undefined) checkFormat(inputOptions.format, url, source);
 }
@@ -206,6 +206,8 @@ export function addressOf({ path, root, origin }: Pick<FileSource, 'path' | 'roo
   if (root.kind === 'directory') return resolve(workingDirectory, root.path, path);
   const { document } = origin;
   if (/^https?:/i.test(document)) return new URL(path, document).href;
+  if (/^s3:/i.test(document))
+    return document.replace(/^(s3:\/\/[^/]*\/)(.*)$/is, (_, bucket, key) => bucket + posix.join(posix.dirname(key), path));
   return resolve(mappingDirectory(document, workingDirectory), path);
 }
 
@@ -220,7 +222,7 @@ export function withOtherPlace(error: unknown, source: FileSource, { url, given 
   const { workingDirectory } = request;
   const directories = [
     workingDirectory,
-    ...(/^https?:/i.test(origin.document) ? [] : [mappingDirectory(origin.document, workingDirectory)]),
+    ...(/^(?:https?|s3):/i.test(origin.document) ? [] : [mappingDirectory(origin.document, workingDirectory)]),
   ];
   const other = directories.find((directory) => resolve(directory, path) !== url && existsSync(resolve(directory, path)));
   const looked =

@@ -7,10 +7,14 @@ import type { Diagnostic, Mapping } from '../../mapping/model/model.ts';
 import type { ReadOptions } from '../../mapping/parse/document.ts';
 import { readMapping } from '../../mapping/parse/read.ts';
 import { readText } from '../../storage/open.ts';
+import type { OpenOptions } from '../../storage/storage.ts';
 
 const MAPPING_LIMIT_BYTES = 64 * 2 ** 20;
 /** A server that sends nothing for this long is asked again later. */
 const SILENCE_MS = 30_000;
+
+/** How documents are read. */
+export type DocumentOptions = Pick<OpenOptions, 'workingDirectory' | 'signal' | 's3'>;
 
 export interface MappingDocument {
   readonly name: string;
@@ -30,16 +34,15 @@ export interface LoadedMapping {
  */
 export async function loadMapping(
   urls: readonly string[],
-  { baseIri, separate = false }: ReadOptions,
-  workingDirectory: string,
-  signal?: AbortSignal,
+  { baseIri, separate = false, functions }: ReadOptions,
+  options: DocumentOptions,
 ): Promise<LoadedMapping> {
-  const documents = await readMappingDocuments(urls, workingDirectory, signal);
+  const documents = await readMappingDocuments(urls, options);
   const digests = documents.map(({ name, text }) => ({ url: name, sha256: createHash('sha256').update(text).digest('hex') }));
-  const key = JSON.stringify([baseIri, separate, digests]);
+  const key = JSON.stringify([baseIri, separate, digests, functions?.version]);
   const known = remembered.get(key);
   if (known !== undefined) return known;
-  const { mapping, diagnostics } = await readMapping(documents, { baseIri, separate });
+  const { mapping, diagnostics } = await readMapping(documents, { baseIri, separate, functions });
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   if (errors.length > 0) {
     const syntax = errors.every(({ code }) => code === 'syntax');
@@ -66,16 +69,12 @@ const REMEMBERED_BYTES = 2 ** 20;
  *
  * @throws Fault mapping/unreadable; source/unreadable — a server that may answer later; limit/exceeded, run/cancelled
  */
-export const readMappingDocuments = (
-  urls: readonly string[],
-  workingDirectory: string,
-  signal?: AbortSignal,
-): Promise<readonly MappingDocument[]> => Promise.all(urls.map((url) => readDocument(url, workingDirectory, signal)));
+export const readMappingDocuments = (urls: readonly string[], options: DocumentOptions): Promise<readonly MappingDocument[]> =>
+  Promise.all(urls.map((url) => readDocument(url, options)));
 
-async function readDocument(url: string, workingDirectory: string, signal: AbortSignal | undefined): Promise<MappingDocument> {
-  const options = { workingDirectory, silenceMs: SILENCE_MS, ...(signal === undefined ? {} : { signal }) };
+async function readDocument(url: string, options: DocumentOptions): Promise<MappingDocument> {
   try {
-    return { name: redact(url), text: await readText(url, MAPPING_LIMIT_BYTES, options) };
+    return { name: redact(url), text: await readText(url, MAPPING_LIMIT_BYTES, { ...options, silenceMs: SILENCE_MS }) };
   } catch (error) {
     const fault = Fault.of(error);
     if (fault.code === 'run/cancelled') throw fault;

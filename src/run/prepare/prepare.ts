@@ -3,6 +3,8 @@
 import { createHash } from 'node:crypto';
 import { HASH_VERSION } from '../../core/hash.ts';
 import { redact } from '../../core/redact.ts';
+import type { OpenedFunctions } from '../../custom-functions/open.ts';
+import type { CustomFunctions } from '../../functions/definition.ts';
 import { formatDiagnostic } from '../../mapping/model/diagnostics.ts';
 import { allSourcesOf, type ErrorPolicy, type LogicalSource, type Mapping } from '../../mapping/model/model.ts';
 import { type CatalogueMetadata, NO_METADATA } from '../../plan/catalogue-metadata.ts';
@@ -23,6 +25,8 @@ export interface PreparedRun {
   readonly databases: Databases | undefined;
   readonly warnings: readonly string[];
   readonly documents: LoadedMapping['documents'];
+  /** Functions of the run beside the built-in ones. */
+  readonly functions: CustomFunctions | undefined;
   /** Digest of hash function, mapping, plan and database: processes with equal digests have the same plan over the same database. */
   readonly digest: string;
   close(): Promise<void>;
@@ -44,15 +48,16 @@ export async function prepareRun(
   planner?: Planner,
 ): Promise<PreparedRun> {
   const base = request.base ?? DEFAULT_BASE;
-  const loaded = await loadMapping(
-    request.mappings,
-    { baseIri: base, separate: request.boundOnly === true },
-    request.workingDirectory,
-    signal,
-  );
-  const { mapping, warnings, documents } = selected(loaded, request);
-  const databases = await openDatabases(mapping, request, snapshots, signal);
+  const functions = await openCustomFunctions(request);
+  let databases: Databases | undefined;
   try {
+    const loaded = await loadMapping(
+      request.mappings,
+      { baseIri: base, separate: request.boundOnly === true, functions },
+      { workingDirectory: request.workingDirectory, s3: request.web.s3, ...(signal === undefined ? {} : { signal }) },
+    );
+    const { mapping, warnings, documents } = selected(loaded, request);
+    databases = await openDatabases(mapping, request, snapshots, signal);
     const whole = planBy(planner, mapping, base, databases, request);
     const scanned = whole.scans.map(sourceOf);
     // The inputs of a request are for all sources of the mapping, also for those that another plan does not read.
@@ -67,7 +72,16 @@ export async function prepareRun(
       iterations.map((iteration) => [iteration.references, mapsOf(iteration).map(({ unique }) => unique)]),
     );
     const digest = createHash('sha256')
-      .update(JSON.stringify([HASH_VERSION, documents.map(({ sha256 }) => sha256), base, shape, redact(request.database?.jdbcUrl ?? '')]))
+      .update(
+        JSON.stringify([
+          HASH_VERSION,
+          documents.map(({ sha256 }) => sha256),
+          base,
+          shape,
+          redact(request.database?.jdbcUrl ?? ''),
+          functions?.version,
+        ]),
+      )
       .digest('hex');
     return {
       plan,
@@ -75,14 +89,23 @@ export async function prepareRun(
       databases,
       warnings: [...warnings, ...(databases?.warnings ?? [])],
       documents,
+      functions,
       digest,
-      close: async () => databases?.close(),
+      close: async () => {
+        functions?.close();
+        await databases?.close();
+      },
     };
   } catch (error) {
+    functions?.close();
     await databases?.close();
     throw error;
   }
 }
+
+/** Loaded only for runs that have such functions. */
+const openCustomFunctions = async ({ functions }: RunRequest): Promise<OpenedFunctions | undefined> =>
+  functions === undefined ? undefined : (await import('../../custom-functions/open.ts')).openFunctions(functions);
 
 function planBy(
   planner: Planner | undefined,

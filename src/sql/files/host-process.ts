@@ -36,6 +36,8 @@ export class HostProcess {
   #size = 0;
   #ended: Error | undefined;
   #lastWords = '';
+  /** Resolved when the process is gone, and its locks with it. */
+  readonly gone: Promise<void>;
 
   constructor() {
     this.#child = spawn(
@@ -52,8 +54,17 @@ export class HostProcess {
     });
     // Broken pipes are told by the end of the process.
     this.#child.stdin.on('error', () => {});
-    this.#child.on('error', (error) => this.end(error));
+    let isGone = (): void => {};
+    this.gone = new Promise((resolve) => {
+      isGone = resolve;
+    });
+    this.#child.on('error', (error) => {
+      this.end(error);
+      // It was never there.
+      if (this.#child.pid === undefined) isGone();
+    });
     this.#child.on('close', (code, signal) => {
+      isGone();
       const how = signal === null ? `exit code ${code}` : signal;
       const words = this.#lastWords.trim().split('\n').at(-1) ?? '';
       this.end(new Error(`the process that reads the file ended (${how})${words === '' ? '' : `: ${words}`}`));

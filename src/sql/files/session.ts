@@ -165,8 +165,9 @@ class FileSession implements SqlSession {
     this.#closed = true;
     this.#options.signal?.removeEventListener('abort', this.#abort);
     this.#host.end(new Error('the session is closed'));
-    // The process that wrote there may need a moment to end.
-    await rm(this.#spillDirectory, { recursive: true, force: true, maxRetries: 5 }).catch(() => {});
+    // Until then it holds locks on the file, and writes to the directory.
+    await this.#host.gone;
+    await rm(this.#spillDirectory, { recursive: true, force: true }).catch(() => {});
   }
 
   #checkFree(): void {

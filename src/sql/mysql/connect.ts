@@ -44,7 +44,7 @@ function connectionOptions(address: DatabaseAddress, { host, port }: Host): Conn
     flags: FLAGS,
     enableKeepAlive: address.parameters.tcpKeepAlive !== 'false',
     ...(address.user === undefined ? {} : { user: address.user }),
-    ...(address.password === undefined ? {} : { password: address.password }),
+    ...(address.password === undefined ? {} : { password: address.password.reveal() }),
     ...(address.database === undefined ? {} : { database: address.database }),
   };
 }

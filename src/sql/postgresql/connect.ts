@@ -95,7 +95,7 @@ async function login(
     host,
     port,
     user,
-    password: () => address.password ?? '',
+    password: () => address.password?.reveal() ?? '',
     database: address.database ?? user,
     ssl: tls ?? false,
     sslnegotiation: 'postgres',

@@ -165,7 +165,7 @@ function openDriver(address: TargetAddress, authorities: string | undefined): Dr
     ...(connectSeconds > 0 ? { connectionTimeout: connectSeconds * 1000, connectionAcquisitionTimeout: connectSeconds * 2000 } : {}),
     ...(ownTrust ? { encrypted: 'ENCRYPTION_ON', trust: 'TRUST_CUSTOM_CA_SIGNED_CERTIFICATES', trustedCertificates: [authorities] } : {}),
   };
-  const login = username === undefined ? undefined : neo4j.auth.basic(username, password ?? '');
+  const login = username === undefined ? undefined : neo4j.auth.basic(username, password?.reveal() ?? '');
   try {
     // The driver accepts certificates only with schemes that do not determine encryption.
     return neo4j.driver(ownTrust ? endpoint.replace('+s://', '://') : endpoint, login, config);

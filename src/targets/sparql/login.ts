@@ -1,5 +1,7 @@
 /** HTTP authentication of the writer. */
+
 import { createHash, randomBytes } from 'node:crypto';
+import type { Secret } from '../../core/secret.ts';
 
 export interface Login {
   /** The header `Authorization` of a request; undefined: none. */
@@ -12,7 +14,7 @@ export interface Login {
 
 export interface Credentials {
   readonly username: string;
-  readonly password: string;
+  readonly password: Secret;
 }
 
 const ANONYMOUS: Login = { header: () => undefined, wantsChallenge: () => false, challenged: () => false };
@@ -24,7 +26,7 @@ export function login(kind: 'basic' | 'digest' | 'none', credentials: Credential
 
 /** Sent preemptively: a store that answers 401 has already read the body in vain. @see RFC 7617 */
 function basic({ username, password }: Credentials): Login {
-  const header = `Basic ${Buffer.from(`${username}:${password}`, 'utf8').toString('base64')}`;
+  const header = `Basic ${Buffer.from(`${username}:${password.reveal()}`, 'utf8').toString('base64')}`;
   return { header: () => header, wantsChallenge: () => false, challenged: () => false };
 }
 
@@ -52,7 +54,7 @@ function digest({ username, password }: Credentials): Login {
       count++;
       const nc = count.toString(16).padStart(8, '0');
       const cnonce = randomBytes(12).toString('hex');
-      const [who, what] = [hash(`${username}:${realm}:${password}`), hash(`${method}:${path}`)];
+      const [who, what] = [hash(`${username}:${realm}:${password.reveal()}`), hash(`${method}:${path}`)];
       const response = hash(qop ? `${who}:${nonce}:${nc}:${cnonce}:auth:${what}` : `${who}:${nonce}:${what}`);
       const quoted = { username, realm, nonce, uri: path, response, ...(opaque === undefined ? {} : { opaque }) };
       const words = Object.entries(quoted).map(([name, value]) => `${name}="${value.replace(/["\\]/g, '\\$&')}"`);

@@ -1,5 +1,7 @@
 /** Differences between SPARQL products, as far as they matter for writing. Everything else in `targets/sparql` is common. */
+
 import { Fault } from '../../core/fault.ts';
+import { Secret } from '../../core/secret.ts';
 import type { BatchSizes, TargetType } from '../target.ts';
 
 export type SparqlType = Exclude<TargetType, 'neo4j'>;
@@ -207,7 +209,7 @@ export interface Endpoint {
   readonly search: string;
   /** Empty: none. */
   readonly username: string;
-  readonly password: string;
+  readonly password: Secret;
 }
 
 /** @throws Fault config/invalid — not an http(s) URL */
@@ -222,7 +224,7 @@ export function readEndpoint(type: SparqlType, endpoint: string): Endpoint {
   url.password = '';
   url.search = '';
   url.hash = '';
-  return { base: url.href.replace(/\/+$/, ''), search, username: decode(username), password: decode(password) };
+  return { base: url.href.replace(/\/+$/, ''), search, username: decode(username), password: new Secret(decode(password)) };
 }
 
 /** A literal `%` is intended. */

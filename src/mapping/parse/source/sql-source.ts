@@ -6,7 +6,9 @@
  *
  * @see https://www.w3.org/TR/r2rml/#logical-tables and https://kg-construct.github.io/rml-io-registry/
  */
+
 import { didYouMean } from '../../../core/nearest.ts';
+import { Secret } from '../../../core/secret.ts';
 import type { DiagnosticCode } from '../../model/codes.ts';
 import { type Graph, nodeId, type Statement } from '../../model/graph.ts';
 import type { SqlConnection, SqlContent, SqlSource } from '../../model/model.ts';
@@ -255,7 +257,7 @@ function readDatabase(context: Context, source: Statement): Database | undefined
     jdbcUrl,
     driver: texts.get('jdbcDriver'),
     user: texts.get('username'),
-    password: texts.get('password'),
+    password: Secret.of(texts.get('password')),
   };
   return { id: node.id, connection, nulls: nulls.filter((text) => text !== undefined) };
 }

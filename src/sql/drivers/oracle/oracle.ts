@@ -56,7 +56,7 @@ async function login(
   const { user, password, tls, parameters } = address;
   const opening = driver.getConnection({
     user,
-    password,
+    password: password?.reveal(),
     connectString: connectString(address, host),
     connectTimeout: connectSeconds,
     transportConnectTimeout: connectSeconds,

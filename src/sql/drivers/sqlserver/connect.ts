@@ -44,7 +44,7 @@ function configuration(
   timeoutMs: number,
 ): ConnectionConfiguration {
   const { domain, instanceName, applicationName, applicationIntent, packetSize, hostNameInCertificate } = parameters;
-  const login = { userName: user ?? '', password: password ?? '' };
+  const login = { userName: user ?? '', password: password?.reveal() ?? '' };
   return {
     server: host,
     authentication: domain === undefined ? { type: 'default', options: login } : { type: 'ntlm', options: { ...login, domain } },
