@@ -24,7 +24,7 @@ const ENGINE = built('test/support/queues/engine.js').href;
 const logger = quietLogger();
 
 export function runsSuite(queue: TestQueue, extent: Extent): void {
-  const { onEach, onOne } = casesFor(queue, extent);
+  const { onEach, onOne, onOthers } = casesFor(queue, extent);
   const prefix = uniquePrefix();
   let server: TestServer;
   let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
@@ -201,7 +201,7 @@ export function runsSuite(queue: TestQueue, extent: Extent): void {
   });
 
   // In PostgreSQL, runs that end at the same moment do not see each other, so a few more may be kept until the next one ends.
-  onOne(
+  onOthers(
     'keeps at most the configured number of ended runs, and every caller still gets its outcome',
     async () => {
       const forgetful = await openRuns(backend, { keepCount: 2, minKeepMs: 3_000 });
@@ -339,7 +339,7 @@ export function runsSuite(queue: TestQueue, extent: Extent): void {
       30_000,
     );
 
-    onOne(
+    onOthers(
       'fails a run that kills every worker that starts it',
       async () => {
         const { id } = await runs.submit(request('die'), {});
@@ -357,7 +357,7 @@ export function runsSuite(queue: TestQueue, extent: Extent): void {
       40_000,
     );
 
-    onOne(
+    onOthers(
       'does not let a suspended worker publish a run that another worker has taken over',
       async () => {
         const sleeper = processes.all.at(-1) as ChildProcess;

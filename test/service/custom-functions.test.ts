@@ -34,7 +34,7 @@ const stated = async ({ status, body }: Answer): Promise<string> => {
 const code = (mark: string): string => `export const mark = (text) => text + '${mark}';`;
 
 const start = async (): Promise<void> => {
-  service = await startService({ cwd: directory.path, env: { QUEUE_URL: 'embedded:', DATA_DIR: at('data') } });
+  service = await startService({ cwd: directory.path, env: { DATA_DIR: at('data') } });
 };
 beforeAll(async () => {
   directory = await temporaryDirectory();

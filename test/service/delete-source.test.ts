@@ -27,7 +27,7 @@ const logged = (message: string, input: string): Promise<unknown> => service.wai
 beforeAll(async () => {
   directory = await temporaryDirectory();
   await writeFile(at('people.ttl'), peopleMapping('csv', 'people.csv'));
-  service = await startService({ cwd: directory.path, env: { QUEUE_URL: 'embedded:', DATA_DIR: at('data'), RETRY_SECONDS: '0' } });
+  service = await startService({ cwd: directory.path, env: { DATA_DIR: at('data'), RETRY_SECONDS: '0' } });
 });
 beforeEach(async () => {
   await writeFile(at('people.csv'), PEOPLE.csv);

@@ -34,7 +34,7 @@ describe(`examples of docs/api.md${missingCurl === undefined ? '' : ` (not teste
     await writeFile(join(data, 'people.csv'), PEOPLE.csv);
     await writeFile(join(data, 'people.ttl'), peopleMapping('csv', 'people.csv'));
     await writeFile(join(data, 'graph.nq'), '<http://example.com/1> <http://example.com/name> "Ann" .\n');
-    service = await startService({ cwd: directory.path, env: { QUEUE_URL: 'embedded:', DATA_DIR: join(directory.path, 'state') } });
+    service = await startService({ cwd: directory.path, env: { DATA_DIR: join(directory.path, 'state') } });
   });
   afterAll(async () => {
     await service?.stop();

@@ -72,7 +72,7 @@ describe('over the service', () => {
     await writeFile(join(directory.path, 'people.csv'), PEOPLE.csv);
     service = await startService({
       cwd: directory.path,
-      env: { QUEUE_URL: 'embedded:', SERVICE: 'semi-structured-transformer' },
+      env: { SERVICE: 'semi-structured-transformer' },
     });
   }, 60_000);
   afterAll(async () => {

@@ -47,7 +47,7 @@ beforeAll(async () => {
   await put('many.csv', `id,name\n${Array.from({ length: ROWS }, (_, i) => `${i},"a ${i}"\n`).join('')}`);
   service = await startService({
     cwd: directory.path,
-    env: { QUEUE_URL: 'embedded:', DATA_DIR: join(directory.path, 'data'), RETRY_SECONDS: '0', SLICE_BYTES: '100000', ...environment() },
+    env: { DATA_DIR: join(directory.path, 'data'), RETRY_SECONDS: '0', SLICE_BYTES: '100000', ...environment() },
   });
 }, SHARED_START_MS);
 afterAll(async () => {

@@ -248,7 +248,7 @@ describe('a process that is asked to end', () => {
   const startSlow = async (name: string, drainSeconds: number) => {
     const cwd = at(name);
     await mkdir(cwd, { recursive: true });
-    const env = { QUEUE_URL: 'embedded:', SERVICE: 'semi-structured-transformer', DRAIN_SECONDS: String(drainSeconds) };
+    const env = { SERVICE: 'semi-structured-transformer', DRAIN_SECONDS: String(drainSeconds) };
     const input = await slowInput();
     const own = await startService({ cwd, env });
     const answer = postJson(`${own.url}/process`, { inputFileURL: input.url, mappingURL: at('csv.ttl') });
@@ -333,7 +333,7 @@ describe('a process that cannot start reports why', () => {
   test('a port in use', async () => {
     const cwd = at('start-port');
     await mkdir(cwd);
-    const own = spawnService({ cwd, args: ['--port', new URL(service.url).port], env: { QUEUE_URL: 'embedded:' } });
+    const own = spawnService({ cwd, args: ['--port', new URL(service.url).port], env: {} });
     expect(await own.exited).toEqual({ code: 1, signal: null });
     expect(own.stderr()).toMatch(/Cannot listen on 127\.0\.0\.1, port \d+: the port is in use by another program/);
   });
@@ -357,7 +357,7 @@ describe('a source that the mapping describes', () => {
       headers['x-api-key'] === 'k3y'
         ? response.writeHead(200, { 'content-type': 'text/csv' }).end('s,v\nhttp://example.com/1,one\n')
         : response.writeHead(401).end();
-    const env = { QUEUE_URL: 'embedded:', DATA_DIR: at('data-web'), SOURCE_LOGINS: `${endpoint.origin}/allowed X-Api-Key: k3y` };
+    const env = { DATA_DIR: at('data-web'), SOURCE_LOGINS: `${endpoint.origin}/allowed X-Api-Key: k3y` };
     own = await startService({ cwd: directory.path, env });
   });
   afterAll(async () => {

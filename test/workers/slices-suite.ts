@@ -34,7 +34,7 @@ const PASSWORD = 'hunter2-of-the-database';
 const logger = quietLogger();
 
 export function slicesSuite(queue: TestQueue, extent: Extent): void {
-  const { onEach, onOne } = casesFor(queue, extent);
+  const { onEach, onOne, onOthers } = casesFor(queue, extent);
   const prefix = uniquePrefix();
   let server: TestServer;
   let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
@@ -379,7 +379,7 @@ export function slicesSuite(queue: TestQueue, extent: Extent): void {
       60_000,
     );
 
-    onOne(
+    onOthers(
       'fails when a slice kills every worker that starts it',
       async () => {
         const id = await submit(request(3, { 1: 'die' }));
@@ -396,7 +396,7 @@ export function slicesSuite(queue: TestQueue, extent: Extent): void {
       90_000,
     );
 
-    onOne(
+    onOthers(
       'ignores the result of a process that was suspended during a slice',
       async () => {
         const id = await submit(request(6, { 0: 'slow=1500', 1: 'slow=1500', 2: 'slow=1500', 3: 'slow=1500' }));

@@ -9,7 +9,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect } from '@jest/globals';
 import type { Pool } from 'pg';
 import { openBackend, type QueueBackend } from '../../../queues/backend/backend.ts';
 import type { TransformRequest } from '../../../queues/jobs.ts';
@@ -22,6 +22,7 @@ import { processExists } from '../../../src/storage/local/lock-owner.ts';
 import { startWorkers } from '../../../workers/host.ts';
 import { closeAfterEach } from '../../support/closing.ts';
 import { fastest } from '../../support/fastest.ts';
+import { soakTest, test } from '../../support/jest/extent.ts';
 import { built } from '../../support/project-root.ts';
 import { QUEUES, startRedis, uniquePrefix } from '../../support/queues/backends.ts';
 import { makeEmbeddedQueue } from '../../support/queues/embedded.ts';
@@ -31,8 +32,9 @@ const BACKEND = built('queues/backend/backend.js').href;
 const OBSERVE = built('src/core/telemetry/observe.js').href;
 const logger = quietLogger();
 const missing = QUEUES.find((queue) => queue.name === 'redis')?.missing;
-const withRedis =
-  missing === undefined ? test : (name: string, ..._: unknown[]) => test.skip(`${name} (not tested: ${missing})`, () => undefined);
+const onRedis = (extent: typeof test) =>
+  missing === undefined ? extent : (name: string, ..._: unknown[]) => extent.skip(`${name} (not tested: ${missing})`, () => undefined);
+const withRedis = onRedis(test);
 
 const { closes, directory: directoryForTest } = closeAfterEach();
 
@@ -76,17 +78,21 @@ const request = (url: string, directory: string): TransformRequest => ({
 });
 
 describe('a directory', () => {
-  test('belongs to one running process, and to the next one after that has died', async () => {
-    const directory = await directoryForTest();
-    const opener = await startOpener(directory, 'embedded:');
-    await expect(open('embedded:', directory)).rejects.toMatchObject({
-      code: 'service/unavailable',
-      message: expect.stringContaining(String(opener.pid)),
-    });
-    await opener.kill();
-    const backend = await open('embedded:', directory);
-    expect(await backend.settings.get('left')).toBe('behind');
-  }, 60_000);
+  soakTest(
+    'belongs to one running process, and to the next one after that has died',
+    async () => {
+      const directory = await directoryForTest();
+      const opener = await startOpener(directory, 'embedded:');
+      await expect(open('embedded:', directory)).rejects.toMatchObject({
+        code: 'service/unavailable',
+        message: expect.stringContaining(String(opener.pid)),
+      });
+      await opener.kill();
+      const backend = await open('embedded:', directory);
+      expect(await backend.settings.get('left')).toBe('behind');
+    },
+    60_000,
+  );
 
   test('is free again when its owner releases it, or left an incomplete file', async () => {
     const directory = await directoryForTest();
@@ -124,7 +130,7 @@ describe('without QUEUE_URL', () => {
     expect(processExists(pid)).toBe(false);
   });
 
-  withRedis('a left server that does not answer is ended, and its data are read by the next', async () => {
+  onRedis(soakTest)('a left server that does not answer is ended, and its data are read by the next', async () => {
     const directory = await directoryForTest();
     const opener = await startOpener(directory, undefined);
     const pid = Number(await readFile(join(directory, 'redis', 'redis.pid'), 'utf8'));

@@ -15,7 +15,7 @@ let service: ServiceProcess;
 const start = (env: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> =>
   startService({
     cwd: directory.path,
-    env: { QUEUE_URL: 'embedded:', DATA_DIR: 'data', API_TOKENS: `ada:admin:${ADMIN},bob:viewer:${VIEWER}`, ...env },
+    env: { DATA_DIR: 'data', API_TOKENS: `ada:admin:${ADMIN},bob:viewer:${VIEWER}`, ...env },
   });
 const call = (method: string, path: string, token = ADMIN): Promise<Answer> =>
   ask(`${service.url}/${path}`, { method, headers: { Authorization: `Bearer ${token}` } });

@@ -37,7 +37,7 @@ beforeAll(async () => {
   await writeFile(at('public.pem'), publicKey.export({ type: 'spki', format: 'pem' }));
   await writeFile(at('people.csv'), PEOPLE.csv);
   await writeFile(at('people.ttl'), peopleMapping('csv', 'people.csv'));
-  const env = { QUEUE_URL: 'embedded:', DATA_DIR: at('data'), LICENSE_PUBLIC_KEY: await readFile(at('public.pem'), 'utf8') };
+  const env = { DATA_DIR: at('data'), LICENSE_PUBLIC_KEY: await readFile(at('public.pem'), 'utf8') };
   service = await startService({ cwd: directory.path, env });
 });
 afterAll(async () => {

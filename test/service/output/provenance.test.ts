@@ -24,7 +24,7 @@ beforeAll(async () => {
   directory = await temporaryDirectory();
   await writeFile(at('people.csv'), PEOPLE.csv);
   await writeFile(at('people.ttl'), peopleMapping('csv', 'people.csv'));
-  const env = { QUEUE_URL: 'embedded:', DATA_DIR: at('data'), RECORD_PROVO: 'true', SLICE_BYTES: '8192' };
+  const env = { DATA_DIR: at('data'), RECORD_PROVO: 'true', SLICE_BYTES: '8192' };
   service = await startService({ cwd: directory.path, env });
 });
 afterAll(async () => {

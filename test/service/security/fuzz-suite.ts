@@ -374,7 +374,6 @@ export async function startVictim(env: Readonly<Record<string, string>> = {}): P
   const service = await startService({
     cwd: directory.path,
     env: {
-      QUEUE_URL: 'embedded:',
       SEMI_STRUCTURED_TRANSFORMER_MAPPINGS_DIR_URL: at('mappings'),
       PROCESS_WAIT_SECONDS: '2',
       DB_CONNECT_SECONDS: '1',

@@ -16,7 +16,6 @@ beforeAll(async () => {
   service = await startService({
     cwd: directory.path,
     env: {
-      QUEUE_URL: 'embedded:',
       API_TOKENS: `ada:admin:${ADMIN},vic:viewer:v-long-secret`,
       REQUEST_TIMEOUT_SECONDS: '1',
       MAX_HEADER_BYTES: '8192',

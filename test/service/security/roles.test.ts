@@ -93,7 +93,7 @@ beforeAll(async () => {
   const tokens = Object.entries(TOKENS).map(([role, token]) => `${role}:${token}`);
   service = await startService({
     cwd: directory.path,
-    env: { QUEUE_URL: 'embedded:', API_TOKENS: tokens.join(), WRONG_TOKENS_PER_MINUTE: '0' },
+    env: { API_TOKENS: tokens.join(), WRONG_TOKENS_PER_MINUTE: '0' },
   });
 });
 afterAll(async () => {

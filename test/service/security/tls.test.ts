@@ -5,7 +5,8 @@ import { get, request } from 'node:https';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type DetailedPeerCertificate } from 'node:tls';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect } from '@jest/globals';
+import { soakTest, test } from '../../support/jest/extent.ts';
 import { PROJECT_ROOT } from '../../support/project-root.ts';
 import { temporaryDirectory } from '../../support/queues/backends.ts';
 import { type ServiceProcess, spawnService, startService } from '../../support/service/process.ts';
@@ -38,7 +39,7 @@ beforeAll(async () => {
   certificate('first', 90);
   certificate('second', 10);
   await use('first');
-  service = await startService({ cwd: directory.path, env: { QUEUE_URL: 'embedded:', TLS_CERT: at('tls.pem'), TLS_KEY: at('tls.key') } });
+  service = await startService({ cwd: directory.path, env: { TLS_CERT: at('tls.pem'), TLS_KEY: at('tls.key') } });
 });
 afterAll(async () => {
   await service?.stop();
@@ -97,7 +98,7 @@ test('speaks TLS 1.2 and 1.3, and nothing older', async () => {
   expect(await handshake({ minVersion: 'TLSv1', maxVersion: 'TLSv1.1' })).toMatch(/ALERT_PROTOCOL_VERSION/);
 });
 
-test('the check of health of the image asks over TLS', async () => {
+soakTest('the check of health of the image asks over TLS', async () => {
   const [, command = ''] = /CMD (\["node", "-e".*\])/.exec(await readFile(join(PROJECT_ROOT, 'Dockerfile'), 'utf8')) ?? [];
   const [, ...args] = JSON.parse(command) as string[];
   const check = (env: Readonly<Record<string, string>>): Promise<number> =>
@@ -113,7 +114,7 @@ test('does not answer plain HTTP', async () => {
   await expect(fetch(`${service.url.replace('https:', 'http:')}/health/live`)).rejects.toThrow();
 });
 
-test('takes a new pair while requests go on, and keeps the last one when the new one is broken', async () => {
+soakTest('takes a new pair while requests go on, and keeps the last one when the new one is broken', async () => {
   // A request that is under way keeps its connection.
   const open = request(`${service.url}/semi-structured-transformer/process`, {
     method: 'POST',
@@ -155,7 +156,7 @@ test('takes a new pair while requests go on, and keeps the last one when the new
     if (Date.now() > deadline) throw new Error('the pair was not loaded');
 });
 
-test.each<[string, () => Promise<Readonly<Record<string, string>>>, RegExp]>([
+soakTest.each<[string, () => Promise<Readonly<Record<string, string>>>, RegExp]>([
   ['a certificate without a key', async () => ({ TLS_CERT: at('first.pem') }), /TLS_CERT is set, but TLS_KEY is not/],
   [
     'a key of another certificate',

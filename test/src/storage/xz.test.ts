@@ -1,10 +1,11 @@
 /** xz, read and written: against the program xz, with every kind of content, and damaged. */
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect } from '@jest/globals';
 import { Fault } from '../../../src/core/fault.ts';
 import { xzCompressed } from '../../../src/sinks/packing/xz.ts';
 import { unxz } from '../../../src/storage/packed/xz.ts';
+import { share, sharedTest, soakTest, test } from '../../support/jest/extent.ts';
 import { Random } from '../../support/random.ts';
 import { type XzCheck, xzCompress, xzDecompress } from './xz-program.ts';
 
@@ -45,7 +46,7 @@ function contentOf(random: Random, bytes: number): Buffer {
 
 const SIZES = [0, 1, 2, 5, 271, 272, 273, 274, 4_000, 65_535, 65_537, 300_000, 2_200_000];
 
-test.each(SIZES)('%d bytes are the same for the program xz and for us', async (bytes) => {
+sharedTest.each(share(12, SIZES))('%d bytes are the same for the program xz and for us', async (bytes) => {
   const random = new Random(bytes);
   const content = contentOf(random, bytes);
   const packed = await encode(content, random.between(1_000, 400_000));
@@ -57,7 +58,7 @@ test.each(SIZES)('%d bytes are the same for the program xz and for us', async (b
   }
 });
 
-test('content that is larger than the window is the same, whether it repeats or not', async () => {
+soakTest('content that is larger than the window is the same, whether it repeats or not', async () => {
   const random = new Random(3);
   const some = contentOf(random, 3_000_000);
   const noise = Buffer.concat(Array.from({ length: 40_000 }, (_, i) => createHash('sha256').update(String(i)).digest()));

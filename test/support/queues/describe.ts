@@ -34,9 +34,11 @@ export interface Cases {
   readonly onEach: typeof test;
   /** In place of `test`, for what one kind of queue shows soon enough: fast on one, and on the others in the soak tests. */
   readonly onOne: typeof test;
+  /** In place of `test`, for what takes long: in the soak tests alone. On Redis the chaos test kills at any time. */
+  readonly onOthers: typeof test;
 }
 
 export function casesFor(queue: TestQueue, extent: Extent): Cases {
   const among = (fast: boolean): typeof test => (fast === (extent === 'fast') ? test : none);
-  return { onEach: among(isFast(queue)), onOne: among(queue === ONE) };
+  return { onEach: among(isFast(queue)), onOne: among(queue === ONE), onOthers: among(false) };
 }

@@ -134,7 +134,6 @@ export async function startSqlService(
     cwd: room.path,
     env: {
       SERVICE: 'sql-transformer',
-      QUEUE_URL: 'embedded:',
       MAPPINGS_DIR_URL: join(room.path, 'mappings'),
       JDBC_URL: jdbcUrl,
       DB_USER: 'ann',
