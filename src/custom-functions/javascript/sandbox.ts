@@ -105,14 +105,18 @@ export class Sandbox {
     runtime.setInterruptHandler(() => performance.now() > this.#deadline);
     const context = runtime.newContext();
     this.#context = context;
+    const namespaces: QuickJSHandle[] = [];
+    const compiled: Compiled[] = [];
+    this.#compiled = compiled;
     try {
       this.#deadline = performance.now() + this.#limits.seconds * 1000;
-      const namespaces = this.#modules.map((module) => load(context, module));
-      this.#compiled = this.#functions.map((one) => this.#compile(context, namespaces[one.module] as QuickJSHandle, one));
+      for (const module of this.#modules) namespaces.push(load(context, module));
+      for (const one of this.#functions) compiled.push(this.#compile(context, namespaces[one.module] as QuickJSHandle, one));
       for (const namespace of namespaces) namespace.dispose();
       this.#deadline = Number.POSITIVE_INFINITY;
       return context;
     } catch (error) {
+      for (const namespace of namespaces) namespace.dispose();
       this.close();
       throw error;
     }
