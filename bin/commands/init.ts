@@ -5,6 +5,7 @@ import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { RUN_DEFAULTS } from '../../src/config/run-defaults.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { INPUT_FORMATS, type InputFormat, splitSheet } from '../../src/core/input/formats.ts';
+import { redact } from '../../src/core/redact.ts';
 import { findNotInIri } from '../../src/core/text.ts';
 import { describeDocument } from '../../src/infer/describe.ts';
 import { writeMapping } from '../../src/infer/mapping.ts';
@@ -33,7 +34,7 @@ const { delimiter, encoding } = INPUT_OPTIONS;
 const INIT: Command = {
   name: 'init',
   usage: 'init FILE… [options]',
-  summary: `Writes a mapping to start from, with comments, by the first records of each FILE: CSV, TSV, JSON, JSON Lines, XML, XLSX, ODS, also
+  summary: `Writes a mapping to start from, with comments, by the first records of each FILE: CSV, TSV, JSON, JSON Lines, XML, Parquet, XLSX, ODS, also
 compressed, or URLs. Of a database (a JDBC URL, or an SQLite file) it writes R2RML by the catalogue, as direct-mapping --r2rml does.`,
   options: {
     output: { short: 'o', value: 'FILE', summary: 'write to FILE; default standard output. The mapping names its inputs relative to it' },
@@ -67,13 +68,14 @@ export const init = commandOf(INIT, async (parsed) => {
     throw new UsageError(`${databases[0]} is a database: its mapping is written alone, so call init once for each`);
   return withInterruption(parsed, async (signal) => {
     const [database] = databases;
-    const { text, told } =
+    const { text, told, access } =
       database === undefined
         ? await ofFiles(inputs, base, language, output, { ...read, signal })
         : await ofDatabase(database, parsed, language, signal);
     if (output === undefined) printData(text);
     else await writeAtomically(resolve(output), text);
-    if (output !== undefined) printLine(`${output}: ${told}; quadmill run ${output} --limit 10 shows statements`);
+    if (output !== undefined)
+      printLine(`${output}: ${told}; quadmill ${['run', output, ...access, '--limit', '10'].map(inShell).join(' ')} shows statements`);
     return EXIT.done;
   });
 });
@@ -82,6 +84,8 @@ interface Written {
   readonly text: string;
   /** What it is, for a line on standard error. */
   readonly told: string;
+  /** What a run needs beside the mapping. */
+  readonly access: readonly string[];
 }
 
 async function ofFiles(
@@ -104,15 +108,26 @@ async function ofFiles(
       hint: 'Give a file with records',
     });
   const text = language === 'rml' ? turtle : await inYarrrml(turtle);
-  return { text, told: `${entities.length === 1 ? 'a triples map' : `${count(entities.length)} triples maps`}` };
+  return { text, told: `${entities.length === 1 ? 'a triples map' : `${count(entities.length)} triples maps`}`, access: [] };
 }
 
 async function ofDatabase(input: string, parsed: Parsed, language: Language, signal: AbortSignal): Promise<Written> {
   const access = databaseOf(parsed, jdbcUrlOf(input));
   if (access === undefined) throw new UsageError('init needs a JDBC URL, as in jdbc:postgresql://localhost/shop');
   const r2rml = await documentOf(access, { base: parsed.value('base') ?? DEFAULT_BASE, schemas: [], tables: [] }, signal);
-  return { text: language === 'rml' ? r2rml : await inYarrrml(r2rml), told: 'the direct mapping of the tables' };
+  const login = Object.keys(LOGIN_OPTIONS).flatMap((option) => {
+    const value = parsed.value(option);
+    return value === undefined ? [] : [`--${option}`, value];
+  });
+  return {
+    text: language === 'rml' ? r2rml : await inYarrrml(r2rml),
+    told: 'the direct mapping of the tables',
+    access: ['--jdbc-url', redact(access.jdbcUrl), ...login],
+  };
 }
+
+/** A word of a command for a shell. */
+const inShell = (word: string): string => (/^[\w.,:/@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
 /** @throws Fault mapping/invalid — YARRRML cannot say it */
 async function inYarrrml(turtle: string): Promise<string> {

@@ -179,7 +179,8 @@ class Description {
     if (typeof tree !== 'string') return { text: tree.text, kind: kindOfDatatype(tree.datatype) ?? 'text', isNatural: true };
     const kind = kindOf(tree);
     // Where numbers have a form of their own, a text that looks like one is a text on purpose.
-    const isTyped = this.#sample.source.formulation === 'json' || this.#sample.source.isWorkbook;
+    const { formulation, isWorkbook } = this.#sample.source;
+    const isTyped = formulation === 'json' || formulation === 'parquet' || isWorkbook;
     return { text: tree, kind: isTyped && kind !== 'date' && kind !== 'dateTime' ? 'text' : kind, isNatural: false };
   }
 

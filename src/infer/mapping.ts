@@ -1,4 +1,5 @@
 /** Entities and their links → a mapping in Turtle, with comments that say why each part is as it is. */
+import { SOURCE_NAMESPACE } from '../core/input/formats.ts';
 import { XSD } from '../core/value.ts';
 import { type Node, writeTurtle } from '../mapping/convert/turtle.ts';
 import type { RdfTerm } from '../mapping/model/model.ts';
@@ -55,6 +56,7 @@ class MappingWriter {
     const prefixes = new Map([
       ['rml', RML],
       ['csvw', CSVW],
+      ['qms', SOURCE_NAMESPACE],
       ['xsd', XSD],
       ['ex', `${base}ns#`],
     ]);
@@ -152,6 +154,7 @@ class MappingWriter {
   #formulation({ formulation, namespaces }: SampledSource): RdfTerm {
     if (formulation === 'csv') return iri(`${RML}CSV`);
     if (formulation === 'json') return iri(`${RML}JSONPath`);
+    if (formulation === 'parquet') return iri(`${SOURCE_NAMESPACE}Parquet`);
     if (namespaces.size === 0) return iri(`${RML}XPath`);
     const all = [...namespaces].map(
       ([prefix, namespace]): Property => [

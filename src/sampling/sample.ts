@@ -5,10 +5,11 @@ import { redact } from '../core/redact.ts';
 import type { DocumentSample } from '../infer/sample.ts';
 import type { ReadOptions } from '../sources/source.ts';
 import { inputFormat } from '../storage/input-format.ts';
-import { openInput } from '../storage/open.ts';
+import { openInput, rangesOf } from '../storage/open.ts';
 import { fileNameOf } from '../storage/url.ts';
 import { sampleJson, sampleJsonSequence } from './json.ts';
 import type { SampleOptions } from './options.ts';
+import { sampleParquet } from './parquet.ts';
 import { delimiterOfHead, PeekedBytes } from './peek.ts';
 import { sampleTable } from './table.ts';
 import { sampleXml } from './xml.ts';
@@ -21,15 +22,11 @@ import { sampleXml } from './xml.ts';
 export async function sampleInput(url: string, path: string, options: SampleOptions): Promise<DocumentSample> {
   const { path: document, sheet } = splitSheet(url);
   const { workingDirectory, signal, limits, web } = options;
-  const input = await openInput(document, { workingDirectory, limits, web, s3: web.s3, ...(signal === undefined ? {} : { signal }) });
+  const access = { workingDirectory, limits, web, s3: web.s3, ...(signal === undefined ? {} : { signal }) };
+  const input = await openInput(document, access);
   try {
     const format = options.format ?? inputFormat(document, input.mediaType);
     const { formulation } = FORMATS[format];
-    if (format === 'parquet')
-      throw new Fault('source/type', 'A mapping to start from is made of CSV, JSON, XML and workbooks, not of Parquet yet', {
-        place: { input: redact(url) },
-        hint: 'Write some rows as CSV, and rename the path in the mapping: rml:CSV reads the columns of Parquet',
-      });
     const name = redact(url);
     if (options.encoding !== undefined && (formulation !== 'csv' || isWorkbook(format)))
       throw new Fault('config/invalid', `An encoding is for CSV, and ${name} is ${format.toUpperCase()}, which tells its own`);
@@ -40,6 +37,11 @@ export async function sampleInput(url: string, path: string, options: SampleOpti
         return { ...sampled, ...(await sampleJson(input.bytes, name, options)) };
       case 'jsonl':
         return { ...sampled, ...(await sampleJsonSequence(input.bytes, name, options)) };
+      case 'parquet': {
+        const ranges = await rangesOf(document, access);
+        const read = { ...readOptions(name, undefined, undefined, options), ...(ranges === undefined ? {} : { ranges }) };
+        return { ...sampled, ...(await sampleParquet(input.bytes, read, options)) };
+      }
       case 'xml': {
         const { namespaces, ...rest } = await sampleXml(input.bytes, name, options);
         return { ...sampled, ...rest, source: { ...source, namespaces } };

@@ -77,6 +77,26 @@ export async function probeInput(url: string, options: OpenOptions): Promise<Inp
   return (await import('./s3/read.ts')).s3State(location, options.s3 ?? USUAL_S3_ACCESS, options.signal);
 }
 
+/** The bytes of an input at any offset. undefined: it cannot be read in ranges. @param version that it must have; undefined: the present one */
+export async function rangesOf(
+  url: string,
+  options: OpenOptions,
+  version?: string,
+): Promise<{ readonly sizeBytes: number; read(from: number, to: number): Promise<Buffer> } | undefined> {
+  const state = await probeInput(url, options);
+  if (state === undefined) return undefined;
+  const { sizeBytes } = state;
+  return {
+    sizeBytes,
+    async read(from, to) {
+      const range = { from, to, version: version ?? state.version };
+      const chunks: Uint8Array[] = [];
+      if (from < to) for await (const chunk of (await openInput(url, { ...options, range })).bytes) chunks.push(chunk);
+      return Buffer.concat(chunks);
+    },
+  };
+}
+
 const cancelled = (name: string, cause?: unknown): Fault =>
   new Fault('run/cancelled', 'The run was cancelled while it read its input', { place: { input: name }, cause });
 

@@ -8,8 +8,8 @@ import { redact } from '../../core/redact.ts';
 import { type FileSource, hasTypedValues, namesTypedColumns } from '../../mapping/model/model.ts';
 import type { ScanPlan } from '../../plan/plan.ts';
 import { readerOf } from '../../sources/formats.ts';
-import type { FileOptions, NestedRecords, OpenScan, Ranges, ReadOptions, Scan, Spill } from '../../sources/source.ts';
-import { openInput, probeInput } from '../../storage/open.ts';
+import type { FileOptions, NestedRecords, OpenScan, ReadOptions, Scan, Spill } from '../../sources/source.ts';
+import { openInput, rangesOf } from '../../storage/open.ts';
 import type { OpenedInput, OpenOptions, WebAsk } from '../../storage/storage.ts';
 import type { OpenedScan } from '../opened-scan.ts';
 import { type DocumentPlace, formatOf, isParquet, withOtherPlace } from '../prepare/inputs.ts';
@@ -149,22 +149,6 @@ async function openRanges(
   const opened = { name: read.name, typed: hasTypedValues(source), close, scan };
   const areRows = plan.iterations.every(({ iterator }) => iterator === undefined);
   return slice === undefined ? opened : { ...opened, recordsFrom: areRows ? 0 : slice.from };
-}
-
-/** undefined: the input is compressed, or its server does not answer ranges. @param version that it must have */
-async function rangesOf(url: string, options: OpenOptions, version: string | undefined): Promise<Ranges | undefined> {
-  const state = await probeInput(url, options);
-  if (state === undefined) return undefined;
-  const { sizeBytes } = state;
-  return {
-    sizeBytes,
-    async read(from, to) {
-      const range = { from, to, version: version ?? state.version };
-      const chunks: Uint8Array[] = [];
-      if (from < to) for await (const chunk of (await openInput(url, { ...options, range })).bytes) chunks.push(chunk);
-      return Buffer.concat(chunks);
-    },
-  };
 }
 
 /** The header of the document followed by the bytes of the slice, as if they were the whole document. */

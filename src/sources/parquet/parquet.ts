@@ -8,7 +8,7 @@
  * @see https://parquet.apache.org/docs/file-format/
  */
 import { Fault, type FaultPlace } from '../../core/fault.ts';
-import { toBytes } from '../../core/text.ts';
+import { fromBytes, toBytes } from '../../core/text.ts';
 import { type Accessor, TypedValue, type Values } from '../../core/value.ts';
 import type { Query } from '../../paths/json/model.ts';
 import { columnOf } from '../csv/columns.ts';
@@ -61,7 +61,27 @@ class Row {
  *
  * @throws Fault source/malformed, source/refused, limit/exceeded; mapping/reference — an iterator that does not lead into the rows
  */
-export const openParquet: OpenScan = async (bytes, iterations, options) => {
+export const openParquet: OpenScan = (bytes, iterations, options) => open(bytes, iterations, options);
+
+/**
+ * Opens a file to read whole rows. Values are nodes of JSON, as paths see them.
+ *
+ * @throws Fault source/malformed, source/refused, limit/exceeded
+ */
+export async function openParquetRows(bytes: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<ParquetRows> {
+  return (await open(bytes, [{ iterator: undefined, references: [], origin: '' }], options)).rows();
+}
+
+/** The rows of a file with all their columns. */
+export interface ParquetRows {
+  /** In their order, as ordinary text. */
+  readonly columns: readonly string[];
+  /** Values by column, in the order of `columns`. Called at most once. */
+  read(signal: AbortSignal): AsyncIterable<readonly unknown[]>;
+  close(): Promise<void>;
+}
+
+async function open(bytes: AsyncIterable<Uint8Array>, iterations: readonly IterationRequest[], options: ReadOptions): Promise<ParquetScan> {
   const file = await RandomAccess.open(bytes, options);
   try {
     const footer = await openFooter(file, options.name);
@@ -71,7 +91,7 @@ export const openParquet: OpenScan = async (bytes, iterations, options) => {
     await file.close();
     throw parquetFault(error, { input: options.name }, options.maxRecordBytes);
   }
-};
+}
 
 /** Offsets at which the row groups of a file begin, in its order. @throws Fault those of `openParquet` */
 export async function rowGroupOffsets(bytes: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<readonly number[]> {
@@ -210,6 +230,19 @@ class ParquetScan implements Scan {
     } finally {
       await this.close();
     }
+  }
+
+  /** In place of accessors. */
+  rows(): ParquetRows {
+    const slots = [...this.#schema.columns].map(([name, node]) => this.#nestedSlot(name, node));
+    const batches = (signal: AbortSignal): AsyncIterable<Batch> => this.batches(signal);
+    return {
+      columns: [...this.#schema.columns.keys()].map(fromBytes),
+      async *read(signal) {
+        for await (const { records } of batches(signal)) for (const row of records) yield slots.map((slot) => (row as Row).at(slot));
+      },
+      close: () => this.close(),
+    };
   }
 
   /** A column that is missing has already been reported by `accessor`. */

@@ -1,0 +1,115 @@
+/** Mappings to start from, of each kind of input: the same rows give the same values, and the command that `init` suggests works. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { type Files, withFiles } from '../../bin/faults/trial.ts';
+import { quadmillHere } from '../../bin/messages/in-process.ts';
+import { FAST_SERVERS, type Server, startDatabases } from '../../servers/databases/databases.ts';
+import { writeSqlite } from '../../servers/databases/sqlite.ts';
+import { PROJECT_ROOT } from '../../support/project-root.ts';
+import { parquet } from '../sources/parquet/writing.ts';
+import { ods, odsRows, xlsx, xlsxRows } from '../sources/sheet/workbooks.ts';
+
+/** Runs `init`, then what it suggests. @returns the mapping, and the statements of the run */
+async function started(directory: string, inputs: readonly string[], output = 'm.ttl') {
+  const made = await quadmillHere(directory, 'init', ...inputs, '-o', output);
+  expect(made).toMatchObject({ code: 0, out: '' });
+  const [, suggested = ''] = /; quadmill (run .*) shows statements\n$/.exec(made.err) ?? [];
+  expect(suggested).toContain(output);
+  expect(
+    await quadmillHere(directory, ...suggested.split(' ').map((word) => word.replace(/^'(.*)'$/, '$1')), '-o', 'out.nq'),
+  ).toMatchObject({ code: 0 });
+  const [mapping, graph] = await Promise.all([output, 'out.nq'].map((name) => readFile(join(directory, name), 'utf8')));
+  return { mapping: mapping as string, lines: (graph as string).split('\n').slice(0, -1) };
+}
+
+const HEADER = ['id', 'name', 'city'];
+const ROWS = [
+  ['p1', 'Ada "the first"', 'Zürich'],
+  ['p2', 'Bo', ''],
+  ['p3', "O'Neil, C.", '日本'],
+];
+const CSV = [HEADER, ...ROWS].map((row) => row.map((text) => `"${text.replaceAll('"', '""')}"`).join(',')).join('\n');
+const columns = HEADER.map((name, at) => ({ name, type: 'STRING' as const, nullable: true, data: ROWS.map((row) => row[at] || null) }));
+const sheetRows = [HEADER, ...ROWS];
+
+const FILES: Readonly<Record<string, Uint8Array | string>> = {
+  'person.csv': CSV,
+  'person.json': JSON.stringify(ROWS.map((row) => Object.fromEntries(HEADER.map((name, at) => [name, row[at] || null])))),
+  'person.parquet': parquet(columns),
+  'person.xlsx': xlsx({ sheets: { person: xlsxRows(sheetRows) } }),
+  'person.ods': ods({ sheets: { person: odsRows(sheetRows) } }),
+};
+
+/** The last step of the predicate, and the value: the IRIs that formats give differ. */
+const values = (lines: readonly string[]): readonly string[] =>
+  lines.flatMap((line) => /^\S+ <[^>]*[#/]([^>#/]+)> (".*) \.$/.exec(line)?.slice(1).join(' ') ?? []).sort();
+
+const EXPECTED = ROWS.flatMap((row) => row.flatMap((text, at) => (text === '' ? [] : `${HEADER[at]} ${JSON.stringify(text)}`))).sort();
+
+describe('the same rows', () => {
+  test.each(Object.keys(FILES))('as %s', async (name) => {
+    await withFiles({ [name]: FILES[name] } as Files, async (directory) => {
+      for (const output of ['m.ttl', 'm.yml']) {
+        if (output === 'm.yml' && name === 'person.csv') continue;
+        expect(values((await started(directory, [name], output)).lines)).toEqual(EXPECTED);
+      }
+    });
+  });
+
+  const script = [
+    'CREATE TABLE "person" ("id" VARCHAR(9) PRIMARY KEY, "name" VARCHAR(90), "city" VARCHAR(90))',
+    ...ROWS.map(
+      (row) => `INSERT INTO "person" VALUES (${row.map((text) => (text === '' ? 'NULL' : `'${text.replaceAll("'", "''")}'`)).join()})`,
+    ),
+  ].join(';\n');
+  const called = (lines: readonly string[]): readonly string[] => values(lines.map((line) => line.replace(/person#/, '')));
+
+  test('as a file of SQLite, by its ending', async () => {
+    await withFiles({}, async (directory) => {
+      await writeSqlite(join(directory, 'shop.sqlite'), script);
+      expect(called((await started(directory, ['shop.sqlite'])).lines)).toEqual(EXPECTED);
+    });
+  });
+
+  for (const [product, missing] of FAST_SERVERS as readonly Server[]) {
+    if (missing !== undefined) test.skip(`as a database of ${product} (not tested: ${missing})`, () => undefined);
+    else
+      test(`as a database of ${product}`, async () => {
+        const database = await startDatabases(product);
+        try {
+          await database.load(script);
+          await withFiles({}, async (directory) => {
+            expect(called((await started(directory, [database.jdbcUrl])).lines)).toEqual(EXPECTED);
+          });
+        } finally {
+          await database.stop();
+        }
+      });
+  }
+});
+
+test('nested columns of Parquet are triples maps of their own, joined with their row', async () => {
+  const nested = await readFile(join(PROJECT_ROOT, 'test/src/sources/parquet/fixtures/nested.parquet'));
+  await withFiles({ 'nested.parquet': nested }, async (directory) => {
+    const { mapping, lines } = await started(directory, ['nested.parquet']);
+    expect([...mapping.matchAll(/^<#(\w+)>/gm)].map(([, name]) => name)).toEqual(['Nested', 'Address', 'Zip', 'Attribute', 'Item']);
+    const ns = 'http://example.com/ns#';
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        `<http://example.com/nested/1> <${ns}address> <http://example.com/nested/1/address> .`,
+        `<http://example.com/nested/1> <${ns}tags> "a" .`,
+        `<http://example.com/nested/1> <${ns}matrix> "1"^^<http://www.w3.org/2001/XMLSchema#integer> .`,
+      ]),
+    );
+    expect(lines.filter((line) => line.includes(`<${ns}items> _:`))).toHaveLength(2);
+  });
+});
+
+test('a file of Parquet that is encrypted is refused with what to do', async () => {
+  const encrypted = await readFile(join(PROJECT_ROOT, 'test/src/sources/parquet/fixtures/encrypted.parquet'));
+  await withFiles({ 'secret.parquet': encrypted }, async (directory) => {
+    const { code, err } = await quadmillHere(directory, 'init', 'secret.parquet');
+    expect([code, err]).toEqual([1, expect.stringMatching(/^quadmill: The Parquet file is encrypted \(input secret\.parquet\)\. .+\n$/)]);
+  });
+});
