@@ -95,6 +95,7 @@ export async function startWorkers(
     workingDirectory,
     database: async () => databaseOf(await config.refresh()),
     web: async () => webAccessOf(await config.refresh()),
+    s3: async () => s3AccessOf(await config.refresh()),
     functionDirectory: async (version: string) => functions.directoryOf(version),
     target: async () => targetOf(await config.refresh(), options.store),
   };
@@ -119,12 +120,11 @@ export async function startWorkers(
   });
   const cleanUp = (run: RunPayload): Promise<void> =>
     run.service === 'graph-writer' ? cleanUpWrite(run, settings) : cleanUpRun(run, settings);
-  const deleteSources: DeleteSources = (run, startedAt) =>
-    deleteSourcesOf(run, startedAt, workingDirectory, logger, async () => s3AccessOf(await config.refresh()));
+  const deleteSources: DeleteSources = (run, startedAt) => deleteSourcesOf(run, startedAt, workingDirectory, logger, settings.s3);
   const recordProvenance: RecordProvenance = async (run, outcome, result) => {
     if (run.service === 'graph-writer' || run.provenance === undefined) return undefined;
     try {
-      return await writeProvenance(run, outcome, result as TransformResult | undefined, workingDirectory);
+      return await writeProvenance(run, outcome, result as TransformResult | undefined, workingDirectory, await settings.s3());
     } catch (error) {
       const fault = Fault.of(error);
       logger.warn({ run: run.runId, code: fault.code, reason: fault.message }, 'provenance not recorded');

@@ -3,16 +3,30 @@ import type { GraphFilesRequest, TransformResult, WriteResult } from '../queues/
 import type { RunRequest } from '../src/run/request.ts';
 import type { SliceSizes } from '../src/run/slices/slices.ts';
 import type { OutputFormat } from '../src/sinks/sink.ts';
+import type { S3Access } from '../src/storage/s3-access.ts';
+import type { S3Location } from '../src/storage/url.ts';
 import type { WriteRequest } from '../src/write/request.ts';
+
+/** A directory of objects. */
+export interface ObjectDirectory {
+  /** The key is empty or ends with `/`. */
+  readonly at: S3Location;
+  readonly access: S3Access;
+}
+
+/** Where the output of a run appears. */
+export interface OutputPlace {
+  /** Absolute path. With `objects`, the place of temporary files only. */
+  readonly directory: string;
+  readonly objects?: ObjectDirectory | undefined;
+}
 
 /** One attempt of a run or of a slice. */
 export interface Task {
   /** With `slice`: files keep their temporary names; the job that waits for the slices publishes them. */
   readonly request: RunRequest;
   readonly slices: SliceSizes;
-  readonly output: {
-    /** Absolute path. */
-    readonly directory: string;
+  readonly output: OutputPlace & {
     /** File name without extension, `Semi-Structured-Transformer-r1f2…`. */
     readonly name: string;
     readonly format: OutputFormat;
@@ -29,7 +43,7 @@ export interface Task {
 export interface WriteTask {
   readonly request: WriteRequest;
   /** Names the file of rejected statements. */
-  readonly output: Pick<Task['output'], 'directory' | 'name' | 'attempt'>;
+  readonly output: Pick<Task['output'], 'directory' | 'objects' | 'name' | 'attempt'>;
 }
 
 export type RunResult = Omit<TransformResult, 'milliseconds'>;

@@ -24,11 +24,13 @@ const S3_OPTIONS = [
   'S3_REGION',
   'S3_ENDPOINT',
   'S3_PATH_STYLE',
+  'S3_SERVER_SIDE_ENCRYPTION',
+  'S3_KMS_KEY_ID',
   'SOURCE_RETRIES',
   'SOURCE_ANSWER_SECONDS',
 ] as const;
 
-/** How object storage is reached. @throws Fault config/invalid — one key without the other */
+/** How object storage is reached. @throws Fault config/invalid — one key without the other, a KMS key for another encryption */
 export function s3AccessOf(options: Pick<Snapshot, (typeof S3_OPTIONS)[number]>): S3Access {
   const { AWS_ACCESS_KEY: access, AWS_SECRET_KEY: secret } = options;
   const [given, missing] = access === undefined ? ['AWS_SECRET_KEY', 'AWS_ACCESS_KEY'] : ['AWS_ACCESS_KEY', 'AWS_SECRET_KEY'];
@@ -36,7 +38,13 @@ export function s3AccessOf(options: Pick<Snapshot, (typeof S3_OPTIONS)[number]>)
     throw new Fault('config/invalid', `${given} is set, and ${missing} is not`, {
       hint: 'Set both, or neither: then the AWS SDK looks for credentials itself',
     });
+  const { S3_SERVER_SIDE_ENCRYPTION: algorithm, S3_KMS_KEY_ID: kmsKeyId } = options;
+  if (kmsKeyId !== undefined && algorithm !== 'aws:kms')
+    throw new Fault('config/invalid', 'S3_KMS_KEY_ID is set, and S3_SERVER_SIDE_ENCRYPTION is not aws:kms', {
+      hint: 'Set S3_SERVER_SIDE_ENCRYPTION=aws:kms, or leave S3_KMS_KEY_ID out',
+    });
   return {
+    encryption: algorithm === 'none' ? undefined : { algorithm, kmsKeyId },
     keys: access === undefined || secret === undefined ? undefined : { access, secret },
     region: options.S3_REGION,
     endpoint: options.S3_ENDPOINT,

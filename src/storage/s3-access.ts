@@ -12,6 +12,8 @@ export interface S3Access {
   readonly pathStyle: boolean;
   /** How often a request is repeated after a transient fault. */
   readonly retries: number;
+  /** Asked for with what is written; undefined: what the bucket does by itself. */
+  readonly encryption?: { readonly algorithm: 'AES256' | 'aws:kms'; readonly kmsKeyId: string | undefined } | undefined;
   /** Until an answer begins, and between two parts of it; 0: no limit. */
   readonly answerSeconds: number;
 }

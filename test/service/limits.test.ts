@@ -17,6 +17,7 @@ import { NO_LIMITS, type RunLimits } from '../../src/core/limits.ts';
 import { Secret } from '../../src/core/secret.ts';
 import { METRICS, quietLogger } from '../../src/core/telemetry/observe.ts';
 import type { RunRequest } from '../../src/run/request.ts';
+import { USUAL_S3_ACCESS } from '../../src/storage/s3-access.ts';
 import { startWorkers, type Workers } from '../../workers/host.ts';
 import { taskOf } from '../../workers/jobs/task.ts';
 import { defaultProcessMemoryMb, watchMemory } from '../../workers/threads/memory.ts';
@@ -288,6 +289,7 @@ describe('a thread', () => {
       workingDirectory: directory,
       database: async () => undefined,
       web: async () => RUN_DEFAULTS.web,
+      s3: async () => USUAL_S3_ACCESS,
       functionDirectory: async () => '',
     };
     const run = async (url: string, runId: string, seconds = 0, mapping = 'file:///mapping.ttl') => {

@@ -1,12 +1,14 @@
 /** Object storage through a service and through the command, with a real server: mapping and inputs are objects, and large ones are cut. */
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { quietLogger } from '../../src/core/telemetry/observe.ts';
-import { probeInput } from '../../src/storage/open.ts';
+import { probeInput, readText } from '../../src/storage/open.ts';
+import { listS3 } from '../../src/storage/s3/read.ts';
 import { deleteSources } from '../../workers/jobs/delete-source.ts';
 import { SHARED_START_MS, type SharedS3, sharedS3 } from '../servers/shared/shared.ts';
 import { missingS3Proxy, S3_KEYS } from '../servers/stores/s3proxy.ts';
@@ -36,6 +38,11 @@ const start = (body: object) => postJson(`${service.url}/semi-structured-transfo
 async function linesOf(locations: readonly string[]): Promise<readonly string[]> {
   const texts = await Promise.all(locations.map((location) => readFile(fileURLToPath(location), 'utf8')));
   return texts.flatMap((text) => text.split('\n').filter(Boolean));
+}
+
+const textOf = (location: string): Promise<string> => readText(location, 2 ** 24, { workingDirectory: '/', s3: accessTo(server.endpoint) });
+async function objectLines(locations: readonly string[]): Promise<readonly string[]> {
+  return (await Promise.all(locations.map(textOf))).flatMap((text) => text.split('\n').filter(Boolean));
 }
 
 beforeAll(async () => {
@@ -75,6 +82,43 @@ describeS3('object storage', () => {
     expect(answer.body.outputFileLocations.length).toBeGreaterThan(1);
     const lines = await linesOf(answer.body.outputFileLocations);
     expect([lines.length, new Set(lines).size]).toEqual([ROWS, ROWS]);
+  });
+
+  test('a service writes to it: parts, then the manifest; nothing else is left', async () => {
+    const set = (entry: string, value: string) =>
+      ask(`${service.url}/semi-structured-transformer/updateConfig?configEntry=${entry}&configValue=${encodeURIComponent(value)}`, {
+        method: 'PUT',
+      });
+    expect((await set('OUTPUT_DIR_URL', url('out/100%'))).status).toBe(200);
+    expect((await set('RECORD_PROVO', 'true')).status).toBe(200);
+    const [small, sliced] = [
+      await start({ inputFileURL: url('people.csv'), logicalSource: 'people.csv', mappingURL: url('maps/people.ttl') }),
+      await start({ inputFileURL: url('many.csv'), logicalSource: 'people.csv', mappingURL: url('maps/people.ttl') }),
+    ];
+    expect((await set('OUTPUT_DIR_URL', join(directory.path, 'output'))).status).toBe(200);
+    expect((await set('RECORD_PROVO', 'false')).status).toBe(200);
+    for (const { status, body } of [small, sliced]) {
+      expect([status, body]).toEqual([200, expect.objectContaining({ outputFileLocations: expect.any(Array) })]);
+      for (const location of body.outputFileLocations) expect(location).toMatch(`${url('out/100%')}/Semi-Structured-Transformer-`);
+      const manifest = body.outputFileLocations[0].replace(/(-\d+)?\.nq$/, '.manifest.json');
+      const { parts } = JSON.parse(await textOf(manifest));
+      expect(parts.map((part: { readonly url: string }) => part.url)).toEqual(body.outputFileLocations);
+      for (const { url: part, sha256, bytes } of parts) {
+        const text = await textOf(part);
+        expect([bytes, sha256]).toEqual([Buffer.byteLength(text), createHash('sha256').update(text).digest('hex')]);
+      }
+    }
+    expect([...(await objectLines(small.body.outputFileLocations))].sort()).toEqual(PEOPLE_LINES);
+    expect(sliced.body.outputFileLocations.length).toBeGreaterThan(1);
+    const lines = await objectLines(sliced.body.outputFileLocations);
+    expect([lines.length, new Set(lines).size]).toEqual([ROWS, ROWS]);
+    const names = (await listS3({ kind: 's3', bucket: server.bucket, key: 'out/100%' }, 'out', accessTo(server.endpoint))).map((key) =>
+      key.slice('out/100%/'.length),
+    );
+    const isKnown = (name: string): boolean => /\.(nq|manifest\.json)$/.test(name) && name.startsWith('Semi-Structured-Transformer-');
+    expect(names.filter((name) => !isKnown(name))).toEqual([]);
+    expect(names.filter((name) => name.includes('-provenance-'))).toHaveLength(2);
+    expect(await readdir(join(directory.path, 'data/spill/.unsent'))).toEqual([]);
   });
 
   test('what is missing is said, and no secret; options hold while the service goes on', async () => {

@@ -50,19 +50,27 @@ async function mapped(directory: string, attempt: string, parts: number): Promis
 
 const finish = async ({ sink }: Attempt) => ({ parts: await sink.finish(), rejections: undefined });
 
+const confirm = async (): Promise<void> => undefined;
+
 describe('a late attempt', () => {
   test.each([1, 3])('leaves what the one after it has published as it is, %i parts', async (count) => {
     const directory = await directoryForTest();
     const late = await mapped(directory, '1', count);
-    const publishing = publish(late.task, REPORT, [], async () => {
-      // Its worker is suspended here, after it was allowed to commit; another attempt takes over and completes the run.
-      const finished = await finish(late);
-      await removeEarlier(directory, 'S-r1', '2');
-      const next = await mapped(directory, '2', count);
-      const { report } = await publish(next.task, REPORT, [], () => finish(next));
-      expect(report.bytesWritten).toBe(count * '<a:attempt> <a:is> "2" .\n'.length);
-      return finished;
-    });
+    const publishing = publish(
+      late.task,
+      REPORT,
+      [],
+      async () => {
+        // Its worker is suspended here, after it was allowed to commit; another attempt takes over and completes the run.
+        const finished = await finish(late);
+        await removeEarlier({ directory }, 'S-r1', '2');
+        const next = await mapped(directory, '2', count);
+        const { report } = await publish(next.task, REPORT, [], () => finish(next), confirm);
+        expect(report.bytesWritten).toBe(count * '<a:attempt> <a:is> "2" .\n'.length);
+        return finished;
+      },
+      confirm,
+    );
     await expect(publishing).rejects.toMatchObject({ code: 'sink/failed', retriable: true });
     const names = ['S-r1.nq', 'S-r1-2.nq', 'S-r1-3.nq'].slice(0, count);
     expect((await readdir(directory)).sort()).toEqual([...names, 'S-r1.manifest.json'].sort());
@@ -73,12 +81,18 @@ describe('a late attempt', () => {
   test('publishes nothing while the one after it is still mapping', async () => {
     const directory = await directoryForTest();
     const late = await mapped(directory, '1', 2);
-    const publishing = publish(late.task, REPORT, [], async () => {
-      const finished = await finish(late);
-      await removeEarlier(directory, 'S-r1', '2');
-      await mapped(directory, '2', 1);
-      return finished;
-    });
+    const publishing = publish(
+      late.task,
+      REPORT,
+      [],
+      async () => {
+        const finished = await finish(late);
+        await removeEarlier({ directory }, 'S-r1', '2');
+        await mapped(directory, '2', 1);
+        return finished;
+      },
+      confirm,
+    );
     await expect(publishing).rejects.toMatchObject({ code: 'sink/failed' });
     expect(await readdir(directory)).toEqual(['.S-r1.nq.2.part']);
   });

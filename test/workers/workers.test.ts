@@ -14,15 +14,9 @@ import { Fault } from '../../src/core/fault.ts';
 import { Secret } from '../../src/core/secret.ts';
 import { createLogger, METRICS, metricsText, quietLogger } from '../../src/core/telemetry/observe.ts';
 import type { RunReport } from '../../src/run/request.ts';
+import { USUAL_S3_ACCESS } from '../../src/storage/s3-access.ts';
 import { taskOf } from '../../workers/jobs/task.ts';
-import {
-  outputDirectory,
-  removeAll,
-  removeAttempt,
-  removeEarlier,
-  removeEarlierSpills,
-  removeSpills,
-} from '../../workers/output/output.ts';
+import { outputPlace, removeAll, removeAttempt, removeEarlier, removeEarlierSpills, removeSpills } from '../../workers/output/output.ts';
 import { mergeReports } from '../../workers/output/publish.ts';
 import type { Task } from '../../workers/task.ts';
 import { type PoolOptions, ThreadPool } from '../../workers/threads/pool.ts';
@@ -179,11 +173,11 @@ describe('files of a run', () => {
       'S-r1-extra.nq',
     ];
     for (const name of names) await writeFile(join(directory, name), '');
-    await removeEarlier(directory, 'S-r1', '3');
+    await removeEarlier({ directory }, 'S-r1', '3');
     expect((await readdir(directory)).sort()).toEqual(['.S-r12.nq.1.part', 'S-r1-2.nq', 'S-r1-extra.nq', 'S-r1.nq', 'S-r12.nq']);
-    await removeAll(directory, 'S-r1');
+    await removeAll({ directory }, 'S-r1');
     expect((await readdir(directory)).sort()).toEqual(['.S-r12.nq.1.part', 'S-r1-extra.nq', 'S-r12.nq']);
-    await removeEarlier(join(directory, 'missing'), 'S-r1', '3');
+    await removeEarlier({ directory: join(directory, 'missing') }, 'S-r1', '3');
   });
 
   const STARTS = ['1', '1-5-3', '2', '2-5-1', '2-5-2', '2-5-10', '2-51-1', '3', '3-5-1', '10', '10-5-1'];
@@ -202,7 +196,7 @@ describe('files of a run', () => {
       await mkdir(join(directory, 'spill', `S-r1.${start}`), { recursive: true });
     }
     await mkdir(join(directory, 'spill', 'S-r12.1'));
-    await removeEarlier(directory, 'S-r1', attempt);
+    await removeEarlier({ directory }, 'S-r1', attempt);
     await removeEarlierSpills(join(directory, 'spill', `S-r1.${attempt}`));
     expect((await readdir(directory)).filter((name) => name !== 'spill').sort()).toEqual(
       left.map((start) => `.S-r1.nq.${start}.part`).sort(),
@@ -240,10 +234,10 @@ describe('files of a run', () => {
     for (const name of [...names, '.S-r1-2.nq.2-5-1.part', '.S-r1.rejected.ndjson.2-5-2.part', '.S-r12.nq.2-5-1.part', 'S-r1.nq']) {
       await writeFile(join(directory, name), '');
     }
-    await removeAttempt(directory, 'S-r1', '2-5');
+    await removeAttempt({ directory }, 'S-r1', '2-5');
     const others = ['.S-r1.nq.12.part', '.S-r1.nq.3-2-1.part', '.S-r1.nq.3.part', '.S-r12.nq.2-5-1.part', 'S-r1.nq'];
     expect((await readdir(directory)).sort()).toEqual([...others, '.S-r1.nq.2-51-1.part', '.S-r1.nq.2.part'].sort());
-    await removeAttempt(directory, 'S-r1', '2');
+    await removeAttempt({ directory }, 'S-r1', '2');
     expect((await readdir(directory)).sort()).toEqual(others);
   });
 
@@ -282,10 +276,20 @@ describe('files of a run', () => {
   test.each([
     ['/srv/out', '/srv/out'],
     ['file:///srv/out', '/srv/out'],
-  ])('go for %s to the directory %s', (url, path) => expect(outputDirectory(url)).toBe(path));
+  ])('go for %s to the directory %s', (url, path) => expect(outputPlace(url, '/t', USUAL_S3_ACCESS)).toEqual({ directory: path }));
 
-  test('do not go to a place that this version cannot write to', () => {
-    expect(() => outputDirectory('s3://bucket/out')).toThrow(expect.objectContaining({ code: 'config/invalid' }));
+  test.each([
+    ['s3://bucket', ''],
+    ['s3://bucket/', ''],
+    ['s3://bucket/a/100%', 'a/100%/'],
+    ['s3://bucket/a/', 'a/'],
+  ])('go for %s to object storage', (url, key) => {
+    const objects = { at: { kind: 's3', bucket: 'bucket', key }, access: USUAL_S3_ACCESS };
+    expect(outputPlace(url, '/t', USUAL_S3_ACCESS)).toEqual({ directory: '/t', objects });
+  });
+
+  test.each(['http://host/out', 'ftp://host/out', 's3://', 's3://bucket/../out', 'output'])('do not go to %s', (url) => {
+    expect(() => outputPlace(url, '/t', USUAL_S3_ACCESS)).toThrow(expect.objectContaining({ code: 'config/invalid' }));
   });
 });
 
@@ -345,6 +349,7 @@ describe('the task of a job', () => {
     workingDirectory: '/',
     database: async () => database,
     web: async () => RUN_DEFAULTS.web,
+    s3: async () => USUAL_S3_ACCESS,
     functionDirectory: async (version: string) => `/functions/${version}`,
   };
   const slice = { index: 5, digest: 'd', scans: [], snapshots: {} };

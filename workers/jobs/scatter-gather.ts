@@ -79,8 +79,8 @@ export class ScatterGather {
       inGroups(this.ids, POLL_COUNT, (id) => this.removeSlice(id)),
     );
     // The marks are set already: a slice that has not seen its mark yet removes its files itself.
-    const { directory, name, attempt } = this.task.output;
-    await removeAttempt(directory, name, attempt).catch(() => undefined);
+    const { name, attempt } = this.task.output;
+    await removeAttempt(this.task.output, name, attempt).catch(() => undefined);
   }
 
   private async scatter(slices: readonly RunSlice[]): Promise<readonly SliceResult[]> {

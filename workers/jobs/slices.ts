@@ -43,9 +43,9 @@ export function sliceAttempts(
     },
 
     async cleanUp(job) {
-      const { directory, name, spillDirectory } = pathsOf(job.data, attemptNameOf(job), settings);
-      await removeEarlier(directory, name, attemptNameOf(job));
-      await removeEarlierSpills(spillDirectory);
+      const paths = await pathsOf(job.data, attemptNameOf(job), settings);
+      await removeEarlier(paths, paths.name, attemptNameOf(job));
+      await removeEarlierSpills(paths.spillDirectory);
     },
 
     onActiveCount: (count) => METRICS.activeSlices.set(count),

@@ -4,8 +4,9 @@ import { type RunPayload, SERVICES, type TransformPayload } from '../../queues/j
 import { RUN_DEFAULTS } from '../../src/config/run-defaults.ts';
 import type { DatabaseAccess, RunRequest, RunSlice } from '../../src/run/request.ts';
 import type { SliceSizes } from '../../src/run/slices/slices.ts';
-import { outputDirectory, outputName } from '../output/output.ts';
-import type { Task } from '../task.ts';
+import type { S3Access } from '../../src/storage/s3-access.ts';
+import { outputName, outputPlace } from '../output/output.ts';
+import type { OutputPlace, Task } from '../task.ts';
 
 export interface TaskSettings {
   /** Absolute path. */
@@ -15,26 +16,33 @@ export interface TaskSettings {
   readonly database: () => Promise<DatabaseAccess | undefined>;
   /** As currently configured; read when a job starts, since it holds logins. */
   readonly web: () => Promise<RunRequest['web']>;
+  /** How object storage is reached, as currently configured; never stored in a job. */
+  readonly s3: () => Promise<S3Access>;
   /** See `FleetFunctions`. */
   readonly functionDirectory: (version: string) => Promise<string>;
 }
 
 /** Paths of an attempt: its output, and its spill files, whose directory is absolute. */
-export interface AttemptPaths {
-  readonly directory: string;
+export interface AttemptPaths extends OutputPlace {
   readonly name: string;
   readonly spillDirectory: string;
 }
 
+export type PathSettings = Pick<TaskSettings, 'spillDirectory' | 's3'>;
+
+/** Files on their way to object storage, a directory beside the spill files. */
+const UNSENT = '.unsent';
+
 /** @param attempt see `Task` @throws Fault config/invalid — not an output directory */
-export function pathsOf(data: RunPayload, attempt: string, { spillDirectory }: Pick<TaskSettings, 'spillDirectory'>): AttemptPaths {
+export async function pathsOf(data: RunPayload, attempt: string, { spillDirectory, s3 }: PathSettings): Promise<AttemptPaths> {
   const name = outputName(data);
-  return { directory: outputDirectory(data.output.directory), name, spillDirectory: join(spillDirectory, `${name}.${attempt}`) };
+  const place = outputPlace(data.output.directory, join(spillDirectory, UNSENT), await s3());
+  return { ...place, name, spillDirectory: join(spillDirectory, `${name}.${attempt}`) };
 }
 
 /** @param attempt see `Task` */
 export async function taskOf(data: TransformPayload, attempt: string, settings: TaskSettings, slice?: RunSlice): Promise<Task> {
-  const { directory, name, spillDirectory } = pathsOf(data, attempt, settings);
+  const { directory, objects, name, spillDirectory } = await pathsOf(data, attempt, settings);
   const isSql = data.service === 'sql-transformer';
   return {
     request: {
@@ -67,6 +75,7 @@ export async function taskOf(data: TransformPayload, attempt: string, settings: 
     slices: slice === undefined ? sizesOf(data) : { rows: 0, bytes: 0 },
     output: {
       directory,
+      objects,
       name,
       format: data.output.format,
       attempt,

@@ -18,7 +18,7 @@ import { removeAll, removeSpills } from '../output/output.ts';
 import type { ThreadPool } from '../threads/pool.ts';
 import { type AttemptSettings, Attempts, fieldsOf, type JobKind, wholeRun } from './attempts.ts';
 import { ScatterGather } from './scatter-gather.ts';
-import { type AttemptPaths, pathsOf, type TaskSettings, taskOf } from './task.ts';
+import { type AttemptPaths, type PathSettings, pathsOf, type TaskSettings, taskOf } from './task.ts';
 
 export function transformAttempts(
   backend: QueueBackend,
@@ -65,15 +65,15 @@ export function transformAttempts(
 }
 
 /** Removes all files of a run that ended without output. */
-export async function cleanUpRun(run: TransformPayload, settings: Pick<TaskSettings, 'spillDirectory'>): Promise<void> {
+export async function cleanUpRun(run: TransformPayload, settings: PathSettings): Promise<void> {
   let paths: AttemptPaths;
   try {
-    paths = pathsOf(run, '0', settings);
+    paths = await pathsOf(run, '0', settings);
   } catch (error) {
     // The run failed because its output directory is invalid, so there are no files.
     if (Fault.of(error).code === 'config/invalid') return;
     throw error;
   }
-  await removeAll(paths.directory, paths.name);
+  await removeAll(paths, paths.name);
   await removeSpills(paths.spillDirectory);
 }

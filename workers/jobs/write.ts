@@ -3,20 +3,20 @@ import type { Job } from 'bullmq';
 import type { QueueBackend } from '../../queues/backend/backend.ts';
 import { type RunProgress, WRITE_QUEUE, type WritePayload, type WriteResult } from '../../queues/jobs.ts';
 import { type Logger, METRICS } from '../../src/core/telemetry/observe.ts';
-import type { WebAccess } from '../../src/storage/logins.ts';
+import type { S3Access } from '../../src/storage/s3-access.ts';
 import type { TargetAddress } from '../../src/targets/target.ts';
 import { removeAll, removeSpills } from '../output/output.ts';
 import type { WriteTask } from '../task.ts';
 import type { TaskHooks, ThreadPool } from '../threads/pool.ts';
 import { type AttemptContext, type AttemptSettings, Attempts, fieldsOf, type JobKind, wholeRun } from './attempts.ts';
-import { pathsOf } from './task.ts';
+import { type PathSettings, pathsOf } from './task.ts';
 
 export interface WriteSettings extends AttemptSettings {
   /** Absolute path. */
   readonly spillDirectory: string;
   readonly workingDirectory: string;
-  /** As currently configured; read when a job starts, since it holds keys. */
-  readonly web: () => Promise<WebAccess>;
+  /** How object storage is reached, as currently configured. */
+  readonly s3: () => Promise<S3Access>;
   /** The currently configured target; read when a job starts, never stored in one. @throws Fault config/invalid */
   readonly target: () => Promise<TargetAddress>;
 }
@@ -81,16 +81,16 @@ const progressOf = ({ progress }: Job<WritePayload, WriteResult>): RunProgress |
   typeof progress === 'object' ? (progress as unknown as RunProgress) : undefined;
 
 /** Removes the files of a run that did not complete; statements in the target stay. */
-export async function cleanUpWrite(run: WritePayload, settings: Pick<WriteSettings, 'spillDirectory'>): Promise<void> {
-  const { directory, name, spillDirectory } = pathsOf(run, '0', settings);
-  await removeAll(directory, name);
-  await removeSpills(spillDirectory);
+export async function cleanUpWrite(run: WritePayload, settings: PathSettings): Promise<void> {
+  const paths = await pathsOf(run, '0', settings);
+  await removeAll(paths, paths.name);
+  await removeSpills(paths.spillDirectory);
 }
 
 async function writeTaskOf(job: Job<WritePayload, WriteResult>, settings: WriteSettings): Promise<WriteTask> {
   const { data } = job;
   const attempt = String(job.attemptsStarted);
-  const { directory, name, spillDirectory } = pathsOf(data, attempt, settings);
+  const { directory, objects, name, spillDirectory } = await pathsOf(data, attempt, settings);
   return {
     request: {
       ...data.write,
@@ -98,10 +98,11 @@ async function writeTaskOf(job: Job<WritePayload, WriteResult>, settings: WriteS
       inputs: data.inputs.map(({ url }) => url),
       workingDirectory: settings.workingDirectory,
       target: await settings.target(),
-      s3: (await settings.web()).s3,
+      s3: await settings.s3(),
       spillDirectory,
-      resume: progressOf(job)?.position ?? undefined,
+      // The statements that earlier attempts rejected are files of the machine that rejected them, so they are looked for again.
+      resume: objects === undefined ? (progressOf(job)?.position ?? undefined) : undefined,
     },
-    output: { directory, name, attempt },
+    output: { directory, objects, name, attempt },
   };
 }

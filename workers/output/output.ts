@@ -1,7 +1,7 @@
 /** Files of a run in its output directory: names, the manifest, rejected records, and removal of files of dead attempts. */
 
 import { createHash } from 'node:crypto';
-import { closeSync, createReadStream, existsSync, fsyncSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, createReadStream, fsyncSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,10 @@ import { writeFault } from '../../src/sinks/descriptor.ts';
 import { temporaryName } from '../../src/sinks/file.ts';
 import type { PartFile } from '../../src/sinks/sink.ts';
 import { makeDirectory } from '../../src/storage/local/directory.ts';
-import type { Task } from '../task.ts';
+import type { S3Access } from '../../src/storage/s3-access.ts';
+import { locate } from '../../src/storage/url.ts';
+import type { ObjectDirectory, OutputPlace, Task } from '../task.ts';
+import { objectAt } from './places.ts';
 
 /** `<Service-Name>-<runId>`, the prefix of all file names of a run. */
 export function outputName({ service, runId }: Pick<RunPayload, 'service' | 'runId'>): string {
@@ -21,15 +24,26 @@ export function outputName({ service, runId }: Pick<RunPayload, 'service' | 'run
 }
 
 /**
- * The path of an output directory.
+ * The place that the URL of an output directory names.
  *
- * @throws Fault config/invalid — not a local directory
+ * @param temporary directory for files on their way to object storage
+ * @throws Fault config/invalid — neither a directory of this machine nor one of objects
  */
-export function outputDirectory(url: string): string {
-  if (/^file:/i.test(url)) return fileURLToPath(url);
-  if (isAbsolute(url)) return url;
-  throw new Fault('config/invalid', 'OUTPUT_DIR_URL is neither an absolute path nor a file: URL, and this version writes to no other', {
+export function outputPlace(url: string, temporary: string, access: S3Access): OutputPlace {
+  if (/^file:/i.test(url)) return { directory: fileURLToPath(url) };
+  if (isAbsolute(url)) return { directory: url };
+  try {
+    const at = locate(url, '/');
+    if (at.kind === 's3') {
+      const key = at.key === '' || at.key.endsWith('/') ? at.key : `${at.key}/`;
+      return { directory: temporary, objects: { at: { ...at, key }, access } };
+    }
+  } catch (error) {
+    throw Fault.of(error).with({ code: 'config/invalid' });
+  }
+  throw new Fault('config/invalid', 'Output is written to an absolute path, a file: URL or an s3: URL, and this is none of them', {
     place: { value: url },
+    hint: 'Correct OUTPUT_DIR_URL',
   });
 }
 
@@ -39,23 +53,49 @@ export function outputDirectory(url: string): string {
  *
  * @param attempt see `Task`
  */
-export async function removeEarlier(directory: string, name: string, attempt: string): Promise<void> {
-  await removeFiles(directory, (file) => isEarlier(attemptOf(file, name), attempt));
+export async function removeEarlier(place: OutputPlace, name: string, attempt: string): Promise<void> {
+  await removeTemporary(place, name, (file) => isEarlier(attemptOf(file, name), attempt));
+  // An upload tells no attempt. A newer one that loses its own is repeated.
+  if (!attempt.includes('-')) await abortUploadsOf(place, name);
 }
 
 /** Removes the temporary files of one attempt of a run including its slices, or of one slice (`2-5`). */
-export async function removeAttempt(directory: string, name: string, attempt: string): Promise<void> {
-  await removeFiles(directory, (file) => isAttempt(attemptOf(file, name), attempt));
+export async function removeAttempt(place: OutputPlace, name: string, attempt: string): Promise<void> {
+  await removeTemporary(place, name, (file) => isAttempt(attemptOf(file, name), attempt));
 }
 
 /** Removes all files of a run that ended without output, temporary or not. */
-export async function removeAll(directory: string, name: string): Promise<void> {
-  await removeFiles(directory, (file) => attemptOf(file, name) !== undefined || belongsTo(file, name));
+export async function removeAll(place: OutputPlace, name: string): Promise<void> {
+  await abortUploadsOf(place, name);
+  await removeTemporary(place, name, (file) => attemptOf(file, name) !== undefined);
+  await removeReplaced(place, name, new Set());
 }
 
 /** Removes files published by an earlier attempt that died before it could report that, except those just replaced. */
-export async function removeReplaced(directory: string, name: string, kept: ReadonlySet<string>): Promise<void> {
-  await removeFiles(directory, (file) => belongsTo(file, name) && !kept.has(file));
+export async function removeReplaced(place: OutputPlace, name: string, kept: ReadonlySet<string>): Promise<void> {
+  const unwanted = (file: string): boolean => belongsTo(file, name) && !kept.has(file);
+  if (place.objects === undefined) await removeFiles(place.directory, unwanted);
+  else await removeObjects(place.objects, name, unwanted);
+}
+
+/** With object storage, a temporary file may also be an object: those of slices are. */
+async function removeTemporary(place: OutputPlace, name: string, unwanted: (file: string) => boolean): Promise<void> {
+  await removeFiles(place.directory, unwanted);
+  if (place.objects !== undefined) await removeObjects(place.objects, `.${name}`, unwanted);
+}
+
+async function removeObjects(objects: ObjectDirectory, start: string, unwanted: (file: string) => boolean): Promise<void> {
+  const { deleteObjects } = await import('../../src/storage/s3/write.ts');
+  await deleteObjects(objectAt(objects, start), objects.access, (key) => unwanted(key.slice(objects.at.key.length)));
+}
+
+/** The uploads of an earlier attempt: it cannot complete them after that, if it is still running. */
+async function abortUploadsOf({ objects }: OutputPlace, name: string): Promise<void> {
+  if (objects === undefined) return;
+  const { abortUploads } = await import('../../src/storage/s3/write.ts');
+  const fileOf = (key: string): string => key.slice(objects.at.key.length);
+  await abortUploads(objectAt(objects, name), objects.access, (key) => belongsTo(fileOf(key), name));
+  await abortUploads(objectAt(objects, `.${name}`), objects.access, (key) => attemptOf(fileOf(key), name) !== undefined);
 }
 
 /**
@@ -63,8 +103,15 @@ export async function removeReplaced(directory: string, name: string, kept: Read
  * run. The first attempt of a run has none, except if its run was removed and submitted again under the same idempotency key; then a
  * manifest exists.
  */
-export function hasEarlier({ directory, name, attempt }: Task['output']): boolean {
-  return attempt !== '1' || existsSync(manifestPath(directory, name));
+export async function hasEarlier(output: Task['output']): Promise<boolean> {
+  return output.attempt !== '1' || (await hasManifest(output, output.name));
+}
+
+/** Whether the run is published. */
+export async function hasManifest({ directory, objects }: OutputPlace, name: string): Promise<boolean> {
+  if (objects === undefined) return statSync(manifestPath(directory, name), { throwIfNoEntry: false })?.isFile() === true;
+  const { objectExists } = await import('../../src/storage/s3/write.ts');
+  return objectExists(objectAt(objects, `${name}.manifest.json`), objects.access);
 }
 
 const manifestPath = (directory: string, name: string): string => join(directory, `${name}.manifest.json`);

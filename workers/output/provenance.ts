@@ -8,8 +8,10 @@ import { type Outcome, SERVICES, type TransformPayload, type TransformResult } f
 import { ACTIVITIES, type InputFacts, provenanceOf } from '../../queues/runs/provenance.ts';
 import { splitSheet } from '../../src/core/input/formats.ts';
 import { writeAtomically } from '../../src/storage/local/file.ts';
+import type { S3Access } from '../../src/storage/s3-access.ts';
 import { locate } from '../../src/storage/url.ts';
-import { outputDirectory } from './output.ts';
+import { outputPlace } from './output.ts';
+import { objectAt, objectUrl } from './places.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 
@@ -17,21 +19,29 @@ const CHUNK_BYTES = 1024 * 1024;
  * Writes `<Service>-provenance-<run>.nq`, atomically, and resolves to its URL. Repeating it is harmless.
  *
  * @param result of a completed run
- * @throws Fault config/invalid — not a local directory; sink/failed
+ * @throws Fault config/invalid — neither a directory of this machine nor one of objects; sink/failed
  */
 export async function writeProvenance(
   run: TransformPayload,
   outcome: Outcome,
   result: TransformResult | undefined,
   workingDirectory: string,
+  s3: S3Access,
 ): Promise<string> {
   const { directory, without } = run.provenance as NonNullable<TransformPayload['provenance']>;
-  const path = join(outputDirectory(directory), `${SERVICES[run.service].name}-provenance-${run.runId}.nq`);
+  const place = outputPlace(directory, '', s3);
+  const name = `${SERVICES[run.service].name}-provenance-${run.runId}.nq`;
   const inputs: (InputFacts | undefined)[] = [];
   if (result !== undefined) for (const { url } of run.inputs) inputs.push(await factsOf(url, result.startedAt, workingDirectory));
   const activities = new Set(ACTIVITIES.filter((one) => !without.includes(one)));
-  await writeAtomically(path, provenanceOf({ run, activities, outcome, result, inputs, now: Date.now(), workingDirectory }));
-  return pathToFileURL(path).href;
+  const text = provenanceOf({ run, activities, outcome, result, inputs, now: Date.now(), workingDirectory });
+  if (place.objects === undefined) {
+    await writeAtomically(join(place.directory, name), text);
+    return pathToFileURL(join(place.directory, name)).href;
+  }
+  const { putText } = await import('../../src/storage/s3/write.ts');
+  await putText(objectAt(place.objects, name), s3, text, 'application/n-quads');
+  return objectUrl(place.objects, name);
 }
 
 /**

@@ -1,19 +1,18 @@
-/** The last step of a run: renames its files to their final names, and the manifest last. */
-import { rename, stat } from 'node:fs/promises';
+/** The last step of a run: its files get their final names, and the manifest last. */
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { Execution, GraphFiles, SliceResult, TargetFile } from '../../queues/jobs.ts';
 import { Fault, type FaultData } from '../../src/core/fault.ts';
 import { checkCounts } from '../../src/core/limits.ts';
 import type { GraphCsvFiles } from '../../src/property-graph/csv/write.ts';
 import { warningsOf } from '../../src/run/report.ts';
 import type { ErrorPolicy, RunReport, TriplesMapReport } from '../../src/run/request.ts';
-import { writeFault } from '../../src/sinks/descriptor.ts';
 import { partName } from '../../src/sinks/file.ts';
 import { type FinishedPart, FORMAT_EXTENSION, type PartFile } from '../../src/sinks/sink.ts';
-import { syncDirectory } from '../../src/storage/local/file.ts';
 import type { RunResult, Task } from '../task.ts';
-import { hasEarlier, RejectionFile, removeAttempt, removeReplaced, writeManifest } from './output.ts';
+import { hasEarlier, hasManifest, RejectionFile, removeAttempt, removeReplaced, writeManifest } from './output.ts';
+import type { Move } from './places.ts';
+import { openPublication } from './publication.ts';
 import type { FinishedTarget } from './targets.ts';
 
 /** Complete files under their temporary names. */
@@ -25,26 +24,29 @@ interface FinishedFiles {
 }
 
 /**
- * Renames the files of `finish` to their final names, the manifest last. If that fails, renamed parts are removed: a run without a manifest
- * has no output.
+ * Gives the files of `finish` their final names, the manifest last. If that fails, parts with final names are removed: a run without a
+ * manifest has no output.
  *
  * This attempt may be an old one, whose worker was suspended while another attempt took over. That attempt removed the temporary files of
- * this one first, so a rename fails here; files under final names then belong to the other attempt and stay.
+ * this one first, or aborted its uploads, so the next step fails here; files under final names then belong to the other attempt and stay.
  *
  * @throws Fault limit/exceeded — the slices together produced too much; sink/failed
  * @param first messages of the first rejected records
+ * @param confirm rejects if the job has been lost or cancelled; asked after what takes long
  */
 export async function publish(
   task: Task,
   report: RunReport,
   first: readonly string[],
   finish: () => Promise<FinishedFiles>,
+  confirm: () => Promise<unknown>,
   slices = 1,
 ): Promise<RunResult> {
-  const { directory, name, attempt, format } = task.output;
+  const { name, attempt, format } = task.output;
   const manifest = `${name}.manifest.json`;
-  const urlOf = (file: string): string => pathToFileURL(join(directory, file)).href;
-  let renaming = false;
+  const publication = openPublication(task.output);
+  const { urlOf } = publication;
+  let appearing = false;
   try {
     checkCounts(task.request.limits, report);
     const finished = await finish();
@@ -57,22 +59,19 @@ export async function publish(
     const graph = finished.propertyGraph && graphNames(name, finished.propertyGraph);
     const propertyGraph = graph && graphFiles(graph, urlOf);
     const written = await writeManifest(task, report, parts, targets, rejectionsUrl, propertyGraph);
-    renaming = true;
-    for (const [i, { file }] of finished.parts.entries()) await move(directory, file, names[i] as string);
-    for (const { part, name: final } of finishedTargets) await move(directory, part.file, final);
-    if (rejections !== undefined) await move(directory, finished.rejections as string, rejections);
-    for (const [{ file }, final] of graph ?? []) await move(directory, file, final);
-    await syncDirectory(directory);
-    const kept = new Set([
-      ...names,
-      ...finishedTargets.map((target) => target.name),
-      manifest,
-      ...(rejections === undefined ? [] : [rejections]),
-      ...(graph ?? []).map(([, final]) => final),
-    ]);
-    if (hasEarlier(task.output)) await removeReplaced(directory, name, kept);
-    await move(directory, written, manifest);
-    await syncDirectory(directory);
+    const moves: readonly Move[] = [
+      ...finished.parts.map(({ file }, i) => ({ from: file, to: names[i] as string })),
+      ...finishedTargets.map(({ part, name: to }) => ({ from: part.file, to })),
+      ...(rejections === undefined ? [] : [{ from: finished.rejections as string, to: rejections }]),
+      ...(graph ?? []).map(([{ file }, to]) => ({ from: file, to })),
+    ];
+    const last = { from: written, to: manifest };
+    await publication.send([...moves, last], confirm);
+    appearing = true;
+    await publication.appear(moves);
+    const kept = new Set([...moves.map(({ to }) => to), manifest]);
+    if (await hasEarlier(task.output)) await removeReplaced(task.output, name, kept);
+    await publication.appear([last]);
     const graphWarnings = finished.propertyGraph?.warnings ?? [];
     const files = [...parts, ...targets, ...(graph ?? []).map(([part]) => part)];
     const bytesWritten = files.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -88,9 +87,9 @@ export async function publish(
       slices,
     };
   } catch (error) {
-    await Promise.allSettled([removeAttempt(directory, name, attempt)]);
-    if (renaming && !isGone(error) && !(await isFile(join(directory, manifest)))) {
-      await Promise.allSettled([removeReplaced(directory, name, new Set())]);
+    await Promise.allSettled([publication.abort(), removeAttempt(task.output, name, attempt)]);
+    if (appearing && !publication.isOvertaken(error) && !(await hasManifest(task.output, name).catch(() => true))) {
+      await Promise.allSettled([removeReplaced(task.output, name, new Set())]);
     }
     throw error;
   }
@@ -122,19 +121,6 @@ function graphFiles(graph: GraphNames, urlOf: (file: string) => string): GraphFi
   return { nodes, edges };
 }
 
-async function move(directory: string, from: string, to: string): Promise<void> {
-  try {
-    await rename(join(directory, from), join(directory, to));
-  } catch (error) {
-    throw writeFault(join(directory, to), error);
-  }
-}
-
-/** The file to rename does not exist any more. */
-const isGone = (error: unknown): boolean => error instanceof Fault && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
-
-const isFile = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined))?.isFile() ?? false;
-
 /**
  * Publishes the files of all slices of a run, in order. Parts without statements are left out, except for one if all are empty.
  *
@@ -144,6 +130,7 @@ export async function publishSlices(
   task: Task,
   results: readonly SliceResult[],
   seconds: number,
+  confirm: () => Promise<unknown>,
   propertyGraph?: GraphCsvFiles,
 ): Promise<RunResult> {
   const { directory } = task.output;
@@ -160,6 +147,7 @@ export async function publishSlices(
       for (const part of wanted) await checkPart(directory, part);
       return { parts: wanted, rejections: await joinRejections(task, results), propertyGraph };
     },
+    confirm,
     results.length,
   );
   return { ...published, executions: executionsOf(results) };

@@ -250,7 +250,7 @@ interface RunningTask {
  */
 async function cleanUpTask({ kind, task: { output, request } }: ThreadCommand): Promise<void> {
   await Promise.allSettled([
-    kind === 'run' ? removeAttempt(output.directory, output.name, output.attempt) : undefined,
+    kind === 'run' ? removeAttempt(output, output.name, output.attempt) : undefined,
     rm(request.spillDirectory, { recursive: true, force: true }),
   ]);
 }

@@ -18,6 +18,7 @@ import { makeDirectory } from '../../src/storage/local/directory.ts';
 import { hasEarlier, RejectionFile, removeAttempt, removeEarlier, removeEarlierSpills } from '../output/output.ts';
 import { publish, publishSlices } from '../output/publish.ts';
 import { TargetParts } from '../output/targets.ts';
+import { fetchSlices, sendSlice } from '../output/transfer.ts';
 import type { RunResult, Task } from '../task.ts';
 import type { CutRun, Engine, FromThread, TaskContext, ThreadCommand, ThreadData, ThreadResult, ToThread } from './messages.ts';
 import { checkGraphFormat, graphFilesOf } from './property-graph.ts';
@@ -89,9 +90,9 @@ async function resultOf(command: ThreadCommand, context: TaskContext): Promise<T
 
 async function mapRun(task: Task, context: TaskContext): Promise<RunResult> {
   checkGraphFormat(task);
-  const { directory, name } = task.output;
-  if (hasEarlier(task.output)) {
-    await removeEarlier(directory, name, task.output.attempt);
+  const { name } = task.output;
+  if (await hasEarlier(task.output)) {
+    await removeEarlier(task.output, name, task.output.attempt);
     await removeEarlierSpills(task.request.spillDirectory);
   }
   const { rows, bytes } = task.slices;
@@ -100,15 +101,16 @@ async function mapRun(task: Task, context: TaskContext): Promise<RunResult> {
   return mapInto(task, context, async ({ sink, targets, rejected, report, first }) => {
     const propertyGraph = task.output.propertyGraph && (await graphFilesOf(task, await sink.finish(), context.signal));
     await context.ask({ kind: 'mapped' }).catch(async (error) => {
-      await removeAttempt(directory, name, task.output.attempt);
+      await removeAttempt(task.output, name, task.output.attempt);
       throw error;
     });
-    return publish(task, report, first, async () => ({
+    const finish = async () => ({
       parts: await sink.finish(),
       targets: await targets.finish(),
       rejections: rejected?.finish(),
       propertyGraph,
-    }));
+    });
+    return publish(task, report, first, finish, () => context.ask({ kind: 'mapped' }));
   });
 }
 
@@ -121,6 +123,7 @@ async function waitForSlices(task: Task, cut: CutRun, { signal, ask }: TaskConte
     // All slices have been read, so an error of this connection is harmless.
     await cut.release().catch(() => undefined);
   }
+  await fetchSlices(task.output, results, signal);
   if (results.some(({ subjects }) => subjects !== undefined)) {
     results = await withoutRepetitions(task, results, signal);
     // That may have taken a while.
@@ -129,13 +132,13 @@ async function waitForSlices(task: Task, cut: CutRun, { signal, ask }: TaskConte
   const parts = results.flatMap((result) => result.parts);
   const propertyGraph = await graphFilesOf(task, parts, signal);
   if (propertyGraph !== undefined) await ask({ kind: 'mapped' });
-  return publishSlices(task, results, (performance.now() - started) / 1000, propertyGraph);
+  return publishSlices(task, results, (performance.now() - started) / 1000, () => ask({ kind: 'mapped' }), propertyGraph);
 }
 
 /** Files keep their temporary names. They are complete before the question, so the process that cleans up after it finds all of them. */
 async function mapSlice(task: Task, context: TaskContext): Promise<SliceResult> {
   const { directory, name, attempt } = task.output;
-  await removeEarlier(directory, name, attempt);
+  await removeEarlier(task.output, name, attempt);
   await removeEarlierSpills(task.request.spillDirectory);
   const scan = comparedScan(task.request);
   const file = temporaryName(`${name}.subjects`, attempt);
@@ -149,8 +152,10 @@ async function mapSlice(task: Task, context: TaskContext): Promise<SliceResult> 
         const parts = await sink.finish();
         const rejections = rejected?.finish();
         subjects?.finish();
+        const result = { report, parts, rejections, rejected: first, subjects: scan === undefined ? undefined : { scan, file } };
+        await sendSlice(task.output, result);
         await context.ask({ kind: 'mapped' });
-        return { report, parts, rejections, rejected: first, subjects: scan === undefined ? undefined : { scan, file } };
+        return result;
       },
       subjects,
     );

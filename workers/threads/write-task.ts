@@ -1,15 +1,15 @@
 /** A write task in a thread: sends statements to the target, and writes rejected statements to a file. */
 
 import { createReadStream } from 'node:fs';
-import { readdir, rename, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { pathToFileURL } from 'node:url';
 import type { RejectedStatement } from '../../src/nquads/statement.ts';
 import { writeFault } from '../../src/sinks/descriptor.ts';
 import { makeDirectory } from '../../src/storage/local/directory.ts';
 import type { WriteProgress, WriteReport } from '../../src/write/request.ts';
 import { RejectionFile, removeEarlier } from '../output/output.ts';
+import { openPublication } from '../output/publication.ts';
 import type { WriteTask, WrittenResult } from '../task.ts';
 import type { FromThread, TaskContext } from './messages.ts';
 
@@ -27,11 +27,11 @@ export async function writeInputs(
   { signal, ask }: TaskContext,
   post: (message: FromThread) => void,
 ): Promise<WrittenResult> {
-  const { directory, name } = task.output;
+  const { name } = task.output;
   const { resume } = task.request;
   const log = new RejectionLog(task.output);
   try {
-    if (resume === undefined) await removeEarlier(directory, name, task.output.attempt);
+    if (resume === undefined) await removeEarlier(task.output, name, task.output.attempt);
     else await log.adoptEarlier();
     const progress = ({ statements, quadsWritten, bytesRead, position }: WriteProgress): void => {
       // No later attempt reads statements before the position again.
@@ -47,7 +47,7 @@ export async function writeInputs(
     });
     signal.throwIfAborted();
     await ask({ kind: 'mapped' });
-    return { report, rejections: await log.publish(), rejected: log.first };
+    return { report, rejections: await log.publish(() => ask({ kind: 'mapped' })), rejected: log.first };
   } finally {
     log.close();
     await rm(task.request.spillDirectory, { recursive: true, force: true });
@@ -99,17 +99,18 @@ class RejectionLog {
   }
 
   /** URL of the file; undefined: nothing was rejected. @throws Fault sink/failed */
-  async publish(): Promise<string | undefined> {
+  async publish(confirm: () => Promise<unknown>): Promise<string | undefined> {
     const temporary = this.file.finish();
-    const { directory, name, attempt } = this.output;
-    const path = join(directory, `${name}.rejected.ndjson`);
+    const { name, attempt } = this.output;
+    const final = `${name}.rejected.ndjson`;
+    const publication = openPublication(this.output);
     if (temporary !== undefined) {
-      await rename(join(directory, temporary), path).catch((error: unknown) => {
-        throw writeFault(path, error);
-      });
+      const moves = [{ from: temporary, to: final }];
+      await publication.send(moves, confirm);
+      await publication.appear(moves);
     }
-    await removeEarlier(directory, name, attempt);
-    return temporary === undefined ? undefined : pathToFileURL(path).href;
+    await removeEarlier(this.output, name, attempt);
+    return temporary === undefined ? undefined : publication.urlOf(final);
   }
 
   /** Keeps the file. An error here must not hide the error that ended the write. */

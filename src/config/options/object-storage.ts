@@ -39,4 +39,19 @@ export const OBJECT_STORAGE_OPTIONS = {
     live: true,
     summary: 'Whether requests name the bucket in the path, as most servers of S3 other than that of Amazon need it, and not in the host.',
   },
+  S3_SERVER_SIDE_ENCRYPTION: {
+    path: 's3.serverSideEncryption',
+    type: 'enum',
+    values: ['none', 'AES256', 'aws:kms'],
+    default: 'none',
+    live: true,
+    summary: 'Encryption at rest that is asked for with what is written. With none, the bucket decides.',
+  },
+  S3_KMS_KEY_ID: {
+    path: 's3.kmsKeyId',
+    type: 'string',
+    default: none,
+    live: true,
+    summary: 'Key of the encryption aws:kms. Without it, the one of the bucket or the account.',
+  },
 } as const satisfies Readonly<Record<string, OptionRow>>;

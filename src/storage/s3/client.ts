@@ -65,18 +65,18 @@ const CREDENTIALS_HINT =
  * What an error of the SDK means: source/missing, source/refused, source/unreadable (a `TransientFault`), config/invalid. The SDK's error is not
  * kept as the cause, since it holds the request with the access key.
  *
- * @param name the URL, for messages @param byte how many bytes have been read
+ * @param name the URL, for messages @param done what was tried @param byte how many bytes have been read
  */
-export function s3Fault(error: unknown, name: string, access: S3Access, byte?: number): Fault {
+export function s3Fault(error: unknown, name: string, access: S3Access, done: 'read' | 'written' = 'read', byte?: number): Fault {
   if (error instanceof Fault) return error;
   const { name: code = '', message = '', Region, $response } = error as S3Error;
   const status = statusOf(error);
   const place = { input: name, ...(byte === undefined ? {} : { byte }) };
-  const refused = (says: string, hint: string): Fault => new Fault('source/refused', `${name} cannot be read: ${says}`, { place, hint });
+  const refused = (says: string, hint: string): Fault => new Fault('source/refused', `${name} cannot be ${done}: ${says}`, { place, hint });
   if (code === 'CredentialsProviderError') return refused('there are no credentials', CREDENTIALS_HINT);
   if (status === undefined && /^Region is missing/.test(message))
-    return new Fault('config/invalid', `${name} cannot be read: no region is set`, { place, hint: 'Set S3_REGION' });
-  if (code === 'NoSuchBucket') return new Fault('source/missing', `${name} cannot be read: there is no such bucket`, { place });
+    return new Fault('config/invalid', `${name} cannot be ${done}: no region is set`, { place, hint: 'Set S3_REGION' });
+  if (code === 'NoSuchBucket') return new Fault('source/missing', `${name} cannot be ${done}: there is no such bucket`, { place });
   const region = Region ?? $response?.headers?.['x-amz-bucket-region'];
   if (code === 'PermanentRedirect' || code === 'AuthorizationHeaderMalformed' || status === 301 || (status === 400 && region !== undefined))
     return refused(
@@ -88,17 +88,23 @@ export function s3Fault(error: unknown, name: string, access: S3Access, byte?: n
   if (says !== undefined && hint !== undefined) return refused(says, hint);
   if (status === 401 || status === 403)
     return refused(`the storage answered ${status} ${code}`, `The credentials do not allow it. ${CREDENTIALS_HINT}`);
-  if (status === undefined) return connectionFault(error as Error, name, access, place);
+  if (status === undefined) return connectionFault(error as Error, name, access, done, place);
   // An answer with status 200 that is none of S3 is an error as well.
   if (status >= 500 || status < 400 || status === 408 || status === 429 || BUSY.has(code))
-    return new TransientFault(`${name} cannot be read: the storage answered ${status} ${code}`, { place }, undefined);
-  return new Fault('source/refused', `${name} cannot be read: the storage answered ${status} ${code}`, { place });
+    return new TransientFault(`${name} cannot be ${done}: the storage answered ${status} ${code}`, { place }, undefined);
+  return new Fault('source/refused', `${name} cannot be ${done}: the storage answered ${status} ${code}`, { place });
 }
 
-function connectionFault(error: Error, name: string, { endpoint, pathStyle }: S3Access, place: Fault['place']): Fault {
+function connectionFault(
+  error: Error,
+  name: string,
+  { endpoint, pathStyle }: S3Access,
+  done: 'read' | 'written',
+  place: Fault['place'],
+): Fault {
   const { kind, reason, code } = describeConnectionError(error);
   const says = error.name === 'TimeoutError' ? 'the storage did not answer in time' : reason;
-  const message = `${name} cannot be read: ${says}`;
+  const message = `${name} cannot be ${done}: ${says}`;
   if (kind === 'tls') return new Fault('source/refused', message, { place });
   if (code !== 'ENOTFOUND') return new TransientFault(message, { place }, undefined);
   const hint =

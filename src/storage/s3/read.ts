@@ -155,7 +155,7 @@ async function* chunksOf(
         throw new TransientFault(`${name} cannot be read: the answer ended too early`, { place: place(passed) }, undefined);
       } catch (error) {
         if (isChanged(error)) throw changedMeanwhile(name);
-        await pause(s3Fault(error, name, access, from + passed), ++failures, patience, ending.signal);
+        await pause(s3Fault(error, name, access, 'read', from + passed), ++failures, patience, ending.signal);
         body?.destroy();
         body = undefined;
       }
