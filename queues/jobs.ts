@@ -48,6 +48,7 @@ export interface TransformRequest {
     | 'xmlDefaultNamespace'
     | 'limits'
     | 'sql'
+    | 'reach'
     | 'rowsPerPart'
   >;
   /**
@@ -100,7 +101,7 @@ export interface WriterRequest {
   readonly deleteSource?: boolean;
   readonly write: Pick<
     WriteRequest,
-    'mode' | 'scope' | 'blankNodes' | 'skolemBase' | 'maxRejected' | 'patienceSeconds' | 'memoryBudgetBytes' | 'limits'
+    'mode' | 'scope' | 'blankNodes' | 'skolemBase' | 'maxRejected' | 'patienceSeconds' | 'memoryBudgetBytes' | 'limits' | 'reach'
   >;
   /** Where the file of rejected statements is written. */
   readonly output: { readonly directory: string };

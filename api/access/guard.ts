@@ -2,12 +2,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { Snapshot } from '../../src/config/options/options.ts';
 import { Fault } from '../../src/core/fault.ts';
+import { isLoopback } from '../../src/core/reach/loopback.ts';
 import { METRICS } from '../../src/core/telemetry/observe.ts';
 import { RequestFault } from '../problem.ts';
 import { ROLES, type Role } from '../route.ts';
 import { type RequestHeaders, refuseCrossSite } from './cross-site.ts';
 import { addressReader, Buckets } from './limits.ts';
-import { isLoopback } from './loopback.ts';
 import { type OidcOptions, oidcVerifier } from './oidc.ts';
 import { type Caller, findToken, parseTokens, type Verdict } from './tokens.ts';
 

@@ -7,9 +7,9 @@ import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
 import type { Snapshot } from '../../src/config/options/options.ts';
 import { withLimit } from '../../src/core/abort.ts';
 import { excerpt, Fault } from '../../src/core/fault.ts';
+import { isLoopback } from '../../src/core/reach/loopback.ts';
 import { RequestFault } from '../problem.ts';
 import { ROLES, type Role } from '../route.ts';
-import { isLoopback } from './loopback.ts';
 import { isRole, type Verdict } from './tokens.ts';
 
 export type OidcOptions = Pick<Snapshot, 'OIDC_ISSUER' | 'OIDC_AUDIENCE' | 'OIDC_ROLE_CLAIM' | 'OIDC_ROLES' | 'OIDC_CLOCK_SECONDS'>;

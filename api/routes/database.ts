@@ -1,5 +1,6 @@
 /** `/testDBConnection` and `/queryDatabase`: connect to a database chosen by the caller, for one request. */
 import { failureMessage } from '../../queues/runs/outcome.ts';
+import { reachOf } from '../../src/config/run-defaults.ts';
 import { Fault } from '../../src/core/fault.ts';
 import type { DatabaseAddress, RowBatch, SqlSession } from '../../src/sql/database.ts';
 import { openSession } from '../../src/sql/drivers/open.ts';
@@ -136,10 +137,12 @@ function makeLeases(api: Api): (call: Call, address: DatabaseAddress) => Promise
     socket.on('close', end);
     api.ending.addEventListener('abort', end);
     if (socket.destroyed || api.ending.aborted) end();
-    const { DB_CONNECT_SECONDS, QUERY_TIMEOUT_SECONDS, SQL_LOCK_SECONDS } = api.config.snapshot();
+    const snapshot = api.config.snapshot();
+    const { DB_CONNECT_SECONDS, QUERY_TIMEOUT_SECONDS, SQL_LOCK_SECONDS } = snapshot;
     try {
       const session = await openSession(address, {
         signal: over.signal,
+        reach: reachOf(snapshot, api.workingDirectory),
         connectSeconds: DB_CONNECT_SECONDS,
         statementSeconds: QUERY_TIMEOUT_SECONDS,
         lockSeconds: SQL_LOCK_SECONDS,

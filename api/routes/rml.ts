@@ -7,6 +7,7 @@ import { inspectMapping } from '../../queues/requests/mapping-inspection.ts';
 import { findMasterMapping, MASTER_MAPPING_HINT, type MasterMapping } from '../../queues/requests/transform.ts';
 import { mappingsOf } from '../../src/config/directories.ts';
 import { Fault } from '../../src/core/fault.ts';
+import { resolveInside } from '../../src/core/reach/safe-path.ts';
 import { redact } from '../../src/core/redact.ts';
 import type { DescribedSet } from '../../src/custom-functions/open.ts';
 import type { Diagnostic } from '../../src/mapping/model/model.ts';
@@ -14,7 +15,6 @@ import { isYarrrml } from '../../src/mapping/parse/document.ts';
 import { DEFAULT_BASE } from '../../src/run/request.ts';
 import { makeDirectory } from '../../src/storage/local/directory.ts';
 import { writeAtomically } from '../../src/storage/local/file.ts';
-import { resolveInside } from '../../src/storage/local/safe-path.ts';
 import { readText } from '../../src/storage/open.ts';
 import { locate } from '../../src/storage/url.ts';
 import { readTextBody } from '../body.ts';
@@ -184,7 +184,7 @@ const MAX_BYTES = 64 * 2 ** 20;
 async function readMappingFile(path: string, fileName: string, workingDirectory: string): Promise<string> {
   await refuseDirectory(path, fileName);
   try {
-    return await readText(path, MAX_BYTES, { workingDirectory });
+    return await readText(path, MAX_BYTES, { workingDirectory, reach: undefined });
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'source/missing') throw error;
     throw error.with({ code: 'request/not-found', message: `There is no mapping ${fileName}` });

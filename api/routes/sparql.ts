@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { Fault } from '../../src/core/fault.ts';
-import { type HttpAnswer, HttpClient } from '../../src/core/http.ts';
+import { type HttpAnswer, HttpClient } from '../../src/core/reach/http.ts';
 import { hasBody, readTextBody } from '../body.ts';
 import { RequestFault } from '../problem.ts';
 import type { Api, Call, HttpMethod, Parameter, Reply, Route } from '../route.ts';

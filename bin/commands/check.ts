@@ -23,7 +23,11 @@ const CHECK: Command = {
 
 export const check = commandOf(CHECK, async (parsed) => {
   if (parsed.positionals.length === 0) throw new UsageError('check needs at least one mapping');
-  const documents = await readMappingDocuments(parsed.positionals, { workingDirectory: process.cwd(), s3: webAccess().s3 });
+  const documents = await readMappingDocuments(parsed.positionals, {
+    workingDirectory: process.cwd(),
+    reach: undefined,
+    s3: webAccess().s3,
+  });
   const baseIri = parsed.value('base') ?? DEFAULT_BASE;
   const { mapping, diagnostics } = await readMapping(documents, { baseIri, functions: await openedFunctionsOf(parsed) });
   const format = (parsed.value('format') ?? 'text') as DiagnosticFormat;

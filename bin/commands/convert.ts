@@ -29,7 +29,11 @@ export const convert = commandOf(CONVERT, async (parsed) => {
   const to = parsed.value('to');
   if (parsed.positionals.length === 0) throw new UsageError('convert needs at least one mapping');
   if (to === undefined) throw new UsageError(`convert needs --to, one of ${LANGUAGES.join(', ')}`);
-  const documents = await readMappingDocuments(parsed.positionals, { workingDirectory: process.cwd(), s3: webAccess().s3 });
+  const documents = await readMappingDocuments(parsed.positionals, {
+    workingDirectory: process.cwd(),
+    reach: undefined,
+    s3: webAccess().s3,
+  });
   const { text, diagnostics } = await convertMapping(documents, to as Language, { baseIri: parsed.value('base') ?? DEFAULT_BASE });
   for (const diagnostic of diagnostics) printLine(formatDiagnostic(diagnostic));
   if (text === undefined) return EXIT.usage;

@@ -26,7 +26,11 @@ import { requestOf } from './run.ts';
 /** Prints the explanations of statements; resolves to the exit code. @throws UsageError — a text is no statement */
 export async function explainStatements(texts: readonly string[], base: string, parsed: Parsed): Promise<number> {
   const statements = await parseStatements(texts);
-  const { mapping } = await loadMapping(parsed.positionals, { baseIri: base }, { workingDirectory: process.cwd(), s3: webAccess().s3 });
+  const { mapping } = await loadMapping(
+    parsed.positionals,
+    { baseIri: base },
+    { workingDirectory: process.cwd(), reach: undefined, s3: webAccess().s3 },
+  );
   const builder = new Builder();
   const maps = buildRules(mapping, base, builder, new ViewBuilder(mapping.triplesMaps, builder));
   const candidates = statements.map((statement) => candidatesFor(statement, maps, termsOfQuoted));

@@ -44,7 +44,7 @@ export const explain = commandOf(EXPLAIN, async (parsed) => {
   const { mapping } = await loadMapping(
     parsed.positionals,
     { baseIri: base, functions: await openedFunctionsOf(parsed) },
-    { workingDirectory: process.cwd(), s3: webAccess().s3 },
+    { workingDirectory: process.cwd(), reach: undefined, s3: webAccess().s3 },
   );
   const databases = await openDatabases(mapping, databaseOf(parsed));
   printData(explainPlan(mapping, base, databases?.metadata));
@@ -55,7 +55,7 @@ export const explain = commandOf(EXPLAIN, async (parsed) => {
 /** Without its database a mapping can still be explained, except for what depends on keys and types. */
 async function openDatabases(mapping: Mapping, database: DatabaseAccess | undefined): Promise<Databases | undefined> {
   try {
-    return await Databases.open(mapping, { database, sql: sqlLimits(), workingDirectory: process.cwd() }, {}, undefined);
+    return await Databases.open(mapping, { database, sql: sqlLimits(), workingDirectory: process.cwd(), reach: undefined }, {}, undefined);
   } catch (error) {
     printLine(`explained without the database, which decides about keys and joins: ${describeFault(Fault.of(error))}`);
     return undefined;

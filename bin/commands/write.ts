@@ -91,6 +91,7 @@ function requestOf(parsed: Parsed, snapshot: Snapshot, spillDirectory: string): 
     inputs: inputs.map(({ url }) => url),
     workingDirectory: process.cwd(),
     target: targetOf(snapshot, undefined),
+    reach: undefined,
     s3: s3AccessOf(snapshot),
     maxRejected: numberOf(parsed, 'max-rejected', 0) ?? settings.maxRejected,
     patienceSeconds: numberOf(parsed, 'patience-seconds', 0) ?? settings.patienceSeconds,

@@ -5,4 +5,4 @@ import type { RunRequest } from '../../src/run/request.ts';
 
 /** @throws Fault mapping/unreadable */
 export const declaredPrefixes = async ({ mappings, workingDirectory, web }: RunRequest): Promise<Readonly<Record<string, string>>> =>
-  prefixesOf(await readMappingDocuments(mappings, { workingDirectory, s3: web.s3 }));
+  prefixesOf(await readMappingDocuments(mappings, { workingDirectory, reach: undefined, s3: web.s3 }));

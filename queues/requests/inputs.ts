@@ -1,13 +1,14 @@
 /** Builds run requests of the semi-structured transformer; HTTP requests and messages get the same checks. */
 import { mappingsOf } from '../../src/config/directories.ts';
 import type { Snapshot } from '../../src/config/options/options.ts';
-import { s3AccessOf } from '../../src/config/run-defaults.ts';
+import { reachOf, s3AccessOf } from '../../src/config/run-defaults.ts';
 import { Fault } from '../../src/core/fault.ts';
+import { splitSheet } from '../../src/core/input/formats.ts';
 import { redact } from '../../src/core/redact.ts';
 import type { DescribedSet } from '../../src/custom-functions/open.ts';
 import { listDirectory } from '../../src/storage/list.ts';
-import { probeInput } from '../../src/storage/open.ts';
-import type { S3Access } from '../../src/storage/s3-access.ts';
+import { assertWithin, probeInput } from '../../src/storage/open.ts';
+import type { OpenOptions } from '../../src/storage/storage.ts';
 import { locate } from '../../src/storage/url.ts';
 import type { TransformRequest } from '../jobs.ts';
 import { bindInputs, readMappingSources } from './mapping-sources.ts';
@@ -17,7 +18,7 @@ import { settingsOf } from './transform.ts';
 /**
  * The run request for these fields with the current configuration.
  *
- * @throws Fault request/invalid — inputs and sources that do not pair, no mapping; SourceFault — a logical source that no mapping has
+ * @throws Fault request/invalid — inputs and sources that do not pair, no mapping; request/forbidden — a place that may not be read; SourceFault — a logical source that no mapping has
  */
 export async function inputsRequest(
   fields: ProcessFields,
@@ -27,12 +28,18 @@ export async function inputsRequest(
 ): Promise<TransformRequest> {
   const request = processRequestOf(fields);
   const s3 = s3AccessOf(snapshot);
-  const { mappings, listed } = await findMappings(request.mapping, snapshot, workingDirectory, s3);
-  const sources = await readMappingSources(mappings, { workingDirectory, base: snapshot.BASE_IRI, s3, functions });
+  const reach = reachOf(snapshot, workingDirectory);
+  const access = { workingDirectory, s3, reach };
+  for (const url of request.inputs) await assertWithin(splitSheet(url).path, access);
+  if (request.mapping !== undefined) await assertWithin(request.mapping, access);
+  const { mappings, listed } = await findMappings(request.mapping, snapshot, access);
+  const sources = await readMappingSources(mappings, { ...access, base: snapshot.BASE_IRI, functions });
   const inputs = bindInputs(request, sources, listed);
   const { run, ...settings } = settingsOf(snapshot, workingDirectory);
   return { service: 'semi-structured-transformer', inputs, mappings, run: { ...run, boundOnly: listed }, ...settings };
 }
+
+type Access = Pick<OpenOptions, 'workingDirectory' | 's3' | 'reach'>;
 
 interface FoundMappings {
   readonly mappings: readonly string[];
@@ -45,10 +52,11 @@ interface FoundMappings {
  *
  * @throws Fault request/invalid — a directory without mapping files
  */
-async function findMappings(given: string | undefined, snapshot: Snapshot, workingDirectory: string, s3: S3Access): Promise<FoundMappings> {
-  if (given !== undefined && (await isFile(given, workingDirectory, s3))) return { mappings: [given], listed: false };
+async function findMappings(given: string | undefined, snapshot: Snapshot, access: Access): Promise<FoundMappings> {
+  const { workingDirectory } = access;
+  if (given !== undefined && (await isFile(given, access))) return { mappings: [given], listed: false };
   const directory = given ?? mappingsOf('semi-structured-transformer', snapshot, workingDirectory);
-  const found = await listMappings(directory, workingDirectory, s3);
+  const found = await listMappings(directory, access);
   if (found !== undefined && found.length > 0) return { mappings: found, listed: true };
   if (given === undefined) {
     throw new Fault('request/invalid', `The request has no mappingURL, and there is no mapping in ${redact(directory)}`, {
@@ -60,13 +68,13 @@ async function findMappings(given: string | undefined, snapshot: Snapshot, worki
 }
 
 /** Checked first: it is nearly always true, and cheaper than listing. */
-const isFile = async (url: string, workingDirectory: string, s3: S3Access): Promise<boolean> =>
-  locate(url, workingDirectory).kind !== 'http' && (await probeInput(url, { workingDirectory, s3 })) !== undefined;
+const isFile = async (url: string, access: Access): Promise<boolean> =>
+  locate(url, access.workingDirectory).kind !== 'http' && (await probeInput(url, access)) !== undefined;
 
 /** undefined: not a directory, so a file or nothing; the run will find out. */
-async function listMappings(url: string, workingDirectory: string, s3: S3Access): Promise<readonly string[] | undefined> {
+async function listMappings(url: string, access: Access): Promise<readonly string[] | undefined> {
   try {
-    return await listDirectory(url, ['ttl', 'yml', 'yaml'], workingDirectory, s3);
+    return await listDirectory(url, ['ttl', 'yml', 'yaml'], access);
   } catch (error) {
     if (
       error instanceof Fault &&

@@ -41,9 +41,12 @@ function cacheSources(key: string, sources: readonly MappingSource[] | undefined
   return sources;
 }
 
+type Access = Pick<OpenOptions, 'workingDirectory' | 's3' | 'reach'>;
+
 export interface ReadSourcesOptions {
   /** See `OpenOptions`. */
   readonly s3?: OpenOptions['s3'];
+  readonly reach: OpenOptions['reach'];
   readonly workingDirectory: string;
   readonly base: string | undefined;
   /** Custom functions, which the mappings may call. */
@@ -56,20 +59,20 @@ export interface ReadSourcesOptions {
  */
 export async function readMappingSources(
   mappings: readonly string[],
-  { workingDirectory, base = DEFAULT_BASE, functions, s3 }: ReadSourcesOptions,
+  { base = DEFAULT_BASE, functions, ...access }: ReadSourcesOptions,
 ): Promise<readonly MappingSource[] | undefined> {
-  const versions = await versionsOf(mappings, workingDirectory, `${functions?.version} ${base}`);
-  if (versions === undefined) return readSources(mappings, { workingDirectory, s3 }, base, functions);
+  const versions = await versionsOf(mappings, access, `${functions?.version} ${base}`);
+  if (versions === undefined) return readSources(mappings, access, base, functions);
   if (cache.has(versions)) return cache.get(versions);
-  return cacheSources(versions, await readSources(mappings, { workingDirectory, s3 }, base, functions));
+  return cacheSources(versions, await readSources(mappings, access, base, functions));
 }
 
 /** undefined: at least one is not a local file. */
-async function versionsOf(mappings: readonly string[], workingDirectory: string, settings: string): Promise<string | undefined> {
+async function versionsOf(mappings: readonly string[], access: Access, settings: string): Promise<string | undefined> {
   const versions: string[] = [settings];
   for (const name of mappings) {
-    const location = locate(name, workingDirectory);
-    const state = location.kind === 'file' ? await probeInput(name, { workingDirectory }) : undefined;
+    const location = locate(name, access.workingDirectory);
+    const state = location.kind === 'file' ? await probeInput(name, access) : undefined;
     if (state === undefined) return undefined;
     versions.push(name, state.version);
   }
@@ -78,7 +81,7 @@ async function versionsOf(mappings: readonly string[], workingDirectory: string,
 
 async function readSources(
   mappings: readonly string[],
-  options: Pick<OpenOptions, 'workingDirectory' | 's3'>,
+  options: Access,
   base: string,
   functions: DescribedSet | undefined,
 ): Promise<readonly MappingSource[] | undefined> {

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { directories, mappingsOf } from '../../src/config/directories.ts';
 import type { Snapshot } from '../../src/config/options/options.ts';
-import { sqlLimitsOf } from '../../src/config/run-defaults.ts';
+import { reachOf, sqlLimitsOf } from '../../src/config/run-defaults.ts';
 import { Fault } from '../../src/core/fault.ts';
+import { resolveInside } from '../../src/core/reach/safe-path.ts';
 import { redact } from '../../src/core/redact.ts';
 import type { PropertyGraphOptions } from '../../src/property-graph/names.ts';
-import { resolveInside } from '../../src/storage/local/safe-path.ts';
 import { locate } from '../../src/storage/url.ts';
 import type { TransformRequest } from '../jobs.ts';
 
@@ -37,6 +37,7 @@ export function settingsOf(
         depth: snapshot.MAX_DEPTH,
       },
       sql: sqlLimitsOf(snapshot),
+      reach: reachOf(snapshot, workingDirectory),
       rowsPerPart: snapshot.SQL_ITERATION_ROWS,
     },
     sliceRows: snapshot.SQL_SLICE_ROWS,

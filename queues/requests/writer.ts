@@ -10,7 +10,7 @@ import { propertyGraphOf, settingsOf } from './transform.ts';
 
 /** The run request to write these files, with the current configuration. */
 export function writerRequest(inputs: readonly string[], snapshot: Snapshot, workingDirectory: string): WriterRequest {
-  const { memoryBudgetBytes, limits } = settingsOf(snapshot, workingDirectory).run;
+  const { memoryBudgetBytes, limits, reach } = settingsOf(snapshot, workingDirectory).run;
   return {
     service: 'graph-writer',
     inputs: inputs.map((url) => ({ name: undefined, url })),
@@ -25,6 +25,7 @@ export function writerRequest(inputs: readonly string[], snapshot: Snapshot, wor
       maxRejected: snapshot.MAX_REJECTED_STATEMENTS ?? Number.MAX_SAFE_INTEGER,
       memoryBudgetBytes,
       limits,
+      reach,
     },
     output: { directory: directories(snapshot, workingDirectory).output },
   };

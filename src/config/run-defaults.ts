@@ -1,9 +1,14 @@
 /** Options in the form in which runs and stores take them. */
 
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Fault } from '../core/fault.ts';
 import { NO_LIMITS } from '../core/limits.ts';
+import { isLoopback } from '../core/reach/loopback.ts';
+import { portOf, type Reach } from '../core/reach/reach.ts';
 import { readLogins, type WebAccess } from '../storage/logins.ts';
 import type { S3Access } from '../storage/s3-access.ts';
+import { directories, mappingsOf } from './directories.ts';
 import { DEFAULTS, type Snapshot } from './options/options.ts';
 
 /** Time limits of a run's database sessions, in seconds. */
@@ -78,6 +83,37 @@ export const webAccessOf = (options: Pick<Snapshot, (typeof WEB_OPTIONS)[number]
   s3: s3AccessOf(options),
 });
 
+/**
+ * What requests, messages and mappings may name (decisions, §9): by itself everything while the process listens on a loopback address only,
+ * otherwise hosts with public addresses, and the directories that the service itself is told of.
+ */
+export function reachOf(snapshot: Snapshot, workingDirectory: string): Reach {
+  const data = resolve(workingDirectory, snapshot.DATA_DIR);
+  const isAlone = isLoopback(snapshot.HOST);
+  const { queue, store, functions, mappings, output, provenance } = directories(snapshot, workingDirectory);
+  const ofMappings = [
+    mappings,
+    mappingsOf('semi-structured-transformer', snapshot, workingDirectory),
+    mappingsOf('sql-transformer', snapshot, workingDirectory),
+  ];
+  const backup = snapshot.CONFIG_BACKUP;
+  const named = snapshot.ALLOWED_DIRECTORIES.map((directory) => resolve(workingDirectory, directory));
+  const own = [data, output, provenance, ...(backup === undefined ? [] : [dirname(backup)])];
+  const local = (places: readonly string[]): readonly string[] =>
+    places.flatMap((place) =>
+      /^file:/i.test(place) ? [fileURLToPath(place)] : /^[a-z][a-z0-9+.-]+:/i.test(place) ? [] : [resolve(workingDirectory, place)],
+    );
+  return {
+    privateAddresses: snapshot.ALLOW_PRIVATE_ADDRESSES ?? isAlone,
+    hosts: snapshot.ALLOWED_HOSTS.map((entry) => entry.toLowerCase()),
+    mappingHosts: ofMappings
+      .filter((place) => /^https?:/i.test(place))
+      .map((place) => `${new URL(place).hostname}:${portOf(new URL(place))}`),
+    directories: named.length > 0 ? [...named, ...local(ofMappings)] : isAlone ? null : local([...own, ...ofMappings]),
+    withheld: [join(data, 'secrets.key'), join(data, 'redis'), queue, store, functions],
+  };
+}
+
 /** Time limits of requests to the embedded store, in seconds. */
 export const storeLimitsOf = ({ EMBEDDED_QUERY_SECONDS }: Pick<Snapshot, 'EMBEDDED_QUERY_SECONDS'>) => ({
   querySeconds: EMBEDDED_QUERY_SECONDS,
@@ -97,6 +133,7 @@ export const RUN_DEFAULTS = {
   xmlDefaultNamespace: DEFAULTS.XML_DEFAULT_NAMESPACE,
   limits: NO_LIMITS,
   database: undefined,
+  reach: undefined,
   sql: sqlLimitsOf(DEFAULTS),
   web: webAccessOf(DEFAULTS),
   rowsPerPart: undefined,

@@ -125,7 +125,7 @@ async function download(given: string, mostBytes: number, options: FetchOptions)
         hint: 'Give a path, a file: URL, or an http: or https: URL',
       });
     }
-    bytes = await readBytes(url, mostBytes, { ...options, silenceMs: SILENCE_MS });
+    bytes = await readBytes(url, mostBytes, { ...options, reach: undefined, silenceMs: SILENCE_MS });
   } catch (error) {
     const fault = Fault.of(error);
     if (fault.code === 'run/cancelled') throw fault;

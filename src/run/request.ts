@@ -4,6 +4,7 @@ import type { FaultData } from '../core/fault.ts';
 import type { CsvDialect } from '../core/input/csv-dialect.ts';
 import type { InputFormat } from '../core/input/formats.ts';
 import type { RunLimits } from '../core/limits.ts';
+import type { Reach } from '../core/reach/reach.ts';
 import type { Secret } from '../core/secret.ts';
 import type { FunctionFiles } from '../custom-functions/files.ts';
 import type { ErrorPolicy, LogicalTarget } from '../mapping/model/model.ts';
@@ -130,6 +131,8 @@ export interface RunRequest {
   readonly limits: RunLimits;
   readonly database: DatabaseAccess | undefined;
   readonly sql: SqlLimits;
+  /** What mapping and inputs may name; see `OpenOptions`. */
+  readonly reach: Reach | undefined;
   /** How sources are read over HTTP. Never part of a job: it contains logins. */
   readonly web: WebAccess;
   /** Reads so many records of each iteration alone, see `execute/preview.ts`. undefined: all. Not with slices. */

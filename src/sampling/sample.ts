@@ -22,7 +22,7 @@ import { sampleXml } from './xml.ts';
 export async function sampleInput(url: string, path: string, options: SampleOptions): Promise<DocumentSample> {
   const { path: document, sheet } = splitSheet(url);
   const { workingDirectory, signal, limits, web } = options;
-  const access = { workingDirectory, limits, web, s3: web.s3, ...(signal === undefined ? {} : { signal }) };
+  const access = { workingDirectory, reach: undefined, limits, web, s3: web.s3, ...(signal === undefined ? {} : { signal }) };
   const input = await openInput(document, access);
   try {
     const format = options.format ?? inputFormat(document, input.mediaType);

@@ -5,6 +5,7 @@
  * run read the same state. A value is always the server's own text, never a JavaScript number or Date. Nothing here depends on mappings.
  */
 
+import type { Reach } from '../core/reach/reach.ts';
 import type { Secret } from '../core/secret.ts';
 import type { Value } from '../core/value.ts';
 import type { Catalogue } from './tables.ts';
@@ -106,6 +107,8 @@ export interface SessionOptions {
   readonly lockSeconds: number;
   /** A state that `SqlSession.exportSnapshot` of another session has named. undefined: the present state. */
   readonly snapshot?: string;
+  /** Where the address may lead, if a request or a mapping names it. undefined: anywhere. */
+  readonly reach?: Reach | undefined;
   /** Memory for what the library that reads a database file holds, where it can be limited. undefined: a default. */
   readonly memoryBytes?: number;
   /** Where such a library puts what does not fit into memory. undefined: the system's directory for temporary files. */

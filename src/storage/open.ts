@@ -6,6 +6,8 @@
 import { isUtf8 } from 'node:buffer';
 import { Fault } from '../core/fault.ts';
 import { boundOf, INFLATION_FLOOR_BYTES, inflationFault, inputBytesFault } from '../core/limits.ts';
+import { lookupWithin, portOf } from '../core/reach/reach.ts';
+import { resolveWithin } from '../core/reach/safe-path.ts';
 import { redact } from '../core/redact.ts';
 import { type Compression, compressionByName, compressionByType } from './compression.ts';
 import { fileState, openFile, openStandardInput } from './local/file.ts';
@@ -53,7 +55,7 @@ export async function openInput(url: string, options: OpenOptions): Promise<Open
 async function openRaw(url: string, name: string, options: OpenOptions): Promise<RawInput> {
   if (options.standardInput) return openStandardInput(name, options.signal);
   const location = locate(url, options.workingDirectory);
-  if (location.kind === 'file') return openFile(location.path, name, options.range);
+  if (location.kind === 'file') return openFile(location.path, name, options.range, options.reach);
   if (location.kind === 'http') return openWeb(location.url, name, options);
   return (await import('./s3/read.ts')).openS3(location, name, options.s3 ?? USUAL_S3_ACCESS, options);
 }
@@ -72,9 +74,24 @@ const compressionOf = (url: string, { compression = 'none' }: OpenOptions): Comp
 export async function probeInput(url: string, options: OpenOptions): Promise<InputState | undefined> {
   if (compressionOf(url, options) !== 'none') return undefined;
   const location = locate(url, options.workingDirectory);
-  if (location.kind === 'file') return fileState(location.path);
+  if (location.kind === 'file') return fileState(location.path, options.reach);
   if (location.kind === 'http') return (await import('./web/http.ts')).httpState(location.url, options);
   return (await import('./s3/read.ts')).s3State(location, options.s3 ?? USUAL_S3_ACCESS, options.signal);
+}
+
+/**
+ * Whether an address is within the reach as far as it says itself, without opening anything: names of hosts are looked up when they are read.
+ *
+ * @throws Fault request/forbidden; those of `locate`
+ */
+export async function assertWithin(
+  url: string,
+  { workingDirectory, reach }: Pick<OpenOptions, 'workingDirectory' | 'reach'>,
+): Promise<void> {
+  const location = locate(url, workingDirectory);
+  if (reach === undefined) return;
+  if (location.kind === 'file') await resolveWithin(reach, location.path, redact(url));
+  if (location.kind === 'http') lookupWithin(reach, location.url.hostname, portOf(location.url));
 }
 
 /** The bytes of an input at any offset. undefined: it cannot be read in ranges. @param version that it must have; undefined: the present one */

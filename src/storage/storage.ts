@@ -4,6 +4,7 @@
  * Implementations import this file; `open.ts` puts them together.
  */
 import type { RunLimits } from '../core/limits.ts';
+import type { Reach } from '../core/reach/reach.ts';
 import type { Compression } from './compression.ts';
 import type { WebAccess } from './logins.ts';
 import type { ByteRange } from './range.ts';
@@ -53,6 +54,8 @@ export interface WebAsk {
 export interface OpenOptions {
   /** Base of relative paths. */
   readonly workingDirectory: string;
+  /** Undefined: what the user of the command or an option names, which may be anything. */
+  readonly reach: Reach | undefined;
   readonly signal?: AbortSignal;
   /** As declared in the mapping; if none, the name may imply one. */
   readonly compression?: Compression;

@@ -34,7 +34,10 @@ export interface WriteInput {
   readonly state: InputState | undefined;
 }
 
-export type InputRequest = Pick<WriteRequest, 'inputs' | 'workingDirectory' | 'mode' | 'blankNodes' | 'skolemBase' | 'limits' | 's3'>;
+export type InputRequest = Pick<
+  WriteRequest,
+  'inputs' | 'workingDirectory' | 'mode' | 'blankNodes' | 'skolemBase' | 'limits' | 's3' | 'reach'
+>;
 
 /**
  * Inspects every input without reading it.
@@ -58,7 +61,7 @@ async function examine(url: string, request: InputRequest, signal: AbortSignal, 
   if ((state?.sizeBytes ?? 0) > boundOf(inputBytes)) throw inputBytesFault(inputBytes, { input: name });
   if (location.kind === 'http') {
     // Compressed inputs have no usable ranges, but may have a version.
-    const version = state ?? (await (await import('../storage/web/http.ts')).httpState(location.url, { signal }));
+    const version = state ?? (await (await import('../storage/web/http.ts')).httpState(location.url, { signal, reach: request.reach }));
     return { url, name, address: addressOf(location), version: version?.version, state };
   }
   if (location.kind === 's3') {
@@ -70,7 +73,7 @@ async function examine(url: string, request: InputRequest, signal: AbortSignal, 
   const there = await stat(location.path).catch(() => undefined);
   // Opening it gives the best error message.
   if (there === undefined) await (await openInput(url, options)).close();
-  return { url, name, address: addressOf(location), version: (await fileState(location.path))?.version, state };
+  return { url, name, address: addressOf(location), version: (await fileState(location.path, request.reach))?.version, state };
 }
 
 function addressOf(location: Location): string {
@@ -202,8 +205,9 @@ export async function openGraphCsv(
 
 const isHttp = ({ address }: WriteInput): boolean => /^https?:/.test(address);
 
-const optionsOf = ({ workingDirectory, limits, s3 }: InputRequest, signal: AbortSignal): OpenOptions => ({
+const optionsOf = ({ workingDirectory, reach, limits, s3 }: InputRequest, signal: AbortSignal): OpenOptions => ({
   workingDirectory,
+  reach,
   signal,
   limits,
   s3,

@@ -1,6 +1,8 @@
 /** Request and report of a write. Plain data: it is sent to a thread and back. */
+
 import type { Fault } from '../core/fault.ts';
 import type { RunLimits } from '../core/limits.ts';
+import type { Reach } from '../core/reach/reach.ts';
 import type { RejectedStatement } from '../nquads/statement.ts';
 import type { S3Access } from '../storage/s3-access.ts';
 import type { TargetAddress, UpdateScope, WriteMode } from '../targets/target.ts';
@@ -28,6 +30,8 @@ export interface WriteRequest {
   readonly s3?: S3Access | undefined;
   /** Created when first needed, emptied at the end. */
   readonly spillDirectory: string;
+  /** What the inputs may name; see `OpenOptions`. */
+  readonly reach: Reach | undefined;
   /** The position that an earlier attempt reached; undefined: start at the beginning. */
   readonly resume: WritePosition | undefined;
 }

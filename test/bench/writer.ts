@@ -165,6 +165,7 @@ async function runWriter(store: BenchStore, file: string): Promise<Measured> {
       memoryBudgetBytes: 160 * 2 ** 20,
       limits: NO_LIMITS,
       spillDirectory: join(directory, 'spill'),
+      reach: undefined,
       resume: undefined,
     };
     const path = join(directory, 'request.json');

@@ -193,7 +193,7 @@ async function outcomeOf(test: Case, directory: string, database: DatabaseAccess
 
 /** The text of a file that may be packed, and whose name tells how. */
 async function textOf(file: string, { encoding = 'utf-8' }: ExpectedOutput): Promise<string> {
-  const { bytes, close } = await openInput(file, { workingDirectory: '/' });
+  const { bytes, close } = await openInput(file, { reach: undefined, workingDirectory: '/' });
   try {
     const chunks: Uint8Array[] = [];
     for await (const chunk of bytes) chunks.push(chunk);

@@ -17,6 +17,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'What every room may use: faults, texts, hashes, limits, logs, metrics and traces.',
     folders: {
       input: 'how a document is written: its encoding, and its dialect of CSV',
+      reach: 'requests to HTTP servers, and and which hosts, addresses and directories may be reached',
       telemetry: 'logs, metrics and traces',
     },
     uses: [],
@@ -364,7 +365,7 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   'neo4j-driver': ['src/targets/'],
   re2js: ['src/regexp/linear.ts'],
   oxigraph: ['src/targets/'],
-  undici: ['src/core/http.ts'],
+  undici: ['src/core/reach/http.ts'],
 };
 
 /** What the folders of `test` hold. The others mirror the rooms. */

@@ -141,7 +141,7 @@ describeS3('object storage', () => {
     const run = { runId: 'r', inputs: [{ name: undefined, url: url('gone.csv') }], deleteSource: true } as unknown as Parameters<
       typeof deleteSources
     >[0];
-    const state = () => probeInput(url('gone.csv'), { workingDirectory: '/', s3: access });
+    const state = () => probeInput(url('gone.csv'), { reach: undefined, workingDirectory: '/', s3: access });
     await deleteSources(run, Date.now() - 60_000, '/', quietLogger(), async () => access);
     expect(await state()).toMatchObject({ sizeBytes: PEOPLE.csv.length });
     await deleteSources(run, Date.now() + 60_000, '/', quietLogger(), async () => access);

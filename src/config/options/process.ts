@@ -1,4 +1,5 @@
 /** Options of every process: where it listens, keeps its files, and who may call it. */
+import { HOST_ENTRY } from '../../core/reach/reach.ts';
 import { noList, none, type OptionRow } from './row.ts';
 
 export const PROCESS_OPTIONS = {
@@ -73,6 +74,31 @@ export const PROCESS_OPTIONS = {
     default: false,
     summary: 'Without tokens, listen on addresses other than loopback, too.',
     start: 'whoever may change options could give themselves any role',
+  },
+  ALLOW_PRIVATE_ADDRESSES: {
+    path: 'process.allowPrivateAddresses',
+    type: 'boolean',
+    default: none,
+    summary:
+      'Whether names and URLs of requests, messages and mappings may lead to addresses of this machine and of private networks: loopback, private, link-local, unique-local, carrier-grade, metadata. Absent: yes while HOST is a loopback address, else no.',
+    start: 'whoever deploys the service decides what it may reach, not whoever may change options',
+  },
+  ALLOWED_HOSTS: {
+    path: 'process.allowedHosts',
+    type: 'list',
+    default: noList,
+    pattern: { test: HOST_ENTRY, says: '`host`, `*.example.org`, or either with `:port`' },
+    summary:
+      'Hosts that requests, messages and mappings may name, each as `host`, `*.example.org` or with `:port`; also when their addresses are private. Empty: every host.',
+    start: 'whoever deploys the service decides what it may reach, not whoever may change options',
+  },
+  ALLOWED_DIRECTORIES: {
+    path: 'process.allowedDirectories',
+    type: 'list',
+    default: noList,
+    summary:
+      'Directories below which paths and `file:` URLs of requests, messages and mappings may read regular files; the directories of mappings are always among them. Empty: everything while HOST is a loopback address, else DATA_DIR and the directories of mappings, output, provenance and backup.',
+    start: 'whoever deploys the service decides what it may reach, not whoever may change options',
   },
   OIDC_ISSUER: {
     path: 'process.oidcIssuer',

@@ -96,7 +96,7 @@ async function group(inputs: readonly string[], groups: Groups, signal: AbortSig
   let rejected = 0;
   let first: Fault['message'] | undefined;
   for (const input of inputs) {
-    const { bytes } = await openInput(input, { workingDirectory: '/', signal });
+    const { bytes } = await openInput(input, { workingDirectory: '/', reach: undefined, signal });
     for await (const block of readStatements(bytes, { input, skolem: undefined, takesTriples: true })) {
       signal.throwIfAborted();
       rejected += block.rejected.length;

@@ -13,9 +13,9 @@ import { inMapping } from './faults.ts';
  */
 export function addressOf(
   { connection, origin }: SqlSource,
-  { database, workingDirectory: directory }: Pick<RunRequest, 'database' | 'workingDirectory'>,
+  { database, workingDirectory: directory, reach }: Pick<RunRequest, 'database' | 'workingDirectory' | 'reach'>,
 ): DatabaseAddress {
-  if (connection !== undefined) return addressOfMapping(connection, directory);
+  if (connection !== undefined) return addressOfMapping(connection, directory, reach === undefined);
   if (database !== undefined) return parseJdbcUrl({ url: database.jdbcUrl, user: database.user, password: database.password, directory });
   throw new Fault('mapping/invalid', 'The mapping reads a database, and neither it nor the run says which one', {
     place: { mapping: formatOrigin(origin) },
@@ -23,9 +23,14 @@ export function addressOf(
   });
 }
 
-function addressOfMapping({ jdbcUrl, driver, user, password, origin }: SqlConnection, directory: string): DatabaseAddress {
+/** @param trusted the mapping is that of the user of the command */
+function addressOfMapping(
+  { jdbcUrl, driver, user, password, origin }: SqlConnection,
+  directory: string,
+  trusted: boolean,
+): DatabaseAddress {
   try {
-    return parseJdbcUrl({ url: jdbcUrl, driver, user, password, directory });
+    return parseJdbcUrl({ url: jdbcUrl, driver, user, password, directory, trusted });
   } catch (error) {
     throw inMapping(error, formatOrigin(origin));
   }

@@ -39,7 +39,8 @@ export class Databases {
    */
   static async open(
     mapping: Mapping,
-    request: Pick<RunRequest, 'database' | 'sql' | 'workingDirectory'> & Partial<Pick<RunRequest, 'memoryBudgetBytes' | 'spillDirectory'>>,
+    request: Pick<RunRequest, 'database' | 'sql' | 'workingDirectory' | 'reach'> &
+      Partial<Pick<RunRequest, 'memoryBudgetBytes' | 'spillDirectory'>>,
     snapshots: Readonly<Record<string, string>>,
     signal: AbortSignal | undefined,
   ): Promise<Databases> {
@@ -56,6 +57,8 @@ export class Databases {
         if (session === undefined) {
           session = await openSession(address, {
             ...request.sql,
+            // The database of the run is named by options.
+            reach: source.connection === undefined ? undefined : request.reach,
             signal,
             snapshot: snapshots[address.name],
             memoryBytes: request.memoryBudgetBytes,

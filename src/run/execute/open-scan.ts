@@ -31,7 +31,7 @@ export async function openFileScan(
   const { inputOptions } = request;
   const standardInput = inputOptions !== undefined && place.given && url === STANDARD_INPUT;
   const name = standardInput ? 'standard input' : redact(url);
-  const { workingDirectory, limits, web } = request;
+  const { workingDirectory, limits, web, reach } = request;
   const ask = askOf(source);
   const isArchive = isReadAsWorkbook(source, place, inputOptions);
   const options: OpenOptions = {
@@ -41,6 +41,7 @@ export async function openFileScan(
     isArchive,
     limits,
     standardInput,
+    reach,
     web,
     s3: web.s3,
     ask,

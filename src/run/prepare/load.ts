@@ -14,7 +14,7 @@ const MAPPING_LIMIT_BYTES = 64 * 2 ** 20;
 const SILENCE_MS = 30_000;
 
 /** How documents are read. */
-export type DocumentOptions = Pick<OpenOptions, 'workingDirectory' | 'signal' | 's3'>;
+export type DocumentOptions = Pick<OpenOptions, 'workingDirectory' | 'reach' | 'signal' | 's3'>;
 
 export interface MappingDocument {
   readonly name: string;

@@ -54,7 +54,7 @@ export async function prepareRun(
     const loaded = await loadMapping(
       request.mappings,
       { baseIri: base, separate: request.boundOnly === true, functions },
-      { workingDirectory: request.workingDirectory, s3: request.web.s3, ...(signal === undefined ? {} : { signal }) },
+      { workingDirectory: request.workingDirectory, reach: request.reach, s3: request.web.s3, ...(signal === undefined ? {} : { signal }) },
     );
     const { mapping, warnings, documents } = selected(loaded, request);
     databases = await openDatabases(mapping, request, snapshots, signal);

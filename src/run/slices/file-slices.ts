@@ -55,7 +55,8 @@ export async function byteSlicesOf(
   // A document beyond the limit of the run is left to its reader, which reports it.
   const allowed = request.limits.inputBytes || Number.POSITIVE_INFINITY;
   if (state === undefined || state.sizeBytes <= sliceBytes || state.sizeBytes > allowed) return [];
-  const document = new Document(url, state, { workingDirectory: request.workingDirectory, signal, s3: request.web.s3 });
+  const { workingDirectory, reach, web } = request;
+  const document = new Document(url, state, { workingDirectory, reach, signal, s3: web.s3 });
   if (isParquet(url, source, request.inputOptions))
     return rowGroupSlices(document, readOptionsOf(scan, source, 'parquet', redact(url), request), sliceBytes);
   const mark = utf8Mark(await document.read(0, HEAD_BYTES), source.encoding);
@@ -68,10 +69,10 @@ export async function byteSlicesOf(
 }
 
 /** undefined: do not cut. */
-async function stateOf(url: string, { workingDirectory, web }: RunRequest, signal: AbortSignal): Promise<InputState | undefined> {
+async function stateOf(url: string, { workingDirectory, reach, web }: RunRequest, signal: AbortSignal): Promise<InputState | undefined> {
   const format = formatByName(url);
   if (format !== 'jsonl' && format !== 'parquet' && (/^https?:/i.test(url) || (format !== 'csv' && format !== 'tsv'))) return undefined;
-  return probeInput(url, { workingDirectory, signal, s3: web.s3 });
+  return probeInput(url, { workingDirectory, reach, signal, s3: web.s3 });
 }
 
 /** Random access to a document. */

@@ -1,5 +1,8 @@
 /** Opens a session with the driver that an address asks for. */
-import type { OpenSession, Product } from '../database.ts';
+import { Fault } from '../../core/fault.ts';
+import { assertHost, type Reach } from '../../core/reach/reach.ts';
+import { resolveWithin } from '../../core/reach/safe-path.ts';
+import type { DatabaseAddress, OpenSession, Product } from '../database.ts';
 
 const mysql = async (): Promise<OpenSession> => (await import('../mysql/mysql.ts')).openMysql;
 
@@ -14,5 +17,22 @@ const DRIVERS: Readonly<Record<Product, () => Promise<OpenSession>>> = {
   duckdb: async () => (await import('../files/products.ts')).openDuckdbFile,
 };
 
-/** Opens a session with the driver of the address. */
-export const openSession: OpenSession = async (address, options) => (await DRIVERS[address.product]())(address, options);
+/** Opens a session with the driver of the address. @throws also Fault request/forbidden — the address is not within `options.reach` */
+export const openSession: OpenSession = async (address, options) => {
+  const { reach } = options;
+  const within = reach === undefined ? address : await assertAddress(address, reach);
+  return (await DRIVERS[address.product]())(within, options);
+};
+
+/** @returns the address, of a file with its real path */
+async function assertAddress(address: DatabaseAddress, reach: Reach): Promise<DatabaseAddress> {
+  const { hosts, database, name } = address;
+  if (hosts.length === 0 && database !== undefined) return { ...address, database: await resolveWithin(reach, database, name) };
+  for (const { host, port } of hosts) {
+    await assertHost(reach, host, port).catch((error) => {
+      if (error instanceof Fault) throw error.with({ place: { input: name } });
+      // The driver reports a name that cannot be looked up, and tries the next host.
+    });
+  }
+  return address;
+}

@@ -1,7 +1,8 @@
 /** Connects to a MySQL or MariaDB server: hosts, TLS, login. */
-import { isIP } from 'node:net';
+import { createConnection as createSocket, isIP } from 'node:net';
 import { type ConnectionOptions, createConnection, type SslOptions } from 'mysql2';
 import { Fault } from '../../core/fault.ts';
+import { lookupWithin, type Reach } from '../../core/reach/reach.ts';
 import type { DatabaseAddress, SessionOptions } from '../database.ts';
 import { firstHost, type Host, readTls } from '../jdbc/connect.ts';
 import { faultOf, isAnswer, type MysqlError, unreachableReason } from './faults.ts';
@@ -20,13 +21,14 @@ export interface Connected {
 /** Tries the hosts in order. @throws Fault those of `OpenSession` */
 export async function connect(
   address: DatabaseAddress,
-  { signal, connectSeconds }: Pick<SessionOptions, 'signal' | 'connectSeconds'>,
+  { signal, connectSeconds, reach }: Pick<SessionOptions, 'signal' | 'connectSeconds' | 'reach'>,
 ): Promise<Connected> {
   const own = Number(address.parameters.connectTimeout ?? 0);
   const timeoutMs = Math.min(connectSeconds * 1000, own || Number.POSITIVE_INFINITY);
   const tls = await tlsOptions(address);
   const withoutTls = address.tls.mode === 'prefer';
-  const attempt = (host: Host): Promise<Connected> => connectHost(connectionOptions(address, host), tls, withoutTls, timeoutMs, signal);
+  const attempt = (host: Host): Promise<Connected> =>
+    connectHost(connectionOptions(address, host, reach), tls, withoutTls, timeoutMs, signal);
   return firstHost(address, [attempt], { faultOf: (error) => answerOf(error, address), reasonOf: unreachableReason }, signal);
 }
 
@@ -36,10 +38,13 @@ function answerOf(error: unknown, address: DatabaseAddress): Fault | undefined {
   return fault?.code === 'database/query' ? undefined : fault;
 }
 
-function connectionOptions(address: DatabaseAddress, { host, port }: Host): ConnectionOptions {
+function connectionOptions(address: DatabaseAddress, { host, port }: Host, reach: Reach | undefined): ConnectionOptions {
+  const lookup = lookupWithin(reach, host, port);
   return {
     host,
     port,
+    // Connects to the addresses that were checked.
+    ...(lookup === undefined ? {} : { stream: () => createSocket({ host, port, lookup }) }),
     charset: 'UTF8MB4_GENERAL_CI',
     flags: FLAGS,
     enableKeepAlive: address.parameters.tcpKeepAlive !== 'false',

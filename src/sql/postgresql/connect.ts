@@ -1,9 +1,10 @@
 /** Connects to a PostgreSQL server: hosts, TLS, login, and the cancel request. */
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { userInfo } from 'node:os';
 import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
 import type { Fault } from '../../core/fault.ts';
+import { lookupWithin, type Reach } from '../../core/reach/reach.ts';
 import type { DatabaseAddress, SessionOptions } from '../database.ts';
 import { credentialsFault } from '../faults.ts';
 import { firstHost, type Host, readTls } from '../jdbc/connect.ts';
@@ -21,19 +22,24 @@ export interface Connected {
 /** Tries the hosts in order. @throws Fault those of `OpenSession` */
 export async function connect(
   address: DatabaseAddress,
-  { signal, connectSeconds }: Pick<SessionOptions, 'signal' | 'connectSeconds'>,
+  { signal, connectSeconds, reach }: Pick<SessionOptions, 'signal' | 'connectSeconds' | 'reach'>,
 ): Promise<Connected> {
   const { connectTimeout = '0', loginTimeout = '0', targetServerType = 'any' } = address.parameters;
   const limits = [connectSeconds, Number(connectTimeout), Number(loginTimeout)].filter((seconds) => seconds > 0);
   const timeoutMs = limits.length === 0 ? 0 : Math.min(...limits, 2 ** 31 / 1000 - 1) * 1000;
   const tls = await tlsOptions(address);
   const attempts = (SERVER_TYPES[targetServerType] ?? [undefined]).map((wanted) => async (host: Host) => {
-    const connected = await connectHost(address, host, tls, timeoutMs, signal);
+    const connected = await connectHost(address, { ...host, reach }, tls, timeoutMs, signal);
     if (wanted === undefined || wanted === (await serverType(connected.client))) return connected;
     connected.wire.stream.destroy();
     throw new Error(`the server is no ${wanted}`);
   });
   return firstHost(address, attempts, { faultOf: (error) => answerOf(error, address), reasonOf: unreachableReason }, signal);
+}
+
+/** A host, and what its name may lead to. */
+interface Reached extends Host {
+  readonly reach: Reach | undefined;
 }
 
 type ServerType = 'primary' | 'secondary';
@@ -62,7 +68,7 @@ function answerOf(error: unknown, address: DatabaseAddress): Fault | undefined {
 
 async function connectHost(
   address: DatabaseAddress,
-  host: Host,
+  host: Reached,
   tls: ConnectionOptions | undefined,
   timeoutMs: number,
   signal: AbortSignal | undefined,
@@ -84,7 +90,7 @@ const mayWorkWithoutTls = ({ message, code = '' }: PostgresError): boolean =>
 
 async function login(
   address: DatabaseAddress,
-  { host, port }: Host,
+  { host, port, reach }: Reached,
   tls: ConnectionOptions | undefined,
   timeoutMs: number,
   signal: AbortSignal | undefined,
@@ -98,6 +104,7 @@ async function login(
     password: () => address.password?.reveal() ?? '',
     database: address.database ?? user,
     ssl: tls ?? false,
+    ...streamWithin(reach),
     sslnegotiation: 'postgres',
     application_name: address.parameters.ApplicationName || 'quadmill',
     keepAlive: address.parameters.tcpKeepAlive !== 'false',
@@ -120,7 +127,7 @@ async function login(
   } finally {
     signal?.removeEventListener('abort', abort);
   }
-  return { client, wire, cancel: (limit) => cancel(client, { host, port }, tls, limit) };
+  return { client, wire, cancel: (limit) => cancel(client, { host, port, reach }, tls, limit) };
 }
 
 /** Members of pg connections before login that its types lack. */
@@ -134,10 +141,10 @@ interface Unstarted {
 }
 
 /** The server closes the connection after it has signalled the process that executes the statement. */
-function cancel(client: pg.Client, { host, port }: Host, tls: ConnectionOptions | undefined, timeoutMs: number): Promise<void> {
+function cancel(client: pg.Client, { host, port, reach }: Reached, tls: ConnectionOptions | undefined, timeoutMs: number): Promise<void> {
   const { processID, secretKey } = client as unknown as { readonly processID: number; readonly secretKey: number };
   return new Promise((resolve, reject) => {
-    const config = { ssl: tls ?? false } as pg.ConnectionConfig;
+    const config = { ssl: tls ?? false, ...streamWithin(reach) } as pg.ConnectionConfig;
     const connection = new pg.Connection(config) as unknown as Unstarted;
     const timer = setTimeout(() => connection.stream.destroy(new Error('timeout expired')), timeoutMs);
     connection.on('error', (error) => {
@@ -155,6 +162,24 @@ function cancel(client: pg.Client, { host, port }: Host, tls: ConnectionOptions 
     connection.connect(port, host);
   });
 }
+
+/** Connects to the addresses that were checked: pg gives no place for a lookup. */
+class SocketWithin extends Socket {
+  readonly #reach: Reach;
+
+  constructor(reach: Reach) {
+    super();
+    this.#reach = reach;
+  }
+
+  override connect(...given: unknown[]): this {
+    const [port, host] = given as [number, string];
+    const lookup = lookupWithin(this.#reach, host, port);
+    return super.connect({ port, host, ...(lookup === undefined ? {} : { lookup }) });
+  }
+}
+
+const streamWithin = (reach: Reach | undefined) => (reach === undefined ? {} : { stream: () => new SocketWithin(reach) });
 
 async function tlsOptions(address: DatabaseAddress): Promise<ConnectionOptions | undefined> {
   const files = await readTls(address);

@@ -6,6 +6,8 @@ import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promis
 import { basename, dirname, extname, join } from 'node:path';
 import { Fault } from '../../core/fault.ts';
 import { nearest } from '../../core/nearest.ts';
+import type { Reach } from '../../core/reach/reach.ts';
+import { openWithin, resolveWithin } from '../../core/reach/safe-path.ts';
 import { type ByteRange, changedFault, type InputState } from '../range.ts';
 import type { RawInput } from '../storage.ts';
 import { makeDirectory } from './directory.ts';
@@ -13,16 +15,17 @@ import { makeDirectory } from './directory.ts';
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * Opens the file at `path`; `name` is what the user wrote, for messages. The file is closed when the iteration ends.
+ * Opens the file at `path`, if it is within `reach`; `name` is what the user wrote, for messages. The file is closed when the iteration ends.
  *
  * @throws Fault source/missing — names the path and suggests similar names; source/refused — permission, directory; source/unreadable;
- * run/lost — a range of a file that has changed
+ * run/lost — a range of a file that has changed; request/forbidden
  */
-export async function openFile(path: string, name: string, range?: ByteRange): Promise<RawInput> {
+export async function openFile(path: string, name: string, range: ByteRange | undefined, reach: Reach | undefined): Promise<RawInput> {
   let handle: FileHandle;
   try {
-    handle = await open(path, 'r');
+    handle = reach === undefined ? await open(path, 'r') : await openWithin(reach, path, name);
   } catch (error) {
+    if (error instanceof Fault) throw error;
     throw await openFault(error as NodeJS.ErrnoException, path, name);
   }
   const found = await handle.stat().catch(async (error) => {
@@ -61,8 +64,13 @@ export function openStandardInput(name: string, signal: AbortSignal | undefined)
   return { chunks: chunks(), close: async () => void stdin.destroy(), sizeBytes: undefined, mediaType: undefined };
 }
 
-/** Size and version of a regular file, without reading it; undefined for anything else, and for a missing file. */
-export async function fileState(path: string): Promise<InputState | undefined> {
+/**
+ * Size and version of a regular file, without reading it; undefined for anything else, and for a missing file.
+ *
+ * @throws Fault request/forbidden — not within `reach`
+ */
+export async function fileState(path: string, reach: Reach | undefined): Promise<InputState | undefined> {
+  if (reach !== undefined) await resolveWithin(reach, path, path);
   const found = await stat(path).catch(() => undefined);
   return found?.isFile() === true ? { sizeBytes: found.size, version: versionOf(found) } : undefined;
 }
@@ -158,7 +166,13 @@ const readFault = (error: NodeJS.ErrnoException, path: string, name: string): Fa
  *
  * @throws Fault source/missing, source/refused, source/unreadable
  */
-export async function listFiles(directory: string, name: string, extensions: readonly string[]): Promise<readonly string[]> {
+export async function listFiles(
+  directory: string,
+  name: string,
+  extensions: readonly string[],
+  reach: Reach | undefined,
+): Promise<readonly string[]> {
+  if (reach !== undefined) await resolveWithin(reach, directory, name);
   try {
     const entries = await readdir(directory, { withFileTypes: true });
     const wanted = entries.filter((entry) => !entry.isDirectory() && extensions.includes(extname(entry.name).slice(1).toLowerCase()));

@@ -1,7 +1,7 @@
 /** The clients of S3, and what their errors mean. The one place that knows how the SDK is set up. Imported when it is first needed. */
 import { S3Client } from '@aws-sdk/client-s3';
 import { Fault } from '../../core/fault.ts';
-import { describeConnectionError } from '../../core/http.ts';
+import { describeConnectionError } from '../../core/reach/http.ts';
 import type { S3Access } from '../s3-access.ts';
 import { TransientFault } from '../web/retry.ts';
 

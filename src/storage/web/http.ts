@@ -4,7 +4,7 @@ import type { ReadableStream } from 'node:stream/web';
 import zlib from 'node:zlib';
 import { LinkedAbort } from '../../core/abort.ts';
 import { Fault } from '../../core/fault.ts';
-import { describeConnectionError, HttpClient, type Response } from '../../core/http.ts';
+import { describeConnectionError, HttpClient, type Response } from '../../core/reach/http.ts';
 import { basic, type ClientCredentials, grantKey, type Login, loginFor, type WebCache } from '../logins.ts';
 import { type ByteRange, changedFault, type InputState } from '../range.ts';
 import type { OpenOptions, RawInput } from '../storage.ts';
@@ -14,17 +14,19 @@ import { tokenFor } from './tokens.ts';
 
 const CONNECT_MS = 10_000;
 const USUAL_ANSWER_SECONDS = 300;
-/** By time limit in seconds. There are few: the option's value, and that of requests without options. */
-const clients = new Map<number, HttpClient>();
+/** By time limit and reach. There are few: the options' values, and those of requests without options. */
+const clients = new Map<string, HttpClient>();
 
-function clientFor({ web }: Pick<OpenOptions, 'web'>): HttpClient {
+/** Kept connections are those of one reach: they were checked when they were opened. */
+function clientFor({ web, reach }: Pick<OpenOptions, 'web' | 'reach'>): HttpClient {
   const seconds = web?.answerSeconds ?? USUAL_ANSWER_SECONDS;
-  const client = clients.get(seconds) ?? new HttpClient({ connectMs: CONNECT_MS, answerMs: seconds * 1000 });
-  clients.set(seconds, client);
+  const key = JSON.stringify([seconds, reach?.privateAddresses, reach?.hosts]);
+  const client = clients.get(key) ?? new HttpClient({ connectMs: CONNECT_MS, answerMs: seconds * 1000, reach });
+  clients.set(key, client);
   return client;
 }
 
-type WebOptions = Pick<OpenOptions, 'signal' | 'range' | 'web' | 'ask'>;
+type WebOptions = Pick<OpenOptions, 'signal' | 'range' | 'web' | 'ask' | 'reach'>;
 
 /** An answer of a server, or one that was kept and is still valid. */
 interface Answer extends Pick<Response, 'status' | 'statusText' | 'ok'> {
@@ -111,11 +113,13 @@ const MAX_REDIRECTS = 10;
 /** The answer behind all redirects. Each server gets its own login and no other's. A token that is refused is asked for again, once. */
 async function follow(url: URL, options: WebOptions, more: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Answer> {
   const client = clientFor(options);
+  // Token endpoints are named by options.
+  const trusted = clientFor({ web: options.web, reach: undefined });
   let address = new URL(url);
   let refused: string | undefined;
   for (let hops = 0; ; ) {
     const login = loginOf(address, url, options);
-    const token = login.grant === undefined ? undefined : await tokenFor(login.grant, refused, client, signal);
+    const token = login.grant === undefined ? undefined : await tokenFor(login.grant, refused, trusted, signal);
     const authorization: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
     const headers: Record<string, string> = {
       'accept-encoding': ACCEPTED_ENCODINGS,

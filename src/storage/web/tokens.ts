@@ -4,7 +4,7 @@
  * @see https://www.rfc-editor.org/rfc/rfc6749#section-4.4 and https://www.rfc-editor.org/rfc/rfc6750
  */
 import { Fault } from '../../core/fault.ts';
-import { describeConnectionError, type HttpClient, type Response } from '../../core/http.ts';
+import { describeConnectionError, type HttpClient, type Response } from '../../core/reach/http.ts';
 import { basic, type ClientCredentials, grantKey } from '../logins.ts';
 import { retryAfterMs, TransientFault } from './retry.ts';
 

@@ -1,6 +1,6 @@
 /** Maps a store's answers and connection errors to faults. */
 import { Fault } from '../../core/fault.ts';
-import { describeConnectionError } from '../../core/http.ts';
+import { describeConnectionError } from '../../core/reach/http.ts';
 import { TargetBusy } from '../target.ts';
 import { REASON_HEADER } from './headers.ts';
 import type { SparqlProduct } from './products.ts';

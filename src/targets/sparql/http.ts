@@ -1,6 +1,6 @@
 /** Requests to a store: logins, one time limit for each request, bounded answers. What an answer means stands in `sparql/faults.ts`. */
 import { LinkedAbort } from '../../core/abort.ts';
-import { describeConnectionError, type HttpAnswer, HttpClient } from '../../core/http.ts';
+import { describeConnectionError, type HttpAnswer, HttpClient } from '../../core/reach/http.ts';
 import { faultOfError, type StoreAnswer, timedOut } from './faults.ts';
 import type { Login } from './login.ts';
 

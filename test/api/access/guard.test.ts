@@ -2,9 +2,9 @@
 import { request } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { makeGuard } from '../../../api/access/guard.ts';
-import { isLoopback } from '../../../api/access/loopback.ts';
 import { parseTokens } from '../../../api/access/tokens.ts';
 import { DEFAULTS } from '../../../src/config/options/options.ts';
+import { isLoopback } from '../../../src/core/reach/loopback.ts';
 import { Secret } from '../../../src/core/secret.ts';
 import { secrets } from '../../support/secrets.ts';
 import { type FakeApi, startFakeApi } from '../../support/service/fake.ts';

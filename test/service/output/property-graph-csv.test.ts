@@ -85,7 +85,7 @@ async function graphOfFiles(urls: readonly string[]): Promise<Graph> {
   const edges: EdgeElement[] = [];
   const { signal } = new AbortController();
   for (const url of urls) {
-    const { bytes } = await openInput(url, { workingDirectory: '/' });
+    const { bytes } = await openInput(url, { reach: undefined, workingDirectory: '/' });
     for await (const block of readGraphCsv(bytes, { input: url, skolem: undefined, maxRecordBytes: 2 ** 20, signal })) {
       nodes.push(...block.nodes);
       edges.push(...block.edges);
@@ -97,7 +97,7 @@ async function graphOfFiles(urls: readonly string[]): Promise<Graph> {
 async function graphOfStatements(urls: readonly string[]): Promise<Graph> {
   const all: Statement[] = [];
   for (const url of urls) {
-    const { bytes } = await openInput(url, { workingDirectory: '/' });
+    const { bytes } = await openInput(url, { reach: undefined, workingDirectory: '/' });
     for await (const { statements } of readStatements(bytes, { input: url, skolem: undefined })) all.push(...statements);
   }
   const { nodes, edges } = elementsOf(all, namesOf({ prefixes: {}, keepLanguage: false }));

@@ -82,7 +82,7 @@ test('a zip archive of more than 4 GiB is right for a reader from its end and fo
   );
   expect(size).toBe(block.length * blocks);
   let bytes = 0;
-  const input = await openInput(path, { workingDirectory: directory });
+  const input = await openInput(path, { reach: undefined, workingDirectory: directory });
   for await (const chunk of input.bytes) bytes += chunk.length;
   expect(bytes).toBe(size);
 });

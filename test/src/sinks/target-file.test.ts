@@ -121,7 +121,7 @@ describe.each(COMPRESSIONS)('%s', (compression) => {
     const { content } = await unpack(packed, compression);
     expect(content.equals(Buffer.from(LINES.join(''), 'latin1'))).toBe(true);
     expect((await write(LINES, { location, compression })).equals(packed)).toBe(true);
-    const input = await openInput(location, { workingDirectory: directoryOfTest() });
+    const input = await openInput(location, { reach: undefined, workingDirectory: directoryOfTest() });
     const parts: Uint8Array[] = [];
     for await (const chunk of input.bytes) parts.push(chunk);
     expect(Buffer.concat(parts).equals(content)).toBe(true);

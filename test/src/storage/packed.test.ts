@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 async function read(file: string, options: Partial<OpenOptions> = {}): Promise<string> {
-  const input = await openInput(file, { workingDirectory: directory, ...options });
+  const input = await openInput(file, { reach: undefined, workingDirectory: directory, ...options });
   expect(input.sizeBytes).toBeUndefined();
   const parts: Uint8Array[] = [];
   for await (const chunk of input.bytes) parts.push(chunk);
@@ -110,7 +110,7 @@ describe.each<[Compression, (content: string) => Promise<Buffer>]>([
   test('is read as the format of the file within, and never in ranges', async () => {
     expect(inputFormat(`http://e/a.jsonl.${ending}?v=1`)).toBe('jsonl');
     await writeFile(join(directory, `b.csv.${ending}`), await pack('a\n'));
-    expect(await probeInput(`b.csv.${ending}`, { workingDirectory: directory })).toBeUndefined();
+    expect(await probeInput(`b.csv.${ending}`, { reach: undefined, workingDirectory: directory })).toBeUndefined();
   });
 
   test('that is cut off anywhere, or damaged, is malformed', async () => {
@@ -143,7 +143,7 @@ describe.each<[Compression, (content: string) => Promise<Buffer>]>([
 
   test('ends when its reader stops early', async () => {
     await writeFile(join(directory, 'early.bin'), await pack(LARGE.repeat(4)));
-    const input = await openInput('early.bin', { workingDirectory: directory, compression });
+    const input = await openInput('early.bin', { reach: undefined, workingDirectory: directory, compression });
     for await (const chunk of input.bytes) {
       expect(chunk.length).toBeGreaterThan(0);
       break;

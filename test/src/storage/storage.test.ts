@@ -7,11 +7,11 @@ import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Fault } from '../../../src/core/fault.ts';
+import { resolveInside } from '../../../src/core/reach/safe-path.ts';
 import { redact } from '../../../src/core/redact.ts';
 import { inputFormat } from '../../../src/storage/input-format.ts';
 import { listDirectory } from '../../../src/storage/list.ts';
 import { writeAtomically } from '../../../src/storage/local/file.ts';
-import { resolveInside } from '../../../src/storage/local/safe-path.ts';
 import { openInput, readText } from '../../../src/storage/open.ts';
 
 let directory: string;
@@ -50,7 +50,7 @@ afterAll(async () => {
 });
 
 async function read(url: string, options: { compression?: 'gzip'; signal?: AbortSignal } = {}): Promise<string> {
-  const input = await openInput(url, { workingDirectory: directory, ...options });
+  const input = await openInput(url, { reach: undefined, workingDirectory: directory, ...options });
   const parts: Uint8Array[] = [];
   for await (const chunk of input.bytes) parts.push(chunk);
   return Buffer.concat(parts).toString();
@@ -78,7 +78,7 @@ describe('an input', () => {
     const content = Array.from({ length: 200_000 }, (_, i) => `${i}\n`).join('');
     await writeFile(join(directory, 'large.txt'), content);
     expect(await read('large.txt')).toBe(content);
-    const input = await openInput('large.txt', { workingDirectory: directory });
+    const input = await openInput('large.txt', { reach: undefined, workingDirectory: directory });
     expect(input.sizeBytes).toBe(content.length);
     await input.close();
   });
@@ -110,14 +110,14 @@ describe('an input', () => {
     expect(await read(`${address}/people.csv.gz?version=2`)).toBe('a\nb\n');
     expect(await read(`${address}/undone.csv.gz`)).toBe('a\nb\n');
     expect(await read(`${address.replace('//', '//ada:s3cret@')}/private`)).toBe('in');
-    const input = await openInput(`${address}/people.csv`, { workingDirectory: directory });
+    const input = await openInput(`${address}/people.csv`, { reach: undefined, workingDirectory: directory });
     expect([input.mediaType, input.sizeBytes]).toEqual(['text/csv', 5]);
     await input.close();
   });
 
   test('left half-read is closed', async () => {
     for (const url of ['large.txt', `${address}/endless`]) {
-      const input = await openInput(url, { workingDirectory: directory });
+      const input = await openInput(url, { reach: undefined, workingDirectory: directory });
       for await (const chunk of input.bytes) {
         expect(chunk.length).toBeGreaterThan(0);
         break;
@@ -185,13 +185,13 @@ describe('an input that cannot be had', () => {
 describe('readText', () => {
   test('drops the byte order mark and keeps to its limit', async () => {
     await writeFile(join(directory, 'bom.ttl'), '\ufeff<a> <b> "é" .');
-    expect(await readText('bom.ttl', 100, { workingDirectory: directory })).toBe('<a> <b> "é" .');
-    expect((await faultOf(readText('bom.ttl', 10, { workingDirectory: directory }))).code).toBe('limit/exceeded');
+    expect(await readText('bom.ttl', 100, { reach: undefined, workingDirectory: directory })).toBe('<a> <b> "é" .');
+    expect((await faultOf(readText('bom.ttl', 10, { reach: undefined, workingDirectory: directory }))).code).toBe('limit/exceeded');
   });
 
   test('refuses what is not UTF-8', async () => {
     await writeFile(join(directory, 'latin.ttl'), Buffer.from([0x22, 0xe9, 0x22]));
-    expect((await faultOf(readText('latin.ttl', 100, { workingDirectory: directory }))).code).toBe('source/encoding');
+    expect((await faultOf(readText('latin.ttl', 100, { reach: undefined, workingDirectory: directory }))).code).toBe('source/encoding');
   });
 });
 
@@ -199,11 +199,17 @@ test('listDirectory gives the files with the wanted extensions, sorted, in the s
   const mappings = join(directory, 'mappings');
   await mkdir(join(mappings, 'old.ttl'), { recursive: true });
   for (const name of ['b.ttl', 'a.ttl', 'c.TTL', 'notes.txt', 'd.yml']) await writeFile(join(mappings, name), '');
-  expect(await listDirectory('mappings', ['ttl'], directory)).toEqual(['a.ttl', 'b.ttl', 'c.TTL'].map((name) => join(mappings, name)));
-  expect(await listDirectory(pathToFileURL(mappings).href, ['yml'], '/')).toEqual([pathToFileURL(join(mappings, 'd.yml')).href]);
-  expect((await faultOf(listDirectory('mapping', ['ttl'], directory))).hint).toContain('mappings');
-  expect((await faultOf(listDirectory('mappings/a.ttl', ['ttl'], directory))).code).toBe('source/refused');
-  expect((await faultOf(listDirectory(address, ['ttl'], directory))).code).toBe('source/refused');
+  expect(await listDirectory('mappings', ['ttl'], { workingDirectory: directory, reach: undefined })).toEqual(
+    ['a.ttl', 'b.ttl', 'c.TTL'].map((name) => join(mappings, name)),
+  );
+  expect(await listDirectory(pathToFileURL(mappings).href, ['yml'], { workingDirectory: '/', reach: undefined })).toEqual([
+    pathToFileURL(join(mappings, 'd.yml')).href,
+  ]);
+  expect((await faultOf(listDirectory('mapping', ['ttl'], { workingDirectory: directory, reach: undefined }))).hint).toContain('mappings');
+  expect((await faultOf(listDirectory('mappings/a.ttl', ['ttl'], { workingDirectory: directory, reach: undefined }))).code).toBe(
+    'source/refused',
+  );
+  expect((await faultOf(listDirectory(address, ['ttl'], { workingDirectory: directory, reach: undefined }))).code).toBe('source/refused');
 });
 
 describe('writeAtomically', () => {

@@ -39,6 +39,7 @@ export function workspace(): Workspace {
       memoryBudgetBytes: 64 * 2 ** 20,
       limits: NO_LIMITS,
       spillDirectory: join(directory, 'spill'),
+      reach: undefined,
       resume: undefined,
       ...more,
     }),

@@ -1,6 +1,8 @@
 /** Connects to a SQL Server: the driver, hosts, TLS, login. */
+import { createConnection as createSocket, type Socket } from 'node:net';
 import type { Connection, ConnectionConfiguration } from 'tedious';
-import { Fault } from '../../../core/fault.ts';
+import { excerpt, Fault } from '../../../core/fault.ts';
+import { lookupWithin, type Reach } from '../../../core/reach/reach.ts';
 import type { DatabaseAddress, SessionOptions } from '../../database.ts';
 import { firstHost, type Host, readTls, type TlsFiles } from '../../jdbc/connect.ts';
 import { type DriverError, faultOf, isAnswer, unreachableReason } from './faults.ts';
@@ -26,12 +28,12 @@ export async function loadDriver(load: () => Promise<unknown> = () => import('te
 export async function connect(
   tedious: Tedious,
   address: DatabaseAddress,
-  { signal, connectSeconds }: Pick<SessionOptions, 'signal' | 'connectSeconds'>,
+  { signal, connectSeconds, reach }: Pick<SessionOptions, 'signal' | 'connectSeconds' | 'reach'>,
 ): Promise<Connection> {
   const own = Number(address.parameters.loginTimeout ?? 0);
   const timeoutMs = Math.min(connectSeconds, own || Number.POSITIVE_INFINITY) * 1000;
   const tls = await readTls(address);
-  const attempt = (host: Host): Promise<Connection> => login(tedious, configuration(address, host, tls, timeoutMs), signal);
+  const attempt = (host: Host): Promise<Connection> => login(tedious, configuration(address, host, tls, timeoutMs, reach), signal);
   const errorsOf = (error: unknown): Fault | undefined =>
     isAnswer(error) || (error as DriverError).code === 'ELOGIN' ? faultOf(error, { address, statementSeconds: 0 }) : undefined;
   return firstHost(address, [attempt], { faultOf: errorsOf, reasonOf: unreachableReason }, signal);
@@ -42,14 +44,22 @@ function configuration(
   { host, port }: Host,
   tls: TlsFiles | undefined,
   timeoutMs: number,
+  reach: Reach | undefined,
 ): ConnectionConfiguration {
   const { domain, instanceName, applicationName, applicationIntent, packetSize, hostNameInCertificate } = parameters;
+  const lookup = lookupWithin(reach, host, port);
+  if (lookup !== undefined && instanceName !== undefined)
+    throw new Fault('request/forbidden', `The port of the instance ${excerpt(instanceName)} is asked for at ${host}, which is not listed`, {
+      hint: 'Name the port in place of instanceName, or add the host to ALLOWED_HOSTS',
+    });
   const login = { userName: user ?? '', password: password?.reveal() ?? '' };
   return {
     server: host,
     authentication: domain === undefined ? { type: 'default', options: login } : { type: 'ntlm', options: { ...login, domain } },
     options: {
       ...(instanceName === undefined ? { port } : { instanceName }),
+      // Connects to the addresses that were checked, also where the server sends its clients elsewhere.
+      ...(lookup === undefined ? {} : { connector: () => connected(createSocket({ host, port, lookup })) }),
       ...(database === undefined ? {} : { database }),
       encrypt: tls !== undefined,
       trustServerCertificate: tls?.rejectUnauthorized === false,
@@ -71,6 +81,15 @@ function configuration(
     },
   } as ConnectionConfiguration;
 }
+
+const connected = (socket: Socket): Promise<Socket> =>
+  new Promise((resolve, reject) => {
+    socket.once('error', reject);
+    socket.once('connect', () => {
+      socket.off('error', reject);
+      resolve(socket);
+    });
+  });
 
 function login(tedious: Tedious, configuration: ConnectionConfiguration, signal: AbortSignal | undefined): Promise<Connection> {
   return new Promise((resolve, reject) => {

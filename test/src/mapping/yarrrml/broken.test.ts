@@ -120,7 +120,7 @@ test('bytes that are no text are told by line and character', async () => {
   try {
     const file = join(directory, 'm.yml');
     writeFileSync(file, Buffer.concat([Buffer.from('mappings:\n  "\ufffdü": "'), Buffer.from([0xe4]), Buffer.from('"\n')]));
-    await expect(readMappingDocuments([file], { workingDirectory: directory })).rejects.toThrow(
+    await expect(readMappingDocuments([file], { reach: undefined, workingDirectory: directory })).rejects.toThrow(
       /is not UTF-8: byte 0xe4 at line 2, character 10/,
     );
   } finally {

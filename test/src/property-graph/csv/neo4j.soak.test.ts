@@ -140,6 +140,7 @@ function requestOf(inputs: readonly string[], more: Partial<WriteRequest> = {}):
     memoryBudgetBytes: 2 ** 26,
     limits: NO_LIMITS,
     spillDirectory: join(directory, 'write-spill'),
+    reach: undefined,
     resume: undefined,
     ...more,
   };

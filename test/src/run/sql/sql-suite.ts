@@ -189,7 +189,12 @@ export function runsOverDatabases(servers: readonly Server[]): void {
 
     test('leaves joins of one database to it, and looks for no repetition where a key forbids one', async () => {
       const { mapping } = await readMapping([{ name: 'm.ttl', text: R2RML }], { baseIri: 'http://example.com/' });
-      const databases = await Databases.open(mapping, { workingDirectory: directory, database, sql: RUN_DEFAULTS.sql }, {}, undefined);
+      const databases = await Databases.open(
+        mapping,
+        { reach: undefined, workingDirectory: directory, database, sql: RUN_DEFAULTS.sql },
+        {},
+        undefined,
+      );
       try {
         const plan = explainPlan(mapping, 'http://example.com/', databases.metadata);
         expect(plan).toContain('table person joined by the database with table person on boss = id');

@@ -27,7 +27,7 @@ const runs = makeRuns();
 const url = (key: string): string => `s3://${server.bucket}/${key}`;
 const put = (key: string, body: string | Uint8Array, more = {}): Promise<void> =>
   putObject(accessTo(server.endpoint), server.bucket, key, body, more);
-const options = (more: Partial<OpenOptions> = {}): OpenOptions => ({ workingDirectory: '/', s3: access, ...more });
+const options = (more: Partial<OpenOptions> = {}): OpenOptions => ({ reach: undefined, workingDirectory: '/', s3: access, ...more });
 async function read(key: string, more: Partial<OpenOptions> = {}): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of (await openInput(url(key), options(more))).bytes) chunks.push(chunk);
@@ -127,13 +127,18 @@ describeS3('an object', () => {
 
   test('is listed with the others of its directory, page by page', async () => {
     for (const name of ['c.ttl', 'a.ttl', 'b.yml', 'x.txt', 'sub/d.ttl']) await put(`list/${name}`, 'x');
-    expect(await listDirectory(url('list'), ['ttl', 'yml'], '/', access)).toEqual(
+    expect(await listDirectory(url('list'), ['ttl', 'yml'], { workingDirectory: '/', reach: undefined, s3: access })).toEqual(
       ['a.ttl', 'b.yml', 'c.ttl'].map((name) => url(`list/${name}`)),
     );
     troubles.trouble = ({ path }) => page(path.includes('continuation-token=2%2B') ? ['list/z.ttl'] : ['list/a.ttl', 'list/b.yml'], path);
-    expect(await listDirectory(url('list/'), ['ttl'], '/', access)).toEqual([url('list/a.ttl'), url('list/z.ttl')]);
+    expect(await listDirectory(url('list/'), ['ttl'], { workingDirectory: '/', reach: undefined, s3: access })).toEqual([
+      url('list/a.ttl'),
+      url('list/z.ttl'),
+    ]);
     troubles.trouble = () => undefined;
-    expect(await faultOf(listDirectory(url('nothing'), ['ttl'], '/', access))).toMatchObject({ code: 'source/missing' });
+    expect(await faultOf(listDirectory(url('nothing'), ['ttl'], { workingDirectory: '/', reach: undefined, s3: access }))).toMatchObject({
+      code: 'source/missing',
+    });
   });
 
   test('is deleted, unless it may have changed since', async () => {

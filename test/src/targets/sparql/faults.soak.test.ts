@@ -87,6 +87,7 @@ afterAll(async () => {
       memoryBudgetBytes: 64 * 2 ** 20,
       limits: NO_LIMITS,
       spillDirectory: join(directory, 'spill'),
+      reach: undefined,
       resume: undefined,
     };
     const report = await executeWrite(request, { signal: never, reject: (each) => void rejected.push(each) });

@@ -4,6 +4,8 @@
  */
 import type { Duplex, Readable } from 'node:stream';
 import { Agent, buildConnector, fetch, type Response } from 'undici';
+import { Fault } from '../fault.ts';
+import { lookupWithin, portOf, type Reach } from './reach.ts';
 
 export type { Response };
 
@@ -17,6 +19,8 @@ export interface HttpOptions {
   readonly connections?: number;
   /** PEM of authorities; undefined: those that Node trusts. */
   readonly ca?: string | undefined;
+  /** Undefined: every host. */
+  readonly reach?: Reach | undefined;
 }
 
 export interface HttpRequest {
@@ -43,9 +47,9 @@ export interface HttpAnswer {
 export class HttpClient {
   readonly #agent: Agent;
 
-  constructor({ connectMs, answerMs, connections, ca }: HttpOptions) {
+  constructor({ connectMs, answerMs, connections, ca, reach }: HttpOptions) {
     this.#agent = new Agent({
-      connect: connector({ timeout: connectMs, ...(ca === undefined ? {} : { ca }) }),
+      connect: connector({ timeout: connectMs, ...(ca === undefined ? {} : { ca }) }, reach),
       headersTimeout: answerMs,
       bodyTimeout: answerMs,
       ...(connections === undefined ? {} : { connections }),
@@ -76,12 +80,18 @@ export class HttpClient {
    * As browsers do, content encodings are undone. Redirects are not followed: the caller decides what goes to another server.
    *
    * @param form makes it a POST of a form
+   * @throws Fault request/forbidden — a host that may not be reached
    */
-  fetch(url: URL, headers: Readonly<Record<string, string>>, form: string | undefined, signal: AbortSignal): Promise<Response> {
+  async fetch(url: URL, headers: Readonly<Record<string, string>>, form: string | undefined, signal: AbortSignal): Promise<Response> {
     const request = { headers, signal, redirect: 'manual', dispatcher: this.#agent } as const;
-    if (form === undefined) return fetch(url, request);
     const type = { 'content-type': 'application/x-www-form-urlencoded' };
-    return fetch(url, { ...request, headers: { ...headers, ...type }, method: 'POST', body: form });
+    const posted = form === undefined ? {} : { headers: { ...headers, ...type }, method: 'POST', body: form };
+    try {
+      return await fetch(url, { ...request, ...posted });
+    } catch (error) {
+      const { cause } = error as Error;
+      throw cause instanceof Fault ? cause : error;
+    }
   }
 
   /** Ends all connections, and the requests on them. */
@@ -93,10 +103,18 @@ export class HttpClient {
 /** System errors on connections that had received an answer before. undici's own errors tell by themselves (`socket.bytesRead`). */
 const ofKept = new WeakSet<object>();
 
-/** Notes in `ofKept` which errors end a kept connection, since that decides what they mean. */
-function connector(options: buildConnector.BuildOptions): buildConnector.connector {
-  const connect = buildConnector(options);
-  return (to, done) =>
+/** Connects within `reach`, and notes in `ofKept` which errors end a kept connection, since that decides what they mean. */
+function connector(options: buildConnector.BuildOptions, reach: Reach | undefined): buildConnector.connector {
+  const anywhere = buildConnector(options);
+  return (to, done) => {
+    let connect = anywhere;
+    try {
+      const lookup = lookupWithin(reach, to.hostname, portOf(to));
+      if (lookup !== undefined) connect = buildConnector({ ...options, lookup });
+    } catch (error) {
+      done(error as Error, null);
+      return;
+    }
     connect(to, (...result) => {
       const [, socket] = result;
       // Undefined after an error, whatever the types say.
@@ -106,6 +124,7 @@ function connector(options: buildConnector.BuildOptions): buildConnector.connect
       }
       done(...result);
     });
+  };
 }
 
 /**

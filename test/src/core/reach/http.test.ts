@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { describeConnectionError, HttpClient } from '../../../src/core/http.ts';
+import { describeConnectionError, HttpClient } from '../../../../src/core/reach/http.ts';
 
 /**
  * In a process of its own: in this one, the server could not close while the client writes. Says on standard output where it listens;

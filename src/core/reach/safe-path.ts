@@ -1,0 +1,107 @@
+/** Paths that come from a request, a message or a mapping, and must stay inside directories. */
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, open, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { Fault } from '../fault.ts';
+import type { Reach } from './reach.ts';
+
+/**
+ * The real path of `relative` inside `directory`; it need not exist. Symbolic links are resolved before the check.
+ *
+ * @throws Fault request/forbidden — the path leads outside
+ */
+export async function resolveInside(directory: string, relative: string): Promise<string> {
+  if (relative.includes('\0')) throw outside(relative);
+  const root = await realpath(directory);
+  const path = await realTarget(resolve(root, relative));
+  if (path !== root && !path.startsWith(root.endsWith(sep) ? root : root + sep)) throw outside(relative);
+  return path;
+}
+
+const outside = (relative: string): Fault =>
+  new Fault('request/forbidden', `The location '${relative.replaceAll('\0', '\\0')}' is outside the directory that is open to requests`);
+
+/** Resolves links as far as the path exists; the rest is appended unchanged. A dangling link counts as leading outside. */
+async function realTarget(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    const parent = dirname(path);
+    if (code === 'ELOOP' || code === 'ENOTDIR' || (await isLink(path))) throw outside(path);
+    if (code !== 'ENOENT' || parent === path) throw error;
+    return join(await realTarget(parent), basename(path));
+  }
+}
+
+const isLink = async (path: string): Promise<boolean> => (await lstat(path).catch(() => undefined))?.isSymbolicLink() ?? false;
+
+/** Of every system: what stands there are no data, and reading it may tell the environment of processes, or never end. */
+const OF_THE_SYSTEM = ['/proc', '/sys', '/dev'];
+
+const isWithin = (path: string, directory: string): boolean =>
+  path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
+
+/** As it is on this machine; the last parts of the path need not exist. */
+const realOf = (path: string): Promise<string> => realTarget(path).catch(() => path);
+
+/**
+ * The real path of what a request, a message or a mapping names, which need not exist. To be called before anything else tells whether it
+ * does.
+ *
+ * @param name for messages
+ * @throws Fault request/forbidden — not below a directory that is allowed, or withheld
+ */
+export async function resolveWithin(reach: Reach, path: string, name: string): Promise<string> {
+  const forbidden = (hint: string): Fault =>
+    new Fault('request/forbidden', `${name} may not be read: it is outside the directories that are open to requests`, {
+      place: { input: name },
+      hint,
+    });
+  const listed = 'An operator of the service can add its directory to ALLOWED_DIRECTORIES';
+  if (path.includes('\0')) throw forbidden('A path has no NUL character');
+  const real = await realTarget(resolve(path)).catch(() => {
+    // A link that leads nowhere, a circle of links, a directory that may not be entered.
+    if (reach.directories === null) return resolve(path);
+    throw forbidden(listed);
+  });
+  const withheld = await Promise.all([...OF_THE_SYSTEM, ...reach.withheld].map(realOf));
+  if (withheld.some((one) => isWithin(real, one))) throw forbidden('Files of the service itself and of the system are never read as data');
+  if (reach.directories === null) return real;
+  const allowed = await Promise.all(reach.directories.map(realOf));
+  if (!allowed.some((one) => isWithin(real, one))) throw forbidden(listed);
+  return real;
+}
+
+/**
+ * Opens a regular file for reading, within `reach`. What was opened is compared with what the real path leads to afterwards, so a link that is
+ * changed meanwhile leads to a fault, not to another file.
+ *
+ * @throws Fault request/forbidden — outside, or no regular file; errors of `open`
+ */
+export async function openWithin(reach: Reach, path: string, name: string): Promise<FileHandle> {
+  const real = await resolveWithin(reach, path, name);
+  // Opening a device can act on it, and opening a pipe waits for its writer.
+  const before = await stat(real);
+  if (!before.isFile() && !before.isDirectory()) throw notRegular(name);
+  const handle = await open(real, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const [opened, again] = [await handle.stat(), await resolveWithin(reach, real, name)];
+    const there = await stat(again);
+    if (opened.dev !== there.dev || opened.ino !== there.ino) throw replaced(name);
+    if (!opened.isFile() && !opened.isDirectory()) throw notRegular(name);
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+const notRegular = (name: string): Fault =>
+  new Fault('request/forbidden', `${name} may not be read: it is no regular file`, {
+    place: { input: name },
+    hint: 'Write what a device or a pipe gives to a file, and name that',
+  });
+
+const replaced = (name: string): Fault =>
+  new Fault('request/forbidden', `${name} may not be read: another file took its place while it was opened`, { place: { input: name } });
