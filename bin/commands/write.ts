@@ -2,7 +2,7 @@
 
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { targetOf, writerRequest } from '../../queues/requests/writer.ts';
+import { targetOf, writeSettingsOf } from '../../queues/requests/writer.ts';
 import { DEFAULTS, type OptionName, type OptionValues, type Snapshot } from '../../src/config/options/options.ts';
 import { parseOption, readEnvironment } from '../../src/config/parse.ts';
 import { s3AccessOf } from '../../src/config/run-defaults.ts';
@@ -84,11 +84,11 @@ export const write = commandOf(WRITE, async (parsed) => {
 });
 
 function requestOf(parsed: Parsed, snapshot: Snapshot, spillDirectory: string): WriteRequest {
-  const { inputs, write: settings } = writerRequest(parsed.positionals, snapshot, process.cwd());
+  const settings = writeSettingsOf(snapshot, process.cwd());
   return {
     ...settings,
     runId: 'command-line',
-    inputs: inputs.map(({ url }) => url),
+    inputs: parsed.positionals,
     workingDirectory: process.cwd(),
     target: targetOf(snapshot, undefined),
     reach: undefined,

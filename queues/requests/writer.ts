@@ -4,30 +4,41 @@ import { deletesSource } from '../../src/config/effective.ts';
 import type { Snapshot } from '../../src/config/options/options.ts';
 import { storeLimitsOf } from '../../src/config/run-defaults.ts';
 import { Fault } from '../../src/core/fault.ts';
+import { assertWithin } from '../../src/storage/open.ts';
 import type { TargetAddress } from '../../src/targets/target.ts';
 import type { WriterRequest } from '../jobs.ts';
 import { propertyGraphOf, settingsOf } from './transform.ts';
 
-/** The run request to write these files, with the current configuration. */
-export function writerRequest(inputs: readonly string[], snapshot: Snapshot, workingDirectory: string): WriterRequest {
-  const { memoryBudgetBytes, limits, reach } = settingsOf(snapshot, workingDirectory).run;
+/**
+ * The run request to write these files, with the current configuration.
+ *
+ * @throws Fault request/forbidden — a place that may not be read; those of `locate`
+ */
+export async function writerRequest(inputs: readonly string[], snapshot: Snapshot, workingDirectory: string): Promise<WriterRequest> {
+  const write = writeSettingsOf(snapshot, workingDirectory);
+  for (const url of inputs) await assertWithin(url, { workingDirectory, reach: write.reach });
   return {
     service: 'graph-writer',
     inputs: inputs.map((url) => ({ name: undefined, url })),
     deleteSource: deletesSource('writer', snapshot),
-    write: {
-      mode: snapshot.WRITE_MODE,
-      scope: snapshot.UPDATE_SCOPE,
-      blankNodes: snapshot.BLANK_NODES,
-      skolemBase: snapshot.SKOLEM_BASE_IRI,
-      patienceSeconds: snapshot.TRIPLESTORE_PATIENCE_SECONDS,
-      // Infinity does not survive JSON.
-      maxRejected: snapshot.MAX_REJECTED_STATEMENTS ?? Number.MAX_SAFE_INTEGER,
-      memoryBudgetBytes,
-      limits,
-      reach,
-    },
+    write,
     output: { directory: directories(snapshot, workingDirectory).output },
+  };
+}
+
+export function writeSettingsOf(snapshot: Snapshot, workingDirectory: string): WriterRequest['write'] {
+  const { memoryBudgetBytes, limits, reach } = settingsOf(snapshot, workingDirectory).run;
+  return {
+    mode: snapshot.WRITE_MODE,
+    scope: snapshot.UPDATE_SCOPE,
+    blankNodes: snapshot.BLANK_NODES,
+    skolemBase: snapshot.SKOLEM_BASE_IRI,
+    patienceSeconds: snapshot.TRIPLESTORE_PATIENCE_SECONDS,
+    // Infinity does not survive JSON.
+    maxRejected: snapshot.MAX_REJECTED_STATEMENTS ?? Number.MAX_SAFE_INTEGER,
+    memoryBudgetBytes,
+    limits,
+    reach,
   };
 }
 

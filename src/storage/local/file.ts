@@ -70,8 +70,8 @@ export function openStandardInput(name: string, signal: AbortSignal | undefined)
  * @throws Fault request/forbidden — not within `reach`
  */
 export async function fileState(path: string, reach: Reach | undefined): Promise<InputState | undefined> {
-  if (reach !== undefined) await resolveWithin(reach, path, path);
-  const found = await stat(path).catch(() => undefined);
+  const real = reach === undefined ? path : await resolveWithin(reach, path, path);
+  const found = await stat(real).catch(() => undefined);
   return found?.isFile() === true ? { sizeBytes: found.size, version: versionOf(found) } : undefined;
 }
 
@@ -172,9 +172,9 @@ export async function listFiles(
   extensions: readonly string[],
   reach: Reach | undefined,
 ): Promise<readonly string[]> {
-  if (reach !== undefined) await resolveWithin(reach, directory, name);
+  const real = reach === undefined ? directory : await resolveWithin(reach, directory, name);
   try {
-    const entries = await readdir(directory, { withFileTypes: true });
+    const entries = await readdir(real, { withFileTypes: true });
     const wanted = entries.filter((entry) => !entry.isDirectory() && extensions.includes(extname(entry.name).slice(1).toLowerCase()));
     return wanted.map((entry) => join(directory, entry.name)).sort();
   } catch (error) {

@@ -20,7 +20,7 @@ const clients = new Map<string, HttpClient>();
 /** Kept connections are those of one reach: they were checked when they were opened. */
 function clientFor({ web, reach }: Pick<OpenOptions, 'web' | 'reach'>): HttpClient {
   const seconds = web?.answerSeconds ?? USUAL_ANSWER_SECONDS;
-  const key = JSON.stringify([seconds, reach?.privateAddresses, reach?.hosts]);
+  const key = JSON.stringify([seconds, reach?.privateAddresses, reach?.hosts, reach?.mappingHosts]);
   const client = clients.get(key) ?? new HttpClient({ connectMs: CONNECT_MS, answerMs: seconds * 1000, reach });
   clients.set(key, client);
   return client;
@@ -104,7 +104,8 @@ async function requestOnce(url: URL, name: string, options: WebOptions, outer: A
   } catch (error) {
     // Ends what is left of the answer.
     attempt.abort();
-    throw error instanceof Fault ? error : connectionFault(error as Error, name, undefined, options);
+    if (!(error instanceof Fault)) throw connectionFault(error as Error, name, undefined, options);
+    throw error.code === 'request/forbidden' ? error.with({ place: { input: name } }) : error;
   }
 }
 
