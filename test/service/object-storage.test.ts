@@ -40,7 +40,8 @@ async function linesOf(locations: readonly string[]): Promise<readonly string[]>
   return texts.flatMap((text) => text.split('\n').filter(Boolean));
 }
 
-const textOf = (location: string): Promise<string> => readText(location, 2 ** 24, { workingDirectory: '/', s3: accessTo(server.endpoint) });
+const textOf = (location: string): Promise<string> =>
+  readText(location, 2 ** 24, { reach: undefined, workingDirectory: '/', s3: accessTo(server.endpoint) });
 async function objectLines(locations: readonly string[]): Promise<readonly string[]> {
   return (await Promise.all(locations.map(textOf))).flatMap((text) => text.split('\n').filter(Boolean));
 }
