@@ -1,7 +1,7 @@
 /** `/openapi.json`, generated from the table of routes. @see https://spec.openapis.org/oas/v3.1.1.html */
 import { VERSION } from '../src/config/version.ts';
 import { PROBLEM_TYPE } from './problem.ts';
-import type { MountedRoute, Parameter, Route, SchemaLike } from './route.ts';
+import type { MountedRoute, Parameter, ReplyDescription, Route, SchemaLike } from './route.ts';
 import { SCHEMAS } from './schemas.ts';
 
 /** `mounted` is called for each request, because this route is one of the mounted routes. */
@@ -51,8 +51,9 @@ function parameterOf({ schema, required, ...rest }: Parameter): Readonly<Record<
   return { ...rest, required: required ?? false, schema: schemaOf(schema ?? { type: 'string' }) };
 }
 
-function responseOf({ description, type, schema }: Route['replies'][number]): Readonly<Record<string, unknown>> {
-  return { description, ...(schema === undefined ? {} : { content: contentOf(type ?? 'application/json', schema) }) };
+function responseOf({ description, type, schema, texts = [] }: ReplyDescription): Readonly<Record<string, unknown>> {
+  if (schema === undefined) return { description };
+  return { description, content: { ...contentOf(type ?? 'application/json', schema), ...contentOf(texts, { type: 'string' }) } };
 }
 
 /** The same schema for each media type. */

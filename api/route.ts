@@ -123,12 +123,19 @@ export interface Route {
   /** `type`: one media type, or several. */
   readonly body?: { readonly type: string | readonly string[]; readonly schema: SchemaLike; readonly required: boolean };
   /** Answers by status; problem answers are described once for the whole API. */
-  readonly replies: Readonly<
-    Record<number, { readonly description: string; readonly type?: string | readonly string[]; readonly schema?: SchemaLike }>
-  >;
+  readonly replies: Readonly<Record<number, ReplyDescription>>;
   /** GET has side effects, so HEAD is refused. */
   readonly hasSideEffects?: true;
   handle(call: Call): Promise<Reply>;
+}
+
+export interface ReplyDescription {
+  readonly description: string;
+  /** Default: JSON. */
+  readonly type?: string | readonly string[];
+  readonly schema?: SchemaLike;
+  /** Media types of the same answer as text, if the caller asks for it. */
+  readonly texts?: readonly string[];
 }
 
 /** How long a request waits for the queue before it is answered that the queue is away. */

@@ -83,6 +83,7 @@ export function databaseRoutes(api: Api): readonly Route[] {
             'The rows, at most QUERY_MAX_ROWS; with returnCSV=true as text/csv, where X-Truncated (a header, or a trailer of a long answer) ' +
             'tells whether there were more. An answer that fails halfway is cut off.',
           schema: QUERY_RESULT,
+          texts: ['text/csv'],
         },
         400: FAILED,
         429: { description: 'Too many database calls at once', type: 'application/problem+json', schema: 'Problem' },

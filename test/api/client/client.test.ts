@@ -2,9 +2,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type FailureError, type Fetch, ProblemError, QuadmillClient, type RunView } from '../../../client/client.ts';
 import { temporaryDirectory } from '../../support/queues/backends.ts';
+import { differencesFrom, type OpenApi } from '../../support/service/documented.ts';
 import { PEOPLE, peopleMapping } from '../../support/service/inputs.ts';
 import { type ServiceProcess, startService } from '../../support/service/process.ts';
 
@@ -17,33 +17,13 @@ let client: QuadmillClient;
 const wrong: unknown[] = [];
 let checked = 0;
 
-interface Document {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses: Readonly<Record<string, Described>> }>>>>;
-}
-interface Described {
-  readonly content?: Readonly<Record<string, { readonly schema: object }>>;
-}
-
 /** `fetch` that compares each answer with the document. */
-function checking(document: Document): Fetch {
-  const ajv = new Ajv2020({ strict: false, validateFormats: false });
-  ajv.addSchema(document, 'openapi');
-  const names = Object.keys(document.paths);
+function checking(document: OpenApi): Fetch {
+  const differences = differencesFrom(document);
   return async (url, init) => {
     const response = await fetch(url, init);
-    const asked = new URL(url).pathname;
-    const path = names.find((name) => new RegExp(`^${name.replace(/\{\w+\}/g, '[^/]+')}$`).test(asked)) ?? '';
-    const { responses = {} } = document.paths[path]?.[init.method.toLowerCase()] ?? {};
-    const type = (response.headers.get('content-type') ?? '').replace(/;.*/, '');
-    const described = type === 'application/problem+json' ? responses.default : responses[response.status];
-    const schema = described?.content?.[type]?.schema;
     checked++;
-    if (described === undefined || (schema === undefined && type !== '')) wrong.push([init.method, asked, response.status, type]);
-    if (schema !== undefined && type.endsWith('json')) {
-      const text = JSON.stringify(schema).replaceAll('"#/', '"openapi#/');
-      const validate = ajv.compile(JSON.parse(text) as object);
-      if (!validate(await response.clone().json())) wrong.push([init.method, asked, response.status, validate.errors]);
-    }
+    wrong.push(...(await differences(init.method, url, response)));
     return response;
   };
 }
@@ -52,7 +32,7 @@ beforeAll(async () => {
   directory = await temporaryDirectory();
   await writeFile(join(directory.path, 'people.csv'), PEOPLE.csv);
   service = await startService({ cwd: directory.path, env: { QUEUE_URL: 'embedded:', API_TOKENS: `admin:${TOKEN}` } });
-  const document = (await new QuadmillClient(service.url).openApi()) as unknown as Document;
+  const document = (await new QuadmillClient(service.url).openApi()) as unknown as OpenApi;
   client = new QuadmillClient(service.url, { token: async () => TOKEN, fetch: checking(document) });
 });
 afterAll(async () => {

@@ -4,12 +4,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { Fault } from '../../src/core/fault.ts';
-import { readText } from '../../src/storage/open.ts';
-import { fastest } from '../support/fastest.ts';
-import { temporaryDirectory } from '../support/queues/backends.ts';
-import { PEOPLE, peopleMapping } from '../support/service/inputs.ts';
-import { ask, poll, postJson, type ServiceProcess, startService } from '../support/service/process.ts';
+import { Fault } from '../../../src/core/fault.ts';
+import { readText } from '../../../src/storage/open.ts';
+import { fastest } from '../../support/fastest.ts';
+import { temporaryDirectory } from '../../support/queues/backends.ts';
+import { PEOPLE, peopleMapping } from '../../support/service/inputs.ts';
+import { ask, poll, postJson, type ServiceProcess, startService } from '../../support/service/process.ts';
 
 const MAPPING = peopleMapping('csv', 'people.csv');
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;

@@ -1,9 +1,9 @@
 /** A service that checks a large mapping goes on answering. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { temporaryDirectory } from '../support/queues/backends.ts';
-import { largestMapping, peopleMapping } from '../support/service/inputs.ts';
-import { type ServiceProcess, startService } from '../support/service/process.ts';
+import { temporaryDirectory } from '../../support/queues/backends.ts';
+import { largestMapping, peopleMapping } from '../../support/service/inputs.ts';
+import { type ServiceProcess, startService } from '../../support/service/process.ts';
 import './mapping-large.test.ts';
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;

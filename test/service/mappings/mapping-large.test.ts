@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect } from '@jest/globals';
-import { inspectMapping } from '../../queues/requests/mapping-inspection.ts';
-import { readMappingSources } from '../../queues/requests/mapping-sources.ts';
-import { soakTest, test } from '../support/jest/extent.ts';
-import { temporaryDirectory } from '../support/queues/backends.ts';
-import { largeMapping, largestMapping } from '../support/service/inputs.ts';
+import { inspectMapping } from '../../../queues/requests/mapping-inspection.ts';
+import { readMappingSources } from '../../../queues/requests/mapping-sources.ts';
+import { soakTest, test } from '../../support/jest/extent.ts';
+import { temporaryDirectory } from '../../support/queues/backends.ts';
+import { largeMapping, largestMapping } from '../../support/service/inputs.ts';
 
 const LARGE = largestMapping();
 /** Parsing takes seconds. On a busy machine the event loop is delayed too. */
