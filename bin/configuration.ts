@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { QueueBackend } from '../queues/backend/backend.ts';
 import { backupPath, readBackup } from '../src/config/backup.ts';
 import { DEFAULTS, type OptionValues, type Snapshot } from '../src/config/options/options.ts';
+import { s3AccessOf } from '../src/config/run-defaults.ts';
 import { openSecrets } from '../src/config/secrets.ts';
 import { type ConfigStore, openConfig } from '../src/config/store.ts';
 import type { Logger } from '../src/core/telemetry/observe.ts';
@@ -33,8 +34,9 @@ export async function openConfiguration(
 /** A queue in which nothing was ever changed takes the changes of the backup that the environment names. */
 async function restore(config: ConfigStore, options: OptionValues, workingDirectory: string, logger: Logger): Promise<void> {
   if (options.CONFIG_BACKUP === undefined || Object.keys(config.stored()).length > 0) return;
-  const path = await backupPath({ ...DEFAULTS, ...options }, workingDirectory);
-  const changes = await readBackup(path);
+  const snapshot: Snapshot = { ...DEFAULTS, ...options };
+  const path = await backupPath(snapshot, workingDirectory);
+  const changes = await readBackup(path, s3AccessOf(snapshot));
   if (changes !== undefined && (await config.restore(changes, `backup ${path}`))) {
     logger.info({ path, options: Object.keys(changes) }, 'configuration restored');
   }

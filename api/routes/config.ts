@@ -5,6 +5,7 @@ import { type ConfigDocument, configDocument, shownValue } from '../../src/confi
 import { optionsOf, ownOption } from '../../src/config/effective.ts';
 import { type OptionName, optionRow } from '../../src/config/options/options.ts';
 import { findOption } from '../../src/config/parse.ts';
+import { s3AccessOf } from '../../src/config/run-defaults.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { NOT_BLANK } from '../../src/core/schema.ts';
 import { type Api, type Call, type Route, withinQueueWait } from '../route.ts';
@@ -79,7 +80,7 @@ export function configRoutes(api: Api): readonly Route[] {
       handle: async ({ service, actor }) => {
         const snapshot = await withinQueueWait(api, api.config.refresh());
         const path = await backupPath(snapshot, api.workingDirectory);
-        const location = await writeBackup(path, api.config.stored(), documentOf(api, service, undefined));
+        const location = await writeBackup(path, api.config.stored(), documentOf(api, service, undefined), s3AccessOf(snapshot));
         api.logger.info({ location, by: actor }, 'configuration backed up');
         return { status: 200, body: { location } };
       },

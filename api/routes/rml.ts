@@ -6,6 +6,7 @@ import type { Transformer } from '../../queues/jobs.ts';
 import { inspectMapping } from '../../queues/requests/mapping-inspection.ts';
 import { findMasterMapping, MASTER_MAPPING_HINT, type MasterMapping } from '../../queues/requests/transform.ts';
 import { mappingsOf } from '../../src/config/directories.ts';
+import { s3AccessOf } from '../../src/config/run-defaults.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { resolveInside } from '../../src/core/reach/safe-path.ts';
 import { redact } from '../../src/core/redact.ts';
@@ -14,9 +15,9 @@ import type { Diagnostic } from '../../src/mapping/model/model.ts';
 import { isYarrrml } from '../../src/mapping/parse/document.ts';
 import { DEFAULT_BASE } from '../../src/run/request.ts';
 import { makeDirectory } from '../../src/storage/local/directory.ts';
-import { writeAtomically } from '../../src/storage/local/file.ts';
 import { readText } from '../../src/storage/open.ts';
-import { locate } from '../../src/storage/url.ts';
+import { isObjectUrl, locate, objectUrlIn } from '../../src/storage/url.ts';
+import { writeText } from '../../src/storage/write.ts';
 import { readTextBody } from '../body.ts';
 import { RequestFault } from '../problem.ts';
 import type { Api, Call, Parameter, Reply, Route } from '../route.ts';
@@ -61,7 +62,7 @@ export function rmlRoutes(api: Api): readonly Route[] {
         return {
           status: 200,
           type: mediaTypesOf(fileName)[0] as string,
-          body: await readMappingFile(path, fileName, api.workingDirectory),
+          body: await readMappingFile(api, path, fileName),
         };
       },
     },
@@ -94,14 +95,14 @@ export function masterMappingRoutes(api: Api): readonly Route[] {
       summary: 'Shows the master mapping file',
       replies: SHOWN,
       handle: async () => {
-        const directory = mappingDirectory(api, 'sql-transformer');
+        mappingDirectory(api, 'sql-transformer');
         const { url, path, present } = await find();
         if (!present || path === undefined) {
           throw new Fault('request/not-found', `There is no master mapping: it was looked for at ${redact(url)}`, {
             hint: MASTER_MAPPING_HINT,
           });
         }
-        return { status: 200, type: mediaTypesOf(path)[0] as string, body: await readMappingFile(path, basename(path), directory) };
+        return { status: 200, type: mediaTypesOf(path)[0] as string, body: await readMappingFile(api, path, basename(path)) };
       },
     },
     {
@@ -114,7 +115,7 @@ export function masterMappingRoutes(api: Api): readonly Route[] {
       handle: async (call) => {
         makeMappingDirectory(mappingDirectory(api, 'sql-transformer'));
         const { path } = await find();
-        if (path === undefined) throw notLocalFault();
+        if (path === undefined) throw notWritableFault();
         return writeMapping(api, call, path, api.config.snapshot().MASTER_MAPPING_FILE);
       },
     },
@@ -127,27 +128,29 @@ async function writeMapping(api: Api, { request, actor }: Call, path: string, fi
   const text = await readTextBody(request, mediaTypesOf(fileName), MAX_BODY_BYTES);
   await checkMapping(fileName, text, BASE_IRI, await api.functions.described());
   await refuseDirectory(path, fileName);
-  await writeAtomically(path, text);
+  await writeText(path, text, mediaTypesOf(fileName)[0] as string, s3AccessOf(api.config.snapshot()));
   api.logger.info({ file: path, by: actor }, 'mapping written');
   return { status: 200 };
 }
 
-/** @throws Fault request/conflict — the mappings are not on this machine */
+/** An absolute path, or the address of a directory of objects. @throws Fault request/conflict — the mappings are on the web */
 function mappingDirectory(api: Api, service: Transformer): string {
-  const location = locate(mappingsOf(service, api.config.snapshot(), api.workingDirectory), api.workingDirectory);
+  const url = mappingsOf(service, api.config.snapshot(), api.workingDirectory);
+  const location = locate(url, api.workingDirectory);
   if (location.kind === 'file') return location.path;
-  throw notLocalFault();
+  if (location.kind === 's3') return url;
+  throw notWritableFault();
 }
 
-const notLocalFault = (): Fault =>
-  new Fault('request/conflict', 'MAPPINGS_DIR_URL is not a directory of this machine, so its files cannot be read or written here');
+const notWritableFault = (): Fault =>
+  new Fault('request/conflict', 'MAPPINGS_DIR_URL is a directory on the web, so its files cannot be listed or written');
 
 /** Less than file systems take (255 and 4096): a file that is written has a longer name at first, and the directory stands before it. */
 const MAX_NAME_BYTES = 200;
 const MAX_PATH_BYTES = 2_000;
 
 /**
- * The real path of `fileName` inside the mapping directory; the file may be missing.
+ * The real path of `fileName` inside the mapping directory, or the address of the object; it may be missing.
  *
  * @throws Fault request/forbidden — outside; request/not-found — there is no mapping directory; request/invalid — too long
  */
@@ -159,6 +162,7 @@ async function insideMappings(directory: string, fileName: string): Promise<stri
       `The parameter fileName is too long: a name may have ${MAX_NAME_BYTES} bytes, a path ${MAX_PATH_BYTES}`,
     );
   }
+  if (isObjectUrl(directory)) return objectInside(directory, fileName);
   await realpath(directory).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT'
       ? new Fault('request/not-found', `There is no mapping ${fileName}: the mapping directory is still empty`)
@@ -166,6 +170,19 @@ async function insideMappings(directory: string, fileName: string): Promise<stri
   });
   return resolveInside(directory, pathOf(fileName));
 }
+
+/** A name below the directory, or an address in it. */
+function objectInside(directory: string, fileName: string): string {
+  const start = objectUrlIn(directory, '');
+  const url = isObjectUrl(fileName) ? fileName : `${start}${fileName}`;
+  const steps = url.slice(start.length).split('/');
+  const isInside = url.startsWith(start) && !/^[a-z][a-z0-9+.-]+:|^\//i.test(url.slice(start.length));
+  if (!isInside || steps.some((step) => step === '.' || step === '..')) throw outsideFault(fileName);
+  return url;
+}
+
+const outsideFault = (fileName: string): Fault =>
+  new Fault('request/forbidden', `The location ${fileName} is outside the mapping directory`);
 
 function pathOf(fileName: string): string {
   if (!/^[a-z][a-z0-9+.-]+:/i.test(fileName)) return fileName;
@@ -175,16 +192,16 @@ function pathOf(fileName: string): string {
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
   }
-  throw new Fault('request/forbidden', `The location ${fileName} is outside the mapping directory`);
+  throw outsideFault(fileName);
 }
 
 /** Far larger than any mapping in use. */
 const MAX_BYTES = 64 * 2 ** 20;
 
-async function readMappingFile(path: string, fileName: string, workingDirectory: string): Promise<string> {
+async function readMappingFile({ config, workingDirectory }: Api, path: string, fileName: string): Promise<string> {
   await refuseDirectory(path, fileName);
   try {
-    return await readText(path, MAX_BYTES, { workingDirectory, reach: undefined });
+    return await readText(path, MAX_BYTES, { workingDirectory, reach: undefined, s3: s3AccessOf(config.snapshot()) });
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'source/missing') throw error;
     throw error.with({ code: 'request/not-found', message: `There is no mapping ${fileName}` });
@@ -192,8 +209,8 @@ async function readMappingFile(path: string, fileName: string, workingDirectory:
 }
 
 async function refuseDirectory(path: string, fileName: string): Promise<void> {
-  const found = await stat(path).catch(() => undefined);
-  if (found?.isDirectory()) throw new Fault('request/invalid', `${fileName} is a directory, the location of a file was expected`);
+  const isDirectory = isObjectUrl(path) ? path.endsWith('/') : (await stat(path).catch(() => undefined))?.isDirectory();
+  if (isDirectory) throw new Fault('request/invalid', `${fileName} is a directory, the location of a file was expected`);
 }
 
 /** @throws RequestFault mapping/syntax, mapping/invalid — with all diagnostics */
@@ -230,6 +247,7 @@ const shownDiagnostic = ({ severity, code, origin, message, hint }: Diagnostic):
 
 /** @throws Fault sink/failed */
 function makeMappingDirectory(directory: string): void {
+  if (isObjectUrl(directory)) return;
   try {
     makeDirectory(directory);
   } catch (error) {

@@ -9,7 +9,7 @@ import { Fault } from '../../src/core/fault.ts';
 import { resolveInside } from '../../src/core/reach/safe-path.ts';
 import { redact } from '../../src/core/redact.ts';
 import type { PropertyGraphOptions } from '../../src/property-graph/names.ts';
-import { locate } from '../../src/storage/url.ts';
+import { locate, objectUrlIn } from '../../src/storage/url.ts';
 import type { TransformRequest } from '../jobs.ts';
 
 /** The settings of a run; the run keeps this snapshot until it ends. */
@@ -67,7 +67,7 @@ export function propertyGraphOf({ PROPERTY_GRAPH_PREFIXES, KEEP_LANGUAGE }: Snap
 export interface MasterMapping {
   /** Path or URL, as given by the options. */
   readonly url: string;
-  /** Real path; undefined: not on this machine, so only a run can tell whether it exists. */
+  /** Where it can be read and written: real path, or address of an object, whose existence only reading tells; undefined: on the web. */
   readonly path: string | undefined;
   readonly present: boolean;
 }
@@ -90,7 +90,8 @@ export async function findMasterMapping(snapshot: Snapshot, workingDirectory: st
   }
   if (location.kind === 's3') {
     if (file.split('/').includes('..')) throw outsideFault(file);
-    return { url: `${mappings.replace(/\/*$/, '')}/${file}`, path: undefined, present: true };
+    const url = objectUrlIn(mappings, file);
+    return { url, path: url, present: true };
   }
   const there = await stat(location.path).catch(() => undefined);
   const shown = join(location.path, file);

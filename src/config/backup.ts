@@ -1,13 +1,16 @@
 /**
- * Backups of the configuration: a file of JSON at CONFIG_BACKUP, from which a fleet with a new queue takes the changes that were made at run
+ * Backups of the configuration: JSON at CONFIG_BACKUP, from which a fleet with a new queue takes the changes that were made at run
  * time. Secrets are in it as they are at rest: sealed, for whoever has the key.
  */
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { Fault } from '../core/fault.ts';
 import { redact } from '../core/redact.ts';
-import { writeAtomically } from '../storage/local/file.ts';
+import { readText } from '../storage/open.ts';
+import type { S3Access } from '../storage/s3-access.ts';
+import { isObjectUrl, locate, objectUrlIn, type S3Location } from '../storage/url.ts';
+import { writeText } from '../storage/write.ts';
 import type { ConfigDocument } from './document.ts';
 import type { Snapshot } from './options/options.ts';
 import type { Stored } from './store.ts';
@@ -16,6 +19,8 @@ import { VERSION } from './version.ts';
 const FORMAT = 'quadmill-configuration';
 const FORMAT_VERSION = 1;
 const FILE_NAME = 'configuration.json';
+/** Far larger than any configuration. */
+const MAX_BYTES = 64 * 2 ** 20;
 
 interface Backup {
   readonly format: typeof FORMAT;
@@ -30,15 +35,26 @@ interface Backup {
 }
 
 /**
- * Where the backup is: CONFIG_BACKUP, with the name of the file if it is a directory; absent, below DATA_DIR. An absolute path.
+ * Where the backup is: CONFIG_BACKUP, with the name of the file if it is a directory; absent, below DATA_DIR. An absolute path, or the address of
+ * an object.
  *
- * @throws Fault config/invalid — not a file
+ * @throws Fault config/invalid — neither a file nor an object
  */
 export async function backupPath({ CONFIG_BACKUP, DATA_DIR }: Snapshot, workingDirectory = process.cwd()): Promise<string> {
   if (CONFIG_BACKUP === undefined) return join(resolve(workingDirectory, DATA_DIR), 'backup', FILE_NAME);
+  if (isObjectUrl(CONFIG_BACKUP)) return objectOf(CONFIG_BACKUP);
   const path = pathOf(CONFIG_BACKUP, workingDirectory);
   const isDirectory = CONFIG_BACKUP.endsWith('/') || (await stat(path).catch(() => undefined))?.isDirectory() === true;
   return isDirectory ? join(path, FILE_NAME) : path;
+}
+
+function objectOf(url: string): string {
+  try {
+    const { key } = locate(url, '/') as S3Location;
+    return key === '' || key.endsWith('/') ? objectUrlIn(url, FILE_NAME) : url;
+  } catch (error) {
+    throw Fault.of(error).with({ code: 'config/invalid', hint: 'Set CONFIG_BACKUP to s3://bucket/key' });
+  }
 }
 
 function pathOf(url: string, workingDirectory: string): string {
@@ -49,12 +65,12 @@ function pathOf(url: string, workingDirectory: string): string {
     // A host, or an invalid escape: said below.
   }
   throw new Fault('config/invalid', `A backup cannot be kept at ${redact(url)}`, {
-    hint: 'Set CONFIG_BACKUP to a path, or to a URL file:///…',
+    hint: 'Set CONFIG_BACKUP to a path, or to a URL file:///… or s3://bucket/key',
   });
 }
 
 /** Writes a backup, and resolves to its URL. @throws Fault config/invalid, sink/failed */
-export async function writeBackup(path: string, changes: Stored, configuration: ConfigDocument): Promise<string> {
+export async function writeBackup(path: string, changes: Stored, configuration: ConfigDocument, s3: S3Access): Promise<string> {
   const backup: Backup = {
     format: FORMAT,
     formatVersion: FORMAT_VERSION,
@@ -63,12 +79,11 @@ export async function writeBackup(path: string, changes: Stored, configuration: 
     configuration,
     changes,
   };
-  await writeAtomically(path, `${JSON.stringify(backup, null, 2)}\n`);
-  return pathToFileURL(path).href;
+  return writeText(path, `${JSON.stringify(backup, null, 2)}\n`, 'application/json', s3);
 }
 
-/** The changes of a backup; undefined if there is no file. @throws Fault config/invalid — it cannot be read, or is not a backup */
-export async function readBackup(path: string): Promise<Stored | undefined> {
+/** The changes of a backup; undefined if there is none. @throws Fault config/invalid — it cannot be read, or is not a backup */
+export async function readBackup(path: string, s3: S3Access): Promise<Stored | undefined> {
   const refuse = (why: string, cause?: unknown): Fault =>
     new Fault('config/invalid', `The configuration cannot be restored from ${path}: ${why}`, {
       hint: 'Correct CONFIG_BACKUP, or move the file away',
@@ -76,9 +91,9 @@ export async function readBackup(path: string): Promise<Stored | undefined> {
     });
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = await readText(path, MAX_BYTES, { workingDirectory: '/', reach: undefined, s3 });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (error instanceof Fault && error.code === 'source/missing') return undefined;
     throw refuse((error as Error).message, error);
   }
   let backup: Partial<Backup> | null;

@@ -1,5 +1,6 @@
 /** Default directories. */
 import { isAbsolute, join, resolve } from 'node:path';
+import { isObjectUrl, objectUrlIn } from '../storage/url.ts';
 import type { Snapshot } from './options/options.ts';
 
 export interface Directories {
@@ -52,6 +53,7 @@ export function mappingsOf(service: keyof typeof MAPPINGS_OF, snapshot: Snapshot
   const { mappings } = directories(snapshot, workingDirectory);
   if (snapshot.SERVICE !== 'all') return mappings;
   if (!isUrl(mappings)) return join(mappings, service);
+  if (isObjectUrl(mappings)) return objectUrlIn(mappings, service);
   const url = new URL(mappings);
   url.pathname = url.pathname.replace(/\/*$/, `/${service}`);
   return url.href;

@@ -69,9 +69,15 @@ function objectOf(url: string): S3Location {
 
 const MAX_KEY_BYTES = 1024;
 
+/** Whether an address is that of an object, or of a directory of objects. */
+export const isObjectUrl = (url: string): boolean => /^s3:/i.test(url);
+
+/** The address of a name in a directory of objects. Nothing is percent-encoded. */
+export const objectUrlIn = (directory: string, name: string): string => `${directory.replace(/\/*$/, '')}/${name}`;
+
 /** The last segment of the path, percent-decoded, without query: the part with the extension. The key of an object is as it is. */
 export function fileNameOf(url: string): string {
-  if (/^s3:/i.test(url)) return url.slice(url.lastIndexOf('/') + 1);
+  if (isObjectUrl(url)) return url.slice(url.lastIndexOf('/') + 1);
   const path = SCHEME.test(url) ? url.replace(/[?#].*$/s, '') : url;
   const name = path.slice(path.lastIndexOf('/') + 1);
   if (!SCHEME.test(url)) return name;

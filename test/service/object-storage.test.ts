@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readBackup } from '../../src/config/backup.ts';
 import { quietLogger } from '../../src/core/telemetry/observe.ts';
 import { probeInput, readText } from '../../src/storage/open.ts';
 import { listS3 } from '../../src/storage/s3/read.ts';
@@ -120,6 +121,32 @@ describeS3('object storage', () => {
     expect(names.filter((name) => !isKnown(name))).toEqual([]);
     expect(names.filter((name) => name.includes('-provenance-'))).toHaveLength(2);
     expect(await readdir(join(directory.path, 'data/spill/.unsent'))).toEqual([]);
+  });
+
+  test('mappings and the backup of the configuration are written to it', async () => {
+    const base = `${service.url}/semi-structured-transformer`;
+    const set = (entry: string, value: string) =>
+      ask(`${base}/updateConfig?configEntry=${entry}&configValue=${encodeURIComponent(value)}`, { method: 'PUT' });
+    const put = (fileName: string, body: string) =>
+      ask(`${base}/rml?fileName=${encodeURIComponent(fileName)}`, { method: 'PUT', headers: { 'content-type': 'text/turtle' }, body });
+    const get = (fileName: string) => ask(`${base}/rml?fileName=${encodeURIComponent(fileName)}`, {});
+    const mapping = peopleMapping('csv', 'people.csv');
+    expect((await set('MAPPINGS_DIR_URL', url('new-100%'))).status).toBe(200);
+    expect((await get('a.ttl')).status).toBe(404);
+    expect((await put('a.ttl', mapping)).status).toBe(200);
+    expect((await put('a.ttl', 'no mapping')).status).toBe(400);
+    for (const location of ['../a.ttl', '/a.ttl', url('maps/people.ttl'), 'file:///a.ttl'])
+      expect((await put(location, mapping)).status).toBe(403);
+    expect(await textOf(url('new-100%/a.ttl'))).toBe(mapping);
+    for (const location of ['a.ttl', url('new-100%/a.ttl')]) expect((await get(location)).status).toBe(200);
+    const ran = await start({ inputFileURL: url('people.csv'), logicalSource: 'people.csv' });
+    expect([ran.status, await linesOf(ran.body.outputFileLocations)]).toEqual([200, expect.arrayContaining([...PEOPLE_LINES])]);
+    expect((await set('CONFIG_BACKUP', url('backups/'))).status).toBe(200);
+    const backup = await ask(`${base}/uploadConfigBackup`, { method: 'PUT' });
+    expect([backup.status, backup.body]).toEqual([200, { location: url('backups/configuration.json') }]);
+    const changes = await readBackup(url('backups/configuration.json'), accessTo(server.endpoint));
+    expect(changes).toMatchObject({ CONFIG_BACKUP: url('backups/') });
+    expect(await readBackup(url('backups/none.json'), accessTo(server.endpoint))).toBeUndefined();
   });
 
   test('what is missing is said, and no secret; options hold while the service goes on', async () => {

@@ -3,15 +3,14 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { type Outcome, SERVICES, type TransformPayload, type TransformResult } from '../../queues/jobs.ts';
 import { ACTIVITIES, type InputFacts, provenanceOf } from '../../queues/runs/provenance.ts';
 import { splitSheet } from '../../src/core/input/formats.ts';
-import { writeAtomically } from '../../src/storage/local/file.ts';
 import type { S3Access } from '../../src/storage/s3-access.ts';
 import { locate } from '../../src/storage/url.ts';
+import { writeText } from '../../src/storage/write.ts';
 import { outputPlace } from './output.ts';
-import { objectAt, objectUrl } from './places.ts';
+import { objectUrl } from './places.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 
@@ -35,13 +34,8 @@ export async function writeProvenance(
   if (result !== undefined) for (const { url } of run.inputs) inputs.push(await factsOf(url, result.startedAt, workingDirectory));
   const activities = new Set(ACTIVITIES.filter((one) => !without.includes(one)));
   const text = provenanceOf({ run, activities, outcome, result, inputs, now: Date.now(), workingDirectory });
-  if (place.objects === undefined) {
-    await writeAtomically(join(place.directory, name), text);
-    return pathToFileURL(join(place.directory, name)).href;
-  }
-  const { putText } = await import('../../src/storage/s3/write.ts');
-  await putText(objectAt(place.objects, name), s3, text, 'application/n-quads');
-  return objectUrl(place.objects, name);
+  const address = place.objects === undefined ? join(place.directory, name) : objectUrl(place.objects, name);
+  return writeText(address, text, 'application/n-quads', s3);
 }
 
 /**

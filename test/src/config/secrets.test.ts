@@ -9,6 +9,7 @@ import { DEFAULTS } from '../../../src/config/options/options.ts';
 import { openSecrets, secretBox } from '../../../src/config/secrets.ts';
 import { type ConfigSecurity, HISTORY_LENGTH, openConfig, type SharedSettings } from '../../../src/config/store.ts';
 import { Secret } from '../../../src/core/secret.ts';
+import { USUAL_S3_ACCESS } from '../../../src/storage/s3-access.ts';
 import { secrets } from '../../support/secrets.ts';
 
 const newKey = (): string => randomBytes(32).toString('base64');
@@ -174,7 +175,7 @@ describe('a backup', () => {
     const store = await openConfig({}, memorySettings(), withKeys(key));
     await store.update('FRIENDLY_NAME', 'Mill');
     await store.update('DB_PASSWORD', 'canary');
-    expect(await writeBackup(path, store.stored(), { friendlyName: 'Mill' })).toBe(`file://${path}`);
+    expect(await writeBackup(path, store.stored(), { friendlyName: 'Mill' }, USUAL_S3_ACCESS)).toBe(`file://${path}`);
     store.close();
   }
 
@@ -182,7 +183,7 @@ describe('a backup', () => {
     const path = join(directory, 'some', 'where.json');
     await backedUp(path);
     expect(await readFile(path, 'utf8')).not.toContain('canary');
-    const changes = (await readBackup(path)) ?? {};
+    const changes = (await readBackup(path, USUAL_S3_ACCESS)) ?? {};
     const fresh = await openConfig({}, memorySettings(), withKeys(key));
     expect(await fresh.restore(changes, 'backup')).toBe(true);
     expect(fresh.snapshot()).toMatchObject({ FRIENDLY_NAME: 'Mill', DB_PASSWORD: new Secret('canary') });
@@ -198,12 +199,12 @@ describe('a backup', () => {
     await backedUp(path);
     const used = await openConfig({}, memorySettings(), withKeys(key));
     await used.update('FRIENDLY_NAME', 'Other');
-    expect(await used.restore((await readBackup(path)) ?? {}, 'backup')).toBe(false);
+    expect(await used.restore((await readBackup(path, USUAL_S3_ACCESS)) ?? {}, 'backup')).toBe(false);
     expect(used.snapshot()).toMatchObject({ FRIENDLY_NAME: 'Other', DB_PASSWORD: undefined });
     used.close();
   });
 
-  test('that is not there is none', async () => expect(await readBackup(join(directory, 'none.json'))).toBeUndefined());
+  test('that is not there is none', async () => expect(await readBackup(join(directory, 'none.json'), USUAL_S3_ACCESS)).toBeUndefined());
 
   test.each([
     ['no JSON', '{', /not JSON/],
@@ -214,8 +215,8 @@ describe('a backup', () => {
   ])('with %s is refused', async (_, text, said) => {
     const path = join(directory, 'bad.json');
     await writeFile(path, text);
-    await expect(readBackup(path)).rejects.toMatchObject({ code: 'config/invalid', message: expect.stringMatching(said) });
-    await expect(readBackup(path)).rejects.toMatchObject({ message: expect.stringContaining(path) });
+    await expect(readBackup(path, USUAL_S3_ACCESS)).rejects.toMatchObject({ code: 'config/invalid', message: expect.stringMatching(said) });
+    await expect(readBackup(path, USUAL_S3_ACCESS)).rejects.toMatchObject({ message: expect.stringContaining(path) });
   });
 
   test.each([
@@ -224,13 +225,16 @@ describe('a backup', () => {
     ['/a/b.json', '/a/b.json'],
     ['/a/b/', '/a/b/configuration.json'],
     ['file:///a/b%20c.json', '/a/b c.json'],
+    ['s3://bucket', 's3://bucket/configuration.json'],
+    ['s3://bucket/a/', 's3://bucket/a/configuration.json'],
+    ['s3://bucket/100%.json', 's3://bucket/100%.json'],
   ])('with CONFIG_BACKUP %s is at %s', async (CONFIG_BACKUP, path) => {
     expect(await backupPath({ ...DEFAULTS, DATA_DIR: 'data', CONFIG_BACKUP }, '/w')).toBe(path);
   });
 
   test('in a directory has a name of its own; other places are refused', async () => {
     expect(await backupPath({ ...DEFAULTS, CONFIG_BACKUP: directory })).toBe(join(directory, 'configuration.json'));
-    for (const CONFIG_BACKUP of ['s3://bucket/key', 'https://user:pw@host/x', 'file://host/x']) {
+    for (const CONFIG_BACKUP of ['s3://bucket/../key', 's3://', 'https://user:pw@host/x', 'file://host/x']) {
       await expect(backupPath({ ...DEFAULTS, CONFIG_BACKUP })).rejects.toMatchObject({
         code: 'config/invalid',
         message: expect.not.stringContaining('pw'),
