@@ -11,7 +11,7 @@ import type { ErrorPolicy, LogicalTarget } from '../mapping/model/model.ts';
 import type { MapInfo } from '../plan/algebra.ts';
 import type { QuadSink, RdfVersion } from '../sinks/sink.ts';
 import type { WebAccess } from '../storage/logins.ts';
-import type { ByteRange } from '../storage/range.ts';
+import type { ByteRange } from '../storage/storage.ts';
 
 /** Binds a source, by its name in the mapping, to a real location. Several bindings of one source are read in order. */
 export interface InputBinding {

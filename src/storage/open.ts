@@ -12,9 +12,8 @@ import { redact } from '../core/redact.ts';
 import { type Compression, compressionByName, compressionByType } from './compression.ts';
 import { fileState, openFile, openStandardInput } from './local/file.ts';
 import { unpack } from './packed/unpack.ts';
-import type { InputState } from './range.ts';
 import { USUAL_S3_ACCESS } from './s3-access.ts';
-import type { OpenedInput, OpenOptions, RawInput } from './storage.ts';
+import type { InputState, OpenedInput, OpenOptions, RawInput } from './storage.ts';
 import { locate } from './url.ts';
 
 /**

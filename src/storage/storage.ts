@@ -3,11 +3,11 @@
  *
  * Implementations import this file; `open.ts` puts them together.
  */
+import { Fault } from '../core/fault.ts';
 import type { RunLimits } from '../core/limits.ts';
 import type { Reach } from '../core/reach/reach.ts';
 import type { Compression } from './compression.ts';
 import type { WebAccess } from './logins.ts';
-import type { ByteRange } from './range.ts';
 import type { S3Access } from './s3-access.ts';
 
 export interface OpenedInput {
@@ -74,3 +74,23 @@ export interface OpenOptions {
   /** Read standard input, which is possible only once; the URL is for messages. */
   readonly standardInput?: boolean;
 }
+
+/** Metadata of an input that may be read in ranges. */
+export interface InputState {
+  readonly sizeBytes: number;
+  /** Changes when the content changes: size, time and inode of a file, size and ETag (or date) of a resource. */
+  readonly version: string;
+}
+
+/** The bytes [from, to) of an input, as long as it has this version. */
+export interface ByteRange {
+  readonly from: number;
+  readonly to: number;
+  readonly version: string;
+}
+
+export const changedFault = (name: string): Fault =>
+  new Fault('run/lost', `${name} has changed since the run was cut into slices`, {
+    place: { input: name },
+    hint: 'Give the run a file that nobody writes to; with SLICE_BYTES=0 no file is cut',
+  });

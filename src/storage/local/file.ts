@@ -8,8 +8,8 @@ import { Fault } from '../../core/fault.ts';
 import { nearest } from '../../core/nearest.ts';
 import type { Reach } from '../../core/reach/reach.ts';
 import { openWithin, resolveWithin } from '../../core/reach/safe-path.ts';
-import { type ByteRange, changedFault, type InputState } from '../range.ts';
 import type { RawInput } from '../storage.ts';
+import { type ByteRange, changedFault, type InputState } from '../storage.ts';
 import { makeDirectory } from './directory.ts';
 
 const CHUNK_BYTES = 256 * 1024;

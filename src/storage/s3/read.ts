@@ -10,9 +10,9 @@ import {
 import { LinkedAbort } from '../../core/abort.ts';
 import { Fault } from '../../core/fault.ts';
 import type { Compression } from '../compression.ts';
-import { type ByteRange, changedFault, type InputState } from '../range.ts';
 import type { S3Access } from '../s3-access.ts';
 import type { RawInput } from '../storage.ts';
+import { type ByteRange, changedFault, type InputState } from '../storage.ts';
 import type { S3Location } from '../url.ts';
 import { pause, TransientFault } from '../web/retry.ts';
 import { s3Client, s3Fault, statusOf } from './client.ts';
