@@ -1,0 +1,2 @@
+/** What takes long of `write.test.ts`. */
+import './write.test.ts';
