@@ -13,6 +13,7 @@ import { missingRedis } from '../../servers/queues/redis.ts';
 import { temporaryDirectory } from '../../support/queues/backends.ts';
 import { type Fleet, outputOf, startFleet } from '../../support/service/fleet.ts';
 import { postJson } from '../../support/service/process.ts';
+import { parquet } from '../sources/parquet/writing.ts';
 import { randomSlices, table } from './slices-files-random.ts';
 import { csvMapping, dice, type Given, json, KEYED, never, type Ran, run, write, XML } from './slices-files-runs.ts';
 
@@ -292,8 +293,11 @@ describe(`a large file${missingRedis === undefined ? '' : ` (skipped: ${missingR
     if (missingRedis !== undefined) return;
     home = await temporaryDirectory();
     // The last rows have the subjects of the first ones.
-    const rows = Array.from({ length: COUNT }, (_, i) => `${i % (COUNT - 100)},"a\n${i}",k${i % 7}`).join('\n');
-    await writeFile(join(home.path, 'large.csv'), `id,a,kind\n${rows}\n`);
+    const rows = Array.from({ length: COUNT }, (_, i) => [`${i % (COUNT - 100)}`, `a\n${i}`, `k${i % 7}`] as const);
+    const text = rows.map(([id, a, kind]) => `${id},"${a}",${kind}`).join('\n');
+    await writeFile(join(home.path, 'large.csv'), `id,a,kind\n${text}\n`);
+    const columns = ['id', 'a', 'kind'].map((name, at) => ({ name, type: 'STRING' as const, data: rows.map((row) => row[at]) }));
+    await writeFile(join(home.path, 'large.parquet'), parquet(columns, { rowGroupSize: 4_000 }));
     await writeFile(join(home.path, 'mapping.ttl'), LARGE);
     fleet = await startFleet(home.path, {
       SERVICE: 'semi-structured-transformer',
@@ -307,8 +311,8 @@ describe(`a large file${missingRedis === undefined ? '' : ` (skipped: ${missingR
     await home?.remove();
   });
 
-  const ran = async () => {
-    const request = { inputFileURL: join(home.path, 'large.csv'), mappingURL: join(home.path, 'mapping.ttl') };
+  const ran = async (input = 'large.csv') => {
+    const request = { inputFileURL: join(home.path, input), mappingURL: join(home.path, 'mapping.ttl') };
     return outputOf(await postJson(`${fleet.api.url}/process`, request));
   };
 
@@ -335,6 +339,24 @@ describe(`a large file${missingRedis === undefined ? '' : ` (skipped: ${missingR
       expect(quads).toBe(shared.lines.length);
       expect(new Set(shared.lines).size).toBe(shared.lines.length);
       expect(shared.lines.join('\n') === alone.lines.join('\n')).toBe(true);
+    },
+    60_000,
+  );
+
+  maybe(
+    'of Parquet is shared by its row groups, and gives what its rows give as CSV',
+    async () => {
+      const shared = await ran('large.parquet');
+      for (const worker of fleet.workers) await worker.waitForLog('slice started', (line) => line.run === shared.report.runId);
+      expect(shared.report.outputFileLocations.length).toBeGreaterThan(5);
+      await fleet.change('SLICE_BYTES', '0');
+      const [csv, alone] = [await ran(), await ran('large.parquet')];
+      await fleet.change('SLICE_BYTES', '100000');
+      expect(shared.report).toMatchObject({ records: COUNT, quads: csv.report.quads });
+      // The batches of the two formats have different sizes, and so have the turns that their triples maps take.
+      const sorted = ({ lines }: Pick<typeof csv, 'lines'>): string => [...lines].sort().join('\n');
+      expect(sorted(shared) === sorted(csv)).toBe(true);
+      expect(sorted(alone) === sorted(csv)).toBe(true);
     },
     60_000,
   );
