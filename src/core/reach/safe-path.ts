@@ -37,7 +37,7 @@ async function realTarget(path: string): Promise<string> {
 const isLink = async (path: string): Promise<boolean> => (await lstat(path).catch(() => undefined))?.isSymbolicLink() ?? false;
 
 /** Of every system: what stands there are no data, and reading it may tell the environment of processes, or never end. */
-const OF_THE_SYSTEM = ['/proc', '/sys', '/dev'];
+const OF_THE_SYSTEM = ['/proc', '/sys'];
 
 const isWithin = (path: string, directory: string): boolean =>
   path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
