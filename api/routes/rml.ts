@@ -32,7 +32,7 @@ const FILE_NAME: Parameter = {
   name: 'fileName',
   in: 'query',
   required: true,
-  description: 'The location of the mapping file: a path below MAPPINGS_DIR_URL, or an absolute path or file: URL inside it',
+  description: 'The location of the mapping file: a path below MAPPINGS_DIR_URL, or an absolute path, file: or s3: URL inside it',
   schema: { type: 'string', minLength: 1, examples: ['people.ttl'] },
 };
 
