@@ -190,8 +190,8 @@ async function answerAndObserve(context: Context, next: () => Promise<unknown>, 
     const answer = problemAnswer(fault, { path: context.path, id });
     send(context, { status: answer.status, type: PROBLEM_TYPE, body: JSON.stringify(answer.body), headers: answer.headers });
     // A readiness check that is answered with "not ready" is not a failed request.
-    const isAnswer = fault.code === 'service/not-yet' || context.state.route === READINESS;
-    if (fault.status >= 500 && !(isAnswer && fault.code !== 'internal/error')) {
+    const isAnswer = context.state.route === READINESS && fault.code !== 'internal/error';
+    if (fault.status >= 500 && !isAnswer) {
       const reason = fault.code === 'internal/error' ? { error } : { detail: fault.message };
       api.logger[levelOf(fault)](
         { request: id, method: context.method, path: context.path, code: fault.code, ...reason },

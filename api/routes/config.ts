@@ -3,7 +3,7 @@ import { SERVICES, type Service } from '../../queues/jobs.ts';
 import { backupPath, writeBackup } from '../../src/config/backup.ts';
 import { type ConfigDocument, configDocument, shownValue } from '../../src/config/document.ts';
 import { optionsOf, ownOption } from '../../src/config/effective.ts';
-import { type OptionName, optionRow } from '../../src/config/options/options.ts';
+import type { OptionName } from '../../src/config/options/options.ts';
 import { findOption } from '../../src/config/parse.ts';
 import { s3AccessOf } from '../../src/config/run-defaults.ts';
 import { Fault } from '../../src/core/fault.ts';
@@ -95,11 +95,10 @@ const seenBy = ({ workingDirectory }: Api, service: Service) =>
 /**
  * The option that a request to a service changes: the service's own option if it has one, so that other services keep theirs.
  *
- * @throws Fault config/unknown — not an option of this service; service/not-yet — an option without effect
+ * @throws Fault config/unknown — not an option of this service
  */
 function changedOption(entry: string, service: ReturnType<typeof seenBy>): OptionName {
   const name = findOption(entry, optionsOf(service));
-  if (optionRow(name).effect === 'none yet') throw new Fault('service/not-yet', `The option ${name} has no effect in this version yet`);
   return ownOption(name, service);
 }
 

@@ -288,10 +288,9 @@ async function stop(
   await backend.close();
 }
 
-function warnOfVariables({ suspects, overruled, idle }: EnvironmentReading, logger: Logger): void {
+function warnOfVariables({ suspects, overruled }: EnvironmentReading, logger: Logger): void {
   for (const { name, hint } of suspects) logger.warn({ variable: name, hint }, 'unknown variable that looks like an option');
   for (const { name, by } of overruled) logger.warn({ variable: name, by }, 'variable ignored: the option is also set by its own name');
-  if (idle.length > 0) logger.warn({ variables: idle }, 'these options have no effect in this version yet');
 }
 
 function flagValues(parsed: Parsed): OptionValues {

@@ -15,13 +15,26 @@ export interface ConfiguredBus extends MessageBus {
   close(): void;
 }
 
-/** @throws Fault config/invalid — contradicting options for brokers */
-export function openConfiguredBus(config: ConfigStore, logger: Logger): ConfiguredBus {
-  const listeners = new Set<() => void>();
-  let key = keyOf(config.snapshot());
-  let current = open(config.snapshot(), logger);
+/** The options of the bus for messages about provenance: PROV_KAFKA_BROKERS, where they are set, with the login of KAFKA_BROKERS. */
+export const provenanceOptions = (snapshot: Snapshot): Snapshot =>
+  snapshot.PROV_KAFKA_BROKERS.length === 0 ? snapshot : { ...snapshot, KAFKA_BROKERS: snapshot.PROV_KAFKA_BROKERS };
 
-  const unwatch = config.onChange((snapshot) => {
+/**
+ * @param optionsOf those of this bus
+ * @throws Fault config/invalid — contradicting options for brokers
+ */
+export function openConfiguredBus(
+  config: ConfigStore,
+  logger: Logger,
+  optionsOf: (snapshot: Snapshot) => Snapshot = (snapshot) => snapshot,
+): ConfiguredBus {
+  const listeners = new Set<() => void>();
+  const first = optionsOf(config.snapshot());
+  let key = keyOf(first);
+  let current = open(first, logger);
+
+  const unwatch = config.onChange((changed) => {
+    const snapshot = optionsOf(changed);
     if (keyOf(snapshot) === key) return;
     const before = current;
     try {

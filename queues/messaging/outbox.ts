@@ -79,6 +79,8 @@ const decodeMessage = (message: StoredMessage): OutgoingMessage => ({
 
 export interface SenderSettings {
   readonly bus: MessageBus;
+  /** The bus of a kind of message, where it is another one at present. */
+  readonly busOf?: (kind: MessageKind) => MessageBus | undefined;
   readonly state: BusState;
   readonly snapshot: Pick<Snapshot, 'LOCK_SECONDS' | 'STALLED_SECONDS'>;
   /** The current topic of a kind of message; default: the topic at the time it was added. */
@@ -101,17 +103,18 @@ const CLOSE_MS = 1_000;
 /** Sends until closed, while the switch is on. */
 export async function startSender(
   backend: QueueBackend,
-  { bus, state, snapshot, topicOf }: SenderSettings,
+  { bus: usual, busOf, state, snapshot, topicOf }: SenderSettings,
   logger: Logger,
 ): Promise<Sender> {
   const queue = backend.queue<OutboxPayload>(OUTBOX_QUEUE);
-  const health = watchSendHealth(bus, logger);
-  const postpone = makePostpone(bus, logger);
+  const health = watchSendHealth(usual, logger);
+  const postpone = makePostpone(usual, logger);
   const worker = backend.worker<OutboxPayload, void>(
     OUTBOX_QUEUE,
     async (job, token) => {
       const { kind, messages } = job.data;
       if (!state.isOn()) throw new Error('The message queue is switched off');
+      const bus = busOf?.(kind) ?? usual;
       const outgoing = messages.map(decodeMessage).map((message) => ({ ...message, topic: topicOf?.(kind) ?? message.topic }));
       const unconsumed = outgoing.find(({ topic }) => !bus.hasConsumer(topic));
       if (unconsumed !== undefined) {
@@ -120,9 +123,10 @@ export async function startSender(
       }
       try {
         await send(bus, outgoing);
-        health.report(undefined);
+        if (bus === usual) health.report(undefined);
       } catch (error) {
-        health.report(error);
+        if (bus === usual) health.report(error);
+        else logger.warn({ error, broker: bus.describe() }, 'messages cannot be sent; they are kept and sent later');
         throw error;
       }
       METRICS.messagesSent.inc({ kind }, messages.length);
@@ -138,7 +142,7 @@ export async function startSender(
   let closed = false;
   const applySwitch = (on: boolean): void => {
     if (closed) return;
-    const switching = on ? worker.resume() : worker.pause(true).then(() => bus.disconnect());
+    const switching = on ? worker.resume() : worker.pause(true).then(() => usual.disconnect());
     switching.catch((error: unknown) => logger.warn({ error }, 'message sender not switched'));
   };
   const unwatch = state.onChange(applySwitch);

@@ -102,8 +102,6 @@ export interface EnvironmentReading {
   readonly suspects: readonly { readonly name: string; readonly hint: string }[];
   /** Ignored aliases, because the option's own name is set to another value. */
   readonly overruled: readonly { readonly name: string; readonly by: OptionName }[];
-  /** Options that are set but have no effect yet. */
-  readonly idle: readonly OptionName[];
 }
 
 /**
@@ -127,8 +125,7 @@ export function readEnvironment(environment: Readonly<Record<string, string | un
       suspects.push({ name, hint: didYouMean(name, OPTION_NAMES) ?? '' });
     }
   }
-  const idle = OPTION_NAMES.filter((name) => Object.hasOwn(values, name) && optionRow(name).effect === 'none yet');
-  return { values: values as OptionValues, suspects, overruled, idle };
+  return { values: values as OptionValues, suspects, overruled };
 }
 
 const aliased: ReadonlyMap<string, OptionName> = new Map(

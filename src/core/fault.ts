@@ -20,7 +20,6 @@ export const FAULTS = {
   'request/headers': { status: 431, retriable: false, title: 'The headers of the request are too large' },
   'request/media-type': { status: 415, retriable: false, title: 'The media type is not accepted here' },
   'request/too-many': { status: 429, retriable: true, title: 'Too many requests' },
-  'service/not-yet': { status: 501, retriable: false, title: 'This version does not offer that' },
   'service/unavailable': { status: 503, retriable: true, title: 'The service cannot answer just now' },
   'config/unknown': { status: 400, retriable: false, title: 'There is no such option' },
   'config/invalid': { status: 400, retriable: false, title: 'The value does not fit the option' },

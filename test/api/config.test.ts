@@ -1,13 +1,12 @@
-/** The configuration of each service over HTTP: which options it has, changes at run time, and options without effect. */
+/** The configuration of each service over HTTP: which options it has, and changes at run time. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { OPTION_NAMES, type OptionName, optionRow } from '../../src/config/options/options.ts';
+import { OPTION_NAMES, optionRow } from '../../src/config/options/options.ts';
 import { readEnvironment } from '../../src/config/parse.ts';
-import { temporaryDirectory } from '../support/queues/backends.ts';
 import { type FakeApi, startFakeApi } from '../support/service/fake.ts';
-import { type Answer, ask, startService } from '../support/service/process.ts';
+import { type Answer, ask } from '../support/service/process.ts';
 
 type Prefix = 'semi-structured-transformer' | 'sql-transformer' | 'graph-writer';
 
@@ -130,16 +129,14 @@ test.each([
   ['kafka.topicNameSource', 'c'],
   ['kafka.topicNameDLQ', 'd'],
   ['kafka.kafkaBrokers', 'two:9092,three:9092'],
-])('%s changes on the running instance, unless it has no effect yet', async (path, value) => {
+])('%s changes on the running instance', async (path, value) => {
   const { status, body } = await update('semi-structured-transformer', path, value);
   const row = OPTION_NAMES.map(optionRow).find((one) => one.path === path);
   expect(row?.live).toBe(true);
-  if (row?.effect === 'none yet') expect({ status, code: body.code }).toEqual({ status: 501, code: 'service/not-yet' });
-  else
-    expect({ status, body }).toEqual({
-      status: 200,
-      body: { configEntry: path, configValue: row?.type === 'boolean' ? value === 'true' : value },
-    });
+  expect({ status, body }).toEqual({
+    status: 200,
+    body: { configEntry: path, configValue: row?.type === 'boolean' ? value === 'true' : value },
+  });
 });
 
 test.each([
@@ -149,34 +146,6 @@ test.each([
   ['kafka.kafkaBrokers', 'one:9092,http://two:9092'],
 ])('%s does not take %s', async (entry, value) => {
   expect((await update('semi-structured-transformer', entry, value)).body).toMatchObject({ status: 400, code: 'config/invalid' });
-});
-
-describe('options that have no effect yet', () => {
-  const idle = OPTION_NAMES.filter((name) => optionRow(name).effect === 'none yet');
-
-  test.each(idle)('%s answers 501 when it is set', async (name) => {
-    const service = optionRow(name).scope === 'writer' ? 'graph-writer' : 'semi-structured-transformer';
-    const { status, body } = await update(service, name, '');
-    expect({ status, ...body }).toMatchObject({ status: 501, code: 'service/not-yet', detail: expect.stringContaining(name) });
-    expect((await config(service, name)).status).toBe(200);
-  });
-
-  test('are named in one warning when the environment sets them', async () => {
-    const set = { LICENSE: 'x', DELETE_SOURCE: 'true', S3_REGION: 'eu', DISTINCT: 'true' };
-    const expected = Object.keys(set).filter((name) => idle.includes(name as OptionName));
-    expect(new Set(readEnvironment(set).idle)).toEqual(new Set(expected));
-    const place = await temporaryDirectory();
-    const service = await startService({ cwd: place.path, env: set });
-    try {
-      const lines = service.log.filter(({ msg }) => msg === 'these options have no effect in this version yet');
-      expect(lines.map(({ level, variables }) => ({ level, variables: new Set(variables as string[]) }))).toEqual(
-        expected.length === 0 ? [] : [{ level: 'warn', variables: new Set(expected) }],
-      );
-    } finally {
-      await service.stop();
-      await place.remove();
-    }
-  }, 60_000);
 });
 
 test('a hint for CRON names what changes the schedule', async () => {

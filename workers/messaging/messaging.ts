@@ -3,7 +3,8 @@ import type { QueueBackend } from '../../queues/backend/backend.ts';
 import type { FleetFunctions } from '../../queues/custom-functions.ts';
 import type { RunPayload } from '../../queues/jobs.ts';
 import type { BusState, MessageBus } from '../../queues/messaging/bus.ts';
-import { messagesOf, provenanceDeadLetter, topicOf } from '../../queues/messaging/messages.ts';
+import { openConfiguredBus, provenanceOptions } from '../../queues/messaging/configured-bus.ts';
+import { type MessageKind, messagesOf, provenanceDeadLetter, topicOf } from '../../queues/messaging/messages.ts';
 import { openOutbox, startSender } from '../../queues/messaging/outbox.ts';
 import type { Runs } from '../../queues/runs/contract.ts';
 import type { ConfigStore } from '../../src/config/store.ts';
@@ -47,9 +48,14 @@ export async function openMessaging(backend: QueueBackend, options: MessagingOpt
   const { bus, state, config } = options;
   const outbox = openOutbox(backend);
   const consumers = startConsumers({ ...options, outbox, settings: backend.settings }, logger);
+  const provenance = openConfiguredBus(config, logger, provenanceOptions);
+  const busOf = (kind: MessageKind): MessageBus | undefined => {
+    const hasOwn = kind === 'provenance-dead-letter' && bus.kind === 'kafka' && config.snapshot().PROV_KAFKA_BROKERS.length > 0;
+    return hasOwn ? provenance : undefined;
+  };
   const sender = await startSender(
     backend,
-    { bus, state, snapshot: config.snapshot(), topicOf: (kind) => topicOf(kind, config.snapshot()) },
+    { bus, busOf, state, snapshot: config.snapshot(), topicOf: (kind) => topicOf(kind, config.snapshot()) },
     logger,
   );
   return {
@@ -71,6 +77,8 @@ export async function openMessaging(backend: QueueBackend, options: MessagingOpt
       await sender.close(FLUSH_MS);
       await consumers.close();
       await bus.disconnect();
+      provenance.close();
+      await provenance.disconnect();
     },
   };
 }

@@ -30,9 +30,9 @@ export const PROVENANCE_OPTIONS = {
     type: 'list',
     default: noList,
     live: true,
-    effect: 'none yet',
     pattern: BROKER,
-    summary: 'Brokers of the provenance topics. Empty: KAFKA_BROKERS.',
+    summary:
+      'Brokers of the topic PROV_KAFKA_TOPIC_NAME_DLQ, where KAFKA_BROKERS has brokers: with the same login and TLS. Empty: KAFKA_BROKERS.',
   },
   PROV_KAFKA_TOPIC_NAME_DLQ: {
     path: 'provenance.kafka.topicNameDLQ',

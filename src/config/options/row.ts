@@ -17,8 +17,6 @@ interface Row {
   /** How one that is not `live` is changed without a restart. */
   readonly instead?: string;
   readonly scope?: OptionScope;
-  /** Nothing reads it yet: it cannot be set while running, and a process warns if its environment sets it. */
-  readonly effect?: 'none yet';
   /** Further names and paths of the same option. */
   readonly aliases?: readonly string[];
   /** The common option whose place this one takes for one service. This one is shown at the path of the common one, and set by that path. */

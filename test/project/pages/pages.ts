@@ -126,7 +126,7 @@ function grouped(): readonly { readonly title: string; readonly names: OptionNam
 }
 
 function optionCells(name: OptionName): readonly string[] {
-  const { path, aliases = [], type, default: value, live, start, instead, effect, own, secret, summary } = optionRow(name);
+  const { path, aliases = [], type, default: value, live, start, instead, own, secret, summary } = optionRow(name);
   const also = aliases.length > 0 ? `; also ${codes(aliases)}` : '';
   const shown = own
     ? `${code(optionRow(own.of as OptionName).path)} of that service; as \`configEntry\` also ${code(path)}`
@@ -137,7 +137,7 @@ function optionCells(name: OptionName): readonly string[] {
     [type, ...(secret ? ['secret'] : []), ...bounds(name)].join(', '),
     value === undefined || (typeof value === 'object' && value.length === 0) ? '–' : code(String(value)),
     servicesOf(name),
-    effect === 'none yet' ? 'no effect yet' : live ? 'live' : 'start',
+    live ? 'live' : 'start',
     [summary, ...(start ? [`Read at start: ${start}.`] : []), ...(instead ? [`${instead}.`] : [])].join(' '),
   ];
 }

@@ -14,7 +14,7 @@ const why = missing === undefined ? '' : ` (not tested: ${missing})`;
 
 (missing === undefined ? describe : describe.skip)(`a service that runs${why}`, () => {
   const name = uniquePrefix();
-  let [SOURCE, SOURCE2, SUCCESS, SUCCESS2, DEAD, DEAD2, NIGHTS] = ['', '', '', '', '', '', ''];
+  let [SOURCE, SOURCE2, SUCCESS, SUCCESS2, DEAD, DEAD2, NIGHTS, PROVENANCE] = ['', '', '', '', '', '', '', ''];
   let kafka: SharedKafka;
   let client: KafkaClient;
   let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
@@ -30,13 +30,21 @@ const why = missing === undefined ? '' : ` (not tested: ${missing})`;
 
   beforeAll(async () => {
     kafka = await sharedKafka();
-    const topics = ['source', 'source2', 'success', 'success2', 'dead', 'dead2', 'nights'].map((one) => `${kafka.prefix}${name}.${one}`);
-    [SOURCE, SOURCE2, SUCCESS, SUCCESS2, DEAD, DEAD2, NIGHTS] = topics as [string, string, string, string, string, string, string];
+    const topics = ['source', 'source2', 'success', 'success2', 'dead', 'dead2', 'nights', 'provenance'].map(
+      (one) => `${kafka.prefix}${name}.${one}`,
+    );
+    [SOURCE = '', SOURCE2 = '', SUCCESS = '', SUCCESS2 = '', DEAD = '', DEAD2 = '', NIGHTS = '', PROVENANCE = ''] = topics;
     directory = await temporaryDirectory();
     const mappings = at('data/mappings/semi-structured-transformer');
     await mkdir(mappings, { recursive: true });
     await writeFile(join(mappings, 'people.ttl'), peopleMapping('csv', 'people.csv'));
-    client = await openKafkaClient(kafka.broker, Object.fromEntries(topics.map((one) => [one, 2])), [SUCCESS, SUCCESS2, DEAD, DEAD2]);
+    client = await openKafkaClient(kafka.broker, Object.fromEntries(topics.map((one) => [one, 2])), [
+      SUCCESS,
+      SUCCESS2,
+      DEAD,
+      DEAD2,
+      PROVENANCE,
+    ]);
     service = await start();
   }, SHARED_START_MS);
   afterAll(async () => {
@@ -121,6 +129,20 @@ const why = missing === undefined ? '' : ` (not tested: ${missing})`;
     );
     expect(client.heard.filter(({ topic }) => topic === DEAD)).toEqual([]);
   }, 120_000);
+
+  test('sends messages about provenance to brokers of their own, and keeps them while these are away', async () => {
+    await update('provenance.kafka.topicNameDLQ', PROVENANCE);
+    await update('provenance.kafka.kafkaBrokers', '127.0.0.1:1');
+    await update('provenance.outputDirUrl', '/proc/nowhere');
+    await update('provenance.recordProvo', 'true');
+    // Its success message is not kept back.
+    await written(await send(SOURCE2));
+    await service.waitForLog('provenance not recorded');
+    expect(client.heard.some(({ topic }) => topic === PROVENANCE)).toBe(false);
+    await update('provenance.kafka.kafkaBrokers', kafka.broker);
+    await client.hear((heard) => heard.some(({ topic }) => topic === PROVENANCE), 120_000);
+    await update('provenance.recordProvo', 'false');
+  }, 240_000);
 
   test('drains a former topic also after a restart', async () => {
     await update('kafka.topicNameSource', SOURCE);

@@ -165,8 +165,12 @@ describe('the document', () => {
     [['applicationName'], { applicationName: transformer.name }],
     [['DB_PASSWORD'], { serviceTransformerConfig: { sql: { password: '******' } } }],
     [
-      ['serviceTransformerConfig.s3'],
-      { serviceTransformerConfig: { s3: { accessKey: null, secretKey: null, region: null, endpoint: null, pathStyle: false } } },
+      ['serviceTransformerConfig.queue'],
+      {
+        serviceTransformerConfig: {
+          queue: { url: 'redis://user:******@host/0', prefix: 'quadmill', keepRunsCount: 10_000, keepRunsSeconds: 604_800 },
+        },
+      },
     ],
   ])('restricted to %j has nothing else', (paths, expected) => {
     expect(configDocument(settings, transformer, paths)).toEqual(expected);
