@@ -5,7 +5,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { readBackup } from '../../src/config/backup.ts';
 import { quietLogger } from '../../src/core/telemetry/observe.ts';
 import { probeInput, readText } from '../../src/storage/open.ts';
@@ -14,6 +14,7 @@ import { deleteSources } from '../../workers/jobs/delete-source.ts';
 import { SHARED_START_MS, type SharedS3, sharedS3 } from '../servers/shared/shared.ts';
 import { missingS3Proxy, S3_KEYS } from '../servers/stores/s3proxy.ts';
 import { accessTo, putObject } from '../src/storage/s3/storing.ts';
+import { soakTest, test } from '../support/jest/extent.ts';
 import { PROJECT_ROOT } from '../support/project-root.ts';
 import { temporaryDirectory } from '../support/queues/backends.ts';
 import { PEOPLE, PEOPLE_LINES, peopleMapping } from '../support/service/inputs.ts';
@@ -72,7 +73,7 @@ describeS3('object storage', () => {
     expect([...(await linesOf(answer.body.outputFileLocations))].sort()).toEqual(PEOPLE_LINES);
   });
 
-  test('a directory of mappings is one of objects', async () => {
+  soakTest('a directory of mappings is one of objects', async () => {
     const answer = await start({ inputFileURL: url('people.csv'), mappingURL: url('maps') });
     expect(answer.status).toBe(200);
     expect(await linesOf(answer.body.outputFileLocations)).toHaveLength(2);
@@ -149,7 +150,7 @@ describeS3('object storage', () => {
     expect(await readBackup(url('backups/none.json'), accessTo(server.endpoint))).toBeUndefined();
   });
 
-  test('what is missing is said, and no secret; options hold while the service goes on', async () => {
+  soakTest('what is missing is said, and no secret; options hold while the service goes on', async () => {
     const none = { inputFileURL: url('none.csv'), logicalSource: 'people.csv', mappingURL: url('maps/people.ttl') };
     const answer = await start(none);
     expect([answer.status, JSON.stringify(answer.body)]).toEqual([400, expect.stringContaining(`There is no object ${url('none.csv')}`)]);
@@ -163,7 +164,7 @@ describeS3('object storage', () => {
     expect((await set(S3_KEYS.secret)).status).toBe(200);
   });
 
-  test('DELETE_SOURCE deletes the object of a published run, and not one that may have changed', async () => {
+  soakTest('DELETE_SOURCE deletes the object of a published run, and not one that may have changed', async () => {
     await put('gone.csv', PEOPLE.csv);
     const access = accessTo(server.endpoint);
     const run = { runId: 'r', inputs: [{ name: undefined, url: url('gone.csv') }], deleteSource: true } as unknown as Parameters<
@@ -176,7 +177,7 @@ describeS3('object storage', () => {
     expect(await state()).toBeUndefined();
   });
 
-  test('the command reads it, and says when there are no credentials', async () => {
+  soakTest('the command reads it, and says when there are no credentials', async () => {
     const command = (env: object) =>
       promisify(execFile)(
         process.execPath,

@@ -198,7 +198,7 @@ describe('a link that changes all the time', () => {
       renameSync(`${name}.new`, name);
     };
     swap();
-    for (let i = 0; i < 400; i++) {
+    for (let i = 0; i < 100; i++) {
       // Several turns of the event loop lie between the steps of one opening.
       const swapping = setInterval(swap, 0);
       const answer = readText(url, 1000, { workingDirectory: '/', reach: reach() }).then(

@@ -317,7 +317,7 @@ async function run(options: Partial<RunRequest>): Promise<string[]> {
 }
 
 describe('calls of functions give what a plain evaluator gives', () => {
-  sharedTest.each(share(30, seeds(1, 80)))('seed %d', async (seed) => {
+  sharedTest.each(share(20, seeds(1, 80)))('seed %d', async (seed) => {
     const one = invent(seed);
     writeFileSync(join(directory, 'items.json'), JSON.stringify(one.items));
     writeFileSync(join(directory, 'others.json'), JSON.stringify(one.others));

@@ -233,7 +233,7 @@ async function compare(seed: number, records: number): Promise<void> {
 }
 
 describe('random quoted triples', () => {
-  sharedTest.each(share(15, seeds(1, 60)))('seed %d', (seed) => compare(seed, 5));
+  sharedTest.each(share(10, seeds(1, 60)))('seed %d', (seed) => compare(seed, 5));
   sharedTest.each(share(1, seeds(1, 4)))('seed %d, many records', (seed) => compare(seed, 60));
   sharedTest.each(share(3, seeds(1, 12)))('seed %d, in RDF 1.2 by two threads', compareThreads);
 });

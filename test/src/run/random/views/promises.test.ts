@@ -184,7 +184,7 @@ async function run(mapping: string, options: Partial<RunRequest>): Promise<strin
 const csvCell = (value: string | null): string => (value === null ? '-' : `"${value}"`);
 
 describe('promises of views', () => {
-  sharedTest.each(share(40, seeds(1, 120)))('seed %i', async (seed) => {
+  sharedTest.each(share(25, seeds(1, 120)))('seed %i', async (seed) => {
     const { data, promises, subject } = invent(seed);
     writeFileSync(
       join(directory, 'flat.csv'),

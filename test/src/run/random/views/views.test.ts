@@ -179,7 +179,7 @@ function write(one: Case, objects: readonly string[]): void {
 }
 
 describe('views are what nested loops give', () => {
-  sharedTest.each(share(20, seeds(1, 60)))('seed %i', async (seed) => {
+  sharedTest.each(share(14, seeds(1, 60)))('seed %i', async (seed) => {
     const one = invent(seed, seed % 3 === 0 ? 60 : 8);
     // Positions of rows in a view on a view follow the order of its rows, which joins at the end do not keep.
     const objects = one.again ? OBJECTS.filter((object) => object !== '{#}') : OBJECTS;
@@ -193,7 +193,7 @@ describe('views are what nested loops give', () => {
   });
 
   // What nobody reads of a view multiplies its rows all the same where each row has a value of its own.
-  sharedTest.each(share(7, seeds(2001, 2020)))('a blank node and a random value for each row, seed %i', async (seed) => {
+  sharedTest.each(share(5, seeds(2001, 2020)))('a blank node and a random value for each row, seed %i', async (seed) => {
     const one = invent(seed, 10);
     const uuid = '[ rml:functionExecution [ rml:function idlab-fn:random ] ]';
     for (const subject of ['[ rml:termType rml:BlankNode ]', '[ rml:template "http://e/{id}" ]']) {
@@ -214,7 +214,7 @@ ${mapping}<map> rml:logicalSource <${one.again ? 'again' : 'view'}> ; rml:subjec
     }
   });
 
-  sharedTest.each(share(7, seeds(1001, 1020)))('each object by itself, seed %i', async (seed) => {
+  sharedTest.each(share(5, seeds(1001, 1020)))('each object by itself, seed %i', async (seed) => {
     const one = invent(seed, 10);
     for (const object of OBJECTS) {
       if (one.again && object === '{#}') continue;

@@ -1,0 +1,2 @@
+/** What `object-storage.test.ts` leaves out. */
+import './object-storage.test.ts';
