@@ -11,6 +11,7 @@ import { SERIALIZATIONS, type Serialization } from '../../../src/sinks/sink.ts';
 import type { Compression } from '../../../src/storage/compression.ts';
 import { openInput } from '../../../src/storage/open.ts';
 import { PROJECT_ROOT } from '../../support/project-root.ts';
+import { smallHeap } from '../../support/small-heap.ts';
 
 let directory: string;
 beforeAll(async () => {
@@ -42,7 +43,7 @@ describe('memory', () => {
       const input = await openInput('large', { workingDirectory, compression: '${compression}' });
       for await (const chunk of input.bytes) bytes += chunk.length;
       console.log(JSON.stringify({ bytes, megabytes: peakMemoryBytes() / 2 ** 20 }));`;
-    const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+    const output = execFileSync(process.execPath, [...smallHeap(96), '--input-type=module', '-e', script], { encoding: 'utf8' });
     const { bytes, megabytes } = JSON.parse(output) as { bytes: number; megabytes: number };
     expect(bytes).toBeGreaterThan(count * 50);
     return megabytes;
