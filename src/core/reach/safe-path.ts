@@ -53,23 +53,24 @@ const realOf = (path: string): Promise<string> => realTarget(path).catch(() => p
  * @throws Fault request/forbidden — not below a directory that is allowed, or withheld
  */
 export async function resolveWithin(reach: Reach, path: string, name: string): Promise<string> {
-  const forbidden = (hint: string): Fault =>
-    new Fault('request/forbidden', `${name} may not be read: it is outside the directories that are open to requests`, {
-      place: { input: name },
-      hint,
-    });
-  const listed = 'An operator of the service can add its directory to ALLOWED_DIRECTORIES';
-  if (path.includes('\0')) throw forbidden('A path has no NUL character');
+  const forbidden = (why: string, hint?: string): Fault =>
+    new Fault('request/forbidden', `${name} may not be read: ${why}`, { place: { input: name }, ...(hint === undefined ? {} : { hint }) });
+  const notListed = (): Fault =>
+    forbidden(
+      'it is outside the directories that are open to requests',
+      'An operator of the service can add its directory to ALLOWED_DIRECTORIES',
+    );
+  if (path.includes('\0')) throw forbidden('a path has no NUL character');
   const real = await realTarget(resolve(path)).catch(() => {
     // A link that leads nowhere, a circle of links, a directory that may not be entered.
     if (reach.directories === null) return resolve(path);
-    throw forbidden(listed);
+    throw notListed();
   });
   const withheld = await Promise.all([...OF_THE_SYSTEM, ...reach.withheld].map(realOf));
-  if (withheld.some((one) => isWithin(real, one))) throw forbidden('Files of the service itself and of the system are never read as data');
+  if (withheld.some((one) => isWithin(real, one))) throw forbidden('files of the system and of the service itself are never read as data');
   if (reach.directories === null) return real;
   const allowed = await Promise.all(reach.directories.map(realOf));
-  if (!allowed.some((one) => isWithin(real, one))) throw forbidden(listed);
+  if (!allowed.some((one) => isWithin(real, one))) throw notListed();
   return real;
 }
 
