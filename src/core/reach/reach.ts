@@ -27,10 +27,9 @@ export const HOST_ENTRY = /^(?:(?:\*\.)?[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5}
 
 const isListed = (host: string, port: number, { hosts, mappingHosts }: Reach): boolean =>
   [...hosts, ...mappingHosts].some((entry) => {
-    const [, name = '', only] =
-      /^(.*?)(?::(\d+))?$/.exec(entry.replace(/^\[(.*)\]/, (_, address: string) => address.replaceAll(':', '\0'))) ?? [];
+    const [, name = '', only] = /^(\[.*\]|[^:]*)(?::(\d+))?$/.exec(entry) ?? [];
     if (only !== undefined && Number(only) !== port) return false;
-    const wanted = name.replaceAll('\0', ':');
+    const wanted = plainHost(name);
     return wanted.startsWith('*.') ? host.endsWith(wanted.slice(1)) && host.length > wanted.length - 1 : host === wanted;
   });
 

@@ -165,10 +165,13 @@ describe('the document', () => {
     [['applicationName'], { applicationName: transformer.name }],
     [['DB_PASSWORD'], { serviceTransformerConfig: { sql: { password: '******' } } }],
     [
-      ['serviceTransformerConfig.queue'],
+      ['serviceTransformerConfig.s3'],
       {
         serviceTransformerConfig: {
-          queue: { url: 'redis://user:******@host/0', prefix: 'quadmill', keepRunsCount: 10_000, keepRunsSeconds: 604_800 },
+          s3: {
+            ...{ accessKey: null, secretKey: null, region: null, endpoint: null, pathStyle: false },
+            ...{ serverSideEncryption: 'none', kmsKeyId: null },
+          },
         },
       },
     ],
