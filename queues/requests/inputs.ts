@@ -18,7 +18,8 @@ import { settingsOf } from './transform.ts';
 /**
  * The run request for these fields with the current configuration.
  *
- * @throws Fault request/invalid — inputs and sources that do not pair, no mapping; request/forbidden — a place that may not be read; SourceFault — a logical source that no mapping has
+ * @throws Fault request/invalid — inputs and sources that do not pair, no mapping; request/forbidden — a place that may not be read;
+ * SourceFault — a logical source that no mapping has
  */
 export async function inputsRequest(
   fields: ProcessFields,

@@ -1,5 +1,6 @@
 /** Options in the form in which runs and stores take them. */
 
+import { statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Fault } from '../core/fault.ts';
@@ -90,29 +91,44 @@ export const webAccessOf = (options: Pick<Snapshot, (typeof WEB_OPTIONS)[number]
 export function reachOf(snapshot: Snapshot, workingDirectory: string): Reach {
   const data = resolve(workingDirectory, snapshot.DATA_DIR);
   const isAlone = isLoopback(snapshot.HOST);
-  const { queue, store, functions, mappings, output, provenance } = directories(snapshot, workingDirectory);
+  const { queue, store, spill, functions, mappings, output, provenance } = directories(snapshot, workingDirectory);
   const ofMappings = [
     mappings,
     mappingsOf('semi-structured-transformer', snapshot, workingDirectory),
     mappingsOf('sql-transformer', snapshot, workingDirectory),
   ];
-  const backup = snapshot.CONFIG_BACKUP;
-  const named = snapshot.ALLOWED_DIRECTORIES.map((directory) => resolve(workingDirectory, directory));
-  const own = [data, output, provenance, ...(backup === undefined ? [] : [dirname(backup)])];
-  const local = (places: readonly string[]): readonly string[] =>
-    places.flatMap((place) =>
-      /^file:/i.test(place) ? [fileURLToPath(place)] : /^[a-z][a-z0-9+.-]+:/i.test(place) ? [] : [resolve(workingDirectory, place)],
-    );
+  const local = (places: readonly string[]): readonly string[] => localPaths(places, workingDirectory);
+  const named = local(snapshot.ALLOWED_DIRECTORIES);
+  const own = [data, ...local([output, provenance]), ...backupDirectory(snapshot, workingDirectory)];
   return {
     privateAddresses: snapshot.ALLOW_PRIVATE_ADDRESSES ?? isAlone,
     hosts: snapshot.ALLOWED_HOSTS.map((entry) => entry.toLowerCase()),
     mappingHosts: ofMappings
       .filter((place) => /^https?:/i.test(place))
       .map((place) => `${new URL(place).hostname}:${portOf(new URL(place))}`),
-    directories: named.length > 0 ? [...named, ...local(ofMappings)] : isAlone ? null : local([...own, ...ofMappings]),
-    withheld: [join(data, 'secrets.key'), join(data, 'redis'), queue, store, functions],
+    directories: named.length > 0 ? [...named, ...local(ofMappings)] : isAlone ? null : [...own, ...local(ofMappings)],
+    withheld: [join(data, 'secrets.key'), queue, store, spill, functions],
   };
 }
+
+/** Of the backup, which CONFIG_BACKUP names by a file, or by its directory. */
+function backupDirectory({ CONFIG_BACKUP: given }: Snapshot, workingDirectory: string): readonly string[] {
+  const [path] = given === undefined ? [] : localPaths([given], workingDirectory);
+  if (given === undefined || path === undefined) return [];
+  const isDirectory = given.endsWith('/') || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  return [isDirectory ? path : dirname(path)];
+}
+
+/** The absolute paths among paths and URLs. A `file:` URL of another machine names none. */
+const localPaths = (places: readonly string[], workingDirectory: string): readonly string[] =>
+  places.flatMap((place) => {
+    if (!/^[a-z][a-z0-9+.-]+:/i.test(place)) return [resolve(workingDirectory, place)];
+    try {
+      return /^file:/i.test(place) ? [fileURLToPath(place)] : [];
+    } catch {
+      return [];
+    }
+  });
 
 /** Time limits of requests to the embedded store, in seconds. */
 export const storeLimitsOf = ({ EMBEDDED_QUERY_SECONDS }: Pick<Snapshot, 'EMBEDDED_QUERY_SECONDS'>) => ({
