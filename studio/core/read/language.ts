@@ -1,0 +1,13 @@
+/** The language of a text, where nobody says which. */
+import type { Dialect } from '../../../src/mapping/model/model.ts';
+import type { Language } from '../document.ts';
+
+/** Whether a text looks like YARRRML: it has a section of that at the beginning of a line, and no statement of Turtle begins there. */
+export const looksLikeYarrrml = (text: string): boolean =>
+  /^(?:prefixes|mappings?|m|sources|base|external|authors|targets)\s*:(?:\s|$)/m.test(text) &&
+  !/^\s*(?:@prefix|@base|PREFIX\s)/im.test(text);
+
+/** The name under which the reader of mappings knows the text. */
+export const documentName = (isYarrrml: boolean): string => (isYarrrml ? 'mapping.yml' : 'mapping.ttl');
+
+export const languageOf = (isYarrrml: boolean, dialect: Dialect | undefined): Language => (isYarrrml ? 'yarrrml' : (dialect ?? 'rml'));

@@ -1,0 +1,1 @@
+import './round-trips.test.ts';

@@ -1,0 +1,123 @@
+/**
+ * What a mapping says, as patterns of statements: one for each subject, predicate, object and set of graphs, with the records that it is made
+ * of. Mappings with the same patterns make the same statements of the same records, however they are divided into triples maps.
+ */
+import type {
+  Expression,
+  LogicalSource,
+  LogicalView,
+  Mapping,
+  ReferencingObjectMap,
+  TermMap,
+  TriplesMap,
+} from '../../../../src/mapping/model/model.ts';
+import { DEFAULT_GRAPH_IRIS } from '../../../../src/mapping/model/model.ts';
+import { parseReference } from '../../../../src/paths/json/parse.ts';
+import { parsePath } from '../../../../src/paths/xml/path.ts';
+
+const RDF_TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
+
+/** Sorted, each once. */
+export function patternsOf(mapping: Mapping): readonly string[] {
+  const maps = new Map(mapping.triplesMaps.map((map) => [map.id, map]));
+  return [...new Set(mapping.triplesMaps.flatMap((map) => patternsOfMap(map, maps)))].sort();
+}
+
+function patternsOfMap(map: TriplesMap, maps: ReadonlyMap<string, TriplesMap>): readonly string[] {
+  const { source, subject, predicateObjects, dialect, baseIri } = map;
+  if (subject.kind === 'star') throw new Error('a pattern has no quoted subject');
+  const records = [dialect, baseIri, plain(source, source, dialect)];
+  const head = termOf(subject, map);
+  const own = subject.graphs.map((graph) => termOf(graph, map));
+  const pattern = (predicate: unknown, object: unknown, more: readonly unknown[] = []): string =>
+    JSON.stringify([records, head, predicate, object, graphsOf([...own, ...more])]);
+  const typed = subject.classes.map((one) => pattern(['iri', RDF_TYPE], termOf(one, map)));
+  const others = predicateObjects.flatMap(({ predicates, objects, graphs }) =>
+    predicates.flatMap((predicate) =>
+      objects.map((object) => {
+        if (object.kind === 'star') throw new Error('a pattern has no quoted object');
+        const value = object.kind === 'term' ? termOf(object, map) : referred(object, map, maps);
+        return pattern(
+          termOf(predicate, map),
+          value,
+          graphs.map((graph) => termOf(graph, map)),
+        );
+      }),
+    ),
+  );
+  return [...typed, ...others];
+}
+
+const graphsOf = (graphs: readonly unknown[]): readonly string[] => [...new Set(graphs.map((graph) => JSON.stringify(graph)))].sort();
+
+function referred({ parent, conditions, all }: ReferencingObjectMap, map: TriplesMap, maps: ReadonlyMap<string, TriplesMap>): unknown {
+  const other = maps.get(parent) as TriplesMap;
+  if (other.subject.kind === 'star') throw new Error('a pattern has no quoted parent');
+  if (conditions.length === 0 && all !== true) return termOf(other.subject, other);
+  const keys = conditions.map(({ child, parent: value }) => [expressionOf(child, map), expressionOf(value, other)]);
+  return [
+    all,
+    plain(other.source, other.source, other.dialect),
+    termOf(other.subject, other),
+    keys.map((key) => JSON.stringify(key)).sort(),
+  ];
+}
+
+function termOf({ termType, expression, language, datatype }: TermMap, map: TriplesMap): unknown {
+  if (expression.kind === 'constant') {
+    const { term } = expression;
+    if (term.kind === 'iri') return ['iri', DEFAULT_GRAPH_IRIS.has(term.value) ? 'default graph' : term.value];
+    const own =
+      term.kind === 'literal'
+        ? [
+            language === undefined ? term.language : expressionOf(language, map),
+            datatype === undefined ? term.datatype : datatype.expression.kind === 'constant' && datatype.expression.term.value,
+          ]
+        : [];
+    return [term.kind, term.value, ...own];
+  }
+  return [termType, expressionOf(expression, map), language && expressionOf(language, map), datatype && termOf(datatype, map)];
+}
+
+function expressionOf(expression: Expression, map: TriplesMap): unknown {
+  switch (expression.kind) {
+    case 'constant':
+      return expression.term.value;
+    case 'reference':
+      return ['reference', pathOf(expression.reference, map.source, map.dialect)];
+    case 'template':
+      return expression.parts.map((part) =>
+        part.kind === 'text' ? part.text : { reference: pathOf(part.reference, map.source, map.dialect) },
+      );
+    case 'fresh':
+      return 'fresh';
+    case 'call': {
+      const { execution, returns } = expression;
+      return [execution.function, returns, execution.inputs.map(({ parameter, value }) => [parameter, expressionOf(value, map)])];
+    }
+    case 'conditional':
+      return ['if', expressionOf(expression.condition, map), expressionOf(expression.value, map)];
+  }
+}
+
+/** `name` and `$.name` are one path. */
+function pathOf(text: string, source: LogicalSource | LogicalView, dialect: TriplesMap['dialect']): unknown {
+  if (source.kind !== 'file') return text;
+  if (source.formulation === 'json') return parseReference(text, dialect === 'legacy' ? 'loose' : 'short');
+  return source.formulation === 'xml' ? (parsePath(text) ?? text) : text;
+}
+
+const NAMES: ReadonlySet<string> = new Set(['origin', 'iteratorOrigin', 'ids', 'id']);
+
+/** Without places and names of nodes; secrets as they are. */
+const plain = (part: unknown, source: LogicalSource | LogicalView, dialect: TriplesMap['dialect']): unknown =>
+  JSON.parse(
+    JSON.stringify(part, (key, value) =>
+      // Nothing said of CSV is what is usual.
+      NAMES.has(key) || value === null || (key === 'csv' && Object.keys(value ?? {}).length === 0)
+        ? undefined
+        : key === 'iterator'
+          ? pathOf(value, source, dialect)
+          : value,
+    ),
+  );
