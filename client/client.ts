@@ -1,6 +1,7 @@
 /** `quadmill/client`: the HTTP interface of Quadmill for programs, in Node and in browsers. */
 import { type CallOptions, Transport, type TransportOptions } from './http.ts';
 import { GraphWriterClient, SemiStructuredTransformerClient, SqlTransformerClient } from './services.ts';
+import { StudioClient } from './studio.ts';
 import type { Health } from './types.ts';
 
 export {
@@ -13,6 +14,7 @@ export {
   type TransportOptions,
 } from './http.ts';
 export type * from './services.ts';
+export type * from './studio.ts';
 export type * from './types.ts';
 
 export interface ClientOptions extends TransportOptions {
@@ -24,6 +26,7 @@ export class QuadmillClient {
   readonly semiStructuredTransformer: SemiStructuredTransformerClient;
   readonly sqlTransformer: SqlTransformerClient;
   readonly graphWriter: GraphWriterClient;
+  readonly studio: StudioClient;
   readonly #transport: Transport;
 
   /**
@@ -36,6 +39,7 @@ export class QuadmillClient {
     this.semiStructuredTransformer = new SemiStructuredTransformerClient(this.#transport, prefix('semi-structured-transformer'));
     this.sqlTransformer = new SqlTransformerClient(this.#transport, prefix('sql-transformer'));
     this.graphWriter = new GraphWriterClient(this.#transport, prefix('graph-writer'));
+    this.studio = new StudioClient(this.#transport);
   }
 
   /** Says that the process is alive. */

@@ -7,7 +7,7 @@ export type Fetch = (url: string, init: FetchInit) => Promise<Response>;
 export interface FetchInit {
   readonly method: string;
   readonly headers: Record<string, string>;
-  readonly body?: string | undefined;
+  readonly body?: string | Blob | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -58,7 +58,7 @@ export class FailureError extends QuadmillError {
 export interface CallParts extends CallOptions {
   readonly query?: Readonly<Record<string, string | number | readonly string[] | null | undefined>> | undefined;
   readonly headers?: Readonly<Record<string, string | undefined>>;
-  readonly body?: { readonly type: string; readonly text: string };
+  readonly body?: { readonly type: string; readonly text: string | Blob };
   /** Carrying it out twice is the same as once. */
   readonly repeatable?: boolean;
 }

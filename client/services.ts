@@ -1,5 +1,6 @@
 /** The routes of each service as methods. */
 import { type CallOptions, type CallParts, FailureError, pause, type Transport } from './http.ts';
+import { conditionHeaders, type Precondition } from './studio.ts';
 import type {
   ConfigBackup,
   ConfigEntry,
@@ -157,8 +158,9 @@ export class SemiStructuredTransformerClient extends TransformerClient {
   }
 
   /** Turtle, or YARRRML where the name ends in `.yml` or `.yaml`. @throws ProblemError with `diagnostics` — the mapping is invalid */
-  async putMapping(fileName: string, text: string, { signal }: CallOptions = {}): Promise<void> {
-    await this.send('PUT', '/rml', { signal, repeatable: true, query: { fileName }, body: { type: mappingType(fileName), text } });
+  async putMapping(fileName: string, text: string, options: CallOptions & Precondition = {}): Promise<void> {
+    const body = { type: mappingType(fileName), text };
+    await this.send('PUT', '/rml', { ...conditional(options), query: { fileName }, body });
   }
 }
 
@@ -203,9 +205,10 @@ export class SqlTransformerClient extends TransformerClient {
   }
 
   /** `format`: as the file MASTER_MAPPING_FILE is named. @throws ProblemError with `diagnostics` — the mapping is invalid */
-  async putMapping(text: string, { format = 'turtle', signal }: CallOptions & { format?: 'turtle' | 'yarrrml' } = {}): Promise<void> {
+  async putMapping(text: string, options: CallOptions & Precondition & { format?: 'turtle' | 'yarrrml' } = {}): Promise<void> {
+    const { format = 'turtle' } = options;
     const type = mappingType(format === 'turtle' ? 'mapping.ttl' : 'mapping.yml');
-    await this.send('PUT', '/rml', { signal, repeatable: true, body: { type, text } });
+    await this.send('PUT', '/rml', { ...conditional(options), body: { type, text } });
   }
 
   /** Sets the schedule of runs; undefined switches it off. */
@@ -248,6 +251,13 @@ export class GraphWriterClient extends ServiceClient<WriterReport> {
     return this.json('GET', '/checkConnection', { signal, repeatable: false });
   }
 }
+
+/** A change of one version is not repeated: a second request would meet the version of the first one. */
+const conditional = (options: CallOptions & Precondition): CallParts => ({
+  signal: options.signal,
+  repeatable: options.ifMatch === undefined && options.ifNoneMatch === undefined,
+  headers: conditionHeaders(options),
+});
 
 const mappingType = (fileName: string): string => (/\.ya?ml$/i.test(fileName) ? 'application/yaml' : 'text/turtle');
 

@@ -77,7 +77,7 @@ export type FailureMessage = {
   readonly type: string;
   readonly error: string;
   readonly version: string;
-  readonly code: "request/malformed" | "request/invalid" | "request/unauthorized" | "request/forbidden" | "request/not-found" | "request/method" | "request/not-acceptable" | "request/conflict" | "request/too-large" | "request/timeout" | "request/headers" | "request/media-type" | "request/too-many" | "service/unavailable" | "config/unknown" | "config/invalid" | "licence/invalid" | "mapping/syntax" | "mapping/invalid" | "mapping/unreadable" | "functions/invalid" | "mapping/reference" | "source/missing" | "source/unreadable" | "source/refused" | "source/type" | "source/malformed" | "source/encoding" | "database/driver" | "database/credentials" | "database/missing" | "database/unreachable" | "database/query" | "database/busy" | "database/lost" | "database/time-limit" | "target/unknown" | "target/credentials" | "target/read-only" | "target/refused" | "target/unreachable" | "target/busy" | "store/time-limit" | "store/damaged" | "store/full" | "record/term" | "record/promise" | "record/limit" | "limit/exceeded" | "sink/failed" | "run/cancelled" | "run/lost" | "run/killed" | "internal/error";
+  readonly code: "request/malformed" | "request/invalid" | "request/unauthorized" | "request/forbidden" | "request/not-found" | "request/method" | "request/not-acceptable" | "request/conflict" | "request/precondition-failed" | "request/precondition-required" | "request/too-large" | "request/no-room" | "request/timeout" | "request/headers" | "request/media-type" | "request/too-many" | "service/unavailable" | "config/unknown" | "config/invalid" | "licence/invalid" | "mapping/syntax" | "mapping/invalid" | "mapping/unreadable" | "functions/invalid" | "mapping/reference" | "source/missing" | "source/unreadable" | "source/refused" | "source/type" | "source/malformed" | "source/encoding" | "database/driver" | "database/credentials" | "database/missing" | "database/unreachable" | "database/query" | "database/busy" | "database/lost" | "database/time-limit" | "target/unknown" | "target/credentials" | "target/read-only" | "target/refused" | "target/unreachable" | "target/busy" | "store/time-limit" | "store/damaged" | "store/full" | "record/term" | "record/promise" | "record/limit" | "limit/exceeded" | "sink/failed" | "run/cancelled" | "run/lost" | "run/killed" | "internal/error";
   readonly detail: Fault;
   /** URL of the failed input file; not of the SQL transformer */
   readonly entity?: string;
@@ -88,7 +88,7 @@ export type FailureMessage = {
 };
 
 export type Fault = {
-  readonly code: "request/malformed" | "request/invalid" | "request/unauthorized" | "request/forbidden" | "request/not-found" | "request/method" | "request/not-acceptable" | "request/conflict" | "request/too-large" | "request/timeout" | "request/headers" | "request/media-type" | "request/too-many" | "service/unavailable" | "config/unknown" | "config/invalid" | "licence/invalid" | "mapping/syntax" | "mapping/invalid" | "mapping/unreadable" | "functions/invalid" | "mapping/reference" | "source/missing" | "source/unreadable" | "source/refused" | "source/type" | "source/malformed" | "source/encoding" | "database/driver" | "database/credentials" | "database/missing" | "database/unreachable" | "database/query" | "database/busy" | "database/lost" | "database/time-limit" | "target/unknown" | "target/credentials" | "target/read-only" | "target/refused" | "target/unreachable" | "target/busy" | "store/time-limit" | "store/damaged" | "store/full" | "record/term" | "record/promise" | "record/limit" | "limit/exceeded" | "sink/failed" | "run/cancelled" | "run/lost" | "run/killed" | "internal/error";
+  readonly code: "request/malformed" | "request/invalid" | "request/unauthorized" | "request/forbidden" | "request/not-found" | "request/method" | "request/not-acceptable" | "request/conflict" | "request/precondition-failed" | "request/precondition-required" | "request/too-large" | "request/no-room" | "request/timeout" | "request/headers" | "request/media-type" | "request/too-many" | "service/unavailable" | "config/unknown" | "config/invalid" | "licence/invalid" | "mapping/syntax" | "mapping/invalid" | "mapping/unreadable" | "functions/invalid" | "mapping/reference" | "source/missing" | "source/unreadable" | "source/refused" | "source/type" | "source/malformed" | "source/encoding" | "database/driver" | "database/credentials" | "database/missing" | "database/unreachable" | "database/query" | "database/busy" | "database/lost" | "database/time-limit" | "target/unknown" | "target/credentials" | "target/read-only" | "target/refused" | "target/unreachable" | "target/busy" | "store/time-limit" | "store/damaged" | "store/full" | "record/term" | "record/promise" | "record/limit" | "limit/exceeded" | "sink/failed" | "run/cancelled" | "run/lost" | "run/killed" | "internal/error";
   readonly message: string;
   readonly place: Place;
   readonly hint?: string;
@@ -110,7 +110,7 @@ export type Problem = {
   readonly status: number;
   readonly detail: string;
   readonly instance: string;
-  readonly code: "request/malformed" | "request/invalid" | "request/unauthorized" | "request/forbidden" | "request/not-found" | "request/method" | "request/not-acceptable" | "request/conflict" | "request/too-large" | "request/timeout" | "request/headers" | "request/media-type" | "request/too-many" | "service/unavailable" | "config/unknown" | "config/invalid" | "licence/invalid" | "mapping/syntax" | "mapping/invalid" | "mapping/unreadable" | "functions/invalid" | "mapping/reference" | "source/missing" | "source/unreadable" | "source/refused" | "source/type" | "source/malformed" | "source/encoding" | "database/driver" | "database/credentials" | "database/missing" | "database/unreachable" | "database/query" | "database/busy" | "database/lost" | "database/time-limit" | "target/unknown" | "target/credentials" | "target/read-only" | "target/refused" | "target/unreachable" | "target/busy" | "store/time-limit" | "store/damaged" | "store/full" | "record/term" | "record/promise" | "record/limit" | "limit/exceeded" | "sink/failed" | "run/cancelled" | "run/lost" | "run/killed" | "internal/error";
+  readonly code: "request/malformed" | "request/invalid" | "request/unauthorized" | "request/forbidden" | "request/not-found" | "request/method" | "request/not-acceptable" | "request/conflict" | "request/precondition-failed" | "request/precondition-required" | "request/too-large" | "request/no-room" | "request/timeout" | "request/headers" | "request/media-type" | "request/too-many" | "service/unavailable" | "config/unknown" | "config/invalid" | "licence/invalid" | "mapping/syntax" | "mapping/invalid" | "mapping/unreadable" | "functions/invalid" | "mapping/reference" | "source/missing" | "source/unreadable" | "source/refused" | "source/type" | "source/malformed" | "source/encoding" | "database/driver" | "database/credentials" | "database/missing" | "database/unreachable" | "database/query" | "database/busy" | "database/lost" | "database/time-limit" | "target/unknown" | "target/credentials" | "target/read-only" | "target/refused" | "target/unreachable" | "target/busy" | "store/time-limit" | "store/damaged" | "store/full" | "record/term" | "record/promise" | "record/limit" | "limit/exceeded" | "sink/failed" | "run/cancelled" | "run/lost" | "run/killed" | "internal/error";
   readonly requestId: string;
   readonly place?: Place;
   readonly hint?: string;
@@ -201,6 +201,112 @@ export type CronSchedule = {
   readonly timezone?: string;
   /** The next three times, fewer where the years of the expression end */
   readonly next?: ReadonlyArray<string>;
+};
+
+export type StudioUser = {
+  /** The name of the token, or `anonymous` */
+  readonly actor: string;
+  readonly role: "viewer" | "operator" | "admin";
+  readonly limits: {
+    readonly maxBodyBytes: number;
+    readonly maxUploadBytes: number;
+  };
+  readonly services: ReadonlyArray<"semi-structured-transformer" | "sql-transformer" | "graph-writer">;
+  readonly target: {
+    readonly type: "embedded" | "sparql" | "fuseki" | "graphdb" | "rdf4j" | "stardog" | "blazegraph" | "neptune" | "virtuoso" | "neo4j";
+    /** The store that the graph writer writes to, without passwords */
+    readonly location: string;
+  };
+  readonly writeModes: ReadonlyArray<"insert" | "update">;
+};
+
+export type StudioMappings = {
+  readonly mappings: ReadonlyArray<StudioMappingEntry>;
+};
+
+export type StudioMappingEntry = {
+  readonly name: string;
+  readonly language: "turtle" | "yarrrml";
+  /** The entity tag; null: there is a draft only */
+  readonly etag: string | null;
+  /** Who saved it; null: it was not saved through the service */
+  readonly by: string | null;
+  /** When it was saved; null: not known */
+  readonly at: string | null;
+  /** There is a draft */
+  readonly draft: boolean;
+};
+
+export type StudioMapping = {
+  readonly text: string;
+  readonly language: "turtle" | "yarrrml";
+  /** The side file; null: there is none */
+  readonly side: Readonly<Record<string, unknown>> | null;
+  readonly etag: string;
+  /** Who saved it; null: it was not saved through the service */
+  readonly by: string | null;
+  /** When it was saved; null: not known */
+  readonly at: string | null;
+};
+
+export type StudioMappingUpdate = {
+  readonly text: string;
+  /** The side file; left out: it stays, `{}`: there is none */
+  readonly side?: Readonly<Record<string, unknown>>;
+};
+
+export type StudioSaved = {
+  /** The entity tag of what was saved */
+  readonly etag: string;
+};
+
+export type StudioUpload = {
+  /** The location by which mappings and runs name the file */
+  readonly url: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  /** What the file is read as, by its extension */
+  readonly format: string;
+};
+
+export type StudioFunctions = {
+  readonly functions: ReadonlyArray<StudioFunction>;
+};
+
+export type StudioFunction = {
+  readonly iri: string;
+  /** Other IRIs of the same function */
+  readonly aliases: ReadonlyArray<string>;
+  /** With a prefix, such as `grel:toUpperCase` */
+  readonly name: string;
+  /** The heading below which the function stands; null: a custom function */
+  readonly family: string | null;
+  readonly description: string;
+  readonly deterministic: boolean;
+  readonly parameters: ReadonlyArray<{
+    readonly name: string;
+    readonly iri: string;
+    readonly type: string;
+    readonly required: boolean;
+    /** Used where the argument is left out or has no value */
+    readonly default?: string;
+  }>;
+  /** The first is the default */
+  readonly returns: ReadonlyArray<{
+    readonly name: string;
+    readonly iri: string;
+    readonly type: string;
+  }>;
+  readonly examples: ReadonlyArray<{
+    /** Arguments in the order of the parameters; null: no value */
+    readonly given: ReadonlyArray<string | number | boolean | null | ReadonlyArray<string | number>>;
+    /** The result */
+    readonly gives?: string | number | boolean | null | ReadonlyArray<string | number>;
+    /** In place of a result: part of the message */
+    readonly fails?: string;
+    /** The name of the return, where it is not the first */
+    readonly of?: string;
+  }>;
 };
 
 export type Health = {

@@ -31,6 +31,8 @@ const DATABASE = {
   parameters: { ssl: 'true' },
 };
 
+const CONDITION = { ifMatch: 'tag', ifNoneMatch: '*' } as const;
+
 /** Every method, with every option. */
 async function callAll(client: QuadmillClient): Promise<void> {
   const { semiStructuredTransformer, sqlTransformer, graphWriter } = client;
@@ -48,17 +50,25 @@ async function callAll(client: QuadmillClient): Promise<void> {
   const options = { idempotencyKey: 'k', urgency: 2 };
   await semiStructuredTransformer.start({ inputFileURL: ['a.csv'], logicalSource: 'a.csv', mappingURL: 'm.ttl' }, options);
   await semiStructuredTransformer.getMapping('a b.ttl');
-  await semiStructuredTransformer.putMapping('a.yml', 'mappings:');
+  await semiStructuredTransformer.putMapping('a.yml', 'mappings:', CONDITION);
   await semiStructuredTransformer.updateCustomFunctions();
   await sqlTransformer.start(options);
   await sqlTransformer.getMapping();
-  await sqlTransformer.putMapping('# none');
+  await sqlTransformer.putMapping('# none', CONDITION);
   await sqlTransformer.updateCron('0 0 2 * * ?');
   await sqlTransformer.testConnection(DATABASE);
   await sqlTransformer.query(DATABASE, 'SELECT 1', { format: 'csv' });
   await sqlTransformer.updateCustomFunctions();
   await graphWriter.start({ inputFileURL: 'a.nq' }, options);
   await graphWriter.checkConnection();
+  await client.studio.me();
+  await client.studio.functions();
+  const place = { service: 'sql-transformer', draft: true } as const;
+  await client.studio.upload('a.csv', new Blob(['id']));
+  await client.studio.listMappings(place);
+  await client.studio.getMapping('a b.ttl', place);
+  await client.studio.putMapping('a b.ttl', { text: '', side: {} }, { ...place, ...CONDITION });
+  await client.studio.deleteMapping('a b.ttl', { ...place, ifMatch: 'tag' });
   await client.live();
   await client.ready();
   await client.metrics();
@@ -83,7 +93,8 @@ const operations = (served: Service | 'all'): readonly Operation[] =>
 /** GET of `/process` with the inputs in the query is for scripts; `/sparql` is for SPARQL clients, `/queues` for browsers. */
 const WITHOUT_METHOD = /^(GET \/(semi-structured-transformer|graph-writer)\/process|\w+ \/(sparql|queues))$/;
 
-const pathOf = ({ url }: Sent): string => url.pathname.replace('/below', '').replace('/runs/a%2Fb', '/runs/{id}');
+const pathOf = ({ url }: Sent): string =>
+  url.pathname.replace('/below', '').replace('/runs/a%2Fb', '/runs/{id}').replace('a%20b.ttl', '{name}');
 
 describe('every route of the three services', () => {
   let sent: readonly Sent[];
@@ -112,7 +123,7 @@ describe('every route of the three services', () => {
   test('gets every parameter that it has', () => {
     const missing = sent.flatMap((one) => {
       const found = operations('all').find(({ method, path }) => method === one.init.method && path === pathOf(one));
-      const given = [...one.url.searchParams.keys(), ...Object.keys(one.init.headers), 'id'];
+      const given = [...one.url.searchParams.keys(), ...Object.keys(one.init.headers), 'id', 'name'];
       // The option is sent in the body.
       return (found?.parameters ?? [])
         .filter((name) => !given.includes(name) && !/^config(Entry|Value)$/.test(name))

@@ -42,6 +42,7 @@ function typeNamed(type: unknown, schema: Schema): string {
 }
 
 function objectOf({ properties, required = [], additionalProperties }: Schema): string {
+  if (properties === undefined && additionalProperties === undefined) return 'Readonly<Record<string, unknown>>';
   if (properties === undefined) return `Readonly<Record<string, ${typeOf(additionalProperties as Schema)}>>`;
   const fields = Object.entries(properties as Readonly<Record<string, Schema>>).map(([name, schema]) => {
     const comment = schema.description === undefined ? '' : `/** ${String(schema.description)} */\n`;
