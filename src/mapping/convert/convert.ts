@@ -1,10 +1,11 @@
 /** Mappings from one language into another: today's RML, legacy RML, R2RML, YARRRML. */
 import { Report } from '../model/diagnostics.ts';
-import type { Diagnostic, Dialect, Origin } from '../model/model.ts';
+import type { Diagnostic, Dialect } from '../model/model.ts';
 import { type Document, isYarrrml, parseDocuments, type ReadOptions } from '../parse/document.ts';
 import { prefixesOf } from '../parse/prefixes.ts';
 import { readMapping, translate } from '../parse/read.ts';
 import { USUAL_PREFIXES } from '../vocabulary/namespaces.ts';
+import { Comments } from './comments.ts';
 import { convertGraph } from './dialect.ts';
 import { checkMeaning } from './meaning.ts';
 import { type Base, writeTurtle } from './turtle.ts';
@@ -33,7 +34,7 @@ const COMMON: Readonly<Record<string, string>> = {
 };
 
 /**
- * The documents as one document of another language. Comments in front of the text and above triples maps are kept. The text is read again: one
+ * The documents as one document of another language. Comments in front of the text, above triples maps and term maps, and at the ends of lines are kept. The text is read again: one
  * that means something else is never returned.
  *
  * @returns `text` is undefined if a document is not valid, or says what the language cannot; `diagnostics` say why
@@ -46,7 +47,7 @@ export async function convertMapping(
   const { mapping, diagnostics } = await readMapping(documents, options);
   if (diagnostics.some(({ severity }) => severity === 'error')) return { text: undefined, diagnostics };
   const report = new Report();
-  const comments = new Comments(documents);
+  const comments = await Comments.of(documents);
   const declared = Object.entries(await prefixesOf(documents));
   let text: string;
   if (to === 'yarrrml') {
@@ -54,14 +55,20 @@ export async function convertMapping(
     text = writeYarrrml(mapping, new Map([...Object.entries(COMMON), ...declared]), comments, report);
   } else {
     const { graph } = parseDocuments(documents, options, await translate(documents, new Report()));
-    const nodes = convertGraph(graph, to, report).map((node) => ({ ...node, comments: comments.above(node.origin) }));
-    const prefixes = new Map([...Object.entries({ ...COMMON, ...PREFIXES[to] }), ...declared]);
+    const converted = convertGraph(graph, to, report);
+    comments.assign(converted.map(({ origin }) => origin));
+    const nodes = converted.map((node) => ({ ...node, comments: comments.above(node.origin) }));
+    const prefixes = new Map([...turtlePrefixes(to), ...declared]);
     text = writeTurtle(nodes, prefixes, { heading: comments.heading(), base: baseOf(documents, options) });
   }
   const name = to === 'yarrrml' ? 'converted.yml' : 'converted.ttl';
   if (report.errors === 0) await checkMeaning(mapping, { name, text }, options, { withoutConnections: to === 'r2rml', report });
   return { text: report.errors > 0 ? undefined : text, diagnostics: report.sorted(documents.map(({ name }) => name)) };
 }
+
+/** Prefix → namespace of what a text in a dialect needs and its author did not declare. */
+export const turtlePrefixes = (dialect: Dialect): ReadonlyMap<string, string> =>
+  new Map(Object.entries({ ...COMMON, ...PREFIXES[dialect] }));
 
 /** The base of a document of Turtle, or of several that declare none. */
 function baseOf(documents: readonly Document[], { baseIri }: ReadOptions): Base | undefined {
@@ -71,36 +78,3 @@ function baseOf(documents: readonly Document[], { baseIri }: ReadOptions): Base 
   if (only === undefined) return { iri: baseIri, isDeclared: false };
   return others.length === 0 && documents.length === 1 && URL.canParse(only) ? { iri: only, isDeclared: true } : undefined;
 }
-
-/** Lines of comments, each used once. */
-class Comments {
-  readonly #lines: ReadonlyMap<string, readonly string[]>;
-  readonly #used = new Set<string>();
-
-  constructor(documents: readonly Document[]) {
-    this.#lines = new Map(documents.map(({ name, text }) => [name, text.split(/\r\n|\r|\n/)]));
-  }
-
-  /** Those directly above a line. */
-  above({ document, line }: Origin): readonly string[] {
-    const lines = this.#lines.get(document) ?? [];
-    const found: string[] = [];
-    for (let at = line - 2; at >= 0; at--) {
-      const text = commentOf(lines[at]);
-      if (text === undefined || this.#used.has(`${document} ${at}`)) break;
-      this.#used.add(`${document} ${at}`);
-      found.unshift(text);
-    }
-    return found;
-  }
-
-  /** Those that the documents begin with, unless they stand above something. */
-  heading(): readonly string[] {
-    return [...this.#lines].flatMap(([document, lines]) => {
-      const end = lines.findIndex((line) => commentOf(line) === undefined);
-      return lines.slice(0, Math.max(end, 0)).flatMap((line, at) => (this.#used.has(`${document} ${at}`) ? [] : [commentOf(line) ?? '']));
-    });
-  }
-}
-
-const commentOf = (line: string | undefined): string | undefined => /^\s*#(.*)$/.exec(line ?? '')?.[1];

@@ -108,13 +108,18 @@ class TurtleWriter {
     });
   }
 
-  /** The lines above a node in brackets. */
+  /** The lines above a node in brackets, or above a list. */
   #commentsOf(object: RdfTerm, indent: string): string {
-    const node = object.kind === 'blank' ? this.#byId.get(`_:${object.value}`) : undefined;
-    if (node === undefined || !this.isNested(node)) return '';
-    return commentLines(node.comments)
+    return commentLines(this.#inBrackets(object))
       .map((line) => `${line}\n${indent}`)
       .join('');
+  }
+
+  #inBrackets(object: RdfTerm): readonly string[] {
+    const node = object.kind === 'blank' ? this.#byId.get(`_:${object.value}`) : undefined;
+    if (node === undefined || !this.isNested(node)) return [];
+    const isList = this.#list(node) !== undefined;
+    return [...node.comments, ...(isList ? node.statements.flatMap((part) => this.#inBrackets(part.object)) : [])];
   }
 
   #object(object: RdfTerm, indent: string): string {

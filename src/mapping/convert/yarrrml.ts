@@ -35,6 +35,7 @@ const LINE = 100;
 
 /** Lines of comments, without `#`. */
 export interface Comments {
+  assign(origins: readonly Origin[]): void;
   above(origin: Origin): readonly string[];
   heading(): readonly string[];
 }
@@ -69,6 +70,7 @@ class YarrrmlWriter {
     const { triplesMaps, annotations } = this.#mapping;
     for (const { name, origin } of annotations) cannot(this.#report, `a structural annotation (${name})`, origin);
     this.#checkShared();
+    comments.assign(triplesMaps.flatMap(({ origin, predicateObjects }) => [origin, ...predicateObjects.map((pair) => pair.origin)]));
     const uses = new Map<string, number>();
     for (const { source } of triplesMaps) {
       const key = keyOf(source);

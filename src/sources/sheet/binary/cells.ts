@@ -98,6 +98,11 @@ export class BinaryCells {
     this.firstMerged ??= `${cellName('', top, left).slice(1)}:${cellName('', bottom, right).slice(1)}`;
   }
 
+  /** Columns, 0-based and inclusive. */
+  hide(first: number, last: number): void {
+    this.#context.table.hide(first, last);
+  }
+
   end(): void {
     if (this.#isOpen) this.#context.table.end();
     this.#isOpen = false;

@@ -33,6 +33,7 @@ const TYPE = {
   date1904: 0x22,
   encrypted: 0x2f,
   continued: 0x3c,
+  columns: 0x7d,
   sheet: 0x85,
   numbers: 0xbd,
   richText: 0xd6,
@@ -90,7 +91,7 @@ async function openSheet(file: CompoundFile, options: ReadOptions): Promise<Shee
       table,
       bytesRead: file.sizeBytes,
       fill: () => records.next(),
-      warnings: () => remarks(cells.hiddenRows, cells.merged, cells.firstMerged),
+      warnings: () => remarks(table, cells.hiddenRows, cells.merged, cells.firstMerged),
       async close() {
         await records.close();
         await strings.close();
@@ -278,6 +279,9 @@ class RowReader implements RecordHandler {
     switch (type) {
       case TYPE.row:
         if ((bytes.readUInt16LE(12) & 0x20) !== 0) cells.hiddenRows++;
+        return true;
+      case TYPE.columns:
+        if ((bytes.readUInt16LE(8) & 1) !== 0) cells.hide(bytes.readUInt16LE(0), bytes.readUInt16LE(2));
         return true;
       case TYPE.number:
         return this.#cell(bytes, () => cells.number(bytes.readDoubleLE(6), bytes.readUInt16LE(4)));

@@ -36,6 +36,7 @@ const BRT = {
   name: 39,
   format: 44,
   cellFormat: 47,
+  columns: 60,
   richText: 62,
   endSheet: 130,
   endBook: 132,
@@ -86,7 +87,7 @@ export async function openXlsb(archive: Archive, options: ReadOptions): Promise<
       return archive.bytesRead;
     },
     fill: () => records.next(),
-    warnings: () => remarks(cells.hiddenRows, cells.merged, cells.firstMerged),
+    warnings: () => remarks(table, cells.hiddenRows, cells.merged, cells.firstMerged),
     async close() {
       await records.close();
       await strings.close();
@@ -262,6 +263,8 @@ class RowReader implements RecordHandler {
     if (type === BRT.endData) {
       this.#inData = false;
       this.#cells.end();
+    } else if (type === BRT.columns) {
+      if ((bytes.readUInt16LE(16) & 1) !== 0) this.#cells.hide(bytes.readUInt32LE(0), bytes.readUInt32LE(4));
     } else if (type === BRT.merged)
       this.#cells.merge(bytes.readUInt32LE(0), bytes.readUInt32LE(8), bytes.readUInt32LE(4), bytes.readUInt32LE(12));
     else if (type === BRT.endSheet) {

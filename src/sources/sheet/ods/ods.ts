@@ -42,7 +42,7 @@ export async function openOds(archive: Archive, options: ReadOptions): Promise<S
       return archive.bytesRead;
     },
     fill: async () => rows.repeat() || part.next(),
-    warnings: () => remarks(rows.hiddenRows, rows.merged, rows.firstMerged),
+    warnings: () => remarks(table, rows.hiddenRows, rows.merged, rows.firstMerged),
     async close() {
       await part.close();
       await archive.close();

@@ -83,7 +83,9 @@ export class OdsRows implements TagHandler {
         this.#openRow(tokens);
         return;
       case 'table:table-column': {
-        const until = (this.#columns.at(-1)?.until ?? 0) + count(tokens, 'table:number-columns-repeated');
+        const from = this.#columns.at(-1)?.until ?? 0;
+        const until = from + count(tokens, 'table:number-columns-repeated');
+        if (isHidden(tokens)) this.#table.hide(from, until - 1);
         this.#columns.push({ until, style: tokens.attribute('table:default-cell-style-name') });
       }
     }
@@ -131,8 +133,7 @@ export class OdsRows implements TagHandler {
   #openRow(tokens: Tokens): void {
     this.#rowRepeat = count(tokens, 'table:number-rows-repeated');
     this.#rowStyle = tokens.attribute('table:default-cell-style-name');
-    const visibility = tokens.attribute('table:visibility');
-    if (visibility === 'collapse' || visibility === 'filter') this.hiddenRows += this.#rowRepeat;
+    if (isHidden(tokens)) this.hiddenRows += this.#rowRepeat;
     this.#column = 0;
     // Up to the header, it does not matter which columns are read.
     this.#collected = this.#rowRepeat > 1 ? [] : undefined;
@@ -248,6 +249,9 @@ export class OdsRows implements TagHandler {
     if (repeat > 1) this.#archive.charge(repeat * textOf(value).length);
   }
 }
+
+/** Of a row or of columns. */
+const isHidden = (tokens: Tokens): boolean => ['collapse', 'filter'].includes(tokens.attribute('table:visibility') ?? '');
 
 /** How often, at least once. */
 function count(tokens: Tokens, attribute: string): number {

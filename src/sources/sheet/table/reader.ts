@@ -13,10 +13,18 @@ export interface SheetReader {
   close(): Promise<void>;
 }
 
-/** Hidden rows are records like others, and merged cells have one value: nobody should have to find out. */
-export function remarks(hiddenRows: number, merged: number, firstMerged: string | undefined): readonly string[] {
+/** Hidden rows and columns are read like others, and merged cells have one value: nobody should have to find out. */
+export function remarks(
+  { hiddenColumns }: Pick<SheetTable, 'hiddenColumns'>,
+  hiddenRows: number,
+  merged: number,
+  firstMerged: string | undefined,
+): readonly string[] {
   return [
     ...(hiddenRows === 0 ? [] : [`${hiddenRows === 1 ? 'A hidden row was' : `${hiddenRows} hidden rows were`} read like the others`]),
+    ...(hiddenColumns === 0
+      ? []
+      : [`${hiddenColumns === 1 ? 'A hidden column was' : `${hiddenColumns} hidden columns were`} read like the others`]),
     ...(merged === 0
       ? []
       : [

@@ -7,7 +7,7 @@
 import { Fault, type FaultPlace } from '../../../core/fault.ts';
 import type { ReadOptions } from '../../source.ts';
 import { type CellValue, textOf } from '../values/cell-value.ts';
-import { type Area, cellName } from './choice.ts';
+import { type Area, cellName, MAX_COLUMNS } from './choice.ts';
 
 /** Cells by slot, then the 0-based row of the sheet. null: an empty cell, in the legacy dialect. */
 export type SheetRow = (CellValue | number | null)[];
@@ -43,6 +43,8 @@ export class SheetTable {
   #hasText = false;
   #surplus = false;
   #bytes = 0;
+  /** By column of the sheet: 1 where it is hidden. */
+  #hidden: Uint8Array | undefined;
 
   constructor(sheet: string, area: Area, options: ReadOptions) {
     const { headerRows = 1, skipRows = 0, skipBlankRows, trim = 'none' } = options.csv ?? {};
@@ -60,6 +62,19 @@ export class SheetTable {
   /** Whether records wait to be taken. */
   get hasRows(): boolean {
     return this.#rows.length > 0;
+  }
+
+  /** Says that columns of the sheet are hidden, 0-based and inclusive. */
+  hide(first: number, last: number): void {
+    this.#hidden ??= new Uint8Array(MAX_COLUMNS);
+    this.#hidden.fill(1, first, last + 1);
+  }
+
+  /** How many columns that the header has are hidden. */
+  get hiddenColumns(): number {
+    const { left } = this.area;
+    const shown = this.#hidden?.subarray(left, left + (this.header?.length ?? 0));
+    return shown?.reduce((sum, one) => sum + one, 0) ?? 0;
   }
 
   /** The index in a record of the cell of `column`. Call it for all columns before the first `take`. */

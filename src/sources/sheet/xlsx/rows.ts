@@ -99,6 +99,8 @@ export class XlsxRows implements TagHandler {
     if (name === 'sheetData') {
       this.#inData = true;
       this.#tokens = tokens;
+    } else if (name === 'col') {
+      if (isTrue(tokens.attribute('hidden'))) this.#table.hide(Number(tokens.attribute('min')) - 1, Number(tokens.attribute('max')) - 1);
     } else if (name === 'mergeCell') {
       this.merged++;
       this.firstMerged ??= tokens.attribute('ref');

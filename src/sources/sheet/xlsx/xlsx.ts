@@ -24,7 +24,7 @@ export async function openXlsx(archive: Archive, options: ReadOptions): Promise<
       return archive.bytesRead;
     },
     fill: () => part.next(),
-    warnings: () => remarks(rows.hiddenRows, rows.merged, rows.firstMerged),
+    warnings: () => remarks(table, rows.hiddenRows, rows.merged, rows.firstMerged),
     async close() {
       await part.close();
       await strings.close();

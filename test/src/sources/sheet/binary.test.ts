@@ -1,35 +1,12 @@
 /** XLS and XLSB that SheetJS writes, read here, beside XLSX of the same cells; and what is wrong with files. */
 import { describe, expect, test } from '@jest/globals';
-import * as sheetJs from 'xlsx';
+import type * as sheetJs from 'xlsx';
 import { Random } from '../../../support/random.ts';
 import { FILES, faultOf, readSheet } from './reading.ts';
+import { type Book, type Cell, number, write } from './sheet-js.ts';
 import { xlsb, xlsbSheet } from './workbooks.ts';
 
-type Cell = sheetJs.CellObject | string | number | boolean | null;
 const FORMATS = ['xls', 'xlsb'] as const;
-
-interface Book {
-  /** By the name of the sheet; a name that begins with `!` is that of a hidden sheet. */
-  readonly sheets: Readonly<Record<string, readonly (readonly Cell[])[]>>;
-  readonly date1904?: boolean;
-  readonly change?: (sheet: sheetJs.WorkSheet) => void;
-}
-
-function write({ sheets, date1904 = false, change }: Book, format: 'xls' | 'xlsb' | 'xlsx'): Buffer {
-  const book = sheetJs.utils.book_new();
-  for (const [name, rows] of Object.entries(sheets)) {
-    const sheet = sheetJs.utils.aoa_to_sheet(rows as unknown[][]);
-    change?.(sheet);
-    sheetJs.utils.book_append_sheet(book, sheet, name.replace(/^!/, ''));
-  }
-  book.Workbook = {
-    WBProps: { date1904 },
-    Sheets: Object.keys(sheets).map((name) => ({ Hidden: name.startsWith('!') ? 1 : 0 })),
-  };
-  return sheetJs.write(book, { type: 'buffer', bookType: format === 'xls' ? 'biff8' : format, compression: true });
-}
-
-const number = (v: number, z: string): Cell => ({ t: 'n', v, z });
 
 describe.each(FORMATS)('cells of %s', (format) => {
   test.each<[name: string, cell: Cell, value: string]>([

@@ -152,7 +152,7 @@ const paragraphs = (text: string): string =>
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
 /** A record of XLSB: its type and its size in seven bits a byte, and its content. @see [MS-XLSB] 2.1.4 */
-function record(type: number, ...content: readonly Buffer[]): Buffer {
+export function xlsbRecord(type: number, ...content: readonly Buffer[]): Buffer {
   const bytes = Buffer.concat(content);
   const head = type < 128 ? [type] : [(type & 127) | 128, type >> 7];
   let size = bytes.length;
@@ -160,27 +160,39 @@ function record(type: number, ...content: readonly Buffer[]): Buffer {
   return Buffer.concat([Buffer.from([...head, size]), bytes]);
 }
 
-const u32 = (...numbers: readonly number[]): Buffer => Buffer.from(Uint32Array.from(numbers).buffer);
-const u16 = (...numbers: readonly number[]): Buffer => Buffer.from(Uint16Array.from(numbers).buffer);
-const wide = (text: string): Buffer => Buffer.concat([u32(text.length), Buffer.from(text, 'utf16le')]);
+export const u32 = (...numbers: readonly number[]): Buffer => Buffer.from(Uint32Array.from(numbers).buffer);
+export const u16 = (...numbers: readonly number[]): Buffer => Buffer.from(Uint16Array.from(numbers).buffer);
+export const wide = (text: string): Buffer => Buffer.concat([u32(text.length), Buffer.from(text, 'utf16le')]);
 
 /** The part of a sheet of XLSB: rows of texts. */
 export const xlsbSheet = (rows: readonly (readonly string[])[], behind: readonly Buffer[] = []): Buffer =>
   Buffer.concat([
-    record(129),
-    record(145),
+    xlsbRecord(129),
+    xlsbRecord(145),
     ...rows.flatMap((row, r) => [
-      record(0, u32(r, 0), Buffer.alloc(9)),
-      ...row.flatMap((text, c) => (text === '' ? [] : [record(6, u32(c, 0), wide(text))])),
+      xlsbRecord(0, u32(r, 0), Buffer.alloc(9)),
+      ...row.flatMap((text, c) => (text === '' ? [] : [xlsbRecord(6, u32(c, 0), wide(text))])),
     ]),
     ...behind,
-    record(146),
-    record(130),
+    xlsbRecord(146),
+    xlsbRecord(130),
+  ]);
+
+/** The part of a sheet of XLSB whose only column is `a`: a header, and rows of the given cells. */
+export const xlsbColumn = (cells: readonly Buffer[]): Buffer =>
+  Buffer.concat([
+    xlsbRecord(129),
+    xlsbRecord(145),
+    xlsbRow(0),
+    xlsbRecord(6, u32(0, 0), wide('a')),
+    ...cells.flatMap((cell, i) => [xlsbRow(i + 1), cell]),
+    xlsbRecord(146),
+    xlsbRecord(130),
   ]);
 
 /** A cell of XLSB that names a shared text. */
-export const xlsbShared = (column: number, index: number): Buffer => record(7, u32(column, 0, index));
-export const xlsbRow = (row: number): Buffer => record(0, u32(row, 0), Buffer.alloc(9));
+export const xlsbShared = (column: number, index: number): Buffer => xlsbRecord(7, u32(column, 0, index));
+export const xlsbRow = (row: number): Buffer => xlsbRecord(0, u32(row, 0), Buffer.alloc(9));
 
 export interface XlsbParts {
   /** By the name of the sheet. */
@@ -199,17 +211,17 @@ export function xlsbParts({ sheets, names = {}, parts = {} }: XlsbParts): Parts 
   const area = ({ top, bottom, left, right }: { top: number; bottom: number; left: number; right: number }): Buffer =>
     Buffer.concat([Buffer.from([0x3b]), u16(0), u32(top, bottom), u16(left, right)]);
   const book = [
-    record(131),
-    record(153, u32(0, 0), wide('')),
-    ...all.map(([name], i) => record(156, u32(0, i + 1), wide(`rId${i + 1}`), wide(name))),
-    record(353),
-    record(357),
-    record(362, u32(1, 0, 0, 0)),
-    record(354),
+    xlsbRecord(131),
+    xlsbRecord(153, u32(0, 0), wide('')),
+    ...all.map(([name], i) => xlsbRecord(156, u32(0, i + 1), wide(`rId${i + 1}`), wide(name))),
+    xlsbRecord(353),
+    xlsbRecord(357),
+    xlsbRecord(362, u32(1, 0, 0, 0)),
+    xlsbRecord(354),
     ...Object.entries(names).map(([name, range]) =>
-      record(39, u32(0), Buffer.from([0]), u32(0xffffffff), wide(name), u32(area(range).length), area(range), u32(0, 0xffffffff)),
+      xlsbRecord(39, u32(0), Buffer.from([0]), u32(0xffffffff), wide(name), u32(area(range).length), area(range), u32(0, 0xffffffff)),
     ),
-    record(132),
+    xlsbRecord(132),
   ];
   const whole: Record<string, string | Buffer | undefined> = {
     '[Content_Types].xml': '<Types/>',
